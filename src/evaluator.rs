@@ -1,0 +1,24 @@
+//! What all engines have in common.
+
+use crate::error::Error;
+use crate::model::crowd::Crowd;
+use crate::model::outputs::Outputs;
+use crate::model::poses::Poses;
+use crate::model::ticks::Ticks;
+
+/// An engine that poses crowds of the library it was made for.
+///
+/// Evaluation has no state: the same crowd and time give the same poses, in whatever order they are asked for.
+pub trait Evaluator {
+    /// What the engine is: `gpu`, `cpu` or `reference`.
+    fn engine(&self) -> &'static str;
+
+    /// What it runs on, in the words of the system: the GPU's name and driver, or the number of threads.
+    fn adapter(&self) -> String;
+
+    /// The poses of a crowd at a time of its clock.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] where the crowd does not fit the library; what a device can report.
+    fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error>;
+}

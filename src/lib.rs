@@ -1,0 +1,20 @@
+//! Poses crowds.
+
+pub mod error;
+pub mod evaluator;
+pub mod model;
+
+pub use error::Error;
+pub use evaluator::Evaluator;
+pub use model::clip::Clip;
+pub use model::crowd::{Crowd, Layer, LayerTime};
+pub use model::curve::{Curve, Interpolation};
+pub use model::library::{ClipId, Library, SkeletonId, SkinId};
+pub use model::outputs::Outputs;
+pub use model::poses::{Pose, Poses};
+pub use model::skeleton::{Joint, Property, Skeleton};
+pub use model::skin::Skin;
+pub use model::ticks::Ticks;
+pub use model::timeline::Timeline;
+pub use model::track::{Target, Track};
+pub use model::transform::Transform;

@@ -1,0 +1,3 @@
+//! The `posse` command.
+
+fn main() {}

@@ -1,0 +1,123 @@
+//! The question: who is to be posed, and when.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::model::library::{ClipId, Library, SkeletonId};
+use crate::model::ticks::Ticks;
+
+/// When in its clip a layer is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LayerTime {
+    /// At this time of the clip, in seconds on the clip's own axis, whatever the crowd's clock says. Each track clamps
+    /// it to its own keys.
+    At(f64),
+    /// Playing in a loop: the clip's time is `(now - start) * rate`, wrapped to the clip's duration.
+    Playing {
+        /// When the clip's time was 0. A later `now` or an earlier one are alike.
+        start: Ticks,
+        /// Seconds of the clip in a second of the crowd's clock. 1 is as authored, 0 stands still, negative plays backwards.
+        rate: f64,
+    },
+}
+
+/// A clip at work on an instance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Layer {
+    /// The clip, one of the instance's skeleton.
+    pub clip: ClipId,
+    /// When in the clip.
+    pub time: LayerTime,
+}
+
+/// Instances, each a skeleton with the layers that move it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Crowd {
+    instances: Vec<(SkeletonId, Range<usize>)>,
+    layers: Vec<Layer>,
+}
+
+impl Crowd {
+    /// The most layers of an instance.
+    pub const MAX_LAYERS: usize = 1;
+
+    /// An empty crowd.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an instance, and gives its index. Without a layer it stands in its rest pose.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] where a time or rate is not a
+    /// finite number, or a rate is beyond a million.
+    pub fn push(&mut self, skeleton: SkeletonId, layers: &[Layer]) -> Result<usize, Error> {
+        let instance = self.instances.len();
+        if layers.len() > Self::MAX_LAYERS {
+            let what = format!("layers of instance {instance}");
+            return Err(Error::Limit { what, needed: layers.len() as u64, allowed: Self::MAX_LAYERS as u64 });
+        }
+        for layer in layers {
+            let usable = match layer.time {
+                LayerTime::At(seconds) => super::is_usable(seconds),
+                LayerTime::Playing { rate, .. } => rate.abs() <= 1e6,
+            };
+            if !usable {
+                return Err(Error::Instance { instance, reason: format!("{:?} is not a usable time", layer.time) });
+            }
+        }
+        let first = self.layers.len();
+        self.layers.extend_from_slice(layers);
+        self.instances.push((skeleton, first..self.layers.len()));
+        Ok(instance)
+    }
+
+    /// The number of instances.
+    pub fn len(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// Whether there is no instance.
+    pub fn is_empty(&self) -> bool {
+        self.instances.is_empty()
+    }
+
+    /// An instance's skeleton.
+    ///
+    /// # Panics
+    /// Where there is no such instance.
+    pub fn skeleton(&self, instance: usize) -> SkeletonId {
+        self.instances[instance].0
+    }
+
+    /// An instance's layers, in order.
+    ///
+    /// # Panics
+    /// Where there is no such instance.
+    pub fn layers(&self, instance: usize) -> &[Layer] {
+        &self.layers[self.instances[instance].1.clone()]
+    }
+
+    /// Checks that every skeleton and clip exists in a library and that they belong together.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] naming the first instance for which that is not so.
+    pub fn check(&self, library: &Library) -> Result<(), Error> {
+        for (instance, (skeleton, layers)) in self.instances.iter().enumerate() {
+            let fault = |reason: String| Err(Error::Instance { instance, reason });
+            if skeleton.index() >= library.skeletons().len() {
+                return fault(format!("the library has no skeleton {}", skeleton.index()));
+            }
+            for layer in &self.layers[layers.clone()] {
+                match library.clips().get(layer.clip.index()) {
+                    None => return fault(format!("the library has no clip {}", layer.clip.index())),
+                    Some(clip) if clip.skeleton != *skeleton => {
+                        return fault(format!("clip {} is another skeleton's", layer.clip.index()));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! Values over a timeline.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::model::timeline::Timeline;
+
+/// How values between two keys come about (glTF 2.0, appendix C).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// The previous key's value.
+    Step,
+    /// Linear interpolation; for rotations, spherical along the shorter arc.
+    Linear,
+    /// Cubic Hermite splines with an in- and an out-tangent a key, in units per second; rotations are normalised.
+    CubicSpline,
+}
+
+impl Interpolation {
+    /// Elements stored a key: 1, or 3 (in-tangent, value, out-tangent) for [`CubicSpline`](Self::CubicSpline).
+    pub fn elements_per_key(self) -> usize {
+        if self == Self::CubicSpline { 3 } else { 1 }
+    }
+}
+
+/// Values over a timeline. Before the first key it has the first key's value, after the last the last key's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    timeline: Arc<Timeline>,
+    interpolation: Interpolation,
+    width: usize,
+    values: Vec<f64>,
+}
+
+impl Curve {
+    /// A curve of elements `width` numbers wide, key after key; with [`Interpolation::CubicSpline`] a key is an
+    /// in-tangent, a value and an out-tangent, each `width` numbers.
+    ///
+    /// # Errors
+    /// [`Error::Curve`] where the count is not `keys * width * elements_per_key`, `width` is 0, or a number is not
+    /// finite or beyond what an `f32` holds.
+    pub fn new(
+        timeline: Arc<Timeline>,
+        interpolation: Interpolation,
+        width: usize,
+        values: Vec<f64>,
+    ) -> Result<Self, Error> {
+        let per_key = width.checked_mul(interpolation.elements_per_key());
+        let wanted = per_key.and_then(|per_key| per_key.checked_mul(timeline.len()));
+        if width == 0 || wanted != Some(values.len()) {
+            let reason = format!(
+                "{} values do not fill {} keys of {} x {width} numbers",
+                values.len(),
+                timeline.len(),
+                interpolation.elements_per_key()
+            );
+            return Err(Error::Curve { value: values.len(), reason });
+        }
+        if let Some(value) = values.iter().position(|&value| !super::is_usable(value)) {
+            return Err(Error::Curve { value, reason: format!("{} is not a finite number", values[value]) });
+        }
+        Ok(Self { timeline, interpolation, width, values })
+    }
+
+    /// The key times, possibly shared with other curves.
+    pub fn timeline(&self) -> &Arc<Timeline> {
+        &self.timeline
+    }
+
+    /// How values between two keys come about.
+    pub fn interpolation(&self) -> Interpolation {
+        self.interpolation
+    }
+
+    /// Numbers an element: 3 for a translation or scale, 4 for a rotation, the number of morph targets for weights.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// All numbers, as given to [`new`](Self::new).
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The value at a key, `width` numbers.
+    ///
+    /// # Panics
+    /// Where there is no such key.
+    pub fn value(&self, key: usize) -> &[f64] {
+        self.element(key, if self.interpolation == Interpolation::CubicSpline { 1 } else { 0 })
+    }
+
+    /// The in-tangent at a key of a cubic spline, `width` numbers a second.
+    ///
+    /// # Panics
+    /// Where there is no such key, or the curve has no tangents.
+    pub fn in_tangent(&self, key: usize) -> &[f64] {
+        assert_eq!(self.interpolation, Interpolation::CubicSpline, "only cubic splines have tangents");
+        self.element(key, 0)
+    }
+
+    /// The out-tangent at a key of a cubic spline, `width` numbers a second.
+    ///
+    /// # Panics
+    /// Where there is no such key, or the curve has no tangents.
+    pub fn out_tangent(&self, key: usize) -> &[f64] {
+        assert_eq!(self.interpolation, Interpolation::CubicSpline, "only cubic splines have tangents");
+        self.element(key, 2)
+    }
+
+    /// Whether every key has the same value, and every tangent is 0, so that the curve needs no keys.
+    pub fn is_constant(&self) -> bool {
+        let first = self.value(0);
+        let flat = |key| self.in_tangent(key).iter().chain(self.out_tangent(key)).all(|&tangent| tangent == 0.0);
+        let cubic = self.interpolation == Interpolation::CubicSpline;
+        (0..self.timeline.len()).all(|key| self.value(key) == first)
+            && (self.timeline.len() == 1 || !cubic || (0..self.timeline.len()).all(flat))
+    }
+
+    fn element(&self, key: usize, element: usize) -> &[f64] {
+        let start = (key * self.interpolation.elements_per_key() + element) * self.width;
+        &self.values[start..start + self.width]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timeline(times: &[f64]) -> Arc<Timeline> {
+        Arc::new(Timeline::new(times.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn elements_of_a_cubic_spline_are_in_tangent_value_out_tangent() {
+        let values = (0..12).map(f64::from).collect();
+        let curve = Curve::new(timeline(&[0.0, 1.0]), Interpolation::CubicSpline, 2, values).unwrap();
+        assert_eq!(curve.in_tangent(1), [6.0, 7.0]);
+        assert_eq!(curve.value(1), [8.0, 9.0]);
+        assert_eq!(curve.out_tangent(1), [10.0, 11.0]);
+    }
+
+    #[test]
+    fn wrong_counts_and_numbers_are_refused() {
+        let make = |width, values| Curve::new(timeline(&[0.0, 1.0]), Interpolation::Linear, width, values);
+        assert!(matches!(make(3, vec![0.0; 5]), Err(Error::Curve { value: 5, .. })));
+        assert!(matches!(make(0, vec![]), Err(Error::Curve { .. })));
+        assert!(matches!(make(usize::MAX, vec![0.0; 6]), Err(Error::Curve { .. })));
+        assert!(matches!(make(1, vec![0.0, f64::NAN]), Err(Error::Curve { value: 1, .. })));
+        assert!(matches!(make(1, vec![1e39, 0.0]), Err(Error::Curve { value: 0, .. })));
+    }
+
+    #[test]
+    fn a_curve_is_constant_only_without_tangents() {
+        let cubic = |values| Curve::new(timeline(&[0.0, 1.0]), Interpolation::CubicSpline, 1, values).unwrap();
+        assert!(cubic(vec![0.0, 5.0, 0.0, 0.0, 5.0, 0.0]).is_constant());
+        assert!(!cubic(vec![0.0, 5.0, 1.0, 0.0, 5.0, 0.0]).is_constant());
+    }
+}

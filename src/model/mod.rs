@@ -1,0 +1,22 @@
+//! The nouns: what is posed ([`Library`]), the question ([`Crowd`]) and the answer ([`Poses`]).
+//!
+//! The model holds `f64`: the numbers of a file as they stand, without a rounding of ours. The engines round once, in
+//! the packing; the reference computes with what is here. Constructors validate, so that evaluators need not.
+
+pub mod clip;
+pub mod crowd;
+pub mod curve;
+pub mod library;
+pub mod outputs;
+pub mod poses;
+pub mod skeleton;
+pub mod skin;
+pub mod ticks;
+pub mod timeline;
+pub mod track;
+pub mod transform;
+
+/// Whether a number can be posed with: finite, and within what an `f32` holds.
+pub(crate) fn is_usable(number: f64) -> bool {
+    number.abs() <= f64::from(f32::MAX)
+}

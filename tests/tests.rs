@@ -1,0 +1,4 @@
+//! All tests of the crate's face, one module a theme. Tests of single functions stand beside the functions.
+
+/// What the themes share: scenes, fixtures, comparisons.
+mod support;
