@@ -1,8 +1,11 @@
 //! Poses crowds.
 
+pub mod cpu;
 pub mod error;
 pub mod evaluator;
+pub mod gpu;
 pub mod model;
+pub mod pack;
 
 pub use error::Error;
 pub use evaluator::Evaluator;
@@ -18,3 +21,4 @@ pub use model::ticks::Ticks;
 pub use model::timeline::Timeline;
 pub use model::track::{Target, Track};
 pub use model::transform::Transform;
+pub use pack::library::Packing;
