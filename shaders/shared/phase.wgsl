@@ -44,10 +44,14 @@ fn phase_loops(layer: Layer, frame: Frame) -> vec2<u32> {
 
 /// A fraction of a loop, in units of 2^-64, to seconds.
 fn phase_time(loops: vec2<u32>, clip: Clip) -> Time {
-    let large = phase_multiply(loops.y, clip.duration);
-    let small = phase_multiply(loops.x, clip.duration);
-    let rest = large.x + small.y;
-    let units = large.y + select(0u, 1u, rest < large.x);
+    let large = phase_multiply(loops.y, clip.duration_high);
+    let cross = phase_multiply(loops.y, clip.duration_low);
+    let other = phase_multiply(loops.x, clip.duration_high);
+    let below = cross.x + other.x;
+    let carry = select(0u, 1u, below < cross.x);
+    let partial = large.x + cross.y;
+    let rest = partial + other.y + carry;
+    let units = large.y + select(0u, 1u, partial < large.x) + select(0u, 1u, rest < partial);
     // 24 bits each, so that both become f32 without rounding.
     let high = f32(units & 0xffffff00u) * clip.duration_unit;
     let low = f32(((units & 0xffu) << 16u) | (rest >> 16u)) * (clip.duration_unit / 65536.0);

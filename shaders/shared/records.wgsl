@@ -43,7 +43,8 @@ struct Clip {
     value_channels: u32,
     weight_channel_count: u32,
     value_channel_count: u32,
-    duration: u32,
+    duration_low: u32,
+    duration_high: u32,
     duration_unit: f32,
 }
 
@@ -100,7 +101,7 @@ struct Frame {
     reserved_1: u32,
 }
 
-const CLIP_WORDS: u32 = 8u;
+const CLIP_WORDS: u32 = 9u;
 const TIMELINE_WORDS: u32 = 7u;
 const CHANNEL_WORDS: u32 = 2u;
 const VALUE_CHANNEL_WORDS: u32 = 4u;
@@ -114,7 +115,8 @@ fn clip_load(at: u32) -> Clip {
         words[at + 4u],
         words[at + 5u],
         words[at + 6u],
-        bitcast<f32>(words[at + 7u]),
+        words[at + 7u],
+        bitcast<f32>(words[at + 8u]),
     );
 }
 

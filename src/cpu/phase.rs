@@ -36,7 +36,8 @@ fn loops(layer: &Layer, now: i64) -> u64 {
 
 /// A fraction of a loop, in units of 2^-64, to seconds.
 fn time(loops: u64, clip: &Clip) -> Time {
-    let units = ((u128::from(loops) * u128::from(clip.duration)) >> 32) as u64;
+    let duration = u64::from(clip.duration_high) << 32 | u64::from(clip.duration_low);
+    let units = ((u128::from(loops) * u128::from(duration)) >> 64) as u64;
     let (whole, rest) = ((units >> 32) as u32, units as u32);
     let high = (whole & 0xffff_ff00) as f32 * clip.duration_unit;
     let low = ((whole & 0xff) << 16 | rest >> 16) as f32 * (clip.duration_unit / 65536.0);

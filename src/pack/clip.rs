@@ -40,6 +40,7 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, skeleton: &Skel
     let (value_channels, weight_channel_count, value_channel_count) =
         pack_value_channels(arrays, skeleton, &columns, &channels);
     let (duration, duration_unit) = fixed_point(clip.duration());
+    let (duration_low, duration_high) = (duration as u32, (duration >> 32) as u32);
     let record = record::Clip {
         timelines,
         timeline_count,
@@ -47,7 +48,8 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, skeleton: &Skel
         value_channels,
         weight_channel_count,
         value_channel_count,
-        duration,
+        duration_low,
+        duration_high,
         duration_unit,
     };
     (arrays.push_records(&[record]), timeline_count)
@@ -236,18 +238,16 @@ fn pack_value_channels(
     (arrays.push_records(&records), weight_channels as u32, records.len() as u32)
 }
 
-/// A duration as a 32-bit integer of a power-of-two unit, exact to 2^-32 of itself.
-fn fixed_point(duration: f64) -> (u32, f32) {
-    if duration < f64::from(f32::MIN_POSITIVE) * 2.0_f64.powi(64) {
+/// A duration as an integer whose highest of 64 bits is 1, and the seconds of a unit of its upper half: exact.
+///
+/// A duration too short for such a unit to be an `f32` counts as none.
+fn fixed_point(duration: f64) -> (u64, f32) {
+    let exponent = (duration.to_bits() >> 52) as i32 - 1023;
+    if !(-95..128).contains(&exponent) {
         return (0, 1.0);
     }
-    let mut exponent = duration.log2().floor() as i32 - 31;
-    let mut units = (duration * 2.0_f64.powi(-exponent)).round();
-    if units > f64::from(u32::MAX) {
-        exponent += 1;
-        units = (units / 2.0).round();
-    }
-    (units as u32, split(2.0_f64.powi(exponent)).0)
+    let mantissa = (duration.to_bits() & ((1 << 52) - 1)) | 1 << 52;
+    (mantissa << 11, 2.0_f32.powi(exponent - 31))
 }
 
 #[cfg(test)]
@@ -255,12 +255,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_exact_to_32_bits() {
-        for duration in [1.0, 0.1, 3.416_666_7, 4294967295.9, 1e-9, 86400.0, 2.0_f64.powi(31) - 0.4] {
+    fn durations_are_exact() {
+        for duration in [1.0, 0.1, 3.416_666_7, 4294967295.9, 1e-9, 86400.0, f64::from(f32::MAX)] {
             let (units, unit) = fixed_point(duration);
-            let back = f64::from(units) * f64::from(unit);
-            assert!((back - duration).abs() <= duration * 2.0_f64.powi(-32), "{duration} became {back}");
+            assert_eq!(units as f64 * 2.0_f64.powi(-32) * f64::from(unit), duration);
+            assert!(units >= 1 << 63);
         }
         assert_eq!(fixed_point(0.0).0, 0);
+        assert_eq!(fixed_point(1e-30).0, 0);
     }
 }

@@ -93,11 +93,7 @@ fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> record::L
             let (time_high, time_low) = split(seconds);
             record::Layer { clip, clock: CLOCK_FIXED, time_high, time_low, ..Default::default() }
         }
-        LayerTime::Playing { start, rate } => {
-            let record: record::Clip = packing.arrays.record(clip);
-            let duration = f64::from(record.duration) * f64::from(record.duration_unit);
-            pack_playing(clip, duration, start, rate)
-        }
+        LayerTime::Playing { start, rate } => pack_playing(clip, &packing.arrays.record(clip), start, rate),
     }
 }
 
@@ -105,7 +101,9 @@ fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> record::L
 ///
 /// Its phase is `ticks * loops a tick`, of which only the fraction counts: a wrapping product of integers, exact for
 /// centuries, the same for every adapter. The 96 bits leave `2^-33` of a loop after `2^62` ticks.
-fn pack_playing(clip: u32, duration: f64, start: Ticks, rate: f64) -> record::Layer {
+fn pack_playing(clip: u32, record: &record::Clip, start: Ticks, rate: f64) -> record::Layer {
+    let units = f64::from(record.duration_high) + f64::from(record.duration_low) * 2.0_f64.powi(-32);
+    let duration = units * f64::from(record.duration_unit);
     let loops = if duration > 0.0 { rate / (Ticks::PER_SECOND as f64 * duration) } else { 0.0 };
     let bits = (loops.fract() * 2.0_f64.powi(96)) as i128;
     record::Layer {

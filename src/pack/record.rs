@@ -113,9 +113,11 @@ record! {
         weight_channel_count: u32,
         /// Value channels of morph weights and properties.
         value_channel_count: u32,
-        /// The duration, in units; 0 for a clip without duration, else at least 2^31.
-        duration: u32,
-        /// Seconds of a unit, a power of two.
+        /// The duration as an integer of 64 bits, the highest of them 1; 0 for a clip without duration: lower half.
+        duration_low: u32,
+        /// Its upper half.
+        duration_high: u32,
+        /// Seconds of a unit of the upper half, a power of two.
         duration_unit: f32,
     }
 }
