@@ -3,6 +3,7 @@
 pub mod error;
 pub mod evaluator;
 pub mod model;
+pub mod reference;
 
 pub use error::Error;
 pub use evaluator::Evaluator;
@@ -18,3 +19,4 @@ pub use model::ticks::Ticks;
 pub use model::timeline::Timeline;
 pub use model::track::{Target, Track};
 pub use model::transform::Transform;
+pub use reference::Reference;
