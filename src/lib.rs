@@ -6,6 +6,7 @@ pub mod evaluator;
 pub mod gpu;
 pub mod model;
 pub mod pack;
+pub mod reference;
 
 pub use error::Error;
 pub use evaluator::Evaluator;
@@ -22,3 +23,4 @@ pub use model::timeline::Timeline;
 pub use model::track::{Target, Track};
 pub use model::transform::Transform;
 pub use pack::library::Packing;
+pub use reference::Reference;

@@ -13,7 +13,7 @@ use crate::model::timeline::Timeline;
 use crate::model::track::Target;
 use crate::pack::library::{Arrays, Sizes, Timelines};
 use crate::pack::record::{
-    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_LINEAR, MODE_REST, MODE_STEP, SHAPE_ROTATION, ValueChannel, split,
+    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_LINEAR, MODE_REST, MODE_STEP, SHAPE_ROTATION, ValueChannel,
 };
 
 /// Up to four numbers of a track: what a channel samples.
