@@ -93,8 +93,8 @@ impl Timelines {
             return Err(Fault::new(path, reason));
         }
         let integers = integers(values, &layout, reader, &path);
-        let per_key = (interpolation.elements_per_key() * width / layout.width) as u64;
-        let wanted = (timeline.len() as u64).checked_mul(per_key).unwrap_or(u64::MAX);
+        let per_key = (interpolation.elements_per_key() as u64).saturating_mul((width / layout.width) as u64);
+        let wanted = (timeline.len() as u64).saturating_mul(per_key);
         if layout.count < wanted {
             let reason = format!("{} elements are too few: {} keys need {wanted}", layout.count, timeline.len());
             return Err(Fault::new(path, reason));

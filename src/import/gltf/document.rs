@@ -225,10 +225,10 @@ fn explain(json: &[u8], error: &serde_json::Error) -> Fault {
         asset: AssetInfo,
     }
     // A document of glTF 1.0 has other types everywhere; its version is what matters.
-    if let Ok(Versioned { asset: AssetInfo { version: Some(version) } }) = serde_json::from_slice(json) {
-        if !is_version_2(&version) {
-            return wrong_version(&version);
-        }
+    if let Ok(Versioned { asset: AssetInfo { version: Some(version) } }) = serde_json::from_slice(json)
+        && !is_version_2(&version)
+    {
+        return wrong_version(&version);
     }
     let mut parser = serde_json::Deserializer::from_slice(json);
     match serde_path_to_error::deserialize::<_, Document>(&mut parser) {

@@ -19,7 +19,6 @@ mod document;
 mod extensions;
 mod fault;
 mod meshopt;
-mod meshopt_filters;
 mod nodes;
 mod reader;
 mod skins;

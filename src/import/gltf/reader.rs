@@ -29,20 +29,23 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
+/// Bytes of the file itself, or loaded or decompressed.
+type Bytes<'a> = Rc<Cow<'a, [u8]>>;
+
 /// Reads the data of a document. Buffers are loaded and views decompressed when they are first asked for.
 pub(super) struct Reader<'a> {
     pub document: &'a Document,
     pub warnings: Vec<Warning>,
     bin: Option<&'a [u8]>,
     folder: Option<&'a Path>,
-    buffers: Vec<Option<Rc<Cow<'a, [u8]>>>>,
-    decompressed: Vec<Option<Rc<Cow<'a, [u8]>>>>,
+    buffers: Vec<Option<Bytes<'a>>>,
+    decompressed: Vec<Option<Bytes<'a>>>,
     budget: u64,
 }
 
 /// The bytes of a buffer view.
 pub(super) struct View<'a> {
-    bytes: Rc<Cow<'a, [u8]>>,
+    bytes: Bytes<'a>,
     range: Range<usize>,
     pub stride: Option<u64>,
 }
@@ -104,7 +107,7 @@ impl<'a> Reader<'a> {
         Ok(View { bytes, range, stride: stride(view) })
     }
 
-    fn decompress(&mut self, index: usize, from: &Compression, path: &str) -> Result<Rc<Cow<'a, [u8]>>, Fault> {
+    fn decompress(&mut self, index: usize, from: &Compression, path: &str) -> Result<Bytes<'a>, Fault> {
         if let Some(Some(bytes)) = self.decompressed.get(index) {
             return Ok(bytes.clone());
         }
@@ -119,7 +122,7 @@ impl<'a> Reader<'a> {
                     error.reason,
                 )
             })?;
-        let bytes: Rc<Cow<'a, [u8]>> = Rc::new(Cow::Owned(decompressed));
+        let bytes: Bytes<'a> = Rc::new(Cow::Owned(decompressed));
         if let Some(slot) = self.decompressed.get_mut(index) {
             *slot = Some(bytes.clone());
         }
@@ -132,7 +135,7 @@ impl<'a> Reader<'a> {
         offset: u64,
         length: u64,
         path: &str,
-    ) -> Result<(Rc<Cow<'a, [u8]>>, Range<usize>), Fault> {
+    ) -> Result<(Bytes<'a>, Range<usize>), Fault> {
         let bytes = self.buffer(buffer, &format!("{path}.buffer"))?;
         let range = offset.checked_add(length).and_then(|end| {
             let range = usize::try_from(offset).ok()?..usize::try_from(end).ok()?;
@@ -145,7 +148,7 @@ impl<'a> Reader<'a> {
         Ok((bytes, range))
     }
 
-    fn buffer(&mut self, index: usize, path: &str) -> Result<Rc<Cow<'a, [u8]>>, Fault> {
+    fn buffer(&mut self, index: usize, path: &str) -> Result<Bytes<'a>, Fault> {
         let document = self.document;
         let count = document.buffers.len();
         let buffer = document.buffers.get(index).ok_or_else(|| Fault::index(path, index, "buffers", count))?;

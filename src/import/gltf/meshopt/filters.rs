@@ -28,7 +28,7 @@ impl Filter {
             Self::None => true,
             Self::Octahedral | Self::Color => stride == 4 || stride == 8,
             Self::Quaternion => stride == 8,
-            Self::Exponential => stride % 4 == 0,
+            Self::Exponential => stride.is_multiple_of(4),
         }
     }
 }

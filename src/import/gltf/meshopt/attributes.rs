@@ -1,69 +1,11 @@
-//! Decompression of buffer views: `KHR_meshopt_compression` and `EXT_meshopt_compression`, appendix A.
-//!
-//! In safe Rust, so that reading a file needs no C++ compiler, works in a browser, and meets garbled streams with an
-//! error. Attributes (versions 0 and 1) and index sequences can be decoded; triangle lists, which no animation uses,
-//! cannot.
+//! Attributes: elements of any number of bytes, as differences from element to element (appendix A, mode 0).
 
-use super::meshopt_filters::{self, Filter};
+use super::{MeshoptError, Stream, broken, wrong};
 
 /// Elements whose deltas are packed together.
 const GROUP: usize = 16;
 const MAX_BLOCK_BYTES: usize = 8192;
 const MAX_BLOCK_ELEMENTS: usize = 256;
-
-/// Why a stream cannot be decoded.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct MeshoptError {
-    /// The field of the extension that is wrong; empty for the stream itself.
-    pub field: &'static str,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-fn wrong(field: &'static str, reason: impl Into<String>) -> MeshoptError {
-    MeshoptError { field, reason: reason.into() }
-}
-
-fn broken(reason: &str) -> MeshoptError {
-    wrong("", format!("the compressed stream is broken: {reason}"))
-}
-
-/// Decodes `count` elements of `stride` bytes. The caller has made sure that so many bytes may be allocated.
-pub(super) fn decode(data: &[u8], count: u64, stride: u64, mode: &str, filter: &str) -> Result<Vec<u8>, MeshoptError> {
-    let (Ok(count), Ok(stride)) = (usize::try_from(count), usize::try_from(stride)) else {
-        return Err(wrong("count", "it is too large"));
-    };
-    let filter = Filter::parse(filter).ok_or_else(|| wrong("filter", format!("{filter:?} is not known")))?;
-    match mode {
-        "ATTRIBUTES" => {
-            if !filter.fits(stride) {
-                return Err(wrong("byteStride", format!("{stride} does not fit the filter {filter:?}")));
-            }
-            let mut decoded = decode_attributes(data, count, stride)?;
-            meshopt_filters::apply(filter, &mut decoded, stride);
-            Ok(decoded)
-        }
-        "INDICES" if filter != Filter::None => Err(wrong("filter", "indices have no filter")),
-        "INDICES" => decode_indices(data, count, stride),
-        "TRIANGLES" => Err(wrong("mode", "a triangle list cannot be animation data")),
-        other => Err(wrong("mode", format!("{other:?} is not known"))),
-    }
-}
-
-/// Reads a stream from its front.
-struct Stream<'a>(&'a [u8]);
-
-impl<'a> Stream<'a> {
-    fn take(&mut self, bytes: usize) -> Result<&'a [u8], MeshoptError> {
-        let (taken, rest) = self.0.split_at_checked(bytes).ok_or_else(|| broken("it ends too early"))?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn byte(&mut self) -> Result<u8, MeshoptError> {
-        Ok(self.take(1)?.first().copied().unwrap_or(0))
-    }
-}
 
 /// How the differences from element to element are stored, for four bytes of an element.
 #[derive(Clone, Copy)]
@@ -73,8 +15,9 @@ enum Channel {
     Xor(u32),
 }
 
-fn decode_attributes(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>, MeshoptError> {
-    if stride == 0 || stride > 256 || stride % 4 != 0 {
+/// Decodes `count` elements of `stride` bytes, without a filter.
+pub(super) fn decode(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>, MeshoptError> {
+    if stride == 0 || stride > 256 || !stride.is_multiple_of(4) {
         return Err(wrong("byteStride", format!("{stride} is not a multiple of 4 up to 256")));
     }
     let mut stream = Stream(data);
@@ -90,7 +33,7 @@ fn decode_attributes(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>
     let (baseline, modes) = end.split_at(stride);
     let channels = channels(modes, stride)?;
 
-    let per_block = (MAX_BLOCK_BYTES / stride & !(GROUP - 1)).min(MAX_BLOCK_ELEMENTS);
+    let per_block = (MAX_BLOCK_BYTES / stride / GROUP * GROUP).min(MAX_BLOCK_ELEMENTS);
     // A block has at least this many bytes, so a count that is not there costs no memory.
     let least = if version_1 { stride / 4 } else { stride };
     if count.div_ceil(per_block).checked_mul(least).is_none_or(|least| least > body) {
@@ -149,8 +92,9 @@ impl Channel {
                 let [c, d] = next(word(last[2], last[3]), word(delta[2], delta[3])).to_le_bytes();
                 [a, b, c, d]
             }
+            // The encoder has rotated to the left.
             Self::Xor(rotation) => {
-                (u32::from_le_bytes(last) ^ u32::from_le_bytes(delta).rotate_left(rotation)).to_le_bytes()
+                (u32::from_le_bytes(last) ^ u32::from_le_bytes(delta).rotate_right(rotation)).to_le_bytes()
             }
         }
     }
@@ -201,41 +145,4 @@ fn decode_group(stream: &mut Stream, bits: usize, group: &mut [u8]) -> Result<()
         *delta = if value == sentinel { stream.byte()? } else { value };
     }
     Ok(())
-}
-
-fn decode_indices(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>, MeshoptError> {
-    const TAIL: usize = 4;
-    if stride != 2 && stride != 4 {
-        return Err(wrong("byteStride", format!("{stride} is not 2 or 4")));
-    }
-    let mut stream = Stream(data);
-    match stream.byte()? {
-        0xd0 | 0xd1 => {}
-        other => return Err(broken(&format!("it begins with {other:#04x}, not with 0xd1"))),
-    }
-    let body = stream.0.len().checked_sub(TAIL).ok_or_else(|| broken("it ends too early"))?;
-    if count > body {
-        return Err(broken("it is too short for its count"));
-    }
-    stream.0 = &stream.0[..body];
-    let mut decoded = Vec::with_capacity(count * stride);
-    let mut last = [0u32; 2];
-    for _ in 0..count {
-        let mut code = 0u32;
-        for shift in [0, 7, 14, 21, 28] {
-            let byte = stream.byte()?;
-            code |= u32::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            if shift == 28 {
-                return Err(broken("an index has too many bytes"));
-            }
-        }
-        let last = &mut last[(code & 1) as usize];
-        let delta = code >> 1;
-        *last = last.wrapping_add(delta >> 1 ^ (delta & 1).wrapping_neg());
-        decoded.extend_from_slice(&last.to_le_bytes()[..stride]);
-    }
-    if stream.0.is_empty() { Ok(decoded) } else { Err(broken("bytes are left over")) }
 }
