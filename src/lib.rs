@@ -4,6 +4,7 @@ pub mod cpu;
 pub mod error;
 pub mod evaluator;
 pub mod gpu;
+pub mod import;
 pub mod model;
 pub mod pack;
 pub mod reference;

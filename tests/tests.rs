@@ -1,4 +1,6 @@
 //! All tests of the crate's face, one module a theme. Tests of single functions stand beside the functions.
 
+/// glTF files become what they say.
+mod import;
 /// What the themes share: scenes, fixtures, comparisons.
 mod support;
