@@ -8,6 +8,7 @@ use glam::DQuat;
 use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::library::is_rotation;
+use crate::model::rotation::unit;
 use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
 use crate::model::track::Target;
@@ -137,7 +138,7 @@ fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<D
     if !column.rotation || column.curve.interpolation() != Interpolation::Linear {
         return element(column, key, number);
     }
-    let rotation = DQuat::from_slice(column.curve.value(key)).normalize();
+    let rotation = unit(DQuat::from_slice(column.curve.value(key))).unwrap_or(DQuat::IDENTITY);
     let aligned = if previous.is_some_and(|before| before.dot(rotation) < 0.0) { -rotation } else { rotation };
     *previous = Some(aligned);
     aligned.as_quat().to_array()
@@ -157,22 +158,9 @@ fn element(column: &Column, key: usize, number: usize) -> [f32; 4] {
         *to = *from as f32;
     }
     if column.rotation && (curve.interpolation() != Interpolation::CubicSpline || curve.is_constant()) {
-        let rotation = DQuat::from_slice(whole);
-        return rotation.try_normalize_or_identity().as_quat().to_array();
+        return unit(DQuat::from_slice(whole)).unwrap_or(DQuat::IDENTITY).as_quat().to_array();
     }
     value
-}
-
-/// Normalisation that has an answer for the zero quaternion.
-pub trait NormalizeOrIdentity {
-    /// The quaternion at unit length, or the identity where it has no length.
-    fn try_normalize_or_identity(self) -> Self;
-}
-
-impl NormalizeOrIdentity for DQuat {
-    fn try_normalize_or_identity(self) -> Self {
-        if self.length_squared() > 0.0 { self.normalize() } else { Self::IDENTITY }
-    }
 }
 
 fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &HashMap<(Target, usize), Channel>) -> u32 {
@@ -202,7 +190,8 @@ fn pack_value_channels(
     let mut first_property = Vec::new();
     for property in skeleton.properties() {
         first_property.push(rest.len());
-        rest.extend(&property.rest);
+        let unit = if property.rotation { unit(DQuat::from_slice(&property.rest)) } else { None };
+        rest.extend(unit.map_or_else(|| property.rest.clone(), |unit| unit.to_array().to_vec()));
     }
 
     let mut records = Vec::new();

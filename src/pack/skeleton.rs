@@ -1,7 +1,8 @@
 //! Skeletons with their skins.
 
-use glam::DAffine3;
+use glam::{DAffine3, DQuat};
 
+use crate::model::rotation::unit;
 use crate::model::skeleton::Skeleton;
 use crate::model::skin::Skin;
 use crate::model::transform::Transform;
@@ -89,8 +90,9 @@ fn pack_matrices(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
 
 /// Translation, rotation of unit length, and scale, each four numbers.
 pub fn transform_parts(transform: &Transform) -> [[f32; 4]; 3] {
+    let rotation = unit(transform.rotation).unwrap_or(DQuat::IDENTITY);
     let [translation, scale] = [transform.translation, transform.scale].map(|vector| vector.as_vec3().extend(0.0));
-    [translation.to_array(), transform.rotation.normalize().as_quat().to_array(), scale.to_array()]
+    [translation.to_array(), rotation.as_quat().to_array(), scale.to_array()]
 }
 
 /// The three rows of a matrix.
