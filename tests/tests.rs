@@ -2,3 +2,6 @@
 
 /// What the themes share: scenes, fixtures, comparisons.
 mod support;
+
+/// Cases small enough to be worked out by hand, asked of every engine.
+mod hand_worked;
