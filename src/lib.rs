@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod evaluator;
+pub mod import;
 pub mod model;
 pub mod reference;
 

@@ -5,3 +5,5 @@ mod support;
 
 /// Cases small enough to be worked out by hand, asked of every engine.
 mod hand_worked;
+/// glTF files become what they say.
+mod import;

@@ -109,6 +109,15 @@ impl Library {
         Ok(ClipId(self.clips.len() - 1))
     }
 
+    /// Moves in everything of another library; its ids go up by the numbers of things that are here already.
+    pub(crate) fn append(&mut self, other: Self) {
+        let skeletons = self.skeletons.len();
+        let moved = |id: SkeletonId| SkeletonId(skeletons + id.0);
+        self.skeletons.extend(other.skeletons);
+        self.skins.extend(other.skins.into_iter().map(|skin| Skin { skeleton: moved(skin.skeleton), ..skin }));
+        self.clips.extend(other.clips.into_iter().map(|clip| Clip { skeleton: moved(clip.skeleton), ..clip }));
+    }
+
     /// All skeletons, by id.
     pub fn skeletons(&self) -> &[Skeleton] {
         &self.skeletons

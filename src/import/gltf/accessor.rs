@@ -1,0 +1,231 @@
+//! Accessors: numbers from bytes (glTF 2.0, sections 3.6.2 and 3.11).
+
+use super::document::{Accessor, Sparse};
+use super::fault::Fault;
+use super::reader::Reader;
+
+/// The type of a single number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Component {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl Component {
+    fn parse(number: u32) -> Option<Self> {
+        Some(match number {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            _ => return None,
+        })
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::U32 | Self::F32 => 4,
+        }
+    }
+
+    /// The number that begins a slice, which is long enough.
+    fn read(self, bytes: &[u8]) -> f64 {
+        match (self, bytes) {
+            (Self::I8, &[a, ..]) => f64::from(a.cast_signed()),
+            (Self::U8, &[a, ..]) => f64::from(a),
+            (Self::I16, &[a, b, ..]) => f64::from(i16::from_le_bytes([a, b])),
+            (Self::U16, &[a, b, ..]) => f64::from(u16::from_le_bytes([a, b])),
+            (Self::U32, &[a, b, c, d, ..]) => f64::from(u32::from_le_bytes([a, b, c, d])),
+            (Self::F32, &[a, b, c, d, ..]) => f64::from(f32::from_le_bytes([a, b, c, d])),
+            _ => 0.0,
+        }
+    }
+
+    /// What a normalized integer stands for.
+    fn normalize(self, number: f64) -> f64 {
+        match self {
+            Self::I8 => (number / 127.0).max(-1.0),
+            Self::U8 => number / 255.0,
+            Self::I16 => (number / 32767.0).max(-1.0),
+            Self::U16 => number / 65535.0,
+            Self::U32 => number / 4_294_967_295.0,
+            Self::F32 => number,
+        }
+    }
+}
+
+/// What is known of an accessor before its data are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    pub component: Component,
+    pub normalized: bool,
+    /// Numbers an element.
+    pub width: usize,
+    /// Columns of a matrix, 1 for anything else.
+    columns: usize,
+    /// Bytes from column to column; those of a matrix begin at multiples of 4.
+    column_bytes: usize,
+    pub count: u64,
+}
+
+impl Layout {
+    pub fn is_float(&self) -> bool {
+        self.component == Component::F32
+    }
+
+    fn bytes(&self) -> usize {
+        self.columns * self.column_bytes
+    }
+}
+
+/// How integers become numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Integers {
+    /// Normalized, where the accessor says so.
+    AsDeclared,
+    /// Normalized, whatever the accessor says.
+    Normalized,
+}
+
+impl<'a> Reader<'a> {
+    fn accessor(&self, index: usize, path: &str) -> Result<&'a Accessor, Fault> {
+        let document = self.document;
+        let count = document.accessors.len();
+        document.accessors.get(index).ok_or_else(|| Fault::index(path, index, "accessors", count))
+    }
+
+    /// Type and count of an accessor. `path` is where the index stands.
+    pub fn layout(&self, index: usize, path: &str) -> Result<Layout, Fault> {
+        let accessor = self.accessor(index, path)?;
+        let component = Component::parse(accessor.component_type).ok_or_else(|| {
+            let path = format!("accessors[{index}].componentType");
+            Fault::new(path, format!("{} is not a component type", accessor.component_type))
+        })?;
+        let (columns, rows) = match accessor.kind.as_str() {
+            "SCALAR" => (1, 1),
+            "VEC2" => (1, 2),
+            "VEC3" => (1, 3),
+            "VEC4" => (1, 4),
+            "MAT2" => (2, 2),
+            "MAT3" => (3, 3),
+            "MAT4" => (4, 4),
+            other => return Err(Fault::new(format!("accessors[{index}].type"), format!("{other:?} is not a type"))),
+        };
+        let bytes = rows * component.bytes();
+        let column_bytes = if columns > 1 { bytes.next_multiple_of(4) } else { bytes };
+        let (width, count, normalized) = (columns * rows, accessor.count, accessor.normalized);
+        Ok(Layout { component, normalized, width, columns, column_bytes, count })
+    }
+
+    /// The first `count` elements of an accessor, which has so many, element after element.
+    pub fn read(&mut self, index: usize, count: u64, integers: Integers, path: &str) -> Result<Vec<f64>, Fault> {
+        let accessor = self.accessor(index, path)?;
+        let layout = self.layout(index, path)?;
+        let place = format!("accessors[{index}]");
+        if count > layout.count {
+            return Err(Fault::new(
+                format!("{place}.count"),
+                format!("{count} elements are needed, {} are there", layout.count),
+            ));
+        }
+        self.charge(&format!("{place}.count"), count, layout.width as u64 * 8)?;
+        let mut values = match accessor.buffer_view {
+            Some(view) => self.read_view(view, accessor.byte_offset, count, layout, true, &place)?,
+            None => vec![0.0; usize::try_from(count).unwrap_or(0) * layout.width],
+        };
+        if let Some(sparse) = &accessor.sparse {
+            self.overwrite(&mut values, sparse, layout, &format!("{place}.sparse"))?;
+        }
+        if layout.normalized || integers == Integers::Normalized {
+            values.iter_mut().for_each(|value| *value = layout.component.normalize(*value));
+        }
+        if let Some(faulty) = values.iter().position(|value| !value.is_finite()) {
+            let (element, value) = (faulty / layout.width, values.get(faulty).copied().unwrap_or_default());
+            return Err(Fault::new(place, format!("element {element} has {value}, which is not a finite number")));
+        }
+        Ok(values)
+    }
+
+    fn read_view(
+        &mut self,
+        view: usize,
+        offset: u64,
+        count: u64,
+        layout: Layout,
+        strided: bool,
+        path: &str,
+    ) -> Result<Vec<f64>, Fault> {
+        let view = self.view(view, &format!("{path}.bufferView"))?;
+        let element = layout.bytes();
+        let stride = view.stride.filter(|_| strided).unwrap_or(element as u64);
+        if stride < element as u64 {
+            let reason = format!("elements of {element} bytes overlap, the buffer view's byteStride is {stride}");
+            return Err(Fault::new(format!("{path}.bufferView"), reason));
+        }
+        let bytes = view.bytes();
+        let last = count.saturating_sub(1).checked_mul(stride).and_then(|last| last.checked_add(offset));
+        let end = last.and_then(|last| last.checked_add(if count == 0 { 0 } else { element as u64 }));
+        if end.is_none_or(|end| end > bytes.len() as u64) {
+            let reason = format!(
+                "{count} elements of {element} bytes, {stride} apart, from byte {offset} on are not in its {} bytes",
+                bytes.len()
+            );
+            return Err(Fault::new(format!("{path}.bufferView"), reason));
+        }
+        let (Ok(offset), Ok(stride)) = (usize::try_from(offset), usize::try_from(stride)) else {
+            return Err(Fault::new(path, "it is too large"));
+        };
+        let size = layout.component.bytes();
+        let rows = layout.width / layout.columns;
+        let mut values = Vec::with_capacity(usize::try_from(count).unwrap_or(0) * layout.width);
+        for element in bytes.get(offset..).unwrap_or_default().chunks(stride).take(usize::try_from(count).unwrap_or(0))
+        {
+            for column in element.chunks(layout.column_bytes).take(layout.columns) {
+                values.extend(column.chunks(size).take(rows).map(|number| layout.component.read(number)));
+            }
+        }
+        Ok(values)
+    }
+
+    fn overwrite(&mut self, values: &mut [f64], sparse: &Sparse, layout: Layout, path: &str) -> Result<(), Fault> {
+        if sparse.count > layout.count {
+            let reason = format!("{} elements are replaced, but there are only {}", sparse.count, layout.count);
+            return Err(Fault::new(format!("{path}.count"), reason));
+        }
+        let place = format!("{path}.indices");
+        let component = Component::parse(sparse.indices.component_type)
+            .filter(|component| matches!(component, Component::U8 | Component::U16 | Component::U32))
+            .ok_or_else(|| {
+                let reason = format!("{} is not an unsigned integer type", sparse.indices.component_type);
+                Fault::new(format!("{place}.componentType"), reason)
+            })?;
+        self.charge(&format!("{path}.count"), sparse.count, (layout.width as u64 + 1) * 8)?;
+        let scalar = Layout { component, width: 1, columns: 1, column_bytes: component.bytes(), ..layout };
+        let at = &sparse.indices;
+        let indices = self.read_view(at.buffer_view, at.byte_offset, sparse.count, scalar, false, &place)?;
+        let from = &sparse.values;
+        let replacements =
+            self.read_view(from.buffer_view, from.byte_offset, sparse.count, layout, false, &format!("{path}.values"))?;
+        for (index, replacement) in indices.into_iter().zip(replacements.chunks_exact(layout.width)) {
+            // Indices are integers below 2^32, which f64 and u64 hold.
+            let index = index as u64;
+            if index >= layout.count {
+                return Err(Fault::new(place, format!("there is no element {index}, there are {}", layout.count)));
+            }
+            // Beyond the elements that are read, it does not matter.
+            let index = usize::try_from(index).unwrap_or(usize::MAX);
+            if let Some(element) = values.chunks_exact_mut(layout.width).nth(index) {
+                element.copy_from_slice(replacement);
+            }
+        }
+        Ok(())
+    }
+}

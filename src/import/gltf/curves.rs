@@ -1,0 +1,181 @@
+//! Samplers: key times and the values at them (glTF 2.0, section 3.11).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::accessor::Integers;
+use super::document::Sampler;
+use super::fault::Fault;
+use super::nodes::ZERO_ROTATION;
+use super::reader::Reader;
+use crate::error::Error;
+use crate::model::curve::{Curve, Interpolation};
+use crate::model::timeline::Timeline;
+
+/// What a curve is for, which decides its width and how integers are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Translations or scales.
+    Vectors,
+    Rotations,
+    /// Morph weights, so many a key.
+    Weights(usize),
+    /// Numbers of a property, so many a key.
+    Property(usize),
+}
+
+impl Values {
+    fn width(self) -> usize {
+        match self {
+            Self::Vectors => 3,
+            Self::Rotations => 4,
+            Self::Weights(width) | Self::Property(width) => width,
+        }
+    }
+}
+
+/// The timelines of a file, each distinct one once.
+#[derive(Debug, Default)]
+pub(super) struct Timelines {
+    by_accessor: HashMap<usize, Arc<Timeline>>,
+    by_content: HashMap<Vec<u64>, Arc<Timeline>>,
+}
+
+impl Timelines {
+    /// The key times in an accessor. `path` is where its index stands.
+    fn read(&mut self, accessor: usize, reader: &mut Reader, path: &str) -> Result<Arc<Timeline>, Fault> {
+        if let Some(timeline) = self.by_accessor.get(&accessor) {
+            return Ok(timeline.clone());
+        }
+        let layout = reader.layout(accessor, path)?;
+        if layout.width != 1 || !layout.is_float() {
+            return Err(Fault::new(path, format!("accessor {accessor} is not of SCALAR floats")));
+        }
+        reader.charge(path, layout.count, 8)?;
+        let times = reader.read(accessor, layout.count, Integers::AsDeclared, path)?;
+        let content = times.iter().map(|time| time.to_bits()).collect();
+        let timeline = match self.by_content.get(&content) {
+            Some(timeline) => timeline.clone(),
+            None => {
+                let timeline = Arc::new(Timeline::new(times).map_err(|error| rephrase(error, path))?);
+                if timeline.first() < 0.0 {
+                    reader.warn(path, format!("the first key is at {} s, before 0", timeline.first()));
+                }
+                self.by_content.insert(content, timeline.clone());
+                timeline
+            }
+        };
+        self.by_accessor.insert(accessor, timeline.clone());
+        Ok(timeline)
+    }
+
+    /// The curve of a sampler, which stands at `path`.
+    pub fn curve(
+        &mut self,
+        sampler: &Sampler,
+        values: Values,
+        reader: &mut Reader,
+        path: &str,
+    ) -> Result<Curve, Fault> {
+        let interpolation = interpolation(sampler, path)?;
+        let timeline = self.read(sampler.input, reader, &format!("{path}.input"))?;
+        let path = format!("{path}.output");
+        let layout = reader.layout(sampler.output, &path)?;
+        let width = values.width();
+        let fits = match values {
+            Values::Vectors | Values::Rotations => layout.width == width,
+            Values::Weights(_) => layout.width == 1,
+            Values::Property(_) => layout.width == width || layout.width == 1,
+        };
+        if !fits {
+            let reason =
+                format!("accessor {} has {} numbers an element, its target {width}", sampler.output, layout.width);
+            return Err(Fault::new(path, reason));
+        }
+        let integers = integers(values, &layout, reader, &path);
+        let per_key = (interpolation.elements_per_key() as u64).saturating_mul((width / layout.width) as u64);
+        let wanted = (timeline.len() as u64).saturating_mul(per_key);
+        if layout.count < wanted {
+            let reason = format!("{} elements are too few: {} keys need {wanted}", layout.count, timeline.len());
+            return Err(Fault::new(path, reason));
+        }
+        if layout.count > wanted {
+            reader.warn(
+                &path,
+                format!(
+                    "{} keys need {wanted} elements, the other {} are ignored",
+                    timeline.len(),
+                    layout.count - wanted
+                ),
+            );
+        }
+        let mut numbers = reader.read(sampler.output, wanted, integers, &path)?;
+        if values == Values::Rotations {
+            mend_rotations(&mut numbers, interpolation, reader, &path);
+        }
+        Curve::new(timeline, interpolation, width, numbers).map_err(|error| rephrase(error, &path))
+    }
+
+    /// How many numbers a key of a property has: those of an element, or as many scalars as there are for each key.
+    pub fn property_width(&mut self, sampler: &Sampler, reader: &mut Reader, path: &str) -> Result<usize, Fault> {
+        let interpolation = interpolation(sampler, path)?;
+        let timeline = self.read(sampler.input, reader, &format!("{path}.input"))?;
+        let layout = reader.layout(sampler.output, &format!("{path}.output"))?;
+        if layout.width > 1 {
+            return Ok(layout.width);
+        }
+        let keys = timeline.len() as u64 * interpolation.elements_per_key() as u64;
+        let whole = layout.count.checked_div(keys).filter(|width| layout.count % keys == 0 && *width > 0);
+        let width = usize::try_from(whole.unwrap_or(1)).unwrap_or(usize::MAX);
+        Ok(width)
+    }
+}
+
+fn interpolation(sampler: &Sampler, path: &str) -> Result<Interpolation, Fault> {
+    match sampler.interpolation.as_deref() {
+        None | Some("LINEAR") => Ok(Interpolation::Linear),
+        Some("STEP") => Ok(Interpolation::Step),
+        Some("CUBICSPLINE") => Ok(Interpolation::CubicSpline),
+        Some(other) => Err(Fault::new(format!("{path}.interpolation"), format!("{other:?} is not known"))),
+    }
+}
+
+fn integers(values: Values, layout: &super::accessor::Layout, reader: &mut Reader, path: &str) -> Integers {
+    match values {
+        _ if layout.is_float() => Integers::AsDeclared,
+        Values::Property(_) => Integers::AsDeclared,
+        Values::Vectors => {
+            reader.warn(path, "translations and scales ought to be floats; integers are used");
+            Integers::AsDeclared
+        }
+        Values::Rotations | Values::Weights(_) => {
+            if !layout.normalized {
+                reader.warn(path, "its integers ought to be marked as normalized; they are taken for it");
+            }
+            Integers::Normalized
+        }
+    }
+}
+
+fn mend_rotations(numbers: &mut [f64], interpolation: Interpolation, reader: &mut Reader, path: &str) {
+    let per_key = interpolation.elements_per_key();
+    let mut mended = 0usize;
+    for (index, rotation) in numbers.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let is_value = index % per_key == per_key / 2;
+        if is_value && rotation.iter().map(|number| number * number).sum::<f64>() < ZERO_ROTATION * ZERO_ROTATION {
+            *rotation = [0.0, 0.0, 0.0, 1.0];
+            mended += 1;
+        }
+    }
+    if mended > 0 {
+        reader.warn(path, format!("{mended} rotations have a length of 0; no rotation is used there"));
+    }
+}
+
+/// A fault of the model, at a place of the file.
+fn rephrase(error: Error, path: &str) -> Fault {
+    match error {
+        Error::Timeline { key, reason } => Fault::new(path, format!("key {key}: {reason}")),
+        other => Fault::new(path, other.to_string()),
+    }
+}

@@ -1,0 +1,248 @@
+//! The parts of a glTF document that animation needs, as they stand; nothing here has been checked.
+//!
+//! These are not the `gltf` crate's types: those hold node transforms in `f32`, refuse a whole file for a channel
+//! without `target.node`, and parse meshes and materials that are not needed here. What has no field here is skipped
+//! by the parser.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::fault::Fault;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Document {
+    pub asset: Option<AssetInfo>,
+    #[serde(default)]
+    pub extensions_required: Vec<String>,
+    #[serde(default)]
+    pub buffers: Vec<Buffer>,
+    #[serde(default)]
+    pub buffer_views: Vec<BufferView>,
+    #[serde(default)]
+    pub accessors: Vec<Accessor>,
+    #[serde(default)]
+    pub meshes: Vec<Mesh>,
+    #[serde(default)]
+    pub nodes: Vec<Node>,
+    #[serde(default)]
+    pub skins: Vec<Skin>,
+    #[serde(default)]
+    pub animations: Vec<Animation>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct AssetInfo {
+    pub version: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Buffer {
+    pub uri: Option<String>,
+    pub byte_length: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BufferView {
+    pub buffer: usize,
+    #[serde(default)]
+    pub byte_offset: u64,
+    pub byte_length: u64,
+    pub byte_stride: Option<u64>,
+    pub extensions: Option<BufferViewExtensions>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct BufferViewExtensions {
+    #[serde(rename = "EXT_meshopt_compression")]
+    pub ext_meshopt: Option<Compression>,
+    #[serde(rename = "KHR_meshopt_compression")]
+    pub khr_meshopt: Option<Compression>,
+}
+
+/// `EXT_meshopt_compression` or `KHR_meshopt_compression`, which have the same fields.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Compression {
+    pub buffer: usize,
+    #[serde(default)]
+    pub byte_offset: u64,
+    pub byte_length: u64,
+    pub byte_stride: u64,
+    pub count: u64,
+    pub mode: String,
+    pub filter: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Accessor {
+    pub buffer_view: Option<usize>,
+    #[serde(default)]
+    pub byte_offset: u64,
+    pub component_type: u32,
+    pub count: u64,
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default)]
+    pub normalized: bool,
+    pub sparse: Option<Sparse>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Sparse {
+    pub count: u64,
+    pub indices: SparseIndices,
+    pub values: SparseValues,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseIndices {
+    pub buffer_view: usize,
+    #[serde(default)]
+    pub byte_offset: u64,
+    pub component_type: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparseValues {
+    pub buffer_view: usize,
+    #[serde(default)]
+    pub byte_offset: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Mesh {
+    #[serde(default)]
+    pub primitives: Vec<Primitive>,
+    pub weights: Option<Vec<f64>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Primitive {
+    #[serde(default)]
+    pub targets: Vec<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Node {
+    pub name: Option<String>,
+    #[serde(default)]
+    pub children: Vec<usize>,
+    pub matrix: Option<[f64; 16]>,
+    pub translation: Option<[f64; 3]>,
+    pub rotation: Option<[f64; 4]>,
+    pub scale: Option<[f64; 3]>,
+    pub mesh: Option<usize>,
+    pub weights: Option<Vec<f64>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Skin {
+    pub name: Option<String>,
+    #[serde(default)]
+    pub joints: Vec<usize>,
+    pub inverse_bind_matrices: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Animation {
+    pub name: Option<String>,
+    #[serde(default)]
+    pub channels: Vec<Channel>,
+    #[serde(default)]
+    pub samplers: Vec<Sampler>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Channel {
+    pub sampler: usize,
+    pub target: ChannelTarget,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ChannelTarget {
+    pub node: Option<usize>,
+    pub path: Option<String>,
+    pub extensions: Option<TargetExtensions>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct TargetExtensions {
+    #[serde(rename = "KHR_animation_pointer")]
+    pub pointer: Option<AnimationPointer>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct AnimationPointer {
+    pub pointer: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Sampler {
+    pub input: usize,
+    pub output: usize,
+    pub interpolation: Option<String>,
+}
+
+impl Mesh {
+    /// The number of morph targets; all primitives ought to have the same.
+    pub fn target_count(&self) -> usize {
+        self.primitives.iter().map(|primitive| primitive.targets.len()).max().unwrap_or(0)
+    }
+}
+
+impl Document {
+    /// Parses a document; a fault has the JSON path at which the parser stopped.
+    pub fn parse(json: &[u8]) -> Result<Self, Fault> {
+        let document = match serde_json::from_slice::<Self>(json) {
+            Ok(document) => document,
+            // Paths cost time, so they are only kept by a second parse, once it is known that there is a fault.
+            Err(error) => return Err(explain(json, &error)),
+        };
+        match document.asset.as_ref().and_then(|asset| asset.version.as_deref()) {
+            Some(version) if !is_version_2(version) => Err(wrong_version(version)),
+            _ => Ok(document),
+        }
+    }
+}
+
+/// JSON without what may stand around it: a byte order mark before, padding zeros after.
+pub(super) fn trim(json: &[u8]) -> &[u8] {
+    let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
+    let end = json.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    json.get(..end).unwrap_or(json)
+}
+
+fn explain(json: &[u8], error: &serde_json::Error) -> Fault {
+    #[derive(Deserialize)]
+    struct Versioned {
+        asset: AssetInfo,
+    }
+    // A document of glTF 1.0 has other types everywhere; its version is what matters.
+    if let Ok(Versioned { asset: AssetInfo { version: Some(version) } }) = serde_json::from_slice(json)
+        && !is_version_2(&version)
+    {
+        return wrong_version(&version);
+    }
+    let mut parser = serde_json::Deserializer::from_slice(json);
+    match serde_path_to_error::deserialize::<_, Document>(&mut parser) {
+        Err(error) if error.path().iter().next().is_some() => {
+            Fault::new(error.path().to_string(), error.inner().to_string())
+        }
+        _ => Fault::new("JSON", error.to_string()),
+    }
+}
+
+fn is_version_2(version: &str) -> bool {
+    version == "2" || version.starts_with("2.")
+}
+
+fn wrong_version(version: &str) -> Fault {
+    Fault::new("asset.version", format!("glTF {version} is not supported, only 2.0 is"))
+}

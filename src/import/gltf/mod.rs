@@ -1,0 +1,117 @@
+//! glTF 2.0: `.glb` and `.gltf` files into a [`Library`].
+//!
+//! All nodes of a file, whether or not a scene shows them, become the joints of one skeleton; its skins and animations
+//! become skins and clips. Meshes are looked at for their morph weights alone, materials and textures not at all.
+//!
+//! Understood besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
+//! `KHR_meshopt_compression` and `EXT_meshopt_compression`. An extension that is not known does not stop a file, even
+//! where it is required: it is named in a [`Warning`].
+//!
+//! The stages, in order: `container` finds the JSON, `document` parses it, `reader` finds bytes (`meshopt` decompresses
+//! them), `accessor` makes numbers of them; `nodes`, `skins`, `channels`, `curves` and `animations` make the model.
+
+mod accessor;
+mod animations;
+mod channels;
+mod container;
+mod curves;
+mod document;
+mod extensions;
+mod fault;
+mod meshopt;
+mod nodes;
+mod reader;
+mod skins;
+
+use std::path::{Path, PathBuf};
+
+use self::animations::Animations;
+use self::document::Document;
+use self::fault::Fault;
+pub use self::fault::Warning;
+use self::nodes::Hierarchy;
+use self::reader::Reader;
+use crate::error::Error;
+use crate::model::clip::Clip;
+use crate::model::library::{ClipId, Library, SkeletonId, SkinId};
+use crate::model::skeleton::Skeleton;
+
+/// What a file has become in a library.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asset {
+    /// The file as it was asked for.
+    pub file: PathBuf,
+    /// The skeleton of all nodes.
+    pub skeleton: SkeletonId,
+    /// The skins, by glTF skin index.
+    pub skins: Vec<SkinId>,
+    /// The clips, by glTF animation index.
+    pub clips: Vec<ClipId>,
+    /// The joint of each node, by glTF node index. Joints differ from nodes where a file has children before parents.
+    pub joints: Vec<usize>,
+    /// What was repaired or passed over.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads a `.glb` or `.gltf` file, and the buffers beside it that its animations need, into a library.
+///
+/// # Errors
+/// [`Error::Io`] where the file cannot be read; [`Error::Import`] with a JSON path where it cannot be used. The library
+/// is then as it was before.
+pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Error> {
+    let file = file.as_ref();
+    let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
+    from_slice(library, file, &bytes, Some(file.parent().unwrap_or(Path::new(""))))
+}
+
+/// Reads the bytes of a `.glb` or `.gltf` file into a library.
+///
+/// `name` is the file's name in results and errors; nothing is read from it. `folder` is where external buffers lie,
+/// `None` where there is no such place.
+///
+/// # Errors
+/// [`Error::Import`] with a JSON path where the file cannot be used. The library is then as it was before.
+pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<Asset, Error> {
+    let (loaded, asset) = read(name, bytes, folder)?;
+    let (skeletons, skins, clips) = (library.skeletons().len(), library.skins().len(), library.clips().len());
+    library.append(loaded);
+    Ok(Asset {
+        skeleton: SkeletonId(skeletons + asset.skeleton.0),
+        skins: asset.skins.into_iter().map(|skin| SkinId(skins + skin.0)).collect(),
+        clips: asset.clips.into_iter().map(|clip| ClipId(clips + clip.0)).collect(),
+        ..asset
+    })
+}
+
+/// A library of this file alone.
+fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, Asset), Error> {
+    let of_file = |fault: Fault| fault.of(name);
+    let mut warnings = Vec::new();
+    let container = container::open(bytes, &mut warnings).map_err(of_file)?;
+    let json = document::trim(container.json);
+    let document = Document::parse(json).map_err(of_file)?;
+    let mut reader = Reader::new(&document, container.bin, folder, bytes.len());
+    reader.warnings = warnings;
+    extensions::check(&mut reader);
+
+    let hierarchy = Hierarchy::new(&document).map_err(of_file)?;
+    let mut animations = Animations::new(&mut reader).map_err(of_file)?;
+    let moved = animations.moved_nodes(document.nodes.len());
+    let joints = hierarchy.joints(&mut reader, &moved).map_err(of_file)?;
+
+    let mut library = Library::new();
+    let skeleton_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let skeleton = library.add_skeleton(Skeleton::new(skeleton_name, joints, animations.properties(json))?);
+    let mut skins = Vec::with_capacity(document.skins.len());
+    for index in 0..document.skins.len() {
+        let skin = skins::read(index, &mut reader, &hierarchy.joints, skeleton).map_err(of_file)?;
+        skins.push(library.add_skin(skin)?);
+    }
+    let mut clips = Vec::with_capacity(document.animations.len());
+    for (index, animation) in document.animations.iter().enumerate() {
+        let tracks = animations.tracks(index, &mut reader, &hierarchy.joints).map_err(of_file)?;
+        clips.push(library.add_clip(Clip { name: animation.name.clone(), skeleton, tracks })?);
+    }
+    let (joints, warnings) = (hierarchy.joints, reader.warnings);
+    Ok((library, Asset { file: name.to_path_buf(), skeleton, skins, clips, joints, warnings }))
+}

@@ -1,0 +1,185 @@
+//! Nodes become joints (glTF 2.0, section 3.5).
+
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+use super::document::{Document, Mesh, Node};
+use super::fault::Fault;
+use super::reader::Reader;
+use crate::model::is_usable;
+use crate::model::skeleton::Joint;
+use crate::model::transform::Transform;
+
+/// The nodes of a document in the order of joints: parents before children, otherwise as in the file.
+#[derive(Debug)]
+pub(super) struct Hierarchy {
+    /// The node of each joint.
+    nodes: Vec<usize>,
+    /// The joint of each node.
+    pub joints: Vec<usize>,
+    /// The parent of each node, a node.
+    parents: Vec<Option<usize>>,
+}
+
+impl Hierarchy {
+    /// Orders the nodes; there may be any number of roots, and any depth.
+    pub fn new(document: &Document) -> Result<Self, Fault> {
+        let count = document.nodes.len();
+        // The parent of each node, and the node's place among its children.
+        let mut parents: Vec<Option<(usize, usize)>> = vec![None; count];
+        for (parent, node) in document.nodes.iter().enumerate() {
+            for (place, &child) in node.children.iter().enumerate() {
+                let path = || format!("nodes[{parent}].children[{place}]");
+                let slot = parents.get_mut(child).ok_or_else(|| Fault::index(path(), child, "nodes", count))?;
+                if let Some((other, _)) = *slot {
+                    return Err(Fault::new(path(), format!("node {child} is a child of node {other} already")));
+                }
+                *slot = Some((parent, place));
+            }
+        }
+        let in_order = parents.iter().enumerate().all(|(node, parent)| parent.is_none_or(|(parent, _)| parent < node));
+        let nodes = if in_order { (0..count).collect() } else { preorder(document, &parents)? };
+        let mut joints = vec![0; count];
+        for (joint, &node) in nodes.iter().enumerate() {
+            if let Some(slot) = joints.get_mut(node) {
+                *slot = joint;
+            }
+        }
+        let parents = parents.into_iter().map(|parent| parent.map(|(parent, _)| parent)).collect();
+        Ok(Self { nodes, joints, parents })
+    }
+
+    /// The joints, in order; `animated` says of each node whether a channel moves it.
+    pub fn joints(&self, reader: &mut Reader, animated: &[bool]) -> Result<Vec<Joint>, Fault> {
+        let document = reader.document;
+        for (index, mesh) in document.meshes.iter().enumerate() {
+            let count = mesh.target_count();
+            if mesh.primitives.iter().any(|primitive| primitive.targets.len() != count) {
+                let message = format!("the primitives differ in their number of morph targets; {count} are used");
+                reader.warn(format!("meshes[{index}].primitives"), message);
+            }
+        }
+        let mut joints = Vec::with_capacity(self.nodes.len());
+        for &index in &self.nodes {
+            let Some(node) = document.nodes.get(index) else { continue };
+            let animated = animated.get(index).copied().unwrap_or(false);
+            let (rest, matrix) = transform(index, node, animated, reader)?;
+            let parent = self.parents.get(index).copied().flatten();
+            joints.push(Joint {
+                name: node.name.clone(),
+                parent: parent.and_then(|parent| self.joints.get(parent).copied()),
+                rest,
+                matrix,
+                weights: weights(index, node, reader)?,
+            });
+        }
+        Ok(joints)
+    }
+}
+
+/// Depth first from each root, children in the order of the file. Nodes that no root leads to are in a cycle.
+fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<Vec<usize>, Fault> {
+    let mut order = Vec::with_capacity(parents.len());
+    let mut found = vec![false; parents.len()];
+    let mut stack = Vec::new();
+    for root in (0..parents.len()).filter(|&node| parents.get(node).is_some_and(Option::is_none)) {
+        stack.push(root);
+        while let Some(node) = stack.pop() {
+            order.push(node);
+            if let Some(found) = found.get_mut(node) {
+                *found = true;
+            }
+            stack.extend(document.nodes.get(node).iter().flat_map(|node| node.children.iter().rev()));
+        }
+    }
+    let Some(lost) = found.iter().position(|&found| !found) else { return Ok(order) };
+    // Going up from a lost node as often as there are nodes ends inside of the cycle.
+    let up = |node: usize| parents.get(node).copied().flatten().map_or(node, |(parent, _)| parent);
+    let child = (0..parents.len()).fold(lost, |node, _| up(node));
+    let (parent, place) = parents.get(child).copied().flatten().unwrap_or_default();
+    let reason = format!("node {child} is its own ancestor");
+    Err(Fault::new(format!("nodes[{parent}].children[{place}]"), reason))
+}
+
+fn transform(
+    index: usize,
+    node: &Node,
+    animated: bool,
+    reader: &mut Reader,
+) -> Result<(Transform, Option<DAffine3>), Fault> {
+    let fault = |field: &str| {
+        Fault::new(format!("nodes[{index}].{field}"), "it has a number that is beyond what 32-bit floats hold")
+    };
+    let parts = [
+        ("translation", node.translation.as_ref().map(|numbers| numbers.as_slice())),
+        ("rotation", node.rotation.as_ref().map(|numbers| numbers.as_slice())),
+        ("scale", node.scale.as_ref().map(|numbers| numbers.as_slice())),
+        ("matrix", node.matrix.as_ref().map(|numbers| numbers.as_slice())),
+    ];
+    for (field, numbers) in parts {
+        if numbers.is_some_and(|numbers| !numbers.iter().all(|&number| is_usable(number))) {
+            return Err(fault(field));
+        }
+    }
+    if let Some(matrix) = &node.matrix {
+        let path = format!("nodes[{index}].matrix");
+        if node.translation.is_some() || node.rotation.is_some() || node.scale.is_some() {
+            reader.warn(&path, "translation, rotation and scale stand beside it; the matrix is used");
+        }
+        let matrix = affine(matrix, &path, reader);
+        let rest = Transform::from_affine(matrix);
+        if !rest.is_usable() {
+            return Err(fault("matrix"));
+        }
+        if animated {
+            reader.warn(path, "the node is animated; the matrix is taken apart into translation, rotation and scale");
+            return Ok((rest, None));
+        }
+        return Ok((rest, Some(matrix)));
+    }
+    let mut rotation = node.rotation.map_or(DQuat::IDENTITY, DQuat::from_array);
+    if rotation.length() < ZERO_ROTATION {
+        reader.warn(format!("nodes[{index}].rotation"), "its length is 0; no rotation is used");
+        rotation = DQuat::IDENTITY;
+    }
+    let translation = node.translation.map_or(DVec3::ZERO, DVec3::from);
+    let scale = node.scale.map_or(DVec3::ONE, DVec3::from);
+    Ok((Transform { translation, rotation, scale }, None))
+}
+
+/// Quaternions shorter than this have no direction that can be relied on.
+pub(super) const ZERO_ROTATION: f64 = 1e-6;
+
+/// The affine part of a column-major matrix; a last row other than 0, 0, 0, 1 is dropped with a warning.
+pub(super) fn affine(matrix: &[f64; 16], path: &str, reader: &mut Reader) -> DAffine3 {
+    let [a, b, c, p, d, e, f, q, g, h, i, r, x, y, z, s] = *matrix;
+    if [p, q, r, s - 1.0].into_iter().any(|number| number.abs() > 1e-6) {
+        reader.warn(path, format!("its last row is {p} {q} {r} {s}; it is taken for 0 0 0 1"));
+    }
+    DAffine3 { matrix3: DMat3::from_cols_array(&[a, b, c, d, e, f, g, h, i]), translation: DVec3::new(x, y, z) }
+}
+
+/// The node's weights, else its mesh's, else zeros: one a morph target.
+fn weights(index: usize, node: &Node, reader: &mut Reader) -> Result<Vec<f64>, Fault> {
+    let meshes = &reader.document.meshes;
+    let mesh = match node.mesh {
+        Some(mesh) => {
+            let path = format!("nodes[{index}].mesh");
+            Some(meshes.get(mesh).ok_or_else(|| Fault::index(path, mesh, "meshes", meshes.len()))?)
+        }
+        None => None,
+    };
+    let count = mesh.map_or(0, Mesh::target_count);
+    let own = node.weights.as_ref().map(|weights| (weights, format!("nodes[{index}].weights")));
+    let mesh_index = node.mesh.unwrap_or_default();
+    let meshs = || mesh?.weights.as_ref().map(|weights| (weights, format!("meshes[{mesh_index}].weights")));
+    reader.charge(&format!("nodes[{index}].mesh"), count as u64, 8)?;
+    let Some((given, path)) = own.or_else(meshs) else { return Ok(vec![0.0; count]) };
+    if let Some(place) = given.iter().position(|&weight| !is_usable(weight)) {
+        return Err(Fault::new(format!("{path}[{place}]"), "it is beyond what 32-bit floats hold"));
+    }
+    if given.len() != count {
+        let message = format!("there are {} weights for {count} morph targets; missing ones are 0", given.len());
+        reader.warn(path, message);
+    }
+    Ok(given.iter().copied().chain(std::iter::repeat(0.0)).take(count).collect())
+}

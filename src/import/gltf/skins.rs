@@ -1,0 +1,45 @@
+//! Skins (glTF 2.0, section 3.7.3).
+
+use glam::DAffine3;
+
+use super::accessor::Integers;
+use super::document::Skin as FileSkin;
+use super::fault::Fault;
+use super::nodes::affine;
+use super::reader::Reader;
+use crate::model::library::SkeletonId;
+use crate::model::skin::Skin;
+
+/// A skin of the file; `joints` has the joint of each node.
+pub(super) fn read(index: usize, reader: &mut Reader, joints: &[usize], skeleton: SkeletonId) -> Result<Skin, Fault> {
+    let document = reader.document;
+    let Some(skin) = document.skins.get(index) else {
+        return Err(Fault::index("skins", index, "skins", document.skins.len()));
+    };
+    let mut of_skin = Vec::with_capacity(skin.joints.len());
+    for (place, &node) in skin.joints.iter().enumerate() {
+        let path = || format!("skins[{index}].joints[{place}]");
+        of_skin.push(*joints.get(node).ok_or_else(|| Fault::index(path(), node, "nodes", joints.len()))?);
+    }
+    let inverse_bind = inverse_bind(index, skin, reader)?;
+    Ok(Skin { name: skin.name.clone(), skeleton, joints: of_skin, inverse_bind })
+}
+
+fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Vec<DAffine3>, Fault> {
+    let count = skin.joints.len();
+    let Some(accessor) = skin.inverse_bind_matrices else { return Ok(vec![DAffine3::IDENTITY; count]) };
+    let path = format!("skins[{index}].inverseBindMatrices");
+    let layout = reader.layout(accessor, &path)?;
+    if layout.width != 16 || !layout.is_float() {
+        return Err(Fault::new(path, format!("accessor {accessor} is not of MAT4 of floats")));
+    }
+    if layout.count < count as u64 {
+        return Err(Fault::new(path, format!("{} matrices are too few for {count} joints", layout.count)));
+    }
+    let numbers = reader.read(accessor, count as u64, Integers::AsDeclared, &path)?;
+    let mut matrices = Vec::with_capacity(count);
+    for (place, matrix) in numbers.as_chunks::<16>().0.iter().enumerate() {
+        matrices.push(affine(matrix, &format!("accessors[{accessor}], element {place}"), reader));
+    }
+    Ok(matrices)
+}

@@ -1,0 +1,3 @@
+//! Files into a [`Library`](crate::Library): joints, skins and clips, whatever else a file holds.
+
+pub mod gltf;
