@@ -35,7 +35,8 @@ impl<'a> Reference<'a> {
         Self { library }
     }
 
-    fn pose(&self, skeleton_id: SkeletonId, layers: &[Layer], now: Ticks, outputs: Outputs) -> Pose {
+    /// The pose of one instance of a crowd that was checked.
+    pub(crate) fn pose(&self, skeleton_id: SkeletonId, layers: &[Layer], now: Ticks, outputs: Outputs) -> Pose {
         let skeleton = self.library.skeleton(skeleton_id);
         let mut values = Values::at_rest(skeleton);
         for layer in layers {

@@ -14,7 +14,7 @@ pub struct Place {
 /// The place of a time, in seconds, clamped to the first and the last key (glTF 2.0, section 3.11).
 pub fn find(timeline: &Timeline, time: f64) -> Place {
     let times = timeline.times();
-    let passed = times.iter().take_while(|&&key_time| key_time <= time).count();
+    let passed = times.partition_point(|&key_time| key_time <= time);
     if passed == 0 || passed == times.len() {
         return Place { key: passed.saturating_sub(1), fraction: 0.0 };
     }

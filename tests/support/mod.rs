@@ -1,1 +1,3 @@
-
+pub mod assert_close;
+pub mod build;
+pub mod each_engine;
