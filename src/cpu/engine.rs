@@ -30,6 +30,8 @@ pub struct CpuEngine {
 pub struct CpuCrowd {
     packed: PackedCrowd,
     groups: Vec<CpuGroup>,
+    /// For each instance of the crowd its group and its place there.
+    places: Vec<(usize, usize)>,
 }
 
 /// The poses of all instances of one skeleton.
@@ -75,8 +77,24 @@ impl CpuEngine {
             let instances = packed.order[group.instances.clone()].to_vec();
             CpuGroup { skeleton: group.skeleton, instances, layout, numbers }
         };
-        let groups = packed.groups.iter().map(group).collect();
-        Ok(CpuCrowd { packed, groups })
+        let groups: Vec<CpuGroup> = packed.groups.iter().map(group).collect();
+        let mut places = vec![(0, 0); packed.len()];
+        for (number, group) in groups.iter().enumerate() {
+            for (place, &instance) in group.instances.iter().enumerate() {
+                places[instance] = (number, place);
+            }
+        }
+        Ok(CpuCrowd { packed, groups, places })
+    }
+
+    /// The pose of one instance, of those outputs that the crowd was made for.
+    ///
+    /// # Panics
+    /// Where the crowd has no such instance.
+    pub fn read(&self, crowd: &CpuCrowd, instance: usize, outputs: Outputs) -> Pose {
+        let (group, place) = crowd.places[instance];
+        let group = &crowd.groups[group];
+        group.numbers.pose(&self.packing.skeletons[group.skeleton.index()], &group.layout, place, outputs)
     }
 
     /// Poses all instances of a crowd at a time of its clock.
@@ -166,13 +184,6 @@ impl Evaluator for CpuEngine {
     fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error> {
         let mut posed = self.crowd(crowd, outputs)?;
         self.pose(&mut posed, now);
-        let mut instances = vec![Pose::default(); crowd.len()];
-        for group in posed.groups() {
-            let skeleton = &self.packing.skeletons[group.skeleton.index()];
-            for (place, &instance) in group.instances.iter().enumerate() {
-                instances[instance] = group.numbers.pose(skeleton, &group.layout, place, outputs);
-            }
-        }
-        Ok(Poses { instances })
+        Ok(Poses { instances: (0..crowd.len()).map(|instance| self.read(&posed, instance, outputs)).collect() })
     }
 }

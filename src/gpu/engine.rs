@@ -1,5 +1,7 @@
 //! The GPU engine as an [`Evaluator`]: a device of its own, poses read back.
 
+use std::ops::Range;
+
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::gpu::crowd::{Chunk, GpuCrowd};
@@ -41,14 +43,17 @@ impl GpuEngine {
         &self.library
     }
 
-    /// What a chunk of an evaluated crowd holds, read back.
+    /// What some instances of a chunk hold, by their places there, read back after all that was submitted.
     ///
     /// # Errors
     /// [`Error::Device`] where the device is lost or out of memory.
-    pub fn read(&self, chunk: &Chunk) -> Result<Numbers, Error> {
+    pub fn read(&self, chunk: &Chunk, instances: Range<usize>) -> Result<Numbers, Error> {
         let encoder = self.gpu.device.create_command_encoder(&Default::default());
         let buffers = [chunk.local(), chunk.model(), chunk.skin(), chunk.values()];
-        let wanted: Vec<&wgpu::Buffer> = buffers.into_iter().flatten().collect();
+        let strides = chunk.layout().strides();
+        let bytes = |stride: usize| 4 * (stride * instances.start) as u64..4 * (stride * instances.end) as u64;
+        let wanted = buffers.into_iter().zip(strides).filter_map(|(buffer, stride)| Some((buffer?, bytes(stride))));
+        let wanted: Vec<_> = wanted.collect();
         let mut contents = readback::read(&self.gpu.device, &self.gpu.queue, encoder, &wanted)?.into_iter();
         let mut numbers = |buffer: Option<&wgpu::Buffer>| match buffer.and_then(|_| contents.next()) {
             Some(bytes) => bytemuck::pod_collect_to_vec(&bytes),
@@ -56,6 +61,20 @@ impl GpuEngine {
         };
         let [local, model, skin, values] = buffers.map(&mut numbers);
         Ok(Numbers { local, model, skin, values })
+    }
+
+    /// The pose of one instance, of those outputs that the crowd was made for, read back after all that was submitted.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device is lost or out of memory.
+    ///
+    /// # Panics
+    /// Where the crowd has no such instance.
+    pub fn read_instance(&self, crowd: &GpuCrowd, instance: usize, outputs: Outputs) -> Result<Pose, Error> {
+        let (chunk, place) = crowd.find(instance);
+        let numbers = self.read(chunk, place..place + 1)?;
+        let skeleton = &self.library.packing.skeletons[chunk.skeleton().index()];
+        Ok(numbers.pose(skeleton, chunk.layout(), 0, outputs))
     }
 
     /// Waits until all that was submitted has run.
@@ -84,7 +103,7 @@ impl Evaluator for GpuEngine {
         self.gpu.queue.submit([encoder.finish()]);
         let mut instances = vec![Pose::default(); crowd.len()];
         for chunk in gpu_crowd.chunks() {
-            let numbers = self.read(chunk)?;
+            let numbers = self.read(chunk, 0..chunk.instances().len())?;
             let skeleton = &self.library.packing.skeletons[chunk.skeleton().index()];
             for (place, &instance) in chunk.instances().iter().enumerate() {
                 instances[instance] = numbers.pose(skeleton, chunk.layout(), place, outputs);

@@ -1,9 +1,11 @@
 //! Results back to the host.
 
+use std::ops::Range;
+
 use crate::error::Error;
 use crate::gpu::library::Scopes;
 
-/// Copies whole buffers to the host, after all that the encoder holds already, which it submits.
+/// Copies whole buffers, or a range of bytes of each, to the host, after all that the encoder holds already, which it submits.
 ///
 /// # Errors
 /// [`Error::Device`] where the device is lost or out of memory.
@@ -11,19 +13,19 @@ pub fn read(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     mut encoder: wgpu::CommandEncoder,
-    buffers: &[&wgpu::Buffer],
+    buffers: &[(&wgpu::Buffer, Range<u64>)],
 ) -> Result<Vec<Vec<u8>>, Error> {
     let scopes = Scopes::push(device);
     let copies: Vec<wgpu::Buffer> = buffers
         .iter()
-        .map(|buffer| {
+        .map(|(buffer, range)| {
             let copy = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("posse readback"),
-                size: buffer.size(),
+                size: range.end - range.start,
                 usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             });
-            encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, buffer.size());
+            encoder.copy_buffer_to_buffer(buffer, range.start, &copy, 0, copy.size());
             copy
         })
         .collect();

@@ -51,7 +51,7 @@ impl Stopwatch {
         mut encoder: wgpu::CommandEncoder,
     ) -> Result<f64, Error> {
         encoder.resolve_query_set(&self.queries, 0..2, &self.resolved, 0);
-        let bytes = readback::read(device, queue, encoder, &[&self.resolved])?;
+        let bytes = readback::read(device, queue, encoder, &[(&self.resolved, 0..self.resolved.size())])?;
         let ticks: Vec<u64> = bytes.iter().flat_map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
         match ticks[..] {
             [begin, end] => Ok(end.saturating_sub(begin) as f64 * self.seconds_per_tick),

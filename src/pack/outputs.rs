@@ -53,6 +53,11 @@ impl Layout {
         bit(self.local, OUTPUT_LOCAL) | bit(self.model, OUTPUT_MODEL) | bit(self.skin, OUTPUT_SKIN)
     }
 
+    /// The bytes of an instance in all arrays together.
+    pub fn bytes(&self) -> u64 {
+        self.strides().into_iter().map(|numbers| 4 * numbers as u64).sum()
+    }
+
     /// The numbers of an instance in each of `local`, `model`, `skin` and `values`.
     pub fn strides(&self) -> [usize; 4] {
         [self.local, self.model, self.skin, self.values]

@@ -103,7 +103,7 @@ pub struct Scene {
 pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = SceneSpec> {
     let shape = prop_oneof![Just(Shape::Chain), Just(Shape::Star), Just(Shape::Tree), Just(Shape::Forest)];
     let interpolation =
-        prop_oneof![Just(Interpolation::Step), 2 => Just(Interpolation::Linear), Just(Interpolation::CubicSpline)];
+        prop_oneof![Just(Interpolation::Step), Just(Interpolation::Linear), Just(Interpolation::CubicSpline)];
     let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Uneven), Just(Spacing::Clustered)];
     let keys = prop_oneof![1..4_usize, 1..=most_keys.min(100), 1..=most_keys];
     let track = (0..6_usize, interpolation, keys, spacing, any::<bool>()).prop_map(
