@@ -1,5 +1,6 @@
 //! Poses crowds.
 
+pub mod contract;
 pub mod error;
 pub mod evaluator;
 pub mod import;
