@@ -1,10 +1,12 @@
 //! Poses crowds.
 
 pub mod cpu;
+pub mod contract;
 pub mod error;
 pub mod evaluator;
 pub mod gpu;
 pub mod import;
+pub mod measure;
 pub mod model;
 pub mod pack;
 pub mod reference;

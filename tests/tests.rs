@@ -7,3 +7,5 @@ mod support;
 mod hand_worked;
 /// glTF files become what they say.
 mod import;
+/// Random scenes, every engine against the reference.
+mod random_scenes;

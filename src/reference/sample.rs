@@ -54,7 +54,7 @@ fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
 }
 
 /// A cubic Hermite spline, its tangents scaled by the key interval (glTF 2.0, appendix C.5).
-fn spline(curve: &Curve, key: usize, t: f64) -> Vec<f64> {
+pub(crate) fn spline(curve: &Curve, key: usize, t: f64) -> Vec<f64> {
     let times = curve.timeline().times();
     let interval = times[key + 1] - times[key];
     let (t2, t3) = (t * t, t * t * t);
