@@ -134,14 +134,16 @@ fn pack_keys(
 
 /// A key's number as the engines want it. Rotations between which to slerp are of unit length, each in the hemisphere of
 /// the one before it: whether a half turn goes left or right can hang on the last bit of an f64, which an f32 has not.
-fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<DQuat>) -> [f32; 4] {
+///
+/// `previous` is the key before as it stands, and whether it was negated.
+fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
     if !column.rotation || column.curve.interpolation() != Interpolation::Linear {
         return element(column, key, number);
     }
     let rotation = unit(DQuat::from_slice(column.curve.value(key))).unwrap_or(DQuat::IDENTITY);
-    let aligned = if previous.is_some_and(|before| before.dot(rotation) < 0.0) { -rotation } else { rotation };
-    *previous = Some(aligned);
-    aligned.as_quat().to_array()
+    let negated = previous.is_some_and(|(before, negated)| negated != (before.dot(rotation) < 0.0));
+    *previous = Some((rotation, negated));
+    (if negated { -rotation } else { rotation }).as_quat().to_array()
 }
 
 /// The numbers of an element of a key, filled with zeros; rotations that stand for themselves are of unit length.
