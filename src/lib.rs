@@ -1,6 +1,7 @@
 //! Poses crowds.
 
 pub mod contract;
+pub mod demo;
 pub mod error;
 pub mod evaluator;
 pub mod import;
