@@ -2,6 +2,7 @@
 
 pub mod cpu;
 pub mod contract;
+pub mod demo;
 pub mod error;
 pub mod evaluator;
 pub mod gpu;
