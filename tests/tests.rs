@@ -1,5 +1,7 @@
 //! All tests of the crate's face, one module a theme. Tests of single functions stand beside the functions.
 
+/// Files that are broken are refused, each at its place, and never do harm.
+mod bad_input;
 /// glTF files become what they say.
 mod import;
 /// What the themes share: scenes, fixtures, comparisons.

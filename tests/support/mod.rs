@@ -1,1 +1,2 @@
-
+/// glTF files made in code.
+pub mod gltf_builder;

@@ -136,7 +136,8 @@ impl<'a> Reader<'a> {
                 format!("{count} elements are needed, {} are there", layout.count),
             ));
         }
-        self.charge(&format!("{place}.count"), count, layout.width as u64 * 8)?;
+        // 8 bytes for a number, and as many again for what is made of it.
+        self.charge(&format!("{place}.count"), count, layout.width as u64 * 16)?;
         let mut values = match accessor.buffer_view {
             Some(view) => self.read_view(view, accessor.byte_offset, count, layout, true, &place)?,
             None => vec![0.0; usize::try_from(count).unwrap_or(0) * layout.width],

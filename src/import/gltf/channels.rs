@@ -20,16 +20,6 @@ pub(super) enum Aim {
     Pointer(String),
 }
 
-impl Aim {
-    /// The node whose translation, rotation or scale is driven.
-    pub fn moved_node(&self) -> Option<usize> {
-        match *self {
-            Self::Translation(node) | Self::Rotation(node) | Self::Scale(node) => Some(node),
-            _ => None,
-        }
-    }
-}
-
 /// A channel that is used: where it stands, and what it drives.
 #[derive(Debug)]
 pub(super) struct AimedChannel {
@@ -42,9 +32,9 @@ pub(super) struct AimedChannel {
 /// Who has morph weights.
 pub(super) struct Morphs {
     /// The number of morph targets of each node.
-    pub counts: Vec<usize>,
+    counts: Vec<usize>,
     /// For each mesh, the nodes that show it without weights of their own.
-    pub nodes_of_meshes: Vec<Vec<usize>>,
+    nodes_of_meshes: Vec<Vec<usize>>,
 }
 
 impl Morphs {
@@ -62,7 +52,8 @@ impl Morphs {
         Self { counts, nodes_of_meshes }
     }
 
-    fn count(&self, node: usize) -> usize {
+    /// The number of morph targets of a node.
+    pub fn count(&self, node: usize) -> usize {
         self.counts.get(node).copied().unwrap_or(0)
     }
 }

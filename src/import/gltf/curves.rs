@@ -51,7 +51,6 @@ impl Timelines {
         if layout.width != 1 || !layout.is_float() {
             return Err(Fault::new(path, format!("accessor {accessor} is not of SCALAR floats")));
         }
-        reader.charge(path, layout.count, 8)?;
         let times = reader.read(accessor, layout.count, Integers::AsDeclared, path)?;
         let content = times.iter().map(|time| time.to_bits()).collect();
         let timeline = match self.by_content.get(&content) {

@@ -95,8 +95,8 @@ fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, As
     extensions::check(&mut reader);
 
     let hierarchy = Hierarchy::new(&document).map_err(of_file)?;
-    let mut animations = Animations::new(&mut reader).map_err(of_file)?;
-    let moved = animations.moved_nodes(document.nodes.len());
+    let animations = Animations::read(&mut reader, &hierarchy.joints).map_err(of_file)?;
+    let moved = animations.moved_joints(document.nodes.len());
     let joints = hierarchy.joints(&mut reader, &moved).map_err(of_file)?;
 
     let mut library = Library::new();
@@ -108,8 +108,7 @@ fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, As
         skins.push(library.add_skin(skin)?);
     }
     let mut clips = Vec::with_capacity(document.animations.len());
-    for (index, animation) in document.animations.iter().enumerate() {
-        let tracks = animations.tracks(index, &mut reader, &hierarchy.joints).map_err(of_file)?;
+    for (animation, tracks) in document.animations.iter().zip(animations.tracks) {
         clips.push(library.add_clip(Clip { name: animation.name.clone(), skeleton, tracks })?);
     }
     let (joints, warnings) = (hierarchy.joints, reader.warnings);

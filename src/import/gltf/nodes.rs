@@ -48,8 +48,8 @@ impl Hierarchy {
         Ok(Self { nodes, joints, parents })
     }
 
-    /// The joints, in order; `animated` says of each node whether a channel moves it.
-    pub fn joints(&self, reader: &mut Reader, animated: &[bool]) -> Result<Vec<Joint>, Fault> {
+    /// The joints, in order; `moved` says of each joint whether a channel moves it.
+    pub fn joints(&self, reader: &mut Reader, moved: &[bool]) -> Result<Vec<Joint>, Fault> {
         let document = reader.document;
         for (index, mesh) in document.meshes.iter().enumerate() {
             let count = mesh.target_count();
@@ -59,10 +59,10 @@ impl Hierarchy {
             }
         }
         let mut joints = Vec::with_capacity(self.nodes.len());
-        for &index in &self.nodes {
+        for (joint, &index) in self.nodes.iter().enumerate() {
             let Some(node) = document.nodes.get(index) else { continue };
-            let animated = animated.get(index).copied().unwrap_or(false);
-            let (rest, matrix) = transform(index, node, animated, reader)?;
+            let moved = moved.get(joint).copied().unwrap_or(false);
+            let (rest, matrix) = transform(index, node, moved, reader)?;
             let parent = self.parents.get(index).copied().flatten();
             joints.push(Joint {
                 name: node.name.clone(),
@@ -103,7 +103,7 @@ fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<V
 fn transform(
     index: usize,
     node: &Node,
-    animated: bool,
+    moved: bool,
     reader: &mut Reader,
 ) -> Result<(Transform, Option<DAffine3>), Fault> {
     let fault = |field: &str| {
@@ -130,7 +130,7 @@ fn transform(
         if !rest.is_usable() {
             return Err(fault("matrix"));
         }
-        if animated {
+        if moved {
             reader.warn(path, "the node is animated; the matrix is taken apart into translation, rotation and scale");
             return Ok((rest, None));
         }
