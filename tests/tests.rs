@@ -2,6 +2,8 @@
 
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
+/// Third-party files, where they are at hand, become what was computed from them elsewhere.
+mod collection;
 /// glTF files become what they say.
 mod import;
 /// What the themes share: scenes, fixtures, comparisons.

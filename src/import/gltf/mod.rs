@@ -86,6 +86,8 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], folder: Opti
 /// A library of this file alone.
 fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, Asset), Error> {
     let of_file = |fault: Fault| fault.of(name);
+    // The stages have checked what the model checks; should one miss something, the file is still named.
+    let of_model = |error: Error| Fault::new("document", error.to_string()).of(name);
     let mut warnings = Vec::new();
     let container = container::open(bytes, &mut warnings).map_err(of_file)?;
     let json = document::trim(container.json);
@@ -101,15 +103,16 @@ fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, As
 
     let mut library = Library::new();
     let skeleton_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let skeleton = library.add_skeleton(Skeleton::new(skeleton_name, joints, animations.properties(json))?);
+    let skeleton = Skeleton::new(skeleton_name, joints, animations.properties(json)).map_err(of_model)?;
+    let skeleton = library.add_skeleton(skeleton);
     let mut skins = Vec::with_capacity(document.skins.len());
     for index in 0..document.skins.len() {
         let skin = skins::read(index, &mut reader, &hierarchy.joints, skeleton).map_err(of_file)?;
-        skins.push(library.add_skin(skin)?);
+        skins.push(library.add_skin(skin).map_err(of_model)?);
     }
     let mut clips = Vec::with_capacity(document.animations.len());
     for (animation, tracks) in document.animations.iter().zip(animations.tracks) {
-        clips.push(library.add_clip(Clip { name: animation.name.clone(), skeleton, tracks })?);
+        clips.push(library.add_clip(Clip { name: animation.name.clone(), skeleton, tracks }).map_err(of_model)?);
     }
     let (joints, warnings) = (hierarchy.joints, reader.warnings);
     Ok((library, Asset { file: name.to_path_buf(), skeleton, skins, clips, joints, warnings }))
