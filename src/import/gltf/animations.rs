@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::channels::{self, Aim, AimedChannel, Morphs};
 use super::curves::{Timelines, Values};
 use super::document::Sampler;
-use super::fault::Fault;
+use super::fault::{At, Fault};
 use super::reader::Reader;
 use crate::model::is_usable;
 use crate::model::skeleton::Property;
@@ -88,7 +88,13 @@ impl Tracks<'_> {
         reader: &mut Reader,
         tracks: &mut Vec<Track>,
     ) -> Result<(), Fault> {
-        let (sampler, path) = sampler(animation, channel, reader)?;
+        let animation_path = At::top("animations", animation);
+        let samplers = reader.document.animations.get(animation).map_or(&[][..], |animation| &animation.samplers);
+        let sampler = samplers.get(channel.sampler).ok_or_else(|| {
+            let path = animation_path.item("channels", channel.channel);
+            Fault::index(path.field("sampler"), channel.sampler, "samplers", samplers.len())
+        })?;
+        let path = animation_path.item("samplers", channel.sampler);
         let joint = |node: usize| self.joints.get(node).copied().unwrap_or(node);
         for aim in &channel.aims {
             let (target, values) = match *aim {
@@ -113,30 +119,19 @@ impl Tracks<'_> {
         pointer: &str,
         sampler: &Sampler,
         reader: &mut Reader,
-        path: &str,
+        path: &At,
     ) -> Result<(usize, usize), Fault> {
         let known = self.property_of.get(pointer).and_then(|&index| Some((index, self.properties.get(index)?.1)));
         if let Some(known) = known {
             return Ok(known);
         }
         let width = self.timelines.property_width(sampler, reader, path)?;
-        reader.charge(&format!("{path}.output"), width as u64, 8)?;
+        reader.charge(&path.field("output"), width as u64, 8)?;
         let index = self.properties.len();
         self.property_of.insert(pointer.into(), index);
         self.properties.push((pointer.into(), width));
         Ok((index, width))
     }
-}
-
-fn sampler<'a>(animation: usize, channel: &AimedChannel, reader: &Reader<'a>) -> Result<(&'a Sampler, String), Fault> {
-    let document = reader.document;
-    let samplers = document.animations.get(animation).map_or(&[][..], |animation| &animation.samplers);
-    let index = channel.sampler;
-    let sampler = samplers.get(index).ok_or_else(|| {
-        let path = format!("animations[{animation}].channels[{}].sampler", channel.channel);
-        Fault::index(path, index, "samplers", samplers.len())
-    })?;
-    Ok((sampler, format!("animations[{animation}].samplers[{index}]")))
 }
 
 /// A JSON value as numbers: a number, a truth value, or an array of them.
