@@ -7,6 +7,7 @@ pub mod model;
 
 pub use error::Error;
 pub use evaluator::Evaluator;
+pub use import::warning::Warning;
 pub use model::clip::Clip;
 pub use model::crowd::{Crowd, Layer, LayerTime};
 pub use model::curve::{Curve, Interpolation};

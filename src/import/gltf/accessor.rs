@@ -132,10 +132,8 @@ impl<'a> Reader<'a> {
         let layout = self.layout(index, path)?;
         let place = At::top("accessors", index);
         if count > layout.count {
-            return Err(Fault::new(
-                place.field("count"),
-                format!("{count} elements are needed, {} are there", layout.count),
-            ));
+            let reason = format!("{count} elements are needed, {} are there", layout.count);
+            return Err(Fault::new(place.field("count"), reason));
         }
         // 8 bytes for a number, and as many again for what is made of it.
         self.charge(&place.field("count"), count, layout.width as u64 * 16)?;
@@ -182,10 +180,10 @@ impl<'a> Reader<'a> {
             );
             return Err(Fault::new(path.field("bufferView"), reason));
         }
-        let (Ok(offset), Ok(stride)) = (usize::try_from(offset), usize::try_from(stride)) else {
-            return Err(Fault::new(path, "it is too large"));
+        let sizes = (usize::try_from(count), usize::try_from(offset), usize::try_from(stride));
+        let (Ok(count), Ok(offset), Ok(stride)) = sizes else {
+            return Err(Fault::new(path, "it is too large for this machine"));
         };
-        let Ok(count) = usize::try_from(count) else { return Err(Fault::new(path, "it is too large")) };
         let mut values = Vec::with_capacity(count * layout.width);
         let bytes = bytes.get(offset..).unwrap_or_default();
         let column = layout.width / layout.columns * layout.component.bytes();

@@ -69,21 +69,24 @@ pub(super) fn of_animation(animation: usize, reader: &mut Reader, morphs: &Morph
         let path = animation_path.item("channels", index);
         let place = path.field("target");
         let mut kept = Vec::new();
+        let mut ignored = None;
         for aim in aims(channel, &path, reader, morphs)? {
             match aim {
                 Aim::Weights(node) if morphs.count(node) == 0 => {
-                    reader.warn(&place, format!("node {node} has no morph targets; the channel is ignored"));
+                    ignored = Some(format!("node {node} has no morph targets; the channel is ignored"));
                 }
                 Aim::Weight(node, target) if target >= morphs.count(node) => {
                     let count = morphs.count(node);
                     let reason = format!("node {node} has {count} morph targets, there is no target {target}");
                     return Err(Fault::new(place, reason));
                 }
-                aim if !driven.insert(&aim) => {
-                    reader.warn(&place, "an earlier channel drives the same; this one is ignored");
-                }
-                aim => kept.push(aim),
+                aim if driven.insert(&aim) => kept.push(aim),
+                _ => ignored = Some("an earlier channel drives the same; this one is ignored there".into()),
             }
+        }
+        // Once a channel, which may stand for many nodes.
+        if let Some(message) = ignored {
+            reader.warn(place, message);
         }
         if !kept.is_empty() {
             used.push(AimedChannel { channel: index, sampler: channel.sampler, aims: kept });

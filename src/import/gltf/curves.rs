@@ -93,14 +93,8 @@ impl Timelines {
             return Err(Fault::new(path, reason));
         }
         if layout.count > wanted {
-            reader.warn(
-                &path,
-                format!(
-                    "{} keys need {wanted} elements, the other {} are ignored",
-                    timeline.len(),
-                    layout.count - wanted
-                ),
-            );
+            let surplus = layout.count - wanted;
+            reader.warn(path, format!("{} keys need {wanted} elements, {surplus} more are ignored", timeline.len()));
         }
         let mut numbers = reader.read(sampler.output, wanted, integers, &path)?;
         if values == Values::Rotations {

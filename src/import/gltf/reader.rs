@@ -14,8 +14,9 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::document::{Buffer, BufferView, Compression, Document};
-use super::fault::{At, Fault, Warning};
+use super::fault::{At, Fault};
 use super::meshopt;
+use crate::import::warning::Warning;
 
 /// What a file may take in memory besides a multiple of its own size. Channels may share an accessor, so that a small
 /// file is rightly larger once it is loaded, but not without end.
