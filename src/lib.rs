@@ -1,9 +1,16 @@
 //! Poses crowds.
 
+pub mod cpu;
+pub mod contract;
+pub mod demo;
 pub mod error;
 pub mod evaluator;
+pub mod gpu;
 pub mod import;
+pub mod measure;
 pub mod model;
+pub mod pack;
+pub mod reference;
 
 pub use error::Error;
 pub use evaluator::Evaluator;
@@ -20,3 +27,5 @@ pub use model::ticks::Ticks;
 pub use model::timeline::Timeline;
 pub use model::track::{Target, Track};
 pub use model::transform::Transform;
+pub use pack::library::Packing;
+pub use reference::Reference;

@@ -1,10 +1,15 @@
 //! All tests of the crate's face, one module a theme. Tests of single functions stand beside the functions.
 
+/// What the themes share: scenes, fixtures, comparisons.
+mod support;
+
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
 /// Third-party files, where they are at hand, become what was computed from them elsewhere.
 mod collection;
+/// Cases small enough to be worked out by hand, asked of every engine.
+mod hand_worked;
 /// glTF files become what they say.
 mod import;
-/// What the themes share: scenes, fixtures, comparisons.
-mod support;
+/// Random scenes, every engine against the reference.
+mod random_scenes;

@@ -1,0 +1,241 @@
+//! What the contract allows, part by part.
+
+use std::collections::HashMap;
+use std::f64::consts::{FRAC_PI_2, PI};
+
+use glam::{DAffine3, DVec3, DVec4};
+
+use crate::model::crowd::Layer;
+use crate::model::curve::{Curve, Interpolation};
+use crate::model::library::{ClipId, Library, SkeletonId, is_rotation};
+use crate::model::poses::Pose;
+use crate::model::skeleton::{Property, Skeleton};
+use crate::model::skin::Skin;
+use crate::model::ticks::Ticks;
+use crate::model::track::Target;
+use crate::model::transform::Transform;
+use crate::reference::search::{Place, find};
+use crate::reference::{phase, sample};
+
+/// Radians for a rotation, and the share of a magnitude for everything else.
+const NARROW: f64 = 2e-6;
+/// Radians for a rotation between keys more than 90 degrees apart.
+const WIDE: f64 = 2e-5;
+/// The shell of virtual vertices about a joint: metres at least, and share of the rig at least.
+const SHELL: (f64, f64) = (0.03, 0.03);
+
+/// A share of a magnitude, but no less than the smallest normal `f32`: below it GPUs may flush to zero.
+fn share_of(magnitude: f64) -> f64 {
+    (NARROW * magnitude).max(f64::from(f32::MIN_POSITIVE))
+}
+
+/// The largest magnitude in each track of the clips seen so far.
+#[derive(Default)]
+pub struct Magnitudes(HashMap<ClipId, Vec<f64>>);
+
+impl Magnitudes {
+    fn of(&mut self, library: &Library, clip: ClipId) -> &[f64] {
+        self.0.entry(clip).or_insert_with(|| {
+            let tracks = library.clip(clip).tracks.iter();
+            tracks
+                .map(|track| magnitude(&track.curve, matches!(track.target, Target::Translation(_) | Target::Scale(_))))
+                .collect()
+        })
+    }
+}
+
+/// The largest magnitude of a curve: of its values, and of its tangents times the key interval; of whole elements as
+/// `vectors`, else of single numbers.
+fn magnitude(curve: &Curve, vectors: bool) -> f64 {
+    let size = |element: &[f64]| {
+        if vectors { element.iter().map(|x| x * x).sum::<f64>().sqrt() } else { largest(element) }
+    };
+    let times = curve.timeline().times();
+    let mut result = 0.0_f64;
+    for key in 0..times.len() {
+        result = result.max(size(curve.value(key)));
+        if curve.interpolation() == Interpolation::CubicSpline && key + 1 < times.len() {
+            let interval = times[key + 1] - times[key];
+            result = result.max(interval * size(curve.out_tangent(key)));
+            result = result.max(interval * size(curve.in_tangent(key + 1)));
+        }
+    }
+    result
+}
+
+fn largest(numbers: &[f64]) -> f64 {
+    numbers.iter().fold(0.0, |largest, number| largest.max(number.abs()))
+}
+
+/// How far the local parts of one instance's pose may be off.
+pub struct Local {
+    /// Radians, by joint.
+    pub rotation: Vec<f64>,
+    /// By joint.
+    pub translation: Vec<f64>,
+    /// By joint.
+    pub scale: Vec<f64>,
+    /// By weight.
+    pub weights: Vec<f64>,
+    /// By property, radians where it is a rotation.
+    pub properties: Vec<f64>,
+}
+
+impl Local {
+    pub fn new(
+        library: &Library,
+        skeleton_id: SkeletonId,
+        layers: &[Layer],
+        now: Ticks,
+        magnitudes: &mut Magnitudes,
+    ) -> Self {
+        let skeleton = library.skeleton(skeleton_id);
+        let joints = skeleton.joints();
+        let property = |property: &Property| {
+            if property.rotation { NARROW } else { share_of(largest(&property.rest)) }
+        };
+        let mut bounds = Self {
+            rotation: vec![NARROW; joints.len()],
+            translation: joints.iter().map(|joint| share_of(joint.rest.translation.length())).collect(),
+            scale: joints.iter().map(|joint| share_of(joint.rest.scale.length())).collect(),
+            weights: joints.iter().flat_map(|joint| &joint.weights).map(|weight| share_of(weight.abs())).collect(),
+            properties: skeleton.properties().iter().map(property).collect(),
+        };
+        let first_weight = |joint: usize| joints[..joint].iter().map(|joint| joint.weights.len()).sum::<usize>();
+        for layer in layers {
+            let clip = library.clip(layer.clip);
+            let time = phase::clip_time(layer.time, now, clip.duration());
+            for (track, &magnitude) in clip.tracks.iter().zip(magnitudes.of(library, layer.clip)) {
+                let allowed = if is_rotation(skeleton, track.target) {
+                    rotation(&track.curve, find(track.curve.timeline(), time))
+                } else {
+                    share_of(magnitude)
+                };
+                match track.target {
+                    Target::Translation(joint) => bounds.translation[joint] = allowed,
+                    Target::Rotation(joint) => bounds.rotation[joint] = allowed,
+                    Target::Scale(joint) => bounds.scale[joint] = allowed,
+                    Target::Weights(joint) => {
+                        let first = first_weight(joint);
+                        bounds.weights[first..first + joints[joint].weights.len()].fill(allowed);
+                    }
+                    Target::Weight { joint, target } => bounds.weights[first_weight(joint) + target] = allowed,
+                    Target::Property(property) => bounds.properties[property] = allowed,
+                }
+            }
+        }
+        bounds
+    }
+}
+
+/// Radians allowed for a rotation between two keys.
+///
+/// A cubic spline is normalised last: where the sum is short, the errors of its terms, which stay in proportion to the
+/// stored numbers, are magnified. Where it vanishes, any rotation is right.
+fn rotation(curve: &Curve, Place { key, fraction }: Place) -> f64 {
+    let cubic = curve.interpolation() == Interpolation::CubicSpline;
+    if fraction == 0.0 || curve.interpolation() == Interpolation::Step {
+        return if cubic && largest(curve.value(key)) == 0.0 { PI } else { NARROW };
+    }
+    let (a, b) = (DVec4::from_slice(curve.value(key)), DVec4::from_slice(curve.value(key + 1)));
+    let cosine = a.normalize_or_zero().dot(b.normalize_or_zero()).abs().min(1.0);
+    let allowed = if 2.0 * cosine.acos() > FRAC_PI_2 + 1e-9 { WIDE } else { NARROW };
+    if !cubic {
+        return allowed;
+    }
+    let times = curve.timeline().times();
+    let interval = times[key + 1] - times[key];
+    let tangents = largest(curve.out_tangent(key)).max(largest(curve.in_tangent(key + 1)));
+    let stored = (interval * tangents).max(a.abs().max_element()).max(b.abs().max_element());
+    let length = DVec4::from_slice(&sample::spline(curve, key, fraction)).length();
+    (allowed * (stored / length).max(1.0)).min(PI)
+}
+
+/// How far points may be off in model space.
+pub struct Space<'a> {
+    skeleton: &'a Skeleton,
+    truth: &'a Pose,
+    local: &'a Local,
+    depths: Vec<usize>,
+    size: f64,
+    shell: f64,
+    stretch: Vec<f64>,
+}
+
+impl<'a> Space<'a> {
+    /// The bounds about a reference pose whose local transforms and model matrices are filled.
+    pub fn new(skeleton: &'a Skeleton, truth: &'a Pose, local: &'a Local) -> Self {
+        let reach = truth.model.iter().map(|matrix| matrix.translation.length()).fold(0.0, f64::max);
+        let shell = SHELL.0.max(SHELL.1 * reach);
+        let mut stretch: Vec<f64> = Vec::with_capacity(truth.local.len());
+        for (joint, transform) in skeleton.joints().iter().zip(&truth.local) {
+            let own = longest_axis(&local_matrix(joint.matrix, transform));
+            stretch.push(joint.parent.map_or(own, |parent| stretch[parent] * own));
+        }
+        Self { skeleton, truth, local, depths: skeleton.depths(), size: reach + shell, shell, stretch }
+    }
+
+    /// Points in a joint's own space: its position, and a shell away from it along each axis as far as its ancestors'
+    /// scales at their widest take them.
+    pub fn points(&self, joint: usize) -> impl Iterator<Item = DVec3> + use<> {
+        let stretch = self.stretch[joint];
+        let offset = if stretch > 0.0 { self.shell / stretch } else { 0.0 };
+        [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].into_iter().map(move |axis| axis * offset)
+    }
+
+    /// How far a point given in a joint's space may be off in model space. `summed` is the largest magnitude of what an
+    /// engine adds up to get there.
+    pub fn allowed(&self, joint: usize, point: DVec3, summed: f64) -> f64 {
+        let levels = (self.depths[joint] + 1) as f64;
+        NARROW * levels * self.size.max(summed) + self.excess(joint, point)
+    }
+
+    /// What the local bounds of a joint and its ancestors let through at a point, beyond what they would if each were
+    /// in proportion to its present value: wide rotations, ill-conditioned splines, tracks far larger than they are now.
+    fn excess(&self, joint: usize, mut point: DVec3) -> f64 {
+        let mut excess = 0.0;
+        let mut next = Some(joint);
+        while let Some(index) = next {
+            let joint = &self.skeleton.joints()[index];
+            let transform = &self.truth.local[index];
+            next = joint.parent;
+            if joint.matrix.is_none() {
+                let turned = (self.local.rotation[index] - NARROW).max(0.0) * (transform.scale * point).length();
+                let scaled = self.local.scale[index] - share_of(transform.scale.length());
+                let moved = self.local.translation[index] - share_of(transform.translation.length());
+                let outer = next.map_or(1.0, |parent| self.stretch[parent]);
+                excess += outer * (turned + scaled.max(0.0) * point.length() + moved.max(0.0));
+            }
+            point = local_matrix(joint.matrix, transform).transform_point3(point);
+        }
+        excess
+    }
+}
+
+fn local_matrix(matrix: Option<DAffine3>, transform: &Transform) -> DAffine3 {
+    matrix.unwrap_or_else(|| transform.to_affine())
+}
+
+/// The length of the longest column: by how much a matrix stretches, exactly so without shear.
+fn longest_axis(matrix: &DAffine3) -> f64 {
+    let axes = matrix.matrix3;
+    axes.x_axis.length().max(axes.y_axis.length()).max(axes.z_axis.length())
+}
+
+/// A joint's place in the bind pose; the origin where its matrix has no inverse to speak of.
+fn bind_place(inverse_bind: &DAffine3) -> DVec3 {
+    let axes = inverse_bind.matrix3;
+    let volume = axes.x_axis.length() * axes.y_axis.length() * axes.z_axis.length();
+    let flat = axes.determinant().abs() <= 1e-12 * volume;
+    let inverse = if flat { None } else { axes.try_inverse() };
+    inverse.map_or(DVec3::ZERO, |inverse| inverse * -inverse_bind.translation)
+}
+
+/// For each joint of a skin, virtual vertices a shell away from its place in the bind pose, along each axis.
+pub fn vertices(skin: &Skin) -> Vec<[DVec3; 6]> {
+    let places: Vec<DVec3> = skin.inverse_bind.iter().map(bind_place).collect();
+    let reach = places.iter().map(|place| place.length()).fold(0.0, f64::max);
+    let shell = SHELL.0.max(SHELL.1 * reach);
+    let axes = [DVec3::X, DVec3::Y, DVec3::Z, DVec3::NEG_X, DVec3::NEG_Y, DVec3::NEG_Z];
+    places.iter().map(|&place| axes.map(|axis| place + shell * axis)).collect()
+}

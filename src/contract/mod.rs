@@ -1,0 +1,253 @@
+//! The numeric contract: how far an engine's poses may be from the reference's, and how far they are.
+//!
+//! | quantity | bound |
+//! |---|---|
+//! | local rotation, key gap up to 90 degrees | 2e-6 rad |
+//! | local rotation, wider gaps | 2e-5 rad |
+//! | local translation and scale, weights, properties | 2e-6 x the largest magnitude in the track |
+//! | model-space joint position | 2e-6 x levels x size of the rig |
+//! | skin matrices | the same, on virtual vertices 3 cm (or 3 % of the rig) from each joint |
+//!
+//! Where a track is so ill-conditioned that its local bound is wider than its present value would make it, the bounds of
+//! all that hangs on it widen by just what that lets through.
+
+mod bounds;
+
+use glam::{DAffine3, DQuat, DVec3};
+
+use crate::contract::bounds::{Local, Magnitudes, Space};
+use crate::model::crowd::Crowd;
+use crate::model::library::{Library, SkeletonId};
+use crate::model::outputs::Outputs;
+use crate::model::poses::{Pose, Poses};
+use crate::model::ticks::Ticks;
+use crate::model::rotation::unit;
+use crate::reference::Reference;
+
+/// An error beside what is allowed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Worst {
+    /// The error, in radians for rotations, else in units; infinite where a number is missing or not finite.
+    pub error: f64,
+    /// The largest error that the contract allows here.
+    pub allowed: f64,
+    /// Index of the instance in the crowd.
+    pub instance: usize,
+    /// Index of the joint in the skeleton; of a weight or property, its index among all of the skeleton's.
+    pub place: usize,
+}
+
+impl Worst {
+    /// The error as a share of what is allowed; at most 1 within the contract.
+    pub fn share(&self) -> f64 {
+        if self.error == 0.0 { 0.0 } else { self.error / self.allowed }
+    }
+}
+
+/// For each quantity the error that takes the largest share of its bound; `None` where nothing was compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Report {
+    /// Local rotations: the angle of the rotation from one to the other, in radians.
+    pub rotation: Option<Worst>,
+    /// Local translations: their distance.
+    pub translation: Option<Worst>,
+    /// Local scales: the length of their difference.
+    pub scale: Option<Worst>,
+    /// Morph weights.
+    pub weight: Option<Worst>,
+    /// Properties, number by number; radians for those that are rotations.
+    pub property: Option<Worst>,
+    /// Model matrices: distances of the joint's position, and of points a shell away from it along its axes.
+    pub position: Option<Worst>,
+    /// Skin matrices: distances of virtual vertices a shell away from the joint.
+    pub skin: Option<Worst>,
+}
+
+impl Report {
+    /// All quantities with their names, in the order of the fields.
+    pub fn quantities(&self) -> [(&'static str, Option<Worst>); 7] {
+        [
+            ("rotation", self.rotation),
+            ("translation", self.translation),
+            ("scale", self.scale),
+            ("weight", self.weight),
+            ("property", self.property),
+            ("position", self.position),
+            ("skin", self.skin),
+        ]
+    }
+
+    /// Keeps, for each quantity, the worse of two reports.
+    pub fn merge(&mut self, other: &Self) {
+        let quantities = [
+            (&mut self.rotation, other.rotation),
+            (&mut self.translation, other.translation),
+            (&mut self.scale, other.scale),
+            (&mut self.weight, other.weight),
+            (&mut self.property, other.property),
+            (&mut self.position, other.position),
+            (&mut self.skin, other.skin),
+        ];
+        for (worst, other) in quantities {
+            if let Some(other) = other {
+                note(worst, other);
+            }
+        }
+    }
+
+    /// Whether every error is within its bound.
+    pub fn is_within(&self) -> bool {
+        self.quantities().iter().all(|(_, worst)| worst.is_none_or(|worst| worst.share() <= 1.0))
+    }
+}
+
+fn note(worst: &mut Option<Worst>, new: Worst) {
+    if worst.is_none_or(|old| new.share() > old.share()) {
+        *worst = Some(new);
+    }
+}
+
+/// Compares the poses that an engine gave with the reference's. What `expected` leaves out is not compared.
+///
+/// # Panics
+/// Where the crowd is not one of the library ([`Crowd::check`]).
+pub fn compare(library: &Library, crowd: &Crowd, now: Ticks, expected: &Poses, actual: &Poses) -> Report {
+    let mut report = Report::default();
+    let mut magnitudes = Magnitudes::default();
+    let outputs = Outputs { local: true, model: true, ..Outputs::NONE };
+    let missing = Pose::default();
+    for (instance, expected) in expected.instances.iter().enumerate() {
+        let (skeleton, layers) = (crowd.skeleton(instance), crowd.layers(instance));
+        let truth = Reference::new(library).pose(skeleton, layers, now, outputs);
+        let local = Local::new(library, skeleton, layers, now, &mut magnitudes);
+        let space = Space::new(library.skeleton(skeleton), &truth, &local);
+        let actual = actual.instances.get(instance).unwrap_or(&missing);
+        let mut comparison = Comparison { library, skeleton, instance, expected, actual, report: &mut report };
+        comparison.local(&local);
+        comparison.weights_and_properties(&local);
+        comparison.model(&space);
+        comparison.skins(&space);
+    }
+    report
+}
+
+/// The comparison of one instance.
+struct Comparison<'a> {
+    library: &'a Library,
+    skeleton: SkeletonId,
+    instance: usize,
+    expected: &'a Pose,
+    actual: &'a Pose,
+    report: &'a mut Report,
+}
+
+impl Comparison<'_> {
+    fn worst(&self, place: usize, error: f64, allowed: f64) -> Worst {
+        let error = if error.is_finite() { error } else { f64::INFINITY };
+        Worst { error, allowed, instance: self.instance, place }
+    }
+
+    fn local(&mut self, bounds: &Local) {
+        for (joint, expected) in self.expected.local.iter().enumerate() {
+            let actual = self.actual.local.get(joint);
+            let distance = |error: Option<DVec3>| error.map_or(f64::INFINITY, DVec3::length);
+            let rotation = actual.map_or(f64::INFINITY, |actual| angle(expected.rotation, actual.rotation));
+            let translation = distance(actual.map(|actual| actual.translation - expected.translation));
+            let scale = distance(actual.map(|actual| actual.scale - expected.scale));
+            let rotation = self.worst(joint, rotation, bounds.rotation[joint]);
+            let translation = self.worst(joint, translation, bounds.translation[joint]);
+            let scale = self.worst(joint, scale, bounds.scale[joint]);
+            note(&mut self.report.rotation, rotation);
+            note(&mut self.report.translation, translation);
+            note(&mut self.report.scale, scale);
+        }
+    }
+
+    fn weights_and_properties(&mut self, bounds: &Local) {
+        let error =
+            |expected: f64, actual: Option<&f64>| actual.map_or(f64::INFINITY, |actual| (actual - expected).abs());
+        for (index, &expected) in self.expected.weights.iter().enumerate() {
+            let error = error(expected, self.actual.weights.get(index));
+            let worst = self.worst(index, error, bounds.weights[index]);
+            note(&mut self.report.weight, worst);
+        }
+        if self.expected.properties.is_empty() {
+            return;
+        }
+        let mut first = 0;
+        for (index, property) in self.library.skeleton(self.skeleton).properties().iter().enumerate() {
+            let numbers = first..first + property.rest.len();
+            first = numbers.end;
+            let expected = &self.expected.properties[numbers.clone()];
+            let error = match self.actual.properties.get(numbers) {
+                None => f64::INFINITY,
+                Some(actual) if property.rotation => angle(DQuat::from_slice(expected), DQuat::from_slice(actual)),
+                Some(actual) => {
+                    let errors = expected.iter().zip(actual).map(|(&expected, actual)| error(expected, Some(actual)));
+                    errors.fold(0.0, worse)
+                }
+            };
+            let worst = self.worst(index, error, bounds.properties[index]);
+            note(&mut self.report.property, worst);
+        }
+    }
+
+    fn model(&mut self, space: &Space) {
+        for (joint, expected) in self.expected.model.iter().enumerate() {
+            let actual = self.actual.model.get(joint);
+            for point in space.points(joint) {
+                let allowed = space.allowed(joint, point, expected.transform_point3(point).length());
+                let worst = self.worst(joint, distance(expected, actual, point), allowed);
+                note(&mut self.report.position, worst);
+            }
+        }
+    }
+
+    fn skins(&mut self, space: &Space) {
+        for (index, (_, skin)) in self.library.skins_of(self.skeleton).enumerate() {
+            let Some(expected) = self.expected.skins.get(index) else { continue };
+            let actual = self.actual.skins.get(index);
+            let vertices = bounds::vertices(skin);
+            for (slot, (matrix, &joint)) in expected.iter().zip(&skin.joints).enumerate() {
+                let actual = actual.and_then(|actual| actual.get(slot));
+                for &vertex in &vertices[slot] {
+                    // What is summed to the vertex's place: its offset, turned and scaled, and a translation.
+                    let summed =
+                        matrix.transform_vector3(vertex).length().max(matrix.transform_point3(vertex).length());
+                    let allowed = space.allowed(joint, skin.inverse_bind[slot].transform_point3(vertex), summed);
+                    let worst = self.worst(joint, distance(matrix, actual, vertex), allowed);
+                    note(&mut self.report.skin, worst);
+                }
+            }
+        }
+    }
+}
+
+fn distance(expected: &DAffine3, actual: Option<&DAffine3>, point: DVec3) -> f64 {
+    actual.map_or(f64::INFINITY, |actual| actual.transform_point3(point).distance(expected.transform_point3(point)))
+}
+
+/// The larger error, NaN counting as the largest.
+fn worse(a: f64, b: f64) -> f64 {
+    if b.is_nan() || b > a { b } else { a }
+}
+
+/// The angle, in radians, of the rotation that leads from one to the other; infinite where one is none.
+///
+/// Between unit quaternions on the same side, a chord of length `d` spans `2 asin(d / 2)` on the sphere, and a rotation
+/// turns by twice that. Unlike the arc cosine of a dot product, this is exact for tiny angles.
+fn angle(a: DQuat, b: DQuat) -> f64 {
+    if !(a.is_finite() && b.is_finite()) {
+        return f64::INFINITY;
+    }
+    match (unit(a), unit(b)) {
+        (Some(a), Some(b)) => {
+            let b = if a.dot(b) < 0.0 { -b } else { b };
+            4.0 * (0.5 * (a - b).length()).asin()
+        }
+        _ => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests;

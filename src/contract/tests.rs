@@ -1,0 +1,155 @@
+use std::sync::Arc;
+
+use glam::DMat3;
+
+use super::*;
+use crate::evaluator::Evaluator;
+use crate::model::clip::Clip;
+use crate::model::crowd::{Layer, LayerTime};
+use crate::model::curve::{Curve, Interpolation};
+use crate::model::skeleton::{Joint, Property, Skeleton};
+use crate::model::skin::Skin;
+use crate::model::timeline::Timeline;
+use crate::model::track::{Target, Track};
+use crate::model::transform::Transform;
+
+/// An arm of two joints a metre long each, the first turning by some degrees in a second, with a skin, a weight and a
+/// property, half a second into its clip.
+struct Scene {
+    library: Library,
+    crowd: Crowd,
+    poses: Poses,
+}
+
+impl Scene {
+    fn new(degrees: f64) -> Self {
+        let turned = DQuat::from_rotation_z(degrees.to_radians()).to_array();
+        Self::of(Interpolation::Linear, [DQuat::IDENTITY.to_array(), turned].concat())
+    }
+
+    fn of(interpolation: Interpolation, rotations: Vec<f64>) -> Self {
+        let rest = Transform { translation: DVec3::X, ..Transform::IDENTITY };
+        let root = Joint { rest, weights: vec![0.5], ..Joint::default() };
+        let tip = Joint { parent: Some(0), rest, ..Joint::default() };
+        let property = Property { name: "glow".into(), rest: vec![4.0, 2.0], rotation: false };
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(Skeleton::new(None, vec![root, tip], vec![property]).unwrap());
+        let inverse_bind = vec![DAffine3::from_translation(-DVec3::X), DAffine3::from_translation(-2.0 * DVec3::X)];
+        library.add_skin(Skin { name: None, skeleton, joints: vec![0, 1], inverse_bind }).unwrap();
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+        let curve = Curve::new(timeline, interpolation, 4, rotations).unwrap();
+        let tracks = vec![Track { target: Target::Rotation(0), curve }];
+        let clip = library.add_clip(Clip { name: None, skeleton, tracks }).unwrap();
+        let mut crowd = Crowd::new();
+        crowd.push(skeleton, &[Layer { clip, time: LayerTime::At(0.5) }]).unwrap();
+        let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+        Self { library, crowd, poses }
+    }
+
+    fn report(&self, change: impl FnOnce(&mut Pose)) -> Report {
+        let mut actual = self.poses.clone();
+        change(&mut actual.instances[0]);
+        compare(&self.library, &self.crowd, Ticks(0), &self.poses, &actual)
+    }
+
+    /// Asserts that 0.9 of a bound passes and 1.1 of it does not.
+    fn is_bound(&self, bound: f64, change: impl Fn(&mut Pose, f64)) {
+        let near = self.report(|pose| change(pose, 0.9 * bound));
+        assert!(near.is_within(), "{near:?}");
+        let beyond = self.report(|pose| change(pose, 1.1 * bound));
+        assert!(!beyond.is_within(), "{beyond:?}");
+    }
+}
+
+#[test]
+fn equal_poses_have_no_error() {
+    let report = Scene::new(80.0).report(|_| {});
+    assert!(report.is_within());
+    for (name, worst) in report.quantities() {
+        assert_eq!(worst.map(|worst| worst.error), Some(0.0), "{name}");
+    }
+}
+
+#[test]
+fn local_bounds_are_those_of_the_contract() {
+    let turn = |pose: &mut Pose, angle| pose.local[0].rotation *= DQuat::from_rotation_y(angle);
+    Scene::new(80.0).is_bound(2e-6, turn);
+    Scene::new(100.0).is_bound(2e-5, turn);
+    let scene = Scene::new(80.0);
+    scene.is_bound(2e-6, |pose, error| pose.local[1].translation.y += error);
+    scene.is_bound(2e-6 * 3.0_f64.sqrt(), |pose, error| pose.local[1].scale.y += error);
+    scene.is_bound(2e-6 * 0.5, |pose, error| pose.weights[0] += error);
+    scene.is_bound(2e-6 * 4.0, |pose, error| pose.properties[1] -= error);
+}
+
+#[test]
+fn spatial_bounds_grow_with_levels_size_and_wide_rotations() {
+    // At 45 degrees, the tip is at (1 + cos, sin): 1.848 m from the origin, and the shell is 3 % of that.
+    let scene = Scene::new(90.0);
+    let size = 1.03 * (2.0 + 2.0_f64.sqrt()).sqrt();
+    scene.is_bound(2e-6 * size, |pose, error| pose.model[0].translation.z += error);
+    scene.is_bound(2.0 * 2e-6 * size, |pose, error| pose.model[1].translation.z += error);
+    scene.is_bound(2.0 * 2e-6 * 2.06, |pose, error| pose.skins[0][1].translation.z += error);
+    // A wide turn of the first joint may move the second, a metre away, by another 18 micrometres.
+    let wide = Scene::new(91.0);
+    let reach = wide.poses.instances[0].model[1].translation.length();
+    wide.is_bound(2.0 * 2e-6 * 1.03 * reach + 18e-6, |pose, error| pose.model[1].translation.z += error);
+}
+
+#[test]
+fn a_wrong_turn_of_a_model_matrix_shows() {
+    let turn = |pose: &mut Pose| pose.model[1].matrix3 *= DMat3::from_rotation_x(0.01);
+    assert!(!Scene::new(80.0).report(turn).is_within());
+}
+
+#[test]
+fn a_rotation_and_its_negative_agree() {
+    let report = Scene::new(80.0).report(|pose| pose.local[0].rotation = -pose.local[0].rotation);
+    assert_eq!(report.rotation.map(|worst| worst.error), Some(0.0));
+}
+
+#[test]
+fn a_short_spline_is_allowed_more() {
+    // Half-way between almost opposite quaternions without tangents: the sum is short.
+    let (zero, a) = ([0.0; 4], DQuat::IDENTITY);
+    let b = -DQuat::from_rotation_z(0.02);
+    let values = [zero, a.to_array(), zero, zero, b.to_array(), zero].concat();
+    // Half of 2 sin(0.01 / 2), and the key gap is narrow.
+    let length = 0.005_f64.sin();
+    let scene = Scene::of(Interpolation::CubicSpline, values);
+    scene.is_bound(2e-6 / length, |pose, error| pose.local[0].rotation *= DQuat::from_rotation_y(error));
+}
+
+#[test]
+fn what_is_not_a_number_or_missing_is_an_infinite_error() {
+    let scene = Scene::new(80.0);
+    let changes: [fn(&mut Pose); 9] = [
+        |pose| pose.local[1].rotation.w = f64::NAN,
+        |pose| pose.local[1].rotation = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+        |pose| pose.local[1].translation.x = f64::INFINITY,
+        |pose| pose.model[1].translation.x = f64::NAN,
+        |pose| pose.skins[0][1].matrix3.x_axis.x = f64::NAN,
+        |pose| pose.weights[0] = f64::NAN,
+        |pose| pose.properties[0] = f64::NAN,
+        |pose| pose.local.clear(),
+        |pose| pose.skins.clear(),
+    ];
+    for (index, change) in changes.into_iter().enumerate() {
+        let report = scene.report(change);
+        let infinite = |(_, worst): &(_, Option<Worst>)| worst.is_some_and(|worst| worst.error == f64::INFINITY);
+        assert!(!report.is_within() && report.quantities().iter().any(infinite), "change {index}: {report:?}");
+    }
+    let nothing = compare(&scene.library, &scene.crowd, Ticks(0), &scene.poses, &Poses::default());
+    assert!(!nothing.is_within());
+}
+
+#[test]
+fn merging_keeps_the_worse() {
+    let scene = Scene::new(80.0);
+    let mut report = scene.report(|pose| pose.weights[0] += 1e-7);
+    let other = scene.report(|pose| pose.weights[0] += 5e-7);
+    report.merge(&other);
+    assert_eq!(report.weight, other.weight);
+    report.merge(&Report::default());
+    assert_eq!(report.weight, other.weight);
+}

@@ -1,0 +1,122 @@
+//! Rigs of any size, for measurements.
+
+use std::sync::Arc;
+
+use glam::{DAffine3, DQuat, DVec3};
+
+use crate::demo::motion::wave;
+use crate::demo::{GOLDEN, PLASTIC, spread};
+use crate::error::Error;
+use crate::model::clip::Clip;
+use crate::model::curve::{Curve, Interpolation};
+use crate::model::library::Library;
+use crate::model::skeleton::{Joint, Skeleton};
+use crate::model::skin::Skin;
+use crate::model::timeline::Timeline;
+use crate::model::track::{Target, Track};
+use crate::model::transform::Transform;
+
+/// The most joints times keys of a generated rig: 1.3 GB of values.
+const MOST_KEYS: u64 = 1 << 24;
+
+/// A library of one tree of joints, with one skin over all of them and one looping clip of linear translations,
+/// rotations and scales, `keys` keys at 30 a second on every joint.
+///
+/// `depth` is the number of levels, at most the number of joints: with as many levels as joints the tree is a chain, with
+/// one level all joints are roots.
+///
+/// # Errors
+/// [`Error::Usage`] where a number is 0 or there are more levels than joints; [`Error::Limit`] beyond 2^24 joints times
+/// keys.
+pub fn rig(joints: usize, keys: usize, depth: usize) -> Result<Library, Error> {
+    if joints == 0 || keys == 0 || depth == 0 || depth > joints {
+        let reason = format!("a rig of {joints} joints on {depth} levels with {keys} keys cannot be");
+        return Err(Error::Usage(reason));
+    }
+    let needed = (joints as u64).saturating_mul(keys as u64);
+    if needed > MOST_KEYS {
+        return Err(Error::Limit { what: "joints times keys of a rig".into(), needed, allowed: MOST_KEYS });
+    }
+    let parents = parents(joints, depth);
+    let rest = |joint: usize| {
+        let turn = DVec3::new(spread(joint, GOLDEN) - 0.5, 1.0, spread(joint, PLASTIC) - 0.5);
+        Transform { translation: 0.1 * turn.normalize(), ..Transform::IDENTITY }
+    };
+    let joint = |index: usize| Joint {
+        name: Some(format!("joint.{index}")),
+        parent: parents[index],
+        rest: rest(index),
+        ..Joint::default()
+    };
+    let mut library = Library::new();
+    let skeleton =
+        library.add_skeleton(Skeleton::new(Some("rig".into()), (0..joints).map(joint).collect(), Vec::new())?);
+
+    let mut bind: Vec<DVec3> = Vec::with_capacity(joints);
+    for (index, parent) in parents.iter().enumerate() {
+        let offset = rest(index).translation;
+        bind.push(parent.map_or(offset, |parent| bind[parent] + offset));
+    }
+    let inverse_bind = bind.iter().map(|place| DAffine3::from_translation(-*place)).collect();
+    library.add_skin(Skin { name: Some("rig".into()), skeleton, joints: (0..joints).collect(), inverse_bind })?;
+
+    let timeline = Arc::new(Timeline::new((0..keys).map(|key| key as f64 / 30.0).collect())?);
+    let mut tracks = Vec::with_capacity(3 * joints);
+    for index in 0..joints {
+        let swing =
+            |key: usize| wave(spread(index, GOLDEN) + (key % (keys - 1).max(1)) as f64 / (keys - 1).max(1) as f64);
+        let axis = DVec3::new(spread(index, PLASTIC) - 0.5, spread(index, GOLDEN) - 0.5, 0.7).normalize();
+        let curve = |width: usize, value: &dyn Fn(f64) -> Vec<f64>| {
+            let values = (0..keys).flat_map(|key| value(swing(key))).collect();
+            Curve::new(timeline.clone(), Interpolation::Linear, width, values)
+        };
+        let translation = |swing: f64| (rest(index).translation * (1.0 + 0.05 * swing)).to_array().to_vec();
+        let rotation = |swing: f64| DQuat::from_axis_angle(axis, 0.5 * swing).to_array().to_vec();
+        let scale = |swing: f64| vec![1.0 + 0.02 * swing, 1.0 - 0.02 * swing, 1.0];
+        tracks.push(Track { target: Target::Translation(index), curve: curve(3, &translation)? });
+        tracks.push(Track { target: Target::Rotation(index), curve: curve(4, &rotation)? });
+        tracks.push(Track { target: Target::Scale(index), curve: curve(3, &scale)? });
+    }
+    library.add_clip(Clip { name: Some("swing".into()), skeleton, tracks })?;
+    Ok(library)
+}
+
+/// The parents of a tree with one root and joints spread evenly over the other levels.
+fn parents(joints: usize, depth: usize) -> Vec<Option<usize>> {
+    let level = |joint: usize| if joint == 0 || depth == 1 { 0 } else { 1 + (joint - 1) * (depth - 1) / (joints - 1) };
+    let mut starts = vec![0];
+    starts.extend((1..joints).filter(|&joint| level(joint) > level(joint - 1)));
+    starts.push(joints);
+    let parent = |joint: usize| {
+        let level = level(joint);
+        let above = starts[level.checked_sub(1)?]..starts[level];
+        let width = starts[level + 1] - starts[level];
+        Some(above.start + (joint - starts[level]) * above.len() / width)
+    };
+    (0..joints).map(parent).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rig_has_the_joints_levels_and_keys_that_were_asked_for() {
+        for (joints, keys, depth) in [(1, 1, 1), (64, 30, 10), (200, 2, 200), (1000, 10, 10), (7, 3, 1), (65, 5, 2)] {
+            let library = rig(joints, keys, depth).unwrap();
+            let skeleton = &library.skeletons()[0];
+            assert_eq!(skeleton.joints().len(), joints);
+            assert_eq!(skeleton.depths().into_iter().max(), Some(depth - 1), "{joints} joints on {depth} levels");
+            assert_eq!(library.clips()[0].tracks.len(), 3 * joints);
+            assert!(library.clips()[0].tracks.iter().all(|track| track.curve.timeline().len() == keys));
+        }
+    }
+
+    #[test]
+    fn impossible_rigs_are_refused() {
+        for (joints, keys, depth) in [(0, 1, 1), (1, 0, 1), (1, 1, 0), (3, 1, 4)] {
+            assert!(matches!(rig(joints, keys, depth), Err(Error::Usage(_))));
+        }
+        assert!(matches!(rig(usize::MAX, usize::MAX, 1), Err(Error::Limit { .. })));
+    }
+}

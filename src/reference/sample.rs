@@ -1,0 +1,68 @@
+//! Stage 3: the value of a curve at a time (glTF 2.0, appendix C).
+
+use glam::DQuat;
+
+use crate::model::curve::{Curve, Interpolation};
+use crate::model::rotation::unit;
+use crate::reference::search::{Place, find};
+
+/// The value of a curve at a time in seconds, as many numbers as the curve is wide.
+pub fn value(curve: &Curve, time: f64) -> Vec<f64> {
+    let Place { key, fraction } = find(curve.timeline(), time);
+    if fraction == 0.0 {
+        return curve.value(key).to_vec();
+    }
+    match curve.interpolation() {
+        Interpolation::Step => curve.value(key).to_vec(),
+        Interpolation::Linear => {
+            let pairs = curve.value(key).iter().zip(curve.value(key + 1));
+            pairs.map(|(a, b)| (1.0 - fraction) * a + fraction * b).collect()
+        }
+        Interpolation::CubicSpline => spline(curve, key, fraction),
+    }
+}
+
+/// The value of a curve of quaternions at a time in seconds, of unit length.
+///
+/// Linear curves are normalised before they are interpolated, splines after. A spline that passes through zero, which
+/// no normalisation can mend, has its previous key's rotation there.
+pub fn rotation(curve: &Curve, time: f64) -> DQuat {
+    let Place { key, fraction } = find(curve.timeline(), time);
+    let stored = |key: usize| unit(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY);
+    if fraction == 0.0 {
+        return stored(key);
+    }
+    match curve.interpolation() {
+        Interpolation::Step => stored(key),
+        Interpolation::Linear => slerp(stored(key), stored(key + 1), fraction),
+        Interpolation::CubicSpline => {
+            unit(DQuat::from_slice(&spline(curve, key, fraction))).unwrap_or_else(|| stored(key))
+        }
+    }
+}
+
+/// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4), of unit quaternions.
+fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
+    let b = if a.dot(b) < 0.0 { -b } else { b };
+    // The angle between the two is that of the rhombus they span; unlike the arc cosine this is exact for small angles.
+    let angle = 2.0 * (a - b).length().atan2((a + b).length());
+    if angle < 1e-6 {
+        return (a * (1.0 - fraction) + b * fraction).normalize();
+    }
+    let (from, to) = (((1.0 - fraction) * angle).sin(), (fraction * angle).sin());
+    ((a * from + b * to) * angle.sin().recip()).normalize()
+}
+
+/// A cubic Hermite spline, its tangents scaled by the key interval (glTF 2.0, appendix C.5).
+pub(crate) fn spline(curve: &Curve, key: usize, t: f64) -> Vec<f64> {
+    let times = curve.timeline().times();
+    let interval = times[key + 1] - times[key];
+    let (t2, t3) = (t * t, t * t * t);
+    let at = |i: usize| {
+        (2.0 * t3 - 3.0 * t2 + 1.0) * curve.value(key)[i]
+            + interval * (t3 - 2.0 * t2 + t) * curve.out_tangent(key)[i]
+            + (-2.0 * t3 + 3.0 * t2) * curve.value(key + 1)[i]
+            + interval * (t3 - t2) * curve.in_tangent(key + 1)[i]
+    };
+    (0..curve.width()).map(at).collect()
+}
