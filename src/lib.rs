@@ -14,6 +14,7 @@ pub mod reference;
 
 pub use error::Error;
 pub use evaluator::Evaluator;
+pub use import::warning::Warning;
 pub use model::clip::Clip;
 pub use model::crowd::{Crowd, Layer, LayerTime};
 pub use model::curve::{Curve, Interpolation};

@@ -3,6 +3,10 @@
 /// What the themes share: scenes, fixtures, comparisons.
 mod support;
 
+/// Files that are broken are refused, each at its place, and never do harm.
+mod bad_input;
+/// Third-party files, where they are at hand, become what was computed from them elsewhere.
+mod collection;
 /// Cases small enough to be worked out by hand, asked of every engine.
 mod hand_worked;
 /// glTF files become what they say.
