@@ -1,3 +1,22 @@
 //! The `posse` command.
 
-fn main() {}
+mod cli;
+
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use posse::error::Error;
+
+fn main() -> ExitCode {
+    match cli::run(cli::Cli::parse()) {
+        Ok(outcome) => outcome.into(),
+        // Whoever read the results has had enough of them.
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing can be said about a closed stderr.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            cli::Outcome::BadInput.into()
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `posse eval`: a clip at some times.
+
+mod json;
+mod npz;
+mod numbers;
+mod times;
+
+use std::path::PathBuf;
+
+use posse::error::Error;
+use posse::model::library::{ClipId, Library};
+use posse::model::outputs::Outputs;
+
+use crate::cli::engine::{self, EngineArgs};
+use crate::cli::output::{self, Output};
+use crate::cli::question::Question;
+use posse::import::gltf::Asset;
+
+/// What the arrays of an npz file look like.
+pub const SHAPES: &str = "\
+Arrays of --format npz, for T times, N instances and J nodes in the file's order; float32 of gpu and cpu, float64 of
+reference:
+  times (T)                     seconds on the clip's axis, float64
+  translation, scale (T,N,J,3)  with output `local`; of nodes given by a matrix, its nearest transform
+  rotation (T,N,J,4)            with output `local`, quaternions xyzw
+  model (T,N,J,4,4)             with output `model`; rows first: model[t,n,j] @ [x,y,z,1]
+  skin_K (T,N,joints,4,4)       with output `skin`, one array for each skin K, joints in the skin's order
+  weights (T,N,W)               with output `weights`, node after node
+  properties (T,N,P)            with output `properties`, pointer after pointer
+
+Without --clip, the only clip is evaluated; a file without clips gives its rest pose.";
+
+/// Arguments of `posse eval`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A .glb or .gltf file.
+    file: PathBuf,
+    /// The clip, by name or by index; not needed where there is only one.
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Option<String>,
+    #[command(flatten)]
+    times: times::TimeArgs,
+    /// How many instances to pose at each time.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    instances: u64,
+    /// Seconds by which each instance is ahead of the one before.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = times::seconds)]
+    phase: f64,
+    /// Which parts of the poses to write; all by default.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    outputs: Vec<Part>,
+    /// How to write them.
+    #[arg(long, value_enum, default_value = "json")]
+    format: Format,
+    /// Where to write them; stdout by default.
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    engine: EngineArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Local translations, rotations and scales.
+    Local,
+    /// Model matrices.
+    Model,
+    /// Skin matrices.
+    Skin,
+    /// Morph weights.
+    Weights,
+    /// Values that animation pointers drive.
+    Properties,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// One JSON object.
+    Json,
+    /// NumPy arrays in a zip file.
+    Npz,
+}
+
+/// Runs `posse eval`.
+pub fn run(args: &Args) -> Result<(), Error> {
+    if args.format == Format::Npz && args.output.is_none() && output::stdout_is_terminal() {
+        return Err(Error::Usage("npz is not for terminals: name a file with -o, or redirect stdout".into()));
+    }
+    let (library, asset) = output::load(&args.file)?;
+    let clip = choose(&library, &asset, args.clip.as_deref())?;
+    let times = args.times.times(clip.map(|clip| library.clip(clip)))?;
+    let instances = usize::try_from(args.instances).unwrap_or(usize::MAX);
+    let question = Question { skeleton: asset.skeleton, clip, times, instances, phase: args.phase };
+    question.check(&library)?;
+    let mut engine = engine::open(&library, args.engine.engine)?;
+    engine::introduce(engine.as_ref());
+    let outputs = outputs(&args.outputs);
+    let output = Output::create(args.output.as_deref())?;
+    let subject = Subject { library: &library, asset: &asset, question: &question, outputs };
+    match args.format {
+        Format::Json => json::write(&subject, engine.as_mut(), output),
+        Format::Npz => npz::write(&subject, engine.as_mut(), output),
+    }
+}
+
+/// What is evaluated, and which parts of it are written.
+struct Subject<'a> {
+    library: &'a Library,
+    asset: &'a Asset,
+    question: &'a Question,
+    outputs: Outputs,
+}
+
+fn outputs(parts: &[Part]) -> Outputs {
+    let wanted = |part| parts.is_empty() || parts.contains(&part);
+    Outputs {
+        local: wanted(Part::Local),
+        model: wanted(Part::Model),
+        skin: wanted(Part::Skin),
+        weights: wanted(Part::Weights),
+        properties: wanted(Part::Properties),
+    }
+}
+
+fn choose(library: &Library, asset: &Asset, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
+    let name = |clip: &ClipId| library.clip(*clip).name.as_deref();
+    let list = || {
+        let clips = asset.clips.iter().enumerate();
+        let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip).unwrap_or("unnamed"))).collect();
+        if names.is_empty() { "none".into() } else { names.join(", ") }
+    };
+    match (wanted, asset.clips.as_slice()) {
+        (Some(wanted), clips) => {
+            let by_name = clips.iter().find(|clip| name(clip) == Some(wanted));
+            let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index));
+            let clip = by_name.or_else(by_index);
+            clip.map(|&clip| Some(clip))
+                .ok_or_else(|| Error::Usage(format!("there is no clip {wanted}, but: {}", list())))
+        }
+        (None, []) => Ok(None),
+        (None, [only]) => Ok(Some(*only)),
+        (None, _) => Err(Error::Usage(format!("which clip? Name one with --clip: {}", list()))),
+    }
+}

@@ -1,0 +1,171 @@
+//! Poses as NumPy arrays: a zip file of stored `.npy` files, one an array.
+
+use std::io::{self, Write};
+
+use npyz::{DType, WriteOptions, WriterBuilder};
+use posse::error::Error;
+use posse::evaluator::Evaluator;
+use posse::model::outputs::Outputs;
+use posse::model::poses::Pose;
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::cli::eval::Subject;
+use crate::cli::eval::json::ranges;
+use crate::cli::eval::numbers::{Number, Precision, rows};
+use crate::cli::output::{Output, Place, Writer};
+use crate::cli::progress::Progress;
+
+/// An array: what it needs of a pose, its shape for one pose, and its numbers of one.
+struct Array<'a> {
+    name: String,
+    outputs: Outputs,
+    shape: Vec<usize>,
+    numbers: Box<dyn Fn(&Pose, &mut Vec<f64>) + 'a>,
+}
+
+type Zip<'a> = ZipWriter<StreamWriter<&'a mut Writer>>;
+
+/// Evaluates, and writes all arrays, one after the other: each asks the engine anew, so that none has to be kept.
+pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) -> Result<(), Error> {
+    let question = subject.question;
+    let (out, place) = output.split();
+    let mut zip = ZipWriter::new_stream(out);
+    begin(&mut zip, "times", Precision::Double, &[question.times.len()]).map_err(|error| place.fault(error))?;
+    for time in &question.times {
+        zip.write_all(&time.to_le_bytes()).map_err(|error| place.fault(error))?;
+    }
+    let precision = Precision::of(engine.engine());
+    let arrays = arrays(subject);
+    let progress = Progress::new(arrays.len() * question.poses());
+    for array in arrays {
+        write_array(subject, engine, &mut zip, place, &array, precision, &progress)?;
+    }
+    zip.finish().map_err(|error| place.fault(error))?;
+    output.finish()
+}
+
+fn write_array(
+    subject: &Subject,
+    engine: &mut dyn Evaluator,
+    zip: &mut Zip,
+    place: Place,
+    array: &Array,
+    precision: Precision,
+    progress: &Progress,
+) -> Result<(), Error> {
+    let question = subject.question;
+    let shape = [&[question.times.len(), question.instances], array.shape.as_slice()].concat();
+    begin(zip, &array.name, precision, &shape).map_err(|error| place.fault(error))?;
+    let (mut numbers, mut bytes) = (Vec::new(), Vec::new());
+    question.each_pose(subject.library, engine, array.outputs, progress, |pose, answer| {
+        (array.numbers)(answer, &mut numbers);
+        for number in numbers.drain(..) {
+            match precision.number(number, || format!("{} of pose {pose}", array.name))? {
+                Number::Single(number) => bytes.extend(number.to_le_bytes()),
+                Number::Double(number) => bytes.extend(number.to_le_bytes()),
+            }
+        }
+        let written = zip.write_all(&bytes);
+        bytes.clear();
+        written.map_err(|error| place.fault(error))
+    })
+}
+
+/// Begins a file of the zip with the header of an array.
+fn begin(zip: &mut Zip, name: &str, precision: Precision, shape: &[usize]) -> io::Result<()> {
+    let (dtype, width) = match precision {
+        Precision::Single => ("<f4", 4),
+        Precision::Double => ("<f8", 8),
+    };
+    let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
+    let bytes = width * shape.iter().product::<u64>();
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    // Beyond 4 GiB, with room for the header, sizes need the zip format's large fields.
+    let large = bytes > u64::from(u32::MAX) - 4096;
+    zip.start_file(format!("{name}.npy"), options.large_file(large))?;
+    let dtype = DType::Plain(dtype.parse().map_err(io::Error::other)?);
+    WriteOptions::new_header_only().dtype(dtype).shape(&shape).writer(zip).write_header_only()?;
+    Ok(())
+}
+
+fn arrays<'a>(subject: &'a Subject) -> Vec<Array<'a>> {
+    let (library, skeleton) = (subject.library, subject.library.skeleton(subject.question.skeleton));
+    let joints = &subject.asset.joints;
+    let mut arrays: Vec<Array<'a>> = Vec::new();
+    let mut add = |name: String, outputs, shape, numbers| arrays.push(Array { name, outputs, shape, numbers });
+    if subject.outputs.local {
+        let outputs = Outputs { local: true, ..Outputs::NONE };
+        add(
+            "translation".into(),
+            outputs,
+            vec![joints.len(), 3],
+            Box::new(|pose, numbers| {
+                numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].translation.to_array()));
+            }),
+        );
+        add(
+            "rotation".into(),
+            outputs,
+            vec![joints.len(), 4],
+            Box::new(|pose, numbers| {
+                numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].rotation.to_array()));
+            }),
+        );
+        add(
+            "scale".into(),
+            outputs,
+            vec![joints.len(), 3],
+            Box::new(|pose, numbers| {
+                numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].scale.to_array()));
+            }),
+        );
+    }
+    if subject.outputs.model {
+        let outputs = Outputs { model: true, ..Outputs::NONE };
+        add(
+            "model".into(),
+            outputs,
+            vec![joints.len(), 4, 4],
+            Box::new(|pose, numbers| {
+                numbers.extend(joints.iter().flat_map(|&joint| rows(&pose.model[joint])));
+            }),
+        );
+    }
+    if subject.outputs.skin {
+        for (index, (_, skin)) in library.skins_of(subject.question.skeleton).enumerate() {
+            add(
+                format!("skin_{index}"),
+                Outputs::SKIN,
+                vec![skin.joints.len(), 4, 4],
+                Box::new(move |pose, numbers| {
+                    numbers.extend(pose.skins[index].iter().flat_map(rows));
+                }),
+            );
+        }
+    }
+    if subject.outputs.weights {
+        let outputs = Outputs { weights: true, ..Outputs::NONE };
+        let places = ranges(skeleton.joints().iter().map(|joint| joint.weights.len()));
+        add(
+            "weights".into(),
+            outputs,
+            vec![skeleton.weight_count()],
+            Box::new(move |pose, numbers| {
+                numbers.extend(joints.iter().flat_map(|&joint| &pose.weights[places[joint].clone()]));
+            }),
+        );
+    }
+    if subject.outputs.properties {
+        let outputs = Outputs { properties: true, ..Outputs::NONE };
+        add(
+            "properties".into(),
+            outputs,
+            vec![skeleton.property_width()],
+            Box::new(|pose, numbers| {
+                numbers.extend(&pose.properties);
+            }),
+        );
+    }
+    arrays
+}

@@ -1,0 +1,56 @@
+//! Which times are evaluated.
+
+use posse::error::Error;
+use posse::model::clip::Clip;
+
+use crate::cli::question::limit;
+
+/// The most times that a frame rate may give.
+const MOST_TIMES: u64 = 1 << 24;
+
+/// Times by a list or a frame rate.
+#[derive(Debug, clap::Args)]
+pub struct TimeArgs {
+    /// Times in seconds on the clip's own axis; those beyond its keys are clamped, not wrapped.
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = seconds)]
+    times: Vec<f64>,
+    /// Evenly spaced times, this many a second.
+    #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = seconds)]
+    fps: Option<f64>,
+    /// The first of the evenly spaced times; 0 by default.
+    #[arg(long, value_name = "SECONDS", requires = "fps", allow_hyphen_values = true, value_parser = seconds)]
+    from: Option<f64>,
+    /// No evenly spaced time is later; the clip's duration by default.
+    #[arg(long, value_name = "SECONDS", requires = "fps", allow_hyphen_values = true, value_parser = seconds)]
+    to: Option<f64>,
+}
+
+impl TimeArgs {
+    /// The times for a clip, or for a rest pose.
+    pub fn times(&self, clip: Option<&Clip>) -> Result<Vec<f64>, Error> {
+        let Some(fps) = self.fps else {
+            return match (self.times.is_empty(), clip) {
+                (false, _) => Ok(self.times.clone()),
+                (true, None) => Ok(vec![0.0]),
+                (true, Some(_)) => Err(Error::Usage("which times? Give --times A,B,C or --fps F".into())),
+            };
+        };
+        let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or_else(|| clip.map_or(0.0, Clip::duration)));
+        if fps <= 0.0 || from > to {
+            return Err(Error::Usage(format!("no times: from {from} s to {to} s at {fps} a second")));
+        }
+        // A trifle more, so that 1 s at 30 a second has its last frame.
+        let frames = ((to - from) * fps + 1e-6).floor();
+        limit("samples", frames as u64, MOST_TIMES)?;
+        Ok((0..=frames as u64).map(|frame| (from + frame as f64 / fps).min(to)).collect())
+    }
+}
+
+/// A number of seconds, or of frames a second.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
+        Ok(_) => Err("not a finite number".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,62 @@
+//! The command line: one file a command. Results go to stdout, notes and progress to stderr.
+
+mod engine;
+mod eval;
+mod inspect;
+mod output;
+mod progress;
+mod question;
+mod verify;
+
+use std::process::ExitCode;
+
+use posse::error::Error;
+
+/// Poses crowds of animated rigs, and says how right the poses are.
+#[derive(Debug, clap::Parser)]
+#[command(name = "posse", version, after_help = "Exit codes: 0 ok, 1 a check failed, 2 bad usage or bad input.")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Says what is in a glTF file: joints, skins, clips, tracks, timelines, and what had to be repaired.
+    Inspect(inspect::Args),
+    /// Poses a glTF file's clip at some times, as JSON or NumPy arrays.
+    #[command(after_long_help = eval::SHAPES)]
+    Eval(eval::Args),
+    /// Holds an engine to the f64 reference, over every clip of glTF files.
+    Verify(verify::Args),
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well.
+    Passed,
+    /// A check was made and failed.
+    Failed,
+    /// The usage or an input was no good.
+    BadInput,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Passed => 0,
+            Outcome::Failed => 1,
+            Outcome::BadInput => 2,
+        })
+    }
+}
+
+/// Runs a command.
+pub fn run(cli: Cli) -> Result<Outcome, Error> {
+    match cli.command {
+        Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),
+        Command::Eval(args) => eval::run(&args).map(|()| Outcome::Passed),
+        Command::Verify(args) => verify::run(&args),
+    }
+}

@@ -1,0 +1,108 @@
+//! What is asked of an engine, in blocks that fit into memory.
+
+use std::ops::Range;
+
+use posse::error::Error;
+use posse::evaluator::Evaluator;
+use posse::model::crowd::{Crowd, Layer, LayerTime};
+use posse::model::library::{ClipId, Library, SkeletonId};
+use posse::model::outputs::Outputs;
+use posse::model::poses::Pose;
+use posse::model::ticks::Ticks;
+
+use crate::cli::progress::Progress;
+
+/// Bytes of poses in memory at a time.
+const BLOCK_BYTES: usize = 64 << 20;
+/// The most samples, and the most instances.
+const MOST: u64 = 1 << 24;
+/// The most samples times instances times joints.
+const MOST_JOINTS: u64 = 1 << 32;
+
+/// A clip, or the rest pose, at some times: sample by sample, and in a sample instance by instance.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Who is posed.
+    pub skeleton: SkeletonId,
+    /// The clip; the rest pose without one.
+    pub clip: Option<ClipId>,
+    /// Seconds on the clip's own axis.
+    pub times: Vec<f64>,
+    /// Instances at each time.
+    pub instances: usize,
+    /// Seconds by which each instance is ahead of the one before.
+    pub phase: f64,
+}
+
+impl Question {
+    /// The number of poses.
+    pub fn poses(&self) -> usize {
+        self.times.len() * self.instances
+    }
+
+    /// Refuses what could only be a mistake.
+    pub fn check(&self, library: &Library) -> Result<(), Error> {
+        let (samples, instances) = (self.times.len() as u64, self.instances as u64);
+        let joints = library.skeleton(self.skeleton).joints().len().max(1) as u64;
+        limit("samples", samples, MOST)?;
+        limit("instances", instances, MOST)?;
+        limit("samples x instances x joints", samples.saturating_mul(instances).saturating_mul(joints), MOST_JOINTS)
+    }
+
+    /// The crowd of a range of poses.
+    pub fn crowd(&self, poses: Range<usize>) -> Result<Crowd, Error> {
+        let mut crowd = Crowd::new();
+        for pose in poses {
+            let time = self.times[pose / self.instances] + (pose % self.instances) as f64 * self.phase;
+            let layer = self.clip.map(|clip| Layer { clip, time: LayerTime::At(time) });
+            crowd.push(self.skeleton, layer.as_slice())?;
+        }
+        Ok(crowd)
+    }
+
+    /// The poses in ranges of which each takes a bounded amount of memory.
+    pub fn blocks(&self, library: &Library, outputs: Outputs) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (poses, block) = (self.poses(), BLOCK_BYTES / pose_bytes(library, self.skeleton, outputs));
+        let block = block.max(1);
+        (0..poses).step_by(block).map(move |first| first..poses.min(first + block))
+    }
+
+    /// Asks an engine, and shows each pose, by its number, to a visitor.
+    pub fn each_pose(
+        &self,
+        library: &Library,
+        engine: &mut dyn Evaluator,
+        outputs: Outputs,
+        progress: &Progress,
+        mut visit: impl FnMut(usize, &Pose) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for block in self.blocks(library, outputs) {
+            let poses = engine.evaluate(&self.crowd(block.clone())?, Ticks::default(), outputs)?;
+            for (pose, answer) in block.clone().zip(&poses.instances) {
+                visit(pose, answer)?;
+            }
+            progress.add(block.len());
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a number beyond a limit.
+pub fn limit(what: &str, needed: u64, allowed: u64) -> Result<(), Error> {
+    if needed > allowed { Err(Error::Limit { what: what.into(), needed, allowed }) } else { Ok(()) }
+}
+
+/// Bytes that a pose takes in memory, with the crowd's own, roughly.
+fn pose_bytes(library: &Library, id: SkeletonId, outputs: Outputs) -> usize {
+    let skeleton = library.skeleton(id);
+    let joints = skeleton.joints().len();
+    let skin_joints: usize = library.skins_of(id).map(|(_, skin)| skin.joints.len()).sum();
+    let numbers = [
+        (outputs.local, 10 * joints),
+        (outputs.model, 12 * joints),
+        (outputs.skin, 12 * skin_joints),
+        (outputs.weights, skeleton.weight_count()),
+        (outputs.properties, skeleton.property_width()),
+    ];
+    256 + 8 * numbers.iter().filter(|(wanted, _)| *wanted).map(|(_, numbers)| numbers).sum::<usize>()
+}

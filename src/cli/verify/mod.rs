@@ -1,0 +1,122 @@
+//! `posse verify`: is this engine right?
+
+mod report;
+mod times;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use posse::contract::{Report, compare};
+use posse::error::Error;
+use posse::evaluator::Evaluator;
+use posse::model::library::{ClipId, Library};
+use posse::model::outputs::Outputs;
+use posse::model::ticks::Ticks;
+use posse::reference::Reference;
+use serde::Serialize;
+
+use self::report::{FileReport, Finding};
+use crate::cli::Outcome;
+use crate::cli::engine::{self, Choice, EngineArgs};
+use crate::cli::output::{self, Output, note};
+use crate::cli::progress::Progress;
+use crate::cli::question::Question;
+
+/// Arguments of `posse verify`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// .glb or .gltf files.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The most times of a clip that are checked.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    samples: u32,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
+}
+
+/// All files together.
+#[derive(Serialize)]
+struct Verdict<'a> {
+    within: bool,
+    files: &'a [FileReport],
+}
+
+/// Runs `posse verify`.
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let mut output = Output::create(None)?;
+    let mut reports = Vec::with_capacity(args.files.len());
+    for file in &args.files {
+        let report = match verify(file, args.engine.engine, args.samples as usize) {
+            Ok(report) => report,
+            Err(error) => {
+                note(&format!("error: {error}"));
+                FileReport::unusable(file, &error)
+            }
+        };
+        if !args.json {
+            output.write(|out| report.print(out))?;
+            output.write(|out| out.flush())?;
+        }
+        reports.push(report);
+    }
+    let within = reports.iter().all(FileReport::is_within);
+    if args.json {
+        output.write(|out| serde_json::to_writer_pretty(out, &Verdict { within, files: &reports }))?;
+        output.write(|out| writeln!(out))?;
+    }
+    output.finish()?;
+    Ok(match within {
+        true => Outcome::Passed,
+        false if reports.iter().any(FileReport::is_unusable) => Outcome::BadInput,
+        false => Outcome::Failed,
+    })
+}
+
+fn verify(file: &Path, choice: Choice, samples: usize) -> Result<FileReport, Error> {
+    let (library, asset) = output::load(file)?;
+    let mut engine = engine::open(&library, choice)?;
+    let mut clips: Vec<Option<ClipId>> = asset.clips.iter().copied().map(Some).collect();
+    if clips.is_empty() {
+        clips.push(None);
+    }
+    let question = |clip: Option<ClipId>| {
+        let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), samples));
+        Question { skeleton: asset.skeleton, clip, times, instances: 1, phase: 0.0 }
+    };
+    let questions: Vec<Question> = clips.into_iter().map(question).collect();
+    let mut report = FileReport::new(file, engine.as_ref(), &library, &questions);
+    let progress = Progress::new(questions.iter().map(Question::poses).sum());
+    for question in &questions {
+        ask(&library, engine.as_mut(), question, &progress, |found, first| {
+            for (name, worst) in found.quantities() {
+                if let Some(worst) = worst {
+                    report.note(name, Finding::new(&library, question, name, worst, first));
+                }
+            }
+        })?;
+    }
+    Ok(report)
+}
+
+/// Asks both the engine and the reference, and hands on what they differ by, with the number of the first pose.
+fn ask(
+    library: &Library,
+    engine: &mut dyn Evaluator,
+    question: &Question,
+    progress: &Progress,
+    mut found: impl FnMut(Report, usize),
+) -> Result<(), Error> {
+    let now = Ticks::default();
+    for block in question.blocks(library, Outputs::ALL) {
+        let crowd = question.crowd(block.clone())?;
+        let expected = Reference::new(library).evaluate(&crowd, now, Outputs::ALL)?;
+        let actual = engine.evaluate(&crowd, now, Outputs::ALL)?;
+        found(compare(library, &crowd, now, &expected, &actual), block.start);
+        progress.add(block.len());
+    }
+    Ok(())
+}

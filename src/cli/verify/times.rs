@@ -1,0 +1,51 @@
+//! Times at which a clip is checked.
+
+use posse::model::clip::Clip;
+
+/// Where between two keys: on the first, just after it, a third, half and most of the way.
+const FRACTIONS: [f64; 5] = [0.0, 0.01, 1.0 / 3.0, 0.5, 0.9];
+
+/// Times before the first key, after the last, on keys and between them; at most `most`, spread over the whole clip.
+pub fn choose(clip: &Clip, most: usize) -> Vec<f64> {
+    let mut keys: Vec<f64> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for track in &clip.tracks {
+        let timeline = track.curve.timeline();
+        if seen.insert(std::sync::Arc::as_ptr(timeline)) {
+            keys.extend(timeline.times());
+        }
+    }
+    keys.sort_by(f64::total_cmp);
+    keys.dedup();
+    let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return vec![0.0] };
+    let between = keys.windows(2).flat_map(|pair| FRACTIONS.map(|fraction| pair[0] + fraction * (pair[1] - pair[0])));
+    let times: Vec<f64> = [first - 1.0, last, last + 1.0].into_iter().chain(between).collect();
+    if times.len() <= most {
+        return times;
+    }
+    // A stride that is no multiple of the number of fractions would still favour some; a wandering one takes them all.
+    let stride = times.len() as f64 / most as f64;
+    let wander = |index: usize| (index as f64 * 0.618_033_988_749_894_9).fract();
+    (0..most).map(|index| times[((index as f64 + wander(index)) * stride) as usize % times.len()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use posse::demo;
+
+    use super::*;
+
+    #[test]
+    fn times_are_on_keys_between_them_and_beyond_and_not_too_many() {
+        let library = demo::library().unwrap_or_default();
+        for clip in library.clips() {
+            let all = choose(clip, usize::MAX);
+            let keys = clip.tracks[0].curve.timeline().times();
+            assert!(keys.iter().all(|key| all.contains(key)));
+            assert!(all.iter().any(|&time| time < 0.0) && all.iter().any(|&time| time > clip.duration()));
+            let some = choose(clip, 50);
+            assert_eq!(some.len(), 50);
+            assert!(some.iter().any(|time| keys.contains(time)) && some.iter().any(|time| !keys.contains(time)));
+        }
+    }
+}
