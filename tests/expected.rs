@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use crate::support::each_engine::each_engine;
 
-
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf")
 }
