@@ -41,9 +41,9 @@ impl Morphs {
     pub fn new(document: &Document) -> Self {
         let mut counts = Vec::with_capacity(document.nodes.len());
         let mut nodes_of_meshes = vec![Vec::new(); document.meshes.len()];
+        let target_counts: Vec<usize> = document.meshes.iter().map(Mesh::target_count).collect();
         for (index, node) in document.nodes.iter().enumerate() {
-            let mesh = node.mesh.and_then(|mesh| document.meshes.get(mesh));
-            counts.push(mesh.map_or(0, Mesh::target_count));
+            counts.push(node.mesh.and_then(|mesh| target_counts.get(mesh).copied()).unwrap_or(0));
             let nodes = node.mesh.and_then(|mesh| nodes_of_meshes.get_mut(mesh));
             if let (Some(nodes), None) = (nodes, &node.weights) {
                 nodes.push(index);

@@ -53,8 +53,8 @@ impl Hierarchy {
     /// The joints, in order; `moved` says of each joint whether a channel moves it.
     pub fn joints(&self, reader: &mut Reader, moved: &[bool]) -> Result<Vec<Joint>, Fault> {
         let document = reader.document;
-        for (index, mesh) in document.meshes.iter().enumerate() {
-            let count = mesh.target_count();
+        let target_counts: Vec<usize> = document.meshes.iter().map(Mesh::target_count).collect();
+        for (index, (mesh, &count)) in document.meshes.iter().zip(&target_counts).enumerate() {
             if mesh.primitives.iter().any(|primitive| primitive.targets.len() != count) {
                 let message = format!("the primitives differ in their number of morph targets; {count} are used");
                 reader.warn(format!("meshes[{index}].primitives"), message);
@@ -71,7 +71,7 @@ impl Hierarchy {
                 parent: parent.and_then(|parent| self.joints.get(parent).copied()),
                 rest,
                 matrix,
-                weights: weights(index, node, reader)?,
+                weights: weights(index, node, &target_counts, reader)?,
             });
         }
         Ok(joints)
@@ -162,21 +162,23 @@ pub(super) fn affine(matrix: &[f64; 16], path: &dyn fmt::Display, reader: &mut R
 }
 
 /// The node's weights, else its mesh's, else zeros: one a morph target.
-fn weights(index: usize, node: &Node, reader: &mut Reader) -> Result<Vec<f64>, Fault> {
-    let meshes = &reader.document.meshes;
-    let mesh = match node.mesh {
-        Some(mesh) => {
-            let path = At::top("nodes", index);
-            Some(meshes.get(mesh).ok_or_else(|| Fault::index(path.field("mesh"), mesh, "meshes", meshes.len()))?)
-        }
-        None => None,
+fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Reader) -> Result<Vec<f64>, Fault> {
+    let node_path = At::top("nodes", index);
+    let path = node_path.field("mesh");
+    let (mesh, count) = match node.mesh {
+        Some(mesh) => match target_counts.get(mesh) {
+            Some(&count) => (Some(mesh), count),
+            None => return Err(Fault::index(path, mesh, "meshes", target_counts.len())),
+        },
+        None => (None, 0),
     };
-    let count = mesh.map_or(0, Mesh::target_count);
-    let own = node.weights.as_ref().map(|weights| (weights, format!("nodes[{index}].weights")));
-    let mesh_index = node.mesh.unwrap_or_default();
-    let meshs = || mesh?.weights.as_ref().map(|weights| (weights, format!("meshes[{mesh_index}].weights")));
-    reader.charge(&At::top("nodes", index).field("mesh"), count as u64, 8)?;
-    let Some((given, path)) = own.or_else(meshs) else { return Ok(vec![0.0; count]) };
+    reader.charge(&path, count as u64, 8)?;
+    let of_node = node.weights.as_ref().map(|weights| (weights, format!("nodes[{index}].weights")));
+    let of_mesh = || {
+        let weights = reader.document.meshes.get(mesh?)?.weights.as_ref()?;
+        Some((weights, format!("meshes[{}].weights", mesh?)))
+    };
+    let Some((given, path)) = of_node.or_else(of_mesh) else { return Ok(vec![0.0; count]) };
     if let Some(place) = given.iter().position(|&weight| !is_usable(weight)) {
         return Err(Fault::new(format!("{path}[{place}]"), "it is beyond what 32-bit floats hold"));
     }
