@@ -3,6 +3,9 @@
 /// What the themes share: scenes, fixtures, comparisons.
 mod support;
 
+/// The `posse` command, as a shell sees it.
+#[cfg(feature = "cli")]
+mod command_line;
 /// Cases small enough to be worked out by hand, asked of every engine.
 mod hand_worked;
 /// glTF files become what they say.
