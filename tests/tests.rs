@@ -5,14 +5,14 @@ mod support;
 
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
-/// Third-party files, where they are at hand, become what was computed from them elsewhere.
+/// Third-party files, where they are at hand, are posed by every engine as another evaluator posed them.
 mod collection;
+/// The `posse` command, as a shell sees it.
+#[cfg(feature = "cli")]
+mod command_line;
 /// Cases small enough to be worked out by hand, asked of every engine.
 mod hand_worked;
 /// glTF files become what they say.
 mod import;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
-
-/// The collected files against poses that another evaluator gave.
-mod expected;

@@ -1,0 +1,309 @@
+//! The `posse` command, as a shell sees it.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder with a file of three nodes, children before parents: a tip that moves, a root, and a node given by a matrix.
+struct Scene {
+    folder: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self::with_clips(1)
+    }
+
+    fn with_clips(clips: usize) -> Self {
+        let folder = TempDir::new().unwrap();
+        let times = [0.8_f32, 1.6];
+        let moves = [14.0_f32, 3.0, -2.0, 18.0, 1.0, 1.0];
+        let colours = [0.0_f32, 0.0, 0.0, 1.0, 1.0, 0.5, 0.0, 1.0];
+        let numbers = [times.as_slice(), &moves, &colours].concat();
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        fs::write(folder.path().join("keys.bin"), &bytes).unwrap();
+        let view = |offset: usize, length: usize| json!({ "buffer": 0, "byteOffset": offset, "byteLength": length });
+        let accessor =
+            |view: usize, kind: &str| json!({ "bufferView": view, "componentType": 5126, "count": 2, "type": kind });
+        let pointer = "/materials/0/pbrMetallicRoughness/baseColorFactor";
+        let clip = json!({
+            "samplers": [{ "input": 0, "output": 1 }, { "input": 0, "output": 2 }],
+            "channels": [
+                { "sampler": 0, "target": { "node": 0, "path": "translation" } },
+                { "sampler": 1, "target": {
+                    "path": "pointer",
+                    "extensions": { "KHR_animation_pointer": { "pointer": pointer } }
+                } }
+            ]
+        });
+        let mut document = json!({
+            "asset": { "version": "2.0" },
+            "extensionsUsed": ["KHR_animation_pointer"],
+            "buffers": [{ "uri": "keys.bin", "byteLength": bytes.len() }],
+            "bufferViews": [view(0, 8), view(8, 24), view(32, 32)],
+            "accessors": [accessor(0, "SCALAR"), accessor(1, "VEC3"), accessor(2, "VEC4")],
+            "materials": [{}],
+            "nodes": [
+                { "name": "tip" },
+                { "name": "root", "translation": [0.0, 1.0, 0.0], "children": [0, 2] },
+                { "matrix": [2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 5, 1] }
+            ],
+            "skins": [{ "joints": [1, 0] }]
+        });
+        if clips > 0 {
+            document["animations"] = (0..clips).map(|_| clip.clone()).collect();
+        }
+        fs::write(folder.path().join("scene.gltf"), document.to_string()).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// `posse eval` of the scene with the reference.
+    fn eval(&self, arguments: &[&str]) -> Output {
+        let file = self.path("scene.gltf");
+        let mut all = vec!["eval", file.to_str().unwrap(), "--engine", "reference"];
+        all.extend(arguments);
+        posse(&all)
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        stdout_json(&self.eval(arguments))
+    }
+}
+
+fn posse(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_posse")).args(arguments).output().unwrap()
+}
+
+#[track_caller]
+fn stdout_json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Asserts that a command ended with a code and said something of its error.
+#[track_caller]
+fn assert_refused(output: &Output, saying: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("error: ") && stderr.contains(saying), "{stderr}");
+}
+
+#[test]
+fn eval_prints_nodes_in_the_order_of_the_file() {
+    let scene = Scene::new();
+    let answer = scene.json(&["--times", "1.2"]);
+    assert_eq!(answer["asset"], "scene.gltf");
+    assert_eq!(answer["animation"], 0);
+    assert_eq!(answer["name"], Value::Null);
+    assert_eq!(answer["duration"], f64::from(1.6_f32));
+    assert_eq!(answer["engine"], "reference");
+    let sample = &answer["samples"][0];
+    assert_eq!(sample["time"], 1.2);
+    let nodes = sample["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), 3);
+    let moved: Vec<f64> = serde_json::from_value(nodes[0]["translation"].clone()).unwrap();
+    assert!(moved.iter().zip([16.0, 2.0, -0.5]).all(|(a, b)| (a - b).abs() < 1e-6), "{moved:?}");
+    assert_eq!(nodes[0]["world"][13].as_f64(), Some(moved[1] + 1.0), "below the root");
+    assert_eq!(nodes[1]["rotation"], json!([0.0, 0.0, 0.0, 1.0]));
+    assert_eq!(nodes[1]["weights"], Value::Null);
+    for part in ["translation", "rotation", "scale"] {
+        assert_eq!(nodes[2].get(part), Some(&Value::Null), "a matrix has no {part}");
+    }
+    let world = json!([2.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 5.0, 1.0]);
+    assert_eq!(nodes[2]["world"], world);
+    let matrices = &sample["skins"][0]["joint_matrices"];
+    assert_eq!(matrices[0], nodes[1]["world"]);
+    assert_eq!(matrices[1], nodes[0]["world"]);
+    let colour = &sample["pointers"]["/materials/0/pbrMetallicRoughness/baseColorFactor"];
+    assert!((colour[0].as_f64().unwrap() - 0.5).abs() < 1e-6, "{colour}");
+}
+
+#[test]
+fn times_may_be_negative_many_and_clamped() {
+    let scene = Scene::new();
+    for arguments in [["--times", "-1,0,9"].as_slice(), &["--times=-1,0,9"], &["--times", "-1", "--times", "0,9"]] {
+        let samples = scene.json(arguments)["samples"].clone();
+        let at =
+            |sample: usize| (samples[sample]["time"].as_f64(), samples[sample]["nodes"][0]["translation"][0].as_f64());
+        assert_eq!([at(0), at(1), at(2)], [(Some(-1.0), Some(14.0)), (Some(0.0), Some(14.0)), (Some(9.0), Some(18.0))]);
+    }
+}
+
+#[test]
+fn a_frame_rate_gives_evenly_spaced_times() {
+    let scene = Scene::new();
+    let times = |arguments: &[&str]| -> Vec<f64> {
+        let samples = scene.json(arguments)["samples"].clone();
+        samples.as_array().unwrap().iter().map(|sample| sample["time"].as_f64().unwrap()).collect()
+    };
+    assert_eq!(times(&["--fps", "10"]).len(), 17, "0 s to 1.6 s");
+    assert_eq!(times(&["--fps", "2", "--from", "-1", "--to", "0.6"]), [-1.0, -0.5, 0.0, 0.5]);
+    assert_refused(&scene.eval(&["--fps", "2", "--from", "3", "--to", "1"]), "no times");
+    assert_refused(&scene.eval(&["--fps", "0"]), "no times");
+}
+
+#[test]
+fn instances_are_a_phase_apart() {
+    let scene = Scene::new();
+    let answer = scene.json(&["--times", "0.8,1.6", "--instances", "3", "--phase", "0.4"]);
+    let instances = answer["samples"][0]["instances"].as_array().unwrap();
+    let x = |instance: &Value| instance["nodes"][0]["translation"][0].as_f64().unwrap();
+    let moved: Vec<f64> = instances.iter().map(x).collect();
+    assert!(moved.iter().zip([14.0, 16.0, 18.0]).all(|(a, b)| (a - b).abs() < 1e-5), "{moved:?}");
+    assert_eq!(answer["samples"][1]["instances"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn outputs_that_are_not_asked_for_are_left_out() {
+    let scene = Scene::new();
+    let keys = |outputs: &str| -> (Vec<String>, Vec<String>) {
+        let sample = scene.json(&["--times", "1", "--outputs", outputs])["samples"][0].clone();
+        let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
+        (names(&sample), names(&sample["nodes"][0]))
+    };
+    assert_eq!(keys("skin").0, ["skins", "time"]);
+    assert_eq!(keys("properties").0, ["pointers", "time"]);
+    assert_eq!(keys("model"), (vec!["nodes".into(), "time".into()], vec!["world".into()]));
+    assert_eq!(keys("local,weights").1, ["rotation", "scale", "translation", "weights"]);
+}
+
+#[test]
+fn the_clip_is_named_or_the_only_one() {
+    let scene = Scene::with_clips(2);
+    assert_eq!(scene.json(&["--clip", "1", "--times", "0"])["animation"], 1);
+    assert_refused(&scene.eval(&["--times", "0"]), "0 unnamed, 1 unnamed");
+    assert_refused(&scene.eval(&["--clip", "dance", "--times", "0"]), "no clip dance");
+    assert_refused(&scene.eval(&["--clip", "0"]), "--times");
+    let rest = Scene::with_clips(0).json(&[]);
+    assert_eq!((&rest["animation"], &rest["duration"]), (&Value::Null, &json!(0.0)));
+    assert_eq!(rest["samples"][0]["nodes"][1]["translation"], json!([0.0, 1.0, 0.0]));
+}
+
+#[test]
+fn npz_holds_an_array_for_each_output() {
+    let scene = Scene::new();
+    let file = scene.path("poses.npz");
+    let path = file.to_str().unwrap();
+    let arguments = ["--times", "0,1.2,9", "--instances", "2", "--format", "npz", "-o", path];
+    assert!(scene.eval(&arguments).status.success());
+    let (shape, times) = array(&file, "times");
+    assert_eq!((shape, times), (vec![3], vec![0.0, 1.2, 9.0]));
+    assert_eq!(array(&file, "rotation").0, [3, 2, 3, 4]);
+    assert_eq!(array(&file, "properties"), (vec![3, 2, 4], scene_colours()));
+    let (shape, translation) = array(&file, "translation");
+    assert_eq!(shape, [3, 2, 3, 3]);
+    assert_eq!(translation[..3], [14.0, 3.0, -2.0]);
+    let (shape, model) = array(&file, "model");
+    assert_eq!(shape, [3, 2, 3, 4, 4]);
+    // The root, rows first.
+    assert_eq!(model[16..32], [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(array(&file, "skin_0").0, [3, 2, 2, 4, 4]);
+    assert_eq!(array(&file, "weights").0, [3, 2, 0]);
+}
+
+/// The colours of two instances at three times, from the JSON output.
+fn scene_colours() -> Vec<f64> {
+    let answer = Scene::new().json(&["--times", "0,1.2,9", "--outputs", "properties"]);
+    let pointer = "/materials/0/pbrMetallicRoughness/baseColorFactor";
+    let colour = |sample: &Value| serde_json::from_value::<Vec<f64>>(sample["pointers"][pointer].clone()).unwrap();
+    answer["samples"].as_array().unwrap().iter().flat_map(|sample| [colour(sample), colour(sample)].concat()).collect()
+}
+
+/// Shape and numbers of an array of the reference in an npz file.
+fn array(file: &Path, name: &str) -> (Vec<u64>, Vec<f64>) {
+    let mut zip = zip::ZipArchive::new(fs::File::open(file).unwrap()).unwrap();
+    let mut bytes = Vec::new();
+    zip.by_name(&format!("{name}.npy")).unwrap().read_to_end(&mut bytes).unwrap();
+    let array = npyz::NpyFile::new(bytes.as_slice()).unwrap();
+    (array.shape().to_vec(), array.into_vec().unwrap())
+}
+
+#[test]
+fn numbers_survive_the_round_trip() {
+    let scene = Scene::new();
+    let answer = scene.json(&["--times", "1.0471975511965976"]);
+    assert_eq!(answer["samples"][0]["time"], 1.047_197_551_196_597_6);
+    let fraction = (1.047_197_551_196_597_6 - f64::from(0.8_f32)) / (f64::from(1.6_f32) - f64::from(0.8_f32));
+    let expected = (1.0 - fraction) * 14.0 + fraction * 18.0;
+    assert_eq!(answer["samples"][0]["nodes"][0]["translation"][0], expected);
+}
+
+#[test]
+fn absurd_requests_are_refused_before_any_work() {
+    let scene = Scene::new();
+    assert_refused(&scene.eval(&["--times", "0", "--instances", "4000000000"]), "instances");
+    assert_refused(&scene.eval(&["--fps", "1e9"]), "samples");
+    assert_refused(&scene.eval(&["--fps", "1e6", "--instances", "16000000"]), "samples x instances x joints");
+    assert_refused(&scene.eval(&["--times", "0", "--instances", "0"]), "--instances");
+    assert_refused(&scene.eval(&["--times", "nan"]), "finite");
+    assert_refused(&scene.eval(&["--times", "soon"]), "--times");
+    assert_refused(&posse(&["eval", "nowhere.glb", "--times", "0"]), "nowhere.glb");
+    let output = scene.eval(&["--times", "0", "-o", "/nowhere/at/all.json"]);
+    assert_refused(&output, "all.json");
+}
+
+#[test]
+fn inspect_says_what_is_in_a_file() {
+    let file = Scene::new();
+    let path = file.path("scene.gltf");
+    let text = posse(&["inspect", path.to_str().unwrap()]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    for part in
+        ["3 joints on 2 levels", "1 given by a matrix", "skin 0: 2 joints", "2 tracks", "1 x translation, LINEAR"]
+    {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let summary = stdout_json(&posse(&["inspect", "--json", path.to_str().unwrap()]));
+    assert_eq!(summary["skeletons"][0]["joints"], 3);
+    assert_eq!(summary["clips"][0]["timelines"][0]["tracks"], 2, "both tracks share their input");
+    assert_eq!(summary["clips"][0]["tracks"][0]["name"], "tip");
+}
+
+#[test]
+fn verify_passes_the_reference_and_goes_on_after_a_bad_file() {
+    let scene = Scene::with_clips(2);
+    let file = scene.path("scene.gltf");
+    let path = file.to_str().unwrap();
+    let passed = posse(&["verify", "--engine", "reference", path]);
+    let text = String::from_utf8_lossy(&passed.stdout);
+    assert!(passed.status.success() && text.contains("within the contract") && text.contains("rotation"), "{text}");
+    let verdict = stdout_json(&posse(&["verify", "--engine", "reference", "--json", "--samples", "5", path]));
+    assert_eq!((&verdict["within"], &verdict["files"][0]["poses"]), (&json!(true), &json!(10)));
+    assert_eq!(verdict["files"][0]["quantities"]["skin"]["error"], 0.0);
+
+    let broken = scene.path("broken.gltf");
+    fs::write(&broken, "{").unwrap();
+    let output = posse(&["verify", "--engine", "reference", broken.to_str().unwrap(), path]);
+    assert_refused(&output, "broken.gltf");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("within the contract"), "the other file is checked");
+}
+
+#[test]
+fn a_reader_that_stops_reading_is_no_error() {
+    let scene = Scene::new();
+    let file = scene.path("scene.gltf");
+    let arguments = ["eval", file.to_str().unwrap(), "--engine", "reference", "--fps", "5000"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_posse"));
+    let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !stderr.contains("panicked") && !stderr.contains("error"), "{stderr}");
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for arguments in [["--help"].as_slice(), &["--version"], &["eval", "--help"], &["inspect", "-h"], &["verify", "-h"]]
+    {
+        assert!(posse(arguments).status.success(), "{arguments:?}");
+    }
+    assert_refused(&posse(&["dance"]), "dance");
+}
