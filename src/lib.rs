@@ -1,4 +1,58 @@
-//! Poses crowds.
+//! Poses crowds: real keyframes, evaluated on the GPU for tens of thousands of rigs at once, and checked against an
+//! `f64` reference.
+//!
+//! # Map
+//!
+//! * [`model`]: the nouns. A [`Library`] holds [`Skeleton`]s, [`Skin`]s and [`Clip`]s; a [`Crowd`] is the question,
+//!   [`Poses`] are the answer.
+//! * [`import`]: files to a [`Library`].
+//! * [`pack`]: a library in flat arrays, a [`Packing`], which the fast engines read.
+//! * The engines, each an [`Evaluator`]: [`gpu`], [`cpu`], [`mod@reference`].
+//! * [`contract`]: how far an engine may be from the reference, and how far it is.
+//! * [`measure`]: how fast it is. [`demo`]: rigs made in code.
+//!
+//! # Architecture
+//!
+//! Each layer imports only what is to its right:
+//! `main -> cli -> lib -> {measure} -> {contract, cpu, gpu} -> {reference, pack, import, demo, evaluator} -> model -> error`.
+//! The reference reads the model and never the packing, so that a fault of the packing shows.
+//!
+//! Where this departs from common practice:
+//!
+//! * The model holds `f64`. Files hold `f32`, but clips built in code need not, and the reference wants the source's numbers.
+//! * A stored rotation is interpolated as it stands, and normalised after (glTF 2.0, appendix C.4), unless its length is off
+//!   by more than a tenth: normalising first would turn files with rounded quaternions by up to 7e-5 rad.
+//! * Times are pairs of `f32` on the GPU. A lone `f32` is off by half a microsecond after 8 s, and a joint that turns fast
+//!   then misses its bound.
+//! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
+//! * Files are parsed by our own small structs, not by the `gltf` crate, which refuses channels without a node (and with them
+//!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
+//! * Meshopt decoding is our own and safe: the reference implementation needs a C++ compiler, which a machine with a Rust
+//!   toolchain need not have, and does not build for the web. Tests hold it against that implementation.
+//!
+//! # Example
+//!
+//! The README's, which is run as a test:
+//!
+//! ```
+//! use posse::cpu::engine::CpuEngine;
+//! use posse::{Crowd, Evaluator, Layer, LayerTime, Outputs, Ticks, demo};
+//!
+//! # fn main() -> Result<(), posse::Error> {
+//! let library = demo::library()?;
+//! let clip = library.find_clip("walk").expect("the demo walks");
+//! let mut crowd = Crowd::new();
+//! crowd.push(library.clip(clip).skeleton, &[Layer { clip, time: LayerTime::At(0.5) }])?;
+//! let poses = CpuEngine::new(&library)?.evaluate(&crowd, Ticks(0), Outputs::ALL)?;
+//! assert_eq!(poses.instances[0].local.len(), 64);
+//! # Ok(())
+//! # }
+//! ```
+
+/// The README, whose example must run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 pub mod contract;
 pub mod cpu;
