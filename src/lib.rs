@@ -1,15 +1,20 @@
 //! Poses crowds.
 
+pub mod cpu;
 pub mod contract;
 pub mod demo;
 pub mod error;
 pub mod evaluator;
+pub mod gpu;
 pub mod import;
+pub mod measure;
 pub mod model;
+pub mod pack;
 pub mod reference;
 
 pub use error::Error;
 pub use evaluator::Evaluator;
+pub use import::warning::Warning;
 pub use model::clip::Clip;
 pub use model::crowd::{Crowd, Layer, LayerTime};
 pub use model::curve::{Curve, Interpolation};
@@ -22,4 +27,5 @@ pub use model::ticks::Ticks;
 pub use model::timeline::Timeline;
 pub use model::track::{Target, Track};
 pub use model::transform::Transform;
+pub use pack::library::Packing;
 pub use reference::Reference;

@@ -1,41 +1,418 @@
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
-use posse::import::gltf;
+use glam::{DAffine3, DQuat, DVec3};
+use posse::import::gltf::{self, Asset};
+use posse::model::curve::{Curve, Interpolation};
 use posse::model::library::Library;
+use posse::model::skeleton::Joint;
+use posse::model::track::{Target, Track};
+use serde_json::{Value, json};
 
-/// Every file of the collection beside the repository, where there is one.
+use crate::support::gltf_builder::{GltfBuilder, bytes, load, something_of_everything};
+
+/// The tracks of the first clip.
+fn tracks((library, asset): &(Library, Asset)) -> &[Track] {
+    &library.clip(asset.clips[0]).tracks
+}
+
+/// The joint of a node.
+fn joint((library, asset): &(Library, Asset), node: usize) -> Joint {
+    library.skeleton(asset.skeleton).joints()[asset.joints[node]].clone()
+}
+
+/// Where and about what a file warns.
+fn warnings((_, asset): &(Library, Asset)) -> Vec<&str> {
+    asset.warnings.iter().map(|warning| warning.path.as_str()).collect()
+}
+
+/// One node, driven at its `path` by an output at so many keys, 0, 1, 2 ...
+fn one_channel(
+    path: &str,
+    keys: usize,
+    interpolation: &str,
+    output: impl FnOnce(&mut GltfBuilder) -> usize,
+) -> GltfBuilder {
+    let mut file = GltfBuilder::new();
+    file.push("meshes", json!({ "primitives": [{ "targets": [{}, {}] }] }));
+    file.push("nodes", json!({ "mesh": 0 }));
+    let times: Vec<f32> = (0..keys).map(|key| key as f32).collect();
+    let input = file.floats("SCALAR", &times);
+    let output = output(&mut file);
+    file.animate(json!({ "node": 0, "path": path }), input, output, interpolation);
+    file
+}
+
+/// Its only curve.
+fn curve(file: &GltfBuilder) -> Curve {
+    tracks(&file.load().unwrap())[0].curve.clone()
+}
+
 #[test]
-fn the_collected_files_load_with_their_nodes_clips_and_durations() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf");
-    let Ok(expected) = std::fs::read_dir(folder.join("expected")) else {
-        eprintln!("skipped: there is no {}", folder.display());
-        return;
-    };
-    let mut clips: BTreeMap<String, usize> = BTreeMap::new();
-    let mut library = Library::new();
-    for entry in expected {
-        let text = std::fs::read(entry.unwrap().path()).unwrap();
-        let expected: serde_json::Value = serde_json::from_slice(&text).unwrap();
-        let name = expected["asset"].as_str().unwrap();
-        let asset = gltf::load(&mut library, folder.join(name)).unwrap();
-        *clips.entry(name.into()).or_insert(asset.clips.len()) -= 1;
+fn something_of_everything_is_what_it_says() {
+    let loaded = something_of_everything().load().unwrap();
+    let (library, asset) = &loaded;
+    assert_eq!((asset.joints.as_slice(), asset.file.as_path()), (&[0, 1, 2][..], Path::new("made.glb")));
+    let skeleton = library.skeleton(asset.skeleton);
+    assert_eq!(skeleton.name(), Some("made"));
+    assert_eq!(skeleton.joints()[0].name.as_deref(), Some("root"));
+    assert_eq!(skeleton.joints().iter().map(|joint| joint.parent).collect::<Vec<_>>(), [None, Some(0), Some(0)]);
+    assert_eq!(skeleton.joints()[1].rest.translation, DVec3::new(1.0, 2.0, 3.0));
+    assert_eq!(skeleton.joints()[2].weights, [0.5, 0.25]);
+    let property = &skeleton.properties()[0];
+    assert_eq!(property.name, "/materials/0/pbrMetallicRoughness/baseColorFactor");
+    assert_eq!(property.rest, [1.0, 0.5, 0.25, 1.0]);
 
-        let sample = &expected["samples"][0];
-        let skeleton = library.skeleton(asset.skeleton);
-        assert_eq!(skeleton.joints().len(), sample["nodes"].as_array().unwrap().len(), "{name}");
-        assert_eq!(asset.skins.len(), sample["skins"].as_array().unwrap().len(), "{name}");
-        assert_eq!(skeleton.properties().len(), sample["pointers"].as_object().unwrap().len(), "{name}");
-        let clip = library.clip(asset.clips[expected["animation"].as_u64().unwrap() as usize]);
-        assert_eq!(clip.name.as_deref(), expected["name"].as_str(), "{name}");
-        assert!((clip.duration() - expected["duration"].as_f64().unwrap()).abs() < 1e-9, "{name}");
-        for (node, expected) in sample["nodes"].as_array().unwrap().iter().enumerate() {
-            let weights = expected["weights"].as_array().map_or(0, Vec::len);
-            assert_eq!(skeleton.joints()[asset.joints[node]].weights.len(), weights, "{name}, node {node}");
-        }
-        for warning in &asset.warnings {
-            eprintln!("{name}: {warning}");
+    let skin = library.skin(asset.skins[0]);
+    assert_eq!(skin.joints, [1, 0]);
+    assert_eq!(skin.inverse_bind, [DAffine3::IDENTITY; 2]);
+
+    let clip = library.clip(asset.clips[0]);
+    assert_eq!((clip.name.as_deref(), clip.duration()), (Some("all"), 2.0));
+    let targets: Vec<Target> = clip.tracks.iter().map(|track| track.target).collect();
+    let wanted =
+        [Target::Translation(1), Target::Rotation(1), Target::Weights(2), Target::Scale(0), Target::Property(0)];
+    assert_eq!(targets, wanted);
+    assert_eq!(clip.tracks[0].curve.value(2), [3.0, 0.0, 0.0]);
+    assert_eq!(clip.tracks[1].curve.value(2), [0.0, 0.0, 0.0, -1.0]);
+    assert_eq!(clip.tracks[1].curve.interpolation(), Interpolation::Linear);
+    assert_eq!(clip.tracks[2].curve.values(), [0.0, 1.0, 0.2, 0.4, 0.6, 0.8]);
+    assert_eq!(clip.tracks[2].curve.interpolation(), Interpolation::Step);
+    assert_eq!(clip.tracks[3].curve.values(), [0.0, 0.0, 0.0, 7.0, 8.0, 9.0, 0.0, 0.0, 0.0]);
+    assert_eq!(clip.tracks[4].curve.values(), [0.5; 12]);
+    for track in &clip.tracks {
+        assert!(Arc::ptr_eq(track.curve.timeline(), clip.tracks[0].curve.timeline()));
+    }
+}
+
+#[test]
+fn equal_times_are_one_timeline_whatever_accessor_they_are_in() {
+    let mut file = something_of_everything();
+    let same = file.floats("SCALAR", &[0.0, 1.0, 2.0]);
+    let other = file.floats("SCALAR", &[0.0, 1.0, 2.5]);
+    file.set("/animations/0/samplers/1/input", json!(same));
+    file.set("/animations/0/samplers/2/input", json!(other));
+    let loaded = file.load().unwrap();
+    let timeline = |track: usize| tracks(&loaded)[track].curve.timeline();
+    assert!(Arc::ptr_eq(timeline(0), timeline(1)));
+    assert!(!Arc::ptr_eq(timeline(0), timeline(2)));
+}
+
+#[test]
+fn every_component_type_becomes_numbers() {
+    let rotation = |component: u32, normalized: bool, bytes: Vec<u8>| {
+        one_channel("rotation", 1, "STEP", |file| file.accessor("VEC4", component, normalized, 1, &bytes))
+    };
+    let cases: [(u32, Vec<u8>, [f64; 4]); 5] = [
+        (5120, vec![127, 0x80, 0x81, 0], [1.0, -1.0, -1.0, 0.0]),
+        (5121, vec![255, 0, 51, 0], [1.0, 0.0, 0.2, 0.0]),
+        (5122, [32767i16, -32768, -32767, 0].map(i16::to_le_bytes).concat(), [1.0, -1.0, -1.0, 0.0]),
+        (5123, [65535u16, 0, 13107, 0].map(u16::to_le_bytes).concat(), [1.0, 0.0, 0.2, 0.0]),
+        (5126, bytes(&[1.0, -0.0, 1e-42, 0.5]), [1.0, 0.0, f64::from(1e-42f32), 0.5]),
+    ];
+    for (component, bytes, wanted) in cases {
+        assert_eq!(curve(&rotation(component, component != 5126, bytes.clone())).values(), wanted);
+        if component != 5126 {
+            let loaded = rotation(component, false, bytes).load().unwrap();
+            assert_eq!(tracks(&loaded)[0].curve.values(), wanted, "normalized without saying so");
+            assert_eq!(warnings(&loaded), ["animations[0].samplers[0].output"]);
         }
     }
-    assert!(clips.values().all(|&clips| clips == 0), "clips without an expectation: {clips:?}");
+    let steps =
+        one_channel("translation", 1, "STEP", |file| file.accessor("VEC3", 5122, false, 1, &[1, 0, 2, 0, 255, 255]));
+    let loaded = steps.load().unwrap();
+    assert_eq!(tracks(&loaded)[0].curve.values(), [1.0, 2.0, -1.0]);
+    assert_eq!(warnings(&loaded), ["animations[0].samplers[0].output"]);
+}
+
+#[test]
+fn every_interpolation_is_read() {
+    let numbers: Vec<f32> = (0..18).map(|number| number as f32).collect();
+    let cubic = curve(&one_channel("scale", 2, "CUBICSPLINE", |file| file.floats("VEC3", &numbers)));
+    assert_eq!(cubic.interpolation(), Interpolation::CubicSpline);
+    assert_eq!((cubic.value(1), cubic.out_tangent(1)), (&[12.0, 13.0, 14.0][..], &[15.0, 16.0, 17.0][..]));
+    let single = curve(&one_channel("scale", 1, "CUBICSPLINE", |file| file.floats("VEC3", &numbers[..9])));
+    assert_eq!(single.value(0), [3.0, 4.0, 5.0]);
+    let weights = curve(&one_channel("weights", 2, "CUBICSPLINE", |file| file.floats("SCALAR", &numbers[..12])));
+    assert_eq!((weights.width(), weights.value(1)), (2, &[8.0, 9.0][..]));
+    for (name, wanted) in [("STEP", Interpolation::Step), ("LINEAR", Interpolation::Linear)] {
+        let file = one_channel("scale", 2, name, |file| file.floats("VEC3", &numbers[..6]));
+        assert_eq!(curve(&file).interpolation(), wanted);
+    }
+}
+
+#[test]
+fn strides_and_offsets_are_honoured() {
+    let mut file =
+        one_channel("translation", 2, "LINEAR", |file| file.floats("VEC3", &[9.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0]));
+    file.set("/accessors/1/count", json!(2));
+    file.set("/accessors/1/byteOffset", json!(4));
+    file.set("/bufferViews/1/byteStride", json!(16));
+    assert_eq!(curve(&file).values(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let mut tight = one_channel("translation", 1, "LINEAR", |file| file.floats("VEC3", &[1.0, 2.0, 3.0]));
+    tight.set("/bufferViews/1/byteStride", json!(0));
+    assert_eq!(curve(&tight).values(), [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn sparse_accessors_replace_what_is_there_or_zeros() {
+    let mut file = one_channel("translation", 3, "LINEAR", |file| file.floats("VEC3", &[1.0; 9]));
+    let indices = file.view(&[0, 0, 2, 0]);
+    let values = file.view(&bytes(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0]));
+    file.json["accessors"][1]["sparse"] = json!({
+        "count": 2, "indices": { "bufferView": indices, "componentType": 5123 }, "values": { "bufferView": values },
+    });
+    assert_eq!(curve(&file).values(), [2.0, 3.0, 4.0, 1.0, 1.0, 1.0, 5.0, 6.0, 7.0]);
+    file.remove("/accessors/1/bufferView");
+    assert_eq!(curve(&file).values(), [2.0, 3.0, 4.0, 0.0, 0.0, 0.0, 5.0, 6.0, 7.0]);
+    file.remove("/accessors/1/sparse");
+    assert_eq!(curve(&file).values(), [0.0; 9]);
+}
+
+#[test]
+fn matrices_are_kept_unless_they_are_animated() {
+    let mut file = one_channel("translation", 1, "LINEAR", |file| file.floats("VEC3", &[1.0, 2.0, 3.0]));
+    let matrix = DAffine3::from_scale_rotation_translation(
+        DVec3::new(1.0, 2.0, 3.0),
+        DQuat::from_rotation_z(0.5),
+        DVec3::new(4.0, 5.0, 6.0),
+    );
+    let columns = glam::DMat4::from(matrix).to_cols_array();
+    file.json["nodes"][0]["matrix"] = json!(columns);
+    file.push("nodes", json!({ "matrix": columns }));
+    file.push("nodes", json!({ "matrix": [1, 0, 0, 0.5, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], "scale": [2, 2, 2] }));
+    let loaded = file.load().unwrap();
+    assert_eq!(joint(&loaded, 0).matrix, None);
+    assert!(joint(&loaded, 0).rest.to_affine().abs_diff_eq(matrix, 1e-12));
+    assert!(joint(&loaded, 1).matrix.unwrap().abs_diff_eq(matrix, 1e-12));
+    assert!((joint(&loaded, 1).rest.scale - DVec3::new(1.0, 2.0, 3.0)).length() < 1e-12);
+    assert_eq!(joint(&loaded, 2).matrix, Some(DAffine3::IDENTITY));
+    assert_eq!(warnings(&loaded), ["nodes[0].matrix", "nodes[2].matrix", "nodes[2].matrix"]);
+}
+
+#[test]
+fn parents_come_before_children_and_roots_stay_in_order() {
+    let mut file = one_channel("translation", 1, "LINEAR", |file| file.floats("VEC3", &[1.0, 2.0, 3.0]));
+    file.json["nodes"] = json!([
+        { "name": "a", "mesh": 0 }, { "name": "b", "children": [3, 0] }, { "name": "c" }, { "name": "d" }, { "name": "e", "children": [1] },
+    ]);
+    file.push("skins", json!({ "joints": [3, 4, 0, 3] }));
+    let loaded = file.load().unwrap();
+    let (library, asset) = &loaded;
+    let joints = library.skeleton(asset.skeleton).joints();
+    let names: Vec<&str> = joints.iter().map(|joint| joint.name.as_deref().unwrap()).collect();
+    assert_eq!(names, ["c", "e", "b", "d", "a"]);
+    assert_eq!(asset.joints, [4, 2, 0, 3, 1]);
+    assert_eq!(joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(), [None, None, Some(1), Some(2), Some(2)]);
+    assert_eq!(library.skin(asset.skins[0]).joints, [3, 1, 4, 3]);
+    assert_eq!(library.skin(asset.skins[0]).inverse_bind, [DAffine3::IDENTITY; 4]);
+    assert_eq!(tracks(&loaded)[0].target, Target::Translation(4));
+    assert!(asset.warnings.is_empty());
+}
+
+#[test]
+fn weights_are_the_nodes_else_the_meshs_else_zeros() {
+    let mut file = GltfBuilder::new();
+    file.push("meshes", json!({ "primitives": [{ "targets": [{}, {}] }], "weights": [1, 2] }));
+    file.push("meshes", json!({ "primitives": [{ "targets": [{}] }, {}] }));
+    file.push("nodes", json!({ "mesh": 0, "weights": [3, 4] }));
+    file.push("nodes", json!({ "mesh": 0 }));
+    file.push("nodes", json!({ "mesh": 1 }));
+    file.push("nodes", json!({ "mesh": 1, "weights": [5, 6] }));
+    file.push("nodes", json!({ "weights": [7] }));
+    let loaded = file.load().unwrap();
+    let weights: Vec<Vec<f64>> = (0..5).map(|node| joint(&loaded, node).weights).collect();
+    assert_eq!(weights, [vec![3.0, 4.0], vec![1.0, 2.0], vec![0.0], vec![5.0], vec![]]);
+    assert_eq!(warnings(&loaded), ["meshes[1].primitives", "nodes[3].weights", "nodes[4].weights"]);
+}
+
+/// One channel with this pointer, on a file of a node with two morph targets and one with weights of its own.
+fn pointer(pointer: &str, output: impl FnOnce(&mut GltfBuilder) -> usize) -> (Library, Asset) {
+    let mut file = GltfBuilder::new();
+    file.json["cameras"] = json!([{ "perspective": { "yfov": 0.75 } }]);
+    file.json["materials"] = json!([{ "emissiveFactor": [1, 2, 3], "doubleSided": true }]);
+    file.push("meshes", json!({ "primitives": [{ "targets": [{}, {}] }] }));
+    file.push("nodes", json!({ "mesh": 0 }));
+    file.push("nodes", json!({ "mesh": 0 }));
+    file.push("nodes", json!({ "mesh": 0, "weights": [1, 1] }));
+    let input = file.floats("SCALAR", &[0.0, 1.0]);
+    let output = output(&mut file);
+    let extensions = json!({ "KHR_animation_pointer": { "pointer": pointer } });
+    file.animate(json!({ "path": "pointer", "extensions": extensions }), input, output, "STEP");
+    file.load().unwrap()
+}
+
+#[test]
+fn pointers_to_nodes_are_ordinary_tracks() {
+    let target = |text: &str, kind: &str, count: usize| {
+        let loaded = pointer(text, |file| file.floats(kind, &vec![1.0; count]));
+        assert!(loaded.1.warnings.is_empty(), "{:?}", loaded.1.warnings);
+        assert!(loaded.0.skeleton(loaded.1.skeleton).properties().is_empty());
+        tracks(&loaded).iter().map(|track| track.target).collect::<Vec<_>>()
+    };
+    assert_eq!(target("/nodes/1/translation", "VEC3", 6), [Target::Translation(1)]);
+    assert_eq!(target("/nodes/2/rotation", "VEC4", 8), [Target::Rotation(2)]);
+    assert_eq!(target("/nodes/0/scale", "VEC3", 6), [Target::Scale(0)]);
+    assert_eq!(target("/nodes/2/weights", "SCALAR", 4), [Target::Weights(2)]);
+    assert_eq!(target("/nodes/2/weights/1", "SCALAR", 2), [Target::Weight { joint: 2, target: 1 }]);
+    assert_eq!(target("/meshes/0/weights", "SCALAR", 4), [Target::Weights(0), Target::Weights(1)]);
+    let both = [Target::Weight { joint: 0, target: 1 }, Target::Weight { joint: 1, target: 1 }];
+    assert_eq!(target("/meshes/0/weights/1", "SCALAR", 2), both);
+}
+
+#[test]
+fn pointers_to_anything_else_are_properties() {
+    let property = |text: &str, loaded: (Library, Asset)| {
+        assert_eq!(tracks(&loaded)[0].target, Target::Property(0));
+        let property = loaded.0.skeleton(loaded.1.skeleton).properties()[0].clone();
+        assert_eq!((property.name.as_str(), property.rotation), (text, false));
+        (property.rest, tracks(&loaded)[0].curve.values().to_vec())
+    };
+    let floats = |text: &str, kind: &'static str, count: usize| {
+        property(text, pointer(text, |file| file.floats(kind, &vec![1.0; count])))
+    };
+    assert_eq!(floats("/cameras/0/perspective/yfov", "SCALAR", 2), (vec![0.75], vec![1.0; 2]));
+    assert_eq!(floats("/materials/0/emissiveFactor", "VEC3", 6), (vec![1.0, 2.0, 3.0], vec![1.0; 6]));
+    assert_eq!(floats("/materials/0/emissiveFactor", "SCALAR", 6), (vec![1.0, 2.0, 3.0], vec![1.0; 6]));
+    assert_eq!(floats("/materials/0/emissiveFactor", "VEC2", 4), (vec![0.0; 2], vec![1.0; 4]));
+    assert_eq!(floats("/extras/nowhere", "MAT2", 8), (vec![0.0; 4], vec![1.0; 8]));
+    let text = "/materials/0/doubleSided";
+    let whole = property(text, pointer(text, |file| file.accessor("SCALAR", 5121, false, 2, &[0, 7])));
+    assert_eq!(whole, (vec![1.0], vec![0.0, 7.0]));
+    let parts = property(text, pointer(text, |file| file.accessor("SCALAR", 5121, true, 2, &[0, 255])));
+    assert_eq!(parts, (vec![1.0], vec![0.0, 1.0]));
+}
+
+#[test]
+fn one_property_serves_all_animations() {
+    let mut file = something_of_everything();
+    let again = file.json["animations"][0].clone();
+    file.push("animations", again);
+    let (library, asset) = file.load().unwrap();
+    assert_eq!(library.skeleton(asset.skeleton).properties().len(), 1);
+    assert_eq!(library.clip(asset.clips[1]).tracks, library.clip(asset.clips[0]).tracks);
+}
+
+#[test]
+fn channels_that_drive_nothing_are_passed_over() {
+    let mut file = something_of_everything();
+    let mut channel = |target: Value| file.json["animations"][0]["channels"].as_array_mut().unwrap().push(target);
+    channel(json!({ "sampler": 99, "target": { "path": "translation" } }));
+    channel(json!({ "sampler": 99, "target": { "node": 0, "path": "colour" } }));
+    channel(json!({ "sampler": 99, "target": { "node": 0, "path": "weights" } }));
+    channel(json!({ "sampler": 99, "target": { "node": 1, "path": "translation" } }));
+    let twin = json!({ "KHR_animation_pointer": { "pointer": "/nodes/1/rotation" } });
+    channel(json!({ "sampler": 99, "target": { "path": "pointer", "extensions": twin } }));
+    let single = json!({ "KHR_animation_pointer": { "pointer": "/nodes/2/weights/0" } });
+    channel(json!({ "sampler": 99, "target": { "path": "pointer", "extensions": single } }));
+    let loaded = file.load().unwrap();
+    assert_eq!(tracks(&loaded).len(), 5);
+    let paths = [5, 6, 7, 8, 9, 10].map(|channel| format!("animations[0].channels[{channel}].target"));
+    let found = warnings(&loaded);
+    assert_eq!(found.len(), 6);
+    assert!(found.iter().zip(&paths).all(|(found, path)| found.starts_with(path)), "{found:?}");
+}
+
+#[test]
+fn faults_that_can_be_mended_are_mended_aloud() {
+    let zero =
+        one_channel("rotation", 2, "LINEAR", |file| file.floats("VEC4", &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]));
+    let loaded = zero.load().unwrap();
+    assert_eq!(tracks(&loaded)[0].curve.values(), [0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(warnings(&loaded), ["animations[0].samplers[0].output"]);
+
+    let cubic = one_channel("rotation", 1, "CUBICSPLINE", |file| file.floats("VEC4", &[0.0; 12]));
+    assert_eq!(curve(&cubic).values(), [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+
+    let longer = one_channel("scale", 1, "LINEAR", |file| file.floats("VEC3", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    let loaded = longer.load().unwrap();
+    assert_eq!(tracks(&loaded)[0].curve.values(), [1.0, 2.0, 3.0]);
+    assert_eq!(warnings(&loaded), ["animations[0].samplers[0].output"]);
+
+    let mut early = one_channel("scale", 2, "LINEAR", |file| file.floats("VEC3", &[1.0; 6]));
+    let input = early.floats("SCALAR", &[-2.0, -1.0]);
+    early.set("/animations/0/samplers/0/input", json!(input));
+    let loaded = early.load().unwrap();
+    assert_eq!(loaded.0.clip(loaded.1.clips[0]).duration(), 0.0);
+    assert_eq!(warnings(&loaded), ["animations[0].samplers[0].input"]);
+
+    let mut file = something_of_everything();
+    file.json["nodes"][1]["rotation"] = json!([0, 0, 0, 0]);
+    file.json["extensionsRequired"] = json!(["KHR_draco_mesh_compression", "KHR_materials_unlit", "ACME_rockets"]);
+    let identity = [1.0, 0.0, 0.0, 0.25, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    let matrices = file.floats("MAT4", &[identity; 3].concat());
+    file.set("/skins/0/inverseBindMatrices", json!(matrices));
+    let loaded = file.load().unwrap();
+    assert_eq!(joint(&loaded, 1).rest.rotation, DQuat::IDENTITY);
+    assert_eq!(loaded.0.skin(loaded.1.skins[0]).inverse_bind, [DAffine3::IDENTITY; 2]);
+    let element = |element: usize| format!("accessors[{matrices}], element {element}");
+    assert_eq!(warnings(&loaded), ["extensionsRequired[2]", "nodes[1].rotation", &element(0), &element(1)]);
+    assert!(loaded.1.warnings[0].to_string().starts_with("extensionsRequired[2]: ACME_rockets"));
+}
+
+#[test]
+fn a_buffer_may_be_in_the_file_beside_it_or_in_a_data_uri() {
+    let file = something_of_everything();
+    let wanted = file.load().unwrap().0;
+    assert_eq!(load(&file.gltf_with_data_uri()).unwrap().0, wanted);
+    let marked = [b"\xEF\xBB\xBF".as_slice(), &file.gltf_with_data_uri(), b"\n\0"].concat();
+    assert_eq!(load(&marked).unwrap().0, wanted);
+    let percent: String = file.bin.iter().map(|byte| format!("%{byte:02X}")).collect();
+    assert_eq!(load(&file.gltf(&format!("data:,{percent}"))).unwrap().0, wanted);
+    let trailing = [file.glb(), vec![1, 2, 3]].concat();
+    assert_eq!(warnings(&load(&trailing).unwrap()), ["GLB header"]);
+
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("a b")).unwrap();
+    std::fs::write(folder.path().join("a b/ü.bin"), [file.bin.as_slice(), &[0; 9]].concat()).unwrap();
+    let made = folder.path().join("made.gltf");
+    std::fs::write(&made, file.gltf("a%20b/%C3%BC.bin")).unwrap();
+    let mut library = Library::new();
+    let asset = gltf::load(&mut library, &made).unwrap();
+    assert_eq!((library, asset.file), (wanted, made));
+}
+
+#[test]
+fn only_buffers_that_animations_need_are_loaded() {
+    let mut file = something_of_everything();
+    file.json["buffers"] = json!([{ "byteLength": file.bin.len() }, { "uri": "http://mesh.bin", "byteLength": 9 }, {}]);
+    file.push("bufferViews", json!({ "buffer": 1, "byteLength": 9 }));
+    file.push("accessors", json!({ "bufferView": 8, "componentType": 77, "count": 3, "type": "VEC9" }));
+    assert!(file.load().is_ok());
+}
+
+#[test]
+fn compressed_views_need_no_fallback_data() {
+    let times: [f32; 3] = [0.0, 1.0, 2.0];
+    for (name, version) in [("EXT_meshopt_compression", 0), ("KHR_meshopt_compression", 1)] {
+        let mut file = something_of_everything();
+        let encoded = meshopt::encoding::encode_vertex_buffer_level(&times, 2, Some(version)).unwrap();
+        let view = file.view(&encoded);
+        let offset = file.json["bufferViews"][view]["byteOffset"].clone();
+        file.json["buffers"] = json!([{ "byteLength": file.bin.len() }, { "byteLength": 4_000_000_000u64 }]);
+        file.json["bufferViews"][0] = json!({ "buffer": 1, "byteOffset": 400, "byteLength": 12, "extensions": { name: {
+            "buffer": 0, "byteOffset": offset, "byteLength": encoded.len(), "byteStride": 4, "count": 3, "mode": "ATTRIBUTES",
+        } } });
+        assert_eq!(file.load().unwrap().0, something_of_everything().load().unwrap().0);
+    }
+}
+
+#[test]
+fn a_library_holds_several_files() {
+    let mut library = Library::new();
+    let glb = something_of_everything().glb();
+    let first = gltf::from_slice(&mut library, "a.glb".as_ref(), &glb, None).unwrap();
+    let second = gltf::from_slice(&mut library, "b.glb".as_ref(), &glb, None).unwrap();
+    let indices = |asset: &Asset| (asset.skeleton.index(), asset.skins[0].index(), asset.clips[0].index());
+    assert_eq!((indices(&first), indices(&second)), ((0, 0, 0), (1, 1, 1)));
+    assert_eq!(library.clip(second.clips[0]).skeleton, second.skeleton);
+    assert_eq!(library.skin(second.skins[0]).skeleton, second.skeleton);
+    assert_eq!(library.skeleton(second.skeleton).name(), Some("b"));
+}
+
+#[test]
+fn a_file_without_anything_is_an_empty_skeleton() {
+    let (library, asset) = load(br#"{ "asset": { "version": "2.0" } }"#).unwrap();
+    assert!(library.skeleton(asset.skeleton).joints().is_empty());
+    assert!(asset.clips.is_empty() && asset.skins.is_empty() && asset.warnings.is_empty());
 }

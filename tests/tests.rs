@@ -3,6 +3,10 @@
 /// What the themes share: scenes, fixtures, comparisons.
 mod support;
 
+/// Files that are broken are refused, each at its place, and never do harm.
+mod bad_input;
+/// Third-party files, where they are at hand, become what was computed from them elsewhere.
+mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
@@ -10,3 +14,5 @@ mod command_line;
 mod hand_worked;
 /// glTF files become what they say.
 mod import;
+/// Random scenes, every engine against the reference.
+mod random_scenes;

@@ -21,7 +21,8 @@ use crate::model::library::{Library, SkeletonId};
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::ticks::Ticks;
-use crate::reference::{Reference, sample};
+use crate::model::rotation::unit;
+use crate::reference::Reference;
 
 /// An error beside what is allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -239,7 +240,7 @@ fn angle(a: DQuat, b: DQuat) -> f64 {
     if !(a.is_finite() && b.is_finite()) {
         return f64::INFINITY;
     }
-    match (sample::unit(a.to_array()), sample::unit(b.to_array())) {
+    match (unit(a), unit(b)) {
         (Some(a), Some(b)) => {
             let b = if a.dot(b) < 0.0 { -b } else { b };
             4.0 * (0.5 * (a - b).length()).asin()

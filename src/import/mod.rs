@@ -1,3 +1,4 @@
 //! Files into a [`Library`](crate::Library): joints, skins and clips, whatever else a file holds.
 
 pub mod gltf;
+pub mod warning;

@@ -89,18 +89,18 @@ impl Library {
             return Err(fault(0, format!("there is no skeleton {}", clip.skeleton.0)));
         };
         let mut driven = HashSet::new();
-        let mut whole = HashSet::new();
+        let (mut whole, mut single) = (HashSet::new(), HashSet::new());
         for (index, track) in clip.tracks.iter().enumerate() {
             check_track(skeleton, track).map_err(|reason| fault(index, reason))?;
-            let twice = match track.target {
-                Target::Weights(joint) => {
-                    let single =
-                        |target: &Target| matches!(target, Target::Weight { joint: other, .. } if *other == joint);
-                    !whole.insert(joint) || driven.iter().any(single)
+            let overlaps = match track.target {
+                Target::Weights(joint) => !whole.insert(joint) || single.contains(&joint),
+                Target::Weight { joint, .. } => {
+                    single.insert(joint);
+                    whole.contains(&joint)
                 }
-                target @ Target::Weight { joint, .. } => whole.contains(&joint) || !driven.insert(target),
-                target => !driven.insert(target),
+                _ => false,
             };
+            let twice = overlaps || !driven.insert(track.target);
             if twice {
                 return Err(fault(index, format!("{:?} is driven by an earlier track already", track.target)));
             }

@@ -9,6 +9,7 @@ pub mod curve;
 pub mod library;
 pub mod outputs;
 pub mod poses;
+pub mod rotation;
 pub mod skeleton;
 pub mod skin;
 pub mod ticks;

@@ -17,6 +17,7 @@ use crate::model::crowd::{Crowd, Layer};
 use crate::model::library::{Library, SkeletonId, is_rotation};
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
+use crate::model::rotation::unit;
 use crate::model::skeleton::Skeleton;
 use crate::model::ticks::Ticks;
 use crate::model::track::{Target, Track};
@@ -94,11 +95,11 @@ impl Values {
     fn at_rest(skeleton: &Skeleton) -> Self {
         let mut local: Vec<Transform> = skeleton.joints().iter().map(|joint| joint.rest).collect();
         for transform in &mut local {
-            transform.rotation = sample::unit(transform.rotation.to_array()).unwrap_or(DQuat::IDENTITY);
+            transform.rotation = unit(transform.rotation).unwrap_or(DQuat::IDENTITY);
         }
         let mut properties: Vec<Vec<f64>> = Vec::new();
         for property in skeleton.properties() {
-            let unit = if property.rotation { sample::unit(sample::quaternion(&property.rest)) } else { None };
+            let unit = if property.rotation { unit(DQuat::from_slice(&property.rest)) } else { None };
             properties.push(unit.map_or_else(|| property.rest.clone(), |unit| unit.to_array().to_vec()));
         }
         let weights = skeleton.joints().iter().map(|joint| joint.weights.clone()).collect();

@@ -1,8 +1,9 @@
 //! Stage 3: the value of a curve at a time (glTF 2.0, appendix C).
 
-use glam::{DQuat, DVec4};
+use glam::DQuat;
 
 use crate::model::curve::{Curve, Interpolation};
+use crate::model::rotation::unit;
 use crate::reference::search::{Place, find};
 
 /// The value of a curve at a time in seconds, as many numbers as the curve is wide.
@@ -27,26 +28,17 @@ pub fn value(curve: &Curve, time: f64) -> Vec<f64> {
 /// no normalisation can mend, has its previous key's rotation there.
 pub fn rotation(curve: &Curve, time: f64) -> DQuat {
     let Place { key, fraction } = find(curve.timeline(), time);
-    let stored = |key: usize| unit(quaternion(curve.value(key))).unwrap_or(DQuat::IDENTITY);
+    let stored = |key: usize| unit(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY);
     if fraction == 0.0 {
         return stored(key);
     }
     match curve.interpolation() {
         Interpolation::Step => stored(key),
         Interpolation::Linear => slerp(stored(key), stored(key + 1), fraction),
-        Interpolation::CubicSpline => unit(quaternion(&spline(curve, key, fraction))).unwrap_or_else(|| stored(key)),
+        Interpolation::CubicSpline => {
+            unit(DQuat::from_slice(&spline(curve, key, fraction))).unwrap_or_else(|| stored(key))
+        }
     }
-}
-
-/// A quaternion xyzw at unit length; `None` for zero. No length is too small or too large.
-pub fn unit(quaternion: [f64; 4]) -> Option<DQuat> {
-    let quaternion = DVec4::from(quaternion);
-    let largest = quaternion.abs().max_element();
-    (largest > 0.0).then(|| DQuat::from_vec4((quaternion / largest).normalize()))
-}
-
-pub(super) fn quaternion(numbers: &[f64]) -> [f64; 4] {
-    [numbers[0], numbers[1], numbers[2], numbers[3]]
 }
 
 /// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4), of unit quaternions.

@@ -1,8 +1,23 @@
-//! Every engine that runs here, held to the same checks.
+//! Every engine, held to the same checks.
 
+use std::sync::OnceLock;
+
+use posse::cpu::engine::CpuEngine;
+use posse::gpu::engine::GpuEngine;
+use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::{Evaluator, Library, Reference};
 
-/// Runs a check with each engine of a library.
+/// Runs a check with each engine of a library: reference, CPU with one thread and with all, GPU.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
     check(&mut Reference::new(library));
+    check(&mut CpuEngine::with_threads(library, 1).expect("a packing"));
+    check(&mut CpuEngine::new(library).expect("a packing"));
+    check(&mut GpuEngine::new(library, gpu()).expect("a library on the GPU"));
+}
+
+/// The GPU of the tests: hardware where there is some, else a software renderer. A machine without either fails here,
+/// and the message says what to install.
+pub fn gpu() -> HeadlessGpu {
+    static GPU: OnceLock<HeadlessGpu> = OnceLock::new();
+    GPU.get_or_init(|| HeadlessGpu::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
 }

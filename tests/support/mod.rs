@@ -1,3 +1,6 @@
 pub mod assert_close;
 pub mod build;
 pub mod each_engine;
+/// glTF files made in code.
+pub mod gltf_builder;
+pub mod scenes;

@@ -1,7 +1,7 @@
 //! Accessors: numbers from bytes (glTF 2.0, sections 3.6.2 and 3.11).
 
 use super::document::{Accessor, Sparse};
-use super::fault::Fault;
+use super::fault::{At, Fault};
 use super::reader::Reader;
 
 /// The type of a single number.
@@ -36,16 +36,15 @@ impl Component {
         }
     }
 
-    /// The number that begins a slice, which is long enough.
-    fn read(self, bytes: &[u8]) -> f64 {
-        match (self, bytes) {
-            (Self::I8, &[a, ..]) => f64::from(a.cast_signed()),
-            (Self::U8, &[a, ..]) => f64::from(a),
-            (Self::I16, &[a, b, ..]) => f64::from(i16::from_le_bytes([a, b])),
-            (Self::U16, &[a, b, ..]) => f64::from(u16::from_le_bytes([a, b])),
-            (Self::U32, &[a, b, c, d, ..]) => f64::from(u32::from_le_bytes([a, b, c, d])),
-            (Self::F32, &[a, b, c, d, ..]) => f64::from(f32::from_le_bytes([a, b, c, d])),
-            _ => 0.0,
+    /// Appends the numbers that fill a slice.
+    fn read(self, bytes: &[u8], numbers: &mut Vec<f64>) {
+        match self {
+            Self::I8 => numbers.extend(bytes.iter().map(|byte| f64::from(byte.cast_signed()))),
+            Self::U8 => numbers.extend(bytes.iter().map(|&byte| f64::from(byte))),
+            Self::I16 => numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| f64::from(i16::from_le_bytes(bytes)))),
+            Self::U16 => numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| f64::from(u16::from_le_bytes(bytes)))),
+            Self::U32 => numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| f64::from(u32::from_le_bytes(bytes)))),
+            Self::F32 => numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)))),
         }
     }
 
@@ -96,18 +95,18 @@ pub(super) enum Integers {
 }
 
 impl<'a> Reader<'a> {
-    fn accessor(&self, index: usize, path: &str) -> Result<&'a Accessor, Fault> {
+    fn accessor(&self, index: usize, path: &At) -> Result<&'a Accessor, Fault> {
         let document = self.document;
         let count = document.accessors.len();
         document.accessors.get(index).ok_or_else(|| Fault::index(path, index, "accessors", count))
     }
 
     /// Type and count of an accessor. `path` is where the index stands.
-    pub fn layout(&self, index: usize, path: &str) -> Result<Layout, Fault> {
+    pub fn layout(&self, index: usize, path: &At) -> Result<Layout, Fault> {
         let accessor = self.accessor(index, path)?;
         let component = Component::parse(accessor.component_type).ok_or_else(|| {
-            let path = format!("accessors[{index}].componentType");
-            Fault::new(path, format!("{} is not a component type", accessor.component_type))
+            let path = At::top("accessors", index);
+            Fault::new(path.field("componentType"), format!("{} is not a component type", accessor.component_type))
         })?;
         let (columns, rows) = match accessor.kind.as_str() {
             "SCALAR" => (1, 1),
@@ -117,7 +116,9 @@ impl<'a> Reader<'a> {
             "MAT2" => (2, 2),
             "MAT3" => (3, 3),
             "MAT4" => (4, 4),
-            other => return Err(Fault::new(format!("accessors[{index}].type"), format!("{other:?} is not a type"))),
+            other => {
+                return Err(Fault::new(At::top("accessors", index).field("type"), format!("{other:?} is not a type")));
+            }
         };
         let bytes = rows * component.bytes();
         let column_bytes = if columns > 1 { bytes.next_multiple_of(4) } else { bytes };
@@ -126,23 +127,22 @@ impl<'a> Reader<'a> {
     }
 
     /// The first `count` elements of an accessor, which has so many, element after element.
-    pub fn read(&mut self, index: usize, count: u64, integers: Integers, path: &str) -> Result<Vec<f64>, Fault> {
+    pub fn read(&mut self, index: usize, count: u64, integers: Integers, path: &At) -> Result<Vec<f64>, Fault> {
         let accessor = self.accessor(index, path)?;
         let layout = self.layout(index, path)?;
-        let place = format!("accessors[{index}]");
+        let place = At::top("accessors", index);
         if count > layout.count {
-            return Err(Fault::new(
-                format!("{place}.count"),
-                format!("{count} elements are needed, {} are there", layout.count),
-            ));
+            let reason = format!("{count} elements are needed, {} are there", layout.count);
+            return Err(Fault::new(place.field("count"), reason));
         }
-        self.charge(&format!("{place}.count"), count, layout.width as u64 * 8)?;
+        // 8 bytes for a number, and as many again for what is made of it.
+        self.charge(&place.field("count"), count, layout.width as u64 * 16)?;
         let mut values = match accessor.buffer_view {
             Some(view) => self.read_view(view, accessor.byte_offset, count, layout, true, &place)?,
             None => vec![0.0; usize::try_from(count).unwrap_or(0) * layout.width],
         };
         if let Some(sparse) = &accessor.sparse {
-            self.overwrite(&mut values, sparse, layout, &format!("{place}.sparse"))?;
+            self.overwrite(&mut values, sparse, layout, &place.field("sparse"))?;
         }
         if layout.normalized || integers == Integers::Normalized {
             values.iter_mut().for_each(|value| *value = layout.component.normalize(*value));
@@ -161,14 +161,14 @@ impl<'a> Reader<'a> {
         count: u64,
         layout: Layout,
         strided: bool,
-        path: &str,
+        path: &At,
     ) -> Result<Vec<f64>, Fault> {
-        let view = self.view(view, &format!("{path}.bufferView"))?;
+        let view = self.view(view, &path.field("bufferView"))?;
         let element = layout.bytes();
         let stride = view.stride.filter(|_| strided).unwrap_or(element as u64);
         if stride < element as u64 {
             let reason = format!("elements of {element} bytes overlap, the buffer view's byteStride is {stride}");
-            return Err(Fault::new(format!("{path}.bufferView"), reason));
+            return Err(Fault::new(path.field("bufferView"), reason));
         }
         let bytes = view.bytes();
         let last = count.saturating_sub(1).checked_mul(stride).and_then(|last| last.checked_add(offset));
@@ -178,42 +178,46 @@ impl<'a> Reader<'a> {
                 "{count} elements of {element} bytes, {stride} apart, from byte {offset} on are not in its {} bytes",
                 bytes.len()
             );
-            return Err(Fault::new(format!("{path}.bufferView"), reason));
+            return Err(Fault::new(path.field("bufferView"), reason));
         }
-        let (Ok(offset), Ok(stride)) = (usize::try_from(offset), usize::try_from(stride)) else {
-            return Err(Fault::new(path, "it is too large"));
+        let sizes = (usize::try_from(count), usize::try_from(offset), usize::try_from(stride));
+        let (Ok(count), Ok(offset), Ok(stride)) = sizes else {
+            return Err(Fault::new(path, "it is too large for this machine"));
         };
-        let size = layout.component.bytes();
-        let rows = layout.width / layout.columns;
-        let mut values = Vec::with_capacity(usize::try_from(count).unwrap_or(0) * layout.width);
-        for element in bytes.get(offset..).unwrap_or_default().chunks(stride).take(usize::try_from(count).unwrap_or(0))
-        {
-            for column in element.chunks(layout.column_bytes).take(layout.columns) {
-                values.extend(column.chunks(size).take(rows).map(|number| layout.component.read(number)));
+        let mut values = Vec::with_capacity(count * layout.width);
+        let bytes = bytes.get(offset..).unwrap_or_default();
+        let column = layout.width / layout.columns * layout.component.bytes();
+        if stride == column {
+            layout.component.read(bytes.get(..count * stride).unwrap_or_default(), &mut values);
+            return Ok(values);
+        }
+        for element in bytes.chunks(stride).take(count) {
+            for padded in element.chunks(layout.column_bytes).take(layout.columns) {
+                layout.component.read(padded.get(..column).unwrap_or_default(), &mut values);
             }
         }
         Ok(values)
     }
 
-    fn overwrite(&mut self, values: &mut [f64], sparse: &Sparse, layout: Layout, path: &str) -> Result<(), Fault> {
+    fn overwrite(&mut self, values: &mut [f64], sparse: &Sparse, layout: Layout, path: &At) -> Result<(), Fault> {
         if sparse.count > layout.count {
             let reason = format!("{} elements are replaced, but there are only {}", sparse.count, layout.count);
-            return Err(Fault::new(format!("{path}.count"), reason));
+            return Err(Fault::new(path.field("count"), reason));
         }
-        let place = format!("{path}.indices");
+        let place = path.field("indices");
         let component = Component::parse(sparse.indices.component_type)
             .filter(|component| matches!(component, Component::U8 | Component::U16 | Component::U32))
             .ok_or_else(|| {
                 let reason = format!("{} is not an unsigned integer type", sparse.indices.component_type);
-                Fault::new(format!("{place}.componentType"), reason)
+                Fault::new(place.field("componentType"), reason)
             })?;
-        self.charge(&format!("{path}.count"), sparse.count, (layout.width as u64 + 1) * 8)?;
+        self.charge(&path.field("count"), sparse.count, (layout.width as u64 + 1) * 8)?;
         let scalar = Layout { component, width: 1, columns: 1, column_bytes: component.bytes(), ..layout };
         let at = &sparse.indices;
         let indices = self.read_view(at.buffer_view, at.byte_offset, sparse.count, scalar, false, &place)?;
         let from = &sparse.values;
         let replacements =
-            self.read_view(from.buffer_view, from.byte_offset, sparse.count, layout, false, &format!("{path}.values"))?;
+            self.read_view(from.buffer_view, from.byte_offset, sparse.count, layout, false, &path.field("values"))?;
         for (index, replacement) in indices.into_iter().zip(replacements.chunks_exact(layout.width)) {
             // Indices are integers below 2^32, which f64 and u64 hold.
             let index = index as u64;

@@ -7,49 +7,49 @@ use serde_json::Value;
 use super::channels::{self, Aim, AimedChannel, Morphs};
 use super::curves::{Timelines, Values};
 use super::document::Sampler;
-use super::fault::Fault;
+use super::fault::{At, Fault};
 use super::reader::Reader;
 use crate::model::is_usable;
 use crate::model::skeleton::Property;
 use crate::model::track::{Target, Track};
 
-/// All animations of a file, once it is known what each channel drives.
+/// The animations of a file.
 pub(super) struct Animations {
-    /// The channels of each animation that drive something.
-    channels: Vec<Vec<AimedChannel>>,
-    morphs: Morphs,
-    timelines: Timelines,
+    /// The tracks of each animation.
+    pub tracks: Vec<Vec<Track>>,
     /// Pointers to what is neither a node's nor a mesh's, and the numbers each has.
     properties: Vec<(String, usize)>,
-    property_of: HashMap<String, usize>,
 }
 
 impl Animations {
-    /// Finds out what each channel drives.
-    pub fn new(reader: &mut Reader) -> Result<Self, Fault> {
-        let mut animations = Self {
-            channels: Vec::new(),
-            morphs: Morphs::new(reader.document),
+    /// Reads the channels of all animations that drive something; `joints` has the joint of each node.
+    pub fn read(reader: &mut Reader, joints: &[usize]) -> Result<Self, Fault> {
+        let morphs = Morphs::new(reader.document);
+        let mut tracks = Tracks {
+            joints,
+            morphs: &morphs,
             timelines: Timelines::default(),
             properties: Vec::new(),
             property_of: HashMap::new(),
         };
+        let mut animations = Vec::with_capacity(reader.document.animations.len());
         for animation in 0..reader.document.animations.len() {
-            let channels = channels::of_animation(animation, reader, &animations.morphs)?;
-            for channel in &channels {
-                animations.find_properties(animation, channel, reader)?;
+            let mut of_animation = Vec::new();
+            for channel in channels::of_animation(animation, reader, &morphs)? {
+                tracks.read(animation, &channel, reader, &mut of_animation)?;
             }
-            animations.channels.push(channels);
+            animations.push(of_animation);
         }
-        Ok(animations)
+        Ok(Self { tracks: animations, properties: tracks.properties })
     }
 
-    /// Whether each node has its translation, rotation or scale driven by any animation.
-    pub fn moved_nodes(&self, node_count: usize) -> Vec<bool> {
-        let mut moved = vec![false; node_count];
-        let aims = self.channels.iter().flatten().flat_map(|channel| &channel.aims);
-        for node in aims.filter_map(Aim::moved_node) {
-            if let Some(moved) = moved.get_mut(node) {
+    /// Whether each joint has its translation, rotation or scale driven by any animation.
+    pub fn moved_joints(&self, count: usize) -> Vec<bool> {
+        let mut moved = vec![false; count];
+        for track in self.tracks.iter().flatten() {
+            if let Target::Translation(joint) | Target::Rotation(joint) | Target::Scale(joint) = track.target
+                && let Some(moved) = moved.get_mut(joint)
+            {
                 *moved = true;
             }
         }
@@ -61,74 +61,77 @@ impl Animations {
         if self.properties.is_empty() {
             return Vec::new();
         }
-        // Parsed a second time, whole: a pointer may lead anywhere. It has been parsed before, so it can be again.
+        // Parsed a second time, whole: a pointer may lead anywhere.
         let document = serde_json::from_slice(json).unwrap_or(Value::Null);
-        let property = |(pointer, width): &(String, usize)| Property {
-            name: pointer.clone(),
-            rest: document
-                .pointer(pointer)
-                .and_then(numbers)
-                .filter(|rest| rest.len() == *width)
-                .unwrap_or(vec![0.0; *width]),
-            rotation: false,
+        let property = |(pointer, width): &(String, usize)| {
+            let rest = document.pointer(pointer).and_then(numbers).filter(|rest| rest.len() == *width);
+            Property { name: pointer.clone(), rest: rest.unwrap_or(vec![0.0; *width]), rotation: false }
         };
         self.properties.iter().map(property).collect()
     }
+}
 
-    /// The tracks of an animation; `joints` has the joint of each node.
-    pub fn tracks(&mut self, animation: usize, reader: &mut Reader, joints: &[usize]) -> Result<Vec<Track>, Fault> {
-        let mut tracks = Vec::new();
-        let joint = |node: usize| joints.get(node).copied().unwrap_or(node);
-        for channel in self.channels.get(animation).into_iter().flatten() {
-            let (sampler, path) = sampler(animation, channel, reader)?;
-            for aim in &channel.aims {
-                let (target, values) = match *aim {
-                    Aim::Translation(node) => (Target::Translation(joint(node)), Values::Vectors),
-                    Aim::Rotation(node) => (Target::Rotation(joint(node)), Values::Rotations),
-                    Aim::Scale(node) => (Target::Scale(joint(node)), Values::Vectors),
-                    Aim::Weights(node) => {
-                        let count = self.morphs.counts.get(node).copied().unwrap_or(0);
-                        (Target::Weights(joint(node)), Values::Weights(count))
-                    }
-                    Aim::Weight(node, target) => (Target::Weight { joint: joint(node), target }, Values::Weights(1)),
-                    Aim::Pointer(ref pointer) => {
-                        let index = self.property_of.get(pointer).copied().unwrap_or(usize::MAX);
-                        let width = self.properties.get(index).map_or(0, |&(_, width)| width);
-                        (Target::Property(index), Values::Property(width))
-                    }
-                };
-                tracks.push(Track { target, curve: self.timelines.curve(sampler, values, reader, &path)? });
-            }
-        }
-        Ok(tracks)
-    }
+/// What makes tracks of channels.
+struct Tracks<'a> {
+    joints: &'a [usize],
+    morphs: &'a Morphs,
+    timelines: Timelines,
+    properties: Vec<(String, usize)>,
+    property_of: HashMap<String, usize>,
+}
 
-    fn find_properties(&mut self, animation: usize, channel: &AimedChannel, reader: &mut Reader) -> Result<(), Fault> {
+impl Tracks<'_> {
+    fn read(
+        &mut self,
+        animation: usize,
+        channel: &AimedChannel,
+        reader: &mut Reader,
+        tracks: &mut Vec<Track>,
+    ) -> Result<(), Fault> {
+        let animation_path = At::top("animations", animation);
+        let samplers = reader.document.animations.get(animation).map_or(&[][..], |animation| &animation.samplers);
+        let sampler = samplers.get(channel.sampler).ok_or_else(|| {
+            let path = animation_path.item("channels", channel.channel);
+            Fault::index(path.field("sampler"), channel.sampler, "samplers", samplers.len())
+        })?;
+        let path = animation_path.item("samplers", channel.sampler);
+        let joint = |node: usize| self.joints.get(node).copied().unwrap_or(node);
         for aim in &channel.aims {
-            if let Aim::Pointer(pointer) = aim
-                && !self.property_of.contains_key(pointer)
-            {
-                let (sampler, path) = sampler(animation, channel, reader)?;
-                let width = self.timelines.property_width(sampler, reader, &path)?;
-                // Once for the document's value, once for zeros instead.
-                reader.charge(&format!("{path}.output"), width as u64, 16)?;
-                self.property_of.insert(pointer.clone(), self.properties.len());
-                self.properties.push((pointer.clone(), width));
-            }
+            let (target, values) = match *aim {
+                Aim::Translation(node) => (Target::Translation(joint(node)), Values::Vectors),
+                Aim::Rotation(node) => (Target::Rotation(joint(node)), Values::Rotations),
+                Aim::Scale(node) => (Target::Scale(joint(node)), Values::Vectors),
+                Aim::Weights(node) => (Target::Weights(joint(node)), Values::Weights(self.morphs.count(node))),
+                Aim::Weight(node, target) => (Target::Weight { joint: joint(node), target }, Values::Weights(1)),
+                Aim::Pointer(ref pointer) => {
+                    let (index, width) = self.property(pointer, sampler, reader, &path)?;
+                    (Target::Property(index), Values::Property(width))
+                }
+            };
+            tracks.push(Track { target, curve: self.timelines.curve(sampler, values, reader, &path)? });
         }
         Ok(())
     }
-}
 
-fn sampler<'a>(animation: usize, channel: &AimedChannel, reader: &Reader<'a>) -> Result<(&'a Sampler, String), Fault> {
-    let document = reader.document;
-    let samplers = document.animations.get(animation).map_or(&[][..], |animation| &animation.samplers);
-    let index = channel.sampler;
-    let sampler = samplers.get(index).ok_or_else(|| {
-        let path = format!("animations[{animation}].channels[{}].sampler", channel.channel);
-        Fault::index(path, index, "samplers", samplers.len())
-    })?;
-    Ok((sampler, format!("animations[{animation}].samplers[{index}]")))
+    /// The property of a pointer and its width, which the first sampler that drives it decides.
+    fn property(
+        &mut self,
+        pointer: &str,
+        sampler: &Sampler,
+        reader: &mut Reader,
+        path: &At,
+    ) -> Result<(usize, usize), Fault> {
+        let known = self.property_of.get(pointer).and_then(|&index| Some((index, self.properties.get(index)?.1)));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let width = self.timelines.property_width(sampler, reader, path)?;
+        reader.charge(&path.field("output"), width as u64, 8)?;
+        let index = self.properties.len();
+        self.property_of.insert(pointer.into(), index);
+        self.properties.push((pointer.into(), width));
+        Ok((index, width))
+    }
 }
 
 /// A JSON value as numbers: a number, a truth value, or an array of them.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::document::{Channel, Document, Mesh};
-use super::fault::Fault;
+use super::fault::{At, Fault};
 use super::reader::Reader;
 
 /// What a channel drives, in the file's indices.
@@ -20,16 +20,6 @@ pub(super) enum Aim {
     Pointer(String),
 }
 
-impl Aim {
-    /// The node whose translation, rotation or scale is driven.
-    pub fn moved_node(&self) -> Option<usize> {
-        match *self {
-            Self::Translation(node) | Self::Rotation(node) | Self::Scale(node) => Some(node),
-            _ => None,
-        }
-    }
-}
-
 /// A channel that is used: where it stands, and what it drives.
 #[derive(Debug)]
 pub(super) struct AimedChannel {
@@ -42,18 +32,18 @@ pub(super) struct AimedChannel {
 /// Who has morph weights.
 pub(super) struct Morphs {
     /// The number of morph targets of each node.
-    pub counts: Vec<usize>,
+    counts: Vec<usize>,
     /// For each mesh, the nodes that show it without weights of their own.
-    pub nodes_of_meshes: Vec<Vec<usize>>,
+    nodes_of_meshes: Vec<Vec<usize>>,
 }
 
 impl Morphs {
     pub fn new(document: &Document) -> Self {
         let mut counts = Vec::with_capacity(document.nodes.len());
         let mut nodes_of_meshes = vec![Vec::new(); document.meshes.len()];
+        let target_counts: Vec<usize> = document.meshes.iter().map(Mesh::target_count).collect();
         for (index, node) in document.nodes.iter().enumerate() {
-            let mesh = node.mesh.and_then(|mesh| document.meshes.get(mesh));
-            counts.push(mesh.map_or(0, Mesh::target_count));
+            counts.push(node.mesh.and_then(|mesh| target_counts.get(mesh).copied()).unwrap_or(0));
             let nodes = node.mesh.and_then(|mesh| nodes_of_meshes.get_mut(mesh));
             if let (Some(nodes), None) = (nodes, &node.weights) {
                 nodes.push(index);
@@ -62,7 +52,8 @@ impl Morphs {
         Self { counts, nodes_of_meshes }
     }
 
-    fn count(&self, node: usize) -> usize {
+    /// The number of morph targets of a node.
+    pub fn count(&self, node: usize) -> usize {
         self.counts.get(node).copied().unwrap_or(0)
     }
 }
@@ -74,24 +65,28 @@ pub(super) fn of_animation(animation: usize, reader: &mut Reader, morphs: &Morph
     let mut used = Vec::new();
     let channels = document.animations.get(animation).map_or(&[][..], |animation| &animation.channels);
     for (index, channel) in channels.iter().enumerate() {
-        let path = format!("animations[{animation}].channels[{index}]");
-        let place = format!("{path}.target");
+        let animation_path = At::top("animations", animation);
+        let path = animation_path.item("channels", index);
+        let place = path.field("target");
         let mut kept = Vec::new();
+        let mut ignored = None;
         for aim in aims(channel, &path, reader, morphs)? {
             match aim {
                 Aim::Weights(node) if morphs.count(node) == 0 => {
-                    reader.warn(&place, format!("node {node} has no morph targets; the channel is ignored"));
+                    ignored = Some(format!("node {node} has no morph targets; the channel is ignored"));
                 }
                 Aim::Weight(node, target) if target >= morphs.count(node) => {
                     let count = morphs.count(node);
                     let reason = format!("node {node} has {count} morph targets, there is no target {target}");
                     return Err(Fault::new(place, reason));
                 }
-                aim if !driven.insert(&aim) => {
-                    reader.warn(&place, "an earlier channel drives the same; this one is ignored");
-                }
-                aim => kept.push(aim),
+                aim if driven.insert(&aim) => kept.push(aim),
+                _ => ignored = Some("an earlier channel drives the same; this one is ignored there".into()),
             }
+        }
+        // Once a channel, which may stand for many nodes.
+        if let Some(message) = ignored {
+            reader.warn(place, message);
         }
         if !kept.is_empty() {
             used.push(AimedChannel { channel: index, sampler: channel.sampler, aims: kept });
@@ -122,21 +117,22 @@ impl Driven {
     }
 }
 
-fn aims(channel: &Channel, path: &str, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<Aim>, Fault> {
+fn aims(channel: &Channel, path: &At, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<Aim>, Fault> {
     let target = &channel.target;
     let pointer = target.extensions.as_ref().and_then(|extensions| extensions.pointer.as_ref());
     if let Some(pointer) = pointer {
-        let path = format!("{path}.target.extensions.KHR_animation_pointer.pointer");
-        return aims_of_pointer(&pointer.pointer, &path, reader, morphs);
+        let (target, pointer) = (path.field("target"), &pointer.pointer);
+        let extension = target.field("extensions");
+        return aims_of_pointer(pointer, &extension.field("KHR_animation_pointer").field("pointer"), reader, morphs);
     }
     // Without a node, a channel is for an extension, and to be ignored.
     let Some(node) = target.node else {
-        reader.warn(format!("{path}.target"), "it has no node; the channel is ignored");
+        reader.warn(path.field("target"), "it has no node; the channel is ignored");
         return Ok(Vec::new());
     };
     let count = reader.document.nodes.len();
     if node >= count {
-        return Err(Fault::index(format!("{path}.target.node"), node, "nodes", count));
+        return Err(Fault::index(path.field("target").field("node"), node, "nodes", count));
     }
     let aim = match target.path.as_deref() {
         Some("translation") => Aim::Translation(node),
@@ -145,14 +141,14 @@ fn aims(channel: &Channel, path: &str, reader: &mut Reader, morphs: &Morphs) -> 
         Some("weights") => Aim::Weights(node),
         other => {
             let message = format!("{:?} is not known; the channel is ignored", other.unwrap_or_default());
-            reader.warn(format!("{path}.target.path"), message);
+            reader.warn(path.field("target").field("path"), message);
             return Ok(Vec::new());
         }
     };
     Ok(vec![aim])
 }
 
-fn aims_of_pointer(pointer: &str, path: &str, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<Aim>, Fault> {
+fn aims_of_pointer(pointer: &str, path: &At, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<Aim>, Fault> {
     if !pointer.starts_with('/') {
         return Err(Fault::new(path, format!("{pointer:?} is not a JSON pointer, which begins with a slash")));
     }
@@ -185,7 +181,7 @@ fn aims_of_pointer(pointer: &str, path: &str, reader: &mut Reader, morphs: &Morp
     })
 }
 
-fn number(token: &str, path: &str) -> Result<usize, Fault> {
+fn number(token: &str, path: &At) -> Result<usize, Fault> {
     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
     token.parse().ok().filter(|_| digits).ok_or_else(|| Fault::new(path, format!("{token:?} is not an index")))
 }

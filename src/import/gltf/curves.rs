@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::accessor::Integers;
 use super::document::Sampler;
-use super::fault::Fault;
+use super::fault::{At, Fault};
 use super::nodes::ZERO_ROTATION;
 use super::reader::Reader;
 use crate::error::Error;
@@ -43,7 +43,7 @@ pub(super) struct Timelines {
 
 impl Timelines {
     /// The key times in an accessor. `path` is where its index stands.
-    fn read(&mut self, accessor: usize, reader: &mut Reader, path: &str) -> Result<Arc<Timeline>, Fault> {
+    fn read(&mut self, accessor: usize, reader: &mut Reader, path: &At) -> Result<Arc<Timeline>, Fault> {
         if let Some(timeline) = self.by_accessor.get(&accessor) {
             return Ok(timeline.clone());
         }
@@ -51,7 +51,6 @@ impl Timelines {
         if layout.width != 1 || !layout.is_float() {
             return Err(Fault::new(path, format!("accessor {accessor} is not of SCALAR floats")));
         }
-        reader.charge(path, layout.count, 8)?;
         let times = reader.read(accessor, layout.count, Integers::AsDeclared, path)?;
         let content = times.iter().map(|time| time.to_bits()).collect();
         let timeline = match self.by_content.get(&content) {
@@ -70,16 +69,10 @@ impl Timelines {
     }
 
     /// The curve of a sampler, which stands at `path`.
-    pub fn curve(
-        &mut self,
-        sampler: &Sampler,
-        values: Values,
-        reader: &mut Reader,
-        path: &str,
-    ) -> Result<Curve, Fault> {
+    pub fn curve(&mut self, sampler: &Sampler, values: Values, reader: &mut Reader, path: &At) -> Result<Curve, Fault> {
         let interpolation = interpolation(sampler, path)?;
-        let timeline = self.read(sampler.input, reader, &format!("{path}.input"))?;
-        let path = format!("{path}.output");
+        let timeline = self.read(sampler.input, reader, &path.field("input"))?;
+        let path = path.field("output");
         let layout = reader.layout(sampler.output, &path)?;
         let width = values.width();
         let fits = match values {
@@ -100,14 +93,8 @@ impl Timelines {
             return Err(Fault::new(path, reason));
         }
         if layout.count > wanted {
-            reader.warn(
-                &path,
-                format!(
-                    "{} keys need {wanted} elements, the other {} are ignored",
-                    timeline.len(),
-                    layout.count - wanted
-                ),
-            );
+            let surplus = layout.count - wanted;
+            reader.warn(path, format!("{} keys need {wanted} elements, {surplus} more are ignored", timeline.len()));
         }
         let mut numbers = reader.read(sampler.output, wanted, integers, &path)?;
         if values == Values::Rotations {
@@ -117,10 +104,10 @@ impl Timelines {
     }
 
     /// How many numbers a key of a property has: those of an element, or as many scalars as there are for each key.
-    pub fn property_width(&mut self, sampler: &Sampler, reader: &mut Reader, path: &str) -> Result<usize, Fault> {
+    pub fn property_width(&mut self, sampler: &Sampler, reader: &mut Reader, path: &At) -> Result<usize, Fault> {
         let interpolation = interpolation(sampler, path)?;
-        let timeline = self.read(sampler.input, reader, &format!("{path}.input"))?;
-        let layout = reader.layout(sampler.output, &format!("{path}.output"))?;
+        let timeline = self.read(sampler.input, reader, &path.field("input"))?;
+        let layout = reader.layout(sampler.output, &path.field("output"))?;
         if layout.width > 1 {
             return Ok(layout.width);
         }
@@ -131,16 +118,16 @@ impl Timelines {
     }
 }
 
-fn interpolation(sampler: &Sampler, path: &str) -> Result<Interpolation, Fault> {
+fn interpolation(sampler: &Sampler, path: &At) -> Result<Interpolation, Fault> {
     match sampler.interpolation.as_deref() {
         None | Some("LINEAR") => Ok(Interpolation::Linear),
         Some("STEP") => Ok(Interpolation::Step),
         Some("CUBICSPLINE") => Ok(Interpolation::CubicSpline),
-        Some(other) => Err(Fault::new(format!("{path}.interpolation"), format!("{other:?} is not known"))),
+        Some(other) => Err(Fault::new(path.field("interpolation"), format!("{other:?} is not known"))),
     }
 }
 
-fn integers(values: Values, layout: &super::accessor::Layout, reader: &mut Reader, path: &str) -> Integers {
+fn integers(values: Values, layout: &super::accessor::Layout, reader: &mut Reader, path: &At) -> Integers {
     match values {
         _ if layout.is_float() => Integers::AsDeclared,
         Values::Property(_) => Integers::AsDeclared,
@@ -157,7 +144,7 @@ fn integers(values: Values, layout: &super::accessor::Layout, reader: &mut Reade
     }
 }
 
-fn mend_rotations(numbers: &mut [f64], interpolation: Interpolation, reader: &mut Reader, path: &str) {
+fn mend_rotations(numbers: &mut [f64], interpolation: Interpolation, reader: &mut Reader, path: &At) {
     let per_key = interpolation.elements_per_key();
     let mut mended = 0usize;
     for (index, rotation) in numbers.as_chunks_mut::<4>().0.iter_mut().enumerate() {
@@ -173,7 +160,7 @@ fn mend_rotations(numbers: &mut [f64], interpolation: Interpolation, reader: &mu
 }
 
 /// A fault of the model, at a place of the file.
-fn rephrase(error: Error, path: &str) -> Fault {
+fn rephrase(error: Error, path: &At) -> Fault {
     match error {
         Error::Timeline { key, reason } => Fault::new(path, format!("key {key}: {reason}")),
         other => Fault::new(path, other.to_string()),

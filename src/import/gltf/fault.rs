@@ -5,6 +5,43 @@ use std::path::Path;
 
 use crate::error::Error;
 
+/// A place in a document. It is spelled out, as a JSON path, only where there is something to say about it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At<'a> {
+    within: Option<&'a At<'a>>,
+    name: &'static str,
+    index: Option<usize>,
+}
+
+impl At<'_> {
+    /// An item of one of the document's arrays.
+    pub fn top(name: &'static str, index: usize) -> At<'static> {
+        At { within: None, name, index: Some(index) }
+    }
+
+    /// A field of what is here.
+    pub fn field(&self, name: &'static str) -> At<'_> {
+        At { within: Some(self), name, index: None }
+    }
+
+    /// An item of an array of what is here.
+    pub fn item(&self, name: &'static str, index: usize) -> At<'_> {
+        At { within: Some(self), name, index: Some(index) }
+    }
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(within) = self.within {
+            write!(out, "{within}.")?;
+        }
+        match self.index {
+            Some(index) => write!(out, "{}[{index}]", self.name),
+            None => write!(out, "{}", self.name),
+        }
+    }
+}
+
 /// Why a file cannot be used; becomes [`Error::Import`] once the file's name is known.
 #[derive(Debug)]
 pub(super) struct Fault {
@@ -15,31 +52,16 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { path: path.into(), reason: reason.into() }
+    pub fn new(path: impl fmt::Display, reason: impl Into<String>) -> Self {
+        Self { path: path.to_string(), reason: reason.into() }
     }
 
     /// An index beyond the end of an array of the document.
-    pub fn index(path: impl Into<String>, index: usize, array: &str, len: usize) -> Self {
+    pub fn index(path: impl fmt::Display, index: usize, array: &str, len: usize) -> Self {
         Self::new(path, format!("there is no {array}[{index}], the file has {len}"))
     }
 
     pub fn of(self, file: &Path) -> Error {
         Error::Import { file: file.to_path_buf(), path: self.path, reason: self.reason }
-    }
-}
-
-/// A fault of a file that was repaired or passed over, so that the rest could be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// JSON path of the fault, for example `animations[0].channels[3].target`.
-    pub path: String,
-    /// What is wrong there, and what was done about it.
-    pub message: String,
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.path, self.message)
     }
 }

@@ -28,10 +28,10 @@ use std::path::{Path, PathBuf};
 use self::animations::Animations;
 use self::document::Document;
 use self::fault::Fault;
-pub use self::fault::Warning;
 use self::nodes::Hierarchy;
 use self::reader::Reader;
 use crate::error::Error;
+use crate::import::warning::Warning;
 use crate::model::clip::Clip;
 use crate::model::library::{ClipId, Library, SkeletonId, SkinId};
 use crate::model::skeleton::Skeleton;
@@ -86,6 +86,8 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], folder: Opti
 /// A library of this file alone.
 fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, Asset), Error> {
     let of_file = |fault: Fault| fault.of(name);
+    // The stages have checked what the model checks; should one miss something, the file is still named.
+    let of_model = |error: Error| Fault::new("document", error.to_string()).of(name);
     let mut warnings = Vec::new();
     let container = container::open(bytes, &mut warnings).map_err(of_file)?;
     let json = document::trim(container.json);
@@ -95,22 +97,22 @@ fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, As
     extensions::check(&mut reader);
 
     let hierarchy = Hierarchy::new(&document).map_err(of_file)?;
-    let mut animations = Animations::new(&mut reader).map_err(of_file)?;
-    let moved = animations.moved_nodes(document.nodes.len());
+    let animations = Animations::read(&mut reader, &hierarchy.joints).map_err(of_file)?;
+    let moved = animations.moved_joints(document.nodes.len());
     let joints = hierarchy.joints(&mut reader, &moved).map_err(of_file)?;
 
     let mut library = Library::new();
     let skeleton_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let skeleton = library.add_skeleton(Skeleton::new(skeleton_name, joints, animations.properties(json))?);
+    let skeleton = Skeleton::new(skeleton_name, joints, animations.properties(json)).map_err(of_model)?;
+    let skeleton = library.add_skeleton(skeleton);
     let mut skins = Vec::with_capacity(document.skins.len());
     for index in 0..document.skins.len() {
         let skin = skins::read(index, &mut reader, &hierarchy.joints, skeleton).map_err(of_file)?;
-        skins.push(library.add_skin(skin)?);
+        skins.push(library.add_skin(skin).map_err(of_model)?);
     }
     let mut clips = Vec::with_capacity(document.animations.len());
-    for (index, animation) in document.animations.iter().enumerate() {
-        let tracks = animations.tracks(index, &mut reader, &hierarchy.joints).map_err(of_file)?;
-        clips.push(library.add_clip(Clip { name: animation.name.clone(), skeleton, tracks })?);
+    for (animation, tracks) in document.animations.iter().zip(animations.tracks) {
+        clips.push(library.add_clip(Clip { name: animation.name.clone(), skeleton, tracks }).map_err(of_model)?);
     }
     let (joints, warnings) = (hierarchy.joints, reader.warnings);
     Ok((library, Asset { file: name.to_path_buf(), skeleton, skins, clips, joints, warnings }))

@@ -1,9 +1,11 @@
 //! Nodes become joints (glTF 2.0, section 3.5).
 
+use std::fmt;
+
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use super::document::{Document, Mesh, Node};
-use super::fault::Fault;
+use super::fault::{At, Fault};
 use super::reader::Reader;
 use crate::model::is_usable;
 use crate::model::skeleton::Joint;
@@ -48,28 +50,28 @@ impl Hierarchy {
         Ok(Self { nodes, joints, parents })
     }
 
-    /// The joints, in order; `animated` says of each node whether a channel moves it.
-    pub fn joints(&self, reader: &mut Reader, animated: &[bool]) -> Result<Vec<Joint>, Fault> {
+    /// The joints, in order; `moved` says of each joint whether a channel moves it.
+    pub fn joints(&self, reader: &mut Reader, moved: &[bool]) -> Result<Vec<Joint>, Fault> {
         let document = reader.document;
-        for (index, mesh) in document.meshes.iter().enumerate() {
-            let count = mesh.target_count();
+        let target_counts: Vec<usize> = document.meshes.iter().map(Mesh::target_count).collect();
+        for (index, (mesh, &count)) in document.meshes.iter().zip(&target_counts).enumerate() {
             if mesh.primitives.iter().any(|primitive| primitive.targets.len() != count) {
                 let message = format!("the primitives differ in their number of morph targets; {count} are used");
                 reader.warn(format!("meshes[{index}].primitives"), message);
             }
         }
         let mut joints = Vec::with_capacity(self.nodes.len());
-        for &index in &self.nodes {
+        for (joint, &index) in self.nodes.iter().enumerate() {
             let Some(node) = document.nodes.get(index) else { continue };
-            let animated = animated.get(index).copied().unwrap_or(false);
-            let (rest, matrix) = transform(index, node, animated, reader)?;
+            let moved = moved.get(joint).copied().unwrap_or(false);
+            let (rest, matrix) = transform(index, node, moved, reader)?;
             let parent = self.parents.get(index).copied().flatten();
             joints.push(Joint {
                 name: node.name.clone(),
                 parent: parent.and_then(|parent| self.joints.get(parent).copied()),
                 rest,
                 matrix,
-                weights: weights(index, node, reader)?,
+                weights: weights(index, node, &target_counts, reader)?,
             });
         }
         Ok(joints)
@@ -103,7 +105,7 @@ fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<V
 fn transform(
     index: usize,
     node: &Node,
-    animated: bool,
+    moved: bool,
     reader: &mut Reader,
 ) -> Result<(Transform, Option<DAffine3>), Fault> {
     let fault = |field: &str| {
@@ -121,16 +123,17 @@ fn transform(
         }
     }
     if let Some(matrix) = &node.matrix {
-        let path = format!("nodes[{index}].matrix");
+        let node_path = At::top("nodes", index);
+        let path = node_path.field("matrix");
         if node.translation.is_some() || node.rotation.is_some() || node.scale.is_some() {
-            reader.warn(&path, "translation, rotation and scale stand beside it; the matrix is used");
+            reader.warn(path, "translation, rotation and scale stand beside it; the matrix is used");
         }
         let matrix = affine(matrix, &path, reader);
         let rest = Transform::from_affine(matrix);
         if !rest.is_usable() {
             return Err(fault("matrix"));
         }
-        if animated {
+        if moved {
             reader.warn(path, "the node is animated; the matrix is taken apart into translation, rotation and scale");
             return Ok((rest, None));
         }
@@ -150,7 +153,7 @@ fn transform(
 pub(super) const ZERO_ROTATION: f64 = 1e-6;
 
 /// The affine part of a column-major matrix; a last row other than 0, 0, 0, 1 is dropped with a warning.
-pub(super) fn affine(matrix: &[f64; 16], path: &str, reader: &mut Reader) -> DAffine3 {
+pub(super) fn affine(matrix: &[f64; 16], path: &dyn fmt::Display, reader: &mut Reader) -> DAffine3 {
     let [a, b, c, p, d, e, f, q, g, h, i, r, x, y, z, s] = *matrix;
     if [p, q, r, s - 1.0].into_iter().any(|number| number.abs() > 1e-6) {
         reader.warn(path, format!("its last row is {p} {q} {r} {s}; it is taken for 0 0 0 1"));
@@ -159,21 +162,23 @@ pub(super) fn affine(matrix: &[f64; 16], path: &str, reader: &mut Reader) -> DAf
 }
 
 /// The node's weights, else its mesh's, else zeros: one a morph target.
-fn weights(index: usize, node: &Node, reader: &mut Reader) -> Result<Vec<f64>, Fault> {
-    let meshes = &reader.document.meshes;
-    let mesh = match node.mesh {
-        Some(mesh) => {
-            let path = format!("nodes[{index}].mesh");
-            Some(meshes.get(mesh).ok_or_else(|| Fault::index(path, mesh, "meshes", meshes.len()))?)
-        }
-        None => None,
+fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Reader) -> Result<Vec<f64>, Fault> {
+    let node_path = At::top("nodes", index);
+    let path = node_path.field("mesh");
+    let (mesh, count) = match node.mesh {
+        Some(mesh) => match target_counts.get(mesh) {
+            Some(&count) => (Some(mesh), count),
+            None => return Err(Fault::index(path, mesh, "meshes", target_counts.len())),
+        },
+        None => (None, 0),
     };
-    let count = mesh.map_or(0, Mesh::target_count);
-    let own = node.weights.as_ref().map(|weights| (weights, format!("nodes[{index}].weights")));
-    let mesh_index = node.mesh.unwrap_or_default();
-    let meshs = || mesh?.weights.as_ref().map(|weights| (weights, format!("meshes[{mesh_index}].weights")));
-    reader.charge(&format!("nodes[{index}].mesh"), count as u64, 8)?;
-    let Some((given, path)) = own.or_else(meshs) else { return Ok(vec![0.0; count]) };
+    reader.charge(&path, count as u64, 8)?;
+    let of_node = node.weights.as_ref().map(|weights| (weights, format!("nodes[{index}].weights")));
+    let of_mesh = || {
+        let weights = reader.document.meshes.get(mesh?)?.weights.as_ref()?;
+        Some((weights, format!("meshes[{}].weights", mesh?)))
+    };
+    let Some((given, path)) = of_node.or_else(of_mesh) else { return Ok(vec![0.0; count]) };
     if let Some(place) = given.iter().position(|&weight| !is_usable(weight)) {
         return Err(Fault::new(format!("{path}[{place}]"), "it is beyond what 32-bit floats hold"));
     }

@@ -1,6 +1,7 @@
 //! Buffers and buffer views: where the bytes of a file are.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
@@ -13,8 +14,9 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::document::{Buffer, BufferView, Compression, Document};
-use super::fault::{Fault, Warning};
+use super::fault::{At, Fault};
 use super::meshopt;
+use crate::import::warning::Warning;
 
 /// What a file may take in memory besides a multiple of its own size. Channels may share an accessor, so that a small
 /// file is rightly larger once it is loaded, but not without end.
@@ -71,12 +73,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub fn warn(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.warnings.push(Warning { path: path.into(), message: message.into() });
+    pub fn warn(&mut self, path: impl fmt::Display, message: impl Into<String>) {
+        self.warnings.push(Warning { path: path.to_string(), message: message.into() });
     }
 
     /// Takes from the memory that the file may use; called before anything whose size the file only claims is made.
-    pub fn charge(&mut self, path: &str, items: u64, bytes_each: u64) -> Result<(), Fault> {
+    pub fn charge(&mut self, path: &At, items: u64, bytes_each: u64) -> Result<(), Fault> {
         match items.checked_mul(bytes_each).and_then(|bytes| self.budget.checked_sub(bytes)) {
             Some(budget) => {
                 self.budget = budget;
@@ -87,18 +89,18 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes of a buffer view, decompressed where they are compressed. `path` is where the index stands.
-    pub fn view(&mut self, index: usize, path: &str) -> Result<View<'a>, Fault> {
+    pub fn view(&mut self, index: usize, path: &At) -> Result<View<'a>, Fault> {
         let document = self.document;
         let count = document.buffer_views.len();
         let view = document.buffer_views.get(index).ok_or_else(|| Fault::index(path, index, "bufferViews", count))?;
-        let place = format!("bufferViews[{index}]");
+        let place = At::top("bufferViews", index);
         let compression = view.extensions.as_ref().and_then(|extensions| {
             let ext = extensions.ext_meshopt.as_ref().map(|ext| (ext, "EXT_meshopt_compression"));
             ext.or(extensions.khr_meshopt.as_ref().map(|khr| (khr, "KHR_meshopt_compression")))
         });
         let (bytes, range) = match compression {
             Some((compression, name)) => {
-                let bytes = self.decompress(index, compression, &format!("{place}.extensions.{name}"))?;
+                let bytes = self.decompress(index, compression, &place.field("extensions").field(name))?;
                 let range = 0..bytes.len();
                 (bytes, range)
             }
@@ -107,21 +109,20 @@ impl<'a> Reader<'a> {
         Ok(View { bytes, range, stride: stride(view) })
     }
 
-    fn decompress(&mut self, index: usize, from: &Compression, path: &str) -> Result<Bytes<'a>, Fault> {
+    fn decompress(&mut self, index: usize, from: &Compression, path: &At) -> Result<Bytes<'a>, Fault> {
         if let Some(Some(bytes)) = self.decompressed.get(index) {
             return Ok(bytes.clone());
         }
         let (bytes, range) = self.slice(from.buffer, from.byte_offset, from.byte_length, path)?;
-        self.charge(&format!("{path}.count"), from.count, from.byte_stride)?;
+        self.charge(&path.field("count"), from.count, from.byte_stride)?;
         let compressed = bytes.get(range).unwrap_or_default();
         let filter = from.filter.as_deref().unwrap_or("NONE");
-        let decompressed =
-            meshopt::decode(compressed, from.count, from.byte_stride, &from.mode, filter).map_err(|error| {
-                Fault::new(
-                    if error.field.is_empty() { path.into() } else { format!("{path}.{}", error.field) },
-                    error.reason,
-                )
-            })?;
+        let decompressed = meshopt::decode(compressed, from.count, from.byte_stride, &from.mode, filter).map_err(
+            |error| match error.field {
+                "" => Fault::new(path, error.reason),
+                field => Fault::new(path.field(field), error.reason),
+            },
+        )?;
         let bytes: Bytes<'a> = Rc::new(Cow::Owned(decompressed));
         if let Some(slot) = self.decompressed.get_mut(index) {
             *slot = Some(bytes.clone());
@@ -134,9 +135,9 @@ impl<'a> Reader<'a> {
         buffer: usize,
         offset: u64,
         length: u64,
-        path: &str,
+        path: &At,
     ) -> Result<(Bytes<'a>, Range<usize>), Fault> {
-        let bytes = self.buffer(buffer, &format!("{path}.buffer"))?;
+        let bytes = self.buffer(buffer, &path.field("buffer"))?;
         let range = offset.checked_add(length).and_then(|end| {
             let range = usize::try_from(offset).ok()?..usize::try_from(end).ok()?;
             (range.end <= bytes.len()).then_some(range)
@@ -148,7 +149,7 @@ impl<'a> Reader<'a> {
         Ok((bytes, range))
     }
 
-    fn buffer(&mut self, index: usize, path: &str) -> Result<Bytes<'a>, Fault> {
+    fn buffer(&mut self, index: usize, path: &At) -> Result<Bytes<'a>, Fault> {
         let document = self.document;
         let count = document.buffers.len();
         let buffer = document.buffers.get(index).ok_or_else(|| Fault::index(path, index, "buffers", count))?;
@@ -164,15 +165,15 @@ impl<'a> Reader<'a> {
     }
 
     fn load(&self, index: usize, buffer: &Buffer) -> Result<Cow<'a, [u8]>, Fault> {
-        let place = format!("buffers[{index}]");
+        let place = At::top("buffers", index);
         let wanted = buffer.byte_length;
         let too_short = |there: u64| {
             let wanted = wanted.unwrap_or(0);
-            Fault::new(format!("{place}.byteLength"), format!("{wanted} bytes are announced, {there} are there"))
+            Fault::new(place.field("byteLength"), format!("{wanted} bytes are announced, {there} are there"))
         };
         let bytes = match (&buffer.uri, self.bin) {
             (Some(uri), _) => {
-                let path = format!("{place}.uri");
+                let path = place.field("uri");
                 match uri.get(..5) {
                     Some(scheme) if scheme.eq_ignore_ascii_case("data:") => decode_data_uri(uri, &path)?.into(),
                     _ => self.read_file(uri, wanted, &path, too_short)?.into(),
@@ -191,7 +192,7 @@ impl<'a> Reader<'a> {
         &self,
         uri: &str,
         wanted: Option<u64>,
-        path: &str,
+        path: &At,
         too_short: impl Fn(u64) -> Fault,
     ) -> Result<Vec<u8>, Fault> {
         let fault = |reason: String| Fault::new(path, reason);
@@ -223,7 +224,7 @@ fn stride(view: &BufferView) -> Option<u64> {
     view.byte_stride.filter(|&stride| stride != 0)
 }
 
-fn decode_data_uri(uri: &str, path: &str) -> Result<Vec<u8>, Fault> {
+fn decode_data_uri(uri: &str, path: &At) -> Result<Vec<u8>, Fault> {
     let fault = |reason: String| Fault::new(path, reason);
     let Some((header, data)) = uri.split_once(',') else {
         return Err(fault("a data URI has a comma before its data, this one has none".into()));

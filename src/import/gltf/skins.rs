@@ -4,7 +4,7 @@ use glam::DAffine3;
 
 use super::accessor::Integers;
 use super::document::Skin as FileSkin;
-use super::fault::Fault;
+use super::fault::{At, Fault};
 use super::nodes::affine;
 use super::reader::Reader;
 use crate::model::library::SkeletonId;
@@ -18,8 +18,10 @@ pub(super) fn read(index: usize, reader: &mut Reader, joints: &[usize], skeleton
     };
     let mut of_skin = Vec::with_capacity(skin.joints.len());
     for (place, &node) in skin.joints.iter().enumerate() {
-        let path = || format!("skins[{index}].joints[{place}]");
-        of_skin.push(*joints.get(node).ok_or_else(|| Fault::index(path(), node, "nodes", joints.len()))?);
+        let joint = joints
+            .get(node)
+            .ok_or_else(|| Fault::index(At::top("skins", index).item("joints", place), node, "nodes", joints.len()))?;
+        of_skin.push(*joint);
     }
     let inverse_bind = inverse_bind(index, skin, reader)?;
     Ok(Skin { name: skin.name.clone(), skeleton, joints: of_skin, inverse_bind })
@@ -28,7 +30,8 @@ pub(super) fn read(index: usize, reader: &mut Reader, joints: &[usize], skeleton
 fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Vec<DAffine3>, Fault> {
     let count = skin.joints.len();
     let Some(accessor) = skin.inverse_bind_matrices else { return Ok(vec![DAffine3::IDENTITY; count]) };
-    let path = format!("skins[{index}].inverseBindMatrices");
+    let skin_path = At::top("skins", index);
+    let path = skin_path.field("inverseBindMatrices");
     let layout = reader.layout(accessor, &path)?;
     if layout.width != 16 || !layout.is_float() {
         return Err(Fault::new(path, format!("accessor {accessor} is not of MAT4 of floats")));
@@ -39,7 +42,7 @@ fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Ve
     let numbers = reader.read(accessor, count as u64, Integers::AsDeclared, &path)?;
     let mut matrices = Vec::with_capacity(count);
     for (place, matrix) in numbers.as_chunks::<16>().0.iter().enumerate() {
-        matrices.push(affine(matrix, &format!("accessors[{accessor}], element {place}"), reader));
+        matrices.push(affine(matrix, &format_args!("accessors[{accessor}], element {place}"), reader));
     }
     Ok(matrices)
 }

@@ -1,0 +1,30 @@
+//! Local matrices to model matrices, in place.
+//!
+//! In each round a joint's matrix takes in that of its ancestor 1, 2, 4, ... levels up, which by then holds as many levels
+//! itself: after as many rounds as the depth has bits, each has met its root. Strips of joints go from the last to the
+//! first: an ancestor comes before its descendants, so it still has the last round's matrix when it is read.
+
+/// Makes model matrices of the local ones that start at `base`. All lanes of the workgroup take part.
+fn hierarchy_walk(base: u32, lane: u32, present: bool) {
+    let joint_count = batch.skeleton.joint_count;
+    let strip_count = (joint_count + batch.lane_count - 1u) / batch.lane_count;
+    for (var round = 0u; round < batch.skeleton.round_count; round += 1u) {
+        let ancestors = batch.skeleton.ancestors + round * joint_count;
+        for (var strip = strip_count; strip > 0u; strip -= 1u) {
+            let joint = (strip - 1u) * batch.lane_count + lane;
+            var ancestor = NONE;
+            if present && joint < joint_count {
+                ancestor = words[ancestors + joint];
+            }
+            var product: Rows;
+            if ancestor != NONE {
+                product = matrix_multiply(joint_matrix_load(base + ancestor), joint_matrix_load(base + joint));
+            }
+            joint_matrix_barrier();
+            if ancestor != NONE {
+                joint_matrix_store(base + joint, product);
+            }
+            joint_matrix_barrier();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Affine matrices as three rows of four: the linear part, and in the last column the translation.
+
+/// An affine matrix.
+struct Rows {
+    x: vec4<f32>,
+    y: vec4<f32>,
+    z: vec4<f32>,
+}
+
+/// `T R S`: scales, then rotates by a unit quaternion, then translates.
+fn matrix_compose(translation: vec3<f32>, q: vec4<f32>, scale: vec3<f32>) -> Rows {
+    let d = q.xyz + q.xyz;
+    let xx = q.x * d.x;
+    let yy = q.y * d.y;
+    let zz = q.z * d.z;
+    let xy = q.x * d.y;
+    let xz = q.x * d.z;
+    let yz = q.y * d.z;
+    let wx = q.w * d.x;
+    let wy = q.w * d.y;
+    let wz = q.w * d.z;
+    return Rows(
+        vec4(vec3(1.0 - (yy + zz), xy - wz, xz + wy) * scale, translation.x),
+        vec4(vec3(xy + wz, 1.0 - (xx + zz), yz - wx) * scale, translation.y),
+        vec4(vec3(xz - wy, yz + wx, 1.0 - (xx + yy)) * scale, translation.z),
+    );
+}
+
+/// A row of the product of two matrices: that of the left one, applied to the right one.
+fn matrix_row(row: vec4<f32>, right: Rows) -> vec4<f32> {
+    return right.x * row.x + right.y * row.y + right.z * row.z + vec4(0.0, 0.0, 0.0, row.w);
+}
+
+/// The product of two matrices: first the right one, then the left one.
+fn matrix_multiply(left: Rows, right: Rows) -> Rows {
+    return Rows(matrix_row(left.x, right), matrix_row(left.y, right), matrix_row(left.z, right));
+}
+
+/// A matrix that lies in the library's values.
+fn matrix_load(at: u32) -> Rows {
+    return Rows(values[at], values[at + 1u], values[at + 2u]);
+}

@@ -1,0 +1,141 @@
+//! Records that Rust writes: the twins of `src/pack/record.rs`, where each field is described. A test compares the two.
+//!
+//! Clips, timelines and channels lie in the words; `*_load` reads one at its place.
+
+/// No joint, no table, no matrix.
+const NONE: u32 = 0xffffffffu;
+
+const MODE_REST: u32 = 0u;
+const MODE_CONSTANT: u32 = 1u;
+const MODE_STEP: u32 = 2u;
+const MODE_LINEAR: u32 = 3u;
+const MODE_CUBIC: u32 = 4u;
+const MODE_BITS: u32 = 8u;
+
+const SHAPE_ROTATION: u32 = 8u;
+
+const CLOCK_FIXED: u32 = 0u;
+const CLOCK_LOOP: u32 = 1u;
+
+const OUTPUT_LOCAL: u32 = 1u;
+const OUTPUT_MODEL: u32 = 2u;
+const OUTPUT_SKIN: u32 = 4u;
+
+struct Skeleton {
+    joint_count: u32,
+    round_count: u32,
+    ancestors: u32,
+    rest: u32,
+    matrices: u32,
+    skin_joint_count: u32,
+    skin_joints: u32,
+    inverse_binds: u32,
+    weight_count: u32,
+    property_width: u32,
+    timeline_count: u32,
+    reserved: u32,
+}
+
+struct Clip {
+    timelines: u32,
+    timeline_count: u32,
+    channels: u32,
+    value_channels: u32,
+    weight_channel_count: u32,
+    value_channel_count: u32,
+    duration_low: u32,
+    duration_high: u32,
+    duration_unit: f32,
+}
+
+struct Timeline {
+    key_count: u32,
+    times: u32,
+    first: f32,
+    cells_per_second: f32,
+    cell_count: u32,
+    table: u32,
+    row: u32,
+}
+
+struct Channel {
+    values: u32,
+    sampler: u32,
+}
+
+struct ValueChannel {
+    values: u32,
+    sampler: u32,
+    output: u32,
+    shape: u32,
+}
+
+struct Layer {
+    clip: u32,
+    clock: u32,
+    time_high: f32,
+    time_low: f32,
+    start_low: u32,
+    start_high: u32,
+    loops_low: u32,
+    loops_middle: u32,
+    loops_high: u32,
+}
+
+struct Batch {
+    skeleton: Skeleton,
+    instance_count: u32,
+    lane_count: u32,
+    span_count: u32,
+    groups_per_row: u32,
+    outputs: u32,
+    first_value: u32,
+    value_count: u32,
+    reserved: u32,
+}
+
+struct Frame {
+    now_low: u32,
+    now_high: u32,
+    reserved_0: u32,
+    reserved_1: u32,
+}
+
+const CLIP_WORDS: u32 = 9u;
+const TIMELINE_WORDS: u32 = 7u;
+const CHANNEL_WORDS: u32 = 2u;
+const VALUE_CHANNEL_WORDS: u32 = 4u;
+
+fn clip_load(at: u32) -> Clip {
+    return Clip(
+        words[at],
+        words[at + 1u],
+        words[at + 2u],
+        words[at + 3u],
+        words[at + 4u],
+        words[at + 5u],
+        words[at + 6u],
+        words[at + 7u],
+        bitcast<f32>(words[at + 8u]),
+    );
+}
+
+fn timeline_load(at: u32) -> Timeline {
+    return Timeline(
+        words[at],
+        words[at + 1u],
+        bitcast<f32>(words[at + 2u]),
+        bitcast<f32>(words[at + 3u]),
+        words[at + 4u],
+        words[at + 5u],
+        words[at + 6u],
+    );
+}
+
+fn channel_load(at: u32) -> Channel {
+    return Channel(words[at], words[at + 1u]);
+}
+
+fn value_channel_load(at: u32) -> ValueChannel {
+    return ValueChannel(words[at], words[at + 1u], words[at + 2u], words[at + 3u]);
+}

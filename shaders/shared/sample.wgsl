@@ -1,0 +1,57 @@
+//! Key and fraction to value (glTF 2.0, appendix C).
+
+/// The mode of a sampler.
+fn sample_mode(sampler: u32) -> u32 {
+    return sampler & ((1u << MODE_BITS) - 1u);
+}
+
+/// The timeline of a sampler, by its index in the clip.
+fn sample_timeline(sampler: u32) -> u32 {
+    return sampler >> MODE_BITS;
+}
+
+/// Up to four numbers, each for itself.
+fn sample_numbers(at: u32, mode: u32, span: Span) -> vec4<f32> {
+    if mode == MODE_CONSTANT {
+        return values[at];
+    }
+    let key = at + span.row;
+    if mode == MODE_STEP {
+        return values[key];
+    }
+    if mode == MODE_LINEAR {
+        let start = values[key];
+        return start + (values[key + span.next] - start) * span.fraction;
+    }
+    return sample_cubic(key, span);
+}
+
+/// A rotation, of unit length.
+fn sample_rotation(at: u32, mode: u32, span: Span) -> vec4<f32> {
+    if mode == MODE_CONSTANT {
+        return values[at];
+    }
+    let key = at + span.row;
+    if mode == MODE_STEP {
+        return quat_normalize(values[key], values[key]);
+    }
+    if mode == MODE_LINEAR {
+        return quat_slerp(values[key], values[key + span.next], span.fraction);
+    }
+    return quat_normalize(sample_cubic(key, span), values[key + 1u]);
+}
+
+/// A cubic Hermite spline. A key is in-tangent, value, out-tangent.
+///
+/// `(2 t^3 - 3 t^2 + 1) v + d (t^3 - 2 t^2 + t) b + (-2 t^3 + 3 t^2) v' + d (t^3 - t^2) a'`, as the value of the nearer
+/// key and what is added to it, so that nothing is lost near a key.
+fn sample_cubic(key: u32, span: Span) -> vec4<f32> {
+    let next = key + span.next;
+    let start = values[key + 1u];
+    let end = values[next + 1u];
+    let t = span.fraction;
+    let u = 1.0 - t;
+    let leaving = values[key + 2u] * (span.interval * t * u * u);
+    let arriving = values[next] * (span.interval * t * t * u);
+    return start + (end - start) * (t * t * (3.0 - 2.0 * t)) + leaving - arriving;
+}

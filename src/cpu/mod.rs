@@ -1,0 +1,12 @@
+//! The CPU engine: reads the packing, uses all cores.
+//!
+//! Its stages bear the names of the shader modules in `shaders/shared`, whose functions they mirror.
+
+pub mod engine;
+mod hierarchy;
+mod matrix;
+mod phase;
+mod pose;
+mod quat;
+mod sample;
+mod search;

@@ -1,0 +1,144 @@
+//! The contract between Rust and WGSL, without a GPU: what both declare is compared, and the pipelines are built on
+//! wgpu's no-op device.
+
+use wgpu::naga;
+
+use crate::gpu::library::{BINDINGS, Binding, GpuLibrary};
+use crate::gpu::shader::{Composed, POSE_ENTRY, VARIANTS, Variant};
+use crate::pack::record::{self, Field};
+
+fn parse(variant: &Variant) -> naga::Module {
+    let composed = Composed::pose(variant);
+    naga::front::wgsl::parse_str(&composed.code).unwrap_or_else(|error| {
+        let line = error.location(&composed.code).map_or(0, |location| location.line_number);
+        panic!("{:?}: {}", composed.locate(line), error.emit_to_string(&composed.code))
+    })
+}
+
+/// The faults of a WGSL record against its Rust twin.
+fn compare(module: &naga::Module, name: &str, fields: &[Field], size: usize) -> Vec<String> {
+    let Some((_, found)) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some(name)) else {
+        return vec![format!("WGSL has no {name}")];
+    };
+    let naga::TypeInner::Struct { members, span } = &found.inner else { return vec![format!("{name} is no struct")] };
+    let mut faults = Vec::new();
+    if *span as usize != size {
+        faults.push(format!("{name} has {span} bytes in WGSL, {size} in Rust"));
+    }
+    if members.len() != fields.len() {
+        faults.push(format!("{name} has {} fields in WGSL, {} in Rust", members.len(), fields.len()));
+    }
+    for (member, field) in members.iter().zip(fields) {
+        let member_type = &module.types[member.ty];
+        let type_name = match member_type.inner {
+            naga::TypeInner::Scalar(naga::Scalar::U32) => "u32",
+            naga::TypeInner::Scalar(naga::Scalar::F32) => "f32",
+            _ => member_type.name.as_deref().unwrap_or("something else"),
+        };
+        let found = (member.name.as_deref().unwrap_or(""), type_name, member.offset as usize);
+        if found != (field.name, field.type_name, field.offset) {
+            faults.push(format!("{name}: {found:?} in WGSL, {field:?} in Rust"));
+        }
+    }
+    faults
+}
+
+fn constant(module: &naga::Module, name: &str) -> Option<u32> {
+    let (_, constant) = module.constants.iter().find(|(_, constant)| constant.name.as_deref() == Some(name))?;
+    match module.global_expressions[constant.init] {
+        naga::Expression::Literal(naga::Literal::U32(value)) => Some(value),
+        _ => None,
+    }
+}
+
+#[test]
+fn records_are_the_same_in_rust_and_wgsl() {
+    let module = parse(&VARIANTS[0]);
+    macro_rules! faults {
+        ($($name:ident),*) => {
+            [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
+        };
+    }
+    let faults: Vec<String> = faults!(Skeleton, Clip, Timeline, Channel, ValueChannel, Layer, Batch, Frame);
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn the_comparison_of_records_sees_planted_faults() {
+    let field = |name, type_name, offset| Field { name, type_name, offset };
+    let rust = [field("a", "u32", 0), field("b", "f32", 4)];
+    let faults = |wgsl: &str| {
+        let code = format!(
+            "{wgsl} @group(0) @binding(0) var<storage> r: R; @compute @workgroup_size(1) fn f() {{ _ = r.a; }}"
+        );
+        compare(&naga::front::wgsl::parse_str(&code).unwrap(), "R", &rust, 8).len()
+    };
+    assert_eq!(faults("struct R { a: u32, b: f32 }"), 0);
+    assert_eq!(faults("struct R { b: f32, a: u32 }"), 2, "swapped");
+    assert!(faults("struct R { a: u32, b: vec3<f32> }") > 0, "another type");
+    assert!(faults("struct R { a: u32, b: f32, c: u32 }") > 0, "one too many");
+    assert!(faults("struct R { a: u32, other: f32 }") > 0, "another name");
+}
+
+#[test]
+fn constants_are_the_same_in_rust_and_wgsl() {
+    for variant in &VARIANTS {
+        let module = parse(variant);
+        macro_rules! check {
+            ($($name:ident),*) => {
+                $(assert_eq!(constant(&module, stringify!($name)), Some(record::$name), stringify!($name));)*
+            };
+        }
+        check!(NONE, MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_BITS, SHAPE_ROTATION);
+        check!(CLOCK_FIXED, CLOCK_LOOP, OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
+        let words = |name: &str| constant(&module, name).map(|words| words as usize);
+        assert_eq!(words("CLIP_WORDS"), Some(record::Clip::WORDS));
+        assert_eq!(words("TIMELINE_WORDS"), Some(record::Timeline::WORDS));
+        assert_eq!(words("CHANNEL_WORDS"), Some(record::Channel::WORDS));
+        assert_eq!(words("VALUE_CHANNEL_WORDS"), Some(record::ValueChannel::WORDS));
+    }
+}
+
+#[test]
+fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
+    for variant in &VARIANTS {
+        let module = parse(variant);
+        let entry = &module.entry_points[0];
+        assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, POSE_ENTRY));
+        assert_eq!(entry.workgroup_size, [variant.workgroup_size, 1, 1]);
+        let mut bindings: Vec<(u32, u32, String, Binding)> = Vec::new();
+        let mut workgroup_bytes = 0;
+        for (_, global) in module.global_variables.iter() {
+            let kind = match global.space {
+                naga::AddressSpace::Uniform => Binding::Uniform,
+                naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
+                naga::AddressSpace::Storage { .. } => Binding::Read,
+                naga::AddressSpace::WorkGroup => {
+                    workgroup_bytes += module.types[global.ty].inner.size(module.to_ctx());
+                    continue;
+                }
+                other => panic!("{other:?}"),
+            };
+            let place = global.binding.expect("a binding");
+            bindings.push((place.group, place.binding, global.name.clone().unwrap_or_default(), kind));
+        }
+        bindings.sort_by_key(|binding| binding.1);
+        let expected: Vec<_> = (0..).zip(BINDINGS).map(|(at, (name, kind))| (0, at, name.to_string(), kind)).collect();
+        assert_eq!(bindings, expected);
+        let limits = wgpu::Limits::default();
+        assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {variant:?}");
+        assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
+    }
+}
+
+#[test]
+fn every_pipeline_builds_on_a_device_that_does_nothing() {
+    let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    let mut library = crate::model::library::Library::new();
+    for joints in [1, 100, 200, 300] {
+        let joints = vec![crate::model::skeleton::Joint::default(); joints];
+        library.add_skeleton(crate::model::skeleton::Skeleton::new(None, joints, Vec::new()).unwrap());
+    }
+    let library = GpuLibrary::new(&device, crate::pack::library::Packing::new(&library).unwrap()).unwrap();
+    assert!(library.pipelines.iter().all(Option::is_some));
+}

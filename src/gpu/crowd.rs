@@ -1,0 +1,258 @@
+//! A crowd on the GPU, and the buffers that its poses are written to.
+
+use wgpu::util::DeviceExt;
+
+use crate::error::Error;
+use crate::gpu::library::{GpuLibrary, Scopes, largest_binding, upload};
+use crate::gpu::shader::{VARIANTS, Variant};
+use crate::model::crowd::Crowd;
+use crate::model::library::SkeletonId;
+use crate::model::outputs::Outputs;
+use crate::model::ticks::Ticks;
+use crate::pack::crowd::{Group, PackedCrowd};
+use crate::pack::outputs::Layout;
+use crate::pack::record::{self, Frame};
+
+/// Workgroups in one dimension of a dispatch: what every adapter has.
+const GROUPS_PER_ROW: u32 = 65_535;
+
+/// A crowd in GPU buffers, with room for its poses.
+///
+/// A crowd that merely plays needs nothing from frame to frame but [`encode`](Self::encode).
+#[derive(Debug)]
+pub struct GpuCrowd {
+    chunks: Vec<Chunk>,
+    frame: wgpu::Buffer,
+    /// For each instance of the crowd its chunk and its place there.
+    places: Vec<(u32, u32)>,
+}
+
+/// Instances of one skeleton whose outputs fit a binding each.
+///
+/// A crowd is one chunk for each of its skeletons, or several where a buffer would be larger than the device allows. The
+/// buffers are laid out as [`pack::outputs`](crate::pack::outputs) says, instance after instance; an output that was not
+/// asked for has none. They have the usages `STORAGE`, `VERTEX` and `COPY_SRC`, so that a vertex shader reads them as they are.
+#[derive(Debug)]
+pub struct Chunk {
+    skeleton: SkeletonId,
+    instances: Vec<usize>,
+    layout: Layout,
+    /// Local, model, skin, values.
+    outputs: [Option<wgpu::Buffer>; 4],
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    workgroups: (u32, u32),
+}
+
+impl GpuCrowd {
+    /// Uploads a crowd of the library's skeletons and clips, and makes room for its poses. Nothing is submitted.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Limit`] where one instance's outputs are
+    /// larger than the device allows; [`Error::Device`] where its memory does not suffice.
+    pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
+        let packed = PackedCrowd::new(&library.packing, crowd)?;
+        let scopes = Scopes::push(device);
+        let frame = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("posse frame"),
+            size: size_of::<Frame>() as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut chunks = Vec::new();
+        let mut failure = None;
+        for group in &packed.groups {
+            if let Err(error) = push_chunks(device, library, &packed, group, outputs, &frame, &mut chunks) {
+                failure = Some(error);
+                break;
+            }
+        }
+        scopes.pop()?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let mut places = vec![(0, 0); packed.len()];
+        for (chunk, number) in chunks.iter().zip(0..) {
+            for (&instance, place) in chunk.instances.iter().zip(0..) {
+                places[instance] = (number, place);
+            }
+        }
+        Ok(Self { chunks, frame, places })
+    }
+
+    /// Records the poses of all instances at a time of the crowd's clock.
+    ///
+    /// It only records: nothing is submitted or waited for. What it uploads, the clock's 16 bytes, goes through the
+    /// encoder, so that two frames in one submission do not disturb each other.
+    pub fn encode(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, now: Ticks) {
+        self.encode_timed(device, encoder, now, None);
+    }
+
+    /// As [`encode`](Self::encode), with the pass's begin and end written to a query set.
+    pub fn encode_timed(
+        &self,
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        now: Ticks,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
+    ) {
+        let staging = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("posse frame upload"),
+            contents: bytemuck::bytes_of(&Frame::new(now.0)),
+            usage: wgpu::BufferUsages::COPY_SRC,
+        });
+        encoder.copy_buffer_to_buffer(&staging, 0, &self.frame, 0, size_of::<Frame>() as u64);
+        let label = Some("posse pose");
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes });
+        for chunk in &self.chunks {
+            pass.set_pipeline(&chunk.pipeline);
+            pass.set_bind_group(0, &chunk.bind_group, &[]);
+            pass.dispatch_workgroups(chunk.workgroups.0, chunk.workgroups.1, 1);
+        }
+    }
+
+    /// The chunks, skeleton after skeleton.
+    pub fn chunks(&self) -> &[Chunk] {
+        &self.chunks
+    }
+
+    /// The chunk of an instance, and its place in the chunk's buffers.
+    ///
+    /// # Panics
+    /// Where the crowd has no such instance.
+    pub fn find(&self, instance: usize) -> (&Chunk, usize) {
+        let (chunk, place) = self.places[instance];
+        (&self.chunks[chunk as usize], place as usize)
+    }
+}
+
+impl Chunk {
+    /// The skeleton of all its instances.
+    pub fn skeleton(&self) -> SkeletonId {
+        self.skeleton
+    }
+
+    /// The crowd's index of each instance, in the order of the buffers.
+    pub fn instances(&self) -> &[usize] {
+        &self.instances
+    }
+
+    /// How many numbers an instance has in each buffer.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Local transforms: for each instance and joint 12 `f32`: translation xyz, 0, rotation xyzw, scale xyz, 0.
+    pub fn local(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[0].as_ref()
+    }
+
+    /// Model matrices: for each instance and joint three rows of 4 `f32`.
+    pub fn model(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[1].as_ref()
+    }
+
+    /// Skin matrices: for each instance, skin and joint of the skin three rows of 4 `f32`.
+    pub fn skin(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[2].as_ref()
+    }
+
+    /// Morph weights and properties: for each instance those `f32` that are wanted, weights first.
+    pub fn values(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[3].as_ref()
+    }
+}
+
+/// Adds the chunks of a group of instances.
+fn push_chunks(
+    device: &wgpu::Device,
+    library: &GpuLibrary,
+    packed: &PackedCrowd,
+    group: &Group,
+    outputs: Outputs,
+    frame: &wgpu::Buffer,
+    chunks: &mut Vec<Chunk>,
+) -> Result<(), Error> {
+    let skeleton = &library.packing.skeletons[group.skeleton.index()].record;
+    let layout = Layout::new(skeleton, outputs);
+    let variant = Variant::for_joints(skeleton.joint_count);
+    let in_storage = VARIANTS[variant].joint_capacity.is_none();
+    let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
+    let [local, model, skin, values] = layout.strides();
+    let strides = [local, model.max(model_scratch), skin, values];
+    let largest = strides.into_iter().map(|stride| 4 * stride).fold(size_of::<record::Layer>(), usize::max) as u64;
+    let allowed = largest_binding(device);
+    if largest > allowed {
+        let what = format!("bytes of one instance of skeleton {}", group.skeleton.index());
+        return Err(Error::Limit { what, needed: largest, allowed });
+    }
+    let Some(pipeline) = &library.pipelines[variant] else {
+        return Err(Error::Device(format!("skeleton {} has no pipeline", group.skeleton.index())));
+    };
+    let step = usize::try_from(allowed / largest).unwrap_or(usize::MAX);
+    for first in group.instances.clone().step_by(step) {
+        let range = first..group.instances.end.min(first.saturating_add(step));
+        let count = range.len();
+        let layers = upload(device, "posse layers", bytemuck::cast_slice(&packed.layers[range.clone()]));
+        let batch = batch(skeleton, &layout, &VARIANTS[variant], count as u32);
+        let batch_buffer = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("posse batch"),
+            contents: bytemuck::bytes_of(&batch),
+            usage: wgpu::BufferUsages::UNIFORM,
+        });
+        let buffers = strides.map(|stride| output_buffer(device, 4 * (stride * count) as u64));
+        let [local, model, skin, values] = &buffers;
+        let bound = [&library.words, &library.values, &layers, frame, &batch_buffer, local, model, skin, values];
+        let entries: Vec<_> = (0..).zip(bound).map(|(binding, buffer)| entry(binding, buffer)).collect();
+        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("posse pose"),
+            layout: &library.layout,
+            entries: &entries,
+        });
+        let wanted = layout.strides();
+        let mut index = 0;
+        let outputs = buffers.map(|buffer| {
+            index += 1;
+            (wanted[index - 1] > 0).then_some(buffer)
+        });
+        let groups = (count as u32).div_ceil(VARIANTS[variant].workgroup_size / batch.lane_count);
+        chunks.push(Chunk {
+            skeleton: group.skeleton,
+            instances: packed.order[range].to_vec(),
+            layout,
+            outputs,
+            pipeline: pipeline.clone(),
+            bind_group,
+            workgroups: (groups.min(GROUPS_PER_ROW), groups.div_ceil(GROUPS_PER_ROW)),
+        });
+    }
+    Ok(())
+}
+
+fn batch(skeleton: &record::Skeleton, layout: &Layout, variant: &Variant, instance_count: u32) -> record::Batch {
+    let lane_count = variant.lane_count(skeleton.joint_count);
+    record::Batch {
+        skeleton: *skeleton,
+        instance_count,
+        lane_count,
+        span_count: (variant.span_capacity / (variant.workgroup_size / lane_count)).min(skeleton.timeline_count),
+        groups_per_row: GROUPS_PER_ROW,
+        outputs: layout.bits(),
+        first_value: layout.first_value as u32,
+        value_count: layout.values as u32,
+        reserved: 0,
+    }
+}
+
+fn output_buffer(device: &wgpu::Device, size: u64) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("posse output"),
+        size: size.max(16),
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    })
+}
+
+fn entry(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
+    wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }
+}

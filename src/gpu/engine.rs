@@ -1,0 +1,114 @@
+//! The GPU engine as an [`Evaluator`]: a device of its own, poses read back.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::evaluator::Evaluator;
+use crate::gpu::crowd::{Chunk, GpuCrowd};
+use crate::gpu::headless::HeadlessGpu;
+use crate::gpu::library::GpuLibrary;
+use crate::gpu::readback;
+use crate::model::crowd::Crowd;
+use crate::model::library::Library;
+use crate::model::outputs::Outputs;
+use crate::model::poses::{Pose, Poses};
+use crate::model::ticks::Ticks;
+use crate::pack::library::Packing;
+use crate::pack::outputs::Numbers;
+
+/// The GPU engine with a device of its own. A renderer uses [`GpuLibrary`] and [`GpuCrowd`] with its device instead.
+#[derive(Debug)]
+pub struct GpuEngine {
+    gpu: HeadlessGpu,
+    library: GpuLibrary,
+}
+
+impl GpuEngine {
+    /// An engine for a library, on this device.
+    ///
+    /// # Errors
+    /// As [`Packing::new`] and [`GpuLibrary::new`].
+    pub fn new(library: &Library, gpu: HeadlessGpu) -> Result<Self, Error> {
+        let library = GpuLibrary::new(&gpu.device, Packing::new(library)?)?;
+        Ok(Self { gpu, library })
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &HeadlessGpu {
+        &self.gpu
+    }
+
+    /// The library on the device.
+    pub fn library(&self) -> &GpuLibrary {
+        &self.library
+    }
+
+    /// What some instances of a chunk hold, by their places there, read back after all that was submitted.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device is lost or out of memory.
+    pub fn read(&self, chunk: &Chunk, instances: Range<usize>) -> Result<Numbers, Error> {
+        let encoder = self.gpu.device.create_command_encoder(&Default::default());
+        let buffers = [chunk.local(), chunk.model(), chunk.skin(), chunk.values()];
+        let strides = chunk.layout().strides();
+        let bytes = |stride: usize| 4 * (stride * instances.start) as u64..4 * (stride * instances.end) as u64;
+        let wanted = buffers.into_iter().zip(strides).filter_map(|(buffer, stride)| Some((buffer?, bytes(stride))));
+        let wanted: Vec<_> = wanted.collect();
+        let mut contents = readback::read(&self.gpu.device, &self.gpu.queue, encoder, &wanted)?.into_iter();
+        let mut numbers = |buffer: Option<&wgpu::Buffer>| match buffer.and_then(|_| contents.next()) {
+            Some(bytes) => bytemuck::pod_collect_to_vec(&bytes),
+            None => Vec::new(),
+        };
+        let [local, model, skin, values] = buffers.map(&mut numbers);
+        Ok(Numbers { local, model, skin, values })
+    }
+
+    /// The pose of one instance, of those outputs that the crowd was made for, read back after all that was submitted.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device is lost or out of memory.
+    ///
+    /// # Panics
+    /// Where the crowd has no such instance.
+    pub fn read_instance(&self, crowd: &GpuCrowd, instance: usize, outputs: Outputs) -> Result<Pose, Error> {
+        let (chunk, place) = crowd.find(instance);
+        let numbers = self.read(chunk, place..place + 1)?;
+        let skeleton = &self.library.packing.skeletons[chunk.skeleton().index()];
+        Ok(numbers.pose(skeleton, chunk.layout(), 0, outputs))
+    }
+
+    /// Waits until all that was submitted has run.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device is lost.
+    pub fn wait(&self) -> Result<(), Error> {
+        readback::wait(&self.gpu.device)
+    }
+}
+
+impl Evaluator for GpuEngine {
+    fn engine(&self) -> &'static str {
+        "gpu"
+    }
+
+    fn adapter(&self) -> String {
+        self.gpu.name()
+    }
+
+    fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error> {
+        let device = &self.gpu.device;
+        let gpu_crowd = GpuCrowd::new(device, &self.library, crowd, outputs)?;
+        let mut encoder = device.create_command_encoder(&Default::default());
+        gpu_crowd.encode(device, &mut encoder, now);
+        self.gpu.queue.submit([encoder.finish()]);
+        let mut instances = vec![Pose::default(); crowd.len()];
+        for chunk in gpu_crowd.chunks() {
+            let numbers = self.read(chunk, 0..chunk.instances().len())?;
+            let skeleton = &self.library.packing.skeletons[chunk.skeleton().index()];
+            for (place, &instance) in chunk.instances().iter().enumerate() {
+                instances[instance] = numbers.pose(skeleton, chunk.layout(), place, outputs);
+            }
+        }
+        Ok(Poses { instances })
+    }
+}

@@ -1,0 +1,161 @@
+//! A library on the GPU: what never changes, and the pipelines.
+
+use wgpu::util::DeviceExt;
+
+use crate::error::Error;
+use crate::gpu::shader::{Composed, POSE_ENTRY, VARIANTS, Variant};
+use crate::pack::library::Packing;
+
+/// What a binding of the kernel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// Storage that is read.
+    Read,
+    /// Storage that is written.
+    Write,
+    /// A uniform.
+    Uniform,
+}
+
+/// The bindings of the kernel's only group, in order, by the names that WGSL gives them.
+pub(super) const BINDINGS: [(&str, Binding); 9] = [
+    ("words", Binding::Read),
+    ("values", Binding::Read),
+    ("layers", Binding::Read),
+    ("frame", Binding::Uniform),
+    ("batch", Binding::Uniform),
+    ("local_out", Binding::Write),
+    ("model_out", Binding::Write),
+    ("skin_out", Binding::Write),
+    ("values_out", Binding::Write),
+];
+
+/// A packed library in GPU buffers, with the pipelines that pose its skeletons.
+///
+/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::crowd::GpuCrowd)s share it.
+#[derive(Debug)]
+pub struct GpuLibrary {
+    pub(super) packing: Packing,
+    pub(super) words: wgpu::Buffer,
+    pub(super) values: wgpu::Buffer,
+    pub(super) layout: wgpu::BindGroupLayout,
+    /// One for each of [`VARIANTS`] that a skeleton of the library needs.
+    pub(super) pipelines: [Option<wgpu::ComputePipeline>; VARIANTS.len()],
+}
+
+impl GpuLibrary {
+    /// Uploads a packing and builds the pipelines for it. Nothing is submitted.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where the packing does not fit a binding of the device; [`Error::Shader`] and [`Error::Device`]
+    /// where the device refuses.
+    pub fn new(device: &wgpu::Device, packing: Packing) -> Result<Self, Error> {
+        check_size(device, "words of a packed library, in bytes", 4 * packing.arrays.words.len() as u64)?;
+        check_size(device, "values of a packed library, in bytes", 16 * packing.arrays.values.len() as u64)?;
+        let scopes = Scopes::push(device);
+        let words = upload(device, "posse words", bytemuck::cast_slice(&packing.arrays.words));
+        let values = upload(device, "posse values", bytemuck::cast_slice(&packing.arrays.values));
+        let layout = bind_group_layout(device);
+        scopes.pop()?;
+        let mut pipelines = [const { None }; VARIANTS.len()];
+        for skeleton in &packing.skeletons {
+            let variant = Variant::for_joints(skeleton.record.joint_count);
+            if pipelines[variant].is_none() {
+                pipelines[variant] = Some(pipeline(device, &layout, &VARIANTS[variant])?);
+            }
+        }
+        Ok(Self { packing, words, values, layout, pipelines })
+    }
+}
+
+/// The largest binding of storage that a device allows, in bytes.
+pub(super) fn largest_binding(device: &wgpu::Device) -> u64 {
+    let limits = device.limits();
+    limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
+}
+
+fn check_size(device: &wgpu::Device, what: &str, needed: u64) -> Result<(), Error> {
+    let allowed = largest_binding(device);
+    if needed > allowed { Err(Error::Limit { what: what.into(), needed, allowed }) } else { Ok(()) }
+}
+
+/// A storage buffer with contents; never empty, since a binding may not be.
+pub(super) fn upload(device: &wgpu::Device, label: &str, contents: &[u8]) -> wgpu::Buffer {
+    let contents = if contents.is_empty() { &[0; 16] } else { contents };
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+    device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
+}
+
+fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
+        binding: index as u32,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: match binding {
+                Binding::Read => wgpu::BufferBindingType::Storage { read_only: true },
+                Binding::Write => wgpu::BufferBindingType::Storage { read_only: false },
+                Binding::Uniform => wgpu::BufferBindingType::Uniform,
+            },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let entries: Vec<_> = BINDINGS.iter().enumerate().map(entry).collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse pose"), entries: &entries })
+}
+
+/// Builds the fused pass in one of its forms.
+pub(super) fn pipeline(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    variant: &Variant,
+) -> Result<wgpu::ComputePipeline, Error> {
+    let module = Composed::pose(variant).compile(device)?;
+    let scopes = Scopes::push(device);
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("posse pose"),
+        bind_group_layouts: &[Some(layout)],
+        immediate_size: 0,
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("posse pose"),
+        layout: Some(&layout),
+        module: &module,
+        entry_point: Some(POSE_ENTRY),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            // Every place is written before it is read.
+            zero_initialize_workgroup_memory: false,
+            ..Default::default()
+        },
+        cache: None,
+    });
+    scopes.pop().map(|()| pipeline)
+}
+
+/// Catches what a device reports, instead of the panic that is wgpu's default.
+pub(super) struct Scopes([wgpu::ErrorScopeGuard; 3]);
+
+impl Scopes {
+    /// From now on.
+    pub fn push(device: &wgpu::Device) -> Self {
+        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+        Self([OutOfMemory, Internal, Validation].map(|filter| device.push_error_scope(filter)))
+    }
+
+    /// Until now.
+    ///
+    /// # Errors
+    /// [`Error::Device`] with the first report.
+    pub fn pop(self) -> Result<(), Error> {
+        let [memory, internal, validation] = self.0;
+        let reports = [validation, internal, memory].map(|scope| pollster::block_on(scope.pop()));
+        match reports.into_iter().flatten().next() {
+            None => Ok(()),
+            Some(wgpu::Error::OutOfMemory { .. }) => {
+                Err(Error::Device("out of memory; ask for fewer instances or outputs at a time".into()))
+            }
+            Some(error) => Err(Error::Device(error.to_string())),
+        }
+    }
+}

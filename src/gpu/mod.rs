@@ -1,0 +1,17 @@
+//! The wgpu engine.
+//!
+//! [`GpuLibrary`](library::GpuLibrary) holds what never changes, [`GpuCrowd`](crowd::GpuCrowd) a crowd with the buffers
+//! that its poses are written to; the caller brings device, queue and encoder. [`HeadlessGpu`](headless::HeadlessGpu) is
+//! the only type that owns a device.
+
+pub mod bandwidth;
+pub mod crowd;
+pub mod engine;
+pub mod headless;
+pub mod library;
+mod readback;
+mod shader;
+pub mod stopwatch;
+
+#[cfg(test)]
+mod contract_tests;

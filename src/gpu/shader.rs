@@ -1,0 +1,150 @@
+//! WGSL put together from modules, compiled, and its errors traced back to file and line.
+
+use std::fmt::Write;
+
+use crate::error::Error;
+
+/// A shader file.
+#[derive(Debug, Clone, Copy)]
+struct Module {
+    file: &'static str,
+    text: &'static str,
+}
+
+macro_rules! module {
+    ($file:literal) => {
+        Module { file: concat!("shaders/", $file), text: include_str!(concat!("../../shaders/", $file)) }
+    };
+}
+
+const SHARED: [Module; 7] = [
+    module!("shared/records.wgsl"),
+    module!("shared/phase.wgsl"),
+    module!("shared/search.wgsl"),
+    module!("shared/quat.wgsl"),
+    module!("shared/matrix.wgsl"),
+    module!("shared/sample.wgsl"),
+    module!("shared/hierarchy.wgsl"),
+];
+const JOINTS_IN_WORKGROUP: Module = module!("shared/joints_in_workgroup.wgsl");
+const JOINTS_IN_STORAGE: Module = module!("shared/joints_in_storage.wgsl");
+const POSE: Module = module!("pose.wgsl");
+
+/// Name of the entry point of the fused pass.
+pub const POSE_ENTRY: &str = "pose";
+
+/// A form of the fused pass for rigs of some size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variant {
+    /// Invocations of a workgroup.
+    pub workgroup_size: u32,
+    /// Joint matrices of a workgroup; `None` where they are in storage.
+    pub joint_capacity: Option<u32>,
+    /// Search results of a workgroup.
+    pub span_capacity: u32,
+}
+
+/// All forms, from small to large. Each fits the 16 KiB of workgroup memory that every adapter has.
+pub const VARIANTS: [Variant; 4] = [
+    Variant { workgroup_size: 64, joint_capacity: Some(64), span_capacity: 128 },
+    Variant { workgroup_size: 128, joint_capacity: Some(128), span_capacity: 192 },
+    Variant { workgroup_size: 256, joint_capacity: Some(256), span_capacity: 256 },
+    Variant { workgroup_size: 256, joint_capacity: None, span_capacity: 512 },
+];
+
+impl Variant {
+    /// The index of the form for a skeleton of so many joints.
+    pub fn for_joints(joints: u32) -> usize {
+        let fits = |variant: &Variant| variant.joint_capacity.is_none_or(|capacity| joints <= capacity);
+        VARIANTS.iter().position(fits).unwrap_or(VARIANTS.len() - 1)
+    }
+
+    /// Lanes for an instance of so many joints: a power of two, at most the workgroup's size.
+    pub fn lane_count(&self, joints: u32) -> u32 {
+        joints.max(1).checked_next_power_of_two().map_or(self.workgroup_size, |lanes| lanes.min(self.workgroup_size))
+    }
+}
+
+/// WGSL of several modules, one after the other.
+#[derive(Debug, Clone)]
+pub struct Composed {
+    /// The text.
+    pub code: String,
+    /// For each module its file and the number of the line before its first.
+    starts: Vec<(&'static str, u32)>,
+}
+
+impl Composed {
+    /// The fused pass in one of its forms.
+    pub fn pose(variant: &Variant) -> Self {
+        let joints = if variant.joint_capacity.is_some() { JOINTS_IN_WORKGROUP } else { JOINTS_IN_STORAGE };
+        let mut code = String::new();
+        let mut constant = |name: &str, value: u32| writeln!(code, "const {name}: u32 = {value}u;").is_ok();
+        constant("WORKGROUP_SIZE", variant.workgroup_size);
+        constant("SPAN_CAPACITY", variant.span_capacity);
+        constant("JOINT_CAPACITY", variant.joint_capacity.unwrap_or(0));
+        Self::new(code, SHARED.into_iter().chain([joints, POSE]))
+    }
+
+    fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {
+        let mut composed = Self { starts: vec![("generated constants", 0)], code: constants };
+        for module in modules {
+            composed.starts.push((module.file, composed.code.lines().count() as u32));
+            composed.code.push_str(module.text);
+            if !module.text.ends_with('\n') {
+                composed.code.push('\n');
+            }
+        }
+        composed
+    }
+
+    /// The file and the line in it of a line of the whole, from 1.
+    pub fn locate(&self, line: u32) -> (&'static str, u32) {
+        let before = self.starts.iter().rev().find(|(_, start)| *start < line);
+        before.map_or(("", line), |(file, start)| (file, line - start))
+    }
+
+    /// Compiles the text.
+    ///
+    /// # Errors
+    /// [`Error::Shader`] with the compiler's first message.
+    pub fn compile(&self, device: &wgpu::Device) -> Result<wgpu::ShaderModule, Error> {
+        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let source = wgpu::ShaderSource::Wgsl(self.code.as_str().into());
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some("posse pose"), source });
+        let Some(error) = pollster::block_on(scope.pop()) else { return Ok(module) };
+        let info = pollster::block_on(module.get_compilation_info());
+        let fault = info.messages.iter().find(|message| message.message_type == wgpu::CompilationMessageType::Error);
+        let line = fault.and_then(|fault| fault.location).map_or(0, |location| location.line_number);
+        let message = fault.map_or_else(|| error.to_string(), |fault| fault.message.clone());
+        let (file, line) = if line > 0 { self.locate(line) } else { (POSE.file, 0) };
+        Err(Error::Shader { file: file.into(), line, message })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_file_and_line_it_comes_from() {
+        let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+        let good = Module { file: "good.wgsl", text: "fn good() -> f32 {\n    return 1.0;\n}\n" };
+        let bad = Module { file: "bad.wgsl", text: "// A comment.\n\nfn bad() -> f32 {\n    return nothing;\n}" };
+        let composed = Composed::new("const A: u32 = 1u;\n".into(), [good, bad].into_iter());
+        match composed.compile(&device) {
+            Err(Error::Shader { file, line, message }) => {
+                assert_eq!((file.as_str(), line), ("bad.wgsl", 4));
+                assert!(message.contains("nothing"), "{message}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_instance_gets_lanes_for_its_joints() {
+        assert_eq!([1, 2, 5, 64].map(|joints| VARIANTS[0].lane_count(joints)), [1, 2, 8, 64]);
+        assert_eq!([65, 200, 256].map(|joints| VARIANTS[2].lane_count(joints)), [128, 256, 256]);
+        assert_eq!([1, 64, 65, 256, 257, 9999].map(Variant::for_joints), [0, 0, 1, 2, 3, 3]);
+    }
+}

@@ -1,0 +1,12 @@
+//! Model to flat arrays: the only bridge to bytes, read by the GPU and the CPU engine alike.
+//!
+//! Everything lies in two arrays. `words` holds indices, key times and records of `u32` and `f32` bits; `values` holds
+//! vectors of four `f32`: keys, rest poses, inverse bind matrices. Offsets into them are in their own elements.
+
+pub mod clip;
+pub mod crowd;
+pub mod library;
+pub mod outputs;
+pub mod record;
+pub mod skeleton;
+pub mod timeline;

@@ -1,0 +1,126 @@
+//! Where an engine writes, and how its numbers become poses.
+//!
+//! All engines write the same arrays, instance after instance in the packed order:
+//!
+//! * `local`: a joint is 12 numbers: translation xyz, 0, rotation xyzw, scale xyz, 0;
+//! * `model` and `skin`: a matrix is its three rows of four numbers, the last of each row the translation;
+//! * `values`: the morph weights of all joints, then the numbers of all properties, whichever of them are wanted.
+
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+use crate::model::outputs::Outputs;
+use crate::model::poses::Pose;
+use crate::model::transform::Transform;
+use crate::pack::library::PackedSkeleton;
+use crate::pack::record::{self, OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN};
+
+/// Numbers of a joint's local transform, and of a matrix.
+pub const NUMBERS: usize = 12;
+
+/// What an engine writes for each instance of a skeleton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Numbers of an instance in `local`; 0 where it is not wanted.
+    pub local: usize,
+    /// Numbers of an instance in `model`; 0 where it is not wanted.
+    pub model: usize,
+    /// Numbers of an instance in `skin`; 0 where it is not wanted.
+    pub skin: usize,
+    /// Numbers of an instance in `values`.
+    pub values: usize,
+    /// Morph weights come before properties; this many of both are left out at the start.
+    pub first_value: usize,
+}
+
+impl Layout {
+    /// The layout for a skeleton and the outputs that are wanted.
+    pub fn new(skeleton: &record::Skeleton, outputs: Outputs) -> Self {
+        let wanted = |wanted: bool, count: u32| if wanted { count as usize } else { 0 };
+        let joints = skeleton.joint_count;
+        Self {
+            local: NUMBERS * wanted(outputs.local, joints),
+            model: NUMBERS * wanted(outputs.model, joints),
+            skin: NUMBERS * wanted(outputs.skin, skeleton.skin_joint_count),
+            values: wanted(outputs.weights, skeleton.weight_count)
+                + wanted(outputs.properties, skeleton.property_width),
+            first_value: wanted(!outputs.weights, skeleton.weight_count),
+        }
+    }
+
+    /// The bits of [`record::Batch::outputs`].
+    pub fn bits(&self) -> u32 {
+        let bit = |numbers: usize, bit: u32| if numbers > 0 { bit } else { 0 };
+        bit(self.local, OUTPUT_LOCAL) | bit(self.model, OUTPUT_MODEL) | bit(self.skin, OUTPUT_SKIN)
+    }
+
+    /// The bytes of an instance in all arrays together.
+    pub fn bytes(&self) -> u64 {
+        self.strides().into_iter().map(|numbers| 4 * numbers as u64).sum()
+    }
+
+    /// The numbers of an instance in each of `local`, `model`, `skin` and `values`.
+    pub fn strides(&self) -> [usize; 4] {
+        [self.local, self.model, self.skin, self.values]
+    }
+}
+
+/// Numbers of some instances of one skeleton, as [`Layout`] says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Numbers {
+    /// Local transforms.
+    pub local: Vec<f32>,
+    /// Model matrices.
+    pub model: Vec<f32>,
+    /// Skin matrices.
+    pub skin: Vec<f32>,
+    /// Morph weights and properties.
+    pub values: Vec<f32>,
+}
+
+impl Numbers {
+    /// Makes room for this many instances.
+    pub fn resize(&mut self, layout: &Layout, instances: usize) {
+        self.local.resize(layout.local * instances, 0.0);
+        self.model.resize(layout.model * instances, 0.0);
+        self.skin.resize(layout.skin * instances, 0.0);
+        self.values.resize(layout.values * instances, 0.0);
+    }
+
+    /// The pose of an instance.
+    pub(crate) fn pose(&self, skeleton: &PackedSkeleton, layout: &Layout, instance: usize, outputs: Outputs) -> Pose {
+        let local = slice(&self.local, layout.local, instance);
+        let model = slice(&self.model, layout.model, instance);
+        let skin = slice(&self.skin, layout.skin, instance);
+        let values: Vec<f64> = slice(&self.values, layout.values, instance).iter().map(|&v| f64::from(v)).collect();
+        let weight_count = if outputs.weights { skeleton.record.weight_count as usize } else { 0 };
+        let (weights, properties) = values.split_at(weight_count.min(values.len()));
+        let mut matrices = skin.chunks_exact(NUMBERS).map(matrix);
+        let skins = skeleton.skins.iter().map(|&joints| matrices.by_ref().take(joints).collect()).collect();
+        Pose {
+            local: local.chunks_exact(NUMBERS).map(transform).collect(),
+            model: model.chunks_exact(NUMBERS).map(matrix).collect(),
+            skins: if outputs.skin { skins } else { Vec::new() },
+            weights: weights.to_vec(),
+            properties: properties.to_vec(),
+        }
+    }
+}
+
+fn slice(numbers: &[f32], stride: usize, instance: usize) -> &[f32] {
+    &numbers[instance * stride..(instance + 1) * stride]
+}
+
+fn transform(numbers: &[f32]) -> Transform {
+    let [tx, ty, tz, _, qx, qy, qz, qw, sx, sy, sz] = std::array::from_fn(|index| f64::from(numbers[index]));
+    Transform {
+        translation: DVec3::new(tx, ty, tz),
+        rotation: DQuat::from_xyzw(qx, qy, qz, qw),
+        scale: DVec3::new(sx, sy, sz),
+    }
+}
+
+fn matrix(numbers: &[f32]) -> DAffine3 {
+    let number = |row: usize, column: usize| f64::from(numbers[4 * row + column]);
+    let column = |column: usize| DVec3::new(number(0, column), number(1, column), number(2, column));
+    DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation: column(3) }
+}

@@ -1,0 +1,274 @@
+//! Records that Rust writes and WGSL reads.
+//!
+//! Each is declared once here and once in `shaders/shared/records.wgsl`; a test compares the two, field by field.
+
+use bytemuck::{Pod, Zeroable};
+
+/// A field of a record, for the comparison with WGSL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type, as written.
+    pub type_name: &'static str,
+    /// Its offset in bytes.
+    pub offset: usize,
+}
+
+macro_rules! record {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ident,)* }) => {
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Pod, Zeroable)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $type,)*
+        }
+
+        impl $name {
+            /// The number of `u32` words of a record.
+            pub const WORDS: usize = size_of::<Self>() / 4;
+            /// The fields in order.
+            pub const FIELDS: &'static [Field] = &[$(Field {
+                name: stringify!($field),
+                type_name: stringify!($type),
+                offset: std::mem::offset_of!($name, $field),
+            },)*];
+        }
+    };
+}
+
+/// No joint, no table, no matrix.
+pub const NONE: u32 = u32::MAX;
+
+/// No curve: the rest pose.
+pub const MODE_REST: u32 = 0;
+/// One value for all times.
+pub const MODE_CONSTANT: u32 = 1;
+/// The previous key's value.
+pub const MODE_STEP: u32 = 2;
+/// Linear between keys; rotations spherically.
+pub const MODE_LINEAR: u32 = 3;
+/// Cubic Hermite splines.
+pub const MODE_CUBIC: u32 = 4;
+/// Bits of [`Channel::sampler`] that hold the mode; the timeline's index in its clip lies above them.
+pub const MODE_BITS: u32 = 8;
+
+/// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.
+pub const SHAPE_ROTATION: u32 = 8;
+
+/// [`Layer::clock`]: the layer stands at its time.
+pub const CLOCK_FIXED: u32 = 0;
+/// [`Layer::clock`]: the layer plays in a loop.
+pub const CLOCK_LOOP: u32 = 1;
+
+/// Bit of [`Batch::outputs`]: local transforms.
+pub const OUTPUT_LOCAL: u32 = 1;
+/// Bit of [`Batch::outputs`]: model matrices.
+pub const OUTPUT_MODEL: u32 = 2;
+/// Bit of [`Batch::outputs`]: skin matrices.
+pub const OUTPUT_SKIN: u32 = 4;
+
+record! {
+    /// A skeleton with its skins.
+    Skeleton {
+        /// Joints, parents before children.
+        joint_count: u32,
+        /// Rounds of ancestor doubling until every joint has met its root: the logarithm of the depth.
+        round_count: u32,
+        /// Words: for each round, for each joint its ancestor 2^round levels up, or none.
+        ancestors: u32,
+        /// Values: rest translations of all joints, then rotations, then scales.
+        rest: u32,
+        /// Words: for each joint the place in the values of the three rows of its rest matrix, or none. None for all: none.
+        matrices: u32,
+        /// Joints of all skins together.
+        skin_joint_count: u32,
+        /// Words: the joint of each skin matrix.
+        skin_joints: u32,
+        /// Values: three rows of the inverse bind matrix of each skin matrix.
+        inverse_binds: u32,
+        /// Numbers of all morph weights together.
+        weight_count: u32,
+        /// Numbers of all properties together.
+        property_width: u32,
+        /// The most timelines of a clip.
+        timeline_count: u32,
+        /// Fills the record to a multiple of 16 bytes, as a uniform needs.
+        reserved: u32,
+    }
+}
+
+record! {
+    /// A clip, in the words.
+    Clip {
+        /// Words: its timeline records.
+        timelines: u32,
+        /// How many.
+        timeline_count: u32,
+        /// Words: channels of all joints' translations, then rotations, then scales.
+        channels: u32,
+        /// Words: channels of morph weights, then those of properties.
+        value_channels: u32,
+        /// Value channels of morph weights.
+        weight_channel_count: u32,
+        /// Value channels of morph weights and properties.
+        value_channel_count: u32,
+        /// The duration as an integer of 64 bits, the highest of them 1; 0 for a clip without duration: lower half.
+        duration_low: u32,
+        /// Its upper half.
+        duration_high: u32,
+        /// Seconds of a unit of the upper half, a power of two.
+        duration_unit: f32,
+    }
+}
+
+record! {
+    /// A timeline of a clip, in the words.
+    Timeline {
+        /// Keys, at least 2.
+        key_count: u32,
+        /// Words: the time of each key as two `f32`, whose sum is exact to 48 bits.
+        times: u32,
+        /// Time of the first key in seconds.
+        first: f32,
+        /// Cells (of even timelines: keys) a second.
+        cells_per_second: f32,
+        /// Cells of the lookup table; of even timelines the number of gaps.
+        cell_count: u32,
+        /// Words: for each cell's start and the end of the last the last key at or before it; none where keys are even.
+        table: u32,
+        /// Values from key to key.
+        row: u32,
+    }
+}
+
+record! {
+    /// What drives a joint's translation, rotation or scale, in the words.
+    Channel {
+        /// Values: the first key, or the one value.
+        values: u32,
+        /// The mode, and above it the timeline's index in the clip.
+        sampler: u32,
+    }
+}
+
+record! {
+    /// What drives up to four numbers of morph weights or properties, in the words.
+    ValueChannel {
+        /// Values: the first key, or the one value.
+        values: u32,
+        /// The mode, and above it the timeline's index in the clip.
+        sampler: u32,
+        /// Place of the first number among an instance's weights and properties.
+        output: u32,
+        /// How many numbers, 1 to 4, and whether they are a rotation.
+        shape: u32,
+    }
+}
+
+record! {
+    /// A layer of an instance.
+    Layer {
+        /// Words: the clip's record.
+        clip: u32,
+        /// Fixed or playing.
+        clock: u32,
+        /// The fixed time in seconds, rounded.
+        time_high: f32,
+        /// What the rounding left.
+        time_low: f32,
+        /// Start tick, lower half.
+        start_low: u32,
+        /// Start tick, upper half.
+        start_high: u32,
+        /// Loops a tick, a binary fraction of 96 bits in two's complement: lowest word.
+        loops_low: u32,
+        /// Its middle word.
+        loops_middle: u32,
+        /// Its highest word.
+        loops_high: u32,
+    }
+}
+
+record! {
+    /// What all instances of a dispatch share: a uniform.
+    Batch {
+        /// The skeleton of all.
+        skeleton: Skeleton,
+        /// Instances.
+        instance_count: u32,
+        /// Lanes of an instance: a power of two, at most the workgroup's size.
+        lane_count: u32,
+        /// Timelines of an instance that have a place in workgroup memory.
+        span_count: u32,
+        /// Workgroups in a row of the dispatch.
+        groups_per_row: u32,
+        /// Which of local, model and skin are wanted.
+        outputs: u32,
+        /// The first number written of an instance's weights and properties.
+        first_value: u32,
+        /// How many are written.
+        value_count: u32,
+        /// Fills the record to a multiple of 16 bytes, as a uniform needs.
+        reserved: u32,
+    }
+}
+
+record! {
+    /// What changes from frame to frame: a uniform.
+    Frame {
+        /// The tick, lower half.
+        now_low: u32,
+        /// The tick, upper half.
+        now_high: u32,
+        /// Fills the record to 16 bytes, as a uniform needs.
+        reserved_0: u32,
+        /// As above.
+        reserved_1: u32,
+    }
+}
+
+impl Channel {
+    /// A channel of a mode, of the clip's timeline of this index.
+    pub fn new(mode: u32, timeline: u32, values: u32) -> Self {
+        Self { values, sampler: mode | timeline << MODE_BITS }
+    }
+}
+
+impl Frame {
+    /// The frame at a tick.
+    pub fn new(now: i64) -> Self {
+        Self { now_low: now as u32, now_high: (now >> 32) as u32, ..Self::default() }
+    }
+
+    /// The tick.
+    pub fn now(self) -> i64 {
+        i64::from(self.now_high as i32) << 32 | i64::from(self.now_low)
+    }
+}
+
+/// Splits a number into an `f32` and the rest that the rounding left.
+pub fn split(number: f64) -> (f32, f32) {
+    let high = number as f32;
+    (high, (number - f64::from(high)) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_survives_the_frame() {
+        for tick in [0, 1, -1, i64::MAX, i64::MIN, 1 << 32, -(1 << 40) + 7] {
+            assert_eq!(Frame::new(tick).now(), tick);
+        }
+    }
+
+    #[test]
+    fn a_split_number_is_exact_to_48_bits() {
+        for number in [0.1, 1.0 / 3.0, 12345.678901, -7.0e-3] {
+            let (high, low) = split(number);
+            assert!((f64::from(high) + f64::from(low) - number).abs() <= number.abs() * 2.0_f64.powi(-48));
+        }
+    }
+}

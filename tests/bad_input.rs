@@ -1,0 +1,394 @@
+use std::path::Path;
+
+use posse::error::Error;
+use posse::import::gltf;
+use posse::model::library::Library;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::gltf_builder::{GltfBuilder, bytes, load, something_of_everything};
+
+/// The place at which a file is refused.
+fn refused(file: &[u8]) -> String {
+    match load(file) {
+        Err(Error::Import { path, reason, .. }) => {
+            assert!(!reason.is_empty());
+            path
+        }
+        other => panic!("this was to be refused: {other:?}"),
+    }
+}
+
+/// Changes one thing, and expects the file to be refused there.
+#[track_caller]
+fn refuses(pointer: &str, value: Value, path: &str) {
+    let mut file = something_of_everything();
+    file.set(pointer, value.clone());
+    assert_eq!(refused(&file.glb()), path, "with {value} at {pointer}");
+}
+
+#[test]
+fn the_file_that_the_other_tests_break_is_whole() {
+    let (_, asset) = something_of_everything().load().unwrap();
+    assert_eq!(asset.warnings, []);
+}
+
+#[test]
+fn indices_beyond_their_array_are_refused_where_they_stand() {
+    refuses("/animations/0/channels/2/sampler", json!(5), "animations[0].channels[2].sampler");
+    refuses("/animations/0/channels/4/sampler", json!(5), "animations[0].channels[4].sampler");
+    refuses("/animations/0/channels/0/target/node", json!(3), "animations[0].channels[0].target.node");
+    refuses("/animations/0/samplers/1/input", json!(7), "animations[0].samplers[1].input");
+    refuses("/animations/0/samplers/1/output", json!(7), "animations[0].samplers[1].output");
+    refuses("/animations/0/samplers/4/output", json!(7), "animations[0].samplers[4].output");
+    refuses("/accessors/0/bufferView", json!(8), "accessors[0].bufferView");
+    refuses("/accessors/5/sparse/indices/bufferView", json!(8), "accessors[5].sparse.indices.bufferView");
+    refuses("/accessors/5/sparse/values/bufferView", json!(8), "accessors[5].sparse.values.bufferView");
+    refuses("/bufferViews/1/buffer", json!(1), "bufferViews[1].buffer");
+    refuses("/skins/0/joints/1", json!(3), "skins[0].joints[1]");
+    refuses("/skins/0/inverseBindMatrices", json!(7), "skins[0].inverseBindMatrices");
+    refuses("/nodes/0/children/1", json!(3), "nodes[0].children[1]");
+    refuses("/nodes/2/mesh", json!(1), "nodes[2].mesh");
+    let pointer = "/animations/0/channels/4/target/extensions/KHR_animation_pointer/pointer";
+    let path = "animations[0].channels[4].target.extensions.KHR_animation_pointer.pointer";
+    for broken in ["/nodes/3/scale", "/nodes/-1/scale", "/nodes/99999999999999999999/scale", "/meshes/1/weights", "x"] {
+        refuses(pointer, json!(broken), path);
+    }
+    refuses(pointer, json!("/meshes/0/weights/2"), "animations[0].channels[4].target");
+}
+
+#[test]
+fn types_and_counts_that_do_not_fit_are_refused() {
+    refuses("/accessors/0/componentType", json!(5123), "animations[0].samplers[0].input");
+    refuses("/accessors/0/componentType", json!(5124), "accessors[0].componentType");
+    refuses("/accessors/0/type", json!("VEC3"), "animations[0].samplers[0].input");
+    refuses("/accessors/0/type", json!("VEC5"), "accessors[0].type");
+    refuses("/accessors/0/count", json!(0), "animations[0].samplers[0].input");
+    refuses("/accessors/0/count", json!(-1), "accessors[0].count");
+    refuses("/accessors/0/count", json!(4), "accessors[0].bufferView");
+    refuses("/accessors/0/byteOffset", json!(u64::MAX), "accessors[0].bufferView");
+    refuses("/accessors/1/type", json!("VEC4"), "animations[0].samplers[0].output");
+    refuses("/accessors/1/count", json!(2), "animations[0].samplers[0].output");
+    refuses("/accessors/1/count", json!(0), "animations[0].samplers[0].output");
+    refuses("/accessors/3/count", json!(5), "animations[0].samplers[2].output");
+    refuses("/accessors/3/type", json!("VEC2"), "animations[0].samplers[2].output");
+    refuses("/accessors/4/count", json!(1), "skins[0].inverseBindMatrices");
+    refuses("/accessors/4/type", json!("VEC4"), "skins[0].inverseBindMatrices");
+    refuses("/accessors/4/componentType", json!(5122), "skins[0].inverseBindMatrices");
+    refuses("/accessors/5/sparse/count", json!(4), "accessors[5].sparse.count");
+    refuses("/accessors/5/sparse/count", json!(2), "accessors[5].sparse.indices.bufferView");
+    refuses("/accessors/5/sparse/indices/componentType", json!(5126), "accessors[5].sparse.indices.componentType");
+    refuses("/animations/0/samplers/0/interpolation", json!("CUBICSPLINE"), "animations[0].samplers[0].output");
+    refuses("/animations/0/samplers/0/interpolation", json!("BEZIER"), "animations[0].samplers[0].interpolation");
+    refuses("/bufferViews/1/byteStride", json!(8), "accessors[1].bufferView");
+    refuses("/bufferViews/1/byteLength", json!(35), "accessors[1].bufferView");
+    refuses("/bufferViews/1/byteLength", json!(4_000_000_000u64), "bufferViews[1]");
+    refuses("/bufferViews/1/byteOffset", json!(u64::MAX), "bufferViews[1]");
+    refuses("/nodes/1/translation", json!([1, 2]), "nodes[1].translation");
+    refuses("/nodes/1/translation/1", json!(1e300), "nodes[1].translation");
+}
+
+#[test]
+fn absurd_counts_cost_no_memory() {
+    for count in [4_000_000_000, u64::MAX / 16, u64::MAX] {
+        refuses("/accessors/0/count", json!(count), "accessors[0].count");
+        refuses("/accessors/5/sparse/count", json!(count), "accessors[5].sparse.count");
+        refuses("/buffers", json!([{ "byteLength": count }]), "buffers[0].byteLength");
+        let mut file = something_of_everything();
+        file.remove("/accessors/0/bufferView");
+        file.set("/accessors/0/count", json!(count));
+        assert_eq!(refused(&file.glb()), "accessors[0].count");
+        // Enough scalars for a property of that width.
+        let mut file = something_of_everything();
+        file.json["accessors"][6] = json!({ "componentType": 5126, "count": count, "type": "SCALAR" });
+        file.json["accessors"][0]["count"] = json!(1);
+        assert!(refused(&file.glb()).starts_with("animations[0].samplers["));
+    }
+}
+
+#[test]
+fn a_small_file_cannot_grow_without_end_by_sharing() {
+    let mut file = GltfBuilder::new();
+    let times: Vec<f32> = (0..20_000).map(|key| key as f32).collect();
+    let input = file.floats("SCALAR", &times);
+    let output = file.floats("VEC3", &vec![0.5; 60_000]);
+    for node in 0..20_000 {
+        file.push("nodes", json!({}));
+        let target = json!({ "node": node, "path": "scale" });
+        file.push(
+            "animations",
+            json!({ "channels": [{ "sampler": 0, "target": target }], "samplers": [{ "input": input, "output": output }] }),
+        );
+    }
+    assert_eq!(refused(&file.glb()), format!("accessors[{output}].count"));
+}
+
+#[test]
+fn numbers_that_are_none_are_refused_with_their_element() {
+    for (accessor, place) in [(0, 1), (1, 4), (4, 17), (6, 5)] {
+        for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let mut file = something_of_everything();
+            let view =
+                &file.json["bufferViews"][file.json["accessors"][accessor]["bufferView"].as_u64().unwrap() as usize];
+            let offset = view["byteOffset"].as_u64().unwrap() as usize + place * 4;
+            file.bin[offset..offset + 4].copy_from_slice(&number.to_le_bytes());
+            match file.load() {
+                Err(Error::Import { path, reason, .. }) => {
+                    assert_eq!(path, format!("accessors[{accessor}]"));
+                    assert!(reason.contains("element 1 "), "{reason}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn key_times_that_do_not_increase_are_refused() {
+    for times in [[0.0, 1.0, 1.0], [0.0, 2.0, 1.0], [0.0, -0.0, 1.0]] {
+        let mut file = something_of_everything();
+        let input = file.floats("SCALAR", &times);
+        file.set("/animations/0/samplers/1/input", json!(input));
+        assert_eq!(refused(&file.glb()), "animations[0].samplers[1].input");
+    }
+}
+
+#[test]
+fn sparse_indices_beyond_the_elements_are_refused() {
+    let mut file = something_of_everything();
+    let offset = file.json["bufferViews"][5]["byteOffset"].as_u64().unwrap() as usize;
+    file.bin[offset] = 3;
+    assert_eq!(refused(&file.glb()), "accessors[5].sparse.indices");
+}
+
+#[test]
+fn hierarchies_that_are_none_are_refused() {
+    refuses("/nodes/1/children", json!([2]), "nodes[1].children[0]");
+    refuses("/nodes/0/children", json!([1, 1]), "nodes[0].children[1]");
+    refuses("/nodes/2/children", json!([2]), "nodes[2].children[0]");
+    let mut file = GltfBuilder::new();
+    for children in [json!([1]), json!([2]), json!([1])] {
+        file.push("nodes", json!({ "children": children }));
+    }
+    assert_eq!(refused(&file.glb()), "nodes[2].children[0]");
+    let mut file = GltfBuilder::new();
+    for children in [json!([]), json!([2]), json!([3]), json!([1])] {
+        file.push("nodes", json!({ "children": children }));
+    }
+    assert!(["nodes[1].children[0]", "nodes[2].children[0]", "nodes[3].children[0]"].contains(&&*refused(&file.glb())));
+    let mut file = GltfBuilder::new();
+    file.push("nodes", json!({ "children": [0] }));
+    assert_eq!(refused(&file.glb()), "nodes[0].children[0]");
+}
+
+#[test]
+fn a_very_deep_hierarchy_costs_no_stack() {
+    let count = 200_000;
+    let mut file = GltfBuilder::new();
+    file.json["nodes"] =
+        (0..count).map(|node| if node == 0 { json!({}) } else { json!({ "children": [node - 1] }) }).collect();
+    let (library, asset) = file.load().unwrap();
+    assert_eq!(asset.joints[0], count - 1);
+    assert_eq!(library.skeleton(asset.skeleton).depths().last(), Some(&(count - 1)));
+}
+
+#[test]
+fn buffers_that_are_not_there_are_refused() {
+    let file = something_of_everything();
+    for uri in [
+        "http://example.org/a.bin",
+        "file:///a.bin",
+        "/a.bin",
+        "\\\\host\\a.bin",
+        "C:\\a.bin",
+        "%2Fa.bin",
+        "a%2",
+        "a%zz.bin",
+        "%ff.bin",
+        "a.bin",
+        "data:application/octet-stream;base64",
+        "data:application/octet-stream;base64,@@@@",
+        "data:,a%",
+    ] {
+        assert_eq!(refused(&file.gltf(uri)), "buffers[0].uri", "{uri}");
+    }
+    assert_eq!(refused(&file.gltf("data:application/octet-stream;base64,AAAA")), "buffers[0].byteLength");
+    let mut none = file.clone();
+    none.json["buffers"] = json!([{ "byteLength": file.bin.len() }]);
+    assert_eq!(refused(&serde_json::to_vec(&none.json).unwrap()), "buffers[0]");
+
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("short.bin"), &file.bin[..8]).unwrap();
+    std::fs::create_dir(folder.path().join("folder.bin")).unwrap();
+    let place = |uri: &str| {
+        let loaded = gltf::from_slice(&mut Library::new(), "a.gltf".as_ref(), &file.gltf(uri), Some(folder.path()));
+        match loaded {
+            Err(Error::Import { path, .. }) => path,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(place("short.bin"), "buffers[0].byteLength");
+    assert_eq!(place("missing.bin"), "buffers[0].uri");
+    assert_eq!(place("folder.bin"), "buffers[0].uri");
+    assert!(matches!(gltf::load(&mut Library::new(), folder.path().join("none.glb")), Err(Error::Io { .. })));
+}
+
+#[test]
+fn broken_containers_are_refused() {
+    let glb = something_of_everything().glb();
+    let with = |offset: usize, word: u32| {
+        let mut glb = glb.clone();
+        glb[offset..offset + 4].copy_from_slice(&word.to_le_bytes());
+        refused(&glb)
+    };
+    for length in [0, 11, glb.len() as u32 + 1, u32::MAX] {
+        assert_eq!(with(8, length), "GLB header", "length {length}");
+    }
+    assert_eq!(with(8, 12), "GLB chunk 0");
+    assert_eq!(with(8, 15), "GLB chunk 0");
+    assert_eq!(with(4, 1), "GLB header");
+    assert_eq!(with(12, u32::MAX), "GLB chunk 0");
+    assert_eq!(with(16, 0x004E_4942), "GLB chunk 0");
+    let json = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
+    assert_eq!(with(20 + json, u32::MAX), "GLB chunk 1");
+    for end in 0..glb.len() {
+        refused(&glb[..end]);
+    }
+    assert_eq!(refused(b""), "JSON");
+    assert_eq!(refused(b"solid cube"), "JSON");
+    assert_eq!(
+        refused(br#"{ "asset": { "version": "2.0" }, "nodes": [{}, { "children": [0.5] }] }"#),
+        "nodes[1].children[0]"
+    );
+    assert_eq!(refused(br#"{ "asset": { "version": "1.0" }, "nodes": { "a": {} } }"#), "asset.version");
+    assert_eq!(refused(br#"{ "asset": { "version": "3.0" } }"#), "asset.version");
+}
+
+#[test]
+fn broken_compression_is_refused() {
+    let extension = "bufferViews[0].extensions.EXT_meshopt_compression";
+    let compression = json!({ "buffer": 0, "byteLength": 12, "byteStride": 4, "count": 3, "mode": "ATTRIBUTES" });
+    let with = |key: &str, value: Value| {
+        let mut file = something_of_everything();
+        file.json["bufferViews"][0]["extensions"] = json!({ "EXT_meshopt_compression": compression });
+        file.json["bufferViews"][0]["extensions"]["EXT_meshopt_compression"][key] = value;
+        refused(&file.glb())
+    };
+    assert_eq!(with("buffer", json!(0)), extension);
+    assert_eq!(with("buffer", json!(1)), format!("{extension}.buffer"));
+    assert_eq!(with("byteLength", json!(u64::MAX)), extension);
+    assert_eq!(with("byteStride", json!(7)), format!("{extension}.byteStride"));
+    assert_eq!(with("count", json!(4_000_000_000u64)), format!("{extension}.count"));
+    assert_eq!(with("count", json!(1_000_000)), extension);
+    assert_eq!(with("mode", json!("TRIANGLES")), format!("{extension}.mode"));
+    assert_eq!(with("filter", json!("SEPIA")), format!("{extension}.filter"));
+}
+
+#[test]
+fn a_refused_file_leaves_the_library_as_it_was() {
+    let mut library = something_of_everything().load().unwrap().0;
+    let before = library.clone();
+    let mut file = something_of_everything();
+    file.set("/animations/0/samplers/4/output", json!(7));
+    gltf::from_slice(&mut library, Path::new("broken.glb"), &file.glb(), None).unwrap_err();
+    assert_eq!(library, before);
+}
+
+/// Loads a file or is refused with a place in it.
+fn harmless(file: &[u8]) {
+    match load(file) {
+        Ok(_) => {}
+        Err(Error::Import { path, .. }) => assert_ne!(path, "document"),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// Numbers at which code breaks.
+fn awkward() -> impl Strategy<Value = String> {
+    let numbers = [
+        "-1",
+        "0",
+        "1",
+        "2",
+        "7",
+        "255",
+        "65536",
+        "4294967295",
+        "4294967296",
+        "18446744073709551615",
+        "1e39",
+        "0.5",
+        "null",
+        "[]",
+        "\"x\"",
+    ];
+    prop::sample::select(numbers.map(String::from).to_vec())
+}
+
+/// The places of numbers in a text.
+fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut places = Vec::new();
+    let bytes = text.as_bytes();
+    let mut start = None;
+    for (place, byte) in bytes.iter().enumerate() {
+        match (byte.is_ascii_digit(), start) {
+            (true, None) => start = Some(place),
+            (false, Some(first)) => {
+                places.push(first..place);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    places
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn changed_bytes_do_no_harm(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+        let mut glb = something_of_everything().glb();
+        for (place, byte) in changes {
+            let place = place.index(glb.len());
+            glb[place] = byte;
+        }
+        harmless(&glb);
+    }
+
+    #[test]
+    fn changed_numbers_do_no_harm(changes in prop::collection::vec((any::<prop::sample::Index>(), awkward()), 1..4)) {
+        let mut text = String::from_utf8(something_of_everything().gltf_with_data_uri()).unwrap();
+        for (place, number) in changes {
+            let places = numbers(&text);
+            text.replace_range(places[place.index(places.len())].clone(), &number);
+        }
+        harmless(text.as_bytes());
+    }
+
+    #[test]
+    fn inserted_and_removed_bytes_do_no_harm(
+        place in any::<prop::sample::Index>(),
+        removed in 0..64usize,
+        inserted in prop::collection::vec(any::<u8>(), 0..16),
+    ) {
+        let mut glb = something_of_everything().glb();
+        let place = place.index(glb.len());
+        let end = glb.len().min(place + removed);
+        glb.splice(place..end, inserted);
+        let length = glb.len() as u32;
+        if let Some(header) = glb.get_mut(8..12) {
+            header.copy_from_slice(&length.to_le_bytes());
+        }
+        harmless(&glb);
+    }
+
+    #[test]
+    fn changed_floats_do_no_harm(place in 0..60usize, number in any::<f32>()) {
+        let mut file = something_of_everything();
+        let end = file.bin.len();
+        let place = (place * 4).min(end - 4);
+        file.bin[place..place + 4].copy_from_slice(&bytes(&[number]));
+        harmless(&file.glb());
+    }
+}

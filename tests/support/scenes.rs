@@ -1,0 +1,305 @@
+//! Random scenes: skeletons of any shape, any mix of modes, hard key times, hard quaternions, hard times to ask for.
+
+use std::sync::Arc;
+
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use posse::{
+    Clip, ClipId, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Property, Skeleton, SkeletonId, Skin,
+    Target, Ticks, Timeline, Track, Transform,
+};
+use proptest::prelude::*;
+
+/// A stream of numbers from a seed, so that a scene is small to shrink and its values need no strategy.
+pub struct Numbers(u64);
+
+impl Numbers {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        // SplitMix64 (Steele, Lea and Flood, 2014).
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn within(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    pub fn below(&mut self, count: usize) -> usize {
+        (self.next() % count as u64) as usize
+    }
+
+    fn vector(&mut self, low: f64, high: f64) -> DVec3 {
+        DVec3::new(self.within(low, high), self.within(low, high), self.within(low, high))
+    }
+
+    fn rotation(&mut self) -> DQuat {
+        loop {
+            let q = DQuat::from_xyzw(
+                self.within(-1.0, 1.0),
+                self.within(-1.0, 1.0),
+                self.within(-1.0, 1.0),
+                self.within(-1.0, 1.0),
+            );
+            if (0.1..1.0).contains(&q.length()) {
+                return q.normalize();
+            }
+        }
+    }
+}
+
+/// The shape of a skeleton.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    Chain,
+    Star,
+    Tree,
+    Forest,
+}
+
+/// How key times lie.
+#[derive(Debug, Clone, Copy)]
+pub enum Spacing {
+    Even,
+    Uneven,
+    /// Most keys a float apart, in a few places.
+    Clustered,
+}
+
+/// A track of a clip.
+#[derive(Debug, Clone, Copy)]
+pub struct TrackSpec {
+    part: usize,
+    interpolation: Interpolation,
+    keys: usize,
+    spacing: Spacing,
+    shared: bool,
+}
+
+/// A scene before it is made, small enough to print.
+#[derive(Debug, Clone)]
+pub struct SceneSpec {
+    seed: u64,
+    joints: usize,
+    shape: Shape,
+    skins: usize,
+    tracks: Vec<TrackSpec>,
+    instances: usize,
+}
+
+/// A library of one skeleton, and a crowd of it.
+pub struct Scene {
+    pub library: Library,
+    pub crowd: Crowd,
+    pub now: Ticks,
+}
+
+/// Scenes of up to so many joints and keys a track.
+pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = SceneSpec> {
+    let shape = prop_oneof![Just(Shape::Chain), Just(Shape::Star), Just(Shape::Tree), Just(Shape::Forest)];
+    let interpolation =
+        prop_oneof![Just(Interpolation::Step), Just(Interpolation::Linear), Just(Interpolation::CubicSpline)];
+    let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Uneven), Just(Spacing::Clustered)];
+    let keys = prop_oneof![1..4_usize, 1..=most_keys.min(100), 1..=most_keys];
+    let track = (0..6_usize, interpolation, keys, spacing, any::<bool>()).prop_map(
+        |(part, interpolation, keys, spacing, shared)| TrackSpec { part, interpolation, keys, spacing, shared },
+    );
+    let joints = prop_oneof![1..8_usize, 1..=most_joints];
+    (any::<u64>(), joints, shape, 0..3_usize, prop::collection::vec(track, 0..12), 1..70_usize).prop_map(
+        |(seed, joints, shape, skins, tracks, instances)| SceneSpec { seed, joints, shape, skins, tracks, instances },
+    )
+}
+
+impl SceneSpec {
+    /// Makes the scene.
+    pub fn scene(&self) -> Scene {
+        let mut numbers = Numbers::new(self.seed);
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(skeleton(&mut numbers, self.joints, self.shape));
+        for _ in 0..self.skins {
+            library.add_skin(skin(&mut numbers, skeleton, self.joints)).unwrap();
+        }
+        let tracks = tracks(&mut numbers, library.skeleton(skeleton), &self.tracks);
+        let clip = library.add_clip(Clip { name: Some("random".into()), skeleton, tracks }).unwrap();
+        let crowd = crowd(&mut numbers, &library, clip, self.instances);
+        Scene { library, crowd, now: Ticks(numbers.below(1 << 42) as i64) }
+    }
+}
+
+fn skeleton(numbers: &mut Numbers, joints: usize, shape: Shape) -> Skeleton {
+    let joint = |index: usize| {
+        let parent = match shape {
+            _ if index == 0 => None,
+            Shape::Chain => Some(index - 1),
+            Shape::Star => Some(0),
+            Shape::Tree => Some(numbers.below(index)),
+            Shape::Forest => numbers.below(index + 1).checked_sub(1),
+        };
+        let rest = Transform {
+            translation: numbers.vector(-1.0, 1.0),
+            rotation: numbers.rotation() * numbers.within(0.5, 2.0),
+            scale: numbers.vector(0.9, 1.1) * if numbers.below(20) == 0 { -1.0 } else { 1.0 },
+        };
+        // A matrix with shear, which no translation, rotation and scale can say.
+        let matrix = (numbers.below(8) == 0).then(|| DAffine3 {
+            matrix3: DMat3::from_quat(numbers.rotation()) + DMat3::from_diagonal(numbers.vector(-0.1, 0.1)),
+            translation: numbers.vector(-1.0, 1.0),
+        });
+        let targets = if numbers.below(4) == 0 { 1 + numbers.below(9) } else { 0 };
+        let weights = (0..targets).map(|_| numbers.within(-1.0, 1.0)).collect();
+        Joint { name: Some(format!("joint {index}")), parent, rest, matrix, weights }
+    };
+    let joints = (0..joints).map(joint).collect();
+    let property = |name: &str, width: usize, rotation: bool| Property {
+        name: name.into(),
+        rest: if rotation { vec![0.0, 0.0, 0.0, 1.0] } else { vec![0.5; width] },
+        rotation,
+    };
+    let properties = vec![property("/light", 1, false), property("/turn", 4, true), property("/colours", 6, false)];
+    Skeleton::new(Some("random".into()), joints, properties).unwrap()
+}
+
+fn skin(numbers: &mut Numbers, skeleton: SkeletonId, joints: usize) -> Skin {
+    let joints: Vec<usize> = (0..1 + numbers.below(joints)).map(|_| numbers.below(joints)).collect();
+    let bind = |_: &usize| {
+        DAffine3::from_scale_rotation_translation(numbers.vector(0.8, 1.2), numbers.rotation(), numbers.vector(-1.0, 1.0))
+    };
+    let inverse_bind = joints.iter().map(bind).collect();
+    Skin { name: None, skeleton, joints, inverse_bind }
+}
+
+fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Vec<Track> {
+    let mut tracks: Vec<Track> = Vec::new();
+    let mut shared: Option<Arc<Timeline>> = None;
+    for spec in specs {
+        let joint = numbers.below(skeleton.joints().len());
+        let targets = skeleton.joints()[joint].weights.len();
+        let (target, width) = match spec.part {
+            0 => (Target::Translation(joint), 3),
+            1 => (Target::Rotation(joint), 4),
+            2 => (Target::Scale(joint), 3),
+            3 if targets > 0 => (Target::Weights(joint), targets),
+            4 if targets > 0 => (Target::Weight { joint, target: numbers.below(targets) }, 1),
+            _ => {
+                let property = numbers.below(skeleton.properties().len());
+                (Target::Property(property), skeleton.properties()[property].rest.len())
+            }
+        };
+        let moves = matches!(target, Target::Translation(_) | Target::Rotation(_) | Target::Scale(_));
+        if moves && skeleton.joints()[joint].matrix.is_some() {
+            continue;
+        }
+        let overlaps = |track: &Track| match (track.target, target) {
+            (Target::Weights(a), Target::Weight { joint: b, .. }) | (Target::Weight { joint: b, .. }, Target::Weights(a)) => a == b,
+            (a, b) => a == b,
+        };
+        if tracks.iter().any(overlaps) {
+            continue;
+        }
+        let timeline = match &shared {
+            Some(timeline) if spec.shared => timeline.clone(),
+            _ => Arc::new(timeline(numbers, spec.keys, spec.spacing)),
+        };
+        shared = Some(timeline.clone());
+        let rotation = matches!(target, Target::Rotation(_) | Target::Property(1));
+        let values = match (rotation, spec.interpolation) {
+            (true, _) => rotations(numbers, &timeline, spec.interpolation),
+            (false, interpolation) => {
+                let size = numbers.within(0.1, 10.0);
+                let (low, high) = if matches!(target, Target::Scale(_)) { (0.7, 1.4) } else { (-size, size) };
+                let count = timeline.len() * width * interpolation.elements_per_key();
+                (0..count).map(|_| numbers.within(low, high)).collect()
+            }
+        };
+        let curve = Curve::new(timeline, spec.interpolation, width, values).unwrap();
+        tracks.push(Track { target, curve });
+    }
+    tracks
+}
+
+/// Key times as `f32` has them, as in files.
+fn timeline(numbers: &mut Numbers, keys: usize, spacing: Spacing) -> Timeline {
+    let mut time = numbers.within(-1.0, 2.0) as f32;
+    let mut times = vec![f64::from(time)];
+    while times.len() < keys {
+        time = match spacing {
+            Spacing::Even => (times[0] + times.len() as f64 / 30.0) as f32,
+            Spacing::Uneven => time + numbers.within(0.001, 0.3) as f32,
+            Spacing::Clustered if numbers.below(5) == 0 => time + numbers.within(0.001, 1.0) as f32,
+            Spacing::Clustered => time.next_up(),
+        };
+        times.push(f64::from(time));
+    }
+    Timeline::new(times).unwrap()
+}
+
+fn rotations(numbers: &mut Numbers, timeline: &Timeline, interpolation: Interpolation) -> Vec<f64> {
+    let mut values = Vec::new();
+    let mut last = numbers.rotation();
+    for key in 0..timeline.len() {
+        let next = match numbers.below(8) {
+            0 => -last,
+            1 => last,
+            2 => last * DQuat::from_axis_angle(numbers.vector(-1.0, 1.0).normalize(), std::f64::consts::PI),
+            3 => last * numbers.within(0.9, 1.1),
+            4 => numbers.rotation(),
+            _ => last.normalize() * DQuat::from_axis_angle(DVec3::Z, numbers.within(-0.3, 0.3)),
+        };
+        if interpolation == Interpolation::CubicSpline {
+            // Tangents as a file has them: a fraction of the value over the interval that they span.
+            let gap = |a: usize, b: usize| {
+                let times = timeline.times();
+                if b < times.len() { times[b] - times[a] } else { 1.0 }
+            };
+            let before = if key > 0 { gap(key - 1, key) } else { 1.0 };
+            let size = [0.2 / before, 0.2 / gap(key, key + 1)];
+            values.extend((0..4).map(|_| numbers.within(-size[0], size[0])));
+            values.extend(next.to_array());
+            values.extend((0..4).map(|_| numbers.within(-size[1], size[1])));
+        } else {
+            values.extend(next.to_array());
+        }
+        last = next;
+    }
+    values
+}
+
+/// Times before, after, on, beside and between keys; some instances play, some rest.
+fn crowd(numbers: &mut Numbers, library: &Library, clip: ClipId, instances: usize) -> Crowd {
+    let skeleton = library.clip(clip).skeleton;
+    let timelines: Vec<&Timeline> = library.clip(clip).tracks.iter().map(|track| &**track.curve.timeline()).collect();
+    let mut crowd = Crowd::new();
+    for _ in 0..instances {
+        let time = match timelines.len() {
+            0 => numbers.within(-1.0, 1.0),
+            count => {
+                let timeline = timelines[numbers.below(count)];
+                let key = timeline.times()[numbers.below(timeline.len())];
+                match numbers.below(6) {
+                    0 => timeline.first() - numbers.within(0.0, 1e6),
+                    1 => timeline.last() + numbers.within(0.0, 1e6),
+                    2 => key,
+                    3 => f64::from((key as f32).next_up()),
+                    4 => f64::from((key as f32).next_down()),
+                    _ => numbers.within(timeline.first(), timeline.last()),
+                }
+            }
+        };
+        let layer = match numbers.below(8) {
+            0 => None,
+            1 => {
+                let start = Ticks(numbers.below(1 << 42) as i64 - (1 << 41));
+                Some(LayerTime::Playing { start, rate: numbers.within(-2.0, 2.0) })
+            }
+            _ => Some(LayerTime::At(time)),
+        };
+        let layers: Vec<Layer> = layer.map(|time| Layer { clip, time }).into_iter().collect();
+        crowd.push(skeleton, &layers).unwrap();
+    }
+    crowd
+}
