@@ -1,7 +1,7 @@
 //! Poses crowds.
 
-pub mod cpu;
 pub mod contract;
+pub mod cpu;
 pub mod demo;
 pub mod error;
 pub mod evaluator;

@@ -130,7 +130,8 @@ pub fn cpu(engine: &CpuEngine, subject: &Subject, budget: Duration) -> Result<Me
     let mut crowd = engine.crowd(subject.crowd, subject.outputs)?;
     let mut now = subject.start();
     engine.pose(&mut crowd, now);
-    let check = subject.check(now, subject.sample().iter().map(|&i| engine.read(&crowd, i, subject.outputs)).collect())?;
+    let check =
+        subject.check(now, subject.sample().iter().map(|&i| engine.read(&crowd, i, subject.outputs)).collect())?;
     let wall = time(budget, || {
         now.0 += FRAME;
         let start = Instant::now();

@@ -14,7 +14,8 @@ fn check(spec: &SceneSpec) {
     each_engine(&scene.library, |engine| {
         let actual = engine.evaluate(&scene.crowd, scene.now, Outputs::ALL).unwrap();
         let report = contract::compare(&scene.library, &scene.crowd, scene.now, &expected, &actual);
-        let instances: Vec<usize> = report.quantities().iter().flat_map(|(_, worst)| *worst).map(|w| w.instance).collect();
+        let instances: Vec<usize> =
+            report.quantities().iter().flat_map(|(_, worst)| *worst).map(|w| w.instance).collect();
         let layers: Vec<_> = instances.iter().map(|&instance| scene.crowd.layers(instance)).collect();
         assert!(report.is_within(), "{}: {:?}\n{layers:?}\n{spec:#?}", engine.engine(), report.quantities());
     });

@@ -16,3 +16,6 @@ mod hand_worked;
 mod import;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
+
+/// The collected files against poses that another evaluator gave.
+mod expected;

@@ -1,19 +1,19 @@
 //! Quaternions xyzw, by multiplications and additions: WGSL promises neither `sin` nor `acos` what a pose needs.
 
-/// Spherical interpolation between unit quaternions at most a right angle apart in their space (a half turn of what they
-/// rotate), and not unit by rounding alone.
+/// Spherical interpolation between quaternions at most a right angle apart in their space (a half turn of what they
+/// rotate), of unit length up to the rounding of a file; the result is of unit length.
 ///
 /// The arc is halved first, `middle = (from + to) / (2 cos half)`, so that what remains spans at most 45 degrees, where
 /// the series needs few terms. D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011.
 fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
-    let half_cosine = sqrt(max(0.5 + 0.5 * dot(start, end), 0.25));
+    let half_cosine = sqrt(0.5 + 0.5 * min(dot(start, end), 1.0));
     let from_end = fraction > 0.5;
     let doubled = 2.0 * select(fraction, 1.0 - fraction, from_end);
     let middle_weight = quat_sine_ratio(doubled, half_cosine) / (2.0 * half_cosine);
     let near_weight = quat_sine_ratio(1.0 - doubled, half_cosine) + middle_weight;
     let start_weight = select(near_weight, middle_weight, from_end);
     let end_weight = select(middle_weight, near_weight, from_end);
-    return quat_renormalize(start * start_weight + end * end_weight);
+    return quat_unit(start * start_weight + end * end_weight);
 }
 
 /// `sin(t a) / sin(a)` for `t` from 0 to 1, by `cos(a)`, for `a` up to 45 degrees; off by 1e-8 at most.
@@ -32,9 +32,11 @@ fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
     return t + t * (s - 1.0) * (x / 3.0) * sum;
 }
 
-/// Unit length for a quaternion that is nearly of unit length: one step of Newton's method.
-fn quat_renormalize(q: vec4<f32>) -> vec4<f32> {
-    return q * (1.5 - 0.5 * dot(q, q));
+/// Unit length for a quaternion whose square neither overflows nor vanishes: the built-in root, which may be off by two
+/// units in the last place, and one step of Newton's method.
+fn quat_unit(q: vec4<f32>) -> vec4<f32> {
+    let near = q * inverseSqrt(dot(q, q));
+    return near * (1.5 - 0.5 * dot(near, near));
 }
 
 /// Unit length for any quaternion; one without a length gives the fallback, and one so short is the identity.
@@ -49,7 +51,7 @@ fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
     // By the largest component first, so that no square overflows or vanishes.
     let size = abs(found);
     let scaled = found / max(max(size.x, size.y), max(size.z, size.w));
-    return quat_renormalize(scaled * inverseSqrt(dot(scaled, scaled)));
+    return quat_unit(scaled);
 }
 
 /// Whether a quaternion has a length to divide by.

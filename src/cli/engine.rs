@@ -1,7 +1,13 @@
 //! Which engine is to answer.
 
+use std::time::Duration;
+
+use posse::cpu::engine::CpuEngine;
 use posse::error::Error;
 use posse::evaluator::Evaluator;
+use posse::gpu::engine::GpuEngine;
+use posse::gpu::headless::{AdapterKind, HeadlessGpu};
+use posse::measure::{self, Measurement, Subject};
 use posse::model::library::Library;
 use posse::reference::Reference;
 
@@ -28,12 +34,49 @@ pub struct EngineArgs {
     pub engine: Choice,
 }
 
-/// The chosen engine for a library.
-pub fn open<'a>(library: &'a Library, choice: Choice) -> Result<Box<dyn Evaluator + 'a>, Error> {
-    match choice {
-        Choice::Reference => Ok(Box::new(Reference::new(library))),
-        Choice::Auto | Choice::Gpu | Choice::Cpu => Err(Error::Usage("not built yet".into())),
+/// An engine for a library.
+pub enum Engine<'a> {
+    Gpu(Box<GpuEngine>),
+    Cpu(CpuEngine),
+    Reference(Reference<'a>),
+}
+
+impl<'a> Engine<'a> {
+    /// The chosen engine.
+    pub fn open(library: &'a Library, choice: Choice) -> Result<Self, Error> {
+        let gpu = |kind| Ok::<_, Error>(Self::Gpu(Box::new(GpuEngine::new(library, HeadlessGpu::new(kind)?)?)));
+        match choice {
+            Choice::Reference => Ok(Self::Reference(Reference::new(library))),
+            Choice::Cpu => Ok(Self::Cpu(CpuEngine::new(library)?)),
+            Choice::Gpu => gpu(AdapterKind::Any),
+            Choice::Auto => match gpu(AdapterKind::Hardware) {
+                Ok(engine) => Ok(engine),
+                Err(error @ (Error::NoAdapter { .. } | Error::Device(_))) => {
+                    note(&format!("note: the CPU engine answers: {error}"));
+                    Ok(Self::Cpu(CpuEngine::new(library)?))
+                }
+                Err(error) => Err(error),
+            },
+        }
     }
+
+    /// Measures the engine for about a time.
+    pub fn measure(&self, subject: &Subject, budget: Duration) -> Result<Measurement, Error> {
+        match self {
+            Self::Gpu(engine) => measure::gpu(engine, subject, budget),
+            Self::Cpu(engine) => measure::cpu(engine, subject, budget),
+            Self::Reference(_) => measure::reference(subject, budget),
+        }
+    }
+}
+
+/// The chosen engine for a library, whichever it is.
+pub fn open<'a>(library: &'a Library, choice: Choice) -> Result<Box<dyn Evaluator + 'a>, Error> {
+    Ok(match Engine::open(library, choice)? {
+        Engine::Gpu(engine) => engine,
+        Engine::Cpu(engine) => Box::new(engine),
+        Engine::Reference(engine) => Box::new(engine),
+    })
 }
 
 /// Says which engine answers, on stderr.

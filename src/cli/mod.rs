@@ -1,5 +1,7 @@
 //! The command line: one file a command. Results go to stdout, notes and progress to stderr.
 
+mod bench;
+mod demo;
 mod engine;
 mod eval;
 mod inspect;
@@ -22,6 +24,8 @@ pub struct Cli {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Poses a crowd of a built-in rig, measures it and checks it. Needs no file.
+    Demo(demo::Args),
     /// Says what is in a glTF file: joints, skins, clips, tracks, timelines, and what had to be repaired.
     Inspect(inspect::Args),
     /// Poses a glTF file's clip at some times, as JSON or NumPy arrays.
@@ -29,6 +33,8 @@ enum Command {
     Eval(eval::Args),
     /// Holds an engine to the f64 reference, over every clip of glTF files.
     Verify(verify::Args),
+    /// Measures the engines over crowds of many sizes, each checked against the reference first.
+    Bench(bench::Args),
 }
 
 /// How a command ended.
@@ -55,8 +61,10 @@ impl From<Outcome> for ExitCode {
 /// Runs a command.
 pub fn run(cli: Cli) -> Result<Outcome, Error> {
     match cli.command {
+        Command::Demo(args) => demo::run(&args),
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),
         Command::Eval(args) => eval::run(&args).map(|()| Outcome::Passed),
         Command::Verify(args) => verify::run(&args),
+        Command::Bench(args) => bench::run(&args),
     }
 }

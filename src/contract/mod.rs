@@ -20,8 +20,8 @@ use crate::model::crowd::Crowd;
 use crate::model::library::{Library, SkeletonId};
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
-use crate::model::ticks::Ticks;
 use crate::model::rotation::unit;
+use crate::model::ticks::Ticks;
 use crate::reference::Reference;
 
 /// An error beside what is allowed.

@@ -2,16 +2,16 @@
 
 use glam::Vec4;
 
-/// Spherical interpolation between unit quaternions at most a right angle apart in their space: the arc is halved, then
-/// Eberly's series (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011).
+/// Spherical interpolation between quaternions at most a right angle apart in their space, of unit length up to the
+/// rounding of a file: the arc is halved, then Eberly's series (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011).
 pub fn slerp(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
-    let half_cosine = (0.5 + 0.5 * start.dot(end)).max(0.25).sqrt();
+    let half_cosine = (0.5 + 0.5 * start.dot(end).min(1.0)).sqrt();
     let from_end = fraction > 0.5;
     let doubled = 2.0 * if from_end { 1.0 - fraction } else { fraction };
     let middle = sine_ratio(doubled, half_cosine) / (2.0 * half_cosine);
     let near = sine_ratio(1.0 - doubled, half_cosine) + middle;
     let (start_weight, end_weight) = if from_end { (middle, near) } else { (near, middle) };
-    renormalize(start * start_weight + end * end_weight)
+    (start * start_weight + end * end_weight).normalize()
 }
 
 /// `sin(t a) / sin(a)` for `t` from 0 to 1, by `cos(a)`, for `a` up to 45 degrees; off by 1e-8 at most.
@@ -26,11 +26,6 @@ fn sine_ratio(t: f32, cosine: f32) -> f32 {
     sum = 1.0 + (s - 9.0) * (x * (1.0 / 21.0)) * sum;
     sum = 1.0 + (s - 4.0) * (x * (1.0 / 10.0)) * sum;
     t + t * (s - 1.0) * (x * (1.0 / 3.0)) * sum
-}
-
-/// Unit length for a quaternion that is nearly of unit length: one step of Newton's method.
-fn renormalize(q: Vec4) -> Vec4 {
-    q * (1.5 - 0.5 * q.dot(q))
 }
 
 /// Unit length for any quaternion; one without a length gives the fallback, and one so short is the identity.

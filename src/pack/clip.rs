@@ -8,7 +8,7 @@ use glam::DQuat;
 use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::library::is_rotation;
-use crate::model::rotation::unit;
+use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
 use crate::model::track::Target;
@@ -132,15 +132,14 @@ fn pack_keys(
     records
 }
 
-/// A key's number as the engines want it. Rotations between which to slerp are of unit length, each in the hemisphere of
-/// the one before it: whether a half turn goes left or right can hang on the last bit of an f64, which an f32 has not.
+/// A key's number as the engines want it. Rotations between which to slerp are each in the hemisphere of the one before it: whether a half turn goes left or right can hang on the last bit of an f64, which an f32 has not.
 ///
 /// `previous` is the key before as it stands, and whether it was negated.
 fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
     if !column.rotation || column.curve.interpolation() != Interpolation::Linear {
         return element(column, key, number);
     }
-    let rotation = unit(DQuat::from_slice(column.curve.value(key))).unwrap_or(DQuat::IDENTITY);
+    let rotation = rotation::key(DQuat::from_slice(column.curve.value(key))).unwrap_or(DQuat::IDENTITY);
     let negated = previous.is_some_and(|(before, negated)| negated != (before.dot(rotation) < 0.0));
     *previous = Some((rotation, negated));
     (if negated { -rotation } else { rotation }).as_quat().to_array()

@@ -3,7 +3,7 @@
 use glam::DQuat;
 
 use crate::model::curve::{Curve, Interpolation};
-use crate::model::rotation::unit;
+use crate::model::rotation::{self, unit};
 use crate::reference::search::{Place, find};
 
 /// The value of a curve at a time in seconds, as many numbers as the curve is wide.
@@ -24,33 +24,30 @@ pub fn value(curve: &Curve, time: f64) -> Vec<f64> {
 
 /// The value of a curve of quaternions at a time in seconds, of unit length.
 ///
-/// Linear curves are normalised before they are interpolated, splines after. A spline that passes through zero, which
-/// no normalisation can mend, has its previous key's rotation there.
+/// It is normalised after interpolation. A spline that passes through zero, which no normalisation can mend, has its
+/// previous key's rotation there.
 pub fn rotation(curve: &Curve, time: f64) -> DQuat {
     let Place { key, fraction } = find(curve.timeline(), time);
-    let stored = |key: usize| unit(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY);
-    if fraction == 0.0 {
-        return stored(key);
-    }
-    match curve.interpolation() {
+    let stored = |key: usize| DQuat::from_slice(curve.value(key));
+    let end = |key: usize| rotation::key(stored(key)).unwrap_or(DQuat::IDENTITY);
+    let interpolated = match curve.interpolation() {
+        _ if fraction == 0.0 => stored(key),
         Interpolation::Step => stored(key),
-        Interpolation::Linear => slerp(stored(key), stored(key + 1), fraction),
-        Interpolation::CubicSpline => {
-            unit(DQuat::from_slice(&spline(curve, key, fraction))).unwrap_or_else(|| stored(key))
-        }
-    }
+        Interpolation::Linear => slerp(end(key), end(key + 1), fraction),
+        Interpolation::CubicSpline => DQuat::from_slice(&spline(curve, key, fraction)),
+    };
+    unit(interpolated).or_else(|| unit(stored(key))).unwrap_or(DQuat::IDENTITY)
 }
 
-/// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4), of unit quaternions.
+/// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4).
 fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     let b = if a.dot(b) < 0.0 { -b } else { b };
-    // The angle between the two is that of the rhombus they span; unlike the arc cosine this is exact for small angles.
-    let angle = 2.0 * (a - b).length().atan2((a + b).length());
+    let angle = a.dot(b).min(1.0).acos();
     if angle < 1e-6 {
-        return (a * (1.0 - fraction) + b * fraction).normalize();
+        return a * (1.0 - fraction) + b * fraction;
     }
     let (from, to) = (((1.0 - fraction) * angle).sin(), (fraction * angle).sin());
-    ((a * from + b * to) * angle.sin().recip()).normalize()
+    (a * from + b * to) * angle.sin().recip()
 }
 
 /// A cubic Hermite spline, its tangents scaled by the key interval (glTF 2.0, appendix C.5).

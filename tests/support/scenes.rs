@@ -167,7 +167,11 @@ fn skeleton(numbers: &mut Numbers, joints: usize, shape: Shape) -> Skeleton {
 fn skin(numbers: &mut Numbers, skeleton: SkeletonId, joints: usize) -> Skin {
     let joints: Vec<usize> = (0..1 + numbers.below(joints)).map(|_| numbers.below(joints)).collect();
     let bind = |_: &usize| {
-        DAffine3::from_scale_rotation_translation(numbers.vector(0.8, 1.2), numbers.rotation(), numbers.vector(-1.0, 1.0))
+        DAffine3::from_scale_rotation_translation(
+            numbers.vector(0.8, 1.2),
+            numbers.rotation(),
+            numbers.vector(-1.0, 1.0),
+        )
     };
     let inverse_bind = joints.iter().map(bind).collect();
     Skin { name: None, skeleton, joints, inverse_bind }
@@ -195,7 +199,8 @@ fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Ve
             continue;
         }
         let overlaps = |track: &Track| match (track.target, target) {
-            (Target::Weights(a), Target::Weight { joint: b, .. }) | (Target::Weight { joint: b, .. }, Target::Weights(a)) => a == b,
+            (Target::Weights(a), Target::Weight { joint: b, .. })
+            | (Target::Weight { joint: b, .. }, Target::Weights(a)) => a == b,
             (a, b) => a == b,
         };
         if tracks.iter().any(overlaps) {

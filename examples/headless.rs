@@ -1,0 +1,54 @@
+//! The library with a device of one's own: load, pack, make a crowd of a thousand, encode, submit, read one joint back.
+//!
+//! `cargo run --release --example headless -- FILE.glb` poses the file's first clip; without a file, the built-in rig.
+
+use std::path::Path;
+
+use posse::gpu::{crowd::GpuCrowd, library::GpuLibrary};
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Packing, Ticks};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let library = match std::env::args().nth(1) {
+        None => posse::demo::library()?,
+        Some(file) => {
+            let mut library = Library::new();
+            posse::import::gltf::load(&mut library, Path::new(&file))?;
+            library
+        }
+    };
+    let clip = library.clip_ids().next().ok_or("the file has no clip")?;
+    let skeleton = library.clip(clip).skeleton;
+    let mut crowd = Crowd::new();
+    for instance in 0..1000 {
+        let time = LayerTime::Playing { start: Ticks(-instance * 4321), rate: 1.0 };
+        crowd.push(skeleton, &[Layer { clip, time }])?;
+    }
+
+    // An engine has these already.
+    let instance = wgpu::Instance::default();
+    let adapter = pollster::block_on(instance.request_adapter(&Default::default()))?;
+    let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
+
+    // Once: the library and the crowd to the GPU. The model matrices will lie in buffers of the crowd.
+    let gpu_library = GpuLibrary::new(&device, Packing::new(&library)?)?;
+    let gpu_crowd = GpuCrowd::new(&device, &gpu_library, &crowd, Outputs { model: true, ..Outputs::NONE })?;
+
+    // Each frame: record, beside whatever else the frame does, and submit.
+    let mut encoder = device.create_command_encoder(&Default::default());
+    gpu_crowd.encode(&device, &mut encoder, Ticks::from_seconds(12.5));
+
+    // A renderer would bind the buffer. To look at a number, copy the last joint of instance 500 out of it.
+    let (chunk, place) = gpu_crowd.find(500);
+    let joint = library.skeleton(skeleton).joints().len() - 1;
+    let model = chunk.model().ok_or("no model matrices")?;
+    let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
+    let copy =
+        device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 48, usage, mapped_at_creation: false });
+    encoder.copy_buffer_to_buffer(model, (4 * chunk.layout().model * place + 48 * joint) as u64, &copy, 0, 48);
+    queue.submit([encoder.finish()]);
+    copy.map_async(wgpu::MapMode::Read, .., |result| result.expect("a mapped buffer"));
+    device.poll(wgpu::PollType::wait_indefinitely())?;
+    let rows: Vec<f32> = bytemuck::pod_collect_to_vec(&copy.get_mapped_range(..)?);
+    println!("joint {joint} of instance 500 is at ({}, {}, {})", rows[3], rows[7], rows[11]);
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! `posse demo`: what posse does, without a file.
+
+use std::io::Write;
+use std::time::Duration;
+
+use posse::contract::Report;
+use posse::demo;
+use posse::error::Error;
+use posse::measure::{Measurement, Subject};
+use posse::model::outputs::Outputs;
+
+use crate::cli::Outcome;
+use crate::cli::engine::{Engine, EngineArgs};
+use crate::cli::output::Output;
+
+/// Arguments of `posse demo`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Size of the crowd.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    instances: u32,
+    #[command(flatten)]
+    engine: EngineArgs,
+}
+
+/// Runs `posse demo`.
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let library = demo::library()?;
+    let crowd = demo::crowd(&library, args.instances as usize)?;
+    let engine = Engine::open(&library, args.engine.engine)?;
+    let subject = Subject { library: &library, crowd: &crowd, outputs: Outputs::ALL };
+    let measured = engine.measure(&subject, Duration::from_secs(2))?;
+    let within = measured.check.as_ref().is_none_or(Report::is_within);
+    let mut output = Output::create(None)?;
+    output.write(|out| print(out, &measured, library.clips().len()))?;
+    output.finish()?;
+    Ok(if within { Outcome::Passed } else { Outcome::Failed })
+}
+
+fn print(out: &mut impl Write, measured: &Measurement, clips: usize) -> std::io::Result<()> {
+    let milliseconds = |seconds: f64| 1e3 * seconds;
+    let time = measured.device.unwrap_or(measured.wall);
+    writeln!(out, "engine       {} ({})", measured.engine, measured.adapter)?;
+    let (instances, joints) = (measured.instances, measured.joints);
+    writeln!(
+        out,
+        "crowd        {instances} instances, {joints} joints, each in one of {clips} clips, at its own time and pace"
+    )?;
+    writeln!(
+        out,
+        "throughput   {:.1} million joints a second: local, model and skin matrices, morph weights, properties",
+        measured.joints_per_second() / 1e6
+    )?;
+    writeln!(
+        out,
+        "frame        {:.3} ms median, {:.3} to {:.3} ms for 90 % of {} frames",
+        milliseconds(time.median),
+        milliseconds(time.p5),
+        milliseconds(time.p95),
+        time.frames
+    )?;
+    match &measured.check {
+        None => writeln!(out, "cross-check  none: this engine is what the others are checked against")?,
+        Some(report) => print_check(out, report)?,
+    }
+    writeln!(out, "\nnext")?;
+    writeln!(out, "  posse inspect FILE.glb                      what is in a glTF file")?;
+    writeln!(out, "  posse eval FILE.glb --clip 0 --times 0,0.5  its poses, as JSON")?;
+    writeln!(out, "  posse verify FILE.glb --engine gpu          is my GPU right?")?;
+    writeln!(out, "  posse bench                                 how fast is it?")
+}
+
+/// The worst error of each quantity, and what share of its bound it takes.
+fn print_check(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
+    let verdict = if report.is_within() { "within the contract" } else { "BEYOND THE CONTRACT" };
+    let worst = report.quantities().into_iter().filter_map(|(name, worst)| Some((name, worst?)));
+    let Some((name, worst)) = worst.max_by(|(_, a), (_, b)| a.share().total_cmp(&b.share())) else {
+        return writeln!(out, "cross-check  nothing to compare");
+    };
+    writeln!(
+        out,
+        "cross-check  {verdict}: the worst error, a {name}'s, is {:.1e} of {:.1e} allowed",
+        worst.error, worst.allowed
+    )
+}

@@ -1,0 +1,103 @@
+//! Every collected file, on every engine, against poses that another evaluator computed from the specification.
+
+use std::path::{Path, PathBuf};
+
+use glam::{DAffine3, DMat4, DQuat, DVec3};
+use posse::import::gltf::{self, Asset};
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Pose, Poses, Reference, Ticks, Transform, contract};
+use serde_json::Value;
+
+use crate::support::each_engine::each_engine;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf")
+}
+
+#[test]
+fn every_sample_of_every_file_is_met_by_every_engine() {
+    let Ok(entries) = std::fs::read_dir(folder().join("expected")) else {
+        eprintln!("SKIPPED: the collected glTF files are not here; every mode is still tested on made-up ones");
+        return;
+    };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(paths.len() >= 38, "only {} files of expected poses", paths.len());
+    for path in paths {
+        check(&serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap());
+    }
+}
+
+fn check(expected: &Value) {
+    let name = expected["asset"].as_str().unwrap();
+    let mut library = Library::new();
+    let asset = gltf::load(&mut library, &folder().join(name)).unwrap();
+    let clip = asset.clips[expected["animation"].as_u64().unwrap() as usize];
+    assert_eq!(library.clip(clip).name.as_deref(), expected["name"].as_str(), "{name}");
+    let duration = expected["duration"].as_f64().unwrap();
+    assert!((library.clip(clip).duration() - duration).abs() <= 1e-8 * duration, "{name}");
+
+    let mut crowd = Crowd::new();
+    let samples = expected["samples"].as_array().unwrap();
+    for sample in samples {
+        let time = LayerTime::At(sample["time"].as_f64().unwrap());
+        crowd.push(asset.skeleton, &[Layer { clip, time }]).unwrap();
+    }
+    let mut reference = Reference::new(&library);
+    let truth = posse::Evaluator::evaluate(&mut reference, &crowd, Ticks(0), Outputs::ALL).unwrap();
+    let poses = truth.instances.iter().zip(samples).map(|(truth, sample)| pose(&library, &asset, truth, sample));
+    let expected = Poses { instances: poses.collect() };
+
+    each_engine(&library, |engine| {
+        let actual = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+        let report = contract::compare(&library, &crowd, Ticks(0), &expected, &actual);
+        assert!(report.is_within(), "{name}, {clip:?}, {}: {:?}", engine.engine(), report.quantities());
+    });
+}
+
+/// An expected sample as a pose of our skeleton. Where it is silent (`null`), the reference stands in.
+fn pose(library: &Library, asset: &Asset, truth: &Pose, sample: &Value) -> Pose {
+    let skeleton = library.skeleton(asset.skeleton);
+    let mut pose = truth.clone();
+    let mut weights: Vec<Vec<f64>> = skeleton.joints().iter().map(|joint| joint.weights.clone()).collect();
+    let nodes = sample["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), asset.joints.len());
+    for (node, &joint) in nodes.iter().zip(&asset.joints) {
+        pose.model[joint] = matrix(&node["world"]);
+        match &node["translation"] {
+            Value::Null => assert!(skeleton.joints()[joint].matrix.is_some()),
+            translation => {
+                pose.local[joint] = Transform {
+                    translation: DVec3::from_slice(&numbers(translation)),
+                    rotation: DQuat::from_slice(&numbers(&node["rotation"])),
+                    scale: DVec3::from_slice(&numbers(&node["scale"])),
+                }
+            }
+        }
+        match &node["weights"] {
+            Value::Null => assert!(weights[joint].is_empty()),
+            given => weights[joint] = numbers(given),
+        }
+    }
+    pose.weights = weights.concat();
+    let skins = sample["skins"].as_array().unwrap();
+    assert_eq!(skins.len(), asset.skins.len());
+    let matrices = |skin: &Value| skin["joint_matrices"].as_array().unwrap().iter().map(matrix).collect();
+    pose.skins = skins.iter().map(matrices).collect();
+    let mut first = 0;
+    for property in skeleton.properties() {
+        if let Some(value) = sample["pointers"].get(&property.name) {
+            let value = if value.is_array() { numbers(value) } else { vec![value.as_f64().unwrap()] };
+            pose.properties[first..first + property.rest.len()].copy_from_slice(&value);
+        }
+        first += property.rest.len();
+    }
+    pose
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+fn matrix(value: &Value) -> DAffine3 {
+    DAffine3::from_mat4(DMat4::from_cols_slice(&numbers(value)))
+}
