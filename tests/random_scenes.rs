@@ -21,8 +21,14 @@ fn check(spec: &SceneSpec) {
     });
 }
 
+/// So many scenes, unless `PROPTEST_CASES` says otherwise. A failure prints its scene, which is all it takes to repeat it.
+fn config(cases: u32) -> Config {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
+    Config { cases, failure_persistence: None, ..Config::default() }
+}
+
 proptest! {
-    #![proptest_config(Config { cases: 150, ..Config::default() })]
+    #![proptest_config(config(150))]
 
     #[test]
     fn small_scenes(spec in scenes(12, 40)) {
@@ -31,7 +37,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 25, ..Config::default() })]
+    #![proptest_config(config(25))]
 
     #[test]
     fn large_scenes(spec in scenes(700, 5000)) {

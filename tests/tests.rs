@@ -5,7 +5,7 @@ mod support;
 
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
-/// Third-party files, where they are at hand, become what was computed from them elsewhere.
+/// Third-party files, where they are at hand, are posed by every engine as another evaluator posed them.
 mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
@@ -16,6 +16,3 @@ mod hand_worked;
 mod import;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
-
-/// The collected files against poses that another evaluator gave.
-mod expected;

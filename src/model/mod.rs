@@ -1,4 +1,5 @@
-//! The nouns: what is posed ([`Library`]), the question ([`Crowd`]) and the answer ([`Poses`]).
+//! The nouns: what is posed ([`Library`](library::Library)), the question ([`Crowd`](crowd::Crowd)) and the answer
+//! ([`Poses`](poses::Poses)).
 //!
 //! The model holds `f64`: the numbers of a file as they stand, without a rounding of ours. The engines round once, in
 //! the packing; the reference computes with what is here. Constructors validate, so that evaluators need not.
