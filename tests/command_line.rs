@@ -256,9 +256,14 @@ fn inspect_says_what_is_in_a_file() {
     let path = file.path("scene.gltf");
     let text = posse(&["inspect", path.to_str().unwrap()]);
     let text = String::from_utf8(text.stdout).unwrap();
-    for part in
-        ["3 joints on 2 levels", "1 given by a matrix", "skin 0: 2 joints", "2 tracks", "1 x translation, LINEAR"]
-    {
+    for part in [
+        "3 joints on 2 levels",
+        "1 given by a matrix",
+        "skin 0: 2 joints",
+        "2 tracks",
+        "1 x translation, LINEAR",
+        "bytes packed",
+    ] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     let summary = stdout_json(&posse(&["inspect", "--json", path.to_str().unwrap()]));

@@ -13,6 +13,7 @@ use posse::model::library::Library;
 use posse::model::skeleton::{Joint, Skeleton};
 use posse::model::timeline::Timeline;
 use posse::model::track::Target;
+use posse::pack::library::Packing;
 use serde::Serialize;
 
 use crate::cli::output::{self, Output, file_name};
@@ -47,6 +48,8 @@ struct Summary<'a> {
     skeletons: Vec<SkeletonSummary<'a>>,
     skins: Vec<SkinSummary<'a>>,
     clips: Vec<ClipSummary<'a>>,
+    /// Bytes that the engines hold of the file; null where it is too large to be packed.
+    packed_bytes: Option<usize>,
     warnings: Vec<String>,
 }
 
@@ -119,6 +122,7 @@ impl<'a> Summary<'a> {
             skeletons: vec![SkeletonSummary::new(skeleton)],
             skins: asset.skins.iter().map(skin).collect(),
             clips: asset.clips.iter().map(|&clip| ClipSummary::new(library.clip(clip), skeleton)).collect(),
+            packed_bytes: Packing::new(library).ok().map(|packing| packing.size()),
             warnings: asset.warnings.iter().map(ToString::to_string).collect(),
         }
     }
@@ -167,7 +171,10 @@ impl<'a> Summary<'a> {
         if self.clips.is_empty() {
             writeln!(out, "no clips")?;
         }
-        writeln!(out, "{} warnings", self.warnings.len())
+        match self.packed_bytes {
+            Some(bytes) => writeln!(out, "{bytes} bytes packed, {} warnings", self.warnings.len()),
+            None => writeln!(out, "too large to be packed, {} warnings", self.warnings.len()),
+        }
     }
 }
 

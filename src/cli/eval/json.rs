@@ -9,6 +9,7 @@ use posse::evaluator::Evaluator;
 use posse::model::poses::Pose;
 use posse::model::skeleton::Skeleton;
 use posse::model::track::Target;
+use posse::model::transform::Transform;
 use serde::Serialize;
 
 use crate::cli::eval::Subject;
@@ -92,7 +93,7 @@ pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) 
             return output.write(|out| serde_json::to_writer(out, &Sample { time, instance: answer }));
         }
         match instance {
-            0 => output.write(|out| write!(out, "{separator}{{\"time\":{},\"instances\":[\n", Seconds(time)))?,
+            0 => output.write(|out| writeln!(out, "{separator}{{\"time\":{},\"instances\":[", Seconds(time)))?,
             _ => output.write(|out| out.write_all(b",\n"))?,
         }
         output.write(|out| serde_json::to_writer(out, &answer))?;
@@ -157,17 +158,11 @@ impl<'a> Shape<'a> {
     fn node(&self, pose: &Pose, node: usize, joint: usize) -> Result<Node, Error> {
         let (outputs, precision) = (self.subject.outputs, self.precision);
         let place = |what: &'static str| move || format!("{what} of node {node}");
-        let local = |matrix: bool| outputs.local.then(|| (!matrix).then(|| pose.local[joint]));
-        let local = local(self.skeleton.joints()[joint].matrix.is_some());
-        let translation = |local: Option<posse::Transform>| {
-            local.map(|local| precision.numbers(local.translation.to_array(), place("translation"))).transpose()
-        };
-        let rotation = |local: Option<posse::Transform>| {
-            local.map(|local| precision.numbers(local.rotation.to_array(), place("rotation"))).transpose()
-        };
-        let scale = |local: Option<posse::Transform>| {
-            local.map(|local| precision.numbers(local.scale.to_array(), place("scale"))).transpose()
-        };
+        // The outer `Option` says whether it is asked for, the inner one whether the node has it.
+        let local = outputs.local.then(|| self.skeleton.joints()[joint].matrix.is_none().then(|| pose.local[joint]));
+        let translation = |local: Transform| precision.numbers(local.translation.to_array(), place("translation"));
+        let rotation = |local: Transform| precision.numbers(local.rotation.to_array(), place("rotation"));
+        let scale = |local: Transform| precision.numbers(local.scale.to_array(), place("scale"));
         let numbers = self.weights[joint].clone();
         let weights = || {
             let list = || precision.list(&pose.weights[numbers.clone()], place("weights"));
@@ -175,9 +170,9 @@ impl<'a> Shape<'a> {
         };
         let world = || precision.numbers(columns(&pose.model[joint]), place("world"));
         Ok(Node {
-            translation: local.map(translation).transpose()?,
-            rotation: local.map(rotation).transpose()?,
-            scale: local.map(scale).transpose()?,
+            translation: local.map(|local| local.map(translation).transpose()).transpose()?,
+            rotation: local.map(|local| local.map(rotation).transpose()).transpose()?,
+            scale: local.map(|local| local.map(scale).transpose()).transpose()?,
             weights: outputs.weights.then(weights).transpose()?,
             world: outputs.model.then(world).transpose()?,
         })

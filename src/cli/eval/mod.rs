@@ -8,13 +8,13 @@ mod times;
 use std::path::PathBuf;
 
 use posse::error::Error;
+use posse::import::gltf::Asset;
 use posse::model::library::{ClipId, Library};
 use posse::model::outputs::Outputs;
 
 use crate::cli::engine::{self, EngineArgs};
 use crate::cli::output::{self, Output};
 use crate::cli::question::Question;
-use posse::import::gltf::Asset;
 
 /// What the arrays of an npz file look like.
 pub const SHAPES: &str = "\

@@ -16,12 +16,15 @@ use crate::cli::eval::numbers::{Number, Precision, rows};
 use crate::cli::output::{Output, Place, Writer};
 use crate::cli::progress::Progress;
 
+/// Appends an array's numbers of one pose.
+type Numbers<'a> = dyn Fn(&Pose, &mut Vec<f64>) + 'a;
+
 /// An array: what it needs of a pose, its shape for one pose, and its numbers of one.
 struct Array<'a> {
     name: String,
     outputs: Outputs,
     shape: Vec<usize>,
-    numbers: Box<dyn Fn(&Pose, &mut Vec<f64>) + 'a>,
+    numbers: Box<Numbers<'a>>,
 }
 
 type Zip<'a> = ZipWriter<StreamWriter<&'a mut Writer>>;
