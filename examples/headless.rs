@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use posse::gpu::{crowd::GpuCrowd, library::GpuLibrary};
-use posse::{Crowd, Layer, LayerTime, Library, Outputs, Packing, Ticks};
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Packing, Playback, Ticks};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let library = match std::env::args().nth(1) {
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let skeleton = library.clip(clip).skeleton;
     let mut crowd = Crowd::new();
     for instance in 0..1000 {
-        let time = LayerTime::Playing { start: Ticks(-instance * 4321), rate: 1.0 };
+        let time = LayerTime::Playing(Playback::looping(Ticks(-instance * 4321), 1.0));
         crowd.push(skeleton, &[Layer { clip, time }])?;
     }
 

@@ -74,6 +74,7 @@ pub use model::crowd::{Crowd, Layer, LayerTime};
 pub use model::curve::{Curve, Interpolation};
 pub use model::library::{ClipId, Library, SkeletonId, SkinId};
 pub use model::outputs::Outputs;
+pub use model::playback::{Playback, WrapMode};
 pub use model::poses::{Pose, Poses};
 pub use model::skeleton::{Joint, Property, Skeleton};
 pub use model::skin::Skin;

@@ -16,3 +16,5 @@ mod hand_worked;
 mod import;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
+/// Wrap modes, repeats and ranges, on every engine.
+mod wrap;

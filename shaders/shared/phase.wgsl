@@ -1,10 +1,21 @@
 //! Ticks to clip time.
+//!
+//! All of it is integer arithmetic, so that a month of playing is as exact as a second, on every adapter. A pass is once
+//! through the part of the clip that is played.
 
 /// A time in seconds as the sum of two numbers, exact to 48 bits: a lone f32 is off by half a microsecond after 8 s, and
 /// a joint that turns fast then misses its mark.
 struct Time {
     high: f32,
     low: f32,
+}
+
+/// Passes played, as an integer and a fraction in units of 2^-64: low word, high word.
+struct Passes {
+    /// Whole passes; beyond 2^32 the lowest bits, and `many` is set.
+    count: u32,
+    fraction: vec2<u32>,
+    many: bool,
 }
 
 /// Seconds from `b` to `a`. The large parts are subtracted first: near each other, they cancel without rounding.
@@ -14,48 +25,95 @@ fn time_since(a: Time, b: Time) -> f32 {
 
 /// The time of a layer in its clip.
 fn phase_of_layer(layer: Layer, clip: Clip, frame: Frame) -> Time {
-    if layer.clock == CLOCK_FIXED {
+    if (layer.clock & CLOCK_PLAYS) == 0u {
         return Time(layer.time_high, layer.time_low);
     }
-    return phase_time(phase_loops(layer, frame), clip);
+    let now = vec2(frame.now_low, frame.now_high);
+    var ticks = phase_subtract(now, vec2(layer.start_low, layer.start_high));
+    var before = (ticks.y >> 31u) == 1u;
+    if before && (layer.clock & CLOCK_WAITS) != 0u {
+        ticks = vec2(0u);
+        before = false;
+    }
+    if before {
+        ticks = phase_subtract(vec2(0u), ticks);
+    }
+    let backwards = before != ((layer.clock & CLOCK_BACKWARDS) != 0u);
+    return phase_time(phase_position(layer, phase_passes(layer, ticks), backwards), clip);
 }
 
-/// The fraction of a loop that has passed, in units of 2^-64: low word, high word.
-///
-/// Ticks since the start times loops a tick, of which only the fraction counts: an integer product that wraps as the
-/// loop does. Two's complement gives times before the start and negative rates their right phase as well.
-fn phase_loops(layer: Layer, frame: Frame) -> vec2<u32> {
-    let ticks_low = frame.now_low - layer.start_low;
-    let borrow = select(0u, 1u, frame.now_low < layer.start_low);
-    let ticks_high = frame.now_high - layer.start_high - borrow;
-    let ticks_sign = select(0u, NONE, (ticks_high >> 31u) == 1u);
-
-    let low_low = phase_multiply(ticks_low, layer.loops_low);
-    let low_middle = phase_multiply(ticks_low, layer.loops_middle);
-    let high_low = phase_multiply(ticks_high, layer.loops_low);
-
-    let partial = low_low.y + low_middle.x;
-    let middle = partial + high_low.x;
-    let carry = select(0u, 1u, partial < low_low.y) + select(0u, 1u, middle < partial);
-    let high = low_middle.y + high_low.y + carry
-        + ticks_low * layer.loops_high + ticks_high * layer.loops_middle + ticks_sign * layer.loops_low;
-    return vec2(middle, high);
+/// The passes of a number of ticks.
+fn phase_passes(layer: Layer, ticks: vec2<u32>) -> Passes {
+    var sum = array<u32, 6>();
+    let factor = vec4(layer.passes_0, layer.passes_1, layer.passes_2, layer.passes_3);
+    for (var row = 0u; row < 2u; row += 1u) {
+        var carry = 0u;
+        for (var column = 0u; column < 4u; column += 1u) {
+            let product = phase_multiply(ticks[row], factor[column]);
+            let partial = sum[row + column] + product.x;
+            let total = partial + carry;
+            // Sum, product and carry together are at most 2^64 - 1, so that the new carry is a word.
+            carry = product.y + select(0u, 1u, partial < product.x) + select(0u, 1u, total < carry);
+            sum[row + column] = total;
+        }
+        sum[row + 4u] = carry;
+    }
+    return Passes(sum[3], vec2(sum[1], sum[2]), (sum[4] | sum[5]) != 0u);
 }
 
-/// A fraction of a loop, in units of 2^-64, to seconds.
-fn phase_time(loops: vec2<u32>, clip: Clip) -> Time {
-    let large = phase_multiply(loops.y, clip.duration_high);
-    let cross = phase_multiply(loops.y, clip.duration_low);
-    let other = phase_multiply(loops.x, clip.duration_high);
-    let below = cross.x + other.x;
-    let carry = select(0u, 1u, below < cross.x);
-    let partial = large.x + cross.y;
-    let rest = partial + other.y + carry;
-    let units = large.y + select(0u, 1u, partial < large.x) + select(0u, 1u, rest < partial);
+/// Where the passes lead, in the clip's units: Cocos Creator's mapping of accumulated time. A whole number of passes is the
+/// end of the last of them, not the start of the next; backwards, the start.
+fn phase_position(layer: Layer, played: Passes, played_backwards: bool) -> vec2<u32> {
+    var passes = played;
+    var backwards = played_backwards;
+    let repeat = vec2(layer.repeat_low, layer.repeat_high);
+    let over = passes.count > layer.repeat_count
+        || (passes.count == layer.repeat_count && !phase_less(passes.fraction, repeat));
+    var whole = all(passes.fraction == vec2(0u)) && (passes.count > 0u || passes.many);
+    if (layer.clock & CLOCK_ENDLESS) == 0u && (passes.many || over) {
+        // It stays where it stops; a count of 0 stops at the start unless it has moved.
+        let moved = passes.many || passes.count > 0u || any(passes.fraction != vec2(0u));
+        backwards = backwards || !moved;
+        passes = Passes(layer.repeat_count, repeat, false);
+        whole = all(repeat == vec2(0u));
+    }
+    let length = vec2(layer.part_length_low, layer.part_length_high);
+    var position = phase_scale(passes.fraction, length);
+    var pass_index = passes.count;
+    if whole {
+        position = length;
+        if passes.count > 0u || passes.many {
+            pass_index -= 1u;
+        }
+    }
+    if backwards && any(position != vec2(0u)) {
+        position = phase_subtract(length, position);
+    }
+    let turned = (layer.clock & CLOCK_PING_PONG) != 0u && (pass_index & 1u) == 1u;
+    if turned != ((layer.clock & CLOCK_REVERSE) != 0u) {
+        position = phase_subtract(length, position);
+    }
+    return phase_add(position, vec2(layer.part_start_low, layer.part_start_high));
+}
+
+/// A position in the clip's units to seconds.
+fn phase_time(position: vec2<u32>, clip: Clip) -> Time {
     // 24 bits each, so that both become f32 without rounding.
-    let high = f32(units & 0xffffff00u) * clip.duration_unit;
-    let low = f32(((units & 0xffu) << 16u) | (rest >> 16u)) * (clip.duration_unit / 65536.0);
+    let high = f32(position.y & 0xffffff00u) * clip.time_unit;
+    let low = f32(((position.y & 0xffu) << 16u) | (position.x >> 16u)) * (clip.time_unit / 65536.0);
     return Time(high, low);
+}
+
+/// The product of a fraction, in units of 2^-64, and a number of 64 bits, cut to an integer: low word, high word.
+fn phase_scale(fraction: vec2<u32>, number: vec2<u32>) -> vec2<u32> {
+    let large = phase_multiply(fraction.y, number.y);
+    let cross = phase_multiply(fraction.y, number.x);
+    let other = phase_multiply(fraction.x, number.y);
+    let small = phase_multiply(fraction.x, number.x);
+    let partial = cross.x + other.x;
+    let below = partial + small.y;
+    let carry = select(0u, 1u, partial < cross.x) + select(0u, 1u, below < partial);
+    return phase_add(phase_add(large, vec2(cross.y, 0u)), phase_add(vec2(other.y, 0u), vec2(carry, 0u)));
 }
 
 /// The product of two words: low word, high word.
@@ -68,4 +126,20 @@ fn phase_multiply(a: u32, b: u32) -> vec2<u32> {
     let cross = a_high * b_low + (low >> 16u);
     let middle = a_low * b_high + (cross & 0xffffu);
     return vec2((middle << 16u) | (low & 0xffffu), a_high * b_high + (cross >> 16u) + (middle >> 16u));
+}
+
+/// The sum of two numbers of 64 bits, wrapping.
+fn phase_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    let low = a.x + b.x;
+    return vec2(low, a.y + b.y + select(0u, 1u, low < a.x));
+}
+
+/// The difference of two numbers of 64 bits, wrapping.
+fn phase_subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    return vec2(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
+}
+
+/// Whether one number of 64 bits is less than another.
+fn phase_less(a: vec2<u32>, b: vec2<u32>) -> bool {
+    return a.y < b.y || (a.y == b.y && a.x < b.x);
 }

@@ -14,8 +14,12 @@ const MODE_BITS: u32 = 8u;
 
 const SHAPE_ROTATION: u32 = 8u;
 
-const CLOCK_FIXED: u32 = 0u;
-const CLOCK_LOOP: u32 = 1u;
+const CLOCK_PLAYS: u32 = 1u;
+const CLOCK_WAITS: u32 = 2u;
+const CLOCK_ENDLESS: u32 = 4u;
+const CLOCK_BACKWARDS: u32 = 8u;
+const CLOCK_PING_PONG: u32 = 16u;
+const CLOCK_REVERSE: u32 = 32u;
 
 const OUTPUT_LOCAL: u32 = 1u;
 const OUTPUT_MODEL: u32 = 2u;
@@ -43,9 +47,7 @@ struct Clip {
     value_channels: u32,
     weight_channel_count: u32,
     value_channel_count: u32,
-    duration_low: u32,
-    duration_high: u32,
-    duration_unit: f32,
+    time_unit: f32,
 }
 
 struct Timeline {
@@ -77,9 +79,17 @@ struct Layer {
     time_low: f32,
     start_low: u32,
     start_high: u32,
-    loops_low: u32,
-    loops_middle: u32,
-    loops_high: u32,
+    passes_0: u32,
+    passes_1: u32,
+    passes_2: u32,
+    passes_3: u32,
+    repeat_low: u32,
+    repeat_high: u32,
+    repeat_count: u32,
+    part_start_low: u32,
+    part_start_high: u32,
+    part_length_low: u32,
+    part_length_high: u32,
 }
 
 struct Batch {
@@ -101,7 +111,7 @@ struct Frame {
     reserved_1: u32,
 }
 
-const CLIP_WORDS: u32 = 9u;
+const CLIP_WORDS: u32 = 7u;
 const TIMELINE_WORDS: u32 = 7u;
 const CHANNEL_WORDS: u32 = 2u;
 const VALUE_CHANNEL_WORDS: u32 = 4u;
@@ -114,9 +124,7 @@ fn clip_load(at: u32) -> Clip {
         words[at + 3u],
         words[at + 4u],
         words[at + 5u],
-        words[at + 6u],
-        words[at + 7u],
-        bitcast<f32>(words[at + 8u]),
+        bitcast<f32>(words[at + 6u]),
     );
 }
 

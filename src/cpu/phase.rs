@@ -1,6 +1,8 @@
-//! Ticks to clip time.
+//! Ticks to clip time, by integer arithmetic. A pass is once through the part of the clip that is played.
 
-use crate::pack::record::{CLOCK_FIXED, Clip, Layer};
+use crate::pack::record::{
+    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, Clip, Layer,
+};
 
 /// A time in seconds as the sum of two numbers, exact to 48 bits.
 #[derive(Debug, Clone, Copy)]
@@ -19,27 +21,59 @@ impl Time {
 
 /// The time of a layer in its clip.
 pub fn of_layer(layer: &Layer, clip: &Clip, now: i64) -> Time {
-    if layer.clock == CLOCK_FIXED {
+    if layer.clock & CLOCK_PLAYS == 0 {
         return Time { high: layer.time_high, low: layer.time_low };
     }
-    time(loops(layer, now), clip)
+    let mut ticks = now.wrapping_sub(join(layer.start_low, layer.start_high) as i64);
+    if layer.clock & CLOCK_WAITS != 0 {
+        ticks = ticks.max(0);
+    }
+    let backwards = (ticks < 0) != (layer.clock & CLOCK_BACKWARDS != 0);
+    time(position(layer, passes(layer, ticks.unsigned_abs()), backwards), clip)
 }
 
-/// The fraction of a loop that has passed, in units of 2^-64: ticks since the start times loops a tick, wrapping.
-fn loops(layer: &Layer, now: i64) -> u64 {
-    let start = i64::from(layer.start_high as i32) << 32 | i64::from(layer.start_low);
-    let ticks = i128::from(now.wrapping_sub(start)) as u128;
-    let per_tick = [layer.loops_high, layer.loops_middle, layer.loops_low];
-    let per_tick = per_tick.into_iter().fold(0, |sum: u128, word| sum << 32 | u128::from(word));
-    (ticks.wrapping_mul(per_tick) >> 32) as u64
+/// The passes of a number of ticks, as an integer and a fraction in units of 2^-64.
+fn passes(layer: &Layer, ticks: u64) -> (u128, u64) {
+    let low = u128::from(ticks) * u128::from(join(layer.passes_0, layer.passes_1));
+    let high = u128::from(ticks) * u128::from(join(layer.passes_2, layer.passes_3));
+    // `high` counts 2^-32 passes, `low` 2^-96.
+    let sum = (low >> 32) + (u128::from(high as u64) << 32);
+    ((sum >> 64) + (high >> 64 << 32), sum as u64)
 }
 
-/// A fraction of a loop, in units of 2^-64, to seconds.
-fn time(loops: u64, clip: &Clip) -> Time {
-    let duration = u64::from(clip.duration_high) << 32 | u64::from(clip.duration_low);
-    let units = ((u128::from(loops) * u128::from(duration)) >> 64) as u64;
-    let (whole, rest) = ((units >> 32) as u32, units as u32);
-    let high = (whole & 0xffff_ff00) as f32 * clip.duration_unit;
-    let low = ((whole & 0xff) << 16 | rest >> 16) as f32 * (clip.duration_unit / 65536.0);
+/// Where the passes lead, in the clip's units: Cocos Creator's mapping of accumulated time. A whole number of passes is the
+/// end of the last of them, not the start of the next; backwards, the start.
+fn position(layer: &Layer, mut passes: (u128, u64), mut backwards: bool) -> u64 {
+    let repeats = (u128::from(layer.repeat_count), join(layer.repeat_low, layer.repeat_high));
+    let mut whole = passes.1 == 0 && passes.0 > 0;
+    if layer.clock & CLOCK_ENDLESS == 0 && passes >= repeats {
+        // It stays where it stops; a count of 0 stops at the start unless it has moved.
+        backwards |= passes == (0, 0);
+        passes = repeats;
+        whole = repeats.1 == 0;
+    }
+    let length = join(layer.part_length_low, layer.part_length_high);
+    let scaled = ((u128::from(passes.1) * u128::from(length)) >> 64) as u64;
+    let mut position = if whole { length } else { scaled };
+    if backwards && position != 0 {
+        position = length - position;
+    }
+    let pass_index = if whole { passes.0.saturating_sub(1) } else { passes.0 };
+    let turned = layer.clock & CLOCK_PING_PONG != 0 && pass_index % 2 == 1;
+    if turned != (layer.clock & CLOCK_REVERSE != 0) {
+        position = length - position;
+    }
+    position.wrapping_add(join(layer.part_start_low, layer.part_start_high))
+}
+
+/// A position in the clip's units to seconds, 24 bits of it in each number.
+fn time(position: u64, clip: &Clip) -> Time {
+    let (whole, rest) = ((position >> 32) as u32, position as u32);
+    let high = (whole & 0xffff_ff00) as f32 * clip.time_unit;
+    let low = ((whole & 0xff) << 16 | rest >> 16) as f32 * (clip.time_unit / 65536.0);
     Time { high, low }
+}
+
+fn join(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
 }

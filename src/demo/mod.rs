@@ -10,6 +10,7 @@ pub use rig::rig;
 use crate::error::Error;
 use crate::model::crowd::{Crowd, Layer, LayerTime};
 use crate::model::library::Library;
+use crate::model::playback::Playback;
 use crate::model::skeleton::Skeleton;
 use crate::model::ticks::Ticks;
 
@@ -48,7 +49,7 @@ pub fn crowd(library: &Library, instances: usize) -> Result<Crowd, Error> {
         }
         let clip = clips[instance % clips.len()];
         let start = Ticks::from_seconds(-spread(instance, GOLDEN) * library.clip(clip).duration());
-        let time = LayerTime::Playing { start, rate: 0.8 + 0.4 * spread(instance, PLASTIC) };
+        let time = LayerTime::Playing(Playback::looping(start, 0.8 + 0.4 * spread(instance, PLASTIC)));
         crowd.push(library.clip(clip).skeleton, &[Layer { clip, time }])?;
     }
     Ok(crowd)

@@ -90,7 +90,8 @@ fn constants_are_the_same_in_rust_and_wgsl() {
             };
         }
         check!(NONE, MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_BITS, SHAPE_ROTATION);
-        check!(CLOCK_FIXED, CLOCK_LOOP, OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
+        check!(CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);
+        check!(OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
         let words = |name: &str| constant(&module, name).map(|words| words as usize);
         assert_eq!(words("CLIP_WORDS"), Some(record::Clip::WORDS));
         assert_eq!(words("TIMELINE_WORDS"), Some(record::Timeline::WORDS));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::model::library::{ClipId, Library, SkeletonId};
-use crate::model::ticks::Ticks;
+use crate::model::playback::Playback;
 
 /// When in its clip a layer is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,13 +12,8 @@ pub enum LayerTime {
     /// At this time of the clip, in seconds on the clip's own axis, whatever the crowd's clock says. Each track clamps
     /// it to its own keys.
     At(f64),
-    /// Playing in a loop: the clip's time is `(now - start) * rate`, wrapped to the clip's duration.
-    Playing {
-        /// When the clip's time was 0. A later `now` or an earlier one are alike.
-        start: Ticks,
-        /// Seconds of the clip in a second of the crowd's clock. 1 is as authored, 0 stands still, negative plays backwards.
-        rate: f64,
-    },
+    /// Playing: the crowd's clock says when.
+    Playing(Playback),
 }
 
 /// A clip at work on an instance.
@@ -49,8 +44,8 @@ impl Crowd {
     /// Adds an instance, and gives its index. Without a layer it stands in its rest pose.
     ///
     /// # Errors
-    /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] where a time or rate is not a
-    /// finite number, or a rate is beyond a million.
+    /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] where a time is not finite, a rate not
+    /// from -1e6 to 1e6, a repeat count not 0 or more, or a range not from a start to an end.
     pub fn push(&mut self, skeleton: SkeletonId, layers: &[Layer]) -> Result<usize, Error> {
         let instance = self.instances.len();
         if layers.len() > Self::MAX_LAYERS {
@@ -58,12 +53,13 @@ impl Crowd {
             return Err(Error::Limit { what, needed: layers.len() as u64, allowed: Self::MAX_LAYERS as u64 });
         }
         for layer in layers {
-            let usable = match layer.time {
-                LayerTime::At(seconds) => super::is_usable(seconds),
-                LayerTime::Playing { rate, .. } => rate.abs() <= 1e6,
+            let fault = match layer.time {
+                LayerTime::At(seconds) if super::is_usable(seconds) => None,
+                LayerTime::At(seconds) => Some(format!("the time {seconds} is not a finite number of seconds")),
+                LayerTime::Playing(playback) => playback.fault(),
             };
-            if !usable {
-                return Err(Error::Instance { instance, reason: format!("{:?} is not a usable time", layer.time) });
+            if let Some(reason) = fault {
+                return Err(Error::Instance { instance, reason });
             }
         }
         let first = self.layers.len();

@@ -9,6 +9,7 @@ pub mod crowd;
 pub mod curve;
 pub mod library;
 pub mod outputs;
+pub mod playback;
 pub mod poses;
 pub mod rotation;
 pub mod skeleton;

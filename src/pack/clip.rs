@@ -13,6 +13,7 @@ use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
 use crate::model::track::Target;
 use crate::pack::library::{Arrays, Sizes, Timelines};
+use crate::pack::playback::time_unit;
 use crate::pack::record::{
     self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_LINEAR, MODE_REST, MODE_STEP, SHAPE_ROTATION, ValueChannel,
 };
@@ -40,8 +41,6 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, skeleton: &Skel
     let joint_channels = pack_joint_channels(arrays, skeleton, &channels);
     let (value_channels, weight_channel_count, value_channel_count) =
         pack_value_channels(arrays, skeleton, &columns, &channels);
-    let (duration, duration_unit) = fixed_point(clip.duration());
-    let (duration_low, duration_high) = (duration as u32, (duration >> 32) as u32);
     let record = record::Clip {
         timelines,
         timeline_count,
@@ -49,9 +48,7 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, skeleton: &Skel
         value_channels,
         weight_channel_count,
         value_channel_count,
-        duration_low,
-        duration_high,
-        duration_unit,
+        time_unit: time_unit(clip.duration()).unwrap_or(1.0),
     };
     (arrays.push_records(&[record]), timeline_count)
 }
@@ -226,32 +223,4 @@ fn pack_value_channels(
     records.sort_by_key(|record| record.output);
     let weight_channels = records.iter().filter(|record| (record.output as usize) < weight_count).count();
     (arrays.push_records(&records), weight_channels as u32, records.len() as u32)
-}
-
-/// A duration as an integer whose highest of 64 bits is 1, and the seconds of a unit of its upper half: exact.
-///
-/// A duration too short for such a unit to be an `f32` counts as none.
-fn fixed_point(duration: f64) -> (u64, f32) {
-    let exponent = (duration.to_bits() >> 52) as i32 - 1023;
-    if !(-95..128).contains(&exponent) {
-        return (0, 1.0);
-    }
-    let mantissa = (duration.to_bits() & ((1 << 52) - 1)) | 1 << 52;
-    (mantissa << 11, 2.0_f32.powi(exponent - 31))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_exact() {
-        for duration in [1.0, 0.1, 3.416_666_7, 4294967295.9, 1e-9, 86400.0, f64::from(f32::MAX)] {
-            let (units, unit) = fixed_point(duration);
-            assert_eq!(units as f64 * 2.0_f64.powi(-32) * f64::from(unit), duration);
-            assert!(units >= 1 << 63);
-        }
-        assert_eq!(fixed_point(0.0).0, 0);
-        assert_eq!(fixed_point(1e-30).0, 0);
-    }
 }

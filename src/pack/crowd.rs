@@ -5,9 +5,9 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::model::crowd::{Crowd, LayerTime};
 use crate::model::library::SkeletonId;
-use crate::model::ticks::Ticks;
-use crate::pack::library::Packing;
-use crate::pack::record::{self, CLOCK_FIXED, CLOCK_LOOP, split};
+use crate::pack::library::{PackedClip, Packing};
+use crate::pack::playback::pack_playback;
+use crate::pack::record::{self, split};
 
 /// A crowd ready for an engine: its instances ordered by skeleton.
 #[derive(Debug, Clone, Default)]
@@ -73,7 +73,7 @@ fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(
     for layer in crowd.layers(instance) {
         match packing.clip(layer.clip) {
             None => return Err(format!("the library has no clip {}", layer.clip.index())),
-            Some((_, other)) if other != skeleton => {
+            Some(clip) if clip.skeleton != skeleton => {
                 return Err(format!("clip {} is another skeleton's", layer.clip.index()));
             }
             Some(_) => {}
@@ -85,35 +85,14 @@ fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(
 /// The layer record of a checked instance. Without a layer, it stands in the clip without tracks.
 fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> record::Layer {
     let skeleton = &packing.skeletons[crowd.skeleton(instance).index()];
-    let rest = record::Layer { clip: skeleton.rest_clip, clock: CLOCK_FIXED, ..Default::default() };
+    let rest = record::Layer { clip: skeleton.rest_clip, ..Default::default() };
     let Some(layer) = crowd.layers(instance).first() else { return rest };
-    let Some((clip, _)) = packing.clip(layer.clip) else { return rest };
+    let Some(&PackedClip { place: clip, duration, .. }) = packing.clip(layer.clip) else { return rest };
     match layer.time {
         LayerTime::At(seconds) => {
             let (time_high, time_low) = split(seconds);
-            record::Layer { clip, clock: CLOCK_FIXED, time_high, time_low, ..Default::default() }
+            record::Layer { clip, time_high, time_low, ..Default::default() }
         }
-        LayerTime::Playing { start, rate } => pack_playing(clip, &packing.arrays.record(clip), start, rate),
-    }
-}
-
-/// A layer that plays.
-///
-/// Its phase is `ticks * loops a tick`, of which only the fraction counts: a wrapping product of integers, exact for
-/// centuries, the same for every adapter. The 96 bits leave `2^-33` of a loop after `2^62` ticks.
-fn pack_playing(clip: u32, record: &record::Clip, start: Ticks, rate: f64) -> record::Layer {
-    let units = f64::from(record.duration_high) + f64::from(record.duration_low) * 2.0_f64.powi(-32);
-    let duration = units * f64::from(record.duration_unit);
-    let loops = if duration > 0.0 { rate / (Ticks::PER_SECOND as f64 * duration) } else { 0.0 };
-    let bits = (loops.fract() * 2.0_f64.powi(96)) as i128;
-    record::Layer {
-        clip,
-        clock: CLOCK_LOOP,
-        start_low: start.0 as u32,
-        start_high: (start.0 >> 32) as u32,
-        loops_low: bits as u32,
-        loops_middle: (bits >> 32) as u32,
-        loops_high: (bits >> 64) as u32,
-        ..Default::default()
+        LayerTime::Playing(playback) => pack_playback(clip, duration, &playback),
     }
 }

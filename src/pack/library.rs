@@ -19,8 +19,18 @@ use crate::pack::{clip, skeleton};
 pub struct Packing {
     pub(crate) arrays: Arrays,
     pub(crate) skeletons: Vec<PackedSkeleton>,
-    /// Place of each clip's record in the words, and its skeleton.
-    clips: Vec<(u32, SkeletonId)>,
+    clips: Vec<PackedClip>,
+}
+
+/// A clip, as a crowd needs to know it.
+#[derive(Debug, Clone)]
+pub(crate) struct PackedClip {
+    /// Place of its record in the words.
+    pub place: u32,
+    /// The skeleton that it moves.
+    pub skeleton: SkeletonId,
+    /// Its duration in seconds.
+    pub duration: f64,
 }
 
 /// A skeleton's record, and what only the host needs.
@@ -85,7 +95,7 @@ impl Packing {
             let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, skeleton, clip);
             let most = &mut skeletons[clip.skeleton.index()].record.timeline_count;
             *most = timeline_count.max(*most);
-            clips.push((place, clip.skeleton));
+            clips.push(PackedClip { place, skeleton: clip.skeleton, duration: clip.duration() });
         }
         Ok(Self { arrays, skeletons, clips })
     }
@@ -95,9 +105,9 @@ impl Packing {
         4 * self.arrays.words.len() + 16 * self.arrays.values.len()
     }
 
-    /// Place of a clip's record, and its skeleton.
-    pub(crate) fn clip(&self, id: ClipId) -> Option<(u32, SkeletonId)> {
-        self.clips.get(id.index()).copied()
+    /// A clip; `None` where there is no such one.
+    pub(crate) fn clip(&self, id: ClipId) -> Option<&PackedClip> {
+        self.clips.get(id.index())
     }
 }
 

@@ -7,6 +7,7 @@ pub mod clip;
 pub mod crowd;
 pub mod library;
 pub mod outputs;
+pub mod playback;
 pub mod record;
 pub mod skeleton;
 pub mod timeline;

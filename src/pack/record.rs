@@ -56,10 +56,18 @@ pub const MODE_BITS: u32 = 8;
 /// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.
 pub const SHAPE_ROTATION: u32 = 8;
 
-/// [`Layer::clock`]: the layer stands at its time.
-pub const CLOCK_FIXED: u32 = 0;
-/// [`Layer::clock`]: the layer plays in a loop.
-pub const CLOCK_LOOP: u32 = 1;
+/// Bit of [`Layer::clock`]: the layer plays; without it, it stands at its time.
+pub const CLOCK_PLAYS: u32 = 1;
+/// Bit of [`Layer::clock`]: it waits for its start.
+pub const CLOCK_WAITS: u32 = 2;
+/// Bit of [`Layer::clock`]: it never stops.
+pub const CLOCK_ENDLESS: u32 = 4;
+/// Bit of [`Layer::clock`]: its rate is negative.
+pub const CLOCK_BACKWARDS: u32 = 8;
+/// Bit of [`Layer::clock`]: every second pass goes the other way.
+pub const CLOCK_PING_PONG: u32 = 16;
+/// Bit of [`Layer::clock`]: the first pass goes from the end to the start.
+pub const CLOCK_REVERSE: u32 = 32;
 
 /// Bit of [`Batch::outputs`]: local transforms.
 pub const OUTPUT_LOCAL: u32 = 1;
@@ -113,12 +121,8 @@ record! {
         weight_channel_count: u32,
         /// Value channels of morph weights and properties.
         value_channel_count: u32,
-        /// The duration as an integer of 64 bits, the highest of them 1; 0 for a clip without duration: lower half.
-        duration_low: u32,
-        /// Its upper half.
-        duration_high: u32,
-        /// Seconds of a unit of the upper half, a power of two.
-        duration_unit: f32,
+        /// Seconds of 2^32 of the units in which playing layers count the clip's time, a power of two.
+        time_unit: f32,
     }
 }
 
@@ -171,7 +175,7 @@ record! {
     Layer {
         /// Words: the clip's record.
         clip: u32,
-        /// Fixed or playing.
+        /// How it plays, if it does.
         clock: u32,
         /// The fixed time in seconds, rounded.
         time_high: f32,
@@ -181,12 +185,28 @@ record! {
         start_low: u32,
         /// Start tick, upper half.
         start_high: u32,
-        /// Loops a tick, a binary fraction of 96 bits in two's complement: lowest word.
-        loops_low: u32,
+        /// Passes a tick, whatever the direction, as an integer and a fraction of 96 bits: lowest word of the fraction.
+        passes_0: u32,
         /// Its middle word.
-        loops_middle: u32,
+        passes_1: u32,
         /// Its highest word.
-        loops_high: u32,
+        passes_2: u32,
+        /// The integer.
+        passes_3: u32,
+        /// Passes until it stops, as an integer and a fraction of 64 bits: lower half of the fraction.
+        repeat_low: u32,
+        /// Upper half of the fraction.
+        repeat_high: u32,
+        /// The integer.
+        repeat_count: u32,
+        /// Where the part of the clip that is played begins, in the clip's units: lower half.
+        part_start_low: u32,
+        /// Upper half.
+        part_start_high: u32,
+        /// How long that part is, in the clip's units: lower half.
+        part_length_low: u32,
+        /// Upper half.
+        part_length_high: u32,
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
-    Clip, ClipId, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Property, Skeleton, SkeletonId, Skin,
-    Target, Ticks, Timeline, Track, Transform,
+    Clip, ClipId, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Playback, Property, Skeleton,
+    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, WrapMode,
 };
 use proptest::prelude::*;
 
@@ -299,7 +299,16 @@ fn crowd(numbers: &mut Numbers, library: &Library, clip: ClipId, instances: usiz
             0 => None,
             1 => {
                 let start = Ticks(numbers.below(1 << 42) as i64 - (1 << 41));
-                Some(LayerTime::Playing { start, rate: numbers.within(-2.0, 2.0) })
+                let wrap = WrapMode::ALL[numbers.below(WrapMode::ALL.len())];
+                let mut playback = Playback::new(wrap, start, numbers.within(-2.0, 2.0));
+                if numbers.below(3) == 0 {
+                    playback.repeat_count = Some(numbers.within(0.0, 1e6));
+                }
+                if numbers.below(3) == 0 {
+                    let end = numbers.within(0.0, 5.0);
+                    playback.range = Some([numbers.within(0.0, end), end]);
+                }
+                Some(LayerTime::Playing(playback))
             }
             _ => Some(LayerTime::At(time)),
         };

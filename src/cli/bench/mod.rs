@@ -12,6 +12,7 @@ use posse::measure::Subject;
 use posse::model::crowd::{Crowd, Layer, LayerTime};
 use posse::model::library::{ClipId, Library};
 use posse::model::outputs::Outputs;
+use posse::model::playback::Playback;
 use posse::model::ticks::Ticks;
 
 use self::report::{Case, Report};
@@ -130,7 +131,7 @@ fn crowd(library: &Library, instances: u32) -> Result<Crowd, Error> {
         let clip = clips[instance % clips.len()];
         // The golden ratio spreads any number of starts evenly over a minute.
         let start = Ticks::from_seconds(-60.0 * (instance as f64 * 0.618_033_988_749_894_9).fract());
-        let time = LayerTime::Playing { start, rate: 1.0 };
+        let time = LayerTime::Playing(Playback::looping(start, 1.0));
         crowd.push(library.clip(clip).skeleton, &[Layer { clip, time }])?;
     }
     Ok(crowd)

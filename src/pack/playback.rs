@@ -1,0 +1,120 @@
+//! Playing layers: seconds and rates to integers.
+//!
+//! A playing layer's phase is its ticks times its passes a tick, a product of integers that is exact for months, the same
+//! on every adapter. The passes a tick are cut, never rounded up, so that a whole number of passes comes out as the end of
+//! the last and not as the start of the next, as it must.
+
+use crate::model::playback::Playback;
+use crate::model::ticks::Ticks;
+use crate::pack::record::{
+    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, Layer,
+};
+
+/// The units in which a clip's time is counted: seconds of 2^32 of them, a power of two, such that the duration takes 64
+/// bits. A duration too short or too long for that to be an `f32` counts as none.
+pub fn time_unit(duration: f64) -> Option<f32> {
+    let exponent = exponent(duration);
+    (-95..128).contains(&exponent).then(|| 2.0_f32.powi(exponent - 31))
+}
+
+/// The layer record of a playing layer of a clip of this duration.
+pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> Layer {
+    let bit = |set: bool, bit: u32| if set { bit } else { 0 };
+    let passes = playback.passes();
+    let clock = CLOCK_PLAYS
+        | bit(!playback.wrap.repeats(), CLOCK_WAITS)
+        | bit(passes >= f64::from(u32::MAX), CLOCK_ENDLESS)
+        | bit(playback.rate < 0.0, CLOCK_BACKWARDS)
+        | bit(playback.wrap.is_ping_pong(), CLOCK_PING_PONG)
+        | bit(playback.wrap.is_reverse(), CLOCK_REVERSE);
+    let [start, end] = playback.part(duration);
+    let part = match time_unit(duration) {
+        Some(unit) if end > start => {
+            let units = |seconds: f64| (seconds / f64::from(unit) * 2.0_f64.powi(32)) as u64;
+            Part { start: units(start), length: units(end - start), passes: passes_a_tick(playback.rate, end - start) }
+        }
+        _ => Part::default(),
+    };
+    let begin = playback.start.0;
+    let fraction = (passes.fract() * 2.0_f64.powi(64)) as u64;
+    Layer {
+        clip,
+        clock,
+        time_high: 0.0,
+        time_low: 0.0,
+        start_low: begin as u32,
+        start_high: (begin >> 32) as u32,
+        passes_0: part.passes as u32,
+        passes_1: (part.passes >> 32) as u32,
+        passes_2: (part.passes >> 64) as u32,
+        passes_3: (part.passes >> 96) as u32,
+        repeat_low: fraction as u32,
+        repeat_high: (fraction >> 32) as u32,
+        repeat_count: passes as u32,
+        part_start_low: part.start as u32,
+        part_start_high: (part.start >> 32) as u32,
+        part_length_low: part.length as u32,
+        part_length_high: (part.length >> 32) as u32,
+    }
+}
+
+/// The part of a clip that is played, in the clip's units, and the passes a tick; nothing where it has no length.
+#[derive(Default)]
+struct Part {
+    start: u64,
+    length: u64,
+    passes: u128,
+}
+
+/// `|rate| / (ticks a second * length)` in units of 2^-96, cut to an integer; the largest where it would be larger.
+fn passes_a_tick(rate: f64, length: f64) -> u128 {
+    if rate == 0.0 {
+        return 0;
+    }
+    let (rate_bits, length_bits) = (mantissa(rate), mantissa(length));
+    let shift = exponent(rate) - exponent(length) + 96 - Ticks::PER_SECOND.trailing_zeros() as i32;
+    // The quotient of mantissas of 53 bits, to 75 bits, then the rest of the shift.
+    let quotient = (u128::from(rate_bits) << 75) / u128::from(length_bits);
+    match shift - 75 {
+        left @ 0.. if left as u32 > quotient.leading_zeros() => u128::MAX,
+        left @ 0.. => quotient << left,
+        right => quotient.checked_shr(right.unsigned_abs()).unwrap_or(0),
+    }
+}
+
+/// The exponent of the highest bit of a normal number.
+fn exponent(number: f64) -> i32 {
+    ((number.to_bits() >> 52) & 0x7ff) as i32 - 1023
+}
+
+/// The 53 bits of a normal number.
+fn mantissa(number: f64) -> u64 {
+    (number.to_bits() & ((1 << 52) - 1)) | 1 << 52
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_a_tick_are_exact_where_they_can_be_and_cut_where_not() {
+        let tick = 1_u128 << (96 - 20);
+        assert_eq!(passes_a_tick(1.0, 1.0), tick);
+        assert_eq!(passes_a_tick(-0.75, 1.5), tick / 2);
+        assert_eq!(passes_a_tick(1.0, 3.0), tick / 3);
+        assert_eq!(passes_a_tick(0.1, 0.1), tick);
+        assert_eq!(passes_a_tick(1e6, 1e-30), u128::MAX);
+        assert_eq!(passes_a_tick(1e-300, 1.0), 0);
+        assert_eq!(passes_a_tick(0.0, 1.0), 0);
+    }
+
+    #[test]
+    fn a_duration_takes_64_bits_of_its_unit() {
+        for duration in [1.0, 0.1, 3.416_666_7, 86400.0, 1e-9, f64::from(f32::MAX)] {
+            let units = duration / f64::from(time_unit(duration).unwrap()) * 2.0_f64.powi(32);
+            assert!((2.0_f64.powi(63)..2.0_f64.powi(64)).contains(&units), "{duration}: {units}");
+        }
+        assert_eq!(time_unit(0.0), None);
+        assert_eq!(time_unit(1e-30), None);
+    }
+}
