@@ -98,9 +98,9 @@ fn phase_position(layer: Layer, played: Passes, played_backwards: bool) -> vec2<
 
 /// A position in the clip's units to seconds.
 fn phase_time(position: vec2<u32>, clip: Clip) -> Time {
-    // 24 bits each, so that both become f32 without rounding.
+    // 24 bits that become an f32 without rounding, and the rest.
     let high = f32(position.y & 0xffffff00u) * clip.time_unit;
-    let low = f32(((position.y & 0xffu) << 16u) | (position.x >> 16u)) * (clip.time_unit / 65536.0);
+    let low = f32(position.y & 0xffu) * clip.time_unit + f32(position.x) * (clip.time_unit / 4294967296.0);
     return Time(high, low);
 }
 

@@ -66,11 +66,11 @@ fn position(layer: &Layer, mut passes: (u128, u64), mut backwards: bool) -> u64 
     position.wrapping_add(join(layer.part_start_low, layer.part_start_high))
 }
 
-/// A position in the clip's units to seconds, 24 bits of it in each number.
+/// A position in the clip's units to seconds.
 fn time(position: u64, clip: &Clip) -> Time {
     let (whole, rest) = ((position >> 32) as u32, position as u32);
     let high = (whole & 0xffff_ff00) as f32 * clip.time_unit;
-    let low = ((whole & 0xff) << 16 | rest >> 16) as f32 * (clip.time_unit / 65536.0);
+    let low = (whole & 0xff) as f32 * clip.time_unit + rest as f32 * (clip.time_unit / 4_294_967_296.0);
     Time { high, low }
 }
 

@@ -31,7 +31,10 @@ pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> Layer {
     let part = match time_unit(duration) {
         Some(unit) if end > start => {
             let units = |seconds: f64| (seconds / f64::from(unit) * 2.0_f64.powi(32)) as u64;
-            Part { start: units(start), length: units(end - start), passes: passes_a_tick(playback.rate, end - start) }
+            // So that the end of the last pass is the end, to the last bit: a key may lie there.
+            let (start_units, end_units) = (units(start), units(end));
+            let length = end_units - start_units;
+            Part { start: start_units, length, passes: passes_a_tick(playback.rate, end - start) }
         }
         _ => Part::default(),
     };

@@ -69,7 +69,9 @@ pub fn phase(playback: &Playback, played: f64, duration: f64) -> Phase {
         time = length - time;
     }
     let forwards = reverse == (playback.rate < 0.0);
-    Phase { time: start + time, direction: if forwards { 1 } else { -1 }, iterations, stopped }
+    // The end itself, not what rounding makes of it: a key may lie there.
+    let time = if time == length { end } else { start + time };
+    Phase { time, direction: if forwards { 1 } else { -1 }, iterations, stopped }
 }
 
 #[cfg(test)]
