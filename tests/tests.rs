@@ -10,6 +10,8 @@ mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
+/// The GPU engine beyond the values it gives: limits of devices, many frames, failures.
+mod gpu;
 /// Cases small enough to be worked out by hand, asked of every engine.
 mod hand_worked;
 /// glTF files become what they say.
