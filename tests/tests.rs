@@ -5,6 +5,8 @@ mod support;
 
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
+/// Time does not drift: thirty days later, every engine is where exact arithmetic says.
+mod clock;
 /// Third-party files, where they are at hand, are posed by every engine as another evaluator posed them.
 mod collection;
 /// The `posse` command, as a shell sees it.

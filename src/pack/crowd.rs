@@ -102,10 +102,7 @@ fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> record::L
 /// Its phase is `ticks * loops a tick`, of which only the fraction counts: a wrapping product of integers, exact for
 /// centuries, the same for every adapter. The 96 bits leave `2^-33` of a loop after `2^62` ticks.
 fn pack_playing(clip: u32, record: &record::Clip, start: Ticks, rate: f64) -> record::Layer {
-    let units = f64::from(record.duration_high) + f64::from(record.duration_low) * 2.0_f64.powi(-32);
-    let duration = units * f64::from(record.duration_unit);
-    let loops = if duration > 0.0 { rate / (Ticks::PER_SECOND as f64 * duration) } else { 0.0 };
-    let bits = (loops.fract() * 2.0_f64.powi(96)) as i128;
+    let bits = loops_per_tick(rate, record);
     record::Layer {
         clip,
         clock: CLOCK_LOOP,
@@ -115,5 +112,51 @@ fn pack_playing(clip: u32, record: &record::Clip, start: Ticks, rate: f64) -> re
         loops_middle: (bits >> 32) as u32,
         loops_high: (bits >> 64) as u32,
         ..Default::default()
+    }
+}
+
+/// Loops a tick, `rate / (duration * ticks a second)`, in units of 2^-96, wrapped to 128 bits.
+///
+/// By long division of integers: the 53 bits of an `f64` are too few for a rate of a million, at which a month's ticks
+/// make half a millisecond of their rounding.
+fn loops_per_tick(rate: f64, clip: &record::Clip) -> u128 {
+    let duration = u128::from(clip.duration_high) << 32 | u128::from(clip.duration_low);
+    if duration == 0 {
+        return 0;
+    }
+    let exponent = |bits: u64| (bits >> 52 & 0x7ff) as i32 - 1023;
+    let mut rest = u128::from(rate.to_bits() & ((1 << 52) - 1) | 1 << 52);
+    // The rate is `rest * 2^(its exponent - 52)`, the duration `duration * 2^(its unit's exponent - 32)`, and a tick 2^-20 s.
+    let unit = exponent(f64::from(clip.duration_unit).to_bits());
+    let mut shift = exponent(rate.to_bits()) - 52 + 32 - unit - 20 + 96;
+    let mut loops = 0;
+    while shift > 0 {
+        let bits = shift.min(63);
+        rest <<= bits;
+        loops = (loops << bits) | (rest / duration);
+        rest %= duration;
+        shift -= bits;
+    }
+    if rate < 0.0 { loops.wrapping_neg() } else { loops }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_per_tick_are_exact() {
+        // A duration of 1.5 s.
+        let clip = record::Clip { duration_high: 3 << 30, duration_unit: 2.0_f32.powi(-31), ..Default::default() };
+        let one = 1_u128 << 96;
+        let third = one / 3;
+        assert_eq!(loops_per_tick(1.5, &clip), one >> 20);
+        assert_eq!(loops_per_tick(-1.5, &clip), (one >> 20).wrapping_neg());
+        assert_eq!(loops_per_tick(1.0, &clip), (2 * one / 3) >> 20);
+        assert_eq!(loops_per_tick(1e6, &clip), (2 * third * 1_000_000 + 666_666) >> 20, "two thirds, a million times");
+        for rate in [0.0, -0.0, 1e-40, f64::MIN_POSITIVE / 4.0] {
+            assert_eq!(loops_per_tick(rate, &clip), 0);
+        }
+        assert_eq!(loops_per_tick(1.0, &record::Clip::default()), 0, "no duration");
     }
 }
