@@ -2,7 +2,8 @@
 
 use posse::{Crowd, Interpolation, Layer, LayerTime, Outputs, Target, Ticks};
 
-use crate::support::build::{clip, curve, joint, library};
+use crate::support::assert_close::assert_vector;
+use crate::support::build::{clip, curve, joint, library, one_track, pose_at};
 use crate::support::each_engine::each_engine;
 use crate::support::scenes::Numbers;
 
@@ -91,6 +92,21 @@ fn after_thirty_days_the_phase_is_exact_to_ten_microseconds() {
             let error = apart.min((duration - apart).abs());
             let layer = crowd.layers(instance)[0];
             assert!(error < 1e-5, "{}: {phase} s, exactly {exact} s of {duration} s; {layer:?}", engine.engine());
+        }
+    });
+}
+
+#[test]
+fn keys_far_from_zero_are_found() {
+    // A millisecond apart, a day from zero, where an f32 tells times apart that are 8 ms apart.
+    let times: Vec<f64> = (0..100).map(|key| 86_400.0 + f64::from(key) / 1000.0).collect();
+    let values: Vec<f64> = (0..300).map(f64::from).collect();
+    let (library, clip) = one_track(Target::Translation(0), curve(Interpolation::Step, 3, &times, &values));
+    each_engine(&library, |engine| {
+        for (&time, value) in times.iter().zip(values.chunks(3)) {
+            let what = format!("{} at {time}", engine.engine());
+            let found = pose_at(engine, &library, clip, time).local[0].translation;
+            assert_vector(found, [value[0], value[1], value[2]], &what);
         }
     });
 }
