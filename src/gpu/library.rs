@@ -67,10 +67,10 @@ impl GpuLibrary {
     }
 }
 
-/// The largest binding of storage that a device allows, in bytes.
+/// The largest binding of storage that a device allows, in bytes; not beyond what 32 bits address, as kernels do.
 pub(super) fn largest_binding(device: &wgpu::Device) -> u64 {
     let limits = device.limits();
-    limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
+    limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(u32::MAX.into())
 }
 
 fn check_size(device: &wgpu::Device, what: &str, needed: u64) -> Result<(), Error> {
@@ -106,7 +106,8 @@ pub(super) fn filled_buffer(
     Ok(buffer)
 }
 
-fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+/// The layout of the kernel's only group.
+pub(super) fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
         binding: index as u32,
         visibility: wgpu::ShaderStages::COMPUTE,
