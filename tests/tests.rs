@@ -5,11 +5,15 @@ mod support;
 
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
+/// Time does not drift: thirty days later, every engine is where exact arithmetic says.
+mod clock;
 /// Third-party files, where they are at hand, are posed by every engine as another evaluator posed them.
 mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
+/// The GPU engine beyond the values it gives: limits of devices, many frames, failures.
+mod gpu;
 /// Cases small enough to be worked out by hand, asked of every engine.
 mod hand_worked;
 /// glTF files become what they say.

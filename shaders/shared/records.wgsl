@@ -53,7 +53,6 @@ struct Clip {
 struct Timeline {
     key_count: u32,
     times: u32,
-    first: f32,
     cells_per_second: f32,
     cell_count: u32,
     table: u32,
@@ -112,7 +111,7 @@ struct Frame {
 }
 
 const CLIP_WORDS: u32 = 7u;
-const TIMELINE_WORDS: u32 = 7u;
+const TIMELINE_WORDS: u32 = 6u;
 const CHANNEL_WORDS: u32 = 2u;
 const VALUE_CHANNEL_WORDS: u32 = 4u;
 
@@ -133,10 +132,9 @@ fn timeline_load(at: u32) -> Timeline {
         words[at],
         words[at + 1u],
         bitcast<f32>(words[at + 2u]),
-        bitcast<f32>(words[at + 3u]),
+        words[at + 3u],
         words[at + 4u],
         words[at + 5u],
-        words[at + 6u],
     );
 }
 

@@ -23,10 +23,11 @@ fn search_key_time(timeline: Timeline, key: u32) -> Time {
 /// A guess by multiplication gives the key, give or take one, where keys are evenly spaced, and a cell of the lookup table
 /// otherwise, whose neighbours bound the key from below and above; bisection finds it in between.
 fn search_timeline(timeline: Timeline, time: Time) -> Span {
-    if time_since(time, search_key_time(timeline, 0u)) < 0.0 {
+    let passed = time_since(time, search_key_time(timeline, 0u));
+    if passed < 0.0 {
         return Span(0u, timeline.row, 0.0, 1.0);
     }
-    let place = (time.high - timeline.first) * timeline.cells_per_second;
+    let place = passed * timeline.cells_per_second;
     let cell = u32(clamp(place, 0.0, f32(timeline.cell_count)));
     let before = max(cell, 1u) - 1u;
     let after = min(cell + 2u, timeline.cell_count);

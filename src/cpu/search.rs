@@ -24,10 +24,11 @@ fn key_time(words: &[u32], timeline: &Timeline, key: u32) -> Time {
 /// Finds the keys around a time: a guess by multiplication, bounds from it, bisection in between.
 pub fn timeline(words: &[u32], timeline: &Timeline, time: Time) -> Span {
     let row = timeline.row;
-    if time.since(key_time(words, timeline, 0)) < 0.0 {
+    let passed = time.since(key_time(words, timeline, 0));
+    if passed < 0.0 {
         return Span { row: 0, next: row, fraction: 0.0, interval: 1.0 };
     }
-    let place = (time.high - timeline.first) * timeline.cells_per_second;
+    let place = passed * timeline.cells_per_second;
     let cell = place.clamp(0.0, timeline.cell_count as f32) as u32;
     let before = cell.max(1) - 1;
     let mut low = before;

@@ -1,9 +1,7 @@
 //! A crowd on the GPU, and the buffers that its poses are written to.
 
-use wgpu::util::DeviceExt;
-
 use crate::error::Error;
-use crate::gpu::library::{GpuLibrary, Scopes, largest_binding, upload};
+use crate::gpu::library::{GpuLibrary, Scopes, filled_buffer, largest_binding, upload};
 use crate::gpu::shader::{VARIANTS, Variant};
 use crate::model::crowd::Crowd;
 use crate::model::library::SkeletonId;
@@ -12,9 +10,6 @@ use crate::model::ticks::Ticks;
 use crate::pack::crowd::{Group, PackedCrowd};
 use crate::pack::outputs::Layout;
 use crate::pack::record::{self, Frame};
-
-/// Workgroups in one dimension of a dispatch: what every adapter has.
-const GROUPS_PER_ROW: u32 = 65_535;
 
 /// A crowd in GPU buffers, with room for its poses.
 ///
@@ -96,12 +91,12 @@ impl GpuCrowd {
         now: Ticks,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
     ) {
-        let staging = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("posse frame upload"),
-            contents: bytemuck::bytes_of(&Frame::new(now.0)),
-            usage: wgpu::BufferUsages::COPY_SRC,
-        });
-        encoder.copy_buffer_to_buffer(&staging, 0, &self.frame, 0, size_of::<Frame>() as u64);
+        let contents = Frame::new(now.0);
+        let contents = bytemuck::bytes_of(&contents);
+        // It fails where the device is lost. Nothing of what was recorded then runs, and who reads or waits is told.
+        if let Ok(upload) = filled_buffer(device, "posse frame upload", contents, wgpu::BufferUsages::COPY_SRC) {
+            encoder.copy_buffer_to_buffer(&upload, 0, &self.frame, 0, size_of::<Frame>() as u64);
+        }
         let label = Some("posse pose");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes });
         for chunk in &self.chunks {
@@ -189,20 +184,31 @@ fn push_chunks(
     let Some(pipeline) = &library.pipelines[variant] else {
         return Err(Error::Device(format!("skeleton {} has no pipeline", group.skeleton.index())));
     };
-    let step = usize::try_from(allowed / largest).unwrap_or(usize::MAX);
+    let lane_count = VARIANTS[variant].lane_count(skeleton.joint_count);
+    let instances_per_group = VARIANTS[variant].workgroup_size / lane_count;
+    let groups_per_row = device.limits().max_compute_workgroups_per_dimension;
+    let most_groups = u64::from(groups_per_row).pow(2);
+    let step = (allowed / largest).min(most_groups.saturating_mul(instances_per_group.into()));
+    let step = usize::try_from(step).unwrap_or(usize::MAX);
     for first in group.instances.clone().step_by(step) {
         let range = first..group.instances.end.min(first.saturating_add(step));
         let count = range.len();
-        let layers = upload(device, "posse layers", bytemuck::cast_slice(&packed.layers[range.clone()]));
-        let batch = batch(skeleton, &layout, &VARIANTS[variant], count as u32);
-        let batch_buffer = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("posse batch"),
-            contents: bytemuck::bytes_of(&batch),
-            usage: wgpu::BufferUsages::UNIFORM,
-        });
+        let layers = upload(device, "posse layers", bytemuck::cast_slice(&packed.layers[range.clone()]))?;
+        let batch = record::Batch {
+            skeleton: *skeleton,
+            instance_count: count as u32,
+            lane_count,
+            span_count: (VARIANTS[variant].span_capacity / instances_per_group).min(skeleton.timeline_count),
+            groups_per_row,
+            outputs: layout.bits(),
+            first_value: layout.first_value as u32,
+            value_count: layout.values as u32,
+            reserved: 0,
+        };
+        let batch = filled_buffer(device, "posse batch", bytemuck::bytes_of(&batch), wgpu::BufferUsages::UNIFORM)?;
         let buffers = strides.map(|stride| output_buffer(device, 4 * (stride * count) as u64));
         let [local, model, skin, values] = &buffers;
-        let bound = [&library.words, &library.values, &layers, frame, &batch_buffer, local, model, skin, values];
+        let bound = [&library.words, &library.values, &layers, frame, &batch, local, model, skin, values];
         let entries: Vec<_> = (0..).zip(bound).map(|(binding, buffer)| entry(binding, buffer)).collect();
         let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("posse pose"),
@@ -215,7 +221,7 @@ fn push_chunks(
             index += 1;
             (wanted[index - 1] > 0).then_some(buffer)
         });
-        let groups = (count as u32).div_ceil(VARIANTS[variant].workgroup_size / batch.lane_count);
+        let groups = (count as u32).div_ceil(instances_per_group);
         chunks.push(Chunk {
             skeleton: group.skeleton,
             instances: packed.order[range].to_vec(),
@@ -223,25 +229,10 @@ fn push_chunks(
             outputs,
             pipeline: pipeline.clone(),
             bind_group,
-            workgroups: (groups.min(GROUPS_PER_ROW), groups.div_ceil(GROUPS_PER_ROW)),
+            workgroups: (groups.min(groups_per_row), groups.div_ceil(groups_per_row)),
         });
     }
     Ok(())
-}
-
-fn batch(skeleton: &record::Skeleton, layout: &Layout, variant: &Variant, instance_count: u32) -> record::Batch {
-    let lane_count = variant.lane_count(skeleton.joint_count);
-    record::Batch {
-        skeleton: *skeleton,
-        instance_count,
-        lane_count,
-        span_count: (variant.span_capacity / (variant.workgroup_size / lane_count)).min(skeleton.timeline_count),
-        groups_per_row: GROUPS_PER_ROW,
-        outputs: layout.bits(),
-        first_value: layout.first_value as u32,
-        value_count: layout.values as u32,
-        reserved: 0,
-    }
 }
 
 fn output_buffer(device: &wgpu::Device, size: u64) -> wgpu::Buffer {

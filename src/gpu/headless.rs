@@ -28,46 +28,22 @@ impl HeadlessGpu {
     /// # Errors
     /// [`Error::NoAdapter`] where there is none; [`Error::Device`] where it cannot be opened.
     pub fn new(kind: AdapterKind) -> Result<Self, Error> {
-        let descriptor = wgpu::InstanceDescriptor {
-            backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY),
-            ..wgpu::InstanceDescriptor::new_without_display_handle()
-        };
-        let instance = wgpu::Instance::new(descriptor);
-        let name = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
-        let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-        adapters.retain(|adapter| {
-            let info = adapter.get_info();
-            let named = name.as_ref().is_none_or(|name| info.name.to_lowercase().contains(name));
-            named && info.backend != wgpu::Backend::Noop && (kind == AdapterKind::Any || is_hardware(&info))
-        });
-        adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
-        let Some(adapter) = adapters.first() else {
-            let wanted = match (kind, name) {
-                (_, Some(name)) => format!(" named like {name}"),
-                (AdapterKind::Hardware, None) => " in hardware".into(),
-                (AdapterKind::Any, None) => String::new(),
-            };
-            return Err(Error::NoAdapter { wanted });
-        };
-        Self::open(adapter)
-    }
-
-    fn open(adapter: &wgpu::Adapter) -> Result<Self, Error> {
+        let adapter = choose(kind)?;
         let available = adapter.limits();
-        let defaults = wgpu::Limits::default();
-        let required_limits = wgpu::Limits {
+        let limits = wgpu::Limits {
             max_buffer_size: available.max_buffer_size,
             max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
-            ..defaults
+            ..wgpu::Limits::default()
         };
-        let device = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-            label: Some("posse"),
-            required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
-            required_limits,
-            ..Default::default()
-        }));
-        let (device, queue) = device.map_err(|error| Error::Device(error.to_string()))?;
-        Ok(Self { device, queue, info: adapter.get_info() })
+        open(&adapter, limits, adapter.features() & wgpu::Features::TIMESTAMP_QUERY)
+    }
+
+    /// As [`new`](Self::new), but with these limits and without features: to see what a lesser device would do.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn with_limits(kind: AdapterKind, limits: wgpu::Limits) -> Result<Self, Error> {
+        open(&choose(kind)?, limits, wgpu::Features::empty())
     }
 
     /// The adapter's name, driver and interface in a line.
@@ -80,6 +56,44 @@ impl HeadlessGpu {
     pub fn is_hardware(&self) -> bool {
         is_hardware(&self.info)
     }
+}
+
+fn choose(kind: AdapterKind) -> Result<wgpu::Adapter, Error> {
+    let descriptor = wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    };
+    let instance = wgpu::Instance::new(descriptor);
+    let name = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let suitable = adapters.into_iter().filter(|adapter| {
+        let info = adapter.get_info();
+        let named = name.as_ref().is_none_or(|name| info.name.to_lowercase().contains(name));
+        named && info.backend != wgpu::Backend::Noop && (kind == AdapterKind::Any || is_hardware(&info))
+    });
+    suitable.min_by_key(|adapter| rank(adapter.get_info().device_type)).ok_or_else(|| {
+        let wanted = match (kind, name) {
+            (_, Some(name)) => format!(" named like {name}"),
+            (AdapterKind::Hardware, None) => " in hardware".into(),
+            (AdapterKind::Any, None) => String::new(),
+        };
+        Error::NoAdapter { wanted }
+    })
+}
+
+fn open(
+    adapter: &wgpu::Adapter,
+    required_limits: wgpu::Limits,
+    required_features: wgpu::Features,
+) -> Result<HeadlessGpu, Error> {
+    let device = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        label: Some("posse"),
+        required_features,
+        required_limits,
+        ..Default::default()
+    }));
+    let (device, queue) = device.map_err(|error| Error::Device(error.to_string()))?;
+    Ok(HeadlessGpu { device, queue, info: adapter.get_info() })
 }
 
 fn is_hardware(info: &wgpu::AdapterInfo) -> bool {

@@ -1,7 +1,5 @@
 //! A library on the GPU: what never changes, and the pipelines.
 
-use wgpu::util::DeviceExt;
-
 use crate::error::Error;
 use crate::gpu::shader::{Composed, POSE_ENTRY, VARIANTS, Variant};
 use crate::pack::library::Packing;
@@ -57,6 +55,7 @@ impl GpuLibrary {
         let values = upload(device, "posse values", bytemuck::cast_slice(&packing.arrays.values));
         let layout = bind_group_layout(device);
         scopes.pop()?;
+        let (words, values) = (words?, values?);
         let mut pipelines = [const { None }; VARIANTS.len()];
         for skeleton in &packing.skeletons {
             let variant = Variant::for_joints(skeleton.record.joint_count);
@@ -68,10 +67,10 @@ impl GpuLibrary {
     }
 }
 
-/// The largest binding of storage that a device allows, in bytes.
+/// The largest binding of storage that a device allows, in bytes; not beyond what 32 bits address, as kernels do.
 pub(super) fn largest_binding(device: &wgpu::Device) -> u64 {
     let limits = device.limits();
-    limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
+    limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(u32::MAX.into())
 }
 
 fn check_size(device: &wgpu::Device, what: &str, needed: u64) -> Result<(), Error> {
@@ -80,13 +79,35 @@ fn check_size(device: &wgpu::Device, what: &str, needed: u64) -> Result<(), Erro
 }
 
 /// A storage buffer with contents; never empty, since a binding may not be.
-pub(super) fn upload(device: &wgpu::Device, label: &str, contents: &[u8]) -> wgpu::Buffer {
+pub(super) fn upload(device: &wgpu::Device, label: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
     let contents = if contents.is_empty() { &[0; 16] } else { contents };
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-    device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage })
+    filled_buffer(device, label, contents, wgpu::BufferUsages::STORAGE)
 }
 
-fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+/// A buffer with contents, a multiple of 4 bytes. wgpu's `create_buffer_init` does the same, but panics where the device
+/// is lost or out of memory.
+///
+/// # Errors
+/// [`Error::Device`] in those cases; what the device reports to error scopes says more.
+pub(super) fn filled_buffer(
+    device: &wgpu::Device,
+    label: &str,
+    contents: &[u8],
+    usage: wgpu::BufferUsages,
+) -> Result<wgpu::Buffer, Error> {
+    let size = contents.len() as u64;
+    let label = Some(label);
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: true });
+    match buffer.get_mapped_range_mut(..) {
+        Ok(mut view) => view.copy_from_slice(contents),
+        Err(error) => return Err(Error::Device(format!("it is lost: {error}"))),
+    }
+    buffer.unmap();
+    Ok(buffer)
+}
+
+/// The layout of the kernel's only group.
+pub(super) fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
         binding: index as u32,
         visibility: wgpu::ShaderStages::COMPUTE,

@@ -15,3 +15,5 @@ pub mod stopwatch;
 
 #[cfg(test)]
 mod contract_tests;
+#[cfg(test)]
+mod function_tests;

@@ -31,19 +31,7 @@ pub fn read(
         .collect();
     queue.submit([encoder.finish()]);
     scopes.pop()?;
-    let (sender, receiver) = std::sync::mpsc::channel();
-    for copy in &copies {
-        let sender = sender.clone();
-        copy.map_async(wgpu::MapMode::Read, .., move |result| {
-            // The receiver is gone only where an earlier buffer failed, and that is reported.
-            let _ = sender.send(result);
-        });
-    }
-    drop(sender);
-    wait(device)?;
-    for result in receiver {
-        result.map_err(|error| Error::Device(format!("the result cannot be read: {error}")))?;
-    }
+    map(device, &copies)?;
     let view = |copy: &wgpu::Buffer| match copy.get_mapped_range(..) {
         Ok(view) => Ok(view.to_vec()),
         Err(error) => Err(Error::Device(format!("the result cannot be read: {error}"))),
@@ -56,8 +44,35 @@ pub fn read(
 /// # Errors
 /// [`Error::Device`] where the device is lost.
 pub fn wait(device: &wgpu::Device) -> Result<(), Error> {
-    match device.poll(wgpu::PollType::wait_indefinitely()) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Error::Device(format!("it did not finish: {error}"))),
+    let scopes = Scopes::push(device);
+    // A lost device takes all else in silence, a poll as well: that it is lost shows in a buffer that cannot be mapped.
+    let probe = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("posse probe"),
+        size: 4,
+        usage: wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    scopes.pop()?;
+    map(device, &[probe])
+}
+
+/// Maps buffers, once all that was submitted has run.
+fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer]) -> Result<(), Error> {
+    let scopes = Scopes::push(device);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    for buffer in buffers {
+        let sender = sender.clone();
+        buffer.map_async(wgpu::MapMode::Read, .., move |result| {
+            // The receiver is gone only where an earlier buffer failed, and that is reported.
+            let _ = sender.send(result);
+        });
     }
+    drop(sender);
+    let polled = device.poll(wgpu::PollType::wait_indefinitely());
+    scopes.pop()?;
+    polled.map_err(|error| Error::Device(format!("it did not finish: {error}")))?;
+    for result in receiver {
+        result.map_err(|error| Error::Device(format!("the result cannot be read: {error}")))?;
+    }
+    Ok(())
 }

@@ -45,7 +45,7 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] where a time is not finite, a rate not
-    /// from -1e6 to 1e6, a repeat count not 0 or more, or a range not from a start to an end.
+    /// from -1e4 to 1e4, a repeat count not 0 or more, or a range not from a start to an end.
     pub fn push(&mut self, skeleton: SkeletonId, layers: &[Layer]) -> Result<usize, Error> {
         let instance = self.instances.len();
         if layers.len() > Self::MAX_LAYERS {

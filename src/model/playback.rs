@@ -93,7 +93,8 @@ pub struct Playback {
     /// When the play began. A mode that does not repeat waits for it at its first frame; one that does has been playing
     /// for ever, so that a spread of starts is a spread of phases.
     pub start: Ticks,
-    /// Seconds of the clip in a second of the crowd's clock. 1 is as authored, 0 stands still, negative plays backwards.
+    /// Seconds of the clip in a second of the crowd's clock, from -1e4 to 1e4. 1 is as authored, 0 stands still, negative
+    /// plays backwards.
     pub rate: f64,
     /// What happens at the ends.
     pub wrap: WrapMode,
@@ -126,8 +127,8 @@ impl Playback {
 
     /// What is wrong with the numbers, if anything.
     pub(crate) fn fault(&self) -> Option<String> {
-        if self.rate.is_nan() || self.rate.abs() > 1e6 {
-            return Some(format!("the rate {} is not a number from -1e6 to 1e6", self.rate));
+        if self.rate.is_nan() || self.rate.abs() > 1e4 {
+            return Some(format!("the rate {} is not a number from -1e4 to 1e4", self.rate));
         }
         if self.repeat_count.is_some_and(|count| count.is_nan() || count < 0.0) {
             return Some(format!("the repeat count {:?} is not 0 or more", self.repeat_count));

@@ -63,7 +63,10 @@ pub fn sizes(skeleton: &Skeleton, clip: &Clip) -> Sizes {
     };
     let numbers = skeleton.weight_count() + skeleton.property_width();
     Sizes {
-        words: 6 * skeleton.joints().len() + record::Clip::WORDS + 7 * clip.tracks.len() + 4 * numbers,
+        words: 6 * skeleton.joints().len()
+            + record::Clip::WORDS
+            + record::Timeline::WORDS * clip.tracks.len()
+            + 4 * numbers,
         values: clip.tracks.iter().map(per_track).fold(numbers, usize::saturating_add),
     }
 }

@@ -133,8 +133,6 @@ record! {
         key_count: u32,
         /// Words: the time of each key as two `f32`, whose sum is exact to 48 bits.
         times: u32,
-        /// Time of the first key in seconds.
-        first: f32,
         /// Cells (of even timelines: keys) a second.
         cells_per_second: f32,
         /// Cells of the lookup table; of even timelines the number of gaps.

@@ -29,7 +29,6 @@ impl PackedTimeline {
         let record = record::Timeline {
             key_count: timeline.len() as u32,
             times: times as u32,
-            first: timeline.first() as f32,
             // A span too short for an f32 leaves one cell in use: slower, not wrong.
             cells_per_second: (cells as f64 / span).min(f64::from(f32::MAX)) as f32,
             cell_count: cells as u32,

@@ -1,0 +1,108 @@
+use std::ops::Range;
+
+use glam::{DQuat, DVec4};
+
+use crate::gpu::headless::{AdapterKind, HeadlessGpu};
+use crate::gpu::library::{BINDINGS, Scopes, bind_group_layout, upload};
+use crate::gpu::readback;
+use crate::gpu::shader::{Composed, VARIANTS};
+
+/// What a piece of WGSL gives for each `i` below `count`. It finds its inputs in `words` and `values`.
+pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
+    let HeadlessGpu { device, queue, .. } = HeadlessGpu::new(AdapterKind::Any).unwrap_or_else(|e| panic!("{e}"));
+    let mut composed = Composed::pose(&VARIANTS[0]);
+    composed.code += &format!(
+        "fn test_case(i: u32) -> vec4<f32> {{ {body} }}
+        @compute @workgroup_size(64) fn test(@builtin(global_invocation_id) id: vec3<u32>) {{
+            if id.x < {count}u {{ local_out[id.x] = test_case(id.x); }}
+        }}"
+    );
+    let module = composed.compile(&device).unwrap();
+    let scopes = Scopes::push(&device);
+    let group_layout = bind_group_layout(&device);
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        bind_group_layouts: &[Some(&group_layout)],
+        ..Default::default()
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout: Some(&layout),
+        module: &module,
+        entry_point: Some("test"),
+        compilation_options: Default::default(),
+        cache: None,
+    });
+    let buffers = BINDINGS.map(|(name, _)| match name {
+        "words" => upload(&device, name, bytemuck::cast_slice(words)).unwrap(),
+        "values" => upload(&device, name, bytemuck::cast_slice(values)).unwrap(),
+        _ => device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(name),
+            size: if name == "local_out" { 16 * count as u64 } else { 256 },
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        }),
+    });
+    let entries = (0..).zip(&buffers);
+    let entries =
+        entries.map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
+    let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &group_layout,
+        entries: &entries.collect::<Vec<_>>(),
+    });
+    let mut encoder = device.create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    pass.set_pipeline(&pipeline);
+    pass.set_bind_group(0, &bind_group, &[]);
+    pass.dispatch_workgroups((count as u32).div_ceil(64), 1, 1);
+    drop(pass);
+    scopes.pop().unwrap();
+    let out = BINDINGS.iter().position(|(name, _)| *name == "local_out").unwrap();
+    let bytes = readback::read(&device, &queue, encoder, &[(&buffers[out], 0..16 * count as u64)]).unwrap();
+    let numbers: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes[0]);
+    numbers.into_iter().map(|number| DVec4::from_array(number.map(f64::from))).collect()
+}
+
+/// Random numbers (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    /// 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Bits of which many are alike, so that carries run far.
+    pub fn rough_bits(&mut self) -> u64 {
+        let [a, b, c] = [self.bits(), self.bits(), self.bits()];
+        [a, a & b & c, a | b | c, 0, u64::MAX, 1 << (a % 64)][(b % 6) as usize]
+    }
+
+    /// A number in a range.
+    pub fn within(&mut self, range: Range<f64>) -> f64 {
+        range.start + (range.end - range.start) * (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A vector of numbers from -1 to 1.
+    pub fn vector(&mut self) -> DVec4 {
+        DVec4::from_array([(); 4].map(|()| self.within(-1.0..1.0)))
+    }
+
+    /// A rotation as an `f32` has it.
+    pub fn rotation(&mut self) -> DQuat {
+        single(DQuat::from_vec4(self.vector().normalize()))
+    }
+}
+
+/// As an `f32` has it.
+pub fn single(q: DQuat) -> DQuat {
+    q.as_quat().as_dquat()
+}
+
+/// The two words of a number, the lower first.
+pub fn words(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}

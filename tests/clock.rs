@@ -1,0 +1,112 @@
+//! Time does not drift: thirty days later, every engine is where exact arithmetic says.
+
+use posse::{Crowd, Interpolation, Layer, LayerTime, Outputs, Playback, Target, Ticks};
+
+use crate::support::assert_close::assert_vector;
+use crate::support::build::{clip, curve, joint, library, one_track, pose_at};
+use crate::support::each_engine::each_engine;
+use crate::support::scenes::Numbers;
+
+const DAY: i64 = 86_400 * Ticks::PER_SECOND;
+
+/// A finite, positive number as `mantissa * 2^exponent`, the mantissa of 53 bits.
+fn parts(number: f64) -> (i128, i32) {
+    let bits = number.to_bits();
+    let exponent = (bits >> 52) as i32;
+    assert!((1..2047).contains(&exponent), "{number} is not a normal positive number");
+    (i128::from(bits & ((1 << 52) - 1) | 1 << 52), exponent - 1075)
+}
+
+/// `ticks * 2^-20 * rate`, wrapped into `[0, duration)`, by integers alone: not a bit is lost until the result is an `f64`.
+fn exact_phase(ticks: i64, rate: f64, duration: f64) -> f64 {
+    if ticks == 0 || rate == 0.0 {
+        return 0.0;
+    }
+    let (rate_mantissa, rate_exponent) = parts(rate.abs());
+    let (modulus, unit) = parts(duration);
+    let played = i128::from(ticks) * rate_mantissa * rate.signum() as i128;
+    let shift = rate_exponent - 20 - unit;
+    if shift >= 0 {
+        // In units of the duration's last bit: 2^shift times as many, doubled one by one, each time wrapped.
+        let doubled = (0..shift).fold(played.rem_euclid(modulus), |phase, _| 2 * phase % modulus);
+        return doubled as f64 * 2.0_f64.powi(unit);
+    }
+    // In units of what is played, of which the duration is 2^-shift times as many; beyond 2^127 it is never reached.
+    let modulus = if shift > -70 { modulus << -shift } else { i128::MAX };
+    if modulus == i128::MAX && played < 0 {
+        return duration + played as f64 * 2.0_f64.powi(unit + shift);
+    }
+    played.rem_euclid(modulus) as f64 * 2.0_f64.powi(unit + shift)
+}
+
+#[test]
+fn the_outside_truth_is_right_where_a_hand_can_check_it() {
+    let second = Ticks::PER_SECOND;
+    assert_eq!(exact_phase(5 * second / 2, 1.0, 2.0), 0.5);
+    assert_eq!(exact_phase(second / 2, -1.0, 2.0), 1.5);
+    assert_eq!(exact_phase(7 * second, 1e6, 3.0), 1.0, "7,000,000 s modulo 3 s");
+    assert_eq!(exact_phase(second, 1e-30, 2.0), 1e-30);
+    assert_eq!(exact_phase(-second, 1e-30, 2.0), 2.0);
+    assert_eq!(exact_phase(3, 0.0, 2.0), 0.0);
+    assert_eq!(exact_phase(30 * DAY, 1.0, 0.75), 0.0);
+    // 0.1 as an f64 is more than a tenth, by 0.1 * 2^-54: ten of them pass 1 by just that.
+    assert_eq!(exact_phase(10 * second, 0.1, 1.0), 2.0_f64.powi(-54));
+}
+
+#[test]
+fn after_thirty_days_the_phase_is_exact_to_ten_microseconds() {
+    let mut numbers = Numbers::new(30);
+    let (mut library, skeleton) = library(vec![joint(None, [0.0; 3])]);
+    let mut crowd = Crowd::new();
+    let mut truth = Vec::new();
+    let now = Ticks(30 * DAY + 12_345);
+    for _ in 0..40 {
+        // From a millisecond to half a minute.
+        let duration = 10.0_f64.powf(numbers.within(-3.0, 1.5));
+        let line = curve(Interpolation::Linear, 3, &[0.0, duration], &[0.0, 0.0, 0.0, duration, 0.0, 0.0]);
+        let clip = clip(&mut library, skeleton, vec![(Target::Translation(0), line)]);
+        for _ in 0..50 {
+            let rate = match numbers.below(6) {
+                0 => 1.0,
+                1 => 0.0,
+                2 => 10.0_f64.powf(numbers.within(-12.0, -3.0)),
+                3 => numbers.within(-1e4, 1e4),
+                4 => [1e4, -1e4][numbers.below(2)],
+                _ => numbers.within(-3.0, 3.0),
+            };
+            let start = match numbers.below(3) {
+                0 => Ticks(0),
+                1 => Ticks(numbers.below(60 * DAY as usize) as i64 - 30 * DAY),
+                _ => Ticks(now.0 - numbers.below(1000) as i64),
+            };
+            crowd.push(skeleton, &[Layer { clip, time: LayerTime::Playing(Playback::looping(start, rate)) }]).unwrap();
+            truth.push((exact_phase(now.0 - start.0, rate, duration), duration));
+        }
+    }
+    each_engine(&library, |engine| {
+        let poses = engine.evaluate(&crowd, now, Outputs { local: true, ..Outputs::NONE }).unwrap();
+        for (instance, (pose, &(exact, duration))) in poses.instances.iter().zip(&truth).enumerate() {
+            let phase = pose.local[0].translation.x;
+            let apart = (phase - exact).abs();
+            // The end of a loop is the beginning of the next.
+            let error = apart.min((duration - apart).abs());
+            let layer = crowd.layers(instance)[0];
+            assert!(error < 1e-5, "{}: {phase} s, exactly {exact} s of {duration} s; {layer:?}", engine.engine());
+        }
+    });
+}
+
+#[test]
+fn keys_far_from_zero_are_found() {
+    // A millisecond apart, a day from zero, where an f32 tells times apart that are 8 ms apart.
+    let times: Vec<f64> = (0..100).map(|key| 86_400.0 + f64::from(key) / 1000.0).collect();
+    let values: Vec<f64> = (0..300).map(f64::from).collect();
+    let (library, clip) = one_track(Target::Translation(0), curve(Interpolation::Step, 3, &times, &values));
+    each_engine(&library, |engine| {
+        for (&time, value) in times.iter().zip(values.chunks(3)) {
+            let what = format!("{} at {time}", engine.engine());
+            let found = pose_at(engine, &library, clip, time).local[0].translation;
+            assert_vector(found, [value[0], value[1], value[2]], &what);
+        }
+    });
+}

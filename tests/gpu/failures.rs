@@ -1,0 +1,82 @@
+use posse::gpu::crowd::GpuCrowd;
+use posse::gpu::engine::GpuEngine;
+use posse::gpu::library::GpuLibrary;
+use posse::{Error, Evaluator, Outputs, Packing, demo};
+
+use super::{NOW, lesser_gpu, only_clip};
+
+#[track_caller]
+fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
+    match result {
+        Err(Error::Device(_)) => {}
+        Err(other) => panic!("{what}: {other}"),
+        Ok(_) => panic!("{what} went well"),
+    }
+}
+
+#[test]
+fn a_lost_device_is_an_error_wherever_it_shows() {
+    let library = demo::rig(5, 3, 2).unwrap();
+    let crowd = only_clip(&library, 4);
+    let mut engine = GpuEngine::new(&library, lesser_gpu(wgpu::Limits::default())).unwrap();
+    let device = engine.gpu().device.clone();
+    let on_gpu = GpuCrowd::new(&device, engine.library(), &crowd, Outputs::ALL).unwrap();
+    engine.wait().unwrap();
+    device.destroy();
+
+    // A frame is recorded as ever: that the device is lost shows where its results are wanted.
+    let mut encoder = device.create_command_encoder(&Default::default());
+    on_gpu.encode(&device, &mut encoder, NOW);
+    engine.gpu().queue.submit([encoder.finish()]);
+    assert_device_error(engine.wait(), "waiting");
+    assert_device_error(engine.read_instance(&on_gpu, 0, Outputs::ALL), "reading");
+    assert_device_error(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");
+    assert_device_error(GpuCrowd::new(&device, engine.library(), &crowd, Outputs::ALL), "a new crowd");
+    assert_device_error(GpuLibrary::new(&device, Packing::new(&library).unwrap()), "a new library");
+    assert_device_error(posse::gpu::bandwidth::write_bandwidth(engine.gpu()), "the bandwidth");
+}
+
+#[test]
+fn what_is_beyond_a_chunk_is_an_error() {
+    let library = demo::rig(5, 3, 2).unwrap();
+    let crowd = only_clip(&library, 4);
+    let engine = super::engine(&library);
+    let on_gpu = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
+    let chunk = &on_gpu.chunks()[0];
+    assert_device_error(engine.read(chunk, 3..5), "reading beyond the end");
+    assert_eq!(engine.read(chunk, 2..2).unwrap(), Default::default());
+}
+
+/// The command in a process of its own, which is told to use an adapter that is not there.
+#[cfg(feature = "cli")]
+fn without_adapter(engine: &str) -> (Option<i32>, String, String) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("scene.glb");
+    std::fs::write(&file, crate::support::gltf_builder::something_of_everything().glb()).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_posse"));
+    command.env("WGPU_ADAPTER_NAME", "nonesuch").arg("eval").arg(file);
+    let output = command.args(["--times", "0.5", "--engine", engine]).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+#[cfg(feature = "cli")]
+fn a_missing_adapter_is_an_error_that_says_what_to_do() {
+    let (code, stdout, stderr) = without_adapter("gpu");
+    assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+    for part in ["no GPU adapter named like nonesuch", "mesa-vulkan-drivers", "--engine cpu"] {
+        assert!(stderr.contains(part), "{stderr}");
+    }
+}
+
+#[test]
+#[cfg(feature = "cli")]
+fn without_a_gpu_the_cpu_answers_and_says_so() {
+    let (code, stdout, stderr) = without_adapter("auto");
+    assert_eq!(code, Some(0), "{stderr}");
+    let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(answer["engine"], "cpu");
+    assert!(stderr.contains("the CPU engine answers: no GPU adapter"), "{stderr}");
+    assert!(stderr.contains("engine: cpu"), "{stderr}");
+}

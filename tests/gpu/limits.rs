@@ -1,0 +1,158 @@
+use posse::gpu::crowd::GpuCrowd;
+use posse::gpu::engine::GpuEngine;
+use posse::gpu::library::GpuLibrary;
+use posse::{Crowd, Error, Joint, Layer, LayerTime, Outputs, Packing, Poses, Skeleton, demo};
+
+use super::{NOW, assert_evaluates, assert_right, engine, lesser_gpu, only_clip, play};
+use crate::support::build;
+
+/// A device whose buffers hold no more than this.
+fn small_buffers(bytes: u64) -> wgpu::Limits {
+    wgpu::Limits {
+        max_buffer_size: bytes,
+        max_storage_buffer_binding_size: bytes,
+        max_uniform_buffer_binding_size: wgpu::Limits::default().max_uniform_buffer_binding_size.min(bytes),
+        ..wgpu::Limits::default()
+    }
+}
+
+/// Asserts that the chunks of a crowd hold each instance once, where `find` finds it; gives their number.
+#[track_caller]
+fn assert_covers(crowd: &GpuCrowd, instances: usize) -> usize {
+    let mut seen = vec![0; instances];
+    for chunk in crowd.chunks() {
+        for (place, &instance) in chunk.instances().iter().enumerate() {
+            seen[instance] += 1;
+            let (found, found_place) = crowd.find(instance);
+            assert!(std::ptr::eq(found, chunk) && found_place == place, "instance {instance}");
+        }
+    }
+    assert!(seen.iter().all(|&times| times == 1), "{seen:?}");
+    crowd.chunks().len()
+}
+
+#[track_caller]
+fn assert_limit(error: Error, what: &str, needed: u64, allowed: u64) {
+    match error {
+        Error::Limit { what: found, needed: n, allowed: a } => {
+            assert!(found.contains(what), "{found}");
+            assert_eq!((n, a), (needed, allowed), "{found}");
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_crowd_larger_than_a_binding_is_split() {
+    let library = demo::library().unwrap();
+    let engine = GpuEngine::new(&library, lesser_gpu(small_buffers(1 << 20))).unwrap();
+    let crowd = demo::crowd(&library, 1000).unwrap();
+    let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
+    // 64 joints of 48 bytes: 341 instances in a mebibyte.
+    assert_eq!(assert_covers(&gpu_crowd, 1000), 3);
+    let poses = play(&engine, &gpu_crowd, 1000, NOW, Outputs::ALL);
+    assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
+}
+
+#[test]
+fn several_skeletons_are_split_each() {
+    let mut library = demo::rig(30, 5, 4).unwrap();
+    let (other, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
+    let joints = vec![Joint::default(); 300];
+    let large = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+    let mut crowd = Crowd::new();
+    for instance in 0..200 {
+        let layer = Layer { clip, time: LayerTime::At(0.001 * f64::from(instance)) };
+        if instance % 3 == 0 {
+            crowd.push(large, &[]).unwrap()
+        } else {
+            crowd.push(other, &[layer]).unwrap()
+        };
+    }
+    let mut engine = GpuEngine::new(&library, lesser_gpu(small_buffers(1 << 17))).unwrap();
+    let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::SKIN).unwrap();
+    // 133 of 1440 bytes, 91 in a chunk; 67 of 14400 bytes of scratch, 9 in a chunk.
+    assert_eq!(assert_covers(&gpu_crowd, 200), 2 + 8);
+    assert_evaluates(&mut engine, &library, &crowd, Outputs { local: true, ..Outputs::SKIN });
+}
+
+#[test]
+fn a_library_larger_than_a_binding_is_refused() {
+    // 4000 joints at rest: 3 values each, in their one array of values.
+    let (library, _) = build::library(vec![Joint::default(); 4000]);
+    let upload = |bytes| GpuLibrary::new(&lesser_gpu(small_buffers(bytes)).device, Packing::new(&library).unwrap());
+    let needed = 3 * 4000 * 16;
+    assert_limit(upload(needed - 16).unwrap_err(), "values of a packed library", needed, needed - 16);
+    assert!(upload(needed).is_ok());
+}
+
+#[test]
+fn an_instance_larger_than_a_binding_is_refused() {
+    // Its library is larger still, and fits only because it is on another device.
+    let library = demo::rig(400, 1, 5).unwrap();
+    let crowd = only_clip(&library, 1);
+    let engine = engine(&library);
+    let bytes = 400 * 48;
+    let device = lesser_gpu(small_buffers(bytes - 16)).device;
+    for outputs in [Outputs::ALL, Outputs::SKIN, Outputs::NONE] {
+        // Even without outputs, so large a rig needs room for its model matrices.
+        let refused = GpuCrowd::new(&device, engine.library(), &crowd, outputs).unwrap_err();
+        assert_limit(refused, "bytes of one instance of skeleton 0", bytes, bytes - 16);
+    }
+}
+
+#[test]
+fn a_dispatch_has_several_rows_and_a_crowd_several_dispatches_where_need_be() {
+    let library = demo::rig(33, 3, 4).unwrap();
+    let crowd = only_clip(&library, 150);
+    let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
+    let engine = GpuEngine::new(&library, lesser_gpu(limits)).unwrap();
+    let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
+    // A workgroup an instance, 64 workgroups a dispatch.
+    assert_eq!(assert_covers(&gpu_crowd, 150), 3);
+    let poses = play(&engine, &gpu_crowd, 150, NOW, Outputs::ALL);
+    assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
+}
+
+#[test]
+fn more_workgroups_than_a_dimension_holds() {
+    let library = demo::rig(33, 2, 1).unwrap();
+    let instances = 70_000;
+    let crowd = only_clip(&library, instances);
+    let engine = engine(&library);
+    let device = &engine.gpu().device;
+    let outputs = Outputs { local: true, ..Outputs::NONE };
+    let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    gpu_crowd.encode(device, &mut encoder, NOW);
+    engine.gpu().queue.submit([encoder.finish()]);
+    // Those about the end of the first row, and the last.
+    for instance in (65_530..65_540).chain([instances - 1]) {
+        let pose = engine.read_instance(&gpu_crowd, instance, outputs).unwrap();
+        let mut alone = Crowd::new();
+        alone.push(crowd.skeleton(instance), crowd.layers(instance)).unwrap();
+        assert_right(&library, &alone, NOW, outputs, &Poses { instances: vec![pose] });
+    }
+}
+
+#[test]
+fn the_limits_of_every_device_suffice() {
+    let gpu = lesser_gpu(wgpu::Limits::default());
+    assert!(gpu.device.features().is_empty(), "{:?}", gpu.device.features());
+    for joints in [5, 64, 100, 200, 300] {
+        let library = demo::rig(joints, 10, 5).unwrap();
+        let mut engine = GpuEngine::new(&library, gpu.clone()).unwrap();
+        assert_evaluates(&mut engine, &library, &only_clip(&library, 7), Outputs::ALL);
+    }
+}
+
+#[test]
+fn a_device_that_allows_too_little_is_refused() {
+    let library = demo::rig(5, 10, 2).unwrap();
+    // Four storage buffers a stage.
+    let gpu = lesser_gpu(wgpu::Limits::downlevel_defaults());
+    match GpuEngine::new(&library, gpu) {
+        Err(Error::Device(message)) => assert!(message.contains("max_storage_buffers_per_shader_stage"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+}

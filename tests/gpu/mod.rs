@@ -1,0 +1,84 @@
+//! The GPU engine beyond the values it gives. A machine without an adapter fails here.
+
+/// What can go wrong with a device, and what is said of it.
+mod failures;
+/// Frames of one crowd, crowds of one library, libraries of one device.
+mod frames;
+/// Devices that allow less, and crowds that need more.
+mod limits;
+/// Rigs at the borders between the kernel's forms, of all shapes, and crowds that mix them.
+mod rigs;
+
+use posse::gpu::crowd::GpuCrowd;
+use posse::gpu::engine::GpuEngine;
+use posse::gpu::headless::{AdapterKind, HeadlessGpu};
+use posse::{
+    ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Poses, Reference, SkeletonId, Ticks,
+    contract,
+};
+
+use crate::support::each_engine::gpu;
+use crate::support::scenes::Numbers;
+
+/// A tick that is nothing special.
+const NOW: Ticks = Ticks(123_456_789);
+
+/// A device with these limits on the adapter of the tests, without features.
+fn lesser_gpu(limits: wgpu::Limits) -> HeadlessGpu {
+    HeadlessGpu::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// An engine on the device of the tests.
+fn engine(library: &Library) -> GpuEngine {
+    GpuEngine::new(library, gpu()).unwrap()
+}
+
+/// Instances that play a clip, each from its own start at its own rate.
+fn players(skeleton: SkeletonId, clip: ClipId, instances: usize) -> Crowd {
+    let mut numbers = Numbers::new(instances as u64);
+    let mut crowd = Crowd::new();
+    for _ in 0..instances {
+        let start = Ticks(numbers.below(1 << 30) as i64);
+        let time = LayerTime::Playing(Playback::looping(start, numbers.within(-2.0, 2.0)));
+        crowd.push(skeleton, &[Layer { clip, time }]).unwrap();
+    }
+    crowd
+}
+
+/// A crowd that plays the only clip of a library.
+fn only_clip(library: &Library, instances: usize) -> Crowd {
+    players(library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap(), instances)
+}
+
+/// Records a crowd at a tick, runs it, and reads every instance by itself.
+fn play(engine: &GpuEngine, crowd: &GpuCrowd, instances: usize, now: Ticks, outputs: Outputs) -> Poses {
+    let device = &engine.gpu().device;
+    let mut encoder = device.create_command_encoder(&Default::default());
+    crowd.encode(device, &mut encoder, now);
+    engine.gpu().queue.submit([encoder.finish()]);
+    let read = |instance| engine.read_instance(crowd, instance, outputs).unwrap();
+    Poses { instances: (0..instances).map(read).collect() }
+}
+
+/// Asserts that poses are within the contract, and hold nothing that was not asked for.
+#[track_caller]
+fn assert_right(library: &Library, crowd: &Crowd, now: Ticks, outputs: Outputs, actual: &Poses) {
+    let expected = Reference::new(library).evaluate(crowd, now, outputs).unwrap();
+    let report = contract::compare(library, crowd, now, &expected, actual);
+    assert!(report.is_within(), "{outputs:?}: {:?}", report.quantities());
+    assert_eq!(expected.instances.len(), actual.instances.len());
+    for (expected, actual) in expected.instances.iter().zip(&actual.instances) {
+        let counts = |pose: &posse::Pose| {
+            let skins: Vec<usize> = pose.skins.iter().map(Vec::len).collect();
+            (pose.local.len(), pose.model.len(), skins, pose.weights.len(), pose.properties.len())
+        };
+        assert_eq!(counts(expected), counts(actual), "{outputs:?}");
+    }
+}
+
+/// Asserts that a GPU engine poses a crowd as the reference does.
+#[track_caller]
+fn assert_evaluates(engine: &mut GpuEngine, library: &Library, crowd: &Crowd, outputs: Outputs) {
+    let actual = engine.evaluate(crowd, NOW, outputs).unwrap();
+    assert_right(library, crowd, NOW, outputs, &actual);
+}

@@ -1,0 +1,170 @@
+use std::sync::Arc;
+
+use glam::{DAffine3, DVec3};
+use posse::{
+    Clip, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin, Target,
+    Timeline, Track, demo,
+};
+
+use super::{NOW, assert_evaluates, engine, only_clip};
+use crate::support::build::{self, joint};
+use crate::support::scenes::Numbers;
+
+/// Every output alone, all, and none.
+fn each_alone() -> [Outputs; 7] {
+    let none = Outputs::NONE;
+    [
+        Outputs::ALL,
+        none,
+        Outputs { local: true, ..none },
+        Outputs { model: true, ..none },
+        Outputs { skin: true, ..none },
+        Outputs { weights: true, ..none },
+        Outputs { properties: true, ..none },
+    ]
+}
+
+#[test]
+fn rigs_at_the_borders_of_the_kernels_forms() {
+    for joints in [1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
+        let library = demo::rig(joints, 9, joints.min(12)).unwrap();
+        let mut engine = engine(&library);
+        // More than a workgroup holds of the smallest rigs, and not a multiple of it.
+        let instances = if joints < 4 { 70 } else { 5 };
+        let crowd = only_clip(&library, instances);
+        for outputs in [Outputs::ALL, Outputs::SKIN] {
+            assert_evaluates(&mut engine, &library, &crowd, outputs);
+        }
+    }
+}
+
+#[test]
+fn a_chain_of_500_joints() {
+    let library = demo::rig(500, 9, 500).unwrap();
+    assert_evaluates(&mut engine(&library), &library, &only_clip(&library, 3), Outputs::ALL);
+}
+
+#[test]
+fn a_rig_of_3000_joints() {
+    for depth in [10, 3000] {
+        let library = demo::rig(3000, 4, depth).unwrap();
+        let mut engine = engine(&library);
+        for outputs in [Outputs::ALL, Outputs::SKIN] {
+            assert_evaluates(&mut engine, &library, &only_clip(&library, 3), outputs);
+        }
+    }
+}
+
+/// A rig of which each track has a timeline of its own, even or not.
+fn own_timelines(joints: usize) -> Library {
+    let mut numbers = Numbers::new(joints as u64);
+    let rig: Vec<Joint> = (0..joints).map(|index| joint(index.checked_sub(1).map(|_| 0), [0.1, 0.2, 0.0])).collect();
+    let (mut library, skeleton) = build::library(rig);
+    let mut track = |target: Target| {
+        let mut time = 0.0;
+        let times: Vec<f64> = (0..12).map(|_| (time, time += numbers.within(0.01, 0.3)).0).collect();
+        let values: Vec<f64> = (0..36).map(|_| numbers.within(-1.0, 1.0)).collect();
+        (target, build::curve(Interpolation::Linear, 3, &times, &values))
+    };
+    let tracks = (0..joints).flat_map(|joint| [Target::Translation(joint), Target::Scale(joint)]);
+    let tracks: Vec<_> = tracks.map(&mut track).collect();
+    build::clip(&mut library, skeleton, tracks);
+    library
+}
+
+#[test]
+fn more_timelines_than_workgroup_memory_has_room_for() {
+    // Twice as many timelines as joints; there is room for 128, 192, 256 and 512, of small rigs for each instance's share.
+    for joints in [5, 64, 128, 256, 400] {
+        let library = own_timelines(joints);
+        assert_evaluates(&mut engine(&library), &library, &only_clip(&library, 9), Outputs::ALL);
+    }
+}
+
+/// Three skeletons: a rig with two skins, weights and properties; properties without joints; joints without skins.
+fn mixed() -> Library {
+    let mut library = Library::new();
+    let property = |name: &str, width: usize| Property { name: name.into(), rest: vec![0.25; width], rotation: false };
+    let mut joints: Vec<Joint> = (0..70).map(|index: usize| joint(index.checked_sub(1), [0.0, 0.1, 0.0])).collect();
+    joints[3].weights = vec![0.1, 0.2, 0.3, 0.4, 0.5];
+    joints[9].weights = vec![0.6];
+    let rig = library
+        .add_skeleton(Skeleton::new(None, joints, vec![property("/light", 1), property("/colours", 6)]).unwrap());
+    for joints in [vec![1, 0, 69], vec![5; 80]] {
+        let inverse_bind = joints.iter().map(|&j| DAffine3::from_translation(DVec3::splat(j as f64 * -0.01))).collect();
+        library.add_skin(Skin { name: None, skeleton: rig, joints, inverse_bind }).unwrap();
+    }
+    let bodiless = library.add_skeleton(Skeleton::new(None, Vec::new(), vec![property("/alone", 3)]).unwrap());
+    let plain = library.add_skeleton(Skeleton::new(None, vec![joint(None, [1.0, 2.0, 3.0]); 2], Vec::new()).unwrap());
+
+    let timeline = Arc::new(Timeline::new(vec![0.0, 0.4, 1.0]).unwrap());
+    let mut numbers = Numbers::new(6);
+    let mut curve = |width: usize| {
+        let values = (0..3 * width).map(|_| numbers.within(-1.0, 1.0)).collect();
+        Curve::new(timeline.clone(), Interpolation::Linear, width, values).unwrap()
+    };
+    let clips = [
+        (rig, vec![Target::Weights(3), Target::Property(1), Target::Translation(1), Target::Translation(40)]),
+        (rig, vec![Target::Weight { joint: 9, target: 0 }, Target::Property(0)]),
+        (bodiless, vec![Target::Property(0)]),
+        (plain, vec![Target::Translation(1)]),
+    ];
+    for (skeleton, targets) in clips {
+        let width = |target: Target| match (target, skeleton == rig) {
+            (Target::Weights(_), _) => 5,
+            (Target::Property(1), _) => 6,
+            (Target::Weight { .. }, _) | (Target::Property(_), true) => 1,
+            _ => 3,
+        };
+        let tracks = targets.into_iter().map(|target| Track { target, curve: curve(width(target)) }).collect();
+        library.add_clip(Clip { name: None, skeleton, tracks }).unwrap();
+    }
+    library
+}
+
+#[test]
+fn a_crowd_mixes_skeletons_and_each_output_stands_alone() {
+    let library = mixed();
+    let clips: Vec<_> = library.clip_ids().collect();
+    let skeletons: Vec<_> = library.skeleton_ids().collect();
+    let mut numbers = Numbers::new(7);
+    let mut crowd = Crowd::new();
+    for _ in 0..90 {
+        let time = LayerTime::At(numbers.within(-0.2, 1.2));
+        match numbers.below(7) {
+            0..3 => crowd.push(skeletons[numbers.below(3)], &[]).unwrap(),
+            _ => {
+                let clip = clips[numbers.below(clips.len())];
+                crowd.push(library.clip(clip).skeleton, &[Layer { clip, time }]).unwrap()
+            }
+        };
+    }
+    let mut engine = engine(&library);
+    for outputs in each_alone() {
+        assert_evaluates(&mut engine, &library, &crowd, outputs);
+    }
+}
+
+#[test]
+fn nobody_is_posed_too() {
+    let empty = Library::new();
+    assert_evaluates(&mut engine(&empty), &empty, &Crowd::new(), Outputs::ALL);
+    let library = mixed();
+    assert_evaluates(&mut engine(&library), &library, &Crowd::new(), Outputs::ALL);
+}
+
+#[test]
+fn what_is_not_asked_for_has_no_buffer() {
+    let library = demo::rig(300, 4, 5).unwrap();
+    let engine = engine(&library);
+    let crowd = only_clip(&library, 3);
+    for outputs in each_alone() {
+        let device = &engine.gpu().device;
+        let gpu_crowd = posse::gpu::crowd::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
+        let chunk = &gpu_crowd.chunks()[0];
+        let found = [chunk.local(), chunk.model(), chunk.skin()].map(|buffer| buffer.is_some());
+        assert_eq!(found, [outputs.local, outputs.model, outputs.skin]);
+        assert!(chunk.values().is_none(), "the rig has neither weights nor properties");
+        super::play(&engine, &gpu_crowd, 3, NOW, outputs);
+    }
+}
