@@ -7,7 +7,8 @@ use glam::{DAffine3, DVec3, DVec4};
 
 use crate::model::crowd::Layer;
 use crate::model::curve::{Curve, Interpolation};
-use crate::model::library::{ClipId, Library, SkeletonId, is_rotation};
+use crate::model::id::{ClipId, SkeletonId};
+use crate::model::library::{Library, is_rotation};
 use crate::model::poses::Pose;
 use crate::model::skeleton::{Property, Skeleton};
 use crate::model::skin::Skin;

@@ -17,7 +17,8 @@ use glam::{DAffine3, DQuat, DVec3};
 
 use crate::contract::bounds::{Local, Magnitudes, Space};
 use crate::model::crowd::Crowd;
-use crate::model::library::{Library, SkeletonId};
+use crate::model::id::SkeletonId;
+use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::rotation::unit;

@@ -8,7 +8,7 @@ use crate::demo::motion::{IDLE, JUMP, Motion, RUN, WALK, WAVE, crouch, flight, w
 use crate::error::Error;
 use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
-use crate::model::library::SkeletonId;
+use crate::model::id::SkeletonId;
 use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
 use crate::model::track::{Target, Track};

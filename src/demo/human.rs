@@ -2,7 +2,7 @@
 
 use glam::{DAffine3, DVec3};
 
-use crate::model::library::SkeletonId;
+use crate::model::id::SkeletonId;
 use crate::model::skeleton::{Joint, Property, Skeleton};
 use crate::model::skin::Skin;
 use crate::model::transform::Transform;

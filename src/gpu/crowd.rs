@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::gpu::library::{GpuLibrary, Scopes, filled_buffer, largest_binding, upload};
 use crate::gpu::shader::{VARIANTS, Variant};
 use crate::model::crowd::Crowd;
-use crate::model::library::SkeletonId;
+use crate::model::id::SkeletonId;
 use crate::model::outputs::Outputs;
 use crate::model::ticks::Ticks;
 use crate::pack::crowd::{Group, PackedCrowd};

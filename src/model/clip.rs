@@ -1,6 +1,6 @@
 //! Tracks that play together.
 
-use crate::model::library::SkeletonId;
+use crate::model::id::SkeletonId;
 use crate::model::track::Track;
 
 /// Tracks that play together on one skeleton.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::model::library::{ClipId, Library, SkeletonId};
+use crate::model::id::{ClipId, SkeletonId};
+use crate::model::library::Library;
 use crate::model::playback::Playback;
 
 /// When in its clip a layer is.

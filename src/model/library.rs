@@ -5,28 +5,10 @@ use std::collections::HashSet;
 use crate::error::Error;
 use crate::model::clip::Clip;
 use crate::model::curve::Interpolation;
+use crate::model::id::{ClipId, SkeletonId, SkinId};
 use crate::model::skeleton::Skeleton;
 use crate::model::skin::Skin;
 use crate::model::track::{Target, Track};
-
-macro_rules! id {
-    ($name:ident, $noun:literal) => {
-        #[doc = concat!("Names a ", $noun, " of the [`Library`] that gave it out.")]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub(crate) usize);
-
-        impl $name {
-            #[doc = concat!("Position among the library's ", $noun, "s, from 0.")]
-            pub fn index(self) -> usize {
-                self.0
-            }
-        }
-    };
-}
-
-id!(SkeletonId, "skeleton");
-id!(SkinId, "skin");
-id!(ClipId, "clip");
 
 /// Skeletons, skins and clips: everything that does not change from frame to frame.
 ///

@@ -12,11 +12,12 @@ use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
 use crate::model::track::Target;
-use crate::pack::library::{Arrays, Sizes, Timelines};
+use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
     self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_LINEAR, MODE_REST, MODE_STEP, SHAPE_ROTATION, ValueChannel,
 };
+use crate::pack::timeline::Timelines;
 
 /// Up to four numbers of a track: what a channel samples.
 struct Column<'a> {

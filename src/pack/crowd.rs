@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::model::crowd::{Crowd, LayerTime};
-use crate::model::library::SkeletonId;
+use crate::model::id::SkeletonId;
 use crate::pack::library::{PackedClip, Packing};
 use crate::pack::playback::pack_playback;
 use crate::pack::record::{self, split};

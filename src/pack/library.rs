@@ -1,17 +1,13 @@
 //! A whole library in two arrays.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use bytemuck::Pod;
-
 use crate::error::Error;
 use crate::model::clip::Clip;
-use crate::model::library::{ClipId, Library, SkeletonId};
+use crate::model::id::{ClipId, SkeletonId};
+use crate::model::library::Library;
 use crate::model::skin::Skin;
-use crate::model::timeline::Timeline;
+use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record;
-use crate::pack::timeline::PackedTimeline;
+use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::{clip, skeleton};
 
 /// A library in flat arrays, ready for an engine.
@@ -43,30 +39,6 @@ pub(crate) struct PackedSkeleton {
     pub skins: Vec<usize>,
     /// Each joint's parent.
     pub parents: Vec<Option<usize>>,
-}
-
-/// The two arrays.
-#[derive(Debug, Clone, Default)]
-pub struct Arrays {
-    /// Indices, key times, records.
-    pub words: Vec<u32>,
-    /// Keys, rest poses, matrices.
-    pub values: Vec<[f32; 4]>,
-}
-
-/// Elements of the two arrays.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Sizes {
-    /// Words, of 4 bytes.
-    pub words: usize,
-    /// Values, of 16 bytes.
-    pub values: usize,
-}
-
-/// Timelines that are packed already.
-#[derive(Default)]
-pub struct Timelines {
-    packed: HashMap<*const Timeline, PackedTimeline>,
 }
 
 impl Packing {
@@ -108,34 +80,6 @@ impl Packing {
     /// A clip; `None` where there is no such one.
     pub(crate) fn clip(&self, id: ClipId) -> Option<&PackedClip> {
         self.clips.get(id.index())
-    }
-}
-
-impl Arrays {
-    /// Appends records to the words, and gives their place.
-    pub fn push_records<T: Pod>(&mut self, records: &[T]) -> u32 {
-        let place = self.words.len() as u32;
-        self.words.extend_from_slice(bytemuck::cast_slice(records));
-        place
-    }
-
-    /// Appends a value, and gives its place.
-    pub fn push_value(&mut self, value: [f32; 4]) -> u32 {
-        self.values.push(value);
-        self.values.len() as u32 - 1
-    }
-
-    /// Reads a record from the words.
-    pub fn record<T: Pod>(&self, place: u32) -> T {
-        let place = place as usize;
-        bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.words[place..place + size_of::<T>() / 4]))
-    }
-}
-
-impl Timelines {
-    /// Packs a timeline, once however often it is asked for.
-    pub fn pack(&mut self, arrays: &mut Arrays, timeline: &Arc<Timeline>) -> PackedTimeline {
-        *self.packed.entry(Arc::as_ptr(timeline)).or_insert_with(|| PackedTimeline::new(arrays, timeline))
     }
 }
 

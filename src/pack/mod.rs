@@ -3,6 +3,7 @@
 //! Everything lies in two arrays. `words` holds indices, key times and records of `u32` and `f32` bits; `values` holds
 //! vectors of four `f32`: keys, rest poses, inverse bind matrices. Offsets into them are in their own elements.
 
+pub mod arrays;
 pub mod clip;
 pub mod crowd;
 pub mod library;

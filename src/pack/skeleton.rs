@@ -6,7 +6,7 @@ use crate::model::rotation::unit;
 use crate::model::skeleton::Skeleton;
 use crate::model::skin::Skin;
 use crate::model::transform::Transform;
-use crate::pack::library::{Arrays, Sizes};
+use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record::{self, NONE};
 
 /// Packs a skeleton and all its skins.

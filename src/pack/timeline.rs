@@ -1,7 +1,10 @@
 //! Key times, and the tables that find a key.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use crate::model::timeline::Timeline;
-use crate::pack::library::{Arrays, Sizes};
+use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record::{self, NONE, split};
 
 /// Beyond this many cells an `f32` no longer tells one from the next.
@@ -11,6 +14,12 @@ const MOST_CELLS: usize = 1 << 20;
 #[derive(Debug, Clone, Copy)]
 pub struct PackedTimeline {
     record: record::Timeline,
+}
+
+/// Timelines that are packed already.
+#[derive(Default)]
+pub struct Timelines {
+    packed: HashMap<*const Timeline, PackedTimeline>,
 }
 
 impl PackedTimeline {
@@ -46,6 +55,13 @@ impl PackedTimeline {
     /// The words that a timeline takes.
     pub fn sizes(timeline: &Timeline) -> Sizes {
         Sizes { words: 3 * timeline.len() + 1, values: 0 }
+    }
+}
+
+impl Timelines {
+    /// Packs a timeline, once however often it is asked for.
+    pub fn pack(&mut self, arrays: &mut Arrays, timeline: &Arc<Timeline>) -> PackedTimeline {
+        *self.packed.entry(Arc::as_ptr(timeline)).or_insert_with(|| PackedTimeline::new(arrays, timeline))
     }
 }
 

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use posse::error::Error;
 use posse::import::gltf::Asset;
-use posse::model::library::{ClipId, Library};
+use posse::model::id::ClipId;
+use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 
 use crate::cli::engine::{self, EngineArgs};

@@ -7,7 +7,7 @@ use glam::{DAffine3, DQuat, DVec3, DVec4};
 
 use crate::gpu::function_tests::harness::{Random, run, single, words};
 use crate::model::timeline::Timeline;
-use crate::pack::library::Arrays;
+use crate::pack::arrays::Arrays;
 use crate::pack::record::split;
 use crate::pack::timeline::PackedTimeline;
 use crate::reference::search;

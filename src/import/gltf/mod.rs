@@ -33,7 +33,8 @@ use self::reader::Reader;
 use crate::error::Error;
 use crate::import::warning::Warning;
 use crate::model::clip::Clip;
-use crate::model::library::{ClipId, Library, SkeletonId, SkinId};
+use crate::model::id::{ClipId, SkeletonId, SkinId};
+use crate::model::library::Library;
 use crate::model::skeleton::Skeleton;
 
 /// What a file has become in a library.

@@ -7,7 +7,7 @@ use super::document::Skin as FileSkin;
 use super::fault::{At, Fault};
 use super::nodes::affine;
 use super::reader::Reader;
-use crate::model::library::SkeletonId;
+use crate::model::id::SkeletonId;
 use crate::model::skin::Skin;
 
 /// A skin of the file; `joints` has the joint of each node.
