@@ -72,6 +72,7 @@ pub use import::warning::Warning;
 pub use model::clip::Clip;
 pub use model::crowd::{Crowd, Layer, LayerTime};
 pub use model::curve::{Curve, Interpolation};
+pub use model::easing::{CurveEasing, Easing};
 pub use model::library::{ClipId, Library, SkeletonId, SkinId};
 pub use model::outputs::Outputs;
 pub use model::poses::{Pose, Poses};
