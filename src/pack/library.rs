@@ -10,6 +10,7 @@ use crate::model::clip::Clip;
 use crate::model::library::{ClipId, Library, SkeletonId};
 use crate::model::skin::Skin;
 use crate::model::timeline::Timeline;
+use crate::pack::easing::Easings;
 use crate::pack::record;
 use crate::pack::timeline::PackedTimeline;
 use crate::pack::{clip, skeleton};
@@ -53,9 +54,11 @@ pub struct Sizes {
     pub values: usize,
 }
 
-/// Timelines that are packed already.
+/// Timelines and easings that are packed already.
 #[derive(Default)]
 pub struct Timelines {
+    /// The easings.
+    pub(crate) easings: Easings,
     packed: HashMap<*const Timeline, PackedTimeline>,
 }
 
@@ -131,7 +134,8 @@ impl Timelines {
 
 /// Checks beforehand that all places fit 32 bits, so that packing need not.
 fn check_sizes(library: &Library) -> Result<(), Error> {
-    let mut total = Sizes::default();
+    // The code of a Bezier curve is its place and that much more.
+    let mut total = Sizes { words: 0, values: record::EASING_BEZIER as usize };
     let mut add = |sizes: Sizes| {
         total.words = total.words.saturating_add(sizes.words);
         total.values = total.values.saturating_add(sizes.values);

@@ -5,6 +5,7 @@
 
 pub mod clip;
 pub mod crowd;
+pub mod easing;
 pub mod library;
 pub mod outputs;
 pub mod record;

@@ -35,13 +35,14 @@ impl PackedTimeline {
             cell_count: cells as u32,
             table,
             row: 0,
+            easing: NONE,
         };
         Self { record }
     }
 
-    /// The record for a clip whose keys lie `row` values apart.
-    pub fn record(&self, row: usize) -> record::Timeline {
-        record::Timeline { row: row as u32, ..self.record }
+    /// The record for curves of this easing in a clip whose keys lie `row` values apart.
+    pub fn record(&self, row: usize, easing: u32) -> record::Timeline {
+        record::Timeline { row: row as u32, easing, ..self.record }
     }
 
     /// The words that a timeline takes.
