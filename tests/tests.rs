@@ -10,6 +10,8 @@ mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
+/// Easings, by hand and against the figures of the engine that they come from.
+mod easing;
 /// Cases small enough to be worked out by hand, asked of every engine.
 mod hand_worked;
 /// glTF files become what they say.
