@@ -24,6 +24,8 @@
 //!   by more than a tenth: normalising first would turn files with rounded quaternions by up to 7e-5 rad.
 //! * Times are pairs of `f32` on the GPU. A lone `f32` is off by half a microsecond after 8 s, and a joint that turns fast
 //!   then misses its bound.
+//! * Easing is a matter of the search, not of the channels: a timeline with two easings is packed as two, which share their
+//!   key times. Each is then eased once an instance, and sampling need not know.
 //! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
 //! * Files are parsed by our own small structs, not by the `gltf` crate, which refuses channels without a node (and with them
 //!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
@@ -72,6 +74,7 @@ pub use import::warning::Warning;
 pub use model::clip::Clip;
 pub use model::crowd::{Crowd, Layer, LayerTime};
 pub use model::curve::{Curve, Interpolation};
+pub use model::easing::{CurveEasing, Easing};
 pub use model::id::{ClipId, SkeletonId, SkinId};
 pub use model::library::Library;
 pub use model::outputs::Outputs;

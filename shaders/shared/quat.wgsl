@@ -4,16 +4,41 @@
 /// rotate), of unit length up to the rounding of a file; the result is of unit length.
 ///
 /// The arc is halved first, `middle = (from + to) / (2 cos half)`, so that what remains spans at most 45 degrees, where
-/// the series needs few terms. D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011.
+/// the series needs few terms. D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011. An eased fraction may
+/// leave 0 to 1: what it has of whole arcs is gone over step by step.
 fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
-    let half_cosine = sqrt(0.5 + 0.5 * min(dot(start, end), 1.0));
-    let from_end = fraction > 0.5;
-    let doubled = 2.0 * select(fraction, 1.0 - fraction, from_end);
+    let cosine = min(dot(start, end), 1.0);
+    let along = clamp(fraction, -QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
+    let arcs = floor(along);
+    let part = along - arcs;
+    let half_cosine = sqrt(0.5 + 0.5 * cosine);
+    let from_end = part > 0.5;
+    let doubled = 2.0 * select(part, 1.0 - part, from_end);
     let middle_weight = quat_sine_ratio(doubled, half_cosine) / (2.0 * half_cosine);
     let near_weight = quat_sine_ratio(1.0 - doubled, half_cosine) + middle_weight;
     let start_weight = select(near_weight, middle_weight, from_end);
     let end_weight = select(middle_weight, near_weight, from_end);
+    if arcs != 0.0 {
+        let weights = quat_arcs(vec2(start_weight, end_weight), cosine, arcs);
+        return quat_normalize(start * weights.x + end * weights.y, start);
+    }
     return quat_unit(start * start_weight + end * end_weight);
+}
+
+/// How often an eased rotation may go over its arc again, past either end; farther out it stays there.
+const QUAT_MOST_ARCS: f32 = 32.0;
+
+/// The weights of start and end so many whole arcs farther, or, negative, nearer: by `sin(a + 1) = 2 cos(1) sin(a) - sin(a - 1)`
+/// with the arc as the unit.
+fn quat_arcs(weights: vec2<f32>, cosine: f32, arcs: f32) -> vec2<f32> {
+    var found = weights;
+    for (var arc = 0.0; arc < arcs; arc += 1.0) {
+        found = vec2(-found.y, found.x + 2.0 * cosine * found.y);
+    }
+    for (var arc = 0.0; arc > arcs; arc -= 1.0) {
+        found = vec2(found.y + 2.0 * cosine * found.x, -found.x);
+    }
+    return found;
 }
 
 /// `sin(t a) / sin(a)` for `t` from 0 to 1, by `cos(a)`, for `a` up to 45 degrees; off by 1e-8 at most.

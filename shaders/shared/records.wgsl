@@ -12,6 +12,26 @@ const MODE_LINEAR: u32 = 3u;
 const MODE_CUBIC: u32 = 4u;
 const MODE_BITS: u32 = 8u;
 
+const EASING_LINEAR: u32 = 0u;
+const EASING_CONSTANT: u32 = 1u;
+const EASING_QUAD: u32 = 2u;
+const EASING_CUBIC: u32 = 6u;
+const EASING_QUART: u32 = 10u;
+const EASING_QUINT: u32 = 14u;
+const EASING_SINE: u32 = 18u;
+const EASING_EXPO: u32 = 22u;
+const EASING_CIRC: u32 = 26u;
+const EASING_ELASTIC: u32 = 30u;
+const EASING_BACK: u32 = 34u;
+const EASING_BOUNCE: u32 = 38u;
+const EASING_SMOOTH: u32 = 42u;
+const EASING_FADE: u32 = 43u;
+const EASING_BEZIER: u32 = 44u;
+const EASING_IN: u32 = 0u;
+const EASING_OUT: u32 = 1u;
+const EASING_IN_OUT: u32 = 2u;
+const EASING_OUT_IN: u32 = 3u;
+
 const SHAPE_ROTATION: u32 = 8u;
 
 const CLOCK_PLAYS: u32 = 1u;
@@ -57,6 +77,7 @@ struct Timeline {
     cell_count: u32,
     table: u32,
     row: u32,
+    easing: u32,
 }
 
 struct Channel {
@@ -111,7 +132,7 @@ struct Frame {
 }
 
 const CLIP_WORDS: u32 = 7u;
-const TIMELINE_WORDS: u32 = 6u;
+const TIMELINE_WORDS: u32 = 7u;
 const CHANNEL_WORDS: u32 = 2u;
 const VALUE_CHANNEL_WORDS: u32 = 4u;
 
@@ -135,6 +156,7 @@ fn timeline_load(at: u32) -> Timeline {
         words[at + 3u],
         words[at + 4u],
         words[at + 5u],
+        words[at + 6u],
     );
 }
 

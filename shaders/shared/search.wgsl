@@ -1,4 +1,5 @@
-//! Clip time to key: once for each timeline of an instance, whatever the number of channels that share it.
+//! Clip time to key: once for each timeline of an instance, and each of its easings, whatever the number of channels that
+//! share it.
 
 /// Where a time lies on a timeline.
 struct Span {
@@ -6,7 +7,7 @@ struct Span {
     row: u32,
     /// Values from there to the next key; 0 at the last key.
     next: u32,
-    /// Part of the way to the next key, 0 to 1; 0 on a key, before the first and after the last.
+    /// Part of the way to the next key, 0 to 1 unless it was eased; 0 on a key, before the first and after the last.
     fraction: f32,
     /// Seconds from key to key.
     interval: f32,
@@ -50,6 +51,9 @@ fn search_timeline(timeline: Timeline, time: Time) -> Span {
     }
     let key = search_key_time(timeline, low);
     let interval = time_since(search_key_time(timeline, low + 1u), key);
-    let fraction = clamp(time_since(time, key) / interval, 0.0, 1.0);
+    var fraction = clamp(time_since(time, key) / interval, 0.0, 1.0);
+    if timeline.easing != NONE && fraction > 0.0 {
+        fraction = ease_fraction(timeline.easing, low, fraction);
+    }
     return Span(low * timeline.row, timeline.row, fraction, interval);
 }

@@ -5,6 +5,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use glam::{DAffine3, DVec3, DVec4};
 
+use crate::contract::slack::{Clock, Slack};
 use crate::model::crowd::Layer;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::id::{ClipId, SkeletonId};
@@ -15,7 +16,7 @@ use crate::model::skin::Skin;
 use crate::model::ticks::Ticks;
 use crate::model::track::Target;
 use crate::model::transform::Transform;
-use crate::reference::search::{Place, find};
+use crate::reference::search::Place;
 use crate::reference::{phase, sample};
 
 /// Radians for a rotation, and the share of a magnitude for everything else.
@@ -38,19 +39,20 @@ impl Magnitudes {
     fn of(&mut self, library: &Library, clip: ClipId) -> &[f64] {
         self.0.entry(clip).or_insert_with(|| {
             let tracks = library.clip(clip).tracks.iter();
-            tracks
-                .map(|track| magnitude(&track.curve, matches!(track.target, Target::Translation(_) | Target::Scale(_))))
-                .collect()
+            tracks.map(|track| magnitude(&track.curve, is_vector(track.target))).collect()
         })
     }
+}
+
+/// The size of an element: its length, or that of its largest number.
+pub fn size(element: &[f64], vectors: bool) -> f64 {
+    if vectors { element.iter().map(|x| x * x).sum::<f64>().sqrt() } else { largest(element) }
 }
 
 /// The largest magnitude of a curve: of its values, and of its tangents times the key interval; of whole elements as
 /// `vectors`, else of single numbers.
 fn magnitude(curve: &Curve, vectors: bool) -> f64 {
-    let size = |element: &[f64]| {
-        if vectors { element.iter().map(|x| x * x).sum::<f64>().sqrt() } else { largest(element) }
-    };
+    let size = |element: &[f64]| size(element, vectors);
     let times = curve.timeline().times();
     let mut result = 0.0_f64;
     for key in 0..times.len() {
@@ -62,6 +64,11 @@ fn magnitude(curve: &Curve, vectors: bool) -> f64 {
         }
     }
     result
+}
+
+/// Whether a target is compared as a whole, by distance.
+fn is_vector(target: Target) -> bool {
+    matches!(target, Target::Translation(_) | Target::Scale(_))
 }
 
 fn largest(numbers: &[f64]) -> f64 {
@@ -106,11 +113,13 @@ impl Local {
         for layer in layers {
             let clip = library.clip(layer.clip);
             let time = phase::clip_time(layer.time, now, clip.duration());
+            let clock = Clock::new(layer.time, now);
             for (track, &magnitude) in clip.tracks.iter().zip(magnitudes.of(library, layer.clip)) {
+                let slack = Slack::new(&track.curve, time, clock);
                 let allowed = if is_rotation(skeleton, track.target) {
-                    rotation(&track.curve, find(track.curve.timeline(), time))
+                    rotation(&track.curve, &slack)
                 } else {
-                    share_of(magnitude)
+                    share_of(magnitude * slack.reach()) + slack.numbers(is_vector(track.target))
                 };
                 match track.target {
                     Target::Translation(joint) => bounds.translation[joint] = allowed,
@@ -131,25 +140,31 @@ impl Local {
 
 /// Radians allowed for a rotation between two keys.
 ///
-/// A cubic spline is normalised last: where the sum is short, the errors of its terms, which stay in proportion to the
-/// stored numbers, are magnified. Where it vanishes, any rotation is right.
-fn rotation(curve: &Curve, Place { key, fraction }: Place) -> f64 {
+/// A cubic spline is normalised last, and so is what lies past the end of an arc between keys of different lengths: where the
+/// sum is short, the errors of its terms, which stay in proportion to the stored numbers, are magnified. Where it vanishes,
+/// any rotation is right.
+fn rotation(curve: &Curve, slack: &Slack) -> f64 {
+    let Place { key, fraction } = slack.place;
     let cubic = curve.interpolation() == Interpolation::CubicSpline;
-    if fraction == 0.0 || curve.interpolation() == Interpolation::Step {
+    if slack.hit || curve.interpolation() == Interpolation::Step {
         return if cubic && largest(curve.value(key)) == 0.0 { PI } else { NARROW };
     }
     let (a, b) = (DVec4::from_slice(curve.value(key)), DVec4::from_slice(curve.value(key + 1)));
     let cosine = a.normalize_or_zero().dot(b.normalize_or_zero()).abs().min(1.0);
     let allowed = if 2.0 * cosine.acos() > FRAC_PI_2 + 1e-9 { WIDE } else { NARROW };
-    if !cubic {
-        return allowed;
-    }
-    let times = curve.timeline().times();
-    let interval = times[key + 1] - times[key];
-    let tangents = largest(curve.out_tangent(key)).max(largest(curve.in_tangent(key + 1)));
-    let stored = (interval * tangents).max(a.abs().max_element()).max(b.abs().max_element());
-    let length = DVec4::from_slice(&sample::spline(curve, key, fraction)).length();
-    (allowed * (stored / length).max(1.0)).min(PI)
+    let length = sample::unnormalised_rotation(curve, slack.place).length();
+    let stored = if cubic {
+        let times = curve.timeline().times();
+        let interval = times[key + 1] - times[key];
+        let tangents = largest(curve.out_tangent(key)).max(largest(curve.in_tangent(key + 1)));
+        (interval * tangents).max(a.abs().max_element()).max(b.abs().max_element())
+    } else if (0.0..=1.0).contains(&fraction) {
+        length
+    } else {
+        1.0
+    };
+    let magnified = (stored / length).max(1.0);
+    (magnified * (allowed * slack.reach() + slack.rotation(2.0 * cosine.acos()))).min(PI)
 }
 
 /// How far points may be off in model space.

@@ -8,10 +8,14 @@
 //! | model-space joint position | 2e-6 x levels x size of the rig |
 //! | skin matrices | the same, on virtual vertices 3 cm (or 3 % of the rig) from each joint |
 //!
+//! An easing adds to the local bounds what 2^-22 of a key interval makes of the eased fraction, which shows where it is steep,
+//! and, past a key's value, scales them by how far past (`contract/slack.rs`).
+//!
 //! Where a track is so ill-conditioned that its local bound is wider than its present value would make it, the bounds of
 //! all that hangs on it widen by just what that lets through.
 
 mod bounds;
+mod slack;
 
 use glam::{DAffine3, DQuat, DVec3};
 

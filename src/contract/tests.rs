@@ -7,6 +7,7 @@ use crate::evaluator::Evaluator;
 use crate::model::clip::Clip;
 use crate::model::crowd::{Layer, LayerTime};
 use crate::model::curve::{Curve, Interpolation};
+use crate::model::easing::{CurveEasing, Easing};
 use crate::model::skeleton::{Joint, Property, Skeleton};
 use crate::model::skin::Skin;
 use crate::model::timeline::Timeline;
@@ -28,6 +29,10 @@ impl Scene {
     }
 
     fn of(interpolation: Interpolation, rotations: Vec<f64>) -> Self {
+        Self::eased(interpolation, rotations, CurveEasing::None, 0.5)
+    }
+
+    fn eased(interpolation: Interpolation, rotations: Vec<f64>, easing: CurveEasing, time: f64) -> Self {
         let rest = Transform { translation: DVec3::X, ..Transform::IDENTITY };
         let root = Joint { rest, weights: vec![0.5], ..Joint::default() };
         let tip = Joint { parent: Some(0), rest, ..Joint::default() };
@@ -37,11 +42,11 @@ impl Scene {
         let inverse_bind = vec![DAffine3::from_translation(-DVec3::X), DAffine3::from_translation(-2.0 * DVec3::X)];
         library.add_skin(Skin { name: None, skeleton, joints: vec![0, 1], inverse_bind }).unwrap();
         let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
-        let curve = Curve::new(timeline, interpolation, 4, rotations).unwrap();
+        let curve = Curve::new(timeline, interpolation, 4, rotations).unwrap().with_easing(easing).unwrap();
         let tracks = vec![Track { target: Target::Rotation(0), curve }];
         let clip = library.add_clip(Clip { name: None, skeleton, tracks }).unwrap();
         let mut crowd = Crowd::new();
-        crowd.push(skeleton, &[Layer { clip, time: LayerTime::At(0.5) }]).unwrap();
+        crowd.push(skeleton, &[Layer { clip, time: LayerTime::At(time) }]).unwrap();
         let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
         Self { library, crowd, poses }
     }
@@ -118,6 +123,20 @@ fn a_short_spline_is_allowed_more() {
     let length = 0.005_f64.sin();
     let scene = Scene::of(Interpolation::CubicSpline, values);
     scene.is_bound(2e-6 / length, |pose, error| pose.local[0].rotation *= DQuat::from_rotation_y(error));
+}
+
+#[test]
+fn an_easing_is_allowed_what_its_steepness_makes_of_a_rounding() {
+    let turn = |pose: &mut Pose, angle| pose.local[0].rotation *= DQuat::from_rotation_y(angle);
+    let rotations = || [DQuat::IDENTITY.to_array(), DQuat::from_rotation_z(1.5).to_array()].concat();
+    let eased = |easing, time| Scene::eased(Interpolation::Linear, rotations(), CurveEasing::One(easing), time);
+    // sqrt(k (2 - k)) rises by almost 1000 where it starts.
+    let steep = |k: f64| (k * (2.0 - k)).sqrt();
+    let off = 2.0_f64.powi(-22);
+    eased(Easing::CircOut, 5e-7).is_bound(2e-6 + 1.5 * (steep(5e-7) - steep(5e-7 - off)), turn);
+    eased(Easing::Constant, 0.5).is_bound(2e-6, turn);
+    // 3 (y1 + y2) / 8 + 1 / 8 of the arc, and a slope of 3 / 4 (1 + y2 - y1) over 3 / 4 (1 + x2 - x1).
+    eased(Easing::Bezier([0.5, 4.0, 0.5, 5.0]), 0.5).is_bound(3.5 * 2e-6 + 1.5 * 2.0 * off, turn);
 }
 
 #[test]

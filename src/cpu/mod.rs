@@ -2,6 +2,7 @@
 //!
 //! Its stages bear the names of the shader modules in `shaders/shared`, whose functions they mirror.
 
+mod ease;
 pub mod engine;
 mod hierarchy;
 mod matrix;

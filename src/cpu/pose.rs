@@ -69,7 +69,7 @@ fn search_all(source: Source, clip: &Clip, time: Time, spans: &mut Vec<Span>) {
     let records = &source.words[first..first + Timeline::WORDS * clip.timeline_count as usize];
     let records = bytemuck::cast_slice::<u32, Timeline>(records);
     spans.clear();
-    spans.extend(records.iter().map(|timeline| search::timeline(source.words, timeline, time)));
+    spans.extend(records.iter().map(|timeline| search::timeline(source.words, source.values, timeline, time)));
 }
 
 /// Samples all joints, and leaves their local matrices.

@@ -2,16 +2,41 @@
 
 use glam::Vec4;
 
+/// How often an eased rotation may go over its arc again, past either end; farther out it stays there.
+const MOST_ARCS: f32 = 32.0;
+
 /// Spherical interpolation between quaternions at most a right angle apart in their space, of unit length up to the
-/// rounding of a file: the arc is halved, then Eberly's series (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011).
+/// rounding of a file: the arc is halved, then Eberly's series (D. Eberly, "A Fast and Accurate Algorithm for Computing
+/// SLERP", 2011). An eased fraction may leave 0 to 1: what it has of whole arcs is gone over step by step.
 pub fn slerp(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
-    let half_cosine = (0.5 + 0.5 * start.dot(end).min(1.0)).sqrt();
-    let from_end = fraction > 0.5;
-    let doubled = 2.0 * if from_end { 1.0 - fraction } else { fraction };
+    let cosine = start.dot(end).min(1.0);
+    let fraction = fraction.clamp(-MOST_ARCS, MOST_ARCS + 1.0);
+    let arcs = fraction.floor();
+    let part = fraction - arcs;
+    let half_cosine = (0.5 + 0.5 * cosine).sqrt();
+    let from_end = part > 0.5;
+    let doubled = 2.0 * if from_end { 1.0 - part } else { part };
     let middle = sine_ratio(doubled, half_cosine) / (2.0 * half_cosine);
     let near = sine_ratio(1.0 - doubled, half_cosine) + middle;
     let (start_weight, end_weight) = if from_end { (middle, near) } else { (near, middle) };
+    if arcs != 0.0 {
+        let (start_weight, end_weight) = farther((start_weight, end_weight), cosine, arcs);
+        return normalize(start * start_weight + end * end_weight, start);
+    }
     (start * start_weight + end * end_weight).normalize()
+}
+
+/// The weights of start and end so many whole arcs farther, or, negative, nearer: by
+/// `sin(a + 1) = 2 cos(1) sin(a) - sin(a - 1)` with the arc as the unit.
+fn farther(weights: (f32, f32), cosine: f32, arcs: f32) -> (f32, f32) {
+    let (mut start, mut end) = weights;
+    for _ in 0..arcs.max(0.0) as u32 {
+        (start, end) = (-end, start + 2.0 * cosine * end);
+    }
+    for _ in 0..(-arcs).max(0.0) as u32 {
+        (start, end) = (end + 2.0 * cosine * start, -start);
+    }
+    (start, end)
 }
 
 /// `sin(t a) / sin(a)` for `t` from 0 to 1, by `cos(a)`, for `a` up to 45 degrees; off by 1e-8 at most.
@@ -41,11 +66,12 @@ mod tests {
     use super::*;
     use glam::{DQuat, DVec3, Vec3};
 
-    #[test]
-    fn slerp_is_exact_to_3e_7_rad_up_to_a_half_turn() {
+    /// The largest error in radians at fractions from one to another, for arcs of all widths.
+    fn worst(from: f64, to: f64) -> f64 {
+        let mut worst = 0.0_f64;
         for angle in [0.0, 1e-8, 1e-4, 0.01, 0.3, 1.0, 1.5, 2.0, 3.0, std::f64::consts::PI] {
             for step in 0..=64 {
-                let fraction = f64::from(step) / 64.0;
+                let fraction = f64::from((from + (to - from) * f64::from(step) / 64.0) as f32);
                 let axis = DVec3::new(0.48, -0.6, 0.64);
                 let start = DQuat::from_axis_angle(DVec3::Y, 0.7);
                 let end = start * DQuat::from_axis_angle(axis, angle);
@@ -54,10 +80,28 @@ mod tests {
                 let found = slerp(vector(start), vector(end), fraction as f32).as_dvec4();
                 assert!((found.length() - 1.0).abs() < 2e-7);
                 let wanted = glam::DVec4::from_array(wanted.to_array());
-                let error = 2.0 * (found.normalize() - wanted * wanted.dot(found).signum()).length();
-                assert!(error < 5e-7, "{error} rad at {fraction} of {angle}");
+                worst = worst.max(2.0 * (found.normalize() - wanted * wanted.dot(found).signum()).length());
             }
         }
+        worst
+    }
+
+    #[test]
+    fn slerp_is_exact_to_5e_7_rad_up_to_a_half_turn() {
+        let worst = worst(0.0, 1.0);
+        assert!(worst < 5e-7, "{worst} rad");
+    }
+
+    #[test]
+    fn slerp_past_its_ends_is_off_in_proportion_to_how_far() {
+        for far in [0.5, 1.0, 2.0, 8.0, 32.0] {
+            for worst in [worst(-far, 0.0), worst(1.0, 1.0 + far)] {
+                assert!(worst < 5e-7 * (1.0 + far), "{worst} rad within {far} arcs");
+            }
+        }
+        let ends = (Vec4::W, Vec4::new(0.6, 0.0, 0.0, 0.8));
+        assert_eq!(slerp(ends.0, ends.1, 1e30), slerp(ends.0, ends.1, 33.0));
+        assert_eq!(slerp(ends.0, ends.1, -1e30), slerp(ends.0, ends.1, -32.0));
     }
 
     #[test]

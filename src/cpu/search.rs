@@ -1,5 +1,9 @@
-//! Clip time to key: once for each timeline of an instance, whatever the number of channels that share it.
+//! Clip time to key: once for each timeline of an instance, and each of its easings, whatever the number of channels that
+//! share it.
 
+use glam::Vec4;
+
+use crate::cpu::ease;
 use crate::cpu::phase::Time;
 use crate::pack::record::{NONE, Timeline};
 
@@ -10,7 +14,7 @@ pub struct Span {
     pub row: u32,
     /// Values from there to the next key; 0 at the last key.
     pub next: u32,
-    /// Part of the way to the next key, 0 to 1; 0 on a key, before the first and after the last.
+    /// Part of the way to the next key, 0 to 1 unless it was eased; 0 on a key, before the first and after the last.
     pub fraction: f32,
     /// Seconds from key to key.
     pub interval: f32,
@@ -22,7 +26,7 @@ fn key_time(words: &[u32], timeline: &Timeline, key: u32) -> Time {
 }
 
 /// Finds the keys around a time: a guess by multiplication, bounds from it, bisection in between.
-pub fn timeline(words: &[u32], timeline: &Timeline, time: Time) -> Span {
+pub fn timeline(words: &[u32], values: &[Vec4], timeline: &Timeline, time: Time) -> Span {
     let row = timeline.row;
     let passed = time.since(key_time(words, timeline, 0));
     if passed < 0.0 {
@@ -50,6 +54,9 @@ pub fn timeline(words: &[u32], timeline: &Timeline, time: Time) -> Span {
     }
     let key = key_time(words, timeline, low);
     let interval = key_time(words, timeline, low + 1).since(key);
-    let fraction = (time.since(key) / interval).clamp(0.0, 1.0);
+    let mut fraction = (time.since(key) / interval).clamp(0.0, 1.0);
+    if timeline.easing != NONE && fraction > 0.0 {
+        fraction = ease::fraction(words, values, timeline.easing, low, fraction);
+    }
     Span { row: low * row, next: row, fraction, interval }
 }

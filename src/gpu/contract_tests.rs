@@ -91,6 +91,9 @@ fn constants_are_the_same_in_rust_and_wgsl() {
         }
         check!(NONE, MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_BITS, SHAPE_ROTATION);
         check!(CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);
+        check!(EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT, EASING_SINE);
+        check!(EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE, EASING_SMOOTH, EASING_FADE);
+        check!(EASING_BEZIER, EASING_IN, EASING_OUT, EASING_IN_OUT, EASING_OUT_IN);
         check!(OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
         let words = |name: &str| constant(&module, name).map(|words| words as usize);
         assert_eq!(words("CLIP_WORDS"), Some(record::Clip::WORDS));

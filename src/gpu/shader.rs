@@ -17,9 +17,10 @@ macro_rules! module {
     };
 }
 
-const SHARED: [Module; 7] = [
+const SHARED: [Module; 8] = [
     module!("shared/records.wgsl"),
     module!("shared/phase.wgsl"),
+    module!("shared/ease.wgsl"),
     module!("shared/search.wgsl"),
     module!("shared/quat.wgsl"),
     module!("shared/matrix.wgsl"),

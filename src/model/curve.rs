@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::model::easing::{CurveEasing, Easing};
 use crate::model::timeline::Timeline;
 
 /// How values between two keys come about (glTF 2.0, appendix C).
@@ -30,6 +31,7 @@ pub struct Curve {
     interpolation: Interpolation,
     width: usize,
     values: Vec<f64>,
+    easing: CurveEasing,
 }
 
 impl Curve {
@@ -59,7 +61,18 @@ impl Curve {
         if let Some(value) = values.iter().position(|&value| !super::is_usable(value)) {
             return Err(Error::Curve { value, reason: format!("{} is not a finite number", values[value]) });
         }
-        Ok(Self { timeline, interpolation, width, values })
+        Ok(Self { timeline, interpolation, width, values, easing: CurveEasing::None })
+    }
+
+    /// The curve with these easings in place of those it has; a new curve has none.
+    ///
+    /// [`Interpolation::Step`] takes no notice of them, and neither does a key that is hit.
+    ///
+    /// # Errors
+    /// [`Error::Curve`] with the index of the first key whose Bezier points are not within a million.
+    pub fn with_easing(self, easing: CurveEasing) -> Result<Self, Error> {
+        easing.check()?;
+        Ok(Self { easing, ..self })
     }
 
     /// The key times, possibly shared with other curves.
@@ -75,6 +88,16 @@ impl Curve {
     /// Numbers an element: 3 for a translation or scale, 4 for a rotation, the number of morph targets for weights.
     pub fn width(&self) -> usize {
         self.width
+    }
+
+    /// The easings, as given to [`with_easing`](Self::with_easing).
+    pub fn easing(&self) -> &CurveEasing {
+        &self.easing
+    }
+
+    /// The easing that has an effect between a key and the next.
+    pub fn easing_at(&self, key: usize) -> Easing {
+        if self.interpolation == Interpolation::Step { Easing::Linear } else { self.easing.at(key) }
     }
 
     /// All numbers, as given to [`new`](Self::new).

@@ -7,6 +7,7 @@
 pub mod clip;
 pub mod crowd;
 pub mod curve;
+pub mod easing;
 pub mod id;
 pub mod library;
 pub mod outputs;

@@ -13,6 +13,7 @@ use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
 use crate::model::track::Target;
 use crate::pack::arrays::{Arrays, Sizes};
+use crate::pack::easing;
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
     self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_LINEAR, MODE_REST, MODE_STEP, SHAPE_ROTATION, ValueChannel,
@@ -63,13 +64,16 @@ pub fn sizes(skeleton: &Skeleton, clip: &Clip) -> Sizes {
         keys.saturating_mul(curve.width().div_ceil(4))
     };
     let numbers = skeleton.weight_count() + skeleton.property_width();
-    Sizes {
-        words: 6 * skeleton.joints().len()
-            + record::Clip::WORDS
-            + record::Timeline::WORDS * clip.tracks.len()
-            + 4 * numbers,
+    let timelines = record::Timeline::WORDS * clip.tracks.len();
+    let mut sizes = Sizes {
+        words: 6 * skeleton.joints().len() + record::Clip::WORDS + timelines + 4 * numbers,
         values: clip.tracks.iter().map(per_track).fold(numbers, usize::saturating_add),
+    };
+    for easing in clip.tracks.iter().map(|track| easing::sizes(&track.curve)) {
+        sizes.words = sizes.words.saturating_add(easing.words);
+        sizes.values = sizes.values.saturating_add(easing.values);
     }
+    sizes
 }
 
 /// All tracks in pieces of up to four numbers, ordered so that neighbouring joints' keys are neighbours.
@@ -85,28 +89,29 @@ fn columns<'a>(skeleton: &Skeleton, clip: &'a Clip) -> Vec<Column<'a>> {
     columns
 }
 
-/// Packs the keys of all columns that need some, timeline by timeline, the most shared timeline first: where an engine
-/// has room for only so many search results, those are the ones that pay.
+/// Packs the keys of all columns that need some, timeline by timeline, one with several easings being several, the most
+/// shared first: where an engine has room for only so many search results, those are the ones that pay.
 fn pack_keys(
     arrays: &mut Arrays,
     timelines: &mut Timelines,
     columns: &[Column],
     channels: &mut HashMap<(Target, usize), Channel>,
 ) -> Vec<record::Timeline> {
-    let mut shared: Vec<(&Arc<Timeline>, Vec<&Column>)> = Vec::new();
-    let mut places: HashMap<*const Timeline, usize> = HashMap::new();
+    let mut shared: Vec<(&Arc<Timeline>, u32, Vec<&Column>)> = Vec::new();
+    let mut places: HashMap<(*const Timeline, u32), usize> = HashMap::new();
     for column in columns.iter().filter(|column| !column.curve.is_constant()) {
         let timeline = column.curve.timeline();
-        let place = *places.entry(Arc::as_ptr(timeline)).or_insert_with(|| {
-            shared.push((timeline, Vec::new()));
+        let easing = timelines.easings.pack(arrays, column.curve);
+        let place = *places.entry((Arc::as_ptr(timeline), easing)).or_insert_with(|| {
+            shared.push((timeline, easing, Vec::new()));
             shared.len() - 1
         });
-        shared[place].1.push(column);
+        shared[place].2.push(column);
     }
-    shared.sort_by_key(|(_, columns)| std::cmp::Reverse(columns.len()));
+    shared.sort_by_key(|(_, _, columns)| std::cmp::Reverse(columns.len()));
 
     let mut records = Vec::new();
-    for (index, (timeline, columns)) in shared.into_iter().enumerate() {
+    for (index, (timeline, easing, columns)) in shared.into_iter().enumerate() {
         let row: usize = columns.iter().map(|column| column.curve.interpolation().elements_per_key()).sum();
         let block = arrays.values.len();
         arrays.values.resize(block + row * timeline.len(), [0.0; 4]);
@@ -128,7 +133,7 @@ fn pack_keys(
             channels.insert((column.target, column.part.0), Channel::new(mode, index as u32, place as u32));
             place += elements;
         }
-        records.push(timelines.pack(arrays, timeline).record(row));
+        records.push(timelines.pack(arrays, timeline).record(row, easing));
     }
     records
 }

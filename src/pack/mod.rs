@@ -6,6 +6,7 @@
 pub mod arrays;
 pub mod clip;
 pub mod crowd;
+pub mod easing;
 pub mod library;
 pub mod outputs;
 pub mod playback;

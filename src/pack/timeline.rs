@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::model::timeline::Timeline;
 use crate::pack::arrays::{Arrays, Sizes};
+use crate::pack::easing::Easings;
 use crate::pack::record::{self, NONE, split};
 
 /// Beyond this many cells an `f32` no longer tells one from the next.
@@ -16,9 +17,11 @@ pub struct PackedTimeline {
     record: record::Timeline,
 }
 
-/// Timelines that are packed already.
+/// Timelines and easings that are packed already.
 #[derive(Default)]
 pub struct Timelines {
+    /// The easings.
+    pub(crate) easings: Easings,
     packed: HashMap<*const Timeline, PackedTimeline>,
 }
 
@@ -43,13 +46,14 @@ impl PackedTimeline {
             cell_count: cells as u32,
             table,
             row: 0,
+            easing: NONE,
         };
         Self { record }
     }
 
-    /// The record for a clip whose keys lie `row` values apart.
-    pub fn record(&self, row: usize) -> record::Timeline {
-        record::Timeline { row: row as u32, ..self.record }
+    /// The record for curves of this easing in a clip whose keys lie `row` values apart.
+    pub fn record(&self, row: usize, easing: u32) -> record::Timeline {
+        record::Timeline { row: row as u32, easing, ..self.record }
     }
 
     /// The words that a timeline takes.

@@ -3,6 +3,7 @@
 //! It is written to be read beside the glTF 2.0 specification, not to be fast. It reads the [`Library`] and never a
 //! packing of it, so that a fault of the packing shows.
 
+pub mod ease;
 pub mod hierarchy;
 pub mod phase;
 pub mod sample;

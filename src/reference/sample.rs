@@ -4,11 +4,12 @@ use glam::DQuat;
 
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::rotation::{self, unit};
-use crate::reference::search::{Place, find};
+use crate::reference::ease;
+use crate::reference::search::Place;
 
 /// The value of a curve at a time in seconds, as many numbers as the curve is wide.
 pub fn value(curve: &Curve, time: f64) -> Vec<f64> {
-    let Place { key, fraction } = find(curve.timeline(), time);
+    let Place { key, fraction } = ease::place(curve, time);
     if fraction == 0.0 {
         return curve.value(key).to_vec();
     }
@@ -27,20 +28,31 @@ pub fn value(curve: &Curve, time: f64) -> Vec<f64> {
 /// It is normalised after interpolation. A spline that passes through zero, which no normalisation can mend, has its
 /// previous key's rotation there.
 pub fn rotation(curve: &Curve, time: f64) -> DQuat {
-    let Place { key, fraction } = find(curve.timeline(), time);
+    let place = ease::place(curve, time);
+    let previous = || unit(DQuat::from_slice(curve.value(place.key)));
+    unit(unnormalised_rotation(curve, place)).or_else(previous).unwrap_or(DQuat::IDENTITY)
+}
+
+/// What is normalised to give the rotation at a place.
+pub(crate) fn unnormalised_rotation(curve: &Curve, Place { key, fraction }: Place) -> DQuat {
     let stored = |key: usize| DQuat::from_slice(curve.value(key));
     let end = |key: usize| rotation::key(stored(key)).unwrap_or(DQuat::IDENTITY);
-    let interpolated = match curve.interpolation() {
+    match curve.interpolation() {
         _ if fraction == 0.0 => stored(key),
         Interpolation::Step => stored(key),
         Interpolation::Linear => slerp(end(key), end(key + 1), fraction),
         Interpolation::CubicSpline => DQuat::from_slice(&spline(curve, key, fraction)),
-    };
-    unit(interpolated).or_else(|| unit(stored(key))).unwrap_or(DQuat::IDENTITY)
+    }
 }
 
-/// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4).
+/// How often an eased rotation may go over its arc again, past either end; farther out it stays there. No named easing
+/// goes over a half.
+pub(crate) const MOST_ARCS: f64 = 32.0;
+
+/// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4), which an eased fraction may leave at
+/// either end, by up to [`MOST_ARCS`] times its length.
 fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
+    let fraction = fraction.clamp(-MOST_ARCS, 1.0 + MOST_ARCS);
     let b = if a.dot(b) < 0.0 { -b } else { b };
     let angle = a.dot(b).min(1.0).acos();
     if angle < 1e-6 {

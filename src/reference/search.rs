@@ -7,7 +7,8 @@ use crate::model::timeline::Timeline;
 pub struct Place {
     /// The last key at or before the time; the first key for a time before it.
     pub key: usize,
-    /// The fraction of the way to the next key, in `[0, 1]`; 0 on a key, before the first and after the last.
+    /// The fraction of the way to the next key, in `[0, 1]` unless it was eased; 0 on a key, before the first and after
+    /// the last.
     pub fraction: f64,
 }
 

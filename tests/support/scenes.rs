@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
-    Clip, ClipId, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Playback, Property, Skeleton,
-    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, WrapMode,
+    Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Interpolation, Joint, Layer, LayerTime, Library, Playback,
+    Property, Skeleton, SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, WrapMode,
 };
 use proptest::prelude::*;
 
@@ -71,6 +71,16 @@ pub enum Spacing {
     Clustered,
 }
 
+/// How a track is eased.
+#[derive(Debug, Clone, Copy)]
+pub enum Eased {
+    Not,
+    /// By one easing.
+    Alike,
+    /// By another from key to key.
+    ByKey,
+}
+
 /// A track of a clip.
 #[derive(Debug, Clone, Copy)]
 pub struct TrackSpec {
@@ -79,6 +89,7 @@ pub struct TrackSpec {
     keys: usize,
     spacing: Spacing,
     shared: bool,
+    eased: Eased,
 }
 
 /// A scene before it is made, small enough to print.
@@ -106,8 +117,16 @@ pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = Sce
         prop_oneof![Just(Interpolation::Step), Just(Interpolation::Linear), Just(Interpolation::CubicSpline)];
     let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Uneven), Just(Spacing::Clustered)];
     let keys = prop_oneof![1..4_usize, 1..=most_keys.min(100), 1..=most_keys];
-    let track = (0..6_usize, interpolation, keys, spacing, any::<bool>()).prop_map(
-        |(part, interpolation, keys, spacing, shared)| TrackSpec { part, interpolation, keys, spacing, shared },
+    let eased = prop_oneof![2 => Just(Eased::Not), 1 => Just(Eased::Alike), 1 => Just(Eased::ByKey)];
+    let track = (0..6_usize, interpolation, keys, spacing, any::<bool>(), eased).prop_map(
+        |(part, interpolation, keys, spacing, shared, eased)| TrackSpec {
+            part,
+            interpolation,
+            keys,
+            spacing,
+            shared,
+            eased,
+        },
     );
     let joints = prop_oneof![1..8_usize, 1..=most_joints];
     (any::<u64>(), joints, shape, 0..3_usize, prop::collection::vec(track, 0..12), 1..70_usize).prop_map(
@@ -221,10 +240,28 @@ fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Ve
                 (0..count).map(|_| numbers.within(low, high)).collect()
             }
         };
-        let curve = Curve::new(timeline, spec.interpolation, width, values).unwrap();
+        let easing = match spec.eased {
+            Eased::Not => CurveEasing::None,
+            Eased::Alike => CurveEasing::One(easing(numbers)),
+            Eased::ByKey => {
+                CurveEasing::PerKey((0..numbers.below(timeline.len() + 2)).map(|_| easing(numbers)).collect())
+            }
+        };
+        let curve = Curve::new(timeline, spec.interpolation, width, values).unwrap().with_easing(easing).unwrap();
         tracks.push(Track { target, curve });
     }
     tracks
+}
+
+/// Any easing: one with a name, or a Bezier curve that overshoots, folds, or is as in CSS.
+fn easing(numbers: &mut Numbers) -> Easing {
+    let (x, y) = match numbers.below(4) {
+        0 => (numbers.within(1.0, 2.0), numbers.within(1.0, 20.0)),
+        1 => (1.0, 2.0),
+        _ => return Easing::from_id(numbers.below(44) as u32).unwrap(),
+    };
+    let mut point = || [numbers.within(1.0 - x, x), numbers.within(1.0 - y, y)];
+    Easing::Bezier([point(), point()].concat().try_into().unwrap())
 }
 
 /// Key times as `f32` has them, as in files.

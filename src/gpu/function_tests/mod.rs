@@ -8,7 +8,7 @@ use glam::{DAffine3, DQuat, DVec3, DVec4};
 use crate::gpu::function_tests::harness::{Random, run, single, words};
 use crate::model::timeline::Timeline;
 use crate::pack::arrays::Arrays;
-use crate::pack::record::split;
+use crate::pack::record::{NONE, split};
 use crate::pack::timeline::PackedTimeline;
 use crate::reference::search;
 
@@ -155,7 +155,7 @@ fn keys_are_found_on_any_timeline() {
     let mut queries: Vec<(u32, f32, f32)> = Vec::new();
     let mut truth = Vec::new();
     for timeline in &timelines {
-        let record = PackedTimeline::new(&mut arrays, timeline).record(2);
+        let record = PackedTimeline::new(&mut arrays, timeline).record(2, NONE);
         let place = arrays.push_records(&[record]);
         for case in 0..1000 {
             let key = timeline.times()[random.bits() as usize % timeline.len()];

@@ -1,0 +1,176 @@
+//! Fraction to eased fraction, by multiplications, additions and roots: WGSL promises neither `sin` nor `exp2` what an
+//! easing needs.
+
+/// The eased fraction after a key, by the codes that start at a place in the words.
+fn ease_fraction(easing: u32, key: u32, fraction: f32) -> f32 {
+    let code = words[easing + 1u + min(key, words[easing] - 1u)];
+    // A time before the next key has not reached it, whatever the rounding says: some easings jump there.
+    let k = min(fraction, 0.99999994);
+    if code >= EASING_BEZIER {
+        let place = code - EASING_BEZIER;
+        return ease_bezier(values[place], values[place + 1u], k);
+    }
+    return ease_named(code, k);
+}
+
+/// An easing that has a name, for `k` within 0 and 1, both excluded.
+///
+/// `Out` is `In` turned by half a turn, `1 - In(1 - k)`, and `InOut` and `OutIn` play one of each in half the time.
+fn ease_named(code: u32, k: f32) -> f32 {
+    switch code {
+        case EASING_LINEAR: {
+            return k;
+        }
+        case EASING_CONSTANT: {
+            return 0.0;
+        }
+        case EASING_SMOOTH: {
+            return k * k * (3.0 - 2.0 * k);
+        }
+        case EASING_FADE: {
+            let near = min(k, 1.0 - k);
+            let eased = near * near * near * (near * (6.0 * near - 15.0) + 10.0);
+            return select(1.0 - eased, eased, k < 0.5);
+        }
+        default: {}
+    }
+    let part = (code - EASING_QUAD) % 4u;
+    let halves = part >= EASING_IN_OUT;
+    let second = k >= 0.5;
+    let turned = select(part == EASING_OUT, second == (part == EASING_IN_OUT), halves);
+    let along = select(k, select(2.0 * k, 2.0 * k - 1.0, second), halves);
+    let left = 1.0 - along;
+    let overshoot = select(1.70158, 2.5949095, part == EASING_IN_OUT);
+    var eased = ease_in(code - part, select(along, left, turned), select(left, along, turned), overshoot);
+    eased = select(eased, 1.0 - eased, turned);
+    return select(eased, 0.5 * (eased + select(0.0, 1.0, second)), halves);
+}
+
+/// The `In` of a family at `k`, with `left = 1 - k`, which near the end says more than `k` does.
+fn ease_in(family: u32, k: f32, left: f32, overshoot: f32) -> f32 {
+    let square = k * k;
+    switch family {
+        case EASING_QUAD: {
+            return square;
+        }
+        case EASING_CUBIC: {
+            return square * k;
+        }
+        case EASING_QUART: {
+            return square * square;
+        }
+        case EASING_QUINT: {
+            return square * square * k;
+        }
+        case EASING_SINE: {
+            return 1.0 - ease_sine(left);
+        }
+        case EASING_EXPO: {
+            return select(0.0, ease_exp2(-10.0 * left), k > 0.0);
+        }
+        case EASING_CIRC: {
+            return 1.0 - sqrt(left * (1.0 + k));
+        }
+        case EASING_ELASTIC: {
+            // -sin(5 pi (-left - 0.1)) = cos(5 pi left), where `left` makes 2.5 turns.
+            let turns = 2.5 * left;
+            let part = turns - floor(turns + 0.5);
+            return select(0.0, ease_exp2(-10.0 * left) * ease_sine(1.0 - 4.0 * abs(part)), k > 0.0);
+        }
+        case EASING_BACK: {
+            return square * ((overshoot + 1.0) * k - overshoot);
+        }
+        default: {
+            return 1.0 - ease_bounce_out(left);
+        }
+    }
+}
+
+fn ease_bounce_out(k: f32) -> f32 {
+    var middle = 2.625;
+    var top = 0.984375;
+    if k < 1.0 / 2.75 {
+        middle = 0.0;
+        top = 0.0;
+    } else if k < 2.0 / 2.75 {
+        middle = 1.5;
+        top = 0.75;
+    } else if k < 2.5 / 2.75 {
+        middle = 2.25;
+        top = 0.9375;
+    }
+    let way = k - middle / 2.75;
+    return 7.5625 * way * way + top;
+}
+
+/// The sine of quarter turns, from -1 to 1 of them; off by 2e-7 at most. Interpolates at Chebyshev's points.
+fn ease_sine(quarters: f32) -> f32 {
+    let s = quarters * quarters;
+    var sum = -3.431789e-6;
+    sum = sum * s + 0.00016025459;
+    sum = sum * s - 0.00468165771;
+    sum = sum * s + 0.0796926037;
+    sum = sum * s - 0.645964096;
+    sum = sum * s + 1.57079633;
+    return sum * quarters;
+}
+
+/// Two to a power of -126 to 127, by its whole part, which goes into the exponent, and a series for the rest; off by 2e-7 of
+/// itself at most. Interpolates at Chebyshev's points.
+fn ease_exp2(power: f32) -> f32 {
+    let whole = floor(power + 0.5);
+    let rest = power - whole;
+    var sum = 0.000154531629;
+    sum = sum * rest + 0.00133908634;
+    sum = sum * rest + 0.00961808256;
+    sum = sum * rest + 0.0555035711;
+    sum = sum * rest + 0.240226508;
+    sum = sum * rest + 0.693147188;
+    return (sum * rest + 1.0) * bitcast<f32>(u32(i32(whole) + 127) << 23u);
+}
+
+/// The y of a Bezier curve at the largest parameter whose x is `k`.
+fn ease_bezier(points: vec4<f32>, folds: vec4<f32>, k: f32) -> f32 {
+    var low = 0.0;
+    var high = folds.x;
+    if k >= folds.w {
+        low = folds.z;
+        high = 1.0;
+    } else if k >= folds.y {
+        low = folds.x;
+        high = folds.z;
+    }
+    let t = ease_parameter(points.x, points.z, k, low, high);
+    let u = 1.0 - t;
+    return 3.0 * u * t * (u * points.y + t * points.w) + t * t * t;
+}
+
+/// The parameter at which the x of a Bezier curve is `k`, between two at which it is below and above and between which it
+/// rises: Newton's method, and bisection where that leaves the bracket, as it does where the curve is steep.
+///
+/// The distance from `k` is summed from the control points' own, so that nothing is lost near either end.
+fn ease_parameter(x1: f32, x2: f32, k: f32, start: f32, end: f32) -> f32 {
+    var low = start;
+    var high = end;
+    var t = low + (high - low) * k;
+    for (var step = 0u; step < 40u; step += 1u) {
+        let u = 1.0 - t;
+        let beyond = 3.0 * u * t * (u * (x1 - k) + t * (x2 - k)) + (t * t * t * (1.0 - k) - u * u * u * k);
+        if beyond < 0.0 {
+            low = t;
+        } else {
+            high = t;
+        }
+        let slope = 3.0 * (u * u * x1 + 2.0 * u * t * (x2 - x1) + t * t * (1.0 - x2));
+        var next = 0.5 * (low + high);
+        // Whether `t - beyond / slope` lies in the bracket, asked without dividing by what may be 0.
+        if (t - high) * slope < beyond && beyond < (t - low) * slope {
+            next = t - beyond / slope;
+        }
+        if abs(next - t) <= 3e-8 {
+            return next;
+        }
+        t = next;
+    }
+    return t;
+}

@@ -1,0 +1,95 @@
+//! What an easing lets through: where it is steep, it magnifies the rounding of the fraction that it is given.
+
+use crate::contract::bounds::size;
+use crate::model::crowd::LayerTime;
+use crate::model::curve::{Curve, Interpolation};
+use crate::model::easing::Easing;
+use crate::model::ticks::Ticks;
+use crate::reference::ease::ease;
+use crate::reference::phase::played;
+use crate::reference::search::{Place, find};
+
+/// How far the fraction of an `f32` engine may be from the true one: it is the quotient of two differences.
+const FRACTION: f64 = 1.0 / (1 << 22) as f64;
+
+/// Seconds by which a layer's time may be off where its clock has run long: a share of 2^-51 of what it has played, since
+/// the rate is an `f64`.
+#[derive(Clone, Copy)]
+pub struct Clock(f64);
+
+impl Clock {
+    pub fn new(time: LayerTime, now: Ticks) -> Self {
+        match time {
+            LayerTime::At(_) => Self(0.0),
+            LayerTime::Playing(playback) => Self(played(&playback, now).abs() * 2.0_f64.powi(-51)),
+        }
+    }
+}
+
+/// Where a curve is at a time, and by how much its easing may be off there.
+pub struct Slack<'a> {
+    curve: &'a Curve,
+    /// The place, eased.
+    pub place: Place,
+    /// Whether the time is on a key, before the first or after the last.
+    pub hit: bool,
+    /// By how much the eased fraction may be off.
+    eased: f64,
+}
+
+impl<'a> Slack<'a> {
+    pub fn new(curve: &'a Curve, time: f64, Clock(clock): Clock) -> Self {
+        let Place { key, fraction } = find(curve.timeline(), time);
+        let easing = curve.easing_at(key);
+        if fraction == 0.0 || easing.is_linear() {
+            return Self { curve, place: Place { key, fraction }, hit: fraction == 0.0, eased: 0.0 };
+        }
+        let times = curve.timeline().times();
+        // Control points beyond 0 to 1 magnify the rounding before the curve is solved.
+        let size = if let Easing::Bezier([x1, _, x2, _]) = easing { x1.abs().max(x2.abs()).max(1.0) } else { 1.0 };
+        let off = FRACTION * size + clock / (times[key + 1] - times[key]);
+        let eased = ease(easing, fraction);
+        // A jump nearby may be on either side.
+        let near = [fraction - off, fraction + off].map(|near| ease(easing, near.clamp(0.0, 1.0)) - eased);
+        let off = near.into_iter().fold(0.0, |most: f64, off| most.max(off.abs()));
+        Self { curve, place: Place { key, fraction: eased }, hit: false, eased: off }
+    }
+
+    /// How far the eased fraction goes, at least 1: what is interpolated has grown by that much.
+    pub fn reach(&self) -> f64 {
+        let fraction = self.place.fraction;
+        let reach = fraction.abs().max((1.0 - fraction).abs()).max(1.0);
+        if self.curve.interpolation() == Interpolation::CubicSpline { reach.powi(3) } else { reach }
+    }
+
+    /// By how much a value may be off.
+    pub fn numbers(&self, vectors: bool) -> f64 {
+        if self.eased == 0.0 {
+            return 0.0;
+        }
+        let (from, to) = (self.curve.value(self.place.key), self.curve.value(self.place.key + 1));
+        let change: Vec<f64> = from.iter().zip(to).map(|(from, to)| to - from).collect();
+        self.eased * self.steepness(size(&change, vectors), |tangent| size(tangent, vectors))
+    }
+
+    /// By how many radians a rotation between keys this many radians apart may be off, before it is normalised.
+    pub fn rotation(&self, gap: f64) -> f64 {
+        if self.eased == 0.0 {
+            return 0.0;
+        }
+        self.eased * self.steepness(gap, |tangent| 2.0 * size(tangent, true))
+    }
+
+    /// The most that a value changes with the fraction, for values so far apart.
+    fn steepness(&self, apart: f64, size: impl Fn(&[f64]) -> f64) -> f64 {
+        if self.curve.interpolation() != Interpolation::CubicSpline {
+            return apart;
+        }
+        let Place { key, .. } = self.place;
+        let times = self.curve.timeline().times();
+        let tangents = size(self.curve.out_tangent(key)) + size(self.curve.in_tangent(key + 1));
+        // The derivative of a Hermite spline has 6 t (1 - t), (1 - t) (1 - 3 t) and t (3 t - 2) as weights, which grow with
+        // the square of what lies past the ends.
+        6.0 * self.reach() * (apart + (times[key + 1] - times[key]) * tangents)
+    }
+}
