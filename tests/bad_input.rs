@@ -234,6 +234,43 @@ fn buffers_that_are_not_there_are_refused() {
 }
 
 #[test]
+fn a_file_that_many_buffers_name_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = 64 << 20;
+    let count = 1000;
+    std::fs::File::create(folder.path().join("large.bin")).unwrap().set_len(size).unwrap();
+    let mut file = GltfBuilder::new();
+    file.push("buffers", json!({ "uri": "data:,%00%00%00%00", "byteLength": 4 }));
+    let input = file.floats("SCALAR", &[0.0]);
+    for buffer in 1..=count {
+        // Each under another name and with another length: 64 GB in all.
+        let uri = format!("{}large.bin", "./".repeat(buffer));
+        file.push("buffers", json!({ "uri": uri, "byteLength": size - (count - buffer) as u64 }));
+        let view = file.push("bufferViews", json!({ "buffer": buffer, "byteLength": 12 }));
+        let output = json!({ "bufferView": view, "componentType": 5126, "count": 1, "type": "VEC3" });
+        let output = file.push("accessors", output);
+        let node = file.push("nodes", json!({}));
+        file.animate(json!({ "node": node, "path": "translation" }), input, output, "LINEAR");
+    }
+    let json = serde_json::to_vec(&file.json).unwrap();
+    let start = std::time::Instant::now();
+    let asset = gltf::from_slice(&mut Library::new(), "a.gltf".as_ref(), &json, Some(folder.path())).unwrap();
+    assert!(asset.clips.len() == count && start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+#[test]
+fn many_nodes_and_many_animations_may_not_multiply_without_end() {
+    let file = |nodes: usize, animations: usize| {
+        let mut file = GltfBuilder::new();
+        file.json["nodes"] = vec![json!({}); nodes].into();
+        file.json["animations"] = vec![json!({}); animations].into();
+        file.glb()
+    };
+    assert_eq!(load(&file(500, 2000)).unwrap().1.clips.len(), 2000);
+    assert_eq!(refused(&file(20_000, 20_000)), "animations[19999]");
+}
+
+#[test]
 fn broken_containers_are_refused() {
     let glb = something_of_everything().glb();
     let with = |offset: usize, word: u32| {
@@ -254,8 +291,11 @@ fn broken_containers_are_refused() {
     for end in 0..glb.len() {
         refused(&glb[..end]);
     }
-    assert_eq!(refused(b""), "JSON");
-    assert_eq!(refused(b"solid cube"), "JSON");
+    for other in [b"".as_slice(), b"solid cube", b"[]", b"null", b"\xEF\xBB\xBF"] {
+        assert_eq!(refused(other), "file", "{other:?}");
+    }
+    assert_eq!(refused(b"{"), "JSON");
+    assert_eq!(refused(br#"{ "asset": { "ver"#), "asset");
     assert_eq!(
         refused(br#"{ "asset": { "version": "2.0" }, "nodes": [{}, { "children": [0.5] }] }"#),
         "nodes[1].children[0]"

@@ -347,6 +347,9 @@ fn faults_that_can_be_mended_are_mended_aloud() {
     assert_eq!(loaded.0.skin(loaded.1.skins[0]).inverse_bind, [DAffine3::IDENTITY; 2]);
     let element = |element: usize| format!("accessors[{matrices}], element {element}");
     assert_eq!(warnings(&loaded), ["extensionsRequired[2]", "nodes[1].rotation", &element(0), &element(1)]);
+    let mut file = GltfBuilder::new();
+    file.remove("/asset");
+    assert_eq!(warnings(&file.load().unwrap()), ["asset.version"]);
     assert!(loaded.1.warnings[0].to_string().starts_with("extensionsRequired[2]: ACME_rockets"));
 }
 

@@ -11,7 +11,7 @@ use posse::model::outputs::Outputs;
 
 use crate::cli::Outcome;
 use crate::cli::engine::{Engine, EngineArgs};
-use crate::cli::output::Output;
+use crate::cli::output;
 
 /// Arguments of `posse demo`.
 #[derive(Debug, clap::Args)]
@@ -31,9 +31,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let subject = Subject { library: &library, crowd: &crowd, outputs: Outputs::ALL };
     let measured = engine.measure(&subject, Duration::from_secs(2))?;
     let within = measured.check.as_ref().is_none_or(Report::is_within);
-    let mut output = Output::create(None)?;
-    output.write(|out| print(out, &measured, library.clips().len()))?;
-    output.finish()?;
+    output::print(|out| print(out, &measured, library.clips().len()))?;
     Ok(if within { Outcome::Passed } else { Outcome::Failed })
 }
 

@@ -16,7 +16,7 @@ use posse::model::track::Target;
 use posse::pack::library::Packing;
 use serde::Serialize;
 
-use crate::cli::output::{self, Output, file_name};
+use crate::cli::output::{self, file_name};
 
 /// Arguments of `posse inspect`.
 #[derive(Debug, clap::Args)]
@@ -32,14 +32,13 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Error> {
     let (library, asset) = output::load(&args.file)?;
     let summary = Summary::new(&library, &asset);
-    let mut output = Output::create(None)?;
-    if args.json {
-        output.write(|out| serde_json::to_writer_pretty(out, &summary))?;
-        output.write(|out| writeln!(out))?;
-    } else {
-        output.write(|out| summary.print(out))?;
-    }
-    output.finish()
+    output::print(|out| {
+        if !args.json {
+            return summary.print(out);
+        }
+        serde_json::to_writer_pretty(&mut *out, &summary)?;
+        writeln!(out)
+    })
 }
 
 #[derive(Serialize)]
@@ -132,23 +131,23 @@ impl<'a> Summary<'a> {
         writeln!(out, "{}", self.asset)?;
         for skeleton in &self.skeletons {
             let SkeletonSummary { joints, levels, roots, matrices, weights, .. } = skeleton;
-            writeln!(out, "skeleton{}: {joints} joints on {levels} levels, {roots} roots", named(skeleton.name))?;
-            writeln!(out, "  {matrices} given by a matrix, {weights} morph weights")?;
+            let counts = [(*joints, "joint"), (*levels, "level"), (*roots, "root"), (*weights, "morph weight")];
+            let [joints, levels, roots, weights] = counts.map(|(count, noun)| plural(count, noun));
+            writeln!(out, "skeleton{}: {joints} on {levels}, {roots}, {weights}", named(skeleton.name))?;
+            if *matrices > 0 {
+                writeln!(out, "  {} given by a matrix", plural(*matrices, "joint"))?;
+            }
             for property in &skeleton.properties {
                 writeln!(out, "  property {property}")?;
             }
         }
         for (index, skin) in self.skins.iter().enumerate() {
-            writeln!(out, "skin {index}{}: {} joints", named(skin.name), skin.joints)?;
+            writeln!(out, "skin {index}{}: {}", named(skin.name), plural(skin.joints, "joint"))?;
         }
         for (index, clip) in self.clips.iter().enumerate() {
-            let (tracks, constant) = (clip.tracks.len(), clip.constant_tracks);
-            writeln!(
-                out,
-                "clip {index}{}: {} s, {tracks} tracks, {constant} constant",
-                named(clip.name),
-                clip.duration
-            )?;
+            let (duration, tracks) = (seconds(clip.duration), plural(clip.tracks.len(), "track"));
+            let constant = clip.constant_tracks;
+            writeln!(out, "clip {index}{}: {duration}, {tracks}, {constant} constant", named(clip.name))?;
             let mut kinds: BTreeMap<_, usize> = BTreeMap::new();
             for track in &clip.tracks {
                 *kinds.entry((track.target, track.interpolation)).or_default() += 1;
@@ -158,11 +157,17 @@ impl<'a> Summary<'a> {
             }
             let joints: BTreeSet<_> = clip.tracks.iter().filter_map(|track| track.joint).collect();
             let keys: usize = clip.tracks.iter().map(|track| track.keys).sum();
-            writeln!(out, "  {} joints moved, {keys} keys, {} bytes as f32", joints.len(), clip.key_bytes)?;
+            let (joints, keys) = (plural(joints.len(), "joint"), plural(keys, "key"));
+            writeln!(out, "  {joints} moved, {keys}, {} bytes as f32", clip.key_bytes)?;
             let (shown, hidden) = clip.timelines.split_at(clip.timelines.len().min(8));
             for TimelineSummary { keys, first, last, step, tracks } in shown {
-                let even = step.map_or("uneven".into(), |step| format!("every {step:.6} s"));
-                writeln!(out, "  timeline of {tracks} tracks: {keys} keys, {first} s to {last} s, {even}")?;
+                let tracks = plural(*tracks, "track");
+                let spacing = match step {
+                    Some(step) => format!("{keys} keys, {} to {}, every {step:.6} s", seconds(*first), seconds(*last)),
+                    None if *keys == 1 => format!("1 key, at {}", seconds(*first)),
+                    None => format!("{keys} keys, {} to {}, uneven", seconds(*first), seconds(*last)),
+                };
+                writeln!(out, "  timeline of {tracks}: {spacing}")?;
             }
             if !hidden.is_empty() {
                 writeln!(out, "  and {} more timelines (--json lists them)", hidden.len())?;
@@ -172,10 +177,19 @@ impl<'a> Summary<'a> {
             writeln!(out, "no clips")?;
         }
         match self.packed_bytes {
-            Some(bytes) => writeln!(out, "{bytes} bytes packed, {} warnings", self.warnings.len()),
-            None => writeln!(out, "too large to be packed, {} warnings", self.warnings.len()),
+            Some(bytes) => writeln!(out, "{bytes} bytes packed, {}", plural(self.warnings.len(), "warning")),
+            None => writeln!(out, "too large to be packed, {}", plural(self.warnings.len(), "warning")),
         }
     }
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Seconds as files have them, in as few digits as an `f32` needs.
+fn seconds(seconds: f64) -> String {
+    format!("{} s", seconds as f32)
 }
 
 impl<'a> SkeletonSummary<'a> {

@@ -43,6 +43,11 @@ impl Question {
 
     /// Refuses what could only be a mistake.
     pub fn check(&self, library: &Library) -> Result<(), Error> {
+        let ahead = (self.instances.saturating_sub(1) as f64 * self.phase).abs();
+        let latest = self.times.iter().fold(0.0, |latest: f64, time| latest.max(time.abs()));
+        if latest + ahead > f64::from(f32::MAX) {
+            return Err(Error::Usage(format!("the last instance is {ahead:e} s ahead; give a smaller --phase")));
+        }
         let (samples, instances) = (self.times.len() as u64, self.instances as u64);
         let joints = library.skeleton(self.skeleton).joints().len().max(1) as u64;
         limit("samples", samples, MOST)?;

@@ -136,6 +136,13 @@ impl Local {
         }
         bounds
     }
+
+    /// By how much a joint's bounds on rotation, scale and translation are wider than its present value would make them.
+    fn slack(&self, joint: usize, present: &Transform) -> [f64; 3] {
+        let scaled = self.scale[joint] - share_of(present.scale.length());
+        let moved = self.translation[joint] - share_of(present.translation.length());
+        [self.rotation[joint] - NARROW, scaled, moved].map(|slack| slack.max(0.0))
+    }
 }
 
 /// Radians allowed for a rotation between two keys.
@@ -176,6 +183,8 @@ pub struct Space<'a> {
     size: f64,
     shell: f64,
     stretch: Vec<f64>,
+    /// Whether a joint or any of its ancestors lets through more than its present value would.
+    widened: Vec<bool>,
 }
 
 impl<'a> Space<'a> {
@@ -188,7 +197,12 @@ impl<'a> Space<'a> {
             let own = longest_axis(&local_matrix(joint.matrix, transform));
             stretch.push(joint.parent.map_or(own, |parent| stretch[parent] * own));
         }
-        Self { skeleton, truth, local, depths: skeleton.depths(), size: reach + shell, shell, stretch }
+        let mut widened: Vec<bool> = Vec::with_capacity(truth.local.len());
+        for (index, joint) in skeleton.joints().iter().enumerate() {
+            let own = joint.matrix.is_none() && local.slack(index, &truth.local[index]) != [0.0; 3];
+            widened.push(own || joint.parent.is_some_and(|parent| widened[parent]));
+        }
+        Self { skeleton, truth, local, depths: skeleton.depths(), size: reach + shell, shell, stretch, widened }
     }
 
     /// Points in a joint's own space: its position, and a shell away from it along each axis as far as its ancestors'
@@ -211,16 +225,15 @@ impl<'a> Space<'a> {
     fn excess(&self, joint: usize, mut point: DVec3) -> f64 {
         let mut excess = 0.0;
         let mut next = Some(joint);
-        while let Some(index) = next {
+        // Above the last ancestor that is widened there is nothing to add, and in most poses none is.
+        while let Some(index) = next.filter(|&index| self.widened[index]) {
             let joint = &self.skeleton.joints()[index];
             let transform = &self.truth.local[index];
             next = joint.parent;
             if joint.matrix.is_none() {
-                let turned = (self.local.rotation[index] - NARROW).max(0.0) * (transform.scale * point).length();
-                let scaled = self.local.scale[index] - share_of(transform.scale.length());
-                let moved = self.local.translation[index] - share_of(transform.translation.length());
+                let [turned, scaled, moved] = self.local.slack(index, transform);
                 let outer = next.map_or(1.0, |parent| self.stretch[parent]);
-                excess += outer * (turned + scaled.max(0.0) * point.length() + moved.max(0.0));
+                excess += outer * (turned * (transform.scale * point).length() + scaled * point.length() + moved);
             }
             point = local_matrix(joint.matrix, transform).transform_point3(point);
         }

@@ -172,3 +172,19 @@ fn merging_keeps_the_worse() {
     report.merge(&Report::default());
     assert_eq!(report.weight, other.weight);
 }
+
+#[test]
+fn a_chain_of_joints_is_compared_in_linear_time() {
+    // Ancestor by ancestor for each joint, this would take minutes.
+    let rest = Transform { translation: DVec3::Y * 1e-3, ..Transform::IDENTITY };
+    let joint = |index: usize| Joint { parent: index.checked_sub(1), rest, ..Joint::default() };
+    let mut library = Library::new();
+    let skeleton = Skeleton::new(None, (0..100_000).map(joint).collect(), Vec::new()).unwrap();
+    let skeleton = library.add_skeleton(skeleton);
+    let mut crowd = Crowd::new();
+    crowd.push(skeleton, &[]).unwrap();
+    let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+    let start = std::time::Instant::now();
+    assert!(compare(&library, &crowd, Ticks(0), &poses, &poses).is_within());
+    assert!(start.elapsed().as_secs() < 10);
+}

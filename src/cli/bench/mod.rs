@@ -19,7 +19,7 @@ use posse::model::ticks::Ticks;
 use self::report::{Case, Report};
 use crate::cli::Outcome;
 use crate::cli::engine::{Choice, Engine};
-use crate::cli::output::{self, Output, note};
+use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::limit;
 
@@ -32,10 +32,10 @@ pub struct Args {
     /// A .glb or .gltf file whose clips are played; without one, generated rigs.
     file: Option<PathBuf>,
     /// Sizes of the crowds.
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000])]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u32).range(1..))]
     instances: Vec<u32>,
     /// Joints of the generated rigs.
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [16, 64, 256], conflicts_with = "file")]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [16, 64, 256], conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..))]
     joints: Vec<u32>,
     /// Keys of each track of the generated rigs, at 30 Hz.
     #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -93,19 +93,14 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
                 let crowd = crowd(library, instances)?;
                 let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN };
                 let measured = engine.measure(&subject, Duration::from_secs_f64(args.seconds))?;
-                report.cases.push(Case::new(*joints, args.keys, measured));
+                let keys = args.file.is_none().then_some(args.keys);
+                report.cases.push(Case::new(*joints, keys, measured));
                 progress.add(1);
             }
         }
     }
     drop(progress);
-    let mut output = Output::create(None)?;
-    if args.json {
-        output.write(|out| report.write_json(out))?;
-    } else {
-        output.write(|out| report.write_table(out))?;
-    }
-    output.finish()?;
+    output::print(|out| if args.json { report.write_json(out) } else { report.write_table(out) })?;
     Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed })
 }
 
@@ -118,7 +113,7 @@ fn libraries(args: &Args) -> Result<Vec<(Library, usize)>, Error> {
     }
     let rig = |&joints: &u32| {
         limit("joints of a rig", u64::from(joints), 1 << 20)?;
-        let joints = joints.max(1) as usize;
+        let joints = joints as usize;
         Ok((demo::rig(joints, args.keys as usize, (args.depth as usize).min(joints))?, joints))
     };
     args.joints.iter().map(rig).collect()

@@ -19,13 +19,13 @@ pub struct Report {
 /// A crowd on an engine.
 pub struct Case {
     joints: usize,
-    keys: u32,
+    keys: Option<u32>,
     measured: Measurement,
 }
 
 impl Case {
-    /// A measured crowd of rigs of so many joints.
-    pub fn new(joints: usize, keys: u32, measured: Measurement) -> Self {
+    /// A measured crowd of rigs of so many joints; of generated ones, with so many keys a track.
+    pub fn new(joints: usize, keys: Option<u32>, measured: Measurement) -> Self {
         Self { joints, keys, measured }
     }
 

@@ -136,7 +136,7 @@ fn choose(library: &Library, asset: &Asset, wanted: Option<&str>) -> Result<Opti
             let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index));
             let clip = by_name.or_else(by_index);
             clip.map(|&clip| Some(clip))
-                .ok_or_else(|| Error::Usage(format!("there is no clip {wanted}, but: {}", list())))
+                .ok_or_else(|| Error::Usage(format!("there is no clip {wanted:?}, but: {}", list())))
         }
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),

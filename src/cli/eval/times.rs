@@ -18,10 +18,10 @@ pub struct TimeArgs {
     #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = seconds)]
     fps: Option<f64>,
     /// The first of the evenly spaced times; 0 by default.
-    #[arg(long, value_name = "SECONDS", requires = "fps", allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = seconds)]
     from: Option<f64>,
     /// No evenly spaced time is later; the clip's duration by default.
-    #[arg(long, value_name = "SECONDS", requires = "fps", allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = seconds)]
     to: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ impl TimeArgs {
         }
         // A trifle more, so that 1 s at 30 a second has its last frame.
         let frames = ((to - from) * fps + 1e-6).floor();
-        limit("samples", frames as u64, MOST_TIMES)?;
+        limit("samples, by --fps, --from and --to", frames as u64, MOST_TIMES)?;
         Ok((0..=frames as u64).map(|frame| (from + frame as f64 / fps).min(to)).collect())
     }
 }
@@ -50,7 +50,7 @@ impl TimeArgs {
 pub fn seconds(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
-        Ok(_) => Err("not a finite number".into()),
+        Ok(_) => Err("not a finite number that 32-bit floats hold".into()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use self::report::{FileReport, Finding};
 use crate::cli::Outcome;
 use crate::cli::engine::{self, Choice, EngineArgs};
-use crate::cli::output::{self, Output, note};
+use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::Question;
 
@@ -48,7 +48,6 @@ struct Verdict<'a> {
 
 /// Runs `posse verify`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
-    let mut output = Output::create(None)?;
     let mut reports = Vec::with_capacity(args.files.len());
     for file in &args.files {
         let report = match verify(file, args.engine.engine, args.samples as usize) {
@@ -59,17 +58,17 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
             }
         };
         if !args.json {
-            output.write(|out| report.print(out))?;
-            output.write(|out| out.flush())?;
+            output::print(|out| report.print(out))?;
         }
         reports.push(report);
     }
     let within = reports.iter().all(FileReport::is_within);
     if args.json {
-        output.write(|out| serde_json::to_writer_pretty(out, &Verdict { within, files: &reports }))?;
-        output.write(|out| writeln!(out))?;
+        output::print(|out| {
+            serde_json::to_writer_pretty(&mut *out, &Verdict { within, files: &reports })?;
+            writeln!(out)
+        })?;
     }
-    output.finish()?;
     Ok(match within {
         true => Outcome::Passed,
         false if reports.iter().any(FileReport::is_unusable) => Outcome::BadInput,

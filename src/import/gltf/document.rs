@@ -200,6 +200,10 @@ impl Mesh {
 impl Document {
     /// Parses a document; a fault has the JSON path at which the parser stopped.
     pub fn parse(json: &[u8]) -> Result<Self, Fault> {
+        if json.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+            let what = if json.is_empty() { "it is empty" } else { "it begins like neither" };
+            return Err(Fault::new("file", format!("{what}; a glTF file is a GLB container or a JSON object")));
+        }
         let document = match serde_json::from_slice::<Self>(json) {
             Ok(document) => document,
             // Paths cost time, so they are only kept by a second parse, once it is known that there is a fault.
@@ -232,10 +236,13 @@ fn explain(json: &[u8], error: &serde_json::Error) -> Fault {
     }
     let mut parser = serde_json::Deserializer::from_slice(json);
     match serde_path_to_error::deserialize::<_, Document>(&mut parser) {
-        Err(error) if error.path().iter().next().is_some() => {
-            Fault::new(error.path().to_string(), error.inner().to_string())
+        Err(error) => {
+            // Where a key is cut off, the parser has a question mark for it.
+            let path = error.path().to_string();
+            let path = path.trim_end_matches(['.', '?']);
+            Fault::new(if path.is_empty() { "JSON" } else { path }, error.inner().to_string())
         }
-        _ => Fault::new("JSON", error.to_string()),
+        Ok(_) => Fault::new("JSON", error.to_string()),
     }
 }
 

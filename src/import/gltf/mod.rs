@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use self::animations::Animations;
 use self::document::Document;
-use self::fault::Fault;
+use self::fault::{At, Fault};
 use self::nodes::Hierarchy;
 use self::reader::Reader;
 use crate::error::Error;
@@ -84,6 +84,14 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], folder: Opti
     })
 }
 
+/// Engines keep a place for every joint, weight and property in every clip, so that many nodes and many animations, each
+/// of a few bytes in the file, multiply.
+fn charge_clips(reader: &mut Reader, skeleton: &Skeleton) -> Result<(), Fault> {
+    let last = reader.document.animations.len().saturating_sub(1);
+    let places = 3 * skeleton.joints().len() + 2 * (skeleton.weight_count() + skeleton.property_width());
+    reader.charge(&At::top("animations", last), reader.document.animations.len() as u64, 8 * places as u64)
+}
+
 /// A library of this file alone.
 fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, Asset), Error> {
     let of_file = |fault: Fault| fault.of(name);
@@ -96,6 +104,9 @@ fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, As
     let mut reader = Reader::new(&document, container.bin, folder, bytes.len());
     reader.warnings = warnings;
     extensions::check(&mut reader);
+    if document.asset.as_ref().is_none_or(|asset| asset.version.is_none()) {
+        reader.warn("asset.version", "it is missing; the file is taken for glTF 2.0");
+    }
 
     let hierarchy = Hierarchy::new(&document).map_err(of_file)?;
     let animations = Animations::read(&mut reader, &hierarchy.joints).map_err(of_file)?;
@@ -105,6 +116,7 @@ fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, As
     let mut library = Library::new();
     let skeleton_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let skeleton = Skeleton::new(skeleton_name, joints, animations.properties(json)).map_err(of_model)?;
+    charge_clips(&mut reader, &skeleton).map_err(of_file)?;
     let skeleton = library.add_skeleton(skeleton);
     let mut skins = Vec::with_capacity(document.skins.len());
     for index in 0..document.skins.len() {

@@ -1,11 +1,12 @@
 //! Buffers and buffer views: where the bytes of a file are.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use base64::Engine;
@@ -41,6 +42,8 @@ pub(super) struct Reader<'a> {
     bin: Option<&'a [u8]>,
     folder: Option<&'a Path>,
     buffers: Vec<Option<Bytes<'a>>>,
+    /// The files that buffers were read from, which other buffers may name again.
+    files: HashMap<PathBuf, Bytes<'a>>,
     decompressed: Vec<Option<Bytes<'a>>>,
     budget: u64,
 }
@@ -68,6 +71,7 @@ impl<'a> Reader<'a> {
             bin,
             folder,
             buffers: vec![None; buffers],
+            files: HashMap::new(),
             decompressed: vec![None; views],
             budget: ALLOWANCE.saturating_add(GROWTH.saturating_mul(size as u64)),
         }
@@ -156,15 +160,14 @@ impl<'a> Reader<'a> {
         if let Some(Some(bytes)) = self.buffers.get(index) {
             return Ok(bytes.clone());
         }
-        let bytes = Rc::new(self.load(index, buffer)?);
-        self.budget = self.budget.saturating_add(GROWTH.saturating_mul(bytes.len() as u64));
+        let bytes = self.load(index, buffer)?;
         if let Some(slot) = self.buffers.get_mut(index) {
             *slot = Some(bytes.clone());
         }
         Ok(bytes)
     }
 
-    fn load(&self, index: usize, buffer: &Buffer) -> Result<Cow<'a, [u8]>, Fault> {
+    fn load(&mut self, index: usize, buffer: &Buffer) -> Result<Bytes<'a>, Fault> {
         let place = At::top("buffers", index);
         let wanted = buffer.byte_length;
         let too_short = |there: u64| {
@@ -175,11 +178,13 @@ impl<'a> Reader<'a> {
             (Some(uri), _) => {
                 let path = place.field("uri");
                 match uri.get(..5) {
-                    Some(scheme) if scheme.eq_ignore_ascii_case("data:") => decode_data_uri(uri, &path)?.into(),
-                    _ => self.read_file(uri, wanted, &path, too_short)?.into(),
+                    Some(scheme) if scheme.eq_ignore_ascii_case("data:") => {
+                        Rc::new(Cow::Owned(decode_data_uri(uri, &path)?))
+                    }
+                    _ => self.read_file(uri, wanted, &path, too_short)?,
                 }
             }
-            (None, Some(bin)) if index == 0 => Cow::Borrowed(bin),
+            (None, Some(bin)) if index == 0 => Rc::new(Cow::Borrowed(bin)),
             (None, _) => return Err(Fault::new(place, "it has no uri, and there is no binary chunk for it")),
         };
         match wanted {
@@ -189,12 +194,12 @@ impl<'a> Reader<'a> {
     }
 
     fn read_file(
-        &self,
+        &mut self,
         uri: &str,
         wanted: Option<u64>,
         path: &At,
         too_short: impl Fn(u64) -> Fault,
-    ) -> Result<Vec<u8>, Fault> {
+    ) -> Result<Bytes<'a>, Fault> {
         let fault = |reason: String| Fault::new(path, reason);
         let name = percent_decode(uri).ok_or_else(|| fault(format!("{uri:?} is not valid percent-encoded UTF-8")))?;
         if uri.contains(':') || name.starts_with(['/', '\\']) || Path::new(&name).is_absolute() {
@@ -213,8 +218,19 @@ impl<'a> Reader<'a> {
         if metadata.len() < wanted {
             return Err(too_short(metadata.len()));
         }
+        // A file takes memory once, under whatever names and by however many buffers it is read; where its first buffer was
+        // only a part of it, twice.
+        let file = full.canonicalize().map_err(failed)?;
+        let size = match self.files.get(&file) {
+            Some(bytes) if bytes.len() as u64 >= wanted => return Ok(bytes.clone()),
+            Some(_) => metadata.len(),
+            None => wanted,
+        };
         let mut bytes = Vec::new();
-        File::open(&full).and_then(|file| file.take(wanted).read_to_end(&mut bytes)).map_err(failed)?;
+        File::open(&file).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(failed)?;
+        self.budget = self.budget.saturating_add(GROWTH.saturating_mul(bytes.len() as u64));
+        let bytes: Bytes<'a> = Rc::new(Cow::Owned(bytes));
+        self.files.insert(file, bytes.clone());
         Ok(bytes)
     }
 }
