@@ -96,8 +96,8 @@ pub enum Error {
     },
     /// No adapter of the wanted kind was found.
     #[error(
-        "no GPU adapter{wanted}. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a software one \
-         (Debian and Ubuntu: apt-get install mesa-vulkan-drivers), or use the CPU engine (--engine cpu)"
+        "no GPU adapter{wanted}. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a software one (Debian and \
+         Ubuntu: apt-get install mesa-vulkan-drivers) and ask for it with --engine gpu; --engine cpu needs neither"
     )]
     NoAdapter {
         /// What was asked for, with a leading space, or empty.

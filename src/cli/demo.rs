@@ -12,6 +12,7 @@ use posse::model::outputs::Outputs;
 use crate::cli::Outcome;
 use crate::cli::engine::{Engine, EngineArgs};
 use crate::cli::output;
+use crate::cli::progress::Progress;
 
 /// Arguments of `posse demo`.
 #[derive(Debug, clap::Args)]
@@ -29,7 +30,9 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let crowd = demo::crowd(&library, args.instances as usize)?;
     let engine = Engine::open(&library, args.engine.engine)?;
     let subject = Subject { library: &library, crowd: &crowd, outputs: Outputs::ALL };
+    let progress = Progress::waiting("measuring");
     let measured = engine.measure(&subject, Duration::from_secs(2))?;
+    drop(progress);
     let within = measured.check.as_ref().is_none_or(Report::is_within);
     output::print(|out| print(out, &measured, library.clips().len()))?;
     Ok(if within { Outcome::Passed } else { Outcome::Failed })

@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+/// How long something may take without a word.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// A progress bar on stderr that shows itself after a second, and only on a terminal.
 pub struct Progress {
     bar: ProgressBar,
@@ -11,21 +14,29 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress towards a number of poses.
-    pub fn new(poses: usize) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(poses as u64), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} poses, {eta} left") {
+    /// Progress towards so many of something, by its plural.
+    pub fn new(total: usize, what: &'static str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} {msg}, {eta} left") {
             bar.set_style(style);
         }
+        bar.set_message(what);
         Self { bar, started: Instant::now() }
     }
 
-    /// Notes that more poses are done.
-    pub fn add(&self, poses: usize) {
-        if self.bar.is_hidden() && self.started.elapsed() > Duration::from_secs(1) {
+    /// Something that cannot say how far it has come, by its name.
+    pub fn waiting(what: &'static str) -> Self {
+        let bar = ProgressBar::new_spinner().with_message(what);
+        bar.enable_steady_tick(PATIENCE);
+        Self { bar, started: Instant::now() }
+    }
+
+    /// Notes that more is done.
+    pub fn add(&self, more: usize) {
+        if self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.inc(poses as u64);
+        self.bar.inc(more as u64);
     }
 }
 

@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         }
     }
     let mut report = Report::default();
-    let progress = Progress::new(libraries.len() * args.instances.len() * args.engines.len());
+    let progress = Progress::new(libraries.len() * args.instances.len() * args.engines.len(), "cases");
     for &choice in &args.engines {
         for (library, joints) in &libraries {
             let engine = match Engine::open(library, choice) {

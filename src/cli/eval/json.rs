@@ -82,7 +82,7 @@ pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) 
     let shape = Shape::new(subject, Precision::of(head.engine));
     let head = serde_json::to_string(&head).map_err(|error| Error::Usage(error.to_string()))?;
     output.write(|out| write!(out, "{},\n\"samples\": [", head.trim_end_matches('}')))?;
-    let progress = Progress::new(question.poses());
+    let progress = Progress::new(question.poses(), "poses");
     let (single, last) = (question.instances == 1, question.instances - 1);
     question.each_pose(subject.library, engine, subject.outputs, &progress, |pose, answer| {
         let (sample, instance) = (pose / question.instances, pose % question.instances);

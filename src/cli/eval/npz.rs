@@ -40,7 +40,7 @@ pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) 
     }
     let precision = Precision::of(engine.engine());
     let arrays = arrays(subject);
-    let progress = Progress::new(arrays.len() * question.poses());
+    let progress = Progress::new(arrays.len() * question.poses(), "poses");
     for array in arrays {
         write_array(subject, engine, &mut zip, place, &array, precision, &progress)?;
     }

@@ -89,7 +89,7 @@ fn verify(file: &Path, choice: Choice, samples: usize) -> Result<FileReport, Err
     };
     let questions: Vec<Question> = clips.into_iter().map(question).collect();
     let mut report = FileReport::new(file, engine.as_ref(), &library, &questions);
-    let progress = Progress::new(questions.iter().map(Question::poses).sum());
+    let progress = Progress::new(questions.iter().map(Question::poses).sum(), "poses");
     for question in &questions {
         ask(&library, engine.as_mut(), question, &progress, |found, first| {
             for (name, worst) in found.quantities() {
