@@ -99,6 +99,21 @@ fn equal_times_are_one_timeline_whatever_accessor_they_are_in() {
 }
 
 #[test]
+fn integers_that_a_pointer_drives_are_what_they_are_unless_normalized() {
+    let weights = |normalized: bool| {
+        let mut file =
+            one_channel("weights", 1, "STEP", |file| file.accessor("SCALAR", 5121, normalized, 2, &[1, 255]));
+        let target = json!({ "KHR_animation_pointer": { "pointer": "/nodes/0/weights" } });
+        file.set("/animations/0/channels/0/target", json!({ "path": "pointer", "extensions": target }));
+        let loaded = file.load().unwrap();
+        assert_eq!(warnings(&loaded), [""; 0]);
+        tracks(&loaded)[0].curve.values().to_vec()
+    };
+    assert_eq!(weights(false), [1.0, 255.0]);
+    assert_eq!(weights(true), [1.0 / 255.0, 1.0]);
+}
+
+#[test]
 fn every_component_type_becomes_numbers() {
     let rotation = |component: u32, normalized: bool, bytes: Vec<u8>| {
         one_channel("rotation", 1, "STEP", |file| file.accessor("VEC4", component, normalized, 1, &bytes))

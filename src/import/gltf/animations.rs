@@ -108,7 +108,10 @@ impl Tracks<'_> {
                     (Target::Property(index), Values::Property(width))
                 }
             };
-            tracks.push(Track { target, curve: self.timelines.curve(sampler, values, reader, &path)? });
+            tracks.push(Track {
+                target,
+                curve: self.timelines.curve(sampler, values, channel.by_pointer, reader, &path)?,
+            });
         }
         Ok(())
     }

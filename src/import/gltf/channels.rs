@@ -25,6 +25,8 @@ pub(super) enum Aim {
 pub(super) struct AimedChannel {
     pub channel: usize,
     pub sampler: usize,
+    /// Whether `KHR_animation_pointer` names what it drives.
+    pub by_pointer: bool,
     /// One aim, or several where a mesh's weights stand for those of its nodes.
     pub aims: Vec<Aim>,
 }
@@ -89,7 +91,8 @@ pub(super) fn of_animation(animation: usize, reader: &mut Reader, morphs: &Morph
             reader.warn(place, message);
         }
         if !kept.is_empty() {
-            used.push(AimedChannel { channel: index, sampler: channel.sampler, aims: kept });
+            let by_pointer = pointer(channel).is_some();
+            used.push(AimedChannel { channel: index, sampler: channel.sampler, by_pointer, aims: kept });
         }
     }
     Ok(used)
@@ -117,15 +120,18 @@ impl Driven {
     }
 }
 
+fn pointer(channel: &Channel) -> Option<&str> {
+    Some(&channel.target.extensions.as_ref()?.pointer.as_ref()?.pointer)
+}
+
 fn aims(channel: &Channel, path: &At, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<Aim>, Fault> {
-    let target = &channel.target;
-    let pointer = target.extensions.as_ref().and_then(|extensions| extensions.pointer.as_ref());
-    if let Some(pointer) = pointer {
-        let (target, pointer) = (path.field("target"), &pointer.pointer);
+    if let Some(pointer) = pointer(channel) {
+        let target = path.field("target");
         let extension = target.field("extensions");
         return aims_of_pointer(pointer, &extension.field("KHR_animation_pointer").field("pointer"), reader, morphs);
     }
     // Without a node, a channel is for an extension, and to be ignored.
+    let target = &channel.target;
     let Some(node) = target.node else {
         reader.warn(path.field("target"), "it has no node; the channel is ignored");
         return Ok(Vec::new());

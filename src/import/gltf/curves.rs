@@ -68,8 +68,15 @@ impl Timelines {
         Ok(timeline)
     }
 
-    /// The curve of a sampler, which stands at `path`.
-    pub fn curve(&mut self, sampler: &Sampler, values: Values, reader: &mut Reader, path: &At) -> Result<Curve, Fault> {
+    /// The curve of a sampler, which stands at `path`; `by_pointer` where a pointer names what it drives.
+    pub fn curve(
+        &mut self,
+        sampler: &Sampler,
+        values: Values,
+        by_pointer: bool,
+        reader: &mut Reader,
+        path: &At,
+    ) -> Result<Curve, Fault> {
         let interpolation = interpolation(sampler, path)?;
         let timeline = self.read(sampler.input, reader, &path.field("input"))?;
         let path = path.field("output");
@@ -85,7 +92,8 @@ impl Timelines {
                 format!("accessor {} has {} numbers an element, its target {width}", sampler.output, layout.width);
             return Err(Fault::new(path, reason));
         }
-        let integers = integers(values, &layout, reader, &path);
+        // What a pointer names takes integers as they are, unless they are normalized.
+        let integers = if by_pointer { Integers::AsDeclared } else { integers(values, &layout, reader, &path) };
         let per_key = (interpolation.elements_per_key() as u64).saturating_mul((width / layout.width) as u64);
         let wanted = (timeline.len() as u64).saturating_mul(per_key);
         if layout.count < wanted {
