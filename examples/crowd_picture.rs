@@ -5,8 +5,7 @@
 use std::fmt::Write;
 
 use glam::DVec3;
-use posse::cpu::engine::CpuEngine;
-use posse::{Evaluator, Outputs, Ticks, demo};
+use posse::{CpuEngine, Evaluator, Outputs, Ticks, demo};
 
 const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 420.0;

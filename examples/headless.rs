@@ -4,8 +4,7 @@
 
 use std::path::Path;
 
-use posse::gpu::{crowd::GpuCrowd, library::GpuLibrary};
-use posse::{Crowd, Layer, LayerTime, Library, Outputs, Packing, Playback, Ticks};
+use posse::{Crowd, GpuCrowd, GpuLibrary, Layer, LayerTime, Library, Outputs, Packing, Playback, Ticks};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let library = match std::env::args().nth(1) {

@@ -37,8 +37,7 @@
 //! The README's, which is run as a test:
 //!
 //! ```
-//! use posse::cpu::engine::CpuEngine;
-//! use posse::{Crowd, Evaluator, Layer, LayerTime, Outputs, Ticks, demo};
+//! use posse::{CpuEngine, Crowd, Evaluator, Layer, LayerTime, Outputs, Ticks, demo};
 //!
 //! # fn main() -> Result<(), posse::Error> {
 //! let library = demo::library()?;
@@ -68,8 +67,13 @@ pub mod model;
 pub mod pack;
 pub mod reference;
 
+pub use cpu::engine::CpuEngine;
 pub use error::Error;
 pub use evaluator::Evaluator;
+pub use gpu::crowd::GpuCrowd;
+pub use gpu::engine::GpuEngine;
+pub use gpu::headless::{AdapterKind, HeadlessGpu};
+pub use gpu::library::GpuLibrary;
 pub use import::warning::Warning;
 pub use model::clip::Clip;
 pub use model::crowd::{Crowd, Layer, LayerTime};
