@@ -116,6 +116,26 @@ impl Subject<'_> {
         Ok(contract::compare(self.library, &sample, now, &expected, &Poses { instances: poses }))
     }
 
+    fn measurement(
+        &self,
+        engine: &dyn Evaluator,
+        wall: Statistics,
+        device: Option<Statistics>,
+        bytes: u64,
+        check: Option<Report>,
+    ) -> Measurement {
+        Measurement {
+            engine: engine.engine(),
+            adapter: engine.adapter(),
+            instances: self.crowd.len(),
+            joints: self.joints(),
+            wall,
+            device,
+            bytes,
+            check,
+        }
+    }
+
     /// A time at which nothing starts or ends by accident.
     fn start(&self) -> Ticks {
         Ticks(1_234_567)
@@ -139,16 +159,7 @@ pub fn cpu(engine: &CpuEngine, subject: &Subject, budget: Duration) -> Result<Me
         Ok(start.elapsed().as_secs_f64())
     })?;
     let bytes = crowd.groups().iter().map(|group| group.layout.bytes() * group.instances.len() as u64).sum();
-    Ok(Measurement {
-        engine: engine.engine(),
-        adapter: engine.adapter(),
-        instances: subject.crowd.len(),
-        joints: subject.joints(),
-        wall,
-        device: None,
-        bytes,
-        check: Some(check),
-    })
+    Ok(subject.measurement(engine, wall, None, bytes, Some(check)))
 }
 
 /// Measures the GPU engine for about a time: recording, submission and waiting, without reading back.
@@ -185,16 +196,7 @@ pub fn gpu(engine: &GpuEngine, subject: &Subject, budget: Duration) -> Result<Me
     };
     let device = stopwatch.as_ref().map(clock).transpose()?;
     let bytes = crowd.chunks().iter().map(|chunk| chunk.layout().bytes() * chunk.instances().len() as u64).sum();
-    Ok(Measurement {
-        engine: engine.engine(),
-        adapter: engine.adapter(),
-        instances: subject.crowd.len(),
-        joints: subject.joints(),
-        wall,
-        device,
-        bytes,
-        check: Some(check),
-    })
+    Ok(subject.measurement(engine, wall, device, bytes, Some(check)))
 }
 
 /// Measures the reference for about a time. A crowd of which a frame takes longer is posed in part, and counted so.
@@ -215,16 +217,7 @@ pub fn reference(subject: &Subject, budget: Duration) -> Result<Measurement, Err
         std::hint::black_box(engine.evaluate(subject.crowd, now, subject.outputs)?);
         Ok(start.elapsed().as_secs_f64())
     })?;
-    Ok(Measurement {
-        engine: engine.engine(),
-        adapter: engine.adapter(),
-        instances: subject.crowd.len(),
-        joints: subject.joints(),
-        wall,
-        device: None,
-        bytes: 0,
-        check: None,
-    })
+    Ok(subject.measurement(&engine, wall, None, 0, None))
 }
 
 /// Runs a frame again and again until the budget is spent. The first frames warm up and do not count.
