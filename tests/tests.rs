@@ -20,6 +20,9 @@ mod gpu;
 mod hand_worked;
 /// glTF files become what they say.
 mod import;
+/// `posse demo` and `posse bench`, with every engine.
+#[cfg(feature = "cli")]
+mod measuring;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
 /// Wrap modes, repeats and ranges, on every engine.
