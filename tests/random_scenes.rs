@@ -3,7 +3,7 @@
 use posse::contract;
 use posse::{Evaluator, Outputs, Reference};
 use proptest::prelude::*;
-use proptest::test_runner::Config;
+use proptest::test_runner::{Config, RngSeed};
 
 use crate::support::each_engine::each_engine;
 use crate::support::scenes::{SceneSpec, scenes};
@@ -21,10 +21,12 @@ fn check(spec: &SceneSpec) {
     });
 }
 
-/// So many scenes, unless `PROPTEST_CASES` says otherwise. A failure prints its scene, which is all it takes to repeat it.
+/// So many scenes, the same ones every time, so that a failure belongs to the change that shows it; `PROPTEST_CASES=N` asks
+/// for N others. A failure prints its scene, which is all it takes to repeat it.
 fn config(cases: u32) -> Config {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
-    Config { cases, failure_persistence: None, ..Config::default() }
+    let others = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let rng_seed = if others.is_some() { RngSeed::Random } else { RngSeed::Fixed(2026) };
+    Config { cases: others.unwrap_or(cases), rng_seed, failure_persistence: None, ..Config::default() }
 }
 
 proptest! {
