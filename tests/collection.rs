@@ -7,6 +7,7 @@ use posse::import::gltf::{self, Asset};
 use posse::{Crowd, Layer, LayerTime, Library, Outputs, Pose, Poses, Reference, Ticks, Transform, contract};
 use serde_json::Value;
 
+use crate::support::aloud::skipped;
 use crate::support::each_engine::each_engine;
 
 fn folder() -> PathBuf {
@@ -16,7 +17,7 @@ fn folder() -> PathBuf {
 #[test]
 fn every_sample_of_every_file_is_met_by_every_engine() {
     let Ok(entries) = std::fs::read_dir(folder().join("expected")) else {
-        eprintln!("SKIPPED: the collected glTF files are not here; every mode is still tested on made-up ones");
+        skipped("the collected glTF files are not here; every mode is still tested on made-up ones");
         return;
     };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

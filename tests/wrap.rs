@@ -6,6 +6,7 @@ use posse::reference::phase::phase;
 use posse::{ClipId, Crowd, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Target, Ticks, WrapMode};
 use serde_json::Value;
 
+use crate::support::aloud::skipped;
 use crate::support::build::{curve, one_track};
 use crate::support::each_engine::each_engine;
 
@@ -107,7 +108,7 @@ fn exact(playback: &Playback, now: Ticks, duration: f64) -> f64 {
 fn collection() -> Option<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/wrap.json");
     let Ok(bytes) = std::fs::read(file) else {
-        eprintln!("SKIPPED: the collected figures of wrap modes are not here; the modes are still tested by hand");
+        skipped("the collected figures of wrap modes are not here; the modes are still tested by hand");
         return None;
     };
     Some(serde_json::from_slice(&bytes).unwrap())

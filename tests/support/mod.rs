@@ -1,3 +1,4 @@
+pub mod aloud;
 pub mod assert_close;
 pub mod build;
 pub mod each_engine;
