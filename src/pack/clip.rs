@@ -27,13 +27,15 @@ struct Column<'a> {
     /// First of the track's numbers, and how many.
     part: (usize, usize),
     rotation: bool,
+    /// Whether the curve is one value for all times: asked once, since it looks at all keys.
+    constant: bool,
 }
 
 /// Packs a clip, and gives the place of its record in the words.
 pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, skeleton: &Skeleton, clip: &Clip) -> (u32, u32) {
     let columns = columns(skeleton, clip);
     let mut channels = HashMap::new();
-    for column in columns.iter().filter(|column| column.curve.is_constant()) {
+    for column in columns.iter().filter(|column| column.constant) {
         let value = element(column, 0, 0);
         channels.insert((column.target, column.part.0), Channel::new(MODE_CONSTANT, 0, arrays.push_value(value)));
     }
@@ -82,8 +84,15 @@ fn columns<'a>(skeleton: &Skeleton, clip: &'a Clip) -> Vec<Column<'a>> {
     for track in &clip.tracks {
         let width = track.curve.width();
         let rotation = is_rotation(skeleton, track.target);
+        let constant = track.curve.is_constant();
         let pieces = (0..width).step_by(4).map(|first| (first, (width - first).min(4)));
-        columns.extend(pieces.map(|part| Column { target: track.target, curve: &track.curve, part, rotation }));
+        columns.extend(pieces.map(|part| Column {
+            target: track.target,
+            curve: &track.curve,
+            part,
+            rotation,
+            constant,
+        }));
     }
     columns.sort_by_key(|column| (column.target, column.part));
     columns
@@ -99,7 +108,7 @@ fn pack_keys(
 ) -> Vec<record::Timeline> {
     let mut shared: Vec<(&Arc<Timeline>, u32, Vec<&Column>)> = Vec::new();
     let mut places: HashMap<(*const Timeline, u32), usize> = HashMap::new();
-    for column in columns.iter().filter(|column| !column.curve.is_constant()) {
+    for column in columns.iter().filter(|column| !column.constant) {
         let timeline = column.curve.timeline();
         let easing = timelines.easings.pack(arrays, column.curve);
         let place = *places.entry((Arc::as_ptr(timeline), easing)).or_insert_with(|| {
@@ -138,7 +147,8 @@ fn pack_keys(
     records
 }
 
-/// A key's number as the engines want it. Rotations between which to slerp are each in the hemisphere of the one before it: whether a half turn goes left or right can hang on the last bit of an f64, which an f32 has not.
+/// A key's number as the engines want it. Rotations between which to slerp are each in the hemisphere of the
+/// one before it: whether a half turn goes left or right can hang on the last bit of an f64, which an f32 has not.
 ///
 /// `previous` is the key before as it stands, and whether it was negated.
 fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
@@ -155,7 +165,7 @@ fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(
 fn element(column: &Column, key: usize, number: usize) -> [f32; 4] {
     let curve = column.curve;
     let whole = match (curve.interpolation(), number) {
-        (Interpolation::CubicSpline, 0) if !curve.is_constant() => curve.in_tangent(key),
+        (Interpolation::CubicSpline, 0) if !column.constant => curve.in_tangent(key),
         (Interpolation::CubicSpline, 2) => curve.out_tangent(key),
         _ => curve.value(key),
     };
@@ -164,7 +174,7 @@ fn element(column: &Column, key: usize, number: usize) -> [f32; 4] {
     for (to, from) in value.iter_mut().zip(&whole[first..first + count]) {
         *to = *from as f32;
     }
-    if column.rotation && (curve.interpolation() != Interpolation::CubicSpline || curve.is_constant()) {
+    if column.rotation && (curve.interpolation() != Interpolation::CubicSpline || column.constant) {
         return unit(DQuat::from_slice(whole)).unwrap_or(DQuat::IDENTITY).as_quat().to_array();
     }
     value
