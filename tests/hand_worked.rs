@@ -187,8 +187,8 @@ fn morph_weights_are_driven_together_and_one_by_one() {
     let (mut library, skeleton) = library(joints.to_vec());
     let pair = curve(Interpolation::Linear, 2, &[0.0, 1.0], &[0.0, 1.0, 1.0, -1.0]);
     let single = curve(Interpolation::Linear, 1, &[0.0, 2.0], &[0.0, 1.0]);
-    let tracks = vec![(Target::Weights(0), pair), (Target::Weight { joint: 2, target: 1 }, single)];
-    let clip = clip(&mut library, skeleton, tracks);
+    let tracks = vec![Track::new(Target::Weights(0), pair), Track::component(Target::Weights(2), 1, single)];
+    let clip = library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
     each_engine(&library, |engine| {
         let weights = pose_at(engine, &library, clip, 0.5).weights;
         assert_close(&weights, &[0.5, 0.0, 0.25, 0.25, 0.25], engine.engine());

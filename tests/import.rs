@@ -263,15 +263,15 @@ fn pointers_to_nodes_are_ordinary_tracks() {
         let loaded = pointer(text, |file| file.floats(kind, &vec![1.0; count]));
         assert!(loaded.1.warnings.is_empty(), "{:?}", loaded.1.warnings);
         assert!(loaded.0.skeleton(loaded.1.skeleton).properties().is_empty());
-        tracks(&loaded).iter().map(|track| track.target).collect::<Vec<_>>()
+        tracks(&loaded).iter().map(|track| (track.target, track.component)).collect::<Vec<_>>()
     };
-    assert_eq!(target("/nodes/1/translation", "VEC3", 6), [Target::Translation(1)]);
-    assert_eq!(target("/nodes/2/rotation", "VEC4", 8), [Target::Rotation(2)]);
-    assert_eq!(target("/nodes/0/scale", "VEC3", 6), [Target::Scale(0)]);
-    assert_eq!(target("/nodes/2/weights", "SCALAR", 4), [Target::Weights(2)]);
-    assert_eq!(target("/nodes/2/weights/1", "SCALAR", 2), [Target::Weight { joint: 2, target: 1 }]);
-    assert_eq!(target("/meshes/0/weights", "SCALAR", 4), [Target::Weights(0), Target::Weights(1)]);
-    let both = [Target::Weight { joint: 0, target: 1 }, Target::Weight { joint: 1, target: 1 }];
+    assert_eq!(target("/nodes/1/translation", "VEC3", 6), [(Target::Translation(1), None)]);
+    assert_eq!(target("/nodes/2/rotation", "VEC4", 8), [(Target::Rotation(2), None)]);
+    assert_eq!(target("/nodes/0/scale", "VEC3", 6), [(Target::Scale(0), None)]);
+    assert_eq!(target("/nodes/2/weights", "SCALAR", 4), [(Target::Weights(2), None)]);
+    assert_eq!(target("/nodes/2/weights/1", "SCALAR", 2), [(Target::Weights(2), Some(1))]);
+    assert_eq!(target("/meshes/0/weights", "SCALAR", 4), [(Target::Weights(0), None), (Target::Weights(1), None)]);
+    let both = [0, 1].map(|joint| (Target::Weights(joint), Some(1)));
     assert_eq!(target("/meshes/0/weights/1", "SCALAR", 2), both);
 }
 

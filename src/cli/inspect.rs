@@ -256,7 +256,7 @@ fn target(target: Target) -> (&'static str, Option<usize>) {
         Target::Rotation(joint) => ("rotation", Some(joint)),
         Target::Scale(joint) => ("scale", Some(joint)),
         Target::Weights(joint) => ("weights", Some(joint)),
-        Target::Weight { joint, .. } => ("weight", Some(joint)),
+        Target::EulerAngles(joint) => ("eulerAngles", Some(joint)),
         Target::Property(_) => ("property", None),
     }
 }
@@ -266,5 +266,7 @@ fn interpolation(interpolation: Interpolation) -> &'static str {
         Interpolation::Step => "STEP",
         Interpolation::Linear => "LINEAR",
         Interpolation::CubicSpline => "CUBICSPLINE",
+        Interpolation::Slerp => "SLERP",
+        Interpolation::Custom(_) => "CUSTOM",
     }
 }

@@ -112,25 +112,36 @@ impl Local {
         let first_weight = |joint: usize| joints[..joint].iter().map(|joint| joint.weights.len()).sum::<usize>();
         for layer in layers {
             let clip = library.clip(layer.clip);
-            let time = phase::clip_time(layer.time, now, clip.duration());
+            let time = phase::clip_time(layer.time, now, clip);
             let clock = Clock::new(layer.time, now);
             for (track, &magnitude) in clip.tracks.iter().zip(magnitudes.of(library, layer.clip)) {
-                let slack = Slack::new(&track.curve, time, clock);
-                let allowed = if is_rotation(skeleton, track.target) {
+                let turns = is_rotation(skeleton, track.target);
+                let slack = Slack::new(&track.curve, time, clock, turns);
+                let allowed = if turns {
                     rotation(&track.curve, &slack)
+                } else if let Interpolation::Custom(_) = track.curve.interpolation() {
+                    let (size, off) = slack.custom(library);
+                    share_of(magnitude.max(size)) + off
                 } else {
                     share_of(magnitude * slack.reach()) + slack.numbers(is_vector(track.target))
                 };
+                // Of numbers that are driven one by one, each adds its own.
+                let single = track.component.is_some();
+                let note = |bound: &mut f64| *bound = if single { *bound + allowed } else { allowed };
                 match track.target {
-                    Target::Translation(joint) => bounds.translation[joint] = allowed,
+                    Target::Translation(joint) => note(&mut bounds.translation[joint]),
                     Target::Rotation(joint) => bounds.rotation[joint] = allowed,
-                    Target::Scale(joint) => bounds.scale[joint] = allowed,
+                    // Angles are in degrees, and their errors at worst add up.
+                    Target::EulerAngles(joint) => bounds.rotation[joint] += 3.0 * allowed.to_radians(),
+                    Target::Scale(joint) => note(&mut bounds.scale[joint]),
                     Target::Weights(joint) => {
                         let first = first_weight(joint);
-                        bounds.weights[first..first + joints[joint].weights.len()].fill(allowed);
+                        match track.component {
+                            Some(component) => bounds.weights[first + component] = allowed,
+                            None => bounds.weights[first..first + joints[joint].weights.len()].fill(allowed),
+                        }
                     }
-                    Target::Weight { joint, target } => bounds.weights[first_weight(joint) + target] = allowed,
-                    Target::Property(property) => bounds.properties[property] = allowed,
+                    Target::Property(property) => note(&mut bounds.properties[property]),
                 }
             }
         }
@@ -151,9 +162,9 @@ impl Local {
 /// sum is short, the errors of its terms, which stay in proportion to the stored numbers, are magnified. Where it vanishes,
 /// any rotation is right.
 fn rotation(curve: &Curve, slack: &Slack) -> f64 {
-    let Place { key, fraction } = slack.place;
+    let Place { key, fraction, hit, .. } = slack.place;
     let cubic = curve.interpolation() == Interpolation::CubicSpline;
-    if slack.hit || curve.interpolation() == Interpolation::Step {
+    if hit || curve.interpolation() == Interpolation::Step {
         return if cubic && largest(curve.value(key)) == 0.0 { PI } else { NARROW };
     }
     let (a, b) = (DVec4::from_slice(curve.value(key)), DVec4::from_slice(curve.value(key + 1)));

@@ -1,13 +1,18 @@
 //! What an easing lets through: where it is steep, it magnifies the rounding of the fraction that it is given.
 
+use std::f64::consts::FRAC_PI_2;
+
 use crate::contract::bounds::size;
 use crate::model::crowd::LayerTime;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::easing::Easing;
+use crate::model::library::Library;
 use crate::model::ticks::Ticks;
 use crate::reference::ease::ease;
+use crate::reference::extrapolate;
 use crate::reference::phase::played;
-use crate::reference::search::{Place, find};
+use crate::reference::sample;
+use crate::reference::search::Place;
 
 /// How far the fraction of an `f32` engine may be from the true one: it is the quotient of two differences.
 const FRACTION: f64 = 1.0 / (1 << 22) as f64;
@@ -31,18 +36,19 @@ pub struct Slack<'a> {
     curve: &'a Curve,
     /// The place, eased.
     pub place: Place,
-    /// Whether the time is on a key, before the first or after the last.
-    pub hit: bool,
     /// By how much the eased fraction may be off.
     eased: f64,
 }
 
 impl<'a> Slack<'a> {
-    pub fn new(curve: &'a Curve, time: f64, Clock(clock): Clock) -> Self {
-        let Place { key, fraction } = find(curve.timeline(), time);
+    /// `rotation` says that the curve is one of rotations.
+    pub fn new(curve: &'a Curve, time: f64, Clock(clock): Clock, rotation: bool) -> Self {
+        let place = extrapolate::place(curve, time, rotation);
+        let Place { key, fraction, .. } = place;
         let easing = curve.easing_at(key);
-        if fraction == 0.0 || easing.is_linear() {
-            return Self { curve, place: Place { key, fraction }, hit: fraction == 0.0, eased: 0.0 };
+        let custom = matches!(curve.interpolation(), Interpolation::Custom(_));
+        if place.hit || place.straight || (easing.is_linear() && !custom) {
+            return Self { curve, place, eased: 0.0 };
         }
         let times = curve.timeline().times();
         // Control points beyond 0 to 1 magnify the rounding before the curve is solved.
@@ -52,14 +58,15 @@ impl<'a> Slack<'a> {
         // A jump nearby may be on either side.
         let near = [fraction - off, fraction + off].map(|near| ease(easing, near.clamp(0.0, 1.0)) - eased);
         let off = near.into_iter().fold(0.0, |most: f64, off| most.max(off.abs()));
-        Self { curve, place: Place { key, fraction: eased }, hit: false, eased: off }
+        Self { curve, place: Place { fraction: eased, ..place }, eased: off }
     }
 
     /// How far the eased fraction goes, at least 1: what is interpolated has grown by that much.
     pub fn reach(&self) -> f64 {
         let fraction = self.place.fraction;
         let reach = fraction.abs().max((1.0 - fraction).abs()).max(1.0);
-        if self.curve.interpolation() == Interpolation::CubicSpline { reach.powi(3) } else { reach }
+        let cubic = self.curve.interpolation() == Interpolation::CubicSpline && !self.place.straight;
+        if cubic { reach.powi(3) } else { reach }
     }
 
     /// By how much a value may be off.
@@ -68,8 +75,21 @@ impl<'a> Slack<'a> {
             return 0.0;
         }
         let (from, to) = (self.curve.value(self.place.key), self.curve.value(self.place.key + 1));
-        let change: Vec<f64> = from.iter().zip(to).map(|(from, to)| to - from).collect();
+        let change: Vec<f64> = match self.curve.interpolation() {
+            // Along an arc of up to a right angle, which is at most that much longer than its chord.
+            Interpolation::Slerp => from.iter().zip(to).map(|(from, to)| FRAC_PI_2 * (from.abs() + to.abs())).collect(),
+            _ => from.iter().zip(to).map(|(from, to)| to - from).collect(),
+        };
         self.eased * self.steepness(size(&change, vectors), |tangent| size(tangent, vectors))
+    }
+
+    /// The largest number that an interpolator makes here, and by how much it may be off, since the fraction may be.
+    pub fn custom(&self, library: &Library) -> (f64, f64) {
+        let at = |fraction| sample::value_at(library, self.curve, Place { fraction, ..self.place });
+        let here = at(self.place.fraction);
+        let near = [-self.eased, self.eased].map(|off| at(self.place.fraction + off));
+        let off = near.iter().flatten().zip(here.iter().cycle()).map(|(near, here)| (near - here).abs());
+        (size(&here, false), off.fold(0.0, f64::max))
     }
 
     /// By how many radians a rotation between keys this many radians apart may be off, before it is normalised.

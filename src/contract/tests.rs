@@ -43,8 +43,8 @@ impl Scene {
         library.add_skin(Skin { name: None, skeleton, joints: vec![0, 1], inverse_bind }).unwrap();
         let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
         let curve = Curve::new(timeline, interpolation, 4, rotations).unwrap().with_easing(easing).unwrap();
-        let tracks = vec![Track { target: Target::Rotation(0), curve }];
-        let clip = library.add_clip(Clip { name: None, skeleton, tracks }).unwrap();
+        let tracks = vec![Track::new(Target::Rotation(0), curve)];
+        let clip = library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
         let mut crowd = Crowd::new();
         crowd.push(skeleton, &[Layer { clip, time: LayerTime::At(time) }]).unwrap();
         let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();

@@ -29,7 +29,7 @@ pub fn all(skeleton: &Skeleton, id: SkeletonId) -> Result<Vec<Clip>, Error> {
     let blinks = Keys::at(4.0, &[0.0, 0.30, 0.32, 0.35, 0.80, 0.83, 0.86, 1.0])?;
     let blink =
         |phase: f64| vec![0.1, if (0.31..0.34).contains(&phase) || (0.82..0.84).contains(&phase) { 1.0 } else { 0.0 }];
-    idle.push(Track { target: Target::Weights(head), curve: blinks.curve(Interpolation::Linear, blink)? });
+    idle.push(Track::new(Target::Weights(head), blinks.curve(Interpolation::Linear, blink)?));
 
     let walk = Keys::even(1.0)?.body(skeleton, &WALK, Interpolation::Linear)?;
     let run = Keys::even(0.7)?.body(skeleton, &RUN, Interpolation::Linear)?;
@@ -37,9 +37,9 @@ pub fn all(skeleton: &Skeleton, id: SkeletonId) -> Result<Vec<Clip>, Error> {
     let slow = Keys::at(2.0, &(0..=16).map(|key| f64::from(key) / 16.0).collect::<Vec<_>>())?;
     let mut waving = slow.body(skeleton, &WAVE, Interpolation::CubicSpline)?;
     let smile = slow.curve(Interpolation::CubicSpline, |phase| vec![0.5 - 0.5 * wave(phase + 0.25)])?;
-    waving.push(Track { target: Target::Weight { joint: head, target: 0 }, curve: smile });
+    waving.push(Track::component(Target::Weights(head), 0, smile));
     let light = slow.curve(Interpolation::CubicSpline, |phase| vec![0.5 + 0.5 * wave(phase), 0.2, 0.1])?;
-    waving.push(Track { target: Target::Property(0), curve: light });
+    waving.push(Track::new(Target::Property(0), light));
 
     // Dense where it is fast, as a key reducer leaves it.
     let phases: Vec<f64> =
@@ -50,18 +50,18 @@ pub fn all(skeleton: &Skeleton, id: SkeletonId) -> Result<Vec<Clip>, Error> {
         let stretch = 1.0 + 0.06 * flight(phase) - 0.08 * crouch(phase);
         DVec3::new(stretch.recip().sqrt(), stretch, stretch.recip().sqrt()).to_array().to_vec()
     };
-    jump.push(Track { target: Target::Scale(pelvis), curve: leap.curve(Interpolation::Linear, stretch)? });
+    jump.push(Track::new(Target::Scale(pelvis), leap.curve(Interpolation::Linear, stretch)?));
     let flash =
         leap.curve(Interpolation::Step, |phase| if flight(phase) > 0.0 { vec![1.0; 3] } else { vec![0.1; 3] })?;
-    jump.push(Track { target: Target::Property(0), curve: flash });
+    jump.push(Track::new(Target::Property(0), flash));
 
     let clips = [("idle", idle), ("walk", walk), ("run", run), ("wave", waving), ("jump", jump)];
-    Ok(clips.map(|(name, tracks)| Clip { name: Some(name.into()), skeleton: id, tracks }).into())
+    Ok(clips.map(|(name, tracks)| Clip::new(Some(name.into()), id, tracks)).into())
 }
 
 fn replace(tracks: &mut Vec<Track>, target: Target, curve: Curve) {
     tracks.retain(|track| track.target != target);
-    tracks.push(Track { target, curve });
+    tracks.push(Track::new(target, curve));
 }
 
 /// A timeline and the phases of its keys, the last the same as the first.
@@ -109,10 +109,10 @@ impl Keys {
         for (index, joint) in skeleton.joints().iter().enumerate() {
             let name = joint.name.as_deref().unwrap_or_default();
             let rotation = |phase: f64| motion.rotation(name, phase).to_array().to_vec();
-            tracks.push(Track { target: Target::Rotation(index), curve: self.curve(interpolation, rotation)? });
+            tracks.push(Track::new(Target::Rotation(index), self.curve(interpolation, rotation)?));
             if joint.parent.is_none() {
                 let place = |phase: f64| (joint.rest.translation + motion.shift(phase)).to_array().to_vec();
-                tracks.push(Track { target: Target::Translation(index), curve: self.curve(interpolation, place)? });
+                tracks.push(Track::new(Target::Translation(index), self.curve(interpolation, place)?));
             }
         }
         Ok(tracks)

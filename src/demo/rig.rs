@@ -73,11 +73,11 @@ pub fn rig(joints: usize, keys: usize, depth: usize) -> Result<Library, Error> {
         let translation = |swing: f64| (rest(index).translation * (1.0 + 0.05 * swing)).to_array().to_vec();
         let rotation = |swing: f64| DQuat::from_axis_angle(axis, 0.5 * swing).to_array().to_vec();
         let scale = |swing: f64| vec![1.0 + 0.02 * swing, 1.0 - 0.02 * swing, 1.0];
-        tracks.push(Track { target: Target::Translation(index), curve: curve(3, &translation)? });
-        tracks.push(Track { target: Target::Rotation(index), curve: curve(4, &rotation)? });
-        tracks.push(Track { target: Target::Scale(index), curve: curve(3, &scale)? });
+        tracks.push(Track::new(Target::Translation(index), curve(3, &translation)?));
+        tracks.push(Track::new(Target::Rotation(index), curve(4, &rotation)?));
+        tracks.push(Track::new(Target::Scale(index), curve(3, &scale)?));
     }
-    library.add_clip(Clip { name: Some("swing".into()), skeleton, tracks })?;
+    library.add_clip(Clip::new(Some("swing".into()), skeleton, tracks))?;
     Ok(library)
 }
 

@@ -1,6 +1,8 @@
 //! Tracks that play together.
 
+use crate::model::event::Event;
 use crate::model::id::SkeletonId;
+use crate::model::playback::WrapMode;
 use crate::model::track::Track;
 
 /// Tracks that play together on one skeleton.
@@ -14,11 +16,31 @@ pub struct Clip {
     pub skeleton: SkeletonId,
     /// The tracks, each target at most once.
     pub tracks: Vec<Track>,
+    /// Seconds that the clip lasts, where that is not up to its keys. Its time then stays from 0 to here.
+    pub length: Option<f64>,
+    /// Seconds of the clip in a second of play, where nobody says otherwise; from -1e4 to 1e4.
+    pub speed: f64,
+    /// What happens at the ends, where nobody says otherwise.
+    pub wrap: WrapMode,
+    /// What it calls, ordered by time.
+    pub events: Vec<Event>,
 }
 
 impl Clip {
-    /// Seconds from 0 to the last key of any track; 0 without tracks, or where all keys are at or before 0.
+    /// A clip that lasts as long as its tracks, at speed 1 and in mode [`WrapMode::Default`], without events.
+    pub fn new(name: Option<String>, skeleton: SkeletonId, tracks: Vec<Track>) -> Self {
+        Self { name, skeleton, tracks, length: None, speed: 1.0, wrap: WrapMode::Default, events: Vec::new() }
+    }
+
+    /// Seconds that the clip lasts: its [`length`](Self::length), else from 0 to the last key of any track, which is 0
+    /// without tracks, or where all keys are at or before 0.
     pub fn duration(&self) -> f64 {
-        self.tracks.iter().map(|track| track.curve.timeline().last()).fold(0.0, f64::max)
+        let last = || self.tracks.iter().map(|track| track.curve.timeline().last()).fold(0.0, f64::max);
+        self.length.unwrap_or_else(last)
+    }
+
+    /// A time kept within the clip, where it has a length of its own; where not, each track keeps it to its own keys.
+    pub fn keep(&self, seconds: f64) -> f64 {
+        self.length.map_or(seconds, |length| seconds.clamp(0.0, length))
     }
 }

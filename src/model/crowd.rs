@@ -10,8 +10,8 @@ use crate::model::playback::Playback;
 /// When in its clip a layer is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LayerTime {
-    /// At this time of the clip, in seconds on the clip's own axis, whatever the crowd's clock says. Each track clamps
-    /// it to its own keys.
+    /// At this time of the clip, in seconds on the clip's own axis, whatever the crowd's clock says. It is kept within a
+    /// clip that has a [`length`](crate::Clip::length); of others, each track keeps it to its own keys.
     At(f64),
     /// Playing: the crowd's clock says when.
     Playing(Playback),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::easing::{CurveEasing, Easing};
+use crate::model::id::InterpolatorId;
 use crate::model::timeline::Timeline;
 
 /// How values between two keys come about (glTF 2.0, appendix C).
@@ -15,6 +16,11 @@ pub enum Interpolation {
     Linear,
     /// Cubic Hermite splines with an in- and an out-tangent a key, in units per second; rotations are normalised.
     CubicSpline,
+    /// Spherical interpolation of quaternions xyzw along the shorter arc, of whatever length they are, without a
+    /// normalisation: how Cocos Creator has a quaternion that is no joint's rotation. 4 numbers wide.
+    Slerp,
+    /// By a function of the caller's, one of the library's.
+    Custom(InterpolatorId),
 }
 
 impl Interpolation {
@@ -22,9 +28,30 @@ impl Interpolation {
     pub fn elements_per_key(self) -> usize {
         if self == Self::CubicSpline { 3 } else { 1 }
     }
+
+    /// Whether values can go on in straight lines beyond their keys.
+    pub(crate) fn has_lines(self) -> bool {
+        matches!(self, Self::Step | Self::Linear | Self::CubicSpline)
+    }
 }
 
-/// Values over a timeline. Before the first key it has the first key's value, after the last the last key's.
+/// What a curve is before its first key, or after its last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Extrapolation {
+    /// The value of the key.
+    #[default]
+    Clamp,
+    /// The straight line through the key and its neighbour, whatever the interpolation between the two; for
+    /// [`Interpolation::Slerp`], [`Interpolation::Custom`] and rotations as [`Clamp`](Self::Clamp).
+    Linear,
+    /// The curve from the first key to the last again and again.
+    Loop,
+    /// The curve there and back again and again.
+    PingPong,
+}
+
+/// Values over a timeline. Before the first key it has the first key's value, after the last the last key's, unless it is
+/// told to extrapolate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     timeline: Arc<Timeline>,
@@ -32,6 +59,7 @@ pub struct Curve {
     width: usize,
     values: Vec<f64>,
     easing: CurveEasing,
+    extrapolation: [Extrapolation; 2],
 }
 
 impl Curve {
@@ -61,7 +89,11 @@ impl Curve {
         if let Some(value) = values.iter().position(|&value| !super::is_usable(value)) {
             return Err(Error::Curve { value, reason: format!("{} is not a finite number", values[value]) });
         }
-        Ok(Self { timeline, interpolation, width, values, easing: CurveEasing::None })
+        if interpolation == Interpolation::Slerp && width != 4 {
+            return Err(Error::Curve { value: 0, reason: format!("a quaternion is 4 numbers, not {width}") });
+        }
+        let extrapolation = [Extrapolation::Clamp; 2];
+        Ok(Self { timeline, interpolation, width, values, easing: CurveEasing::None, extrapolation })
     }
 
     /// The curve with these easings in place of those it has; a new curve has none.
@@ -73,6 +105,32 @@ impl Curve {
     pub fn with_easing(self, easing: CurveEasing) -> Result<Self, Error> {
         easing.check()?;
         Ok(Self { easing, ..self })
+    }
+
+    /// The curve with this before its first key and that after its last, from time 0 to the clip's
+    /// [`length`](crate::Clip::length); it has no effect in a clip without one, or with a single key.
+    pub fn with_extrapolation(self, before: Extrapolation, after: Extrapolation) -> Self {
+        Self { extrapolation: [before, after], ..self }
+    }
+
+    /// What it is before its first key and after its last.
+    pub fn extrapolation(&self) -> [Extrapolation; 2] {
+        self.extrapolation
+    }
+
+    /// The most keys that have to be laid out beyond its own for a clip of this length, where it extrapolates.
+    pub(crate) fn looped_keys(&self, length: Option<f64>) -> usize {
+        let timeline = &self.timeline;
+        let span = timeline.last() - timeline.first();
+        let (Some(length), true) = (length, span > 0.0) else { return 0 };
+        let outside = [timeline.first(), length - timeline.last()];
+        let keys = |(extrapolation, outside): (&Extrapolation, f64)| match extrapolation {
+            _ if outside <= 0.0 => 0.0,
+            Extrapolation::Clamp => 0.0,
+            Extrapolation::Linear => 1.0,
+            Extrapolation::Loop | Extrapolation::PingPong => (outside / span).ceil() * timeline.len() as f64,
+        };
+        self.extrapolation.iter().zip(outside).map(keys).sum::<f64>() as usize
     }
 
     /// The key times, possibly shared with other curves.
@@ -131,9 +189,19 @@ impl Curve {
         self.element(key, 2)
     }
 
-    /// Whether every key has the same value, and every tangent is 0, so that the curve needs no keys.
+    /// Whether every key has the same value, and every tangent is 0, so that the curve needs no keys. What an interpolator
+    /// does between two keys is not known, not even between equal ones.
     pub fn is_constant(&self) -> bool {
         let first = self.value(0);
+        let moves = match self.interpolation {
+            Interpolation::Custom(_) => true,
+            // Between equal quaternions of another length it is not that quaternion.
+            Interpolation::Slerp => 1.0 - first.iter().map(|number| number * number).sum::<f64>() > 1e-6,
+            _ => false,
+        };
+        if moves && self.timeline.len() > 1 {
+            return false;
+        }
         let flat = |key| self.in_tangent(key).iter().chain(self.out_tangent(key)).all(|&tangent| tangent == 0.0);
         let cubic = self.interpolation == Interpolation::CubicSpline;
         (0..self.timeline.len()).all(|key| self.value(key) == first)

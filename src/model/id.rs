@@ -18,3 +18,4 @@ macro_rules! id {
 id!(SkeletonId, "skeleton");
 id!(SkinId, "skin");
 id!(ClipId, "clip");
+id!(InterpolatorId, "interpolator");

@@ -8,7 +8,9 @@ pub mod clip;
 pub mod crowd;
 pub mod curve;
 pub mod easing;
+pub mod event;
 pub mod id;
+pub mod interpolator;
 pub mod library;
 pub mod outputs;
 pub mod playback;
@@ -20,6 +22,7 @@ pub mod ticks;
 pub mod timeline;
 pub mod track;
 pub mod transform;
+pub mod unbound;
 
 /// Whether a number can be posed with: finite, and within what an `f32` holds.
 pub(crate) fn is_usable(number: f64) -> bool {

@@ -115,6 +115,11 @@ impl Playback {
         Self::new(WrapMode::Loop, start, rate)
     }
 
+    /// The same, with a clip's mode in place of [`WrapMode::Default`].
+    pub fn of_clip(self, wrap: WrapMode) -> Self {
+        if self.wrap == WrapMode::Default { Self { wrap, ..self } } else { self }
+    }
+
     /// Passes until it stops: as told, or the mode's own; infinite without an end.
     pub fn passes(&self) -> f64 {
         self.repeat_count.unwrap_or(if self.wrap.repeats() { f64::INFINITY } else { 1.0 })

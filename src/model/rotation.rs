@@ -1,6 +1,6 @@
 //! Quaternions of any length.
 
-use glam::{DQuat, DVec4};
+use glam::{DQuat, DVec3, DVec4, EulerRot};
 
 /// A quaternion at unit length; `None` for zero. No length is too small or too large.
 ///
@@ -18,4 +18,36 @@ pub fn unit(quaternion: DQuat) -> Option<DQuat> {
 /// then applies to what is stored; normalising first would turn the result by up to 7e-5 rad in files that exist.
 pub fn key(quaternion: DQuat) -> Option<DQuat> {
     if (0.9..=1.1).contains(&quaternion.length()) { Some(quaternion) } else { unit(quaternion) }
+}
+
+/// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's `Quat.fromEuler`.
+pub fn from_euler_angles(degrees: DVec3) -> DQuat {
+    let DVec3 { x, y, z } = degrees.map(f64::to_radians);
+    DQuat::from_euler(EulerRot::YZX, y, z, x)
+}
+
+/// Angles in degrees that give a rotation of any length but zero; z from -90 to 90.
+pub fn to_euler_angles(rotation: DQuat) -> DVec3 {
+    let (y, z, x) = unit(rotation).unwrap_or(DQuat::IDENTITY).to_euler(EulerRot::YZX);
+    DVec3::new(x, y, z).map(f64::to_degrees)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn euler_angles_turn_about_x_then_z_then_y() {
+        let turned = from_euler_angles(DVec3::new(90.0, 90.0, 0.0)) * DVec3::Y;
+        // About x, y goes to z, and about y, z goes to x.
+        assert!((turned - DVec3::X).length() < 1e-15, "{turned}");
+        let turned = from_euler_angles(DVec3::new(0.0, 90.0, 90.0)) * DVec3::X;
+        // About z, x goes to y, which a turn about y leaves.
+        assert!((turned - DVec3::Y).length() < 1e-15, "{turned}");
+        for angles in [DVec3::new(10.0, -170.0, 80.0), DVec3::new(-120.0, 30.0, -45.0), DVec3::new(20.0, 50.0, 90.0)] {
+            let rotation = from_euler_angles(angles);
+            let again = from_euler_angles(to_euler_angles(rotation * 3.0));
+            assert!(rotation.dot(again).abs() > 1.0 - 1e-12, "{angles}");
+        }
+    }
 }

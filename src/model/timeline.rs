@@ -2,13 +2,16 @@
 
 use crate::error::Error;
 
-/// Key times in seconds, strictly increasing, at least one.
+/// Key times in seconds, in order, at least one.
 ///
 /// Curves share a timeline through an [`Arc`](std::sync::Arc): an engine searches it once for all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
     times: Vec<f64>,
     step: Option<f64>,
+    window: f64,
+    /// For each key the key that is hit at its time; none where each is its own.
+    hits: Option<Vec<usize>>,
 }
 
 impl Timeline {
@@ -17,26 +20,37 @@ impl Timeline {
     /// # Errors
     /// [`Error::Timeline`] where there is no key, a time is not finite, or a time does not increase.
     pub fn new(times: Vec<f64>) -> Result<Self, Error> {
-        if times.is_empty() {
-            return Err(Error::Timeline { key: 0, reason: "a timeline needs at least one key".into() });
-        }
-        for (key, &time) in times.iter().enumerate() {
-            if !super::is_usable(time) {
-                return Err(Error::Timeline {
-                    key,
-                    reason: format!("the time {time} is not a finite number of seconds"),
-                });
-            }
-            if key > 0 && time <= times[key - 1] {
-                let reason = format!("the time {time} does not come after {}", times[key - 1]);
-                return Err(Error::Timeline { key, reason });
-            }
+        check(&times)?;
+        if let Some(key) = (1..times.len()).find(|&key| times[key] <= times[key - 1]) {
+            let reason = format!("the time {} does not come after {}", times[key], times[key - 1]);
+            return Err(Error::Timeline { key, reason });
         }
         let step = even_step(&times);
-        Ok(Self { times, step })
+        Ok(Self { times, step, window: 0.0, hits: None })
     }
 
-    /// The key times in seconds, strictly increasing, at least one.
+    /// A timeline whose keys are hit from `window` seconds before to `window` seconds after their times, as in Cocos
+    /// Creator. Keys may share a time: before it the first of them counts, after it the last, and the one that is hit is
+    /// the one that a bisection from the ends of the timeline meets first.
+    ///
+    /// # Errors
+    /// [`Error::Timeline`] where there is no key, a time is not finite, or a time is less than the one before;
+    /// [`Error::Usage`] where the window is not a number of 0 or more.
+    pub fn snapping(times: Vec<f64>, window: f64) -> Result<Self, Error> {
+        check(&times)?;
+        if let Some(key) = (1..times.len()).find(|&key| times[key] < times[key - 1]) {
+            let reason = format!("the time {} comes before {}", times[key], times[key - 1]);
+            return Err(Error::Timeline { key, reason });
+        }
+        if !super::is_usable(window) || window < 0.0 {
+            return Err(Error::Usage(format!("a window of {window} s about the keys of a timeline is not 0 or more")));
+        }
+        let step = even_step(&times);
+        let hits = times.windows(2).any(|pair| pair[0] == pair[1]).then(|| hits(&times));
+        Ok(Self { times, step, window, hits })
+    }
+
+    /// The key times in seconds, in order, at least one.
     pub fn times(&self) -> &[f64] {
         &self.times
     }
@@ -57,6 +71,24 @@ impl Timeline {
         self.times[self.times.len() - 1]
     }
 
+    /// Seconds before and after a key's time in which the key is hit; 0 but for [`snapping`](Self::snapping) timelines.
+    pub fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// The key whose value is the one at the time of a key: the key itself, unless others share its time.
+    ///
+    /// # Panics
+    /// Where there is no such key.
+    pub fn hit(&self, key: usize) -> usize {
+        self.hits.as_ref().map_or(key, |hits| hits[key])
+    }
+
+    /// Whether keys share a time.
+    pub fn has_shared_times(&self) -> bool {
+        self.hits.is_some()
+    }
+
     /// Seconds from key to key, where the keys are evenly spaced: each within a quarter of a step of its even place.
     ///
     /// An engine may then guess the key from the time, and needs to look at no more than its neighbours.
@@ -66,12 +98,51 @@ impl Timeline {
     }
 }
 
+fn check(times: &[f64]) -> Result<(), Error> {
+    if times.is_empty() {
+        return Err(Error::Timeline { key: 0, reason: "a timeline needs at least one key".into() });
+    }
+    match times.iter().position(|&time| !super::is_usable(time)) {
+        Some(key) => {
+            let reason = format!("the time {} is not a finite number of seconds", times[key]);
+            Err(Error::Timeline { key, reason })
+        }
+        None => Ok(()),
+    }
+}
+
+/// For each key the first that a bisection for its time meets.
+fn hits(times: &[f64]) -> Vec<usize> {
+    let mut hits: Vec<usize> = Vec::with_capacity(times.len());
+    for (key, &time) in times.iter().enumerate() {
+        if key > 0 && times[key - 1] == time {
+            hits.push(hits[key - 1]);
+            continue;
+        }
+        let (mut low, mut high) = (0, times.len() - 1);
+        let mut middle = (low + high) / 2;
+        while times[middle] != time {
+            if times[middle] > time {
+                high = middle - 1
+            } else {
+                low = middle + 1
+            }
+            middle = (low + high) / 2;
+        }
+        hits.push(middle);
+    }
+    hits
+}
+
 fn even_step(times: &[f64]) -> Option<f64> {
     let gaps = times.len() - 1;
     if gaps == 0 {
         return None;
     }
     let step = (times[gaps] - times[0]) / gaps as f64;
+    if step == 0.0 {
+        return None;
+    }
     let even = times.iter().enumerate().all(|(key, time)| (time - (times[0] + key as f64 * step)).abs() <= 0.25 * step);
     even.then_some(step)
 }
@@ -98,5 +169,16 @@ mod tests {
                 other => panic!("{times:?} gave {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn of_keys_that_share_a_time_bisection_hits_one() {
+        let shared = Timeline::snapping(vec![0.0, 1.5, 1.5, 4.0], 1e-6).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|key| shared.hit(key)), [0, 1, 1, 3]);
+        let late = Timeline::snapping(vec![0.0, 1.0, 2.0, 3.0, 3.0, 3.0], 0.0).unwrap();
+        assert_eq!([2, 3, 4, 5].map(|key| late.hit(key)), [2, 4, 4, 4]);
+        assert_eq!(Timeline::snapping(vec![1.0, 1.0], 0.0).unwrap().step(), None);
+        assert!(matches!(Timeline::snapping(vec![1.0, 0.5], 0.0), Err(Error::Timeline { key: 1, .. })));
+        assert!(Timeline::snapping(vec![1.0], -1.0).is_err() && Timeline::snapping(vec![1.0], f64::NAN).is_err());
     }
 }

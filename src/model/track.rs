@@ -11,15 +11,11 @@ pub enum Target {
     Rotation(usize),
     /// A joint's scale, 3 numbers.
     Scale(usize),
+    /// A joint's rotation by three angles in degrees: about x, then z, then y, as in Cocos Creator. A joint has either this
+    /// or [`Rotation`](Self::Rotation).
+    EulerAngles(usize),
     /// All morph weights of a joint.
     Weights(usize),
-    /// One morph weight of a joint.
-    Weight {
-        /// The joint.
-        joint: usize,
-        /// The morph target.
-        target: usize,
-    },
     /// A property of the skeleton, as wide as the property.
     Property(usize),
 }
@@ -29,6 +25,21 @@ pub enum Target {
 pub struct Track {
     /// What is driven.
     pub target: Target,
+    /// The one number of the target that the curve, which is then 1 wide, drives; `None` for all of them. Numbers that
+    /// nothing drives are as at rest. Of a rotation there are no single numbers.
+    pub component: Option<usize>,
     /// Its values over time.
     pub curve: Curve,
+}
+
+impl Track {
+    /// A track that drives a whole target.
+    pub fn new(target: Target, curve: Curve) -> Self {
+        Self { target, component: None, curve }
+    }
+
+    /// A track that drives one number of a target.
+    pub fn component(target: Target, component: usize, curve: Curve) -> Self {
+        Self { target, component: Some(component), curve }
+    }
 }

@@ -3,41 +3,65 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::DQuat;
+use glam::{DQuat, DVec3, DVec4};
 
 use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
-use crate::model::library::is_rotation;
+use crate::model::interpolator::Interpolator;
+use crate::model::library::{Library, is_rotation};
 use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
-use crate::model::track::Target;
+use crate::model::track::{Target, Track};
 use crate::pack::arrays::{Arrays, Sizes};
+use crate::pack::channels::{pack_joint_channels, pack_value_channels};
 use crate::pack::easing;
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
-    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_LINEAR, MODE_REST, MODE_STEP, SHAPE_ROTATION, ValueChannel,
+    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP,
+    SHAPE_ROTATION,
 };
-use crate::pack::timeline::Timelines;
+use crate::pack::timeline::{PackedTimeline, Timelines};
+use crate::pack::unroll::Beyond;
 
-/// Up to four numbers of a track: what a channel samples.
-struct Column<'a> {
-    target: Target,
-    curve: &'a Curve,
-    /// First of the track's numbers, and how many.
+/// Up to four numbers of a track, or all that an interpolator makes: what a channel samples.
+pub struct Column<'a> {
+    /// What is driven.
+    pub target: Target,
+    /// The first of the target's numbers, and how many.
+    pub place: (usize, usize),
+    /// The first of the curve's numbers, and how many.
     part: (usize, usize),
-    rotation: bool,
+    curve: &'a Curve,
+    /// Whether they are a quaternion that interpolates as a rotation.
+    pub rotation: bool,
     /// Whether the curve is one value for all times: asked once, since it looks at all keys.
     constant: bool,
+    interpolator: Option<&'a dyn Interpolator>,
+    beyond: Beyond,
 }
 
+impl Column<'_> {
+    /// How a channel says how many numbers it has and what they mean, or whose interpolator makes them.
+    pub fn shape(&self) -> u32 {
+        match self.curve.interpolation() {
+            Interpolation::Custom(id) if !self.constant => id.index() as u32,
+            _ => self.place.1 as u32 | if self.rotation { SHAPE_ROTATION } else { 0 },
+        }
+    }
+}
+
+/// Channels, by target, the first of its numbers, and how many.
+pub type Channels = HashMap<(Target, (usize, usize)), Channel>;
+
 /// Packs a clip, and gives the place of its record in the words.
-pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, skeleton: &Skeleton, clip: &Clip) -> (u32, u32) {
-    let columns = columns(skeleton, clip);
-    let mut channels = HashMap::new();
+pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Library, clip: &Clip) -> (u32, u32) {
+    let skeleton = library.skeleton(clip.skeleton);
+    let columns = columns(library, skeleton, clip);
+    let mut channels = Channels::new();
     for column in columns.iter().filter(|column| column.constant) {
-        let value = element(column, 0, 0);
-        channels.insert((column.target, column.part.0), Channel::new(MODE_CONSTANT, 0, arrays.push_value(value)));
+        let value = arrays.push_value(constant(column));
+        channels.insert((column.target, column.place), Channel::new(MODE_CONSTANT, 0, value));
     }
     let records = pack_keys(arrays, timelines, &columns, &mut channels);
     let timeline_count = records.len() as u32;
@@ -57,45 +81,64 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, skeleton: &Skel
     (arrays.push_records(&[record]), timeline_count)
 }
 
-/// What a clip takes at most, without its timelines' times.
-pub fn sizes(skeleton: &Skeleton, clip: &Clip) -> Sizes {
-    let per_track = |track: &crate::model::track::Track| {
-        let curve = &track.curve;
-        let keys =
-            if curve.is_constant() { 1 } else { curve.timeline().len() * curve.interpolation().elements_per_key() };
-        keys.saturating_mul(curve.width().div_ceil(4))
-    };
+/// What a clip takes at most.
+pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
+    let skeleton = library.skeleton(clip.skeleton);
     let numbers = skeleton.weight_count() + skeleton.property_width();
-    let timelines = record::Timeline::WORDS * clip.tracks.len();
+    // Of a joint's parts, those that are driven number by number take three more channels and three values.
+    let split = 3 * clip.tracks.iter().filter(|track| track.component.is_some()).count();
     let mut sizes = Sizes {
-        words: 6 * skeleton.joints().len() + record::Clip::WORDS + timelines + 4 * numbers,
-        values: clip.tracks.iter().map(per_track).fold(numbers, usize::saturating_add),
+        words: 6 * skeleton.joints().len() + record::Clip::WORDS + 4 * numbers + Channel::WORDS * split,
+        values: numbers + split,
     };
-    for easing in clip.tracks.iter().map(|track| easing::sizes(&track.curve)) {
-        sizes.words = sizes.words.saturating_add(easing.words);
-        sizes.values = sizes.values.saturating_add(easing.values);
+    let mut add = |more: Sizes| {
+        sizes.words = sizes.words.saturating_add(more.words);
+        sizes.values = sizes.values.saturating_add(more.values);
+    };
+    for Track { curve, .. } in &clip.tracks {
+        let keys = if curve.is_constant() { 1 } else { curve.timeline().len() * elements(curve.interpolation()) };
+        add(Sizes { words: record::Timeline::WORDS, values: keys.saturating_mul(curve.width().div_ceil(4)) });
+        add(easing::sizes(curve));
+        add(PackedTimeline::sizes(curve.timeline(), curve.looped_keys(clip.length)));
     }
     sizes
 }
 
 /// All tracks in pieces of up to four numbers, ordered so that neighbouring joints' keys are neighbours.
-fn columns<'a>(skeleton: &Skeleton, clip: &'a Clip) -> Vec<Column<'a>> {
+fn columns<'a>(library: &'a Library, skeleton: &Skeleton, clip: &'a Clip) -> Vec<Column<'a>> {
     let mut columns = Vec::new();
     for track in &clip.tracks {
-        let width = track.curve.width();
-        let rotation = is_rotation(skeleton, track.target);
-        let constant = track.curve.is_constant();
-        let pieces = (0..width).step_by(4).map(|first| (first, (width - first).min(4)));
-        columns.extend(pieces.map(|part| Column {
-            target: track.target,
-            curve: &track.curve,
-            part,
-            rotation,
-            constant,
-        }));
+        let (target, curve) = (track.target, &track.curve);
+        let rotation = is_rotation(skeleton, target);
+        let constant = curve.is_constant();
+        let beyond = Beyond::new(curve, rotation, clip.length);
+        let width = curve.width();
+        let first_place = track.component.unwrap_or(0);
+        let interpolator = match curve.interpolation() {
+            Interpolation::Custom(id) => Some(library.interpolator(id)),
+            _ => None,
+        };
+        // What an interpolator makes of a single key is a value like any other.
+        let split = if constant { 4 } else { interpolator.map_or(4, |_| width) };
+        let made = interpolator.map_or(width, |interpolator| interpolator.result_width());
+        let wide = if constant { made } else { width };
+        for first in (0..wide).step_by(split) {
+            let part = (first, (wide - first).min(split));
+            let place = if constant || interpolator.is_none() { part } else { (0, made) };
+            let place = (first_place + place.0, place.1);
+            columns.push(Column { target, place, part, curve, rotation, constant, interpolator, beyond });
+        }
     }
-    columns.sort_by_key(|column| (column.target, column.part));
+    columns.sort_by_key(|column| (column.target, column.place));
     columns
+}
+
+/// Columns that share their key times, the way these go on, and their easings.
+struct Shared<'a> {
+    timeline: &'a Arc<Timeline>,
+    beyond: Beyond,
+    easing: u32,
+    columns: Vec<&'a Column<'a>>,
 }
 
 /// Packs the keys of all columns that need some, timeline by timeline, one with several easings being several, the most
@@ -104,47 +147,69 @@ fn pack_keys(
     arrays: &mut Arrays,
     timelines: &mut Timelines,
     columns: &[Column],
-    channels: &mut HashMap<(Target, usize), Channel>,
+    channels: &mut Channels,
 ) -> Vec<record::Timeline> {
-    let mut shared: Vec<(&Arc<Timeline>, u32, Vec<&Column>)> = Vec::new();
-    let mut places: HashMap<(*const Timeline, u32), usize> = HashMap::new();
+    let mut shared: Vec<Shared> = Vec::new();
+    let mut places: HashMap<(*const Timeline, Beyond, u32), usize> = HashMap::new();
     for column in columns.iter().filter(|column| !column.constant) {
-        let timeline = column.curve.timeline();
+        let (timeline, beyond) = (column.curve.timeline(), column.beyond);
         let easing = timelines.easings.pack(arrays, column.curve);
-        let place = *places.entry((Arc::as_ptr(timeline), easing)).or_insert_with(|| {
-            shared.push((timeline, easing, Vec::new()));
+        let place = *places.entry((Arc::as_ptr(timeline), beyond, easing)).or_insert_with(|| {
+            shared.push(Shared { timeline, beyond, easing, columns: Vec::new() });
             shared.len() - 1
         });
-        shared[place].2.push(column);
+        shared[place].columns.push(column);
     }
-    shared.sort_by_key(|(_, _, columns)| std::cmp::Reverse(columns.len()));
+    shared.sort_by_key(|shared| std::cmp::Reverse(shared.columns.len()));
 
     let mut records = Vec::new();
-    for (index, (timeline, easing, columns)) in shared.into_iter().enumerate() {
-        let row: usize = columns.iter().map(|column| column.curve.interpolation().elements_per_key()).sum();
+    for (index, Shared { timeline, beyond, easing, columns }) in shared.into_iter().enumerate() {
+        let row: usize = columns.iter().map(|column| values_a_key(column)).sum();
         let block = arrays.values.len();
         arrays.values.resize(block + row * timeline.len(), [0.0; 4]);
         let mut place = block;
         for column in columns {
-            let elements = column.curve.interpolation().elements_per_key();
+            let count = values_a_key(column);
             let mut previous = None;
             for key in 0..timeline.len() {
-                for number in 0..elements {
+                for number in 0..count {
                     let value = key_value(column, key, number, &mut previous);
                     arrays.values[place + key * row + number] = value;
                 }
             }
-            let mode = match column.curve.interpolation() {
-                Interpolation::Step => MODE_STEP,
-                Interpolation::Linear => MODE_LINEAR,
-                Interpolation::CubicSpline => MODE_CUBIC,
-            };
-            channels.insert((column.target, column.part.0), Channel::new(mode, index as u32, place as u32));
-            place += elements;
+            let mode = mode(column);
+            channels.insert((column.target, column.place), Channel::new(mode, index as u32, place as u32));
+            place += count;
         }
-        records.push(timelines.pack(arrays, timeline).record(row, easing));
+        records.push(timelines.pack(arrays, timeline, beyond).record(row, easing));
     }
     records
+}
+
+/// Values that the packing has for each piece of up to four numbers of a key.
+fn elements(interpolation: Interpolation) -> usize {
+    if interpolation == Interpolation::Slerp { 2 } else { interpolation.elements_per_key() }
+}
+
+/// Values that a key of a column takes.
+fn values_a_key(column: &Column) -> usize {
+    match column.curve.interpolation() {
+        Interpolation::Custom(_) => column.part.1.div_ceil(4),
+        interpolation => elements(interpolation),
+    }
+}
+
+/// How the channel of a column that is not constant samples.
+fn mode(column: &Column) -> u32 {
+    let mode = match column.curve.interpolation() {
+        Interpolation::Step => MODE_STEP,
+        Interpolation::Linear => MODE_LINEAR,
+        Interpolation::CubicSpline => MODE_CUBIC,
+        Interpolation::Slerp => MODE_SLERP,
+        Interpolation::Custom(_) => MODE_CUSTOM,
+    };
+    let whole = column.place.1 == 3;
+    if matches!(column.target, Target::EulerAngles(_)) && whole { mode | MODE_EULER } else { mode }
 }
 
 /// A key's number as the engines want it. Rotations between which to slerp are each in the hemisphere of the
@@ -152,94 +217,56 @@ fn pack_keys(
 ///
 /// `previous` is the key before as it stands, and whether it was negated.
 fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
-    if !column.rotation || column.curve.interpolation() != Interpolation::Linear {
-        return element(column, key, number);
+    let curve = column.curve;
+    match curve.interpolation() {
+        Interpolation::Linear if column.rotation => {
+            let rotation = rotation::key(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY);
+            let negated = previous.is_some_and(|(before, negated)| negated != (before.dot(rotation) < 0.0));
+            *previous = Some((rotation, negated));
+            (if negated { -rotation } else { rotation }).as_quat().to_array()
+        }
+        Interpolation::Step if column.rotation => {
+            unit(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY).as_quat().to_array()
+        }
+        Interpolation::CubicSpline if number == 0 => some(curve.in_tangent(key), column.part),
+        Interpolation::CubicSpline if number == 2 => some(curve.out_tangent(key), column.part),
+        Interpolation::Slerp if number == 1 => {
+            let value = DVec4::from_slice(curve.value(key));
+            let next = DVec4::from_slice(curve.value((key + 1).min(curve.timeline().len() - 1)));
+            (if value.dot(next) < 0.0 { -next } else { next }).as_vec4().to_array()
+        }
+        Interpolation::Custom(_) => {
+            let first = 4 * number;
+            some(curve.value(key), (first, (column.part.1 - first).min(4)))
+        }
+        _ => some(curve.value(key), column.part),
     }
-    let rotation = rotation::key(DQuat::from_slice(column.curve.value(key))).unwrap_or(DQuat::IDENTITY);
-    let negated = previous.is_some_and(|(before, negated)| negated != (before.dot(rotation) < 0.0));
-    *previous = Some((rotation, negated));
-    (if negated { -rotation } else { rotation }).as_quat().to_array()
 }
 
-/// The numbers of an element of a key, filled with zeros; rotations that stand for themselves are of unit length.
-fn element(column: &Column, key: usize, number: usize) -> [f32; 4] {
-    let curve = column.curve;
-    let whole = match (curve.interpolation(), number) {
-        (Interpolation::CubicSpline, 0) if !column.constant => curve.in_tangent(key),
-        (Interpolation::CubicSpline, 2) => curve.out_tangent(key),
-        _ => curve.value(key),
+/// The value of a constant column as the engines want it: rotations are of unit length, and quaternions even where they
+/// are given by angles.
+fn constant(column: &Column) -> [f32; 4] {
+    let value = column.curve.value(0);
+    let Some(interpolator) = column.interpolator else {
+        let rotation = match column.target {
+            Target::EulerAngles(_) if column.place.1 == 3 => {
+                Some(rotation::from_euler_angles(DVec3::from_slice(value)))
+            }
+            _ if column.rotation => Some(unit(DQuat::from_slice(value)).unwrap_or(DQuat::IDENTITY)),
+            _ => None,
+        };
+        return rotation.map_or_else(|| some(value, column.part), |rotation| rotation.as_quat().to_array());
     };
-    let (first, count) = column.part;
+    let mut result = vec![0.0; interpolator.result_width()];
+    interpolator.no_lerp(value, &mut result);
+    some(&result, column.part)
+}
+
+/// Some numbers, filled with zeros.
+fn some(numbers: &[f64], (first, count): (usize, usize)) -> [f32; 4] {
     let mut value = [0.0; 4];
-    for (to, from) in value.iter_mut().zip(&whole[first..first + count]) {
+    for (to, from) in value.iter_mut().zip(&numbers[first..first + count]) {
         *to = *from as f32;
     }
-    if column.rotation && (curve.interpolation() != Interpolation::CubicSpline || column.constant) {
-        return unit(DQuat::from_slice(whole)).unwrap_or(DQuat::IDENTITY).as_quat().to_array();
-    }
     value
-}
-
-fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &HashMap<(Target, usize), Channel>) -> u32 {
-    let rest = Channel::new(MODE_REST, 0, 0);
-    let part = |target: fn(usize) -> Target| {
-        (0..skeleton.joints().len()).map(move |joint| *channels.get(&(target(joint), 0)).unwrap_or(&rest))
-    };
-    let records: Vec<Channel> =
-        part(Target::Translation).chain(part(Target::Rotation)).chain(part(Target::Scale)).collect();
-    arrays.push_records(&records)
-}
-
-/// Channels that together write every morph weight and every property: those of the clip, and constants for the rest.
-fn pack_value_channels(
-    arrays: &mut Arrays,
-    skeleton: &Skeleton,
-    columns: &[Column],
-    channels: &HashMap<(Target, usize), Channel>,
-) -> (u32, u32, u32) {
-    let mut first_weight = Vec::new();
-    let mut rest: Vec<f64> = Vec::new();
-    for joint in skeleton.joints() {
-        first_weight.push(rest.len());
-        rest.extend(&joint.weights);
-    }
-    let weight_count = rest.len();
-    let mut first_property = Vec::new();
-    for property in skeleton.properties() {
-        first_property.push(rest.len());
-        let unit = if property.rotation { unit(DQuat::from_slice(&property.rest)) } else { None };
-        rest.extend(unit.map_or_else(|| property.rest.clone(), |unit| unit.to_array().to_vec()));
-    }
-
-    let mut records = Vec::new();
-    let mut driven = vec![false; rest.len()];
-    for column in columns {
-        let first = match column.target {
-            Target::Weights(joint) => first_weight[joint],
-            Target::Weight { joint, target } => first_weight[joint] + target,
-            Target::Property(property) => first_property[property],
-            _ => continue,
-        };
-        let (part, count) = column.part;
-        let output = first + part;
-        driven[output..output + count].fill(true);
-        let Channel { values, sampler } = channels[&(column.target, part)];
-        let shape = count as u32 | if column.rotation { SHAPE_ROTATION } else { 0 };
-        records.push(ValueChannel { values, sampler, output: output as u32, shape });
-    }
-    let mut output = 0;
-    while output < rest.len() {
-        let end = if output < weight_count { weight_count } else { rest.len() };
-        let count = (output..end).take(4).take_while(|&number| !driven[number]).count();
-        if count > 0 {
-            let mut value = [0.0; 4];
-            value.iter_mut().zip(&rest[output..output + count]).for_each(|(to, from)| *to = *from as f32);
-            let Channel { values, sampler } = Channel::new(MODE_CONSTANT, 0, arrays.push_value(value));
-            records.push(ValueChannel { values, sampler, output: output as u32, shape: count as u32 });
-        }
-        output += count.max(1);
-    }
-    records.sort_by_key(|record| record.output);
-    let weight_channels = records.iter().filter(|record| (record.output as usize) < weight_count).count();
-    (arrays.push_records(&records), weight_channels as u32, records.len() as u32)
 }

@@ -87,12 +87,12 @@ fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> record::L
     let skeleton = &packing.skeletons[crowd.skeleton(instance).index()];
     let rest = record::Layer { clip: skeleton.rest_clip, ..Default::default() };
     let Some(layer) = crowd.layers(instance).first() else { return rest };
-    let Some(&PackedClip { place: clip, duration, .. }) = packing.clip(layer.clip) else { return rest };
+    let Some(&PackedClip { place: clip, duration, length, wrap, .. }) = packing.clip(layer.clip) else { return rest };
     match layer.time {
         LayerTime::At(seconds) => {
-            let (time_high, time_low) = split(seconds);
+            let (time_high, time_low) = split(length.map_or(seconds, |length| seconds.clamp(0.0, length)));
             record::Layer { clip, time_high, time_low, ..Default::default() }
         }
-        LayerTime::Playing(playback) => pack_playback(clip, duration, &playback),
+        LayerTime::Playing(playback) => pack_playback(clip, duration, &playback.of_clip(wrap)),
     }
 }

@@ -4,10 +4,11 @@ use crate::error::Error;
 use crate::model::clip::Clip;
 use crate::model::id::{ClipId, SkeletonId};
 use crate::model::library::Library;
+use crate::model::playback::WrapMode;
 use crate::model::skin::Skin;
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record;
-use crate::pack::timeline::{PackedTimeline, Timelines};
+use crate::pack::timeline::Timelines;
 use crate::pack::{clip, skeleton};
 
 /// A library in flat arrays, ready for an engine.
@@ -27,6 +28,10 @@ pub(crate) struct PackedClip {
     pub skeleton: SkeletonId,
     /// Its duration in seconds.
     pub duration: f64,
+    /// The duration, where times are kept within it.
+    pub length: Option<f64>,
+    /// How it plays where nobody says.
+    pub wrap: WrapMode,
 }
 
 /// A skeleton's record, and what only the host needs.
@@ -55,19 +60,19 @@ impl Packing {
             let skeleton = library.skeleton(id);
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
             let record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
-            let rest = Clip { name: None, skeleton: id, tracks: Vec::new() };
-            let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, skeleton, &rest);
+            let rest = Clip::new(None, id, Vec::new());
+            let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, library, &rest);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
             skeletons.push(PackedSkeleton { record, rest_clip, skins, parents });
         }
         let mut clips = Vec::new();
         for clip in library.clips() {
-            let skeleton = library.skeleton(clip.skeleton);
-            let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, skeleton, clip);
+            let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, library, clip);
             let most = &mut skeletons[clip.skeleton.index()].record.timeline_count;
             *most = timeline_count.max(*most);
-            clips.push(PackedClip { place, skeleton: clip.skeleton, duration: clip.duration() });
+            let (skeleton, duration) = (clip.skeleton, clip.duration());
+            clips.push(PackedClip { place, skeleton, duration, length: clip.length, wrap: clip.wrap });
         }
         Ok(Self { arrays, skeletons, clips })
     }
@@ -95,11 +100,10 @@ fn check_sizes(library: &Library) -> Result<(), Error> {
         let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
         let skeleton = library.skeleton(id);
         add(skeleton::sizes(skeleton, &skins));
-        add(clip::sizes(skeleton, &Clip { name: None, skeleton: id, tracks: Vec::new() }));
+        add(clip::sizes(library, &Clip::new(None, id, Vec::new())));
     }
     for clip in library.clips() {
-        add(clip::sizes(library.skeleton(clip.skeleton), clip));
-        clip.tracks.iter().for_each(|track| add(PackedTimeline::sizes(track.curve.timeline())));
+        add(clip::sizes(library, clip));
     }
     for (what, needed) in [("words of a packed library", total.words), ("values of a packed library", total.values)] {
         if needed >= record::NONE as usize {

@@ -4,6 +4,7 @@
 //! vectors of four `f32`: keys, rest poses, inverse bind matrices. Offsets into them are in their own elements.
 
 pub mod arrays;
+pub mod channels;
 pub mod clip;
 pub mod crowd;
 pub mod easing;
@@ -13,3 +14,4 @@ pub mod playback;
 pub mod record;
 pub mod skeleton;
 pub mod timeline;
+pub mod unroll;

@@ -50,8 +50,19 @@ pub const MODE_STEP: u32 = 2;
 pub const MODE_LINEAR: u32 = 3;
 /// Cubic Hermite splines.
 pub const MODE_CUBIC: u32 = 4;
+/// Spherically between quaternions of any length. A key has two values: its own, and the next key's in its hemisphere.
+pub const MODE_SLERP: u32 = 5;
+/// By an interpolator, whose index is the channel's shape.
+pub const MODE_CUSTOM: u32 = 6;
+/// Three channels, one a number: the place of their records in the words.
+pub const MODE_SPLIT: u32 = 7;
+/// Bit of a mode: the numbers are angles in degrees, about x, z and y, of a rotation.
+pub const MODE_EULER: u32 = 128;
 /// Bits of [`Channel::sampler`] that hold the mode; the timeline's index in its clip lies above them.
 pub const MODE_BITS: u32 = 8;
+
+/// Bit of [`Mapping::source`]: the way to the next key is a straight line, not eased.
+pub const MAP_STRAIGHT: u32 = 1 << 31;
 
 /// Code of an easing that changes nothing.
 pub const EASING_LINEAR: u32 = 0;
@@ -184,6 +195,24 @@ record! {
         /// Words: how many codes of easings, then the codes; the first rules the first interval, and so on, the last all
         /// that are left. None: no easing.
         easing: u32,
+        /// Seconds before and after a key in which it is hit.
+        window: f32,
+        /// Words: for each key time a mapping. None: each stands for the key of its place.
+        map: u32,
+    }
+}
+
+record! {
+    /// What lies at a key time of a timeline that goes on beyond its keys, and from there to the next, in the words.
+    Mapping {
+        /// The key that is hit there.
+        hit: u32,
+        /// The key from which the way leads on to the next, and whether it is straight.
+        source: u32,
+        /// The fraction of that way at the key time.
+        offset: f32,
+        /// How much of the way is gone until the next key time.
+        scale: f32,
     }
 }
 

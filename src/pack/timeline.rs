@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::model::timeline::Timeline;
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::easing::Easings;
-use crate::pack::record::{self, NONE, split};
+use crate::pack::record::{self, Mapping, NONE, split};
+use crate::pack::unroll::{Beyond, unroll};
 
 /// Beyond this many cells an `f32` no longer tells one from the next.
 const MOST_CELLS: usize = 1 << 20;
@@ -22,24 +23,32 @@ pub struct PackedTimeline {
 pub struct Timelines {
     /// The easings.
     pub(crate) easings: Easings,
-    packed: HashMap<*const Timeline, PackedTimeline>,
+    packed: HashMap<(*const Timeline, Beyond), PackedTimeline>,
 }
 
 impl PackedTimeline {
-    /// Packs a timeline of two keys or more.
-    pub fn new(arrays: &mut Arrays, timeline: &Timeline) -> Self {
+    /// Packs a timeline of two keys or more, and how it goes on beyond them.
+    pub fn new(arrays: &mut Arrays, timeline: &Timeline, beyond: Beyond) -> Self {
+        let unrolled = unroll(timeline, beyond);
+        let map = unrolled.as_ref().map_or(NONE, |keys| {
+            let map: Vec<Mapping> = keys.iter().map(|key| key.map).collect();
+            arrays.push_records(&map)
+        });
+        let laid_out: Option<Vec<f64>> = unrolled.map(|keys| keys.iter().map(|key| key.time).collect());
+        let key_times = laid_out.as_deref().unwrap_or(timeline.times());
+
         let times = arrays.words.len();
-        for &time in timeline.times() {
+        for &time in key_times {
             let (high, low) = split(time);
             arrays.words.extend([high.to_bits(), low.to_bits()]);
         }
-        let gaps = timeline.len() - 1;
-        let even = timeline.step().is_some() && gaps <= MOST_CELLS;
-        let cells = if even { gaps } else { timeline.len().min(MOST_CELLS) };
-        let table = if even { NONE } else { pack_table(arrays, timeline, cells) };
-        let span = timeline.last() - timeline.first();
+        let gaps = key_times.len() - 1;
+        let even = map == NONE && timeline.step().is_some() && gaps <= MOST_CELLS;
+        let cells = if even { gaps } else { key_times.len().min(MOST_CELLS) };
+        let table = if even { NONE } else { pack_table(arrays, key_times, cells) };
+        let span = key_times[gaps] - key_times[0];
         let record = record::Timeline {
-            key_count: timeline.len() as u32,
+            key_count: key_times.len() as u32,
             times: times as u32,
             // A span too short for an f32 leaves one cell in use: slower, not wrong.
             cells_per_second: (cells as f64 / span).min(f64::from(f32::MAX)) as f32,
@@ -47,6 +56,8 @@ impl PackedTimeline {
             table,
             row: 0,
             easing: NONE,
+            window: timeline.window() as f32,
+            map,
         };
         Self { record }
     }
@@ -56,27 +67,28 @@ impl PackedTimeline {
         record::Timeline { row: row as u32, easing, ..self.record }
     }
 
-    /// The words that a timeline takes.
-    pub fn sizes(timeline: &Timeline) -> Sizes {
-        Sizes { words: 3 * timeline.len() + 1, values: 0 }
+    /// The words that a timeline takes at most, with so many keys laid out beyond its own.
+    pub fn sizes(timeline: &Timeline, beyond: usize) -> Sizes {
+        Sizes { words: (3 + Mapping::WORDS) * (timeline.len() + beyond) + 1, values: 0 }
     }
 }
 
 impl Timelines {
     /// Packs a timeline, once however often it is asked for.
-    pub fn pack(&mut self, arrays: &mut Arrays, timeline: &Arc<Timeline>) -> PackedTimeline {
-        *self.packed.entry(Arc::as_ptr(timeline)).or_insert_with(|| PackedTimeline::new(arrays, timeline))
+    pub fn pack(&mut self, arrays: &mut Arrays, timeline: &Arc<Timeline>, beyond: Beyond) -> PackedTimeline {
+        let place = (Arc::as_ptr(timeline), beyond);
+        *self.packed.entry(place).or_insert_with(|| PackedTimeline::new(arrays, timeline, beyond))
     }
 }
 
 /// For the start of each cell, and the end of the last, the last key at or before it.
-fn pack_table(arrays: &mut Arrays, timeline: &Timeline, cells: usize) -> u32 {
+fn pack_table(arrays: &mut Arrays, times: &[f64], cells: usize) -> u32 {
     let table = arrays.words.len();
-    let span = timeline.last() - timeline.first();
+    let (first, span) = (times[0], times[times.len() - 1] - times[0]);
     let mut key = 0;
     for cell in 0..=cells {
-        let start = timeline.first() + span * cell as f64 / cells as f64;
-        while key + 1 < timeline.len() && timeline.times()[key + 1] <= start {
+        let start = first + span * cell as f64 / cells as f64;
+        while key + 1 < times.len() && times[key + 1] <= start {
             key += 1;
         }
         arrays.words.push(key as u32);

@@ -4,13 +4,17 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use crate::model::curve::Curve;
 use crate::model::easing::Easing;
-use crate::reference::search::{Place, find};
+use crate::reference::extrapolate;
+use crate::reference::search::Place;
 
-/// The place of a time on a curve, its fraction eased; a key that is hit is hit still.
-pub fn place(curve: &Curve, time: f64) -> Place {
-    let Place { key, fraction } = find(curve.timeline(), time);
-    let eased = if fraction == 0.0 { 0.0 } else { ease(curve.easing_at(key), fraction) };
-    Place { key, fraction: eased }
+/// The place of a time on a curve, its fraction eased; a key that is hit is hit still, and a straight line straight.
+/// `rotation` says that the curve is one of rotations.
+pub fn place(curve: &Curve, time: f64, rotation: bool) -> Place {
+    let place = extrapolate::place(curve, time, rotation);
+    if place.hit || place.straight {
+        return place;
+    }
+    Place { fraction: ease(curve.easing_at(place.key), place.fraction), ..place }
 }
 
 /// An easing at `k`, by the formulas beside its variant.

@@ -4,11 +4,14 @@
 //! packing of it, so that a fault of the packing shows.
 
 pub mod ease;
+pub mod extrapolate;
 pub mod hierarchy;
 pub mod phase;
 pub mod sample;
 pub mod search;
 pub mod skin;
+
+use std::collections::BTreeMap;
 
 use glam::{DQuat, DVec3};
 
@@ -19,7 +22,7 @@ use crate::model::id::SkeletonId;
 use crate::model::library::{Library, is_rotation};
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
-use crate::model::rotation::unit;
+use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;
 use crate::model::ticks::Ticks;
 use crate::model::track::{Target, Track};
@@ -43,9 +46,9 @@ impl<'a> Reference<'a> {
         let mut values = Values::at_rest(skeleton);
         for layer in layers {
             let clip = self.library.clip(layer.clip);
-            let time = phase::clip_time(layer.time, now, clip.duration());
+            let time = phase::clip_time(layer.time, now, clip);
             for track in &clip.tracks {
-                values.drive(skeleton, track, time);
+                values.drive(self.library, skeleton, track, time);
             }
         }
         let model = if outputs.model || outputs.skin { hierarchy::model(skeleton, &values.local) } else { Vec::new() };
@@ -91,6 +94,8 @@ struct Values {
     local: Vec<Transform>,
     weights: Vec<Vec<f64>>,
     properties: Vec<Vec<f64>>,
+    /// By joint, where they are driven.
+    euler_angles: BTreeMap<usize, DVec3>,
 }
 
 impl Values {
@@ -105,10 +110,10 @@ impl Values {
             properties.push(unit.map_or_else(|| property.rest.clone(), |unit| unit.to_array().to_vec()));
         }
         let weights = skeleton.joints().iter().map(|joint| joint.weights.clone()).collect();
-        Self { local, weights, properties }
+        Self { local, weights, properties, euler_angles: BTreeMap::new() }
     }
 
-    fn drive(&mut self, skeleton: &Skeleton, track: &Track, time: f64) {
+    fn drive(&mut self, library: &Library, skeleton: &Skeleton, track: &Track, time: f64) {
         if is_rotation(skeleton, track.target) {
             let rotation = sample::rotation(&track.curve, time);
             match track.target {
@@ -118,14 +123,24 @@ impl Values {
             }
             return;
         }
-        let value = sample::value(&track.curve, time);
-        match track.target {
-            Target::Translation(joint) => self.local[joint].translation = DVec3::from_slice(&value),
-            Target::Scale(joint) => self.local[joint].scale = DVec3::from_slice(&value),
-            Target::Weights(joint) => self.weights[joint] = value,
-            Target::Weight { joint, target } => self.weights[joint][target] = value[0],
-            Target::Property(property) => self.properties[property] = value,
+        let value = sample::value(library, &track.curve, time);
+        let numbers: &mut [f64] = match track.target {
+            Target::Translation(joint) => self.local[joint].translation.as_mut(),
+            Target::Scale(joint) => self.local[joint].scale.as_mut(),
+            Target::EulerAngles(joint) => {
+                let rest = || rotation::to_euler_angles(skeleton.joints()[joint].rest.rotation);
+                self.euler_angles.entry(joint).or_insert_with(rest).as_mut()
+            }
+            Target::Weights(joint) => &mut self.weights[joint],
+            Target::Property(property) => &mut self.properties[property],
             Target::Rotation(_) => unreachable!("rotations were driven above"),
+        };
+        match track.component {
+            Some(component) => numbers[component] = value[0],
+            None => numbers.copy_from_slice(&value),
+        }
+        if let Target::EulerAngles(joint) = track.target {
+            self.local[joint].rotation = rotation::from_euler_angles(self.euler_angles[&joint]);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Stage 1: from the crowd's clock to a clip's time.
 
+use crate::model::clip::Clip;
 use crate::model::crowd::LayerTime;
 use crate::model::playback::Playback;
 use crate::model::ticks::Ticks;
@@ -17,11 +18,14 @@ pub struct Phase {
     pub stopped: bool,
 }
 
-/// The time of a clip in seconds, for a layer at a tick of the crowd's clock. `duration` is the clip's, in seconds.
-pub fn clip_time(time: LayerTime, now: Ticks, duration: f64) -> f64 {
+/// The time of a clip in seconds, for a layer at a tick of the crowd's clock.
+pub fn clip_time(time: LayerTime, now: Ticks, clip: &Clip) -> f64 {
     match time {
-        LayerTime::At(seconds) => seconds,
-        LayerTime::Playing(playback) => phase(&playback, played(&playback, now), duration).time,
+        LayerTime::At(seconds) => clip.keep(seconds),
+        LayerTime::Playing(playback) => {
+            let playback = playback.of_clip(clip.wrap);
+            phase(&playback, played(&playback, now), clip.duration()).time
+        }
     }
 }
 
@@ -77,11 +81,16 @@ pub fn phase(playback: &Playback, played: f64, duration: f64) -> Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::id::SkeletonId;
     use crate::model::playback::WrapMode;
+
+    fn clip(duration: f64) -> Clip {
+        Clip { length: Some(duration), ..Clip::new(None, SkeletonId(0), Vec::new()) }
+    }
 
     fn playing(seconds: f64, rate: f64, duration: f64) -> f64 {
         let time = LayerTime::Playing(Playback::looping(Ticks::from_seconds(1.0), rate));
-        clip_time(time, Ticks::from_seconds(1.0 + seconds), duration)
+        clip_time(time, Ticks::from_seconds(1.0 + seconds), &clip(duration))
     }
 
     #[test]
@@ -98,7 +107,7 @@ mod tests {
     fn a_mode_that_does_not_repeat_waits_for_its_start_and_stays_at_its_end() {
         let at = |seconds: f64, wrap: WrapMode| {
             let time = LayerTime::Playing(Playback::new(wrap, Ticks::from_seconds(1.0), 1.0));
-            clip_time(time, Ticks::from_seconds(seconds), 2.0)
+            clip_time(time, Ticks::from_seconds(seconds), &clip(2.0))
         };
         assert_eq!([0.0, 1.5, 9.0].map(|seconds| at(seconds, WrapMode::Normal)), [0.0, 0.5, 2.0]);
         assert_eq!([0.0, 1.5, 9.0].map(|seconds| at(seconds, WrapMode::Reverse)), [2.0, 1.5, 0.0]);
@@ -107,11 +116,12 @@ mod tests {
     #[test]
     fn the_ends_of_the_clock_do_not_overflow() {
         let time = LayerTime::Playing(Playback::looping(Ticks(i64::MIN), -1e6));
-        assert!((0.0..=2.0).contains(&clip_time(time, Ticks(i64::MAX), 2.0)));
+        assert!((0.0..=2.0).contains(&clip_time(time, Ticks(i64::MAX), &clip(2.0))));
     }
 
     #[test]
-    fn a_fixed_time_is_neither_wrapped_nor_clamped() {
-        assert_eq!(clip_time(LayerTime::At(-3.5), Ticks(99), 2.0), -3.5);
+    fn a_fixed_time_is_kept_within_a_clip_that_has_a_length() {
+        let at = |length| clip_time(LayerTime::At(-3.5), Ticks(99), &Clip { length, ..clip(2.0) });
+        assert_eq!((at(None), at(Some(2.0))), (-3.5, 0.0));
     }
 }

@@ -3,24 +3,49 @@
 use glam::DQuat;
 
 use crate::model::curve::{Curve, Interpolation};
+use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
 use crate::reference::ease;
 use crate::reference::search::Place;
 
-/// The value of a curve at a time in seconds, as many numbers as the curve is wide.
-pub fn value(curve: &Curve, time: f64) -> Vec<f64> {
-    let Place { key, fraction } = ease::place(curve, time);
-    if fraction == 0.0 {
+/// The value of a curve at a time in seconds: as many numbers as the curve is wide, or as its interpolator makes.
+pub fn value(library: &Library, curve: &Curve, time: f64) -> Vec<f64> {
+    value_at(library, curve, ease::place(curve, time, false))
+}
+
+/// The value of a curve at a place.
+pub(crate) fn value_at(library: &Library, curve: &Curve, place: Place) -> Vec<f64> {
+    let Place { key, fraction, hit, straight } = place;
+    if let Interpolation::Custom(id) = curve.interpolation() {
+        let interpolator = library.interpolator(id);
+        let mut result = vec![0.0; interpolator.result_width()];
+        if hit {
+            interpolator.no_lerp(curve.value(key), &mut result);
+        } else {
+            interpolator.lerp(curve.value(key), curve.value(key + 1), fraction, interval(curve, key), &mut result);
+        }
+        return result;
+    }
+    if hit {
         return curve.value(key).to_vec();
     }
+    let line = || {
+        let pairs = curve.value(key).iter().zip(curve.value(key + 1));
+        pairs.map(|(a, b)| (1.0 - fraction) * a + fraction * b).collect()
+    };
     match curve.interpolation() {
-        Interpolation::Step => curve.value(key).to_vec(),
-        Interpolation::Linear => {
-            let pairs = curve.value(key).iter().zip(curve.value(key + 1));
-            pairs.map(|(a, b)| (1.0 - fraction) * a + fraction * b).collect()
-        }
+        _ if straight => line(),
+        Interpolation::Step | Interpolation::Custom(_) => curve.value(key).to_vec(),
+        Interpolation::Linear => line(),
         Interpolation::CubicSpline => spline(curve, key, fraction),
+        Interpolation::Slerp => quaternion(curve, key, fraction).to_array().to_vec(),
     }
+}
+
+/// Seconds from a key to the next.
+fn interval(curve: &Curve, key: usize) -> f64 {
+    let times = curve.timeline().times();
+    times[key + 1] - times[key]
 }
 
 /// The value of a curve of quaternions at a time in seconds, of unit length.
@@ -28,18 +53,18 @@ pub fn value(curve: &Curve, time: f64) -> Vec<f64> {
 /// It is normalised after interpolation. A spline that passes through zero, which no normalisation can mend, has its
 /// previous key's rotation there.
 pub fn rotation(curve: &Curve, time: f64) -> DQuat {
-    let place = ease::place(curve, time);
+    let place = ease::place(curve, time, true);
     let previous = || unit(DQuat::from_slice(curve.value(place.key)));
     unit(unnormalised_rotation(curve, place)).or_else(previous).unwrap_or(DQuat::IDENTITY)
 }
 
 /// What is normalised to give the rotation at a place.
-pub(crate) fn unnormalised_rotation(curve: &Curve, Place { key, fraction }: Place) -> DQuat {
+pub(crate) fn unnormalised_rotation(curve: &Curve, Place { key, fraction, hit, .. }: Place) -> DQuat {
     let stored = |key: usize| DQuat::from_slice(curve.value(key));
     let end = |key: usize| rotation::key(stored(key)).unwrap_or(DQuat::IDENTITY);
     match curve.interpolation() {
-        _ if fraction == 0.0 => stored(key),
-        Interpolation::Step => stored(key),
+        _ if hit => stored(key),
+        Interpolation::Step | Interpolation::Slerp | Interpolation::Custom(_) => stored(key),
         Interpolation::Linear => slerp(end(key), end(key + 1), fraction),
         Interpolation::CubicSpline => DQuat::from_slice(&spline(curve, key, fraction)),
     }
@@ -62,10 +87,23 @@ fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     (a * from + b * to) * angle.sin().recip()
 }
 
+/// Spherical interpolation of quaternions that are taken as they are, as Cocos Creator does it: linear where they are so
+/// near that `1 - cos <= 1e-6`, else with the sines of their angle as weights, whatever their lengths.
+fn quaternion(curve: &Curve, key: usize, fraction: f64) -> DQuat {
+    let fraction = fraction.clamp(-MOST_ARCS, 1.0 + MOST_ARCS);
+    let (a, b) = (DQuat::from_slice(curve.value(key)), DQuat::from_slice(curve.value(key + 1)));
+    let cosine = a.dot(b).abs();
+    let b = if a.dot(b) < 0.0 { -b } else { b };
+    if 1.0 - cosine <= 1e-6 {
+        return a * (1.0 - fraction) + b * fraction;
+    }
+    let angle = cosine.acos();
+    (a * ((1.0 - fraction) * angle).sin() + b * (fraction * angle).sin()) * angle.sin().recip()
+}
+
 /// A cubic Hermite spline, its tangents scaled by the key interval (glTF 2.0, appendix C.5).
 pub(crate) fn spline(curve: &Curve, key: usize, t: f64) -> Vec<f64> {
-    let times = curve.timeline().times();
-    let interval = times[key + 1] - times[key];
+    let interval = interval(curve, key);
     let (t2, t3) = (t * t, t * t * t);
     let at = |i: usize| {
         (2.0 * t3 - 3.0 * t2 + 1.0) * curve.value(key)[i]

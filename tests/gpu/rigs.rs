@@ -104,20 +104,22 @@ fn mixed() -> Library {
         Curve::new(timeline.clone(), Interpolation::Linear, width, values).unwrap()
     };
     let clips = [
-        (rig, vec![Target::Weights(3), Target::Property(1), Target::Translation(1), Target::Translation(40)]),
-        (rig, vec![Target::Weight { joint: 9, target: 0 }, Target::Property(0)]),
-        (bodiless, vec![Target::Property(0)]),
-        (plain, vec![Target::Translation(1)]),
+        (rig, vec![Target::Weights(3), Target::Property(1), Target::Translation(1), Target::Translation(40)], None),
+        (rig, vec![Target::Property(0)], Some(Target::Weights(9))),
+        (bodiless, vec![Target::Property(0)], None),
+        (plain, vec![Target::Translation(1)], None),
     ];
-    for (skeleton, targets) in clips {
+    for (skeleton, targets, single) in clips {
         let width = |target: Target| match (target, skeleton == rig) {
             (Target::Weights(_), _) => 5,
             (Target::Property(1), _) => 6,
-            (Target::Weight { .. }, _) | (Target::Property(_), true) => 1,
+            (Target::Property(_), true) => 1,
             _ => 3,
         };
-        let tracks = targets.into_iter().map(|target| Track { target, curve: curve(width(target)) }).collect();
-        library.add_clip(Clip { name: None, skeleton, tracks }).unwrap();
+        let mut tracks: Vec<Track> =
+            targets.into_iter().map(|target| Track::new(target, curve(width(target)))).collect();
+        tracks.extend(single.map(|target| Track::component(target, 0, curve(1))));
+        library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
     }
     library
 }

@@ -29,8 +29,8 @@ pub fn library(joints: Vec<Joint>) -> (Library, SkeletonId) {
 
 /// A clip of these tracks, added to a library.
 pub fn clip(library: &mut Library, skeleton: SkeletonId, tracks: Vec<(Target, Curve)>) -> ClipId {
-    let tracks = tracks.into_iter().map(|(target, curve)| Track { target, curve }).collect();
-    library.add_clip(Clip { name: None, skeleton, tracks }).unwrap()
+    let tracks = tracks.into_iter().map(|(target, curve)| Track::new(target, curve)).collect();
+    library.add_clip(Clip::new(None, skeleton, tracks)).unwrap()
 }
 
 /// A library of one joint at rest, and a clip of one track on it.

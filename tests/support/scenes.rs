@@ -144,7 +144,7 @@ impl SceneSpec {
             library.add_skin(skin(&mut numbers, skeleton, self.joints)).unwrap();
         }
         let tracks = tracks(&mut numbers, library.skeleton(skeleton), &self.tracks);
-        let clip = library.add_clip(Clip { name: Some("random".into()), skeleton, tracks }).unwrap();
+        let clip = library.add_clip(Clip::new(Some("random".into()), skeleton, tracks)).unwrap();
         let crowd = crowd(&mut numbers, &library, clip, self.instances);
         Scene { library, crowd, now: Ticks(numbers.below(1 << 42) as i64) }
     }
@@ -202,12 +202,16 @@ fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Ve
     for spec in specs {
         let joint = numbers.below(skeleton.joints().len());
         let targets = skeleton.joints()[joint].weights.len();
+        let mut component = None;
         let (target, width) = match spec.part {
             0 => (Target::Translation(joint), 3),
             1 => (Target::Rotation(joint), 4),
             2 => (Target::Scale(joint), 3),
             3 if targets > 0 => (Target::Weights(joint), targets),
-            4 if targets > 0 => (Target::Weight { joint, target: numbers.below(targets) }, 1),
+            4 if targets > 0 => {
+                component = Some(numbers.below(targets));
+                (Target::Weights(joint), 1)
+            }
             _ => {
                 let property = numbers.below(skeleton.properties().len());
                 (Target::Property(property), skeleton.properties()[property].rest.len())
@@ -217,10 +221,9 @@ fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Ve
         if moves && skeleton.joints()[joint].matrix.is_some() {
             continue;
         }
-        let overlaps = |track: &Track| match (track.target, target) {
-            (Target::Weights(a), Target::Weight { joint: b, .. })
-            | (Target::Weight { joint: b, .. }, Target::Weights(a)) => a == b,
-            (a, b) => a == b,
+        let overlaps = |track: &Track| {
+            let apart = track.component.is_some() && component.is_some() && track.component != component;
+            track.target == target && !apart
         };
         if tracks.iter().any(overlaps) {
             continue;
@@ -248,7 +251,7 @@ fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Ve
             }
         };
         let curve = Curve::new(timeline, spec.interpolation, width, values).unwrap().with_easing(easing).unwrap();
-        tracks.push(Track { target, curve });
+        tracks.push(Track { target, component, curve });
     }
     tracks
 }

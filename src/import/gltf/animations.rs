@@ -97,12 +97,16 @@ impl Tracks<'_> {
         let path = animation_path.item("samplers", channel.sampler);
         let joint = |node: usize| self.joints.get(node).copied().unwrap_or(node);
         for aim in &channel.aims {
+            let mut component = None;
             let (target, values) = match *aim {
                 Aim::Translation(node) => (Target::Translation(joint(node)), Values::Vectors),
                 Aim::Rotation(node) => (Target::Rotation(joint(node)), Values::Rotations),
                 Aim::Scale(node) => (Target::Scale(joint(node)), Values::Vectors),
                 Aim::Weights(node) => (Target::Weights(joint(node)), Values::Weights(self.morphs.count(node))),
-                Aim::Weight(node, target) => (Target::Weight { joint: joint(node), target }, Values::Weights(1)),
+                Aim::Weight(node, target) => {
+                    component = Some(target);
+                    (Target::Weights(joint(node)), Values::Weights(1))
+                }
                 Aim::Pointer(ref pointer) => {
                     let (index, width) = self.property(pointer, sampler, reader, &path)?;
                     (Target::Property(index), Values::Property(width))
@@ -110,6 +114,7 @@ impl Tracks<'_> {
             };
             tracks.push(Track {
                 target,
+                component,
                 curve: self.timelines.curve(sampler, values, channel.by_pointer, reader, &path)?,
             });
         }

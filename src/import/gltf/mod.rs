@@ -125,7 +125,7 @@ fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, As
     }
     let mut clips = Vec::with_capacity(document.animations.len());
     for (animation, tracks) in document.animations.iter().zip(animations.tracks) {
-        clips.push(library.add_clip(Clip { name: animation.name.clone(), skeleton, tracks }).map_err(of_model)?);
+        clips.push(library.add_clip(Clip::new(animation.name.clone(), skeleton, tracks)).map_err(of_model)?);
     }
     let (joints, warnings) = (hierarchy.joints, reader.warnings);
     Ok((library, Asset { file: name.to_path_buf(), skeleton, skins, clips, joints, warnings }))

@@ -1,0 +1,102 @@
+//! Channels: what each joint's parts, each morph weight and each property are sampled from.
+
+use glam::{DQuat, DVec3};
+
+use crate::model::rotation::{self, unit};
+use crate::model::skeleton::Skeleton;
+use crate::model::track::Target;
+use crate::pack::arrays::Arrays;
+use crate::pack::clip::{Channels, Column};
+use crate::pack::record::{Channel, MODE_CONSTANT, MODE_EULER, MODE_REST, MODE_SPLIT, ValueChannel};
+
+/// Channels of all joints' translations, then rotations, then scales.
+pub fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &Channels) -> u32 {
+    let joints = || skeleton.joints().iter().enumerate();
+    let mut records: Vec<Channel> = Vec::with_capacity(3 * skeleton.joints().len());
+    for (index, joint) in joints() {
+        records.push(joint_channel(arrays, channels, Target::Translation(index), || joint.rest.translation));
+    }
+    for (index, joint) in joints() {
+        let rest = || rotation::to_euler_angles(joint.rest.rotation);
+        let rotation = channels.get(&(Target::Rotation(index), (0, 4))).copied();
+        let by_angles = |arrays| joint_channel(arrays, channels, Target::EulerAngles(index), rest);
+        records.push(rotation.unwrap_or_else(|| by_angles(arrays)));
+    }
+    for (index, joint) in joints() {
+        records.push(joint_channel(arrays, channels, Target::Scale(index), || joint.rest.scale));
+    }
+    arrays.push_records(&records)
+}
+
+/// The channel of a target of three numbers, which are driven together or each by itself, or not at all.
+fn joint_channel(arrays: &mut Arrays, channels: &Channels, target: Target, rest: impl Fn() -> DVec3) -> Channel {
+    if let Some(&whole) = channels.get(&(target, (0, 3))) {
+        return whole;
+    }
+    let singles = [0, 1, 2].map(|component| channels.get(&(target, (component, 1))).copied());
+    if singles == [None; 3] {
+        return Channel::new(MODE_REST, 0, 0);
+    }
+    let rest = rest().to_array();
+    let mut channel = |component: usize| {
+        singles[component].unwrap_or_else(|| {
+            let value = [rest[component] as f32, 0.0, 0.0, 0.0];
+            Channel::new(MODE_CONSTANT, 0, arrays.push_value(value))
+        })
+    };
+    let parts = [channel(0), channel(1), channel(2)];
+    let euler = if matches!(target, Target::EulerAngles(_)) { MODE_EULER } else { 0 };
+    Channel::new(MODE_SPLIT | euler, 0, arrays.push_records(&parts))
+}
+
+/// Channels that together write every morph weight and every property: those of the clip, and constants for the rest.
+pub fn pack_value_channels(
+    arrays: &mut Arrays,
+    skeleton: &Skeleton,
+    columns: &[Column],
+    channels: &Channels,
+) -> (u32, u32, u32) {
+    let mut first_weight = Vec::new();
+    let mut rest: Vec<f64> = Vec::new();
+    for joint in skeleton.joints() {
+        first_weight.push(rest.len());
+        rest.extend(&joint.weights);
+    }
+    let weight_count = rest.len();
+    let mut first_property = Vec::new();
+    for property in skeleton.properties() {
+        first_property.push(rest.len());
+        let unit = if property.rotation { unit(DQuat::from_slice(&property.rest)) } else { None };
+        rest.extend(unit.map_or_else(|| property.rest.clone(), |unit| unit.to_array().to_vec()));
+    }
+
+    let mut records = Vec::new();
+    let mut driven = vec![false; rest.len()];
+    for column in columns {
+        let first = match column.target {
+            Target::Weights(joint) => first_weight[joint],
+            Target::Property(property) => first_property[property],
+            _ => continue,
+        };
+        let (place, count) = column.place;
+        let output = first + place;
+        driven[output..output + count].fill(true);
+        let Channel { values, sampler } = channels[&(column.target, column.place)];
+        records.push(ValueChannel { values, sampler, output: output as u32, shape: column.shape() });
+    }
+    let mut output = 0;
+    while output < rest.len() {
+        let end = if output < weight_count { weight_count } else { rest.len() };
+        let count = (output..end).take(4).take_while(|&number| !driven[number]).count();
+        if count > 0 {
+            let mut value = [0.0; 4];
+            value.iter_mut().zip(&rest[output..output + count]).for_each(|(to, from)| *to = *from as f32);
+            let Channel { values, sampler } = Channel::new(MODE_CONSTANT, 0, arrays.push_value(value));
+            records.push(ValueChannel { values, sampler, output: output as u32, shape: count as u32 });
+        }
+        output += count.max(1);
+    }
+    records.sort_by_key(|record| record.output);
+    let weight_channels = records.iter().filter(|record| (record.output as usize) < weight_count).count();
+    (arrays.push_records(&records), weight_channels as u32, records.len() as u32)
+}

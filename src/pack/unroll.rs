@@ -1,0 +1,234 @@
+//! Curves that go on beyond their keys: over a clip of some length, a timeline with its loops laid out one after the other.
+//!
+//! Only key times are laid out. Each says which of the timeline's own keys it stands for, so that values are stored once.
+
+use crate::model::curve::{Curve, Extrapolation};
+use crate::model::timeline::Timeline;
+use crate::pack::record::{MAP_STRAIGHT, Mapping};
+
+/// How a timeline goes on before its first key and after its last, over a clip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Beyond {
+    before: Extrapolation,
+    after: Extrapolation,
+    /// Bits of the clip's length in seconds.
+    length: u64,
+}
+
+impl Beyond {
+    /// What has an effect of a curve's extrapolation in a clip of this length.
+    pub fn new(curve: &Curve, rotation: bool, length: Option<f64>) -> Self {
+        let timeline = curve.timeline();
+        let Some(length) = length.filter(|_| timeline.last() > timeline.first()) else { return Self::default() };
+        let lines = !rotation && curve.interpolation().has_lines();
+        let effect = |extrapolation, outside: f64| match extrapolation {
+            Extrapolation::Linear if !lines => Extrapolation::Clamp,
+            _ if outside <= 0.0 => Extrapolation::Clamp,
+            extrapolation => extrapolation,
+        };
+        let [before, after] = curve.extrapolation();
+        let (before, after) = (effect(before, timeline.first()), effect(after, length - timeline.last()));
+        if [before, after] == [Extrapolation::Clamp; 2] {
+            return Self::default();
+        }
+        Self { before, after, length: length.to_bits() }
+    }
+}
+
+/// A key time, and what lies there and from there to the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Key {
+    /// Seconds.
+    pub time: f64,
+    /// The keys that it stands for.
+    pub map: Mapping,
+}
+
+/// All keys of a timeline over a clip, in order; `None` where they are the timeline's own, each standing for itself.
+pub fn unroll(timeline: &Timeline, beyond: Beyond) -> Option<Vec<Key>> {
+    if beyond == Beyond::default() && !timeline.has_shared_times() {
+        return None;
+    }
+    let layout = Layout { timeline, last: timeline.len() - 1, span: timeline.last() - timeline.first() };
+    let mut keys: Vec<Key> = layout.copies_before(beyond.before);
+    keys.extend((0..timeline.len()).map(|key| layout.forward(key, 0.0)));
+    layout.copies_after(beyond.after, f64::from_bits(beyond.length), &mut keys);
+    Some(keys)
+}
+
+struct Layout<'a> {
+    timeline: &'a Timeline,
+    last: usize,
+    span: f64,
+}
+
+impl Layout<'_> {
+    fn time(&self, key: usize) -> f64 {
+        self.timeline.times()[key]
+    }
+
+    fn hit(&self, key: usize) -> u32 {
+        self.timeline.hit(key) as u32
+    }
+
+    /// A key so much later, on the way to the next.
+    fn forward(&self, key: usize, later: f64) -> Key {
+        let map = Mapping { hit: self.hit(key), source: key as u32, offset: 0.0, scale: 1.0 };
+        Key { time: self.time(key) + later, map }
+    }
+
+    /// A key at a time, on the way back to the one before.
+    fn backward(&self, key: usize, time: f64) -> Key {
+        let map = Mapping { hit: self.hit(key), source: key.saturating_sub(1) as u32, offset: 1.0, scale: -1.0 };
+        Key { time, map }
+    }
+
+    fn copies_before(&self, extrapolation: Extrapolation) -> Vec<Key> {
+        let (first, last) = (self.time(0), self.last);
+        let copies = (first / self.span).ceil() as usize;
+        let mut keys = Vec::new();
+        match extrapolation {
+            Extrapolation::Clamp => {}
+            Extrapolation::Linear => {
+                // From a time that is never reached, so that the key there is never hit.
+                let interval = self.time(1) - first;
+                let intervals = (first / interval).ceil() + 1.0;
+                if interval > 0.0 {
+                    let (offset, scale) = (-intervals as f32, intervals as f32);
+                    let map = Mapping { hit: 0, source: MAP_STRAIGHT, offset, scale };
+                    keys.push(Key { time: first - intervals * interval, map });
+                }
+            }
+            Extrapolation::Loop => {
+                for copy in (1..=copies).rev() {
+                    let later = -(copy as f64) * self.span;
+                    keys.extend((0..=last).map(|key| self.forward(key, later)));
+                }
+            }
+            Extrapolation::PingPong => {
+                for copy in (1..=copies).rev() {
+                    let (copy, odd) = (copy as f64, copy % 2 == 1);
+                    let mirror = 2.0 * first - (copy - 1.0) * self.span;
+                    if odd {
+                        keys.extend((1..=last).rev().map(|key| self.backward(key, mirror - self.time(key))));
+                    } else {
+                        keys.extend((0..last).map(|key| self.forward(key, -copy * self.span)));
+                    }
+                }
+            }
+        }
+        keys
+    }
+
+    fn copies_after(&self, extrapolation: Extrapolation, length: f64, keys: &mut Vec<Key>) {
+        let last = self.last;
+        let (end, outside) = (self.time(last), length - self.time(last));
+        let copies = (outside / self.span).ceil();
+        // What leads on from the last key so far.
+        let lead = |keys: &mut Vec<Key>, source: u32, offset: f32, scale: f32| {
+            if let Some(key) = keys.last_mut() {
+                key.map = Mapping { source, offset, scale, ..key.map };
+            }
+        };
+        match extrapolation {
+            Extrapolation::Clamp => {}
+            Extrapolation::Linear => {
+                let interval = end - self.time(last - 1);
+                let intervals = (outside / interval).ceil() + 1.0;
+                if interval > 0.0 {
+                    lead(keys, (last - 1) as u32 | MAP_STRAIGHT, 1.0, intervals as f32);
+                    keys.push(Key { time: end + intervals * interval, ..self.forward(last, 0.0) });
+                }
+            }
+            Extrapolation::Loop => {
+                for copy in 1..=copies as usize {
+                    let later = copy as f64 * self.span;
+                    let seam = keys.len();
+                    keys.extend((0..=last).map(|key| self.forward(key, later)));
+                    if copy == 1 {
+                        // The last key's own time is still the last key's: the loop starts a hair later.
+                        keys[seam].time = end + end.abs().max(self.span) * 2.0_f64.powi(-44);
+                    }
+                }
+            }
+            Extrapolation::PingPong => {
+                for copy in 1..=copies as usize {
+                    if copy % 2 == 1 {
+                        lead(keys, (last - 1) as u32, 1.0, -1.0);
+                        let mirror = 2.0 * end + (copy as f64 - 1.0) * self.span;
+                        keys.extend((0..last).rev().map(|key| self.backward(key, mirror - self.time(key))));
+                    } else {
+                        lead(keys, 0, 0.0, 1.0);
+                        keys.extend((1..=last).map(|key| self.forward(key, copy as f64 * self.span)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::curve::Interpolation;
+    use crate::reference::search::Place;
+    use crate::reference::{extrapolate, search};
+
+    /// The place of a time by the keys that were laid out.
+    fn place(keys: &[Key], window: f64, time: f64) -> Place {
+        let timeline = Timeline::snapping(keys.iter().map(|key| key.time).collect(), 0.0).unwrap();
+        let hit = |key: usize| Place { key: keys[key].map.hit as usize, hit: true, ..Place::between(0, 0.0) };
+        let times = timeline.times();
+        let low = times.partition_point(|&key_time| key_time <= time).max(1) - 1;
+        if time - times[low] <= window || low + 1 == times.len() {
+            return hit(low);
+        }
+        if times[low + 1] - time <= window {
+            return hit(low + 1);
+        }
+        let Mapping { source, offset, scale, .. } = keys[low].map;
+        let along = (time - times[low]) / (times[low + 1] - times[low]);
+        let fraction = f64::from(offset) + f64::from(scale) * along;
+        let straight = source & MAP_STRAIGHT != 0;
+        Place { straight, ..Place::between((source & !MAP_STRAIGHT) as usize, fraction) }
+    }
+
+    #[test]
+    fn loops_lie_where_the_reference_has_them() {
+        let all = [Extrapolation::Clamp, Extrapolation::Linear, Extrapolation::Loop, Extrapolation::PingPong];
+        let length = 9.0;
+        for (times, window) in [(vec![2.0, 2.25, 3.0], 1e-6), (vec![4.5, 5.0], 0.0), (vec![0.0, 3.0, 3.5, 8.5], 1e-6)] {
+            let timeline = Arc::new(Timeline::snapping(times.clone(), window).unwrap());
+            for (before, after) in all.into_iter().flat_map(|before| all.map(|after| (before, after))) {
+                let values = vec![0.0; times.len()];
+                let curve = Curve::new(timeline.clone(), Interpolation::Linear, 1, values).unwrap();
+                let curve = curve.with_extrapolation(before, after);
+                let beyond = Beyond::new(&curve, false, Some(length));
+                let Some(keys) = unroll(&timeline, beyond) else {
+                    assert_eq!(beyond, Beyond::default());
+                    continue;
+                };
+                assert!(keys.is_sorted_by(|a, b| a.time <= b.time), "{before:?} {after:?} {keys:?}");
+                for step in 0..=720 {
+                    let time = f64::from(step) / 80.0;
+                    let (found, wanted) = (place(&keys, window, time), extrapolate::place(&curve, time, false));
+                    let near = (found.fraction - wanted.fraction).abs() < 1e-9 * wanted.fraction.abs().max(1.0);
+                    let same = (found.key, found.hit, found.straight) == (wanted.key, wanted.hit, wanted.straight);
+                    assert!(near && same, "{before:?} {after:?} at {time}: {found:?}, not {wanted:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shared_times_hit_what_the_reference_hits() {
+        let timeline = Timeline::snapping(vec![0.0, 1.5, 1.5, 4.0], 0.0).unwrap();
+        let keys = unroll(&timeline, Beyond::default()).unwrap();
+        for step in 0..=40 {
+            let time = f64::from(step) / 8.0;
+            assert_eq!(place(&keys, 0.0, time), search::find(&timeline, time), "at {time}");
+        }
+    }
+}
