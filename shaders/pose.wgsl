@@ -112,11 +112,37 @@ fn pose_part(part: u32, joint: u32, clip: Clip, time: Time, slot: u32) -> vec4<f
     if mode == MODE_CONSTANT {
         return values[channel.values];
     }
+    if mode >= MODE_SPLIT {
+        let numbers = pose_numbers(channel, mode & ~MODE_EULER, clip, time, slot);
+        if (mode & MODE_EULER) != 0u {
+            return quat_from_euler_angles(numbers.xyz);
+        }
+        return numbers;
+    }
     let span = pose_span(channel.sampler, clip, time, slot);
     if part == 1u {
         return sample_rotation(channel.values, mode, span);
     }
     return sample_numbers(channel.values, mode, span);
+}
+
+/// Three numbers that are sampled together, or each by a channel of its own.
+fn pose_numbers(channel: Channel, mode: u32, clip: Clip, time: Time, slot: u32) -> vec4<f32> {
+    if mode != MODE_SPLIT {
+        return sample_numbers(channel.values, mode, pose_span(channel.sampler, clip, time, slot));
+    }
+    var numbers = vec4(0.0);
+    for (var component = 0u; component < 3u; component += 1u) {
+        let single = channel_load(channel.values + CHANNEL_WORDS * component);
+        let single_mode = sample_mode(single.sampler);
+        if single_mode == MODE_CONSTANT {
+            numbers[component] = values[single.values].x;
+        } else {
+            let span = pose_span(single.sampler, clip, time, slot);
+            numbers[component] = sample_numbers(single.values, single_mode, span).x;
+        }
+    }
+    return numbers;
 }
 
 /// Samples the morph weights and properties that are wanted.
@@ -132,13 +158,17 @@ fn pose_values(clip: Clip, time: Time, slot: u32, instance: u32, lane: u32) {
         if mode != MODE_CONSTANT {
             span = pose_span(channel.sampler, clip, time, slot);
         }
+        let at = instance * batch.value_count + channel.output - batch.first_value;
+        if mode == MODE_CUSTOM {
+            custom_write(channel.shape, channel.values + span.row, span, at);
+            continue;
+        }
         var sampled: vec4<f32>;
         if (channel.shape & SHAPE_ROTATION) != 0u {
             sampled = sample_rotation(channel.values, mode, span);
         } else {
             sampled = sample_numbers(channel.values, mode, span);
         }
-        let at = instance * batch.value_count + channel.output - batch.first_value;
         let count = channel.shape & (SHAPE_ROTATION - 1u);
         for (var number = 0u; number < count; number += 1u) {
             values_out[at + number] = sampled[number];

@@ -7,7 +7,27 @@
 /// the series needs few terms. D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011. An eased fraction may
 /// leave 0 to 1: what it has of whole arcs is gone over step by step.
 fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
-    let cosine = min(dot(start, end), 1.0);
+    let weights = quat_slerp_weights(min(dot(start, end), 1.0), fraction);
+    let sum = start * weights.x + end * weights.y;
+    if fraction < 0.0 || fraction >= 1.0 {
+        return quat_normalize(sum, start);
+    }
+    return quat_unit(sum);
+}
+
+/// The same for quaternions of any length that are not to be normalised, in one hemisphere: linear where they are all but
+/// the same, as Cocos Creator has it.
+fn quat_slerp_as_is(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
+    let cosine = dot(start, end);
+    if 1.0 - cosine <= 1e-6 {
+        return start + (end - start) * clamp(fraction, -QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
+    }
+    let weights = quat_slerp_weights(cosine, fraction);
+    return start * weights.x + end * weights.y;
+}
+
+/// The weights of two quaternions by the cosine of their angle, up to a right one.
+fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     let along = clamp(fraction, -QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
     let arcs = floor(along);
     let part = along - arcs;
@@ -16,13 +36,11 @@ fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let doubled = 2.0 * select(part, 1.0 - part, from_end);
     let middle_weight = quat_sine_ratio(doubled, half_cosine) / (2.0 * half_cosine);
     let near_weight = quat_sine_ratio(1.0 - doubled, half_cosine) + middle_weight;
-    let start_weight = select(near_weight, middle_weight, from_end);
-    let end_weight = select(middle_weight, near_weight, from_end);
+    let weights = select(vec2(near_weight, middle_weight), vec2(middle_weight, near_weight), from_end);
     if arcs != 0.0 {
-        let weights = quat_arcs(vec2(start_weight, end_weight), cosine, arcs);
-        return quat_normalize(start * weights.x + end * weights.y, start);
+        return quat_arcs(weights, cosine, arcs);
     }
-    return quat_unit(start * start_weight + end * end_weight);
+    return weights;
 }
 
 /// How often an eased rotation may go over its arc again, past either end; farther out it stays there.
@@ -83,4 +101,27 @@ fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
 fn quat_has_length(q: vec4<f32>) -> bool {
     let size = abs(q);
     return max(max(size.x, size.y), max(size.z, size.w)) > 1e-30;
+}
+
+/// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's order.
+fn quat_from_euler_angles(degrees: vec3<f32>) -> vec4<f32> {
+    // Whole turns of the half angle first, which is exact; then quarter turns.
+    let quarters = (degrees - 720.0 * floor(degrees / 720.0 + 0.5)) / 180.0;
+    let x = quat_sine_cosine(quarters.x);
+    let y = quat_sine_cosine(quarters.y);
+    let z = quat_sine_cosine(quarters.z);
+    let turned = vec4(
+        x.x * y.y * z.y + x.y * y.x * z.x,
+        x.y * y.x * z.y + x.x * y.y * z.x,
+        x.y * y.y * z.x - x.x * y.x * z.y,
+        x.y * y.y * z.y - x.x * y.x * z.x,
+    );
+    return quat_unit(turned);
+}
+
+/// Sine and cosine of quarter turns, from -2 to 2 of them.
+fn quat_sine_cosine(quarters: f32) -> vec2<f32> {
+    let size = abs(quarters);
+    let sine = ease_sine(min(size, 2.0 - size));
+    return vec2(select(sine, -sine, quarters < 0.0), ease_sine(1.0 - size));
 }

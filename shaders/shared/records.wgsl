@@ -10,7 +10,13 @@ const MODE_CONSTANT: u32 = 1u;
 const MODE_STEP: u32 = 2u;
 const MODE_LINEAR: u32 = 3u;
 const MODE_CUBIC: u32 = 4u;
+const MODE_SLERP: u32 = 5u;
+const MODE_CUSTOM: u32 = 6u;
+const MODE_SPLIT: u32 = 7u;
+const MODE_EULER: u32 = 128u;
 const MODE_BITS: u32 = 8u;
+
+const MAP_STRAIGHT: u32 = 0x80000000u;
 
 const EASING_LINEAR: u32 = 0u;
 const EASING_CONSTANT: u32 = 1u;
@@ -78,6 +84,15 @@ struct Timeline {
     table: u32,
     row: u32,
     easing: u32,
+    window: f32,
+    map: u32,
+}
+
+struct Mapping {
+    hit: u32,
+    source: u32,
+    offset: f32,
+    scale: f32,
 }
 
 struct Channel {
@@ -132,7 +147,8 @@ struct Frame {
 }
 
 const CLIP_WORDS: u32 = 7u;
-const TIMELINE_WORDS: u32 = 7u;
+const TIMELINE_WORDS: u32 = 9u;
+const MAPPING_WORDS: u32 = 4u;
 const CHANNEL_WORDS: u32 = 2u;
 const VALUE_CHANNEL_WORDS: u32 = 4u;
 
@@ -157,7 +173,13 @@ fn timeline_load(at: u32) -> Timeline {
         words[at + 4u],
         words[at + 5u],
         words[at + 6u],
+        bitcast<f32>(words[at + 7u]),
+        words[at + 8u],
     );
+}
+
+fn mapping_load(at: u32) -> Mapping {
+    return Mapping(words[at], words[at + 1u], bitcast<f32>(words[at + 2u]), bitcast<f32>(words[at + 3u]));
 }
 
 fn channel_load(at: u32) -> Channel {

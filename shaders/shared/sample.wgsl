@@ -10,20 +10,31 @@ fn sample_timeline(sampler: u32) -> u32 {
     return sampler >> MODE_BITS;
 }
 
-/// Up to four numbers, each for itself.
+/// Up to four numbers, each for itself, or a quaternion of any length.
 fn sample_numbers(at: u32, mode: u32, span: Span) -> vec4<f32> {
     if mode == MODE_CONSTANT {
         return values[at];
     }
     let key = at + span.row;
-    if mode == MODE_STEP {
+    let straight = span.interval < 0.0;
+    if mode == MODE_STEP && !straight {
         return values[key];
     }
-    if mode == MODE_LINEAR {
-        let start = values[key];
-        return start + (values[key + span.next] - start) * span.fraction;
+    if mode == MODE_LINEAR || mode == MODE_STEP {
+        return sample_line(key, key + span.next, span.fraction);
+    }
+    if mode == MODE_SLERP {
+        return quat_slerp_as_is(values[key], values[key + 1u], span.fraction);
+    }
+    if straight {
+        return sample_line(key + 1u, key + span.next + 1u, span.fraction);
     }
     return sample_cubic(key, span);
+}
+
+/// Part of the way from one value to another.
+fn sample_line(start: u32, end: u32, fraction: f32) -> vec4<f32> {
+    return values[start] + (values[end] - values[start]) * fraction;
 }
 
 /// A rotation, of unit length.

@@ -3,13 +3,14 @@
 
 /// Where a time lies on a timeline.
 struct Span {
-    /// Values from the first key to the last key that is not after the time.
+    /// Values from the first key to the key that is hit, or else to the last key before the time.
     row: u32,
-    /// Values from there to the next key; 0 at the last key.
+    /// Values from there to the next key; 0 where a key is hit.
     next: u32,
-    /// Part of the way to the next key, 0 to 1 unless it was eased; 0 on a key, before the first and after the last.
+    /// Part of the way to the next key, 0 to 1 unless it was eased or is on a straight line; 0 where a key is hit.
     fraction: f32,
-    /// Seconds from key to key.
+    /// Seconds from key to key; 0 where a key is hit, before the first and after the last, and negative where the way is a
+    /// straight line whatever the curve says.
     interval: f32,
 }
 
@@ -19,14 +20,22 @@ fn search_key_time(timeline: Timeline, key: u32) -> Time {
     return Time(bitcast<f32>(words[at]), bitcast<f32>(words[at + 1u]));
 }
 
+/// A key that is hit, by its place among the key times.
+fn search_hit(timeline: Timeline, key: u32) -> Span {
+    if timeline.map == NONE {
+        return Span(key * timeline.row, 0u, 0.0, 0.0);
+    }
+    return Span(words[timeline.map + MAPPING_WORDS * key] * timeline.row, 0u, 0.0, 0.0);
+}
+
 /// Finds the keys around a time.
 ///
 /// A guess by multiplication gives the key, give or take one, where keys are evenly spaced, and a cell of the lookup table
 /// otherwise, whose neighbours bound the key from below and above; bisection finds it in between.
 fn search_timeline(timeline: Timeline, time: Time) -> Span {
     let passed = time_since(time, search_key_time(timeline, 0u));
-    if passed < 0.0 {
-        return Span(0u, timeline.row, 0.0, 1.0);
+    if passed < -timeline.window {
+        return Span(0u, 0u, 0.0, 0.0);
     }
     let place = passed * timeline.cells_per_second;
     let cell = u32(clamp(place, 0.0, f32(timeline.cell_count)));
@@ -46,14 +55,30 @@ fn search_timeline(timeline: Timeline, time: Time) -> Span {
             high = middle;
         }
     }
-    if low + 1u >= timeline.key_count {
-        return Span(low * timeline.row, 0u, 0.0, 1.0);
-    }
     let key = search_key_time(timeline, low);
-    let interval = time_since(search_key_time(timeline, low + 1u), key);
-    var fraction = clamp(time_since(time, key) / interval, 0.0, 1.0);
-    if timeline.easing != NONE && fraction > 0.0 {
-        fraction = ease_fraction(timeline.easing, low, fraction);
+    let since = time_since(time, key);
+    if since <= timeline.window {
+        return search_hit(timeline, low);
     }
-    return Span(low * timeline.row, timeline.row, fraction, interval);
+    var mapping = Mapping(low, low, 0.0, 1.0);
+    if timeline.map != NONE {
+        mapping = mapping_load(timeline.map + MAPPING_WORDS * low);
+    }
+    let source = mapping.source & ~MAP_STRAIGHT;
+    if low + 1u >= timeline.key_count {
+        return Span(source * timeline.row, 0u, 0.0, 0.0);
+    }
+    let next = search_key_time(timeline, low + 1u);
+    if time_since(next, time) <= timeline.window {
+        return search_hit(timeline, low + 1u);
+    }
+    let interval = time_since(next, key);
+    var fraction = mapping.offset + mapping.scale * clamp(since / interval, 0.0, 1.0);
+    if mapping.source != source {
+        return Span(source * timeline.row, timeline.row, fraction, -interval);
+    }
+    if timeline.easing != NONE && fraction > 0.0 {
+        fraction = ease_fraction(timeline.easing, source, fraction);
+    }
+    return Span(source * timeline.row, timeline.row, fraction, interval);
 }

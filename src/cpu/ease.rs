@@ -96,7 +96,7 @@ fn polynomial(x: f32, coefficients: &[f32]) -> f32 {
 }
 
 /// The sine of quarter turns, from -1 to 1 of them; off by 2e-7 at most. Interpolates at Chebyshev's points.
-fn sine(quarters: f32) -> f32 {
+pub fn sine(quarters: f32) -> f32 {
     const SERIES: [f32; 6] = [-3.431_789e-6, 0.000_160_254_6, -0.004_681_657_7, 0.079_692_6, -0.645_964_1, FRAC_PI_2];
     polynomial(quarters * quarters, &SERIES) * quarters
 }

@@ -5,11 +5,13 @@ use glam::Vec4;
 use crate::cpu::matrix::{Rows, compose, multiply};
 use crate::cpu::phase::{self, Time};
 use crate::cpu::search::{self, Span};
-use crate::cpu::{hierarchy, sample};
+use crate::cpu::{hierarchy, quat, sample};
+use crate::model::interpolator::Interpolator;
 use crate::pack::library::{PackedSkeleton, Packing};
 use crate::pack::outputs::{Layout, NUMBERS};
 use crate::pack::record::{
-    Channel, Clip, Layer, MODE_BITS, MODE_CONSTANT, MODE_REST, NONE, SHAPE_ROTATION, Timeline, ValueChannel,
+    Channel, Clip, Layer, MODE_BITS, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, NONE,
+    SHAPE_ROTATION, Timeline, ValueChannel,
 };
 
 /// Where an instance's results go: its own part of each output, empty where it is not wanted.
@@ -49,7 +51,7 @@ pub fn pose(
     let time = phase::of_layer(layer, &clip, now);
     search_all(source, &clip, time, &mut scratch.spans);
     if layout.values > 0 {
-        pose_values(source, &clip, &scratch.spans, layout, to.values);
+        pose_values(packing, source, &clip, &scratch.spans, layout, to.values);
     }
     if layout.local > 0 || layout.model > 0 || layout.skin > 0 {
         pose_joints(source, &clip, scratch, to.local);
@@ -87,6 +89,10 @@ fn pose_joints(source: Source, clip: &Clip, scratch: &mut Scratch, local: &mut [
         match mode {
             MODE_REST => rest[index],
             MODE_CONSTANT => source.values[values as usize],
+            MODE_SPLIT.. => {
+                let numbers = numbers(source, &scratch.spans, channels[index], mode & !MODE_EULER);
+                if mode & MODE_EULER != 0 { quat::from_euler_angles(numbers) } else { numbers }
+            }
             _ => {
                 let span = &scratch.spans[(sampler >> MODE_BITS) as usize];
                 let sampler = if part == 1 { sample::rotation } else { sample::numbers };
@@ -111,8 +117,23 @@ fn pose_joints(source: Source, clip: &Clip, scratch: &mut Scratch, local: &mut [
     }
 }
 
+/// Three numbers that are sampled together, or each by a channel of its own.
+fn numbers(source: Source, spans: &[Span], channel: Channel, mode: u32) -> Vec4 {
+    let span = |sampler: u32| &spans[(sampler >> MODE_BITS) as usize];
+    if mode != MODE_SPLIT {
+        return sample::numbers(source.values, channel.values, mode, span(channel.sampler));
+    }
+    let first = channel.values as usize;
+    let singles: &[Channel] = bytemuck::cast_slice(&source.words[first..first + 3 * Channel::WORDS]);
+    let single = |channel: &Channel| match channel.sampler & ((1 << MODE_BITS) - 1) {
+        MODE_CONSTANT => source.values[channel.values as usize].x,
+        mode => sample::numbers(source.values, channel.values, mode, span(channel.sampler)).x,
+    };
+    Vec4::new(single(&singles[0]), single(&singles[1]), single(&singles[2]), 0.0)
+}
+
 /// Samples the morph weights and properties that are wanted.
-fn pose_values(source: Source, clip: &Clip, spans: &[Span], layout: &Layout, to: &mut [f32]) {
+fn pose_values(packing: &Packing, source: Source, clip: &Clip, spans: &[Span], layout: &Layout, to: &mut [f32]) {
     let first = clip.value_channels as usize;
     let channels = &source.words[first..first + ValueChannel::WORDS * clip.value_channel_count as usize];
     for channel in bytemuck::cast_slice::<u32, ValueChannel>(channels) {
@@ -123,12 +144,33 @@ fn pose_values(source: Source, clip: &Clip, spans: &[Span], layout: &Layout, to:
         let mode = channel.sampler & ((1 << MODE_BITS) - 1);
         let constant = Span::default();
         let span = if mode == MODE_CONSTANT { &constant } else { &spans[(channel.sampler >> MODE_BITS) as usize] };
+        let at = output - layout.first_value;
+        if mode == MODE_CUSTOM {
+            custom(&*packing.interpolators[channel.shape as usize], source.values, channel.values, span, &mut to[at..]);
+            continue;
+        }
         let sampler = if channel.shape & SHAPE_ROTATION != 0 { sample::rotation } else { sample::numbers };
         let sampled = sampler(source.values, channel.values, mode, span).to_array();
         let count = (channel.shape & (SHAPE_ROTATION - 1)) as usize;
-        let at = output - layout.first_value;
         to[at..at + count].copy_from_slice(&sampled[..count]);
     }
+}
+
+/// What an interpolator makes.
+fn custom(interpolator: &dyn Interpolator, values: &[Vec4], at: u32, span: &Span, to: &mut [f32]) {
+    let element = |key: u32| -> Vec<f64> {
+        let numbers: &[f32] = bytemuck::cast_slice(&values[key as usize..]);
+        numbers[..interpolator.width()].iter().map(|&number| f64::from(number)).collect()
+    };
+    let from = element(at + span.row);
+    let mut result = vec![0.0; interpolator.result_width()];
+    if span.interval == 0.0 {
+        interpolator.no_lerp(&from, &mut result);
+    } else {
+        let to = element(at + span.row + span.next);
+        interpolator.lerp(&from, &to, span.fraction.into(), span.interval.into(), &mut result);
+    }
+    to.iter_mut().zip(result).for_each(|(to, number)| *to = number as f32);
 }
 
 /// Model matrices times inverse bind matrices.

@@ -2,6 +2,8 @@
 
 use glam::Vec4;
 
+use crate::cpu::ease::sine;
+
 /// How often an eased rotation may go over its arc again, past either end; farther out it stays there.
 const MOST_ARCS: f32 = 32.0;
 
@@ -9,7 +11,24 @@ const MOST_ARCS: f32 = 32.0;
 /// rounding of a file: the arc is halved, then Eberly's series (D. Eberly, "A Fast and Accurate Algorithm for Computing
 /// SLERP", 2011). An eased fraction may leave 0 to 1: what it has of whole arcs is gone over step by step.
 pub fn slerp(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
-    let cosine = start.dot(end).min(1.0);
+    let (start_weight, end_weight) = slerp_weights(start.dot(end).min(1.0), fraction);
+    let sum = start * start_weight + end * end_weight;
+    if (0.0..1.0).contains(&fraction) { sum.normalize() } else { normalize(sum, start) }
+}
+
+/// The same for quaternions of any length that are not to be normalised, in one hemisphere: linear where they are all but
+/// the same, as Cocos Creator has it.
+pub fn slerp_as_is(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
+    let cosine = start.dot(end);
+    if 1.0 - cosine <= 1e-6 {
+        return start + (end - start) * fraction.clamp(-MOST_ARCS, MOST_ARCS + 1.0);
+    }
+    let (start_weight, end_weight) = slerp_weights(cosine, fraction);
+    start * start_weight + end * end_weight
+}
+
+/// The weights of two quaternions by the cosine of their angle, up to a right one.
+fn slerp_weights(cosine: f32, fraction: f32) -> (f32, f32) {
     let fraction = fraction.clamp(-MOST_ARCS, MOST_ARCS + 1.0);
     let arcs = fraction.floor();
     let part = fraction - arcs;
@@ -18,12 +37,23 @@ pub fn slerp(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
     let doubled = 2.0 * if from_end { 1.0 - part } else { part };
     let middle = sine_ratio(doubled, half_cosine) / (2.0 * half_cosine);
     let near = sine_ratio(1.0 - doubled, half_cosine) + middle;
-    let (start_weight, end_weight) = if from_end { (middle, near) } else { (near, middle) };
-    if arcs != 0.0 {
-        let (start_weight, end_weight) = farther((start_weight, end_weight), cosine, arcs);
-        return normalize(start * start_weight + end * end_weight, start);
-    }
-    (start * start_weight + end * end_weight).normalize()
+    let weights = if from_end { (middle, near) } else { (near, middle) };
+    if arcs == 0.0 { weights } else { farther(weights, cosine, arcs) }
+}
+
+/// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's order.
+pub fn from_euler_angles(degrees: Vec4) -> Vec4 {
+    // Whole turns of the half angle first, which is exact; then quarter turns.
+    let quarters = (degrees - 720.0 * (degrees / 720.0 + 0.5).floor()) / 180.0;
+    let [(sx, cx), (sy, cy), (sz, cz)] = [quarters.x, quarters.y, quarters.z].map(sine_cosine);
+    let turned = [sx * cy * cz + cx * sy * sz, cx * sy * cz + sx * cy * sz, cx * cy * sz - sx * sy * cz];
+    Vec4::new(turned[0], turned[1], turned[2], cx * cy * cz - sx * sy * sz).normalize()
+}
+
+/// Sine and cosine of quarter turns, from -2 to 2 of them.
+fn sine_cosine(quarters: f32) -> (f32, f32) {
+    let size = quarters.abs();
+    (sine(size.min(2.0 - size)).copysign(quarters), sine(1.0 - size))
 }
 
 /// The weights of start and end so many whole arcs farther, or, negative, nearer: by

@@ -4,18 +4,22 @@ use glam::Vec4;
 
 use crate::cpu::quat;
 use crate::cpu::search::Span;
-use crate::pack::record::{MODE_CONSTANT, MODE_LINEAR, MODE_STEP};
+use crate::pack::record::{MODE_CONSTANT, MODE_LINEAR, MODE_SLERP, MODE_STEP};
 
-/// Up to four numbers, each for itself.
+/// Up to four numbers, each for itself, or a quaternion of any length.
 pub fn numbers(values: &[Vec4], at: u32, mode: u32, span: &Span) -> Vec4 {
     let key = at + span.row;
+    let line = |start: u32| {
+        let value = values[start as usize];
+        value + (values[(start + span.next) as usize] - value) * span.fraction
+    };
+    let straight = span.interval < 0.0;
     match mode {
         MODE_CONSTANT => values[at as usize],
-        MODE_STEP => values[key as usize],
-        MODE_LINEAR => {
-            let start = values[key as usize];
-            start + (values[(key + span.next) as usize] - start) * span.fraction
-        }
+        MODE_STEP if !straight => values[key as usize],
+        MODE_LINEAR | MODE_STEP => line(key),
+        MODE_SLERP => quat::slerp_as_is(values[key as usize], values[key as usize + 1], span.fraction),
+        _ if straight => line(key + 1),
         _ => cubic(values, key, span),
     }
 }

@@ -5,19 +5,27 @@ use glam::Vec4;
 
 use crate::cpu::ease;
 use crate::cpu::phase::Time;
-use crate::pack::record::{NONE, Timeline};
+use crate::pack::record::{MAP_STRAIGHT, Mapping, NONE, Timeline};
 
 /// Where a time lies on a timeline.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Span {
-    /// Values from the first key to the last key that is not after the time.
+    /// Values from the first key to the key that is hit, or else to the last key before the time.
     pub row: u32,
-    /// Values from there to the next key; 0 at the last key.
+    /// Values from there to the next key; 0 where a key is hit.
     pub next: u32,
-    /// Part of the way to the next key, 0 to 1 unless it was eased; 0 on a key, before the first and after the last.
+    /// Part of the way to the next key, 0 to 1 unless it was eased or is on a straight line; 0 where a key is hit.
     pub fraction: f32,
-    /// Seconds from key to key.
+    /// Seconds from key to key; 0 where a key is hit, before the first and after the last, and negative where the way is a
+    /// straight line whatever the curve says.
     pub interval: f32,
+}
+
+impl Span {
+    /// A key that is hit.
+    fn on(key: u32, timeline: &Timeline) -> Self {
+        Self { row: key * timeline.row, ..Self::default() }
+    }
 }
 
 fn key_time(words: &[u32], timeline: &Timeline, key: u32) -> Time {
@@ -25,12 +33,19 @@ fn key_time(words: &[u32], timeline: &Timeline, key: u32) -> Time {
     Time { high: f32::from_bits(words[at]), low: f32::from_bits(words[at + 1]) }
 }
 
+fn mapping(words: &[u32], timeline: &Timeline, key: u32) -> Mapping {
+    if timeline.map == NONE {
+        return Mapping { hit: key, source: key, offset: 0.0, scale: 1.0 };
+    }
+    let at = timeline.map as usize + Mapping::WORDS * key as usize;
+    *bytemuck::from_bytes(bytemuck::cast_slice(&words[at..at + Mapping::WORDS]))
+}
+
 /// Finds the keys around a time: a guess by multiplication, bounds from it, bisection in between.
 pub fn timeline(words: &[u32], values: &[Vec4], timeline: &Timeline, time: Time) -> Span {
-    let row = timeline.row;
     let passed = time.since(key_time(words, timeline, 0));
-    if passed < 0.0 {
-        return Span { row: 0, next: row, fraction: 0.0, interval: 1.0 };
+    if passed < -timeline.window {
+        return Span::default();
     }
     let place = passed * timeline.cells_per_second;
     let cell = place.clamp(0.0, timeline.cell_count as f32) as u32;
@@ -49,14 +64,27 @@ pub fn timeline(words: &[u32], values: &[Vec4], timeline: &Timeline, time: Time)
             high = middle;
         }
     }
-    if low + 1 >= timeline.key_count {
-        return Span { row: low * row, next: 0, fraction: 0.0, interval: 1.0 };
-    }
     let key = key_time(words, timeline, low);
-    let interval = key_time(words, timeline, low + 1).since(key);
-    let mut fraction = (time.since(key) / interval).clamp(0.0, 1.0);
-    if timeline.easing != NONE && fraction > 0.0 {
-        fraction = ease::fraction(words, values, timeline.easing, low, fraction);
+    let since = time.since(key);
+    if since <= timeline.window {
+        return Span::on(mapping(words, timeline, low).hit, timeline);
     }
-    Span { row: low * row, next: row, fraction, interval }
+    let Mapping { source: mapped, offset, scale, .. } = mapping(words, timeline, low);
+    let source = mapped & !MAP_STRAIGHT;
+    if low + 1 >= timeline.key_count {
+        return Span::on(source, timeline);
+    }
+    let next = key_time(words, timeline, low + 1);
+    if next.since(time) <= timeline.window {
+        return Span::on(mapping(words, timeline, low + 1).hit, timeline);
+    }
+    let interval = next.since(key);
+    let mut span = Span { row: source * timeline.row, next: timeline.row, fraction: 0.0, interval };
+    span.fraction = offset + scale * (since / interval).clamp(0.0, 1.0);
+    if mapped != source {
+        span.interval = -interval;
+    } else if timeline.easing != NONE && span.fraction > 0.0 {
+        span.fraction = ease::fraction(words, values, timeline.easing, source, span.fraction);
+    }
+    span
 }

@@ -8,7 +8,7 @@ use crate::gpu::shader::{Composed, POSE_ENTRY, VARIANTS, Variant};
 use crate::pack::record::{self, Field};
 
 fn parse(variant: &Variant) -> naga::Module {
-    let composed = Composed::pose(variant);
+    let composed = Composed::pose(variant, &[]);
     naga::front::wgsl::parse_str(&composed.code).unwrap_or_else(|error| {
         let line = error.location(&composed.code).map_or(0, |location| location.line_number);
         panic!("{:?}: {}", composed.locate(line), error.emit_to_string(&composed.code))
@@ -59,7 +59,7 @@ fn records_are_the_same_in_rust_and_wgsl() {
             [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
         };
     }
-    let faults: Vec<String> = faults!(Skeleton, Clip, Timeline, Channel, ValueChannel, Layer, Batch, Frame);
+    let faults: Vec<String> = faults!(Skeleton, Clip, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame);
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
@@ -90,6 +90,7 @@ fn constants_are_the_same_in_rust_and_wgsl() {
             };
         }
         check!(NONE, MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_BITS, SHAPE_ROTATION);
+        check!(MODE_SLERP, MODE_CUSTOM, MODE_SPLIT, MODE_EULER, MAP_STRAIGHT);
         check!(CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);
         check!(EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT, EASING_SINE);
         check!(EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE, EASING_SMOOTH, EASING_FADE);
@@ -98,6 +99,7 @@ fn constants_are_the_same_in_rust_and_wgsl() {
         let words = |name: &str| constant(&module, name).map(|words| words as usize);
         assert_eq!(words("CLIP_WORDS"), Some(record::Clip::WORDS));
         assert_eq!(words("TIMELINE_WORDS"), Some(record::Timeline::WORDS));
+        assert_eq!(words("MAPPING_WORDS"), Some(record::Mapping::WORDS));
         assert_eq!(words("CHANNEL_WORDS"), Some(record::Channel::WORDS));
         assert_eq!(words("VALUE_CHANNEL_WORDS"), Some(record::ValueChannel::WORDS));
     }

@@ -1,7 +1,10 @@
 //! A library on the GPU: what never changes, and the pipelines.
 
+use std::sync::Arc;
+
 use crate::error::Error;
 use crate::gpu::shader::{Composed, POSE_ENTRY, VARIANTS, Variant};
+use crate::model::interpolator::Interpolator;
 use crate::pack::library::Packing;
 
 /// What a binding of the kernel is.
@@ -60,7 +63,7 @@ impl GpuLibrary {
         for skeleton in &packing.skeletons {
             let variant = Variant::for_joints(skeleton.record.joint_count);
             if pipelines[variant].is_none() {
-                pipelines[variant] = Some(pipeline(device, &layout, &VARIANTS[variant])?);
+                pipelines[variant] = Some(pipeline(device, &layout, &VARIANTS[variant], &packing.interpolators)?);
             }
         }
         Ok(Self { packing, words, values, layout, pipelines })
@@ -131,8 +134,9 @@ pub(super) fn pipeline(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
     variant: &Variant,
+    interpolators: &[Arc<dyn Interpolator>],
 ) -> Result<wgpu::ComputePipeline, Error> {
-    let module = Composed::pose(variant).compile(device)?;
+    let module = Composed::pose(variant, interpolators).compile(device)?;
     let scopes = Scopes::push(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("posse pose"),

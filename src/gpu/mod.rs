@@ -8,6 +8,7 @@ pub mod bandwidth;
 pub mod crowd;
 pub mod engine;
 pub mod headless;
+mod interpolators;
 pub mod library;
 mod readback;
 mod shader;

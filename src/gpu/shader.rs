@@ -1,19 +1,26 @@
 //! WGSL put together from modules, compiled, and its errors traced back to file and line.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use crate::error::Error;
+use crate::gpu::interpolators;
+use crate::model::interpolator::Interpolator;
 
-/// A shader file.
-#[derive(Debug, Clone, Copy)]
+/// A shader file, or a text that stands for one.
+#[derive(Debug, Clone)]
 struct Module {
-    file: &'static str,
-    text: &'static str,
+    file: Cow<'static, str>,
+    text: Cow<'static, str>,
 }
 
 macro_rules! module {
     ($file:literal) => {
-        Module { file: concat!("shaders/", $file), text: include_str!(concat!("../../shaders/", $file)) }
+        Module {
+            file: Cow::Borrowed(concat!("shaders/", $file)),
+            text: Cow::Borrowed(include_str!(concat!("../../shaders/", $file))),
+        }
     };
 }
 
@@ -72,26 +79,34 @@ pub struct Composed {
     /// The text.
     pub code: String,
     /// For each module its file and the number of the line before its first.
-    starts: Vec<(&'static str, u32)>,
+    starts: Vec<(Cow<'static, str>, u32)>,
 }
 
 impl Composed {
-    /// The fused pass in one of its forms.
-    pub fn pose(variant: &Variant) -> Self {
+    /// The fused pass in one of its forms, for a library with these interpolators.
+    pub fn pose(variant: &Variant, interpolators: &[Arc<dyn Interpolator>]) -> Self {
         let joints = if variant.joint_capacity.is_some() { JOINTS_IN_WORKGROUP } else { JOINTS_IN_STORAGE };
         let mut code = String::new();
         let mut constant = |name: &str, value: u32| writeln!(code, "const {name}: u32 = {value}u;").is_ok();
         constant("WORKGROUP_SIZE", variant.workgroup_size);
         constant("SPAN_CAPACITY", variant.span_capacity);
         constant("JOINT_CAPACITY", variant.joint_capacity.unwrap_or(0));
-        Self::new(code, SHARED.into_iter().chain([joints, POSE]))
+        let custom = interpolators.iter().enumerate().flat_map(|(index, interpolator)| {
+            let interpolator = &**interpolator;
+            let module = |file: String, text: String| Module { file: file.into(), text: text.into() };
+            let own = module(interpolators::file(interpolator), interpolator.wgsl().to_owned());
+            [own, module(interpolators::call_file(interpolator), interpolators::call(index, interpolator))]
+        });
+        let choice = interpolators::choice(interpolators.len()).into();
+        let choice = Module { file: "choice of an interpolator".into(), text: choice };
+        Self::new(code, SHARED.into_iter().chain([joints, POSE]).chain(custom).chain([choice]))
     }
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {
-        let mut composed = Self { starts: vec![("generated constants", 0)], code: constants };
+        let mut composed = Self { starts: vec![("generated constants".into(), 0)], code: constants };
         for module in modules {
             composed.starts.push((module.file, composed.code.lines().count() as u32));
-            composed.code.push_str(module.text);
+            composed.code.push_str(&module.text);
             if !module.text.ends_with('\n') {
                 composed.code.push('\n');
             }
@@ -100,9 +115,9 @@ impl Composed {
     }
 
     /// The file and the line in it of a line of the whole, from 1.
-    pub fn locate(&self, line: u32) -> (&'static str, u32) {
+    pub fn locate(&self, line: u32) -> (&str, u32) {
         let before = self.starts.iter().rev().find(|(_, start)| *start < line);
-        before.map_or(("", line), |(file, start)| (file, line - start))
+        before.map_or(("", line), |(file, start)| (file.as_ref(), line - start))
     }
 
     /// Compiles the text.
@@ -118,7 +133,7 @@ impl Composed {
         let fault = info.messages.iter().find(|message| message.message_type == wgpu::CompilationMessageType::Error);
         let line = fault.and_then(|fault| fault.location).map_or(0, |location| location.line_number);
         let message = fault.map_or_else(|| error.to_string(), |fault| fault.message.clone());
-        let (file, line) = if line > 0 { self.locate(line) } else { (POSE.file, 0) };
+        let (file, line) = if line > 0 { self.locate(line) } else { ("shaders/pose.wgsl", 0) };
         Err(Error::Shader { file: file.into(), line, message })
     }
 }
@@ -130,8 +145,11 @@ mod tests {
     #[test]
     fn an_error_names_the_file_and_line_it_comes_from() {
         let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-        let good = Module { file: "good.wgsl", text: "fn good() -> f32 {\n    return 1.0;\n}\n" };
-        let bad = Module { file: "bad.wgsl", text: "// A comment.\n\nfn bad() -> f32 {\n    return nothing;\n}" };
+        let good = Module { file: "good.wgsl".into(), text: "fn good() -> f32 {\n    return 1.0;\n}\n".into() };
+        let bad = Module {
+            file: "bad.wgsl".into(),
+            text: "// A comment.\n\nfn bad() -> f32 {\n    return nothing;\n}".into(),
+        };
         let composed = Composed::new("const A: u32 = 1u;\n".into(), [good, bad].into_iter());
         match composed.compile(&device) {
             Err(Error::Shader { file, line, message }) => {

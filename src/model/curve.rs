@@ -128,7 +128,7 @@ impl Curve {
             _ if outside <= 0.0 => 0.0,
             Extrapolation::Clamp => 0.0,
             Extrapolation::Linear => 1.0,
-            Extrapolation::Loop | Extrapolation::PingPong => (outside / span).ceil() * timeline.len() as f64,
+            Extrapolation::Loop | Extrapolation::PingPong => ((outside / span).floor() + 1.0) * timeline.len() as f64,
         };
         self.extrapolation.iter().zip(outside).map(keys).sum::<f64>() as usize
     }

@@ -1,8 +1,11 @@
 //! A whole library in two arrays.
 
+use std::sync::Arc;
+
 use crate::error::Error;
 use crate::model::clip::Clip;
 use crate::model::id::{ClipId, SkeletonId};
+use crate::model::interpolator::Interpolator;
 use crate::model::library::Library;
 use crate::model::playback::WrapMode;
 use crate::model::skin::Skin;
@@ -17,6 +20,8 @@ pub struct Packing {
     pub(crate) arrays: Arrays,
     pub(crate) skeletons: Vec<PackedSkeleton>,
     clips: Vec<PackedClip>,
+    /// As the library has them.
+    pub(crate) interpolators: Vec<Arc<dyn Interpolator>>,
 }
 
 /// A clip, as a crowd needs to know it.
@@ -74,7 +79,7 @@ impl Packing {
             let (skeleton, duration) = (clip.skeleton, clip.duration());
             clips.push(PackedClip { place, skeleton, duration, length: clip.length, wrap: clip.wrap });
         }
-        Ok(Self { arrays, skeletons, clips })
+        Ok(Self { arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
     }
 
     /// Bytes of all arrays.

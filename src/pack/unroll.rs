@@ -123,7 +123,8 @@ impl Layout<'_> {
     fn copies_after(&self, extrapolation: Extrapolation, length: f64, keys: &mut Vec<Key>) {
         let last = self.last;
         let (end, outside) = (self.time(last), length - self.time(last));
-        let copies = (outside / self.span).ceil();
+        // One more where the clip ends just as a loop begins.
+        let copies = (outside / self.span).floor() + 1.0;
         // What leads on from the last key so far.
         let lead = |keys: &mut Vec<Key>, source: u32, offset: f32, scale: f32| {
             if let Some(key) = keys.last_mut() {
