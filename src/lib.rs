@@ -75,6 +75,7 @@ pub use gpu::engine::GpuEngine;
 pub use gpu::headless::{AdapterKind, HeadlessGpu};
 pub use gpu::library::GpuLibrary;
 pub use import::warning::Warning;
+pub use model::binding::{Binding, BindingFault, BoundTrack, FaultKind, Slots};
 pub use model::clip::Clip;
 pub use model::crowd::{Crowd, Layer, LayerTime};
 pub use model::curve::{Curve, Extrapolation, Interpolation};

@@ -133,6 +133,15 @@ impl Curve {
         self.extrapolation.iter().zip(outside).map(keys).sum::<f64>() as usize
     }
 
+    /// A curve of other values with this one's key times, easings and extrapolation.
+    ///
+    /// # Errors
+    /// As from [`new`](Self::new).
+    pub fn with_values(&self, interpolation: Interpolation, width: usize, values: Vec<f64>) -> Result<Self, Error> {
+        let curve = Self::new(self.timeline.clone(), interpolation, width, values)?;
+        Ok(Self { easing: self.easing.clone(), extrapolation: self.extrapolation, ..curve })
+    }
+
     /// The key times, possibly shared with other curves.
     pub fn timeline(&self) -> &Arc<Timeline> {
         &self.timeline

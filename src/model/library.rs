@@ -130,6 +130,11 @@ impl Library {
         Ok(InterpolatorId(self.interpolators.0.len() - 1))
     }
 
+    /// Puts a skeleton of the same joints, with more properties perhaps, in place of one, and gives the old one.
+    pub(crate) fn replace_skeleton(&mut self, id: SkeletonId, skeleton: Skeleton) -> Skeleton {
+        std::mem::replace(&mut self.skeletons[id.0], skeleton)
+    }
+
     /// All interpolators, by id.
     pub fn interpolators(&self) -> &[Arc<dyn Interpolator>] {
         &self.interpolators.0

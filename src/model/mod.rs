@@ -4,6 +4,7 @@
 //! The model holds `f64`: the numbers of a file as they stand, without a rounding of ours. The engines round once, in
 //! the packing; the reference computes with what is here. Constructors validate, so that evaluators need not.
 
+pub mod binding;
 pub mod clip;
 pub mod crowd;
 pub mod curve;

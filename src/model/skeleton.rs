@@ -33,6 +33,17 @@ pub struct Property {
     pub rotation: bool,
 }
 
+impl Property {
+    fn check(&self) -> Result<(), Error> {
+        let usable = self.rest.iter().all(|&number| super::is_usable(number));
+        let rotation = self.rest.len() == 4 && self.rest.iter().any(|&number| number != 0.0);
+        if self.rest.is_empty() || !usable || (self.rotation && !rotation) {
+            return Err(Error::Usage(format!("property {}: its rest value is not usable", self.name)));
+        }
+        Ok(())
+    }
+}
+
 /// Joints, parents before children, and the properties that are animated with them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {
@@ -63,14 +74,18 @@ impl Skeleton {
                 return fault("a morph weight is not a finite number");
             }
         }
-        for property in &properties {
-            let usable = property.rest.iter().all(|&number| super::is_usable(number));
-            let rotation = property.rest.len() == 4 && property.rest.iter().any(|&number| number != 0.0);
-            if property.rest.is_empty() || !usable || (property.rotation && !rotation) {
-                return Err(Error::Usage(format!("property {}: its rest value is not usable", property.name)));
-            }
-        }
+        properties.iter().try_for_each(Property::check)?;
         Ok(Self { name, joints, properties })
+    }
+
+    /// Adds a property, and gives its index.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where it has no numbers, or not the four of a rotation.
+    pub(crate) fn add_property(&mut self, property: Property) -> Result<usize, Error> {
+        property.check()?;
+        self.properties.push(property);
+        Ok(self.properties.len() - 1)
     }
 
     /// The skeleton's name, where it has one.

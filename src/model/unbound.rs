@@ -1,5 +1,7 @@
 //! Clips whose targets are named, not yet those of a skeleton.
 
+use std::fmt;
+
 use crate::model::curve::Curve;
 use crate::model::event::Event;
 use crate::model::id::InterpolatorId;
@@ -45,6 +47,18 @@ pub struct TargetPath {
     pub property: String,
     /// The one number of the property that is driven, where it is not all of it: 0 for x, r or width, and so on.
     pub element: Option<usize>,
+}
+
+impl fmt::Display for TargetPath {
+    /// `/path/of/names:component.property.element`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "/{}:", self.path.join("/"))?;
+        if let Some(component) = &self.component {
+            write!(out, "{component}.")?;
+        }
+        write!(out, "{}", self.property)?;
+        self.element.map_or(Ok(()), |element| write!(out, ".{element}"))
+    }
 }
 
 /// Curves of an unbound track.
