@@ -12,6 +12,8 @@ mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
+/// Curves of every kind, against collected figures.
+mod curves;
 /// Easings, by hand and against the figures of the engine that they come from.
 mod easing;
 /// The GPU engine beyond the values it gives: limits of devices, many frames, failures.
