@@ -22,6 +22,8 @@ mod gpu;
 mod hand_worked;
 /// glTF files become what they say.
 mod import;
+/// Interpolation of one's own, in Rust and in WGSL.
+mod interpolators;
 /// `posse demo` and `posse bench`, with every engine.
 #[cfg(feature = "cli")]
 mod measuring;
