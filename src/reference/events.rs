@@ -182,6 +182,8 @@ mod tests {
     use crate::model::event::Event;
     use crate::model::id::SkeletonId;
 
+    const NONE: [usize; 0] = [];
+
     /// Two seconds, with events 0 at 0 s, 1 and 2 at 0.5 s, 3 at 1.5 s.
     fn clip() -> Clip {
         let event = |time| Event { time, ..Event::default() };
@@ -197,18 +199,18 @@ mod tests {
     fn the_first_sample_fires_what_it_hits() {
         assert_eq!(from_to(WrapMode::Normal, 1.0, None, 0.0), [0]);
         assert_eq!(from_to(WrapMode::Normal, 1.0, None, 0.5 + 1e-6), [1, 2], "within a millionth of the duration");
-        assert_eq!(from_to(WrapMode::Normal, 1.0, None, 0.5 + 3e-6), []);
-        assert_eq!(from_to(WrapMode::Reverse, 1.0, None, 0.0), []);
+        assert_eq!(from_to(WrapMode::Normal, 1.0, None, 0.5 + 3e-6), NONE);
+        assert_eq!(from_to(WrapMode::Reverse, 1.0, None, 0.0), NONE);
     }
 
     #[test]
     fn what_is_passed_fires_once_and_in_order() {
         let normal = |before, now| from_to(WrapMode::Normal, 1.0, Some(before), now);
-        assert_eq!(normal(0.0, 0.25), []);
+        assert_eq!(normal(0.0, 0.25), NONE);
         assert_eq!(normal(0.25, 0.5), [1, 2]);
-        assert_eq!(normal(0.5, 1.0), []);
+        assert_eq!(normal(0.5, 1.0), NONE);
         assert_eq!(normal(0.25, 9.0), [1, 2, 3]);
-        assert_eq!(normal(9.0, 9.5), [], "it has stopped");
+        assert_eq!(normal(9.0, 9.5), NONE, "it has stopped");
         assert_eq!(from_to(WrapMode::Reverse, 1.0, Some(0.0), 1.75), [3, 1, 2], "those of one time in their own order");
     }
 
@@ -226,7 +228,7 @@ mod tests {
         assert_eq!(from_to(WrapMode::PingPong, 1.0, Some(2.25), 2.75), [3]);
         assert_eq!(
             from_to(WrapMode::PingPong, 1.0, Some(1.75), 2.75),
-            [],
+            NONE,
             "a moment is not met from both sides at once"
         );
         assert_eq!(from_to(WrapMode::PingPong, 1.0, Some(3.75), 4.75), [0, 1, 2]);
@@ -246,10 +248,10 @@ mod tests {
         for rate in [1.0, -1.0, 0.0] {
             for wrap in WrapMode::ALL {
                 let playback = Playback::new(wrap, Ticks(0), rate);
-                assert_eq!(Events::default().fired(&playback, Some(0.0), 9.0), []);
+                assert_eq!(Events::default().fired(&playback, Some(0.0), 9.0), NONE);
                 let still = Clip { length: Some(0.0), ..clip() };
                 assert_eq!(Events::of(&still).fired(&playback, None, 9.0), [0]);
-                assert_eq!(Events::of(&still).fired(&playback, Some(1.0), 9.0), []);
+                assert_eq!(Events::of(&still).fired(&playback, Some(1.0), 9.0), NONE);
             }
         }
     }
@@ -259,12 +261,12 @@ mod tests {
         let tick = Ticks::from_seconds;
         let once = Playback::new(WrapMode::Default, tick(1.0), 1.0);
         let from_to = |before: f64, now: f64| fired(&clip(), &once, Some(tick(before)), tick(now));
-        assert_eq!(from_to(0.0, 0.75), []);
+        assert_eq!(from_to(0.0, 0.75), NONE);
         assert_eq!(from_to(0.0, 1.0), [0]);
         assert_eq!(from_to(0.0, 1.75), [0, 1, 2]);
         assert_eq!(from_to(1.0, 1.75), [1, 2]);
-        assert_eq!(from_to(2.0, 1.0), [], "time does not go back");
-        assert_eq!(fired(&clip(), &once, None, tick(0.5)), []);
+        assert_eq!(from_to(2.0, 1.0), NONE, "time does not go back");
+        assert_eq!(fired(&clip(), &once, None, tick(0.5)), NONE);
         assert_eq!(fired(&clip(), &once, None, tick(1.5)), [1, 2]);
     }
 
