@@ -16,6 +16,8 @@ mod command_line;
 mod curves;
 /// Easings, by hand and against the figures of the engine that they come from.
 mod easing;
+/// Events, and the player that fires them frame by frame, against the figures of the engine that they come from.
+mod events;
 /// The GPU engine beyond the values it gives: limits of devices, many frames, failures.
 mod gpu;
 /// Cases small enough to be worked out by hand, asked of every engine.
