@@ -5,6 +5,10 @@ mod support;
 
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
+/// What clips can have beyond glTF, by hand, on every engine.
+mod beyond_gltf;
+/// Clips of named targets are bound to skeletons.
+mod binding;
 /// Time does not drift: thirty days later, every engine is where exact arithmetic says.
 mod clock;
 /// Third-party files, where they are at hand, are posed by every engine as another evaluator posed them.
