@@ -1,4 +1,5 @@
 //! Files into a [`Library`](crate::Library): joints, skins and clips, whatever else a file holds.
 
+mod fault;
 pub mod gltf;
 pub mod warning;
