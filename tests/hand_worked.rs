@@ -2,7 +2,8 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
-    Crowd, Interpolation, Joint, LayerTime, Library, Outputs, Playback, Property, Skeleton, Skin, Target, Ticks,
+    Clip, Crowd, Interpolation, Joint, LayerTime, Library, Outputs, Playback, Property, Skeleton, Skin, Target, Ticks,
+    Track,
 };
 
 use crate::support::assert_close::{assert_close, assert_matrix, assert_rotation, assert_vector};
