@@ -6,9 +6,9 @@ use std::sync::Arc;
 use posse::model::unbound::color_bytes;
 use posse::{
     Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Interpolator, InterpolatorId, Layer,
-    LayerTime, Library, Outputs, Property, Skeleton, SkeletonId, Target, Ticks, Timeline, Track,
+    LayerTime, Library, Outputs, Property, Skeleton, SkeletonId, Target, Ticks, Timeline, Track, UnboundCurves,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::aloud::skipped;
 use crate::support::each_engine::each_engine;
@@ -325,4 +325,67 @@ fn rotations_extrapolate_as_collected() {
         }
     }
     figures.check(Some(2.0 * BEGIN), 30);
+}
+
+/// A file of release 3.3 or later with a track of one real curve.
+fn real_track(case: &Value) -> Value {
+    let keys = list(&case["keyframes"]);
+    let value = |key: &Value| {
+        json!({
+            "__type__": "cc.RealKeyframeValue",
+            "value": key["value"],
+            "interpolationMode": key["interp"],
+            "tangentWeightMode": key["twm"],
+            "leftTangent": key["lt"],
+            "leftTangentWeight": key["ltw"],
+            "rightTangent": key["rt"],
+            "rightTangentWeight": key["rtw"],
+            "easingMethod": key["easing"],
+        })
+    };
+    let times: Vec<f64> = keys.iter().map(|key| key["time"].as_f64().unwrap() + BEGIN).collect();
+    let values: Vec<Value> = keys.iter().map(value).collect();
+    json!([
+        { "__type__": "cc.AnimationClip", "_name": case["id"], "_duration": 2.0 * BEGIN, "_tracks": [{ "__id__": 1 }] },
+        {
+            "__type__": "cc.animation.RealTrack",
+            "_binding": { "__type__": "cc.animation.TrackBinding", "path": { "__id__": 2 } },
+            "_channel": { "__id__": 3 },
+        },
+        { "__type__": "cc.animation.TrackPath", "_paths": ["width"] },
+        { "__type__": "cc.animation.Channel", "_curve": { "__id__": 4 } },
+        {
+            "__type__": "cc.RealCurve",
+            "_times": times,
+            "_values": values,
+            "preExtrapolation": case["pre"],
+            "postExtrapolation": case["post"],
+        },
+    ])
+}
+
+#[test]
+fn real_curves_are_as_collected() {
+    let Some(collection) = collection() else { return };
+    let mut figures = Figures::new();
+    for case in list(&collection["real_curves"]) {
+        let id = case["id"].as_str().unwrap();
+        let bytes = serde_json::to_vec(&real_track(case)).unwrap();
+        let file = posse::import::cocos::from_slice(&Library::new(), Path::new(id), &bytes).unwrap();
+        let curve = match file.clip.tracks.first().map(|track| &track.curves) {
+            Some(UnboundCurves::Whole(curve)) => curve.clone(),
+            Some(UnboundCurves::Channels(channels)) => channels[0].clone().unwrap(),
+            // A curve without keys drives nothing.
+            _ => {
+                assert!(list(&case["keyframes"]).is_empty(), "{id}");
+                continue;
+            }
+        };
+        let place = figures.curve(id, curve, 1);
+        for (index, (time, value)) in list(&case["times"]).iter().zip(list(&case["expected"])).enumerate() {
+            let sens = case["sens"].get(index).and_then(Value::as_f64).unwrap_or(0.0);
+            figures.want(place, time.as_f64().unwrap() + BEGIN, numbers(value), sens);
+        }
+    }
+    figures.check(Some(2.0 * BEGIN), 150);
 }
