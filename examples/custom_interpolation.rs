@@ -88,7 +88,7 @@ pub fn places(
 ) -> Result<Vec<Vec<f64>>, posse::Error> {
     let mut crowd = Crowd::new();
     for &time in times {
-        crowd.push(library.clip(clip).skeleton, &[Layer { clip, time: LayerTime::At(time) }])?;
+        crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(time))])?;
     }
     let poses = engine.evaluate(&crowd, Ticks(0), Outputs { properties: true, ..Outputs::NONE })?;
     Ok(poses.instances.into_iter().map(|pose| pose.properties).collect())

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut crowd = Crowd::new();
     for instance in 0..1000 {
         let time = LayerTime::Playing(Playback::looping(Ticks(-instance * 4321), 1.0));
-        crowd.push(skeleton, &[Layer { clip, time }])?;
+        crowd.push(skeleton, &[Layer::new(clip, time)])?;
     }
 
     // An engine has these already.

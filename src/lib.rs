@@ -44,7 +44,7 @@
 //! let library = demo::library()?;
 //! let clip = library.find_clip("walk").expect("the demo walks");
 //! let mut crowd = Crowd::new();
-//! crowd.push(library.clip(clip).skeleton, &[Layer { clip, time: LayerTime::At(0.5) }])?;
+//! crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(0.5))])?;
 //! let poses = CpuEngine::new(&library)?.evaluate(&crowd, Ticks(0), Outputs::ALL)?;
 //! assert_eq!(poses.instances[0].local.len(), 64);
 //! # Ok(())
@@ -79,13 +79,15 @@ pub use gpu::library::GpuLibrary;
 pub use import::warning::Warning;
 pub use model::binding::{Binding, BindingFault, BoundTrack, FaultKind, Slots};
 pub use model::clip::Clip;
-pub use model::crowd::{Crowd, Layer, LayerTime};
+pub use model::crowd::Crowd;
 pub use model::curve::{Curve, Extrapolation, Interpolation};
 pub use model::easing::{CurveEasing, Easing};
 pub use model::event::Event;
-pub use model::id::{ClipId, InterpolatorId, SkeletonId, SkinId};
+pub use model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId};
 pub use model::interpolator::Interpolator;
+pub use model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
 pub use model::library::Library;
+pub use model::mask::Mask;
 pub use model::outputs::Outputs;
 pub use model::playback::{Playback, WrapMode};
 pub use model::poses::{Pose, Poses};

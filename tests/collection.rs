@@ -42,7 +42,7 @@ fn check(expected: &Value) {
     let samples = expected["samples"].as_array().unwrap();
     for sample in samples {
         let time = LayerTime::At(sample["time"].as_f64().unwrap());
-        crowd.push(asset.skeleton, &[Layer { clip, time }]).unwrap();
+        crowd.push(asset.skeleton, &[Layer::new(clip, time)]).unwrap();
     }
     let mut reference = Reference::new(&library);
     let truth = posse::Evaluator::evaluate(&mut reference, &crowd, Ticks(0), Outputs::ALL).unwrap();

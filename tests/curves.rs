@@ -132,7 +132,7 @@ impl Figures {
 fn ask(library: &Library, skeleton: SkeletonId, figures: &[Figure]) {
     let mut crowd = Crowd::new();
     for figure in figures {
-        let layer = Layer { clip: figure.clip, time: LayerTime::At(figure.time) };
+        let layer = Layer::new(figure.clip, LayerTime::At(figure.time));
         crowd.push(skeleton, &[layer]).unwrap();
     }
     let mut first = vec![0];

@@ -191,7 +191,7 @@ fn each_ramp(easings: &[Easing], ratios: &[f64], mut check: impl FnMut(&str, usi
     let mut crowd = Crowd::new();
     for &clip in &clips {
         for &ratio in ratios {
-            crowd.push(library.clip(clip).skeleton, &[Layer { clip, time: LayerTime::At(ratio) }]).unwrap();
+            crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(ratio))]).unwrap();
         }
     }
     each_engine(&library, |engine| {

@@ -287,7 +287,7 @@ fn a_crowd_of_another_library_is_refused() {
     let (library, _) = library(vec![Joint::default()]);
     let (other, clip) = one_track(Target::Scale(0), curve(Interpolation::Step, 3, &[0.0], &[1.0; 3]));
     let mut crowd = Crowd::new();
-    let layer = posse::Layer { clip, time: LayerTime::At(0.0) };
+    let layer = posse::Layer::new(clip, LayerTime::At(0.0));
     crowd.push(other.clip(clip).skeleton, &[layer]).unwrap();
     each_engine(&library, |engine| {
         let answer = engine.evaluate(&crowd, Ticks(0), Outputs::ALL);

@@ -88,7 +88,7 @@ fn twice(wgsl: &'static str) -> (Library, Crowd) {
     let mut crowd = Crowd::new();
     for step in 0..=8 {
         let time = LayerTime::At(f64::from(step) / 8.0);
-        crowd.push(skeleton, &[Layer { clip, time }]).unwrap();
+        crowd.push(skeleton, &[Layer::new(clip, time)]).unwrap();
     }
     (library, crowd)
 }

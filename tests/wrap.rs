@@ -43,7 +43,7 @@ fn check_clip((library, clip): &(Library, ClipId), now: Ticks, cases: &[(Playbac
     let clip = *clip;
     let mut crowd = Crowd::new();
     for &(playback, _) in cases {
-        let layer = Layer { clip, time: LayerTime::Playing(playback) };
+        let layer = Layer::new(clip, LayerTime::Playing(playback));
         crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
     }
     each_engine(library, |engine| {
@@ -127,7 +127,7 @@ fn a_large_crowd_in_all_modes_is_in_phase_after_a_month() {
             _ => numbers.below(60 * DAY as usize) as i64 - 30 * DAY,
         };
         let playback = Playback::new(wrap, Ticks(start), numbers.within(-3.0, 3.0));
-        crowd.push(library.clip(clip).skeleton, &[Layer { clip, time: LayerTime::Playing(playback) }]).unwrap();
+        crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::Playing(playback))]).unwrap();
         expected.push((playback, phase(&playback, played(&playback, month), duration).time));
     }
     each_engine(&library, |engine| {

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use posse::error::Error;
 use posse::evaluator::Evaluator;
-use posse::model::crowd::{Crowd, Layer, LayerTime};
+use posse::model::crowd::Crowd;
 use posse::model::id::{ClipId, SkeletonId};
+use posse::model::layer::{Layer, LayerTime};
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 use posse::model::poses::Pose;
@@ -60,7 +61,7 @@ impl Question {
         let mut crowd = Crowd::new();
         for pose in poses {
             let time = self.times[pose / self.instances] + (pose % self.instances) as f64 * self.phase;
-            let layer = self.clip.map(|clip| Layer { clip, time: LayerTime::At(time) });
+            let layer = self.clip.map(|clip| Layer::new(clip, LayerTime::At(time)));
             crowd.push(self.skeleton, layer.as_slice())?;
         }
         Ok(crowd)

@@ -6,9 +6,9 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use glam::{DAffine3, DVec3, DVec4};
 
 use crate::contract::slack::{Clock, Slack};
-use crate::model::crowd::Layer;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::id::{ClipId, SkeletonId};
+use crate::model::layer::Layer;
 use crate::model::library::{Library, is_rotation};
 use crate::model::poses::Pose;
 use crate::model::skeleton::{Property, Skeleton};

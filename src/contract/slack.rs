@@ -3,9 +3,9 @@
 use std::f64::consts::FRAC_PI_2;
 
 use crate::contract::bounds::size;
-use crate::model::crowd::LayerTime;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::easing::Easing;
+use crate::model::layer::LayerTime;
 use crate::model::library::Library;
 use crate::model::ticks::Ticks;
 use crate::reference::ease::ease;

@@ -5,9 +5,9 @@ use glam::DMat3;
 use super::*;
 use crate::evaluator::Evaluator;
 use crate::model::clip::Clip;
-use crate::model::crowd::{Layer, LayerTime};
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::easing::{CurveEasing, Easing};
+use crate::model::layer::{Layer, LayerTime};
 use crate::model::skeleton::{Joint, Property, Skeleton};
 use crate::model::skin::Skin;
 use crate::model::timeline::Timeline;
@@ -46,7 +46,7 @@ impl Scene {
         let tracks = vec![Track::new(Target::Rotation(0), curve)];
         let clip = library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
         let mut crowd = Crowd::new();
-        crowd.push(skeleton, &[Layer { clip, time: LayerTime::At(time) }]).unwrap();
+        crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(time))]).unwrap();
         let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
         Self { library, crowd, poses }
     }

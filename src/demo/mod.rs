@@ -8,7 +8,8 @@ mod rig;
 pub use rig::rig;
 
 use crate::error::Error;
-use crate::model::crowd::{Crowd, Layer, LayerTime};
+use crate::model::crowd::Crowd;
+use crate::model::layer::{Layer, LayerTime};
 use crate::model::library::Library;
 use crate::model::playback::Playback;
 use crate::model::skeleton::Skeleton;
@@ -50,7 +51,7 @@ pub fn crowd(library: &Library, instances: usize) -> Result<Crowd, Error> {
         let clip = clips[instance % clips.len()];
         let start = Ticks::from_seconds(-spread(instance, GOLDEN) * library.clip(clip).duration());
         let time = LayerTime::Playing(Playback::looping(start, 0.8 + 0.4 * spread(instance, PLASTIC)));
-        crowd.push(library.clip(clip).skeleton, &[Layer { clip, time }])?;
+        crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)])?;
     }
     Ok(crowd)
 }
@@ -99,7 +100,7 @@ mod tests {
             let mut crowd = Crowd::new();
             let duration = library.clip(clip).duration();
             for time in [0.0, 0.3 * duration, 0.6 * duration, duration] {
-                crowd.push(library.clip(clip).skeleton, &[Layer { clip, time: LayerTime::At(time) }]).unwrap();
+                crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(time))]).unwrap();
             }
             let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap().instances;
             assert_eq!(poses[0], poses[3], "{:?}", library.clip(clip).name);

@@ -3,28 +3,9 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::model::id::{ClipId, SkeletonId};
+use crate::model::id::SkeletonId;
+use crate::model::layer::Layer;
 use crate::model::library::Library;
-use crate::model::playback::Playback;
-
-/// When in its clip a layer is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LayerTime {
-    /// At this time of the clip, in seconds on the clip's own axis, whatever the crowd's clock says. It is kept within a
-    /// clip that has a [`length`](crate::Clip::length); of others, each track keeps it to its own keys.
-    At(f64),
-    /// Playing: the crowd's clock says when.
-    Playing(Playback),
-}
-
-/// A clip at work on an instance.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Layer {
-    /// The clip, one of the instance's skeleton.
-    pub clip: ClipId,
-    /// When in the clip.
-    pub time: LayerTime,
-}
 
 /// Instances, each a skeleton with the layers that move it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,7 +16,7 @@ pub struct Crowd {
 
 impl Crowd {
     /// The most layers of an instance.
-    pub const MAX_LAYERS: usize = 1;
+    pub const MAX_LAYERS: usize = 8;
 
     /// An empty crowd.
     pub fn new() -> Self {
@@ -45,8 +26,9 @@ impl Crowd {
     /// Adds an instance, and gives its index. Without a layer it stands in its rest pose.
     ///
     /// # Errors
-    /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] where a time is not finite, a rate not
-    /// from -1e4 to 1e4, a repeat count not 0 or more, or a range not from a start to an end.
+    /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] where a time or weight is not finite, a
+    /// weight or the length of a fade negative, a rate not from -1e4 to 1e4, a repeat count not 0 or more, or a range not
+    /// from a start to an end.
     pub fn push(&mut self, skeleton: SkeletonId, layers: &[Layer]) -> Result<usize, Error> {
         let instance = self.instances.len();
         if layers.len() > Self::MAX_LAYERS {
@@ -54,12 +36,7 @@ impl Crowd {
             return Err(Error::Limit { what, needed: layers.len() as u64, allowed: Self::MAX_LAYERS as u64 });
         }
         for layer in layers {
-            let fault = match layer.time {
-                LayerTime::At(seconds) if super::is_usable(seconds) => None,
-                LayerTime::At(seconds) => Some(format!("the time {seconds} is not a finite number of seconds")),
-                LayerTime::Playing(playback) => playback.fault(),
-            };
-            if let Some(reason) = fault {
+            if let Some(reason) = layer.fault() {
                 return Err(Error::Instance { instance, reason });
             }
         }
@@ -95,7 +72,7 @@ impl Crowd {
         &self.layers[self.instances[instance].1.clone()]
     }
 
-    /// Checks that every skeleton and clip exists in a library and that they belong together.
+    /// Checks that every skeleton, clip and mask exists in a library and that they belong together.
     ///
     /// # Errors
     /// [`Error::Instance`] naming the first instance for which that is not so.
@@ -112,6 +89,13 @@ impl Crowd {
                         return fault(format!("clip {} is another skeleton's", layer.clip.index()));
                     }
                     Some(_) => {}
+                }
+                match layer.mask.map(|mask| (mask, library.masks().get(mask.index()))) {
+                    Some((mask, None)) => return fault(format!("the library has no mask {}", mask.index())),
+                    Some((mask, Some(found))) if found.skeleton != *skeleton => {
+                        return fault(format!("mask {} is another skeleton's", mask.index()));
+                    }
+                    _ => {}
                 }
             }
         }

@@ -19,3 +19,4 @@ id!(SkeletonId, "skeleton");
 id!(SkinId, "skin");
 id!(ClipId, "clip");
 id!(InterpolatorId, "interpolator");
+id!(MaskId, "mask");

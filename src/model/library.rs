@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::model::clip::Clip;
 use crate::model::curve::{Extrapolation, Interpolation};
-use crate::model::id::{ClipId, InterpolatorId, SkeletonId, SkinId};
+use crate::model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId};
 use crate::model::interpolator::Interpolator;
+use crate::model::mask::{Mask, is_weight};
 use crate::model::skeleton::Skeleton;
 use crate::model::skin::Skin;
 use crate::model::track::{Target, Track};
@@ -20,6 +21,7 @@ pub struct Library {
     skeletons: Vec<Skeleton>,
     skins: Vec<Skin>,
     clips: Vec<Clip>,
+    masks: Vec<Mask>,
     interpolators: Interpolators,
 }
 
@@ -106,6 +108,30 @@ impl Library {
         Ok(ClipId(self.clips.len() - 1))
     }
 
+    /// Adds a mask.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the skeleton does not exist, or there is not one weight of 0 or more for each of its joints.
+    pub fn add_mask(&mut self, mask: Mask) -> Result<MaskId, Error> {
+        let name = mask.name.as_deref().unwrap_or("unnamed");
+        let Some(skeleton) = self.skeletons.get(mask.skeleton.0) else {
+            return Err(Error::Usage(format!("mask {name}: there is no skeleton {}", mask.skeleton.0)));
+        };
+        if mask.weights.len() != skeleton.joints().len() || !mask.weights.iter().all(|&weight| is_weight(weight)) {
+            let joints = skeleton.joints().len();
+            return Err(Error::Usage(format!(
+                "mask {name}: it has not a weight of 0 or more for each of {joints} joints"
+            )));
+        }
+        self.masks.push(mask);
+        Ok(MaskId(self.masks.len() - 1))
+    }
+
+    /// All masks, by id.
+    pub fn masks(&self) -> &[Mask] {
+        &self.masks
+    }
+
     /// Adds an interpolator, for curves to name by [`Interpolation::Custom`].
     ///
     /// # Errors
@@ -158,7 +184,7 @@ impl Library {
 
     /// Moves in everything of another library; its ids go up by the numbers of things that are here already.
     pub(crate) fn append(&mut self, other: Self) {
-        debug_assert!(other.interpolators.0.is_empty(), "importers bring no interpolators");
+        debug_assert!(other.interpolators.0.is_empty() && other.masks.is_empty(), "importers bring none");
         let skeletons = self.skeletons.len();
         let moved = |id: SkeletonId| SkeletonId(skeletons + id.0);
         self.skeletons.extend(other.skeletons);

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::model::crowd::{Crowd, LayerTime};
+use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
+use crate::model::layer::LayerTime;
 use crate::pack::library::{PackedClip, Packing};
 use crate::pack::playback::pack_playback;
 use crate::pack::record::{self, split};

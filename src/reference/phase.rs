@@ -1,7 +1,7 @@
 //! Stage 1: from the crowd's clock to a clip's time.
 
 use crate::model::clip::Clip;
-use crate::model::crowd::LayerTime;
+use crate::model::layer::LayerTime;
 use crate::model::playback::Playback;
 use crate::model::ticks::Ticks;
 

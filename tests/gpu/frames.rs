@@ -90,7 +90,7 @@ fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
     let mut crowd = Crowd::new();
     for (wrap, index) in WrapMode::ALL.into_iter().cycle().zip(0..70) {
         let playback = Playback::new(wrap, Ticks(NOW.0 + index * 54_321), 0.04 * (index - 35) as f64);
-        crowd.push(skeleton, &[Layer { clip, time: LayerTime::Playing(playback) }]).unwrap();
+        crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(playback))]).unwrap();
     }
     let engine = engine(&library);
     let on_gpu = gpu_crowd(&engine, &crowd);

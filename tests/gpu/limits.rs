@@ -62,7 +62,7 @@ fn several_skeletons_are_split_each() {
     let large = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
     let mut crowd = Crowd::new();
     for instance in 0..200 {
-        let layer = Layer { clip, time: LayerTime::At(0.001 * f64::from(instance)) };
+        let layer = Layer::new(clip, LayerTime::At(0.001 * f64::from(instance)));
         if instance % 3 == 0 {
             crowd.push(large, &[]).unwrap()
         } else {

@@ -40,7 +40,7 @@ fn players(skeleton: SkeletonId, clip: ClipId, instances: usize) -> Crowd {
     for _ in 0..instances {
         let start = Ticks(numbers.below(1 << 30) as i64);
         let time = LayerTime::Playing(Playback::looping(start, numbers.within(-2.0, 2.0)));
-        crowd.push(skeleton, &[Layer { clip, time }]).unwrap();
+        crowd.push(skeleton, &[Layer::new(clip, time)]).unwrap();
     }
     crowd
 }

@@ -137,7 +137,7 @@ fn a_crowd_mixes_skeletons_and_each_output_stands_alone() {
             0..3 => crowd.push(skeletons[numbers.below(3)], &[]).unwrap(),
             _ => {
                 let clip = clips[numbers.below(clips.len())];
-                crowd.push(library.clip(clip).skeleton, &[Layer { clip, time }]).unwrap()
+                crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)]).unwrap()
             }
         };
     }

@@ -43,7 +43,7 @@ pub fn one_track(target: Target, curve: Curve) -> (Library, ClipId) {
 /// Everything about one instance with one clip.
 pub fn pose(engine: &mut dyn Evaluator, library: &Library, clip: ClipId, time: LayerTime, now: Ticks) -> Pose {
     let mut crowd = Crowd::new();
-    crowd.push(library.clip(clip).skeleton, &[Layer { clip, time }]).unwrap();
+    crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)]).unwrap();
     engine.evaluate(&crowd, now, Outputs::ALL).unwrap().instances.remove(0)
 }
 

@@ -452,7 +452,7 @@ fn crowd(numbers: &mut Numbers, library: &Library, clip: ClipId, instances: usiz
             }
             _ => Some(LayerTime::At(time)),
         };
-        let layers: Vec<Layer> = layer.map(|time| Layer { clip, time }).into_iter().collect();
+        let layers: Vec<Layer> = layer.map(|time| Layer::new(clip, time)).into_iter().collect();
         crowd.push(skeleton, &layers).unwrap();
     }
     crowd

@@ -9,8 +9,9 @@ use posse::demo;
 use posse::error::Error;
 use posse::gpu::bandwidth::write_bandwidth;
 use posse::measure::Subject;
-use posse::model::crowd::{Crowd, Layer, LayerTime};
+use posse::model::crowd::Crowd;
 use posse::model::id::ClipId;
+use posse::model::layer::{Layer, LayerTime};
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 use posse::model::playback::Playback;
@@ -128,7 +129,7 @@ fn crowd(library: &Library, instances: u32) -> Result<Crowd, Error> {
         // The golden ratio spreads any number of starts evenly over a minute.
         let start = Ticks::from_seconds(-60.0 * (instance as f64 * 0.618_033_988_749_894_9).fract());
         let time = LayerTime::Playing(Playback::looping(start, 1.0));
-        crowd.push(library.clip(clip).skeleton, &[Layer { clip, time }])?;
+        crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)])?;
     }
     Ok(crowd)
 }

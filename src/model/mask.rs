@@ -1,0 +1,80 @@
+//! Weights by joint.
+
+use std::collections::HashMap;
+
+use crate::error::Error;
+use crate::model::id::SkeletonId;
+use crate::model::skeleton::Skeleton;
+
+/// A weight for each joint of a skeleton, by which layers that name it are weighted.
+///
+/// Morph weights are weighted as the joint they belong to; properties belong to no joint, and masks leave them alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mask {
+    /// The mask's name, where it has one.
+    pub name: Option<String>,
+    /// The skeleton.
+    pub skeleton: SkeletonId,
+    /// A weight a joint, 0 or more.
+    pub weights: Vec<f64>,
+}
+
+impl Mask {
+    /// A mask by joint names, each for all joints that are called so; of a name given twice the last weight counts. With
+    /// `descendants` a joint has the weight of its nearest named ancestor, itself first. All other joints have 0.
+    ///
+    /// It comes with the names that no joint has.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where a weight is not a finite number of 0 or more.
+    pub fn named<'a>(
+        name: Option<String>,
+        (id, skeleton): (SkeletonId, &Skeleton),
+        joints: &[(&'a str, f64)],
+        descendants: bool,
+    ) -> Result<(Self, Vec<&'a str>), Error> {
+        if let Some((joint, weight)) = joints.iter().find(|(_, weight)| !is_weight(*weight)) {
+            let mask = name.as_deref().unwrap_or("unnamed");
+            return Err(Error::Usage(format!(
+                "mask {mask}: the weight {weight} of {joint} is not a number of 0 or more"
+            )));
+        }
+        let wanted: HashMap<&str, f64> = joints.iter().copied().collect();
+        let mut weights: Vec<f64> = Vec::with_capacity(skeleton.joints().len());
+        for joint in skeleton.joints() {
+            let own = joint.name.as_deref().and_then(|name| wanted.get(name).copied());
+            let inherited = joint.parent.filter(|_| descendants).map(|parent| weights[parent]);
+            weights.push(own.or(inherited).unwrap_or(0.0));
+        }
+        let known = |name: &str| skeleton.joints().iter().any(|joint| joint.name.as_deref() == Some(name));
+        let unknown = joints.iter().map(|(name, _)| *name).filter(|name| !known(name)).collect();
+        Ok((Self { name, skeleton: id, weights }, unknown))
+    }
+}
+
+/// Whether a number can weigh a joint.
+pub(crate) fn is_weight(weight: f64) -> bool {
+    super::is_usable(weight) && weight >= 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::skeleton::Joint;
+
+    #[test]
+    fn joints_take_the_weight_of_their_nearest_named_ancestor() {
+        let joint = |name: &str, parent| Joint { name: Some(name.into()), parent, ..Joint::default() };
+        let joints =
+            vec![joint("a", None), joint("b", Some(0)), joint("c", Some(1)), joint("b", Some(2)), joint("d", None)];
+        let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap();
+        let mask = |joints: &[(&'static str, f64)], descendants| {
+            Mask::named(None, (SkeletonId(0), &skeleton), joints, descendants)
+                .map(|(mask, unknown)| (mask.weights, unknown))
+        };
+        assert_eq!(mask(&[("b", 0.5)], false).unwrap(), (vec![0.0, 0.5, 0.0, 0.5, 0.0], vec![]));
+        assert_eq!(mask(&[("a", 2.0), ("c", 0.25)], true).unwrap(), (vec![2.0, 2.0, 0.25, 0.25, 0.0], vec![]));
+        assert_eq!(mask(&[("z", 1.0)], true).unwrap(), (vec![0.0; 5], vec!["z"]));
+        assert!(mask(&[("a", -1.0)], true).is_err() && mask(&[("a", f64::NAN)], true).is_err());
+    }
+}

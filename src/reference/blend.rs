@@ -1,0 +1,138 @@
+//! Stage 4: layers over one another.
+
+use glam::{DQuat, DVec4};
+
+use crate::model::layer::LayerMode;
+use crate::model::rotation::unit;
+
+/// Where the weights of blended layers sum to less than this, the rest pose fills what is missing.
+pub const LEAST: f64 = 0.1;
+/// A scale smaller than this is no reference to compare to.
+const SMALLEST_SCALE: f64 = 1e-6;
+
+/// A layer's share in one thing that its clip animates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Share<T> {
+    /// Layer weight x ramp x mask.
+    pub weight: f64,
+    /// How it joins.
+    pub mode: LayerMode,
+    /// Its value.
+    pub value: T,
+    /// What an additive layer compares its value to.
+    pub reference: T,
+}
+
+impl<T> Share<T> {
+    fn blends(&self) -> bool {
+        self.mode == LayerMode::Blend && self.weight > 0.0
+    }
+
+    fn follows(&self) -> bool {
+        self.mode != LayerMode::Blend && self.weight > 0.0
+    }
+}
+
+/// Numbers, each for itself: translations, morph weights, properties. `scale` says that they are scales, which additive
+/// layers multiply.
+pub fn numbers(rest: &[f64], shares: &[Share<Vec<f64>>], scale: bool) -> Vec<f64> {
+    let at = |index: usize| {
+        let mut sum = 0.0;
+        let mut value = 0.0;
+        for share in shares.iter().filter(|share| share.blends()) {
+            sum += share.weight;
+            value += share.weight * share.value[index];
+        }
+        if sum == 0.0 {
+            value = rest[index];
+        } else if sum < LEAST {
+            value = (value + (LEAST - sum) * rest[index]) / LEAST;
+        } else {
+            value /= sum;
+        }
+        for share in shares.iter().filter(|share| share.follows()) {
+            let (layer, reference) = (share.value[index], share.reference[index]);
+            match share.mode {
+                LayerMode::Additive(_) if scale => {
+                    let ratio = if reference.abs() < SMALLEST_SCALE { 1.0 } else { layer / reference };
+                    value *= 1.0 + share.weight * (ratio - 1.0);
+                }
+                LayerMode::Additive(_) => value += share.weight * (layer - reference),
+                _ => value += share.weight.min(1.0) * (layer - value),
+            }
+        }
+        value
+    };
+    (0..rest.len()).map(at).collect()
+}
+
+/// Rotations, all of unit length.
+pub fn rotation(rest: DQuat, shares: &[Share<DQuat>]) -> DQuat {
+    let steps = rotation_steps(rest, shares);
+    steps.last().map_or(rest, |step| step.result)
+}
+
+/// One normalisation on the way to a blended rotation.
+pub struct Step {
+    /// What came of it.
+    pub result: DQuat,
+    /// The length before it was normalised, as a part of what the lengths of its terms sum to: where it is short, errors
+    /// grow.
+    pub length: f64,
+    /// How near to 0 a dot product was by whose sign a rotation was negated.
+    pub turn: f64,
+}
+
+/// All normalisations on the way to a blended rotation, in order.
+pub fn rotation_steps(rest: DQuat, shares: &[Share<DQuat>]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut below = rest;
+    let mut blended = shares.iter().filter(|share| share.blends()).peekable();
+    if let Some(first) = blended.peek().map(|share| share.value) {
+        let mut sum = 0.0;
+        let mut mixed = DVec4::ZERO;
+        let mut turn = 1.0_f64;
+        let mut add = |rotation: DQuat, weight: f64| {
+            let dot = first.dot(rotation);
+            turn = turn.min(dot.abs());
+            sum += weight;
+            mixed += weight * DVec4::from(if dot < 0.0 { -rotation } else { rotation });
+            sum
+        };
+        let weights = blended.fold(0.0, |_, share| add(share.value, share.weight));
+        if weights < LEAST {
+            add(rest, LEAST - weights);
+        }
+        steps.push(step(mixed, sum, turn, first));
+        below = steps[0].result;
+    }
+    for share in shares.iter().filter(|share| share.follows()) {
+        match share.mode {
+            LayerMode::Additive(_) => {
+                let delta = share.reference.conjugate() * share.value;
+                let found = nlerp(DQuat::IDENTITY, delta, share.weight);
+                below *= found.result;
+                steps.push(Step { result: below, ..found });
+            }
+            _ => {
+                let found = nlerp(below, share.value, share.weight.min(1.0));
+                below = found.result;
+                steps.push(found);
+            }
+        }
+    }
+    steps
+}
+
+/// From one rotation to another, the shorter way, along the chord.
+fn nlerp(from: DQuat, to: DQuat, weight: f64) -> Step {
+    let dot = from.dot(to);
+    let to = if dot < 0.0 { -to } else { to };
+    let mixed = (1.0 - weight) * DVec4::from(from) + weight * DVec4::from(to);
+    step(mixed, (1.0 - weight).abs() + weight, dot.abs(), from)
+}
+
+fn step(mixed: DVec4, sum: f64, turn: f64, fallback: DQuat) -> Step {
+    let result = unit(DQuat::from_vec4(mixed)).unwrap_or(fallback);
+    Step { result, length: mixed.length() / sum, turn }
+}
