@@ -103,6 +103,12 @@ fn quat_has_length(q: vec4<f32>) -> bool {
     return max(max(size.x, size.y), max(size.z, size.w)) > 1e-30;
 }
 
+/// The product of two quaternions: first the right one, then the left one.
+fn quat_multiply(left: vec4<f32>, right: vec4<f32>) -> vec4<f32> {
+    let vector = left.w * right.xyz + right.w * left.xyz + cross(left.xyz, right.xyz);
+    return vec4(vector, left.w * right.w - dot(left.xyz, right.xyz));
+}
+
 /// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's order.
 fn quat_from_euler_angles(degrees: vec3<f32>) -> vec4<f32> {
     // Whole turns of the half angle first, which is exact; then quarter turns.

@@ -41,6 +41,21 @@ const EASING_IN_OUT: u32 = 2u;
 const EASING_OUT_IN: u32 = 3u;
 
 const SHAPE_ROTATION: u32 = 8u;
+const SHAPE_REST: u32 = 16u;
+
+const VALUE_NUMBER: u32 = 0xffffffffu;
+const VALUE_ROTATION: u32 = 0xfffffffeu;
+const VALUE_ROTATION_REST: u32 = 0xfffffffdu;
+
+const LAYER_MODE: u32 = 3u;
+const LAYER_BLEND: u32 = 0u;
+const LAYER_OVERRIDE: u32 = 1u;
+const LAYER_ADD_FIRST: u32 = 2u;
+const LAYER_ADD_REST: u32 = 3u;
+const LAYER_FADES_IN: u32 = 4u;
+const LAYER_FADES_OUT: u32 = 8u;
+const LAYER_SMOOTH_IN: u32 = 16u;
+const LAYER_SMOOTH_OUT: u32 = 32u;
 
 const CLOCK_PLAYS: u32 = 1u;
 const CLOCK_WAITS: u32 = 2u;
@@ -65,7 +80,11 @@ struct Skeleton {
     weight_count: u32,
     property_width: u32,
     timeline_count: u32,
-    reserved: u32,
+    rest_clip: u32,
+    value_kinds: u32,
+    reserved_0: u32,
+    reserved_1: u32,
+    reserved_2: u32,
 }
 
 struct Clip {
@@ -75,6 +94,7 @@ struct Clip {
     value_channels: u32,
     weight_channel_count: u32,
     value_channel_count: u32,
+    value_table: u32,
     time_unit: f32,
 }
 
@@ -127,6 +147,15 @@ struct Layer {
     part_start_high: u32,
     part_length_low: u32,
     part_length_high: u32,
+    weight: f32,
+    mode: u32,
+    mask: u32,
+    fade_in_low: u32,
+    fade_in_high: u32,
+    fade_in_length: f32,
+    fade_out_low: u32,
+    fade_out_high: u32,
+    fade_out_length: f32,
 }
 
 struct Batch {
@@ -138,7 +167,7 @@ struct Batch {
     outputs: u32,
     first_value: u32,
     value_count: u32,
-    reserved: u32,
+    layer_count: u32,
 }
 
 struct Frame {
@@ -148,7 +177,7 @@ struct Frame {
     reserved_1: u32,
 }
 
-const CLIP_WORDS: u32 = 7u;
+const CLIP_WORDS: u32 = 8u;
 const TIMELINE_WORDS: u32 = 9u;
 const MAPPING_WORDS: u32 = 4u;
 const CHANNEL_WORDS: u32 = 2u;
@@ -162,7 +191,8 @@ fn clip_load(at: u32) -> Clip {
         words[at + 3u],
         words[at + 4u],
         words[at + 5u],
-        bitcast<f32>(words[at + 6u]),
+        words[at + 6u],
+        bitcast<f32>(words[at + 7u]),
     );
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::thread;
 
+use crate::cpu::layers;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
@@ -107,19 +108,24 @@ impl CpuEngine {
                 skeleton: &self.packing.skeletons[group.skeleton.index()],
             };
             let layout = group.layout;
-            let layers = &crowd.packed.layers[packed.instances.clone()];
-            let blocks = Mutex::new(blocks(layers, &layout, &mut group.numbers));
+            let count = packed.layer_count;
+            let layers = &crowd.packed.layers[packed.first_layer..][..count * packed.instances.len()];
+            let blocks = Mutex::new(blocks(layers, count, &layout, &mut group.numbers));
             let work = || {
                 let mut scratch = Scratch::default();
                 // A poisoned lock means that another thread has panicked, which the scope reports.
                 while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
-                    let places = instances(&layout, to, layers.len());
-                    for (layer, to) in layers.iter().zip(places) {
-                        pose(&self.packing, source, layer, now.0, &layout, &mut scratch, to);
+                    let places = instances(&layout, to, layers.len() / count);
+                    for (layers, to) in layers.chunks(count).zip(places) {
+                        if packed.plain {
+                            pose(&self.packing, source, &layers[0], now.0, &layout, &mut scratch, to);
+                        } else {
+                            layers::pose(&self.packing, source, layers, now.0, &layout, &mut scratch, to);
+                        }
                     }
                 }
             };
-            let threads = self.threads.min(layers.len().div_ceil(BLOCK));
+            let threads = self.threads.min(packed.instances.len().div_ceil(BLOCK));
             thread::scope(|scope| {
                 for _ in 1..threads {
                     scope.spawn(work);
@@ -137,9 +143,10 @@ impl CpuCrowd {
     }
 }
 
-/// Layers in blocks, each with its part of the outputs.
+/// Layers, so many an instance, in blocks of instances, each with its part of the outputs.
 fn blocks<'a>(
     layers: &'a [crate::pack::record::Layer],
+    count: usize,
     layout: &Layout,
     numbers: &'a mut Numbers,
 ) -> impl Iterator<Item = (&'a [crate::pack::record::Layer], Place<'a>)> {
@@ -149,7 +156,7 @@ fn blocks<'a>(
         skin: &mut numbers.skin,
         values: &mut numbers.values,
     };
-    layers.chunks(BLOCK).zip(parts(layout, whole, BLOCK))
+    layers.chunks(BLOCK * count).zip(parts(layout, whole, BLOCK))
 }
 
 /// The parts of a block's instances.

@@ -2,17 +2,14 @@
 
 use glam::Vec4;
 
+use crate::cpu::hierarchy;
 use crate::cpu::matrix::{Rows, compose, multiply};
 use crate::cpu::phase::{self, Time};
+use crate::cpu::sampler::Sampler;
 use crate::cpu::search::{self, Span};
-use crate::cpu::{hierarchy, quat, sample};
-use crate::model::interpolator::Interpolator;
 use crate::pack::library::{PackedSkeleton, Packing};
 use crate::pack::outputs::{Layout, NUMBERS};
-use crate::pack::record::{
-    Channel, Clip, Layer, MODE_BITS, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, NONE,
-    SHAPE_ROTATION, Timeline, ValueChannel,
-};
+use crate::pack::record::{Clip, Layer, NONE, Timeline};
 
 /// Where an instance's results go: its own part of each output, empty where it is not wanted.
 pub struct Place<'a> {
@@ -33,11 +30,11 @@ pub struct Source<'a> {
 /// Memory that one instance after the other uses.
 #[derive(Default)]
 pub struct Scratch {
-    spans: Vec<Span>,
-    matrices: Vec<Rows>,
+    pub spans: Vec<Span>,
+    pub matrices: Vec<Rows>,
 }
 
-/// Poses an instance.
+/// Poses an instance of one layer that needs no mixing.
 pub fn pose(
     packing: &Packing,
     source: Source,
@@ -45,63 +42,60 @@ pub fn pose(
     now: i64,
     layout: &Layout,
     scratch: &mut Scratch,
-    to: Place,
+    mut to: Place,
 ) {
     let clip: Clip = packing.arrays.record(layer.clip);
     let time = phase::of_layer(layer, &clip, now);
+    scratch.spans.clear();
     search_all(source, &clip, time, &mut scratch.spans);
-    if layout.values > 0 {
-        pose_values(packing, source, &clip, &scratch.spans, layout, to.values);
-    }
-    if layout.local > 0 || layout.model > 0 || layout.skin > 0 {
-        pose_joints(source, &clip, scratch, to.local);
-    }
-    if layout.model > 0 || layout.skin > 0 {
-        hierarchy::walk(&source.skeleton.parents, &mut scratch.matrices);
-        for (to, matrix) in to.model.chunks_exact_mut(NUMBERS).zip(&scratch.matrices) {
-            write(to, matrix);
+    let skeleton = &source.skeleton.record;
+    let sampler = Sampler::new((source.words, source.values), &packing.interpolators, skeleton, &clip, &scratch.spans);
+    for channel in sampler.value_channels() {
+        let output = channel.output as usize;
+        if (layout.first_value..layout.first_value + layout.values).contains(&output) {
+            sampler.value(channel, &mut to.values[output - layout.first_value..]);
         }
-        pose_skin(source, &scratch.matrices, to.skin);
     }
+    let joints = skeleton.joint_count as usize;
+    let rest = &source.values[skeleton.rest as usize..skeleton.rest as usize + 3 * joints];
+    let part = |part: usize, joint: usize| sampler.part(part, joint).unwrap_or(rest[part * joints + joint]);
+    finish(source, layout, &mut scratch.matrices, &mut to, part);
 }
 
-/// Finds the keys of all timelines of the clip.
-fn search_all(source: Source, clip: &Clip, time: Time, spans: &mut Vec<Span>) {
+/// Finds the keys of all timelines of a clip.
+pub fn search_all(source: Source, clip: &Clip, time: Time, spans: &mut Vec<Span>) {
     let first = clip.timelines as usize;
     let records = &source.words[first..first + Timeline::WORDS * clip.timeline_count as usize];
     let records = bytemuck::cast_slice::<u32, Timeline>(records);
-    spans.clear();
     spans.extend(records.iter().map(|timeline| search::timeline(source.words, source.values, timeline, time)));
 }
 
-/// Samples all joints, and leaves their local matrices.
-fn pose_joints(source: Source, clip: &Clip, scratch: &mut Scratch, local: &mut [f32]) {
-    let skeleton = &source.skeleton.record;
-    let joints = skeleton.joint_count as usize;
-    let first = clip.channels as usize;
-    let channels = &source.words[first..first + 3 * Channel::WORDS * joints];
-    let channels: &[Channel] = bytemuck::cast_slice(channels);
-    let rest = &source.values[skeleton.rest as usize..skeleton.rest as usize + 3 * joints];
-    let part = |part: usize, joint: usize| {
-        let index = part * joints + joint;
-        let Channel { values, sampler } = channels[index];
-        let mode = sampler & ((1 << MODE_BITS) - 1);
-        match mode {
-            MODE_REST => rest[index],
-            MODE_CONSTANT => source.values[values as usize],
-            MODE_SPLIT.. => {
-                let numbers = numbers(source, &scratch.spans, channels[index], mode & !MODE_EULER);
-                if mode & MODE_EULER != 0 { quat::from_euler_angles(numbers) } else { numbers }
-            }
-            _ => {
-                let span = &scratch.spans[(sampler >> MODE_BITS) as usize];
-                let sampler = if part == 1 { sample::rotation } else { sample::numbers };
-                sampler(source.values, values, mode, span)
-            }
+/// From the parts of each joint to everything that is made of them.
+pub fn finish(
+    source: Source,
+    layout: &Layout,
+    matrices: &mut Vec<Rows>,
+    to: &mut Place,
+    part: impl Fn(usize, usize) -> Vec4,
+) {
+    if layout.local == 0 && layout.model == 0 && layout.skin == 0 {
+        return;
+    }
+    pose_joints(source, matrices, to.local, part);
+    if layout.model > 0 || layout.skin > 0 {
+        hierarchy::walk(&source.skeleton.parents, matrices);
+        for (to, matrix) in to.model.chunks_exact_mut(NUMBERS).zip(matrices.iter()) {
+            write(to, matrix);
         }
-    };
-    scratch.matrices.clear();
-    for joint in 0..joints {
+        pose_skin(source, matrices, to.skin);
+    }
+}
+
+/// Local matrices of all joints by their parts.
+fn pose_joints(source: Source, matrices: &mut Vec<Rows>, local: &mut [f32], part: impl Fn(usize, usize) -> Vec4) {
+    let skeleton = &source.skeleton.record;
+    matrices.clear();
+    for joint in 0..skeleton.joint_count as usize {
         let [translation, rotation, scale] = [0, 1, 2].map(|index| part(index, joint));
         if !local.is_empty() {
             write(&mut local[NUMBERS * joint..NUMBERS * (joint + 1)], &[translation, rotation, scale]);
@@ -110,67 +104,11 @@ fn pose_joints(source: Source, clip: &Clip, scratch: &mut Scratch, local: &mut [
             NONE => NONE,
             matrices => source.words[matrices as usize + joint],
         };
-        scratch.matrices.push(match matrix {
+        matrices.push(match matrix {
             NONE => compose(translation, rotation, scale),
             matrix => std::array::from_fn(|row| source.values[matrix as usize + row]),
         });
     }
-}
-
-/// Three numbers that are sampled together, or each by a channel of its own.
-fn numbers(source: Source, spans: &[Span], channel: Channel, mode: u32) -> Vec4 {
-    let span = |sampler: u32| &spans[(sampler >> MODE_BITS) as usize];
-    if mode != MODE_SPLIT {
-        return sample::numbers(source.values, channel.values, mode, span(channel.sampler));
-    }
-    let first = channel.values as usize;
-    let singles: &[Channel] = bytemuck::cast_slice(&source.words[first..first + 3 * Channel::WORDS]);
-    let single = |channel: &Channel| match channel.sampler & ((1 << MODE_BITS) - 1) {
-        MODE_CONSTANT => source.values[channel.values as usize].x,
-        mode => sample::numbers(source.values, channel.values, mode, span(channel.sampler)).x,
-    };
-    Vec4::new(single(&singles[0]), single(&singles[1]), single(&singles[2]), 0.0)
-}
-
-/// Samples the morph weights and properties that are wanted.
-fn pose_values(packing: &Packing, source: Source, clip: &Clip, spans: &[Span], layout: &Layout, to: &mut [f32]) {
-    let first = clip.value_channels as usize;
-    let channels = &source.words[first..first + ValueChannel::WORDS * clip.value_channel_count as usize];
-    for channel in bytemuck::cast_slice::<u32, ValueChannel>(channels) {
-        let output = channel.output as usize;
-        if output < layout.first_value || output >= layout.first_value + layout.values {
-            continue;
-        }
-        let mode = channel.sampler & ((1 << MODE_BITS) - 1);
-        let constant = Span::default();
-        let span = if mode == MODE_CONSTANT { &constant } else { &spans[(channel.sampler >> MODE_BITS) as usize] };
-        let at = output - layout.first_value;
-        if mode == MODE_CUSTOM {
-            custom(&*packing.interpolators[channel.shape as usize], source.values, channel.values, span, &mut to[at..]);
-            continue;
-        }
-        let sampler = if channel.shape & SHAPE_ROTATION != 0 { sample::rotation } else { sample::numbers };
-        let sampled = sampler(source.values, channel.values, mode, span).to_array();
-        let count = (channel.shape & (SHAPE_ROTATION - 1)) as usize;
-        to[at..at + count].copy_from_slice(&sampled[..count]);
-    }
-}
-
-/// What an interpolator makes.
-fn custom(interpolator: &dyn Interpolator, values: &[Vec4], at: u32, span: &Span, to: &mut [f32]) {
-    let element = |key: u32| -> Vec<f64> {
-        let numbers: &[f32] = bytemuck::cast_slice(&values[key as usize..]);
-        numbers[..interpolator.width()].iter().map(|&number| f64::from(number)).collect()
-    };
-    let from = element(at + span.row);
-    let mut result = vec![0.0; interpolator.result_width()];
-    if span.interval == 0.0 {
-        interpolator.no_lerp(&from, &mut result);
-    } else {
-        let to = element(at + span.row + span.next);
-        interpolator.lerp(&from, &to, span.fraction.into(), span.interval.into(), &mut result);
-    }
-    to.iter_mut().zip(result).for_each(|(to, number)| *to = number as f32);
 }
 
 /// Model matrices times inverse bind matrices.

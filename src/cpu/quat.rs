@@ -41,6 +41,12 @@ fn slerp_weights(cosine: f32, fraction: f32) -> (f32, f32) {
     if arcs == 0.0 { weights } else { farther(weights, cosine, arcs) }
 }
 
+/// The product of two quaternions: first the right one, then the left one.
+pub fn multiply(left: Vec4, right: Vec4) -> Vec4 {
+    let [a, b] = [left.truncate(), right.truncate()];
+    (left.w * b + right.w * a + a.cross(b)).extend(left.w * right.w - a.dot(b))
+}
+
 /// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's order.
 pub fn from_euler_angles(degrees: Vec4) -> Vec4 {
     // Whole turns of the half angle first, which is exact; then quarter turns.

@@ -4,11 +4,11 @@
 use wgpu::naga;
 
 use crate::gpu::library::{BINDINGS, Binding, GpuLibrary};
-use crate::gpu::shader::{Composed, POSE_ENTRY, VARIANTS, Variant};
+use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, VARIANTS, Variant};
 use crate::pack::record::{self, Field};
 
-fn parse(variant: &Variant) -> naga::Module {
-    let composed = Composed::pose(variant, &[]);
+fn parse(kernel: Kernel, variant: &Variant) -> naga::Module {
+    let composed = Composed::pose(kernel, variant, &[]);
     naga::front::wgsl::parse_str(&composed.code).unwrap_or_else(|error| {
         let line = error.location(&composed.code).map_or(0, |location| location.line_number);
         panic!("{:?}: {}", composed.locate(line), error.emit_to_string(&composed.code))
@@ -53,7 +53,7 @@ fn constant(module: &naga::Module, name: &str) -> Option<u32> {
 
 #[test]
 fn records_are_the_same_in_rust_and_wgsl() {
-    let module = parse(&VARIANTS[0]);
+    let module = parse(Kernel::Plain, &VARIANTS[0]);
     macro_rules! faults {
         ($($name:ident),*) => {
             [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
@@ -82,8 +82,8 @@ fn the_comparison_of_records_sees_planted_faults() {
 
 #[test]
 fn constants_are_the_same_in_rust_and_wgsl() {
-    for variant in &VARIANTS {
-        let module = parse(variant);
+    for (kernel, variant) in Kernel::ALL.into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v))) {
+        let module = parse(kernel, variant);
         macro_rules! check {
             ($($name:ident),*) => {
                 $(assert_eq!(constant(&module, stringify!($name)), Some(record::$name), stringify!($name));)*
@@ -91,6 +91,8 @@ fn constants_are_the_same_in_rust_and_wgsl() {
         }
         check!(NONE, MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_BITS, SHAPE_ROTATION);
         check!(MODE_SLERP, MODE_CUSTOM, MODE_SPLIT, MODE_EULER, MAP_STRAIGHT, MAP_BACK, MAP_KEY);
+        check!(SHAPE_REST, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST, LAYER_MODE, LAYER_BLEND, LAYER_OVERRIDE);
+        check!(LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT);
         check!(CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);
         check!(EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT, EASING_SINE);
         check!(EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE, EASING_SMOOTH, EASING_FADE);
@@ -107,8 +109,8 @@ fn constants_are_the_same_in_rust_and_wgsl() {
 
 #[test]
 fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
-    for variant in &VARIANTS {
-        let module = parse(variant);
+    for (kernel, variant) in Kernel::ALL.into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v))) {
+        let module = parse(kernel, variant);
         let entry = &module.entry_points[0];
         assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, POSE_ENTRY));
         assert_eq!(entry.workgroup_size, [variant.workgroup_size, 1, 1]);

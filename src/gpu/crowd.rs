@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::library::{GpuLibrary, Scopes, filled_buffer, largest_binding, upload};
-use crate::gpu::shader::{VARIANTS, Variant};
+use crate::gpu::shader::{Kernel, VARIANTS, Variant};
 use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
 use crate::model::outputs::Outputs;
@@ -175,17 +175,19 @@ fn push_chunks(
     let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
     let [local, model, skin, values] = layout.strides();
     let strides = [local, model.max(model_scratch), skin, values];
-    let largest = strides.into_iter().map(|stride| 4 * stride).fold(size_of::<record::Layer>(), usize::max) as u64;
+    let layer_bytes = group.layer_count * size_of::<record::Layer>();
+    let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
     let allowed = largest_binding(device);
     if largest > allowed {
         let what = format!("bytes of one instance of skeleton {}", group.skeleton.index());
         return Err(Error::Limit { what, needed: largest, allowed });
     }
-    let Some(pipeline) = &library.pipelines[variant] else {
-        return Err(Error::Device(format!("skeleton {} has no pipeline", group.skeleton.index())));
-    };
-    let lane_count = VARIANTS[variant].lane_count(skeleton.joint_count);
+    let kernel = if group.plain { Kernel::Plain } else { Kernel::Layers };
+    let pipeline = library.pipeline(device, kernel, variant)?;
+    let layer_count = group.layer_count as u32;
+    let lane_count = VARIANTS[variant].lane_count(kernel, skeleton.joint_count, layer_count);
     let instances_per_group = VARIANTS[variant].workgroup_size / lane_count;
+    let span_count = VARIANTS[variant].span_capacity(kernel) / (instances_per_group * layer_count);
     let groups_per_row = device.limits().max_compute_workgroups_per_dimension;
     let most_groups = u64::from(groups_per_row).pow(2);
     let step = (allowed / largest).min(most_groups.saturating_mul(instances_per_group.into()));
@@ -193,17 +195,19 @@ fn push_chunks(
     for first in group.instances.clone().step_by(step) {
         let range = first..group.instances.end.min(first.saturating_add(step));
         let count = range.len();
-        let layers = upload(device, "posse layers", bytemuck::cast_slice(&packed.layers[range.clone()]))?;
+        let first_layer = group.first_layer + (range.start - group.instances.start) * group.layer_count;
+        let layers = &packed.layers[first_layer..][..count * group.layer_count];
+        let layers = upload(device, "posse layers", bytemuck::cast_slice(layers))?;
         let batch = record::Batch {
             skeleton: *skeleton,
             instance_count: count as u32,
             lane_count,
-            span_count: (VARIANTS[variant].span_capacity / instances_per_group).min(skeleton.timeline_count),
+            span_count: span_count.min(skeleton.timeline_count),
             groups_per_row,
             outputs: layout.bits(),
             first_value: layout.first_value as u32,
             value_count: layout.values as u32,
-            reserved: 0,
+            layer_count,
         };
         let batch = filled_buffer(device, "posse batch", bytemuck::bytes_of(&batch), wgpu::BufferUsages::UNIFORM)?;
         let buffers = strides.map(|stride| output_buffer(device, 4 * (stride * count) as u64));

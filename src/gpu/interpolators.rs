@@ -17,7 +17,7 @@ pub fn call_file(interpolator: &dyn Interpolator) -> String {
     )
 }
 
-/// The function by which an interpolator writes a property.
+/// The functions by which a kernel has an interpolator write a property, or asks for one number of it.
 pub fn call(index: usize, interpolator: &dyn Interpolator) -> String {
     let (name, width, made) = (interpolator.name(), interpolator.width(), interpolator.result_width());
     let element = |key: &str| {
@@ -26,18 +26,23 @@ pub fn call(index: usize, interpolator: &dyn Interpolator) -> String {
         format!("array<f32, {width}>({})", numbers.join(", "))
     };
     format!(
-        "fn custom_write_{index}(key: u32, span: Span, at: u32) {{
+        "fn custom_make_{index}(key: u32, span: Span) -> array<f32, {made}> {{
     let a = {};
-    var result: array<f32, {made}>;
     if span.interval == 0.0 {{
-        result = {name}_no_lerp(a);
-    }} else {{
-        let b = {};
-        result = {name}_lerp(a, b, span.fraction, span.interval);
+        return {name}_no_lerp(a);
     }}
+    let b = {};
+    return {name}_lerp(a, b, span.fraction, span.interval);
+}}
+fn custom_write_{index}(key: u32, span: Span, at: u32) {{
+    var made = custom_make_{index}(key, span);
     for (var number = 0u; number < {made}u; number += 1u) {{
-        values_out[at + number] = result[number];
+        values_out[at + number] = made[number];
     }}
+}}
+fn custom_number_{index}(key: u32, span: Span, number: u32) -> f32 {{
+    var made = custom_make_{index}(key, span);
+    return made[number];
 }}
 ",
         element("key"),
@@ -45,12 +50,27 @@ pub fn call(index: usize, interpolator: &dyn Interpolator) -> String {
     )
 }
 
-/// The function by which the fused pass has one of so many interpolators write a property.
+/// The functions by which a kernel does so with one of so many interpolators.
 pub fn choice(count: usize) -> String {
-    let mut code =
-        "fn custom_write(interpolator: u32, key: u32, span: Span, at: u32) {\n    switch interpolator {\n".to_owned();
-    for index in 0..count {
-        code += &format!("        case {index}u: {{\n            custom_write_{index}(key, span, at);\n        }}\n");
-    }
-    code + "        default: {}\n    }\n}\n"
+    let cases = |call: &dyn Fn(usize) -> String| -> String {
+        (0..count)
+            .map(|index| format!("        case {index}u: {{\n            {}\n        }}\n", call(index)))
+            .collect()
+    };
+    let write = cases(&|index| format!("custom_write_{index}(key, span, at);"));
+    let number = cases(&|index| format!("return custom_number_{index}(key, span, number);"));
+    format!(
+        "fn custom_write(interpolator: u32, key: u32, span: Span, at: u32) {{
+    switch interpolator {{
+{write}        default: {{}}
+    }}
+}}
+fn custom_number(interpolator: u32, key: u32, span: Span, number: u32) -> f32 {{
+    switch interpolator {{
+{number}        default: {{}}
+    }}
+    return 0.0;
+}}
+"
+    )
 }

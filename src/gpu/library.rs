@@ -1,9 +1,9 @@
 //! A library on the GPU: what never changes, and the pipelines.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::Error;
-use crate::gpu::shader::{Composed, POSE_ENTRY, VARIANTS, Variant};
+use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, VARIANTS, Variant};
 use crate::model::interpolator::Interpolator;
 use crate::pack::library::Packing;
 
@@ -40,8 +40,10 @@ pub struct GpuLibrary {
     pub(super) words: wgpu::Buffer,
     pub(super) values: wgpu::Buffer,
     pub(super) layout: wgpu::BindGroupLayout,
-    /// One for each of [`VARIANTS`] that a skeleton of the library needs.
+    /// One for each of [`VARIANTS`] that a skeleton of the library needs, for layers that need no mixing.
     pub(super) pipelines: [Option<wgpu::ComputePipeline>; VARIANTS.len()],
+    /// The same for those that do, made when the first crowd asks for it.
+    mixing: [OnceLock<wgpu::ComputePipeline>; VARIANTS.len()],
 }
 
 impl GpuLibrary {
@@ -63,10 +65,30 @@ impl GpuLibrary {
         for skeleton in &packing.skeletons {
             let variant = Variant::for_joints(skeleton.record.joint_count);
             if pipelines[variant].is_none() {
-                pipelines[variant] = Some(pipeline(device, &layout, &VARIANTS[variant], &packing.interpolators)?);
+                pipelines[variant] =
+                    Some(pipeline(device, &layout, Kernel::Plain, &VARIANTS[variant], &packing.interpolators)?);
             }
         }
-        Ok(Self { packing, words, values, layout, pipelines })
+        let mixing = [const { OnceLock::new() }; VARIANTS.len()];
+        Ok(Self { packing, words, values, layout, pipelines, mixing })
+    }
+
+    /// The pipeline of a kernel for one of [`VARIANTS`] that a skeleton of the library needs.
+    pub(super) fn pipeline(
+        &self,
+        device: &wgpu::Device,
+        kernel: Kernel,
+        variant: usize,
+    ) -> Result<wgpu::ComputePipeline, Error> {
+        let ready = match kernel {
+            Kernel::Plain => self.pipelines[variant].as_ref(),
+            Kernel::Layers => self.mixing[variant].get(),
+        };
+        if let Some(ready) = ready {
+            return Ok(ready.clone());
+        }
+        let made = pipeline(device, &self.layout, kernel, &VARIANTS[variant], &self.packing.interpolators)?;
+        Ok(if kernel == Kernel::Layers { self.mixing[variant].get_or_init(|| made).clone() } else { made })
     }
 }
 
@@ -133,10 +155,11 @@ pub(super) fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout 
 pub(super) fn pipeline(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
+    kernel: Kernel,
     variant: &Variant,
     interpolators: &[Arc<dyn Interpolator>],
 ) -> Result<wgpu::ComputePipeline, Error> {
-    let module = Composed::pose(variant, interpolators).compile(device)?;
+    let module = Composed::pose(kernel, variant, interpolators).compile(device)?;
     let scopes = Scopes::push(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("posse pose"),

@@ -24,7 +24,7 @@ macro_rules! module {
     };
 }
 
-const SHARED: [Module; 8] = [
+const SHARED: [Module; 9] = [
     module!("shared/records.wgsl"),
     module!("shared/phase.wgsl"),
     module!("shared/ease.wgsl"),
@@ -32,14 +32,33 @@ const SHARED: [Module; 8] = [
     module!("shared/quat.wgsl"),
     module!("shared/matrix.wgsl"),
     module!("shared/sample.wgsl"),
+    module!("shared/blend.wgsl"),
     module!("shared/hierarchy.wgsl"),
 ];
 const JOINTS_IN_WORKGROUP: Module = module!("shared/joints_in_workgroup.wgsl");
 const JOINTS_IN_STORAGE: Module = module!("shared/joints_in_storage.wgsl");
+const COMMON: Module = module!("pose_common.wgsl");
 const POSE: Module = module!("pose.wgsl");
+const POSE_LAYERS: Module = module!("pose_layers.wgsl");
 
 /// Name of the entry point of the fused pass.
 pub const POSE_ENTRY: &str = "pose";
+
+/// Which kernel of the fused pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernel {
+    /// For one layer that needs no mixing.
+    Plain,
+    /// For any layers.
+    Layers,
+}
+
+impl Kernel {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Plain, Self::Layers];
+    /// Layers of a workgroup that mixes.
+    const PLAYED_CAPACITY: u32 = 64;
+}
 
 /// A form of the fused pass for rigs of some size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +86,23 @@ impl Variant {
         VARIANTS.iter().position(fits).unwrap_or(VARIANTS.len() - 1)
     }
 
-    /// Lanes for an instance of so many joints: a power of two, at most the workgroup's size.
-    pub fn lane_count(&self, joints: u32) -> u32 {
-        joints.max(1).checked_next_power_of_two().map_or(self.workgroup_size, |lanes| lanes.min(self.workgroup_size))
+    /// Lanes for an instance of so many joints and layers: a power of two, at most the workgroup's size.
+    pub fn lane_count(&self, kernel: Kernel, joints: u32, layers: u32) -> u32 {
+        let least = match kernel {
+            Kernel::Plain => 1,
+            Kernel::Layers => (self.workgroup_size * layers).div_ceil(Kernel::PLAYED_CAPACITY),
+        };
+        let lanes = joints.max(least).max(1).checked_next_power_of_two();
+        lanes.map_or(self.workgroup_size, |lanes| lanes.min(self.workgroup_size))
+    }
+
+    /// Search results of a workgroup: of a kernel that mixes as many as the 16 KiB leave, up to four times as many.
+    pub fn span_capacity(&self, kernel: Kernel) -> u32 {
+        let left = 16384 - 48 * self.joint_capacity.unwrap_or(0) - 24 * Kernel::PLAYED_CAPACITY;
+        match kernel {
+            Kernel::Plain => self.span_capacity,
+            Kernel::Layers => (left / 16).min(4 * self.span_capacity),
+        }
     }
 }
 
@@ -84,12 +117,13 @@ pub struct Composed {
 
 impl Composed {
     /// The fused pass in one of its forms, for a library with these interpolators.
-    pub fn pose(variant: &Variant, interpolators: &[Arc<dyn Interpolator>]) -> Self {
+    pub fn pose(kernel: Kernel, variant: &Variant, interpolators: &[Arc<dyn Interpolator>]) -> Self {
         let joints = if variant.joint_capacity.is_some() { JOINTS_IN_WORKGROUP } else { JOINTS_IN_STORAGE };
         let mut code = String::new();
         let mut constant = |name: &str, value: u32| writeln!(code, "const {name}: u32 = {value}u;").is_ok();
         constant("WORKGROUP_SIZE", variant.workgroup_size);
-        constant("SPAN_CAPACITY", variant.span_capacity);
+        constant("SPAN_CAPACITY", variant.span_capacity(kernel));
+        constant("PLAYED_CAPACITY", Kernel::PLAYED_CAPACITY);
         constant("JOINT_CAPACITY", variant.joint_capacity.unwrap_or(0));
         let custom = interpolators.iter().enumerate().flat_map(|(index, interpolator)| {
             let interpolator = &**interpolator;
@@ -99,7 +133,8 @@ impl Composed {
         });
         let choice = interpolators::choice(interpolators.len()).into();
         let choice = Module { file: "choice of an interpolator".into(), text: choice };
-        Self::new(code, SHARED.into_iter().chain([joints, POSE]).chain(custom).chain([choice]))
+        let entry = if kernel == Kernel::Plain { POSE } else { POSE_LAYERS };
+        Self::new(code, SHARED.into_iter().chain([joints, COMMON, entry]).chain(custom).chain([choice]))
     }
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {
@@ -162,8 +197,11 @@ mod tests {
 
     #[test]
     fn an_instance_gets_lanes_for_its_joints() {
-        assert_eq!([1, 2, 5, 64].map(|joints| VARIANTS[0].lane_count(joints)), [1, 2, 8, 64]);
-        assert_eq!([65, 200, 256].map(|joints| VARIANTS[2].lane_count(joints)), [128, 256, 256]);
+        let plain = |variant: usize, joints| VARIANTS[variant].lane_count(Kernel::Plain, joints, 1);
+        assert_eq!([1, 2, 5, 64].map(|joints| plain(0, joints)), [1, 2, 8, 64]);
+        assert_eq!([65, 200, 256].map(|joints| plain(2, joints)), [128, 256, 256]);
+        let mixed = |layers| VARIANTS[2].lane_count(Kernel::Layers, 1, layers);
+        assert_eq!([1, 2, 3, 8].map(mixed), [4, 8, 16, 32]);
         assert_eq!([1, 64, 65, 256, 257, 9999].map(Variant::for_joints), [0, 0, 1, 2, 3, 3]);
     }
 }

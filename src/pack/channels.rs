@@ -7,7 +7,7 @@ use crate::model::skeleton::Skeleton;
 use crate::model::track::Target;
 use crate::pack::arrays::Arrays;
 use crate::pack::clip::{Channels, Column};
-use crate::pack::record::{Channel, MODE_CONSTANT, MODE_EULER, MODE_REST, MODE_SPLIT, ValueChannel};
+use crate::pack::record::{Channel, MODE_CONSTANT, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST, ValueChannel};
 
 /// Channels of all joints' translations, then rotations, then scales.
 pub fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &Channels) -> u32 {
@@ -49,13 +49,25 @@ fn joint_channel(arrays: &mut Arrays, channels: &Channels, target: Target, rest:
     Channel::new(MODE_SPLIT | euler, 0, arrays.push_records(&parts))
 }
 
+/// Channels of morph weights, then of properties.
+pub struct ValueChannels {
+    /// Words: for each number the channel that has it.
+    pub table: u32,
+    /// Words: the channels.
+    pub place: u32,
+    /// Channels of morph weights.
+    pub weight_count: u32,
+    /// All channels.
+    pub count: u32,
+}
+
 /// Channels that together write every morph weight and every property: those of the clip, and constants for the rest.
 pub fn pack_value_channels(
     arrays: &mut Arrays,
     skeleton: &Skeleton,
     columns: &[Column],
     channels: &Channels,
-) -> (u32, u32, u32) {
+) -> ValueChannels {
     let mut first_weight = Vec::new();
     let mut rest: Vec<f64> = Vec::new();
     for joint in skeleton.joints() {
@@ -92,11 +104,20 @@ pub fn pack_value_channels(
             let mut value = [0.0; 4];
             value.iter_mut().zip(&rest[output..output + count]).for_each(|(to, from)| *to = *from as f32);
             let Channel { values, sampler } = Channel::new(MODE_CONSTANT, 0, arrays.push_value(value));
-            records.push(ValueChannel { values, sampler, output: output as u32, shape: count as u32 });
+            let shape = count as u32 | SHAPE_REST;
+            records.push(ValueChannel { values, sampler, output: output as u32, shape });
         }
         output += count.max(1);
     }
     records.sort_by_key(|record| record.output);
     let weight_channels = records.iter().filter(|record| (record.output as usize) < weight_count).count();
-    (arrays.push_records(&records), weight_channels as u32, records.len() as u32)
+    let ends = records.iter().skip(1).map(|record| record.output as usize).chain([rest.len()]);
+    let lengths = records.iter().zip(ends).map(|(record, end)| end - record.output as usize);
+    let table: Vec<u32> = (0..).zip(lengths).flat_map(|(channel, length)| vec![channel; length]).collect();
+    ValueChannels {
+        table: arrays.push_records(&table),
+        place: arrays.push_records(&records),
+        weight_count: weight_channels as u32,
+        count: records.len() as u32,
+    }
 }

@@ -67,15 +67,15 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Libra
     let timeline_count = records.len() as u32;
     let timelines = arrays.push_records(&records);
     let joint_channels = pack_joint_channels(arrays, skeleton, &channels);
-    let (value_channels, weight_channel_count, value_channel_count) =
-        pack_value_channels(arrays, skeleton, &columns, &channels);
+    let values = pack_value_channels(arrays, skeleton, &columns, &channels);
     let record = record::Clip {
         timelines,
         timeline_count,
         channels: joint_channels,
-        value_channels,
-        weight_channel_count,
-        value_channel_count,
+        value_channels: values.place,
+        weight_channel_count: values.weight_count,
+        value_channel_count: values.count,
+        value_table: values.table,
         time_unit: time_unit(clip.duration()).unwrap_or(1.0),
     };
     (arrays.push_records(&[record]), timeline_count)
@@ -88,7 +88,7 @@ pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
     // Of a joint's parts, those that are driven number by number take three more channels and three values.
     let split = 3 * clip.tracks.iter().filter(|track| track.component.is_some()).count();
     let mut sizes = Sizes {
-        words: 6 * skeleton.joints().len() + record::Clip::WORDS + 4 * numbers + Channel::WORDS * split,
+        words: 6 * skeleton.joints().len() + record::Clip::WORDS + 5 * numbers + Channel::WORDS * split,
         values: numbers + split,
     };
     let mut add = |more: Sizes| {

@@ -1,14 +1,17 @@
-//! Crowds: one layer record an instance, instances of a skeleton together.
+//! Crowds: as many layer records for each instance, instances of a skeleton together.
 
 use std::ops::Range;
 
 use crate::error::Error;
 use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
-use crate::model::layer::LayerTime;
+use crate::model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
 use crate::pack::library::{PackedClip, Packing};
 use crate::pack::playback::pack_playback;
-use crate::pack::record::{self, split};
+use crate::pack::record::{
+    self, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE,
+    LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, NONE, split,
+};
 
 /// A crowd ready for an engine: its instances ordered by skeleton.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +26,12 @@ pub struct PackedCrowd {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group {
     pub skeleton: SkeletonId,
+    /// Layer records of each of its instances.
+    pub layer_count: usize,
+    /// Whether its layers need no mixing: at most one an instance, which is all there is.
+    pub plain: bool,
+    /// Where its layer records begin.
+    pub first_layer: usize,
     /// Their places in the packed order.
     pub instances: Range<usize>,
 }
@@ -43,14 +52,23 @@ impl PackedCrowd {
         }
         let mut order: Vec<usize> = (0..crowd.len()).collect();
         order.sort_by_key(|&instance| crowd.skeleton(instance));
-        let layers = order.iter().map(|&instance| pack_instance(packing, crowd, instance)).collect();
+        let mut layers = Vec::with_capacity(order.len());
         let mut groups: Vec<Group> = Vec::new();
-        for (place, &instance) in order.iter().enumerate() {
-            let skeleton = crowd.skeleton(instance);
-            match groups.last_mut() {
-                Some(group) if group.skeleton == skeleton => group.instances.end = place + 1,
-                _ => groups.push(Group { skeleton, instances: place..place + 1 }),
+        let mut first = 0;
+        for alike in order.chunk_by(|&a, &b| crowd.skeleton(a) == crowd.skeleton(b)) {
+            let most = alike.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
+            let group = Group {
+                skeleton: crowd.skeleton(alike[0]),
+                layer_count: most.max(1),
+                plain: alike.iter().all(|&instance| is_plain(crowd.layers(instance))),
+                first_layer: layers.len(),
+                instances: first..first + alike.len(),
+            };
+            for &instance in alike {
+                pack_instance(packing, crowd, instance, group.layer_count, &mut layers);
             }
+            first += alike.len();
+            groups.push(group);
         }
         Ok(Self { layers, groups, order })
     }
@@ -79,21 +97,71 @@ fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(
             }
             Some(_) => {}
         }
+        match layer.mask.map(|mask| (mask, packing.masks.get(mask.index()))) {
+            Some((mask, None)) => return Err(format!("the library has no mask {}", mask.index())),
+            Some((mask, Some((owner, _)))) if *owner != skeleton => {
+                return Err(format!("mask {} is another skeleton's", mask.index()));
+            }
+            _ => {}
+        }
     }
     Ok(())
 }
 
-/// The layer record of a checked instance. Without a layer, it stands in the clip without tracks.
-fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> record::Layer {
+/// Whether layers need no mixing: there is one at most, and what it gives is the pose.
+fn is_plain(layers: &[Layer]) -> bool {
+    let alone = |layer: &Layer| {
+        let fades = layer.fade_in.is_some() || layer.fade_out.is_some();
+        layer.mode == LayerMode::Blend && layer.weight >= 0.1 && layer.mask.is_none() && !fades
+    };
+    layers.len() <= 1 && layers.iter().all(alone)
+}
+
+/// The layer records of a checked instance, filled up to a count with layers without a weight. Without a layer, it stands
+/// in the clip without tracks.
+fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize, count: usize, records: &mut Vec<record::Layer>) {
     let skeleton = &packing.skeletons[crowd.skeleton(instance).index()];
-    let rest = record::Layer { clip: skeleton.rest_clip, ..Default::default() };
-    let Some(layer) = crowd.layers(instance).first() else { return rest };
-    let Some(&PackedClip { place: clip, duration, length, wrap, .. }) = packing.clip(layer.clip) else { return rest };
-    match layer.time {
+    let rest = record::Layer { clip: skeleton.record.rest_clip, mask: NONE, ..Default::default() };
+    let layers = crowd.layers(instance).iter();
+    let filled = layers.map(|layer| pack_layer(packing, layer).unwrap_or(rest));
+    records.extend(filled.chain(std::iter::repeat(rest)).take(count));
+}
+
+fn pack_layer(packing: &Packing, layer: &Layer) -> Option<record::Layer> {
+    let &PackedClip { place: clip, duration, length, wrap, .. } = packing.clip(layer.clip)?;
+    let timed = match layer.time {
         LayerTime::At(seconds) => {
             let (time_high, time_low) = split(length.map_or(seconds, |length| seconds.clamp(0.0, length)));
             record::Layer { clip, time_high, time_low, ..Default::default() }
         }
         LayerTime::Playing(playback) => pack_playback(clip, duration, &playback.of_clip(wrap)),
-    }
+    };
+    let mode = match layer.mode {
+        LayerMode::Blend => LAYER_BLEND,
+        LayerMode::Override => LAYER_OVERRIDE,
+        LayerMode::Additive(AdditiveReference::First) => LAYER_ADD_FIRST,
+        LayerMode::Additive(AdditiveReference::Rest) => LAYER_ADD_REST,
+    };
+    let bits = |fade: Option<Fade>, fades: u32, smooth: u32| match fade {
+        None => 0,
+        Some(Fade { shape: FadeShape::Linear, .. }) => fades,
+        Some(Fade { shape: FadeShape::Smooth, .. }) => fades | smooth,
+    };
+    let start = |fade: Option<Fade>| fade.map_or(0, |fade| fade.start.0);
+    let length = |fade: Option<Fade>| fade.map_or(0.0, |fade| fade.length.0 as f32);
+    let mask = layer.mask.and_then(|mask| packing.masks.get(mask.index()));
+    Some(record::Layer {
+        weight: layer.weight as f32,
+        mode: mode
+            | bits(layer.fade_in, LAYER_FADES_IN, LAYER_SMOOTH_IN)
+            | bits(layer.fade_out, LAYER_FADES_OUT, LAYER_SMOOTH_OUT),
+        mask: mask.map_or(NONE, |(_, place)| *place),
+        fade_in_low: start(layer.fade_in) as u32,
+        fade_in_high: (start(layer.fade_in) >> 32) as u32,
+        fade_in_length: length(layer.fade_in),
+        fade_out_low: start(layer.fade_out) as u32,
+        fade_out_high: (start(layer.fade_out) >> 32) as u32,
+        fade_out_length: length(layer.fade_out),
+        ..timed
+    })
 }

@@ -20,6 +20,8 @@ pub struct Packing {
     pub(crate) arrays: Arrays,
     pub(crate) skeletons: Vec<PackedSkeleton>,
     clips: Vec<PackedClip>,
+    /// Places of the masks' weights in the words.
+    pub(crate) masks: Vec<(SkeletonId, u32)>,
     /// As the library has them.
     pub(crate) interpolators: Vec<Arc<dyn Interpolator>>,
 }
@@ -43,8 +45,6 @@ pub(crate) struct PackedClip {
 #[derive(Debug, Clone)]
 pub(crate) struct PackedSkeleton {
     pub record: record::Skeleton,
-    /// Place of the record of a clip without tracks.
-    pub rest_clip: u32,
     /// Joints of each skin.
     pub skins: Vec<usize>,
     /// Each joint's parent.
@@ -64,12 +64,13 @@ impl Packing {
         for id in library.skeleton_ids() {
             let skeleton = library.skeleton(id);
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
-            let record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
+            let mut record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
             let rest = Clip::new(None, id, Vec::new());
             let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, library, &rest);
+            record.rest_clip = rest_clip;
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
-            skeletons.push(PackedSkeleton { record, rest_clip, skins, parents });
+            skeletons.push(PackedSkeleton { record, skins, parents });
         }
         let mut clips = Vec::new();
         for clip in library.clips() {
@@ -79,7 +80,12 @@ impl Packing {
             let (skeleton, duration) = (clip.skeleton, clip.duration());
             clips.push(PackedClip { place, skeleton, duration, length: clip.length, wrap: clip.wrap });
         }
-        Ok(Self { arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
+        let mut masks = Vec::new();
+        for mask in library.masks() {
+            let weights: Vec<f32> = mask.weights.iter().map(|&weight| weight as f32).collect();
+            masks.push((mask.skeleton, arrays.push_records(&weights)));
+        }
+        Ok(Self { masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
     }
 
     /// Bytes of all arrays.
@@ -107,6 +113,7 @@ fn check_sizes(library: &Library) -> Result<(), Error> {
         add(skeleton::sizes(skeleton, &skins));
         add(clip::sizes(library, &Clip::new(None, id, Vec::new())));
     }
+    library.masks().iter().for_each(|mask| add(Sizes { words: mask.weights.len(), values: 0 }));
     for clip in library.clips() {
         add(clip::sizes(library, clip));
     }

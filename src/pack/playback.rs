@@ -58,6 +58,7 @@ pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> Layer {
         part_start_high: (part.start >> 32) as u32,
         part_length_low: part.length as u32,
         part_length_high: (part.length >> 32) as u32,
+        ..Default::default()
     }
 }
 

@@ -110,6 +110,34 @@ pub const EASING_OUT_IN: u32 = 3;
 
 /// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.
 pub const SHAPE_ROTATION: u32 = 8;
+/// Bit of [`ValueChannel::shape`]: the clip has no track for it, and the value is the one at rest.
+pub const SHAPE_REST: u32 = 16;
+
+/// A number of a property, which belongs to no joint.
+pub const VALUE_NUMBER: u32 = NONE;
+/// The first number of a property that is a rotation.
+pub const VALUE_ROTATION: u32 = NONE - 1;
+/// Another number of a property that is a rotation.
+pub const VALUE_ROTATION_REST: u32 = NONE - 2;
+
+/// Bits of [`Layer::mode`]: how it joins the layers before it.
+pub const LAYER_MODE: u32 = 3;
+/// Mode of a layer that blends.
+pub const LAYER_BLEND: u32 = 0;
+/// Mode of a layer that overrides what is below.
+pub const LAYER_OVERRIDE: u32 = 1;
+/// Mode of a layer that adds its difference from its clip's time 0.
+pub const LAYER_ADD_FIRST: u32 = 2;
+/// Mode of a layer that adds its difference from the rest pose.
+pub const LAYER_ADD_REST: u32 = 3;
+/// Bit of [`Layer::mode`]: it fades in.
+pub const LAYER_FADES_IN: u32 = 4;
+/// Bit of [`Layer::mode`]: it fades out.
+pub const LAYER_FADES_OUT: u32 = 8;
+/// Bit of [`Layer::mode`]: it fades in smoothly.
+pub const LAYER_SMOOTH_IN: u32 = 16;
+/// Bit of [`Layer::mode`]: it fades out smoothly.
+pub const LAYER_SMOOTH_OUT: u32 = 32;
 
 /// Bit of [`Layer::clock`]: the layer plays; without it, it stands at its time.
 pub const CLOCK_PLAYS: u32 = 1;
@@ -156,8 +184,16 @@ record! {
         property_width: u32,
         /// The most timelines of a clip.
         timeline_count: u32,
+        /// Words: the record of the clip without tracks.
+        rest_clip: u32,
+        /// Words: for each number of morph weights and properties the joint that it belongs to, or one of the kinds below.
+        value_kinds: u32,
         /// Fills the record to a multiple of 16 bytes, as a uniform needs.
-        reserved: u32,
+        reserved_0: u32,
+        /// As above.
+        reserved_1: u32,
+        /// As above.
+        reserved_2: u32,
     }
 }
 
@@ -176,6 +212,8 @@ record! {
         weight_channel_count: u32,
         /// Value channels of morph weights and properties.
         value_channel_count: u32,
+        /// Words: for each number of morph weights and properties the value channel that has it.
+        value_table: u32,
         /// Seconds of 2^32 of the units in which playing layers count the clip's time, a power of two.
         time_unit: f32,
     }
@@ -281,6 +319,24 @@ record! {
         part_length_low: u32,
         /// Upper half.
         part_length_high: u32,
+        /// Its weight without fades and mask.
+        weight: f32,
+        /// How it joins the layers before it, and how it fades.
+        mode: u32,
+        /// Words: a weight a joint. None: 1.
+        mask: u32,
+        /// Tick at which it begins to fade in, lower half.
+        fade_in_low: u32,
+        /// Upper half.
+        fade_in_high: u32,
+        /// Ticks that it takes to.
+        fade_in_length: f32,
+        /// Tick at which it begins to fade out, lower half.
+        fade_out_low: u32,
+        /// Upper half.
+        fade_out_high: u32,
+        /// Ticks that it takes to.
+        fade_out_length: f32,
     }
 }
 
@@ -303,8 +359,8 @@ record! {
         first_value: u32,
         /// How many are written.
         value_count: u32,
-        /// Fills the record to a multiple of 16 bytes, as a uniform needs.
-        reserved: u32,
+        /// Layers an instance has records of.
+        layer_count: u32,
     }
 }
 

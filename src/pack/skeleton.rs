@@ -7,7 +7,7 @@ use crate::model::skeleton::Skeleton;
 use crate::model::skin::Skin;
 use crate::model::transform::Transform;
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::record::{self, NONE};
+use crate::pack::record::{self, NONE, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
 
 /// Packs a skeleton and all its skins.
 pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> record::Skeleton {
@@ -32,8 +32,26 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
         weight_count: skeleton.weight_count() as u32,
         property_width: skeleton.property_width() as u32,
         timeline_count: 0,
-        reserved: 0,
+        rest_clip: 0,
+        value_kinds: pack_value_kinds(arrays, skeleton),
+        reserved_0: 0,
+        reserved_1: 0,
+        reserved_2: 0,
     }
+}
+
+/// For each number of morph weights and properties what it belongs to.
+fn pack_value_kinds(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
+    let mut kinds = Vec::new();
+    for (joint, found) in (0..).zip(skeleton.joints()) {
+        kinds.extend(found.weights.iter().map(|_| joint));
+    }
+    for property in skeleton.properties() {
+        let rotation = [VALUE_ROTATION, VALUE_ROTATION_REST, VALUE_ROTATION_REST, VALUE_ROTATION_REST];
+        let numbers = vec![VALUE_NUMBER; property.rest.len()];
+        kinds.extend(if property.rotation { rotation.to_vec() } else { numbers });
+    }
+    arrays.push_records(&kinds)
 }
 
 /// What a skeleton and its skins take.
@@ -41,7 +59,8 @@ pub fn sizes(skeleton: &Skeleton, skins: &[&Skin]) -> Sizes {
     let joints = skeleton.joints().len();
     let skin_joints: usize = skins.iter().map(|skin| skin.joints.len()).sum();
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0)) as usize;
-    Sizes { words: (rounds + 1) * joints + skin_joints, values: 6 * joints + 3 * skin_joints }
+    let numbers = skeleton.weight_count() + skeleton.property_width();
+    Sizes { words: (rounds + 1) * joints + skin_joints + numbers, values: 6 * joints + 3 * skin_joints }
 }
 
 /// Rounds after which a joint of this depth has met its root.

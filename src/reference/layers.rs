@@ -86,13 +86,16 @@ pub fn mix(skeleton: &Skeleton, layers: &[Played]) -> Values {
         }
     }
     for (index, property) in mixed.properties.iter_mut().enumerate() {
-        let animated = |animated: &Animated| animated.properties[index];
         if skeleton.properties()[index].rotation {
+            let animated = |animated: &Animated| animated.properties[index][0];
             let turned = shares(layers, None, animated, |values| DQuat::from_slice(&values.properties[index]));
             *property = blend::rotation(DQuat::from_slice(property), &turned).to_array().to_vec();
-        } else {
-            let shares = shares(layers, None, animated, |values| values.properties[index].clone());
-            *property = blend::numbers(property, &shares, false);
+            continue;
+        }
+        for (number, value) in property.iter_mut().enumerate() {
+            let of = |values: &Values| vec![values.properties[index][number]];
+            let shares = shares(layers, None, |animated| animated.properties[index][number], of);
+            *value = blend::numbers(&[*value], &shares, false)[0];
         }
     }
     mixed

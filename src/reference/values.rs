@@ -31,7 +31,7 @@ pub struct Animated {
     /// By joint.
     pub weights: Vec<Vec<bool>>,
     /// By property.
-    pub properties: Vec<bool>,
+    pub properties: Vec<Vec<bool>>,
 }
 
 impl Values {
@@ -107,7 +107,7 @@ impl Animated {
         let mut animated = Self {
             local: vec![[false; 3]; joints.len()],
             weights: joints.iter().map(|joint| vec![false; joint.weights.len()]).collect(),
-            properties: vec![false; skeleton.properties().len()],
+            properties: skeleton.properties().iter().map(|property| vec![false; property.rest.len()]).collect(),
         };
         for track in &clip.tracks {
             match (track.target, track.component) {
@@ -116,7 +116,8 @@ impl Animated {
                 (Target::Scale(joint), _) => animated.local[joint][2] = true,
                 (Target::Weights(joint), Some(weight)) => animated.weights[joint][weight] = true,
                 (Target::Weights(joint), None) => animated.weights[joint].fill(true),
-                (Target::Property(property), _) => animated.properties[property] = true,
+                (Target::Property(property), Some(number)) => animated.properties[property][number] = true,
+                (Target::Property(property), None) => animated.properties[property].fill(true),
             }
         }
         animated

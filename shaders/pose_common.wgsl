@@ -1,0 +1,164 @@
+//! What both kernels of the fused pass share: bindings, and the stages around mixing.
+//!
+//! A workgroup poses one instance, or several small ones, each with `lane_count` lanes.
+
+/// Indices, key times and records of the library.
+@group(0) @binding(0) var<storage, read> words: array<u32>;
+/// Keys, rest poses and inverse bind matrices of the library.
+@group(0) @binding(1) var<storage, read> values: array<vec4<f32>>;
+/// One layer an instance.
+@group(0) @binding(2) var<storage, read> layers: array<Layer>;
+/// The clock: all that changes from frame to frame.
+@group(0) @binding(3) var<uniform> frame: Frame;
+/// What the instances share.
+@group(0) @binding(4) var<uniform> batch: Batch;
+/// For each joint translation, rotation, scale.
+@group(0) @binding(5) var<storage, read_write> local_out: array<vec4<f32>>;
+/// For each joint the rows of its model matrix.
+@group(0) @binding(6) var<storage, read_write> model_out: array<vec4<f32>>;
+/// For each joint of each skin the rows of its skin matrix.
+@group(0) @binding(7) var<storage, read_write> skin_out: array<vec4<f32>>;
+/// Morph weights, then properties.
+@group(0) @binding(8) var<storage, read_write> values_out: array<f32>;
+
+/// Search results, `span_count` an instance.
+var<workgroup> spans: array<Span, SPAN_CAPACITY>;
+
+/// A clip at a time.
+struct Sampler {
+    /// Words: the clip's record.
+    clip: u32,
+    /// Where the search results of its timelines begin in workgroup memory.
+    first_span: u32,
+    /// How many of them are there.
+    span_count: u32,
+    time: Time,
+}
+
+/// Finds the keys of one of a clip's timelines.
+fn pose_search(clip: u32, index: u32, time: Time) -> Span {
+    return search_timeline(timeline_load(clip_load(clip).timelines + index * TIMELINE_WORDS), time);
+}
+
+/// The search result that a channel needs: found before by some lane, or, beyond what workgroup memory holds, now.
+fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
+    let index = sample_timeline(channel_sampler);
+    if index < sampler.span_count {
+        return spans[sampler.first_span + index];
+    }
+    return pose_search(sampler.clip, index, sampler.time);
+}
+
+/// The channel of a joint's translation, rotation or scale: part 0, 1 or 2.
+fn pose_channel(part: u32, joint: u32, sampler: Sampler) -> Channel {
+    let index = part * batch.skeleton.joint_count + joint;
+    return channel_load(clip_load(sampler.clip).channels + CHANNEL_WORDS * index);
+}
+
+/// A joint's translation, rotation or scale at rest.
+fn pose_rest(part: u32, joint: u32) -> vec4<f32> {
+    return values[batch.skeleton.rest + part * batch.skeleton.joint_count + joint];
+}
+
+/// A joint's translation, rotation or scale, by its channel.
+fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
+    let mode = sample_mode(channel.sampler);
+    if mode == MODE_REST {
+        return pose_rest(part, joint);
+    }
+    if mode == MODE_CONSTANT {
+        return values[channel.values];
+    }
+    if mode >= MODE_SPLIT {
+        let numbers = pose_numbers(channel, mode & ~MODE_EULER, sampler);
+        if (mode & MODE_EULER) != 0u {
+            return quat_from_euler_angles(numbers.xyz);
+        }
+        return numbers;
+    }
+    let span = pose_span(channel.sampler, sampler);
+    if part == 1u {
+        return sample_rotation(channel.values, mode, span);
+    }
+    return sample_numbers(channel.values, mode, span);
+}
+
+/// Three numbers that are sampled together, or each by a channel of its own.
+fn pose_numbers(channel: Channel, mode: u32, sampler: Sampler) -> vec4<f32> {
+    if mode != MODE_SPLIT {
+        return sample_numbers(channel.values, mode, pose_span(channel.sampler, sampler));
+    }
+    var numbers = vec4(0.0);
+    for (var component = 0u; component < 3u; component += 1u) {
+        let single = channel_load(channel.values + CHANNEL_WORDS * component);
+        let single_mode = sample_mode(single.sampler);
+        if single_mode == MODE_CONSTANT {
+            numbers[component] = values[single.values].x;
+        } else {
+            numbers[component] = sample_numbers(single.values, single_mode, pose_span(single.sampler, sampler)).x;
+        }
+    }
+    return numbers;
+}
+
+/// Up to four numbers of morph weights or of a property that no interpolator makes.
+fn pose_value(channel: ValueChannel, sampler: Sampler) -> vec4<f32> {
+    let mode = sample_mode(channel.sampler);
+    if mode == MODE_CONSTANT {
+        return values[channel.values];
+    }
+    let span = pose_span(channel.sampler, sampler);
+    if (channel.shape & SHAPE_ROTATION) != 0u {
+        return sample_rotation(channel.values, mode, span);
+    }
+    return sample_numbers(channel.values, mode, span);
+}
+
+/// Writes a joint's local transform, where it is wanted, and leaves its local matrix.
+fn pose_store(
+    joint: u32,
+    instance: u32,
+    base: u32,
+    translation: vec4<f32>,
+    rotation: vec4<f32>,
+    scale: vec4<f32>,
+) {
+    if (batch.outputs & OUTPUT_LOCAL) != 0u {
+        let at = 3u * (instance * batch.skeleton.joint_count + joint);
+        local_out[at] = translation;
+        local_out[at + 1u] = rotation;
+        local_out[at + 2u] = scale;
+    }
+    var matrix = NONE;
+    if batch.skeleton.matrices != NONE {
+        matrix = words[batch.skeleton.matrices + joint];
+    }
+    if matrix != NONE {
+        joint_matrix_store(base + joint, matrix_load(matrix));
+    } else {
+        joint_matrix_store(base + joint, matrix_compose(translation.xyz, rotation, scale.xyz));
+    }
+}
+
+/// From local matrices to everything that is made of them. All lanes of the workgroup come here.
+fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
+    joint_matrix_barrier();
+    hierarchy_walk(base, lane, present);
+    if present && (batch.outputs & OUTPUT_MODEL) != 0u {
+        joint_matrix_write(base, instance, lane);
+    }
+    if present && (batch.outputs & OUTPUT_SKIN) != 0u {
+        pose_skin(instance, base, lane);
+    }
+}
+
+/// Model matrices times inverse bind matrices, one row a lane.
+fn pose_skin(instance: u32, base: u32, lane: u32) {
+    let rows = 3u * batch.skeleton.skin_joint_count;
+    for (var row = lane; row < rows; row += batch.lane_count) {
+        let matrix = row / 3u;
+        let joint = words[batch.skeleton.skin_joints + matrix];
+        let model = joint_matrix_row(base + joint, row % 3u);
+        skin_out[instance * rows + row] = matrix_row(model, matrix_load(batch.skeleton.inverse_binds + 3u * matrix));
+    }
+}

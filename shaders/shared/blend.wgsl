@@ -1,0 +1,121 @@
+//! Layers over one another. A thing is mixed share by share: first all that blend, then the others in order.
+
+/// Where the weights of blended layers sum to less than this, the rest pose fills what is missing.
+const BLEND_LEAST: f32 = 0.1;
+/// A scale smaller than this is no reference to compare to.
+const BLEND_SMALLEST_SCALE: f32 = 1e-6;
+
+/// What blended layers have summed up to.
+struct Blend {
+    mixed: vec4<f32>,
+    /// The first rotation, whose hemisphere the others are taken into.
+    first: vec4<f32>,
+    weight: f32,
+}
+
+/// Adds numbers, each for itself.
+fn blend_add(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
+    return Blend(sum.mixed + weight * value, sum.first, sum.weight + weight);
+}
+
+/// Adds a rotation.
+fn blend_add_rotation(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
+    let first = select(sum.first, value, sum.weight == 0.0);
+    return Blend(sum.mixed + weight * blend_near(first, value), first, sum.weight + weight);
+}
+
+/// The mean, filled up with the rest.
+fn blend_mean(sum: Blend, rest: vec4<f32>) -> vec4<f32> {
+    if sum.weight == 0.0 {
+        return rest;
+    }
+    if sum.weight < BLEND_LEAST {
+        return (sum.mixed + (BLEND_LEAST - sum.weight) * rest) / BLEND_LEAST;
+    }
+    return sum.mixed / sum.weight;
+}
+
+/// The mean of rotations, filled up with the rest.
+fn blend_mean_rotation(sum: Blend, rest: vec4<f32>) -> vec4<f32> {
+    if sum.weight == 0.0 {
+        return rest;
+    }
+    var mixed = sum.mixed;
+    if sum.weight < BLEND_LEAST {
+        mixed += (BLEND_LEAST - sum.weight) * blend_near(sum.first, rest);
+    }
+    return quat_normalize(mixed, sum.first);
+}
+
+/// A layer over numbers; `scale` says that they are scales, which additive layers multiply.
+fn blend_over(
+    below: vec4<f32>,
+    mode: u32,
+    weight: f32,
+    value: vec4<f32>,
+    reference: vec4<f32>,
+    scale: bool,
+) -> vec4<f32> {
+    if mode == LAYER_OVERRIDE {
+        return below + min(weight, 1.0) * (value - below);
+    }
+    if scale {
+        let small = abs(reference) < vec4(BLEND_SMALLEST_SCALE);
+        let ratio = select(value / select(reference, vec4(1.0), small), vec4(1.0), small);
+        return below * (1.0 + weight * (ratio - 1.0));
+    }
+    return below + weight * (value - reference);
+}
+
+/// A layer over a rotation.
+fn blend_over_rotation(
+    below: vec4<f32>,
+    mode: u32,
+    weight: f32,
+    value: vec4<f32>,
+    reference: vec4<f32>,
+) -> vec4<f32> {
+    if mode == LAYER_OVERRIDE {
+        return blend_nlerp(below, value, min(weight, 1.0));
+    }
+    let delta = quat_multiply(reference * vec4(-1.0, -1.0, -1.0, 1.0), value);
+    let turned = quat_multiply(below, blend_nlerp(vec4(0.0, 0.0, 0.0, 1.0), delta, weight));
+    return quat_normalize(turned, below);
+}
+
+/// From one rotation to another, the shorter way, along the chord.
+fn blend_nlerp(start: vec4<f32>, end: vec4<f32>, weight: f32) -> vec4<f32> {
+    return quat_normalize((1.0 - weight) * start + weight * blend_near(start, end), start);
+}
+
+/// A rotation in the hemisphere of another.
+fn blend_near(first: vec4<f32>, rotation: vec4<f32>) -> vec4<f32> {
+    return select(rotation, -rotation, dot(first, rotation) < 0.0);
+}
+
+/// The part of a layer's weight that its fades leave, 0 to 1.
+fn blend_ramp(layer: Layer, frame_now: Frame) -> f32 {
+    let now = vec2(frame_now.now_low, frame_now.now_high);
+    var ramp = 1.0;
+    if (layer.mode & LAYER_FADES_IN) != 0u {
+        let gone = phase_subtract(now, vec2(layer.fade_in_low, layer.fade_in_high));
+        ramp *= blend_fade(gone, layer.fade_in_length, (layer.mode & LAYER_SMOOTH_IN) != 0u);
+    }
+    if (layer.mode & LAYER_FADES_OUT) != 0u {
+        let gone = phase_subtract(now, vec2(layer.fade_out_low, layer.fade_out_high));
+        ramp *= 1.0 - blend_fade(gone, layer.fade_out_length, (layer.mode & LAYER_SMOOTH_OUT) != 0u);
+    }
+    return ramp;
+}
+
+/// How far a fade is so many ticks after its start, 0 to 1.
+fn blend_fade(gone: vec2<u32>, length: f32, smooth_ends: bool) -> f32 {
+    if gone.y >= 0x80000000u {
+        return 0.0;
+    }
+    var k = 1.0;
+    if length > 0.0 {
+        k = min((f32(gone.y) * 4294967296.0 + f32(gone.x)) / length, 1.0);
+    }
+    return select(k, k * k * (3.0 - 2.0 * k), smooth_ends);
+}

@@ -1,0 +1,140 @@
+//! A clip at a time: what it gives for a joint's parts and for single numbers.
+
+use std::sync::Arc;
+
+use glam::Vec4;
+
+use crate::cpu::quat;
+use crate::cpu::sample;
+use crate::cpu::search::Span;
+use crate::model::interpolator::Interpolator;
+use crate::pack::record::{
+    Channel, Clip, MODE_BITS, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST,
+    SHAPE_ROTATION, Skeleton, ValueChannel,
+};
+
+/// A clip whose keys around a time were found.
+#[derive(Clone, Copy)]
+pub struct Sampler<'a> {
+    words: &'a [u32],
+    values: &'a [Vec4],
+    interpolators: &'a [Arc<dyn Interpolator>],
+    joints: usize,
+    channels: &'a [Channel],
+    value_channels: &'a [ValueChannel],
+    value_table: &'a [u32],
+    spans: &'a [Span],
+}
+
+impl<'a> Sampler<'a> {
+    pub fn new(
+        (words, values): (&'a [u32], &'a [Vec4]),
+        interpolators: &'a [Arc<dyn Interpolator>],
+        skeleton: &Skeleton,
+        clip: &Clip,
+        spans: &'a [Span],
+    ) -> Self {
+        let joints = skeleton.joint_count as usize;
+        let part = |first: u32, count: usize| &words[first as usize..first as usize + count];
+        let numbers = (skeleton.weight_count + skeleton.property_width) as usize;
+        Self {
+            words,
+            values,
+            interpolators,
+            joints,
+            channels: bytemuck::cast_slice(part(clip.channels, 3 * Channel::WORDS * joints)),
+            value_channels: bytemuck::cast_slice(part(
+                clip.value_channels,
+                ValueChannel::WORDS * clip.value_channel_count as usize,
+            )),
+            value_table: part(clip.value_table, numbers),
+            spans,
+        }
+    }
+
+    /// A joint's translation, rotation or scale, part 0, 1 or 2; none where the clip has no track for it.
+    pub fn part(&self, part: usize, joint: usize) -> Option<Vec4> {
+        let channel = self.channels[part * self.joints + joint];
+        let mode = mode(channel.sampler);
+        Some(match mode {
+            MODE_REST => return None,
+            MODE_CONSTANT => self.values[channel.values as usize],
+            MODE_SPLIT.. => {
+                let numbers = self.numbers(channel, mode & !MODE_EULER);
+                if mode & MODE_EULER != 0 { quat::from_euler_angles(numbers) } else { numbers }
+            }
+            _ => {
+                let sampler = if part == 1 { sample::rotation } else { sample::numbers };
+                sampler(self.values, channel.values, mode, self.span(channel.sampler))
+            }
+        })
+    }
+
+    /// Three numbers that are sampled together, or each by a channel of its own.
+    fn numbers(&self, channel: Channel, mode: u32) -> Vec4 {
+        if mode != MODE_SPLIT {
+            return sample::numbers(self.values, channel.values, mode, self.span(channel.sampler));
+        }
+        let first = channel.values as usize;
+        let singles: &[Channel] = bytemuck::cast_slice(&self.words[first..first + 3 * Channel::WORDS]);
+        let single = |channel: &Channel| match self::mode(channel.sampler) {
+            MODE_CONSTANT => self.values[channel.values as usize].x,
+            mode => sample::numbers(self.values, channel.values, mode, self.span(channel.sampler)).x,
+        };
+        Vec4::new(single(&singles[0]), single(&singles[1]), single(&singles[2]), 0.0)
+    }
+
+    /// The channels of morph weights and properties.
+    pub fn value_channels(&self) -> &'a [ValueChannel] {
+        self.value_channels
+    }
+
+    /// The numbers of a channel of morph weights or properties.
+    pub fn value(&self, channel: &ValueChannel, to: &mut [f32]) {
+        let mode = mode(channel.sampler);
+        if mode == MODE_CUSTOM {
+            return self.custom(channel, to);
+        }
+        let constant = Span::default();
+        let span = if mode == MODE_CONSTANT { &constant } else { self.span(channel.sampler) };
+        let sampler = if channel.shape & SHAPE_ROTATION != 0 { sample::rotation } else { sample::numbers };
+        let sampled = sampler(self.values, channel.values, mode, span).to_array();
+        let count = (channel.shape & (SHAPE_ROTATION - 1)) as usize;
+        to[..count].copy_from_slice(&sampled[..count]);
+    }
+
+    /// The channel that has a number of morph weights or properties, and the number's place in it; none where the clip has
+    /// no track for it.
+    pub fn value_channel(&self, number: usize) -> Option<(&'a ValueChannel, usize)> {
+        let channel = &self.value_channels[self.value_table[number] as usize];
+        let rests = mode(channel.sampler) != MODE_CUSTOM && channel.shape & SHAPE_REST != 0;
+        (!rests).then_some((channel, number - channel.output as usize))
+    }
+
+    /// What an interpolator makes.
+    fn custom(&self, channel: &ValueChannel, to: &mut [f32]) {
+        let interpolator = &*self.interpolators[channel.shape as usize];
+        let span = self.span(channel.sampler);
+        let element = |key: u32| -> Vec<f64> {
+            let numbers: &[f32] = bytemuck::cast_slice(&self.values[key as usize..]);
+            numbers[..interpolator.width()].iter().map(|&number| f64::from(number)).collect()
+        };
+        let from = element(channel.values + span.row);
+        let mut result = vec![0.0; interpolator.result_width()];
+        if span.interval == 0.0 {
+            interpolator.no_lerp(&from, &mut result);
+        } else {
+            let to = element(channel.values + span.row + span.next);
+            interpolator.lerp(&from, &to, span.fraction.into(), span.interval.into(), &mut result);
+        }
+        to.iter_mut().zip(result).for_each(|(to, number)| *to = number as f32);
+    }
+
+    fn span(&self, sampler: u32) -> &'a Span {
+        &self.spans[(sampler >> MODE_BITS) as usize]
+    }
+}
+
+fn mode(sampler: u32) -> u32 {
+    sampler & ((1 << MODE_BITS) - 1)
+}
