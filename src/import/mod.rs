@@ -1,4 +1,6 @@
 //! Files into a [`Library`](crate::Library): joints, skins and clips, whatever else a file holds.
 
+pub mod cocos;
+mod fault;
 pub mod gltf;
 pub mod warning;

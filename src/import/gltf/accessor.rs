@@ -1,8 +1,9 @@
 //! Accessors: numbers from bytes (glTF 2.0, sections 3.6.2 and 3.11).
 
+use super::at::At;
 use super::document::{Accessor, Sparse};
-use super::fault::{At, Fault};
 use super::reader::Reader;
+use crate::import::fault::Fault;
 
 /// The type of a single number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

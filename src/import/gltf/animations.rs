@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::at::At;
 use super::channels::{self, Aim, AimedChannel, Morphs};
 use super::curves::{Timelines, Values};
 use super::document::Sampler;
-use super::fault::{At, Fault};
 use super::reader::Reader;
+use crate::import::fault::Fault;
 use crate::model::is_usable;
 use crate::model::skeleton::Property;
 use crate::model::track::{Target, Track};

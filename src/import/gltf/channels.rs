@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::at::At;
 use super::document::{Channel, Document, Mesh};
-use super::fault::{At, Fault};
 use super::reader::Reader;
+use crate::import::fault::Fault;
 
 /// What a channel drives, in the file's indices.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

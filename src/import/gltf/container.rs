@@ -1,6 +1,6 @@
 //! What a file holds its JSON and its first buffer in (glTF 2.0, section 4.4).
 
-use super::fault::Fault;
+use crate::import::fault::Fault;
 use crate::import::warning::Warning;
 
 const MAGIC: &[u8] = b"glTF";

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::accessor::Integers;
+use super::at::At;
 use super::document::Sampler;
-use super::fault::{At, Fault};
 use super::nodes::ZERO_ROTATION;
 use super::reader::Reader;
 use crate::error::Error;
+use crate::import::fault::Fault;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::timeline::Timeline;
 

@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::fault::Fault;
+use crate::import::fault::Fault;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

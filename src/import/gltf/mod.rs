@@ -12,12 +12,12 @@
 
 mod accessor;
 mod animations;
+mod at;
 mod channels;
 mod container;
 mod curves;
 mod document;
 mod extensions;
-mod fault;
 mod meshopt;
 mod nodes;
 mod reader;
@@ -26,11 +26,12 @@ mod skins;
 use std::path::{Path, PathBuf};
 
 use self::animations::Animations;
+use self::at::At;
 use self::document::Document;
-use self::fault::{At, Fault};
 use self::nodes::Hierarchy;
 use self::reader::Reader;
 use crate::error::Error;
+use crate::import::fault::Fault;
 use crate::import::warning::Warning;
 use crate::model::clip::Clip;
 use crate::model::id::{ClipId, SkeletonId, SkinId};

@@ -4,9 +4,10 @@ use std::fmt;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
+use super::at::At;
 use super::document::{Document, Mesh, Node};
-use super::fault::{At, Fault};
 use super::reader::Reader;
+use crate::import::fault::Fault;
 use crate::model::is_usable;
 use crate::model::skeleton::Joint;
 use crate::model::transform::Transform;

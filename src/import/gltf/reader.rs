@@ -14,9 +14,10 @@ use base64::alphabet;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
+use super::at::At;
 use super::document::{Buffer, BufferView, Compression, Document};
-use super::fault::{At, Fault};
 use super::meshopt;
+use crate::import::fault::Fault;
 use crate::import::warning::Warning;
 
 /// What a file may take in memory besides a multiple of its own size. Channels may share an accessor, so that a small

@@ -3,10 +3,11 @@
 use glam::DAffine3;
 
 use super::accessor::Integers;
+use super::at::At;
 use super::document::Skin as FileSkin;
-use super::fault::{At, Fault};
 use super::nodes::affine;
 use super::reader::Reader;
+use crate::import::fault::Fault;
 use crate::model::id::SkeletonId;
 use crate::model::skin::Skin;
 

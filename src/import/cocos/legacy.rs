@@ -1,0 +1,190 @@
+//! Curves of the kind that all files before release 3.3 have: values over ratios of the duration.
+
+use std::sync::Arc;
+
+use super::easing::Easings;
+use super::node::{List, Node};
+use super::reader::{CURVE_BYTES, Reader};
+use super::value::{self, Shape};
+use crate::error::Error;
+use crate::import::fault::Fault;
+use crate::model::curve::{Curve, Interpolation};
+use crate::model::easing::CurveEasing;
+use crate::model::timeline::Timeline;
+use crate::model::unbound::{TargetPath, UnboundCurves, UnboundTrack, ValueKind};
+
+/// A curve as it stands in a file.
+pub(super) struct LegacyCurve<'a> {
+    pub target: TargetPath,
+    pub keys: Keys<'a>,
+    pub values: List<'a>,
+    pub easings: Easings<'a>,
+    pub interpolate: bool,
+}
+
+/// Where the key times of a curve are.
+pub(super) enum Keys<'a> {
+    /// There are none: the first value counts always.
+    Constant,
+    /// In one of the clip's lists, at this index; and where the index stands.
+    Shared(usize, Node<'a>),
+    /// In a list of the curve's own.
+    Own(List<'a>),
+}
+
+/// A list of key times.
+pub(super) struct KeyList<'a> {
+    pub list: List<'a>,
+    pub times: Vec<f64>,
+}
+
+impl<'a> KeyList<'a> {
+    pub fn read(reader: &mut Reader<'_>, list: List<'a>) -> Result<Self, Fault> {
+        Ok(Self { times: reader.numbers(&list)?, list })
+    }
+
+    /// The timeline of a clip of this duration.
+    pub fn timeline(&self, reader: &mut Reader<'_>, duration: f64) -> Result<Option<Arc<Timeline>>, Fault> {
+        reader.timeline(&self.list, self.times.clone(), window(&self.times, duration))
+    }
+}
+
+/// Seconds about a key in which it is hit: a millionth of the duration, or of the step where keys are evenly spaced.
+fn window(times: &[f64], duration: f64) -> f64 {
+    const PART: f64 = 1e-6;
+    let (Some(first), Some(last), Some(second)) = (times.first(), times.last(), times.get(1)) else {
+        return PART * duration;
+    };
+    let step = second - first;
+    let even = times.windows(2).all(|pair| matches!(pair, [a, b] if (b - a - step).abs() < PART * duration));
+    if even { PART * (last - first).max(0.0) / (times.len() - 1) as f64 } else { PART * duration }
+}
+
+impl<'a> LegacyCurve<'a> {
+    /// The curve of an object with `keys` and `values`.
+    pub fn of_data(data: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
+        let keys = data.need("keys")?;
+        let keys = match usize::try_from(keys.integer()?) {
+            Ok(index) => Keys::Shared(index, keys),
+            Err(_) => Keys::Constant,
+        };
+        let interpolate = match data.get("interpolate")? {
+            Some(flag) => flag.value().as_bool().ok_or_else(|| flag.fault("it is neither true nor false"))?,
+            None => true,
+        };
+        Ok(Self { target, keys, values: data.need("values")?.list()?, easings: Easings::of(data)?, interpolate })
+    }
+
+    /// The curve of a list of frames, each with a time, a value and an easing.
+    pub fn of_frames(frames: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
+        let frames = frames.list()?;
+        let (keys, easings) = (Keys::Own(frames.field("frame")), Easings::PerKey(frames.field("curve")));
+        Ok(Self { target, keys, values: frames.field("value"), easings, interpolate: true })
+    }
+
+    /// The track of the curve in a clip of these key lists.
+    pub fn track(self, reader: &mut Reader<'_>, lists: &[KeyList<'a>], duration: f64) -> Result<UnboundTrack, Fault> {
+        let place = self.values.place().clone();
+        reader.charge(&place, CURVE_BYTES)?;
+        let first = self.values.get(0)?;
+        let shape = Shape::of(reader, first.as_ref(), &self.target);
+        let kind = kind(reader, shape);
+        if self.target.element.is_some() && !matches!(kind, ValueKind::Number | ValueKind::Held) {
+            return Err(Fault::new(self.values.place_of(0), "it drives one number, and so has to be one"));
+        }
+        if self.values.len() == 0 {
+            return Ok(UnboundTrack { target: self.target, kind: ValueKind::Number, curves: UnboundCurves::Empty });
+        }
+        let timeline = match &self.keys {
+            Keys::Constant => constant().map_err(|error| Fault::new(&place, error.to_string()))?,
+            Keys::Own(list) => {
+                let keys = KeyList::read(reader, list.clone())?;
+                self.timeline(reader, &keys, duration)?
+            }
+            Keys::Shared(index, node) => {
+                let count = lists.len();
+                let none = || node.fault(format!("there is no list {index} of keys, the clip has {count}"));
+                self.timeline(reader, lists.get(*index).ok_or_else(none)?, duration)?
+            }
+        };
+        let easing = self.easings.read(reader, timeline.len())?;
+        let curve = self.curve(reader, shape, timeline, easing)?;
+        Ok(UnboundTrack { target: self.target, kind, curves: UnboundCurves::Whole(curve) })
+    }
+
+    /// The timeline of a list, which has to have as many keys as there are values.
+    fn timeline(&self, reader: &mut Reader<'_>, keys: &KeyList<'_>, duration: f64) -> Result<Arc<Timeline>, Fault> {
+        let counts = (keys.times.len(), self.values.len());
+        match keys.timeline(reader, duration)? {
+            Some(timeline) if counts.0 == counts.1 => Ok(timeline),
+            _ => {
+                let reason = format!("{} values for the {} keys of {}", counts.1, counts.0, keys.list.place());
+                Err(Fault::new(self.values.place(), reason))
+            }
+        }
+    }
+
+    fn curve(
+        &self,
+        reader: &mut Reader<'_>,
+        shape: Shape,
+        timeline: Arc<Timeline>,
+        easing: CurveEasing,
+    ) -> Result<Curve, Fault> {
+        let keys = timeline.len();
+        let smooth = if self.interpolate { shape } else { Shape::Held };
+        let interpolation = match smooth {
+            Shape::Plain(ValueKind::Quat) => Interpolation::Slerp,
+            Shape::Plain(_) => Interpolation::Linear,
+            Shape::Spline(_) => Interpolation::CubicSpline,
+            Shape::Custom(id) => Interpolation::Custom(id),
+            Shape::Held => Interpolation::Step,
+        };
+        let mut width = kind(reader, shape).width();
+        if let (true, Shape::Custom(id)) = (self.interpolate, shape) {
+            width = reader.library.interpolator(id).width();
+        }
+        reader.charge(self.values.place(), 8 * keys * width * interpolation.elements_per_key())?;
+        let mut numbers = Vec::new();
+        for key in 0..keys {
+            match shape {
+                Shape::Held => numbers.push(key as f64),
+                Shape::Plain(kind) => value::plain(&self.values.need(key)?, kind, &mut numbers)?,
+                Shape::Spline(kind) if self.interpolate => {
+                    value::tangents(&self.values.need(key)?, kind, &mut numbers)?
+                }
+                Shape::Spline(kind) => value::data_point(&self.values.need(key)?, kind, &mut numbers)?,
+                Shape::Custom(id) => {
+                    let start = numbers.len();
+                    value::custom(reader, &self.values.need(key)?, id, &mut numbers)?;
+                    if !self.interpolate {
+                        // What holds is not the key's value, but what the interpolator makes of it.
+                        let value = numbers.split_off(start);
+                        numbers.resize(start + width, 0.0);
+                        let result = numbers.get_mut(start..).unwrap_or_default();
+                        reader.library.interpolator(id).no_lerp(&value, result);
+                    }
+                }
+            }
+        }
+        let curve = Curve::new(timeline, interpolation, width, numbers).and_then(|curve| curve.with_easing(easing));
+        curve.map_err(|error| Fault::new(self.values.place(), error.to_string()))
+    }
+}
+
+/// A timeline of one key, whose value counts always.
+fn constant() -> Result<Arc<Timeline>, Error> {
+    Timeline::snapping(vec![0.0], 0.0).map(Arc::new)
+}
+
+/// The kind of the values that a curve has.
+fn kind(reader: &Reader<'_>, shape: Shape) -> ValueKind {
+    match shape {
+        Shape::Plain(kind) | Shape::Spline(kind) => kind,
+        Shape::Custom(interpolator) => {
+            let width = reader.library.interpolator(interpolator).result_width();
+            ValueKind::Custom { interpolator, width }
+        }
+        Shape::Held => ValueKind::Held,
+    }
+}

@@ -1,0 +1,166 @@
+//! Tracks of releases 3.3 and later: a binding, and a curve or one a number.
+
+use super::node::{List, Node};
+use super::object_curve;
+use super::place::short;
+use super::quat_curve;
+use super::reader::{CURVE_BYTES, Reader};
+use super::real_curve;
+use super::target;
+use super::value::element;
+use crate::import::fault::Fault;
+use crate::model::curve::Curve;
+use crate::model::unbound::{TargetPath, UnboundCurves, UnboundTrack, ValueKind};
+
+/// Seconds about a key in which it is hit.
+pub(super) const WINDOW: f64 = 1e-6;
+
+/// Appends the tracks of `_tracks`.
+pub(super) fn tracks(reader: &mut Reader<'_>, list: &List<'_>, tracks: &mut Vec<UnboundTrack>) -> Result<(), Fault> {
+    for track in list.nodes() {
+        let track = track?;
+        reader.charge(track.place(), CURVE_BYTES)?;
+        let Some(name) = track.type_name() else {
+            return Err(track.fault(format!("it is {}, not an object whose `__type__` names a track", track.what())));
+        };
+        let Some(kind) = name.strip_prefix("cc.animation.").filter(|kind| KINDS.contains(kind)) else {
+            let reason = format!("tracks of type {:?} are not supported; it is left out", short(name));
+            reader.warn(track.place(), reason)?;
+            continue;
+        };
+        if let Some(target) = binding(reader, &track)? {
+            of_kind(reader, kind, &track, target, tracks)?;
+        }
+    }
+    Ok(())
+}
+
+const KINDS: [&str; 8] = [
+    "RealTrack",
+    "VectorTrack",
+    "ColorTrack",
+    "SizeTrack",
+    "QuatTrack",
+    "ObjectTrack",
+    "RealArrayTrack",
+    "UntypedTrack",
+];
+
+/// What a track drives.
+fn binding(reader: &mut Reader<'_>, track: &Node<'_>) -> Result<Option<TargetPath>, Fault> {
+    let binding = track.need("_binding")?;
+    let path = binding.need("path")?.need("_paths")?.list()?;
+    target::of_modifiers(reader, &path, binding.get("proxy")?)
+}
+
+fn of_kind(
+    reader: &mut Reader<'_>,
+    kind: &str,
+    track: &Node<'_>,
+    target: TargetPath,
+    tracks: &mut Vec<UnboundTrack>,
+) -> Result<(), Fault> {
+    let whole = |curve: Option<Curve>| curve.map_or(UnboundCurves::Empty, UnboundCurves::Whole);
+    let (kind, curves) = match kind {
+        "RealTrack" => (ValueKind::Number, whole(real(reader, &track.need("_channel")?)?)),
+        "QuatTrack" => (ValueKind::Quat, whole(quat_curve::read(reader, &track.need("_channel")?.need("_curve")?)?)),
+        "ObjectTrack" => {
+            (ValueKind::Held, whole(object_curve::read(reader, &track.need("_channel")?.need("_curve")?)?))
+        }
+        "ColorTrack" => (ValueKind::Color, channels(reader, track, 4)?),
+        "SizeTrack" => (ValueKind::Size, channels(reader, track, 2)?),
+        "UntypedTrack" => return untyped(reader, track, target, tracks),
+        "RealArrayTrack" => return array(reader, track, target, tracks),
+        // VectorTrack
+        _ => {
+            let count = track.get("_nComponents")?;
+            let kind = match count.as_ref().map_or(Ok(4), Node::integer)? {
+                2 => ValueKind::Vec2,
+                3 => ValueKind::Vec3,
+                4 => ValueKind::Vec4,
+                _ => return Err(count.as_ref().unwrap_or(track).fault("a vector has 2 to 4 numbers")),
+            };
+            (kind, channels(reader, track, kind.width())?)
+        }
+    };
+    tracks.push(UnboundTrack { target, kind, curves });
+    Ok(())
+}
+
+/// The curve of a channel.
+fn real(reader: &mut Reader<'_>, channel: &Node<'_>) -> Result<Option<Curve>, Fault> {
+    reader.charge(channel.place(), CURVE_BYTES)?;
+    channel.get("_curve")?.map_or(Ok(None), |curve| real_curve::read(reader, &curve))
+}
+
+/// The curves of the first so many channels.
+fn channels(reader: &mut Reader<'_>, track: &Node<'_>, count: usize) -> Result<UnboundCurves, Fault> {
+    let list = track.need("_channels")?.list()?;
+    let mut curves = Vec::new();
+    for index in 0..count {
+        curves.push(list.get(index)?.map_or(Ok(None), |channel| real(reader, &channel))?);
+    }
+    Ok(of_channels(curves))
+}
+
+fn of_channels(curves: Vec<Option<Curve>>) -> UnboundCurves {
+    if curves.iter().all(Option::is_none) { UnboundCurves::Empty } else { UnboundCurves::Channels(curves) }
+}
+
+/// A track whose channels name the numbers that they drive, and so tell what kind of value it is.
+fn untyped(
+    reader: &mut Reader<'_>,
+    track: &Node<'_>,
+    target: TargetPath,
+    tracks: &mut Vec<UnboundTrack>,
+) -> Result<(), Fault> {
+    const FAMILIES: [(&[&str], &[ValueKind]); 3] = [
+        (&["x", "y", "z", "w"], &[ValueKind::Vec2, ValueKind::Vec2, ValueKind::Vec3, ValueKind::Vec4]),
+        (&["r", "g", "b", "a"], &[ValueKind::Color; 4]),
+        (&["width", "height"], &[ValueKind::Size; 2]),
+    ];
+    let mut curves = [const { None }; 4];
+    let (mut family, mut last) = (None, 0);
+    for channel in track.need("_channels")?.list()?.nodes() {
+        let property = channel?;
+        let channel = property.clone();
+        let property = property.need("property")?;
+        let name = property.text()?;
+        let own = FAMILIES.iter().find(|(names, _)| names.contains(&name));
+        let (Some(own), Some(index)) = (own, element(name)) else {
+            let reason = format!("no vector, colour or size has a number {:?}; the channel is left out", short(name));
+            reader.warn(property.place(), reason)?;
+            continue;
+        };
+        if *family.get_or_insert(own) != own {
+            return Err(property.fault(format!("{name:?} is no number of what the channels before drive")));
+        }
+        if let Some(place) = curves.get_mut(index) {
+            *place = real(reader, &channel)?;
+            last = last.max(index);
+        }
+    }
+    let Some(&kind) = family.and_then(|(_, kinds)| kinds.get(last)) else { return Ok(()) };
+    let curves = of_channels(curves.into_iter().take(kind.width()).collect());
+    tracks.push(UnboundTrack { target, kind, curves });
+    Ok(())
+}
+
+/// A track of a list of numbers, as many tracks of one number each.
+fn array(
+    reader: &mut Reader<'_>,
+    track: &Node<'_>,
+    target: TargetPath,
+    tracks: &mut Vec<UnboundTrack>,
+) -> Result<(), Fault> {
+    let names = target.path.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>();
+    for (index, channel) in track.need("_channels")?.list()?.nodes().enumerate() {
+        let channel = channel?;
+        reader.charge(channel.place(), CURVE_BYTES + names + target.property.len())?;
+        if let Some(curve) = real(reader, &channel)? {
+            let target = TargetPath { element: Some(index), ..target.clone() };
+            tracks.push(UnboundTrack { target, kind: ValueKind::Number, curves: UnboundCurves::Whole(curve) });
+        }
+    }
+    Ok(())
+}
