@@ -7,6 +7,8 @@ mod support;
 mod bad_input;
 /// Time does not drift: thirty days later, every engine is where exact arithmetic says.
 mod clock;
+/// Cocos Creator's clips become what they say, and what its engine made of them.
+mod cocos_import;
 /// Third-party files, where they are at hand, are posed by every engine as another evaluator posed them.
 mod collection;
 /// The `posse` command, as a shell sees it.

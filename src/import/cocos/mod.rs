@@ -53,7 +53,7 @@ pub struct ClipFile {
 }
 
 /// Reads an `.anim` or `.json` file. Of the library only the interpolators count: values whose `__type__` is the name of
-/// one are its.
+/// one are its, with the fields that it has, or with a list `values` where it has none.
 ///
 /// # Errors
 /// [`Error::Io`] where the file cannot be read; [`Error::Import`] with a JSON path where it cannot be used.

@@ -14,7 +14,7 @@ pub(super) fn curve_datas<'a>(
     paths: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
 ) -> Result<(), Fault> {
-    for entry in paths.entries()? {
+    for entry in entries(reader, paths)? {
         let (path, group) = entry?;
         of_node(reader, path, &group, curves)?;
     }
@@ -27,7 +27,7 @@ pub(super) fn curve_data<'a>(
     root: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
 ) -> Result<(), Fault> {
-    for entry in root.entries()? {
+    for entry in entries(reader, root)? {
         match entry? {
             ("props", properties) => of_properties(reader, "", None, &properties, curves)?,
             ("comps", components) => of_components(reader, "", &components, curves)?,
@@ -38,6 +38,15 @@ pub(super) fn curve_data<'a>(
     Ok(())
 }
 
+/// The entries of an object that may be referred to often.
+fn entries<'a>(
+    reader: &mut Reader<'_>,
+    node: &Node<'a>,
+) -> Result<impl Iterator<Item = Result<(&'a str, Node<'a>), Fault>> + use<'a>, Fault> {
+    reader.charge(node.place(), 8 * node.value().as_object().map_or(0, |fields| fields.len()))?;
+    node.entries()
+}
+
 /// The curves of a node and its components. A key other than `props` and `comps` is a property of the node.
 fn of_node<'a>(
     reader: &mut Reader<'_>,
@@ -45,7 +54,7 @@ fn of_node<'a>(
     group: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
 ) -> Result<(), Fault> {
-    for entry in group.entries()? {
+    for entry in entries(reader, group)? {
         match entry? {
             ("props", properties) => of_properties(reader, path, None, &properties, curves)?,
             ("comps", components) => of_components(reader, path, &components, curves)?,
@@ -61,7 +70,7 @@ fn of_components<'a>(
     components: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
 ) -> Result<(), Fault> {
-    for entry in components.entries()? {
+    for entry in entries(reader, components)? {
         let (component, properties) = entry?;
         let values = properties.get("values")?;
         if values.is_some_and(|values| values.value().is_array()) {
@@ -81,7 +90,7 @@ fn of_properties<'a>(
     properties: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
 ) -> Result<(), Fault> {
-    for entry in properties.entries()? {
+    for entry in entries(reader, properties)? {
         let (property, curve) = entry?;
         curves.push(of_property(reader, path, component, property, &curve)?);
     }

@@ -87,7 +87,7 @@ impl<'a> Node<'a> {
     }
 
     /// The fields of an object and their names; what is null is left out.
-    pub fn entries(&self) -> Result<impl Iterator<Item = Result<(&'a str, Self), Fault>>, Fault> {
+    pub fn entries(&self) -> Result<impl Iterator<Item = Result<(&'a str, Self), Fault>> + use<'a>, Fault> {
         let object: &'a Map<String, Value> =
             self.value.as_object().ok_or_else(|| self.fault(format!("it is {}, not an object", self.what())))?;
         let node = self.clone();

@@ -4,6 +4,7 @@ use super::easing::{easing, per_key};
 use super::keyframes::{Keyframes, extrapolations};
 use super::node::Node;
 use super::reader::Reader;
+use crate::error::Error;
 use crate::import::fault::Fault;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::easing::Easing;
@@ -53,9 +54,15 @@ pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<C
         let (numbers, easings) = spline(timeline.times(), &keyframes);
         (Interpolation::CubicSpline, numbers, easings)
     };
-    let curve = Curve::new(timeline, interpolation, 1, numbers)
-        .and_then(|curve| curve.with_easing(per_key(easings)))
-        .map_err(|error| Fault::new(values.place(), format!("its tangents are too steep: {error}")))?;
+    let steep = |error: Error, per_key: usize| match error {
+        Error::Curve { value, reason } => {
+            Fault::new(values.place_of(value / per_key), format!("its tangents are too steep or too long: {reason}"))
+        }
+        other => Fault::new(values.place(), other.to_string()),
+    };
+    let curve = Curve::new(timeline, interpolation, 1, numbers);
+    let curve = curve.map_err(|error| steep(error, interpolation.elements_per_key()))?;
+    let curve = curve.with_easing(per_key(easings)).map_err(|error| steep(error, 1))?;
     Ok(Some(curve.with_extrapolation(before, after)))
 }
 

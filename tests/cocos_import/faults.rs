@@ -1,0 +1,285 @@
+use std::path::Path;
+
+use posse::import::cocos;
+use posse::{Error, Library};
+use serde_json::{Value, json};
+
+use super::{examples, library, read, warned};
+
+/// Where a file is refused.
+#[track_caller]
+fn refused(file: &Value) -> String {
+    match read(file) {
+        Err(Error::Import { path, reason, .. }) => {
+            assert!(!reason.is_empty());
+            path
+        }
+        other => panic!("this was to be refused: {other:?}"),
+    }
+}
+
+/// Changes one thing of an example; a field may be new.
+fn changed(mut file: Value, pointer: &str, value: Value) -> Value {
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    match file.pointer_mut(parent).unwrap_or_else(|| panic!("there is no {parent}")) {
+        Value::Array(items) => items[name.parse::<usize>().unwrap()] = value,
+        object => object[name.replace("~1", "/")] = value,
+    }
+    file
+}
+
+#[track_caller]
+fn refuses(file: Value, pointer: &str, value: Value, path: &str) {
+    assert_eq!(refused(&changed(file, pointer, value.clone())), path, "with {value} at {pointer}");
+}
+
+#[track_caller]
+fn warns(file: Value, pointer: &str, value: Value, path: &str) {
+    let file = read(&changed(file, pointer, value.clone())).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(warned(&file), [path], "with {value} at {pointer}");
+}
+
+#[test]
+fn the_files_that_the_other_tests_break_are_whole() {
+    for file in examples::all() {
+        assert_eq!(warned(&read(&file).unwrap()), [""; 0]);
+    }
+}
+
+#[test]
+fn what_is_no_clip_is_refused() {
+    let path = |bytes: &[u8]| match cocos::from_slice(&Library::new(), Path::new("x.anim"), bytes) {
+        Err(Error::Import { file, path, .. }) => {
+            assert_eq!(file, Path::new("x.anim"));
+            path
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(path(b"CCON\x01\0\0\0"), "file");
+    for bytes in [&b""[..], b"{", b"[]", b"{}", b"null", b"3", b"[1, null]", b"{\"a\": 1e999}", b"\xFF\xFE", b"[{}]"] {
+        assert_eq!(path(bytes), "JSON", "{bytes:?}");
+    }
+    assert_eq!(path(b"{\"__type__\": \"cc.Prefab\", \"curveDatas\": {}}"), "JSON");
+    assert_eq!(path("[".repeat(100_000).as_bytes()), "JSON");
+    let missing = cocos::load(&Library::new(), "there is no such file");
+    assert!(matches!(missing, Err(Error::Io { .. })));
+    let marked = [&b"\xEF\xBB\xBF"[..], b"{\"duration\": 0, \"curveDatas\": {}}"].concat();
+    assert!(cocos::from_slice(&Library::new(), Path::new("x"), &marked).is_ok());
+}
+
+#[test]
+fn faults_of_documents_are_refused_where_they_are() {
+    let document = examples::document;
+    refuses(document(), "/duration", json!(-1), "duration");
+    refuses(document(), "/duration", json!(1e300), "duration");
+    refuses(document(), "/duration", json!("Infinity"), "duration");
+    refuses(document(), "/speed", json!(2e4), "speed");
+    refuses(document(), "/wrapMode", json!({}), "wrapMode");
+    refuses(document(), "/name", json!(1), "name");
+    refuses(document(), "/keys", json!({}), "keys");
+    refuses(document(), "/keys/0", json!(3), "keys[0]");
+    refuses(document(), "/keys/0/1", json!("NaN"), "keys[0][1]");
+    refuses(document(), "/keys/0/1", json!(null), "keys[0][1]");
+    refuses(document(), "/keys/0/1", json!(2.5), "keys[0][2]");
+    refuses(document(), "/events/0/frame", json!(null), "events[0]");
+    refuses(document(), "/events/0/func", json!(1), "events[0].func");
+    refuses(document(), "/events/0/params", json!("a"), "events[0].params");
+
+    let position = "/curveDatas/~1Head/position";
+    let at = "curveDatas[\"/Head\"].position";
+    let position_is = |field: &str, value, path: &str| {
+        refuses(document(), &format!("{position}/{field}"), value, &format!("{at}.{path}"));
+    };
+    refuses(document(), position, json!(3), at);
+    position_is("keys", json!(2), "keys");
+    position_is("keys", json!(0.5), "keys");
+    position_is("keys", json!(1), "values");
+    position_is("values", json!({}), "values");
+    position_is("values", json!([[0, 0, 0], [1, 2, 3]]), "values");
+    position_is("values", json!([[0, 0, 0], [1, 2], [1, 2, 3]]), "values[1]");
+    position_is("values", json!([[0, 0, 0], [1, 2, "3"], [1, 2, 3]]), "values[1][2]");
+    position_is("values", json!([[0, 0, 1e39], [1, 2, 3], [1, 2, 3]]), "values[0][2]");
+    position_is("values", json!([[0, 0, 0], [1, 2, 3], null]), "values[2]");
+    position_is("values", json!([1, 2, true]), "values[2]");
+    position_is("values", json!([{ "__type__": "cc.Vec3" }, { "__type__": "cc.Size" }, 1]), "values[1]");
+    position_is("values", json!([{ "__type__": "custom", "a": 1 }, { "__type__": "custom" }, 1]), "values[1]");
+    position_is("values", json!([{ "__type__": "custom", "a": [1, 2] }, 1, 2]), "values[0].a");
+}
+
+#[test]
+fn cycles_and_crowds_of_references_end() {
+    // A value within itself.
+    let mut file = examples::modifiers();
+    file[5]["values"] = json!([{ "__id__": 6 }, 1, 2]);
+    file[6] = json!({ "__type__": "custom", "a": [[{ "__id__": 6 }]] });
+    refused(&file);
+    file[6] = json!({ "__id__": 6 });
+    assert_eq!(refused(&file), "[5].values[0]");
+    file[6] = json!([{ "__id__": 99 }]);
+    file[5]["values"] = json!([[0, 1], { "__id__": 99 }, 2]);
+    assert_eq!(refused(&file), "[5].values[1]");
+
+    // Wide lists within wide lists, over and over.
+    let many: Vec<Value> = vec![json!({ "__id__": 6 }); 1000];
+    file[5]["values"] = json!([{ "__type__": "custom", "a": many.clone() }, 1, 2]);
+    file[6] = json!(many);
+    refused(&file);
+
+    // A few bytes that stand for many.
+    let times: Vec<usize> = (0..10_000).collect();
+    let values: Vec<Value> = times.iter().map(|_| json!({})).collect();
+    let curve = json!({ "_times": times, "_values": values });
+    let track = examples::track("RealTrack", "x", json!({ "_channel": { "_curve": curve } }));
+    let tracks = vec![json!({ "__id__": 1 }); 20_000];
+    let file = json!([{ "__type__": "cc.AnimationClip", "_duration": 1, "_tracks": tracks }, track]);
+    match read(&file) {
+        Err(Error::Import { reason, .. }) => assert!(reason.contains("outgrows"), "{reason}"),
+        other => panic!("{:?}", other.map(|file| file.clip.tracks.len())),
+    }
+}
+
+#[test]
+fn easings_that_are_none_are_linear_or_refused() {
+    let easing = "/curveDatas/~1Head/position/easingMethod";
+    let at = "curveDatas[\"/Head\"].position.easingMethod";
+    warns(examples::document(), easing, json!("wobble"), at);
+    warns(examples::document(), easing, json!(44), at);
+    warns(examples::document(), easing, json!(-1), at);
+    refuses(examples::document(), easing, json!([0, 1]), at);
+    refuses(examples::document(), easing, json!([0, 1e7, 0, 0]), &format!("{at}[1]"));
+    refuses(examples::document(), easing, json!(true), at);
+    let easings = "/curveDatas/~1Head/rotation/easingMethods";
+    let at = "curveDatas[\"/Head\"].rotation.easingMethods";
+    warns(examples::document(), easings, json!([null, "wobble"]), &format!("{at}[1]"));
+    refuses(examples::document(), easings, json!({ "a": "linear" }), &format!("{at}.a"));
+    refuses(examples::document(), easings, json!("quadIn"), at);
+    assert!(read(&changed(examples::document(), easings, json!({ "4000000000": "quadIn" }))).is_ok());
+}
+
+#[test]
+fn faults_of_tracks_are_refused_where_they_are() {
+    let tracks = examples::tracks;
+    refuses(tracks(), "/0/_tracks/0/__id__", json!(9), "[0]._tracks[0]");
+    refuses(tracks(), "/0/_tracks/0", json!(9), "[0]._tracks[0]");
+    refuses(tracks(), "/1/_channel", json!(null), "[1]");
+    refuses(tracks(), "/5/_times", json!(null), "[5]");
+    refuses(tracks(), "/5/_times", json!([0]), "[5]._values");
+    refuses(tracks(), "/5/_times", json!([1, 0]), "[5]._times[1]");
+    refuses(tracks(), "/5/_times", json!({ "__type__": "cc.CompactValueTypeArray" }), "[5]._times");
+    refuses(tracks(), "/5/_values/0", json!(1), "[5]._values[0]");
+    refuses(tracks(), "/5/_values/0/interpolationMode", json!(3), "[5]._values[0]");
+    refuses(tracks(), "/5/_values/0/rightTangent", json!("Infinity"), "[5]._values[0].rightTangent");
+    refuses(tracks(), "/5/_values/0/rightTangent", json!(1e300), "[5]._values[0]");
+    refuses(tracks(), "/5/_values/0/tangentWeightMode", json!(4), "[5]._values[0]");
+    refuses(tracks(), "/5/preExtrapolation", json!(4), "[5].preExtrapolation");
+    refuses(tracks(), "/0/_tracks/1/_nComponents", json!(5), "[0]._tracks[1]._nComponents");
+    refuses(tracks(), "/0/_tracks/7/_channels/1/property", json!("r"), "[0]._tracks[7]._channels[1].property");
+    let steep = json!({ "interpolationMode": 2, "tangentWeightMode": 2, "value": 1, "rightTangentWeight": 1e9 });
+    refuses(tracks(), "/5/_values/0", steep, "[5]._values[0]");
+}
+
+#[test]
+fn faults_of_modifiers_are_refused_where_they_are() {
+    let modifiers = examples::modifiers;
+    refuses(modifiers(), "/0/_curves/1/commonTarget", json!(1), "[0]._curves[1].commonTarget");
+    refuses(modifiers(), "/0/_curves/0/modifiers", json!(null), "[0]._curves[0]");
+    refuses(modifiers(), "/0/_curves/1/data/values", json!([[1, 2], [3, 4]]), "[0]._curves[1].data.values[0]");
+    refuses(modifiers(), "/1/path", json!(5), "[1].path");
+}
+
+#[test]
+fn a_component_without_a_property_is_refused() {
+    let curve = json!({ "keys": 1, "values": [0, 1] });
+    let at = "curveDatas[\"Body//Arm/\"].comps[\"cc.Sprite\"]";
+    refuses(examples::document(), "/curveDatas/Body~1~1Arm~1/comps/cc.Sprite", curve, at);
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    warns(examples::document(), "/duration", json!(null), "duration");
+    warns(examples::document(), "/wrapMode", json!("sideways"), "wrapMode");
+    warns(examples::document(), "/wrapMode", json!(5), "wrapMode");
+    warns(examples::seed(), "/_stepness", json!(10), "_stepness");
+    warns(examples::tracks(), "/0/_exoticAnimation", json!({}), "[0]._exoticAnimation");
+    warns(examples::tracks(), "/0/_embeddedPlayers", json!([{}]), "[0]._embeddedPlayers");
+    warns(examples::tracks(), "/0/_auxiliaryCurveEntries", json!([{}]), "[0]._auxiliaryCurveEntries");
+    warns(examples::tracks(), "/6/enabled", json!(true), "[6]");
+    warns(examples::tracks(), "/1/__type__", json!("cc.animation.MagicTrack"), "[1]");
+    warns(examples::tracks(), "/1/_binding/proxy", json!({ "__type__": "Mine" }), "[1]._binding.proxy");
+    warns(examples::tracks(), "/2/_paths/1", json!({ "__type__": "Mine" }), "[2]._paths[1]");
+    warns(examples::tracks(), "/2/_paths", json!([{ "__id__": 3 }]), "[2]._paths");
+    let property = "/0/_tracks/7/_channels/1/property";
+    warns(examples::tracks(), property, json!("q"), "[0]._tracks[7]._channels[1].property");
+    warns(examples::modifiers(), "/3/__type__", json!("Mine"), "[3]");
+    warns(examples::modifiers(), "/0/_curves/1/modifiers/0", json!("q"), "[0]._curves[1].modifiers");
+    warns(examples::modifiers(), "/5/_arrayLength", json!(2), "[5]._arrayLength");
+    let motion = json!([[0, 1, 2, 3, 4, 5]]);
+    let path = "curveData.paths[\"arm/hand\"].props.y[1].motionPath";
+    warns(examples::frames(), "/curveData/paths/arm~1hand/props/y/1/motionPath", motion, path);
+    warns(examples::frames(), "/curveData/other", json!({}), "curveData.other");
+}
+
+/// A generator of numbers that are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) as usize) % sides.max(1)
+    }
+}
+
+/// All places of a value, as pointers.
+fn pointers(value: &Value, at: String, out: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| pointers(item, format!("{at}/{index}"), out));
+        }
+        Value::Object(fields) => {
+            let escaped = |name: &str| name.replace('~', "~0").replace('/', "~1");
+            fields.iter().for_each(|(name, field)| pointers(field, format!("{at}/{}", escaped(name)), out));
+        }
+        _ => {}
+    }
+    out.push(at);
+}
+
+#[test]
+fn no_mutation_does_harm() {
+    let library = library();
+    let mut dice = Dice(11);
+    let mut read_well = 0;
+    for round in 0..6000 {
+        let mut file = examples::all()[round % 5].clone();
+        for _ in 0..=dice.roll(3) {
+            let mut places = Vec::new();
+            pointers(&file, String::new(), &mut places);
+            let donor = file.pointer(&places[dice.roll(places.len())]).unwrap().clone();
+            let place = file.pointer_mut(&places[dice.roll(places.len())]).unwrap();
+            match (dice.roll(8), &mut *place) {
+                (0, Value::Array(items)) if !items.is_empty() => drop(items.remove(dice.roll(items.len()))),
+                (1, Value::Array(items)) if !items.is_empty() => items.push(items[dice.roll(items.len())].clone()),
+                (0 | 1, Value::Object(fields)) => {
+                    drop(fields.keys().nth(dice.roll(9)).cloned().map(|it| fields.remove(&it)))
+                }
+                (2, place) => *place = json!([-1.0, 0.0, 1e300, -1e-300, 4294967296.0, 0.5][dice.roll(6)]),
+                (3, place) => *place = json!({ "__id__": dice.roll(9) }),
+                (4, place) => {
+                    *place = [json!(null), json!("quadIn"), json!([]), json!({}), json!(true)][dice.roll(5)].clone()
+                }
+                (_, place) => *place = donor,
+            }
+        }
+        let mut bytes = file.to_string().into_bytes();
+        if dice.roll(4) == 0 {
+            let index = dice.roll(bytes.len());
+            bytes[index] ^= 1 << dice.roll(8);
+        }
+        match cocos::from_slice(&library, Path::new("broken.anim"), &bytes) {
+            Ok(_) => read_well += 1,
+            Err(Error::Import { path, reason, .. }) => assert!(!path.is_empty() && !reason.is_empty()),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(read_well > 600, "only {read_well} were read");
+}
