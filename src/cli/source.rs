@@ -56,9 +56,14 @@ impl Source {
         Self::of_gltf(file, &bytes)
     }
 
-    /// Reads a glTF file, its warnings going to stderr.
+    /// Reads a file that has to be glTF, its warnings going to stderr.
     pub fn gltf(file: &Path) -> Result<Self, Error> {
-        Self::of_gltf(file, &read(file)?)
+        let bytes = read(file)?;
+        if is_cocos(file, &bytes) {
+            let file = file.display();
+            return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF file is needed")));
+        }
+        Self::of_gltf(file, &bytes)
     }
 
     fn of_gltf(file: &Path, bytes: &[u8]) -> Result<Self, Error> {

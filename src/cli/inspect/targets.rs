@@ -67,7 +67,7 @@ impl<'a> TargetSummary<'a> {
             easings: curves.iter().flat_map(|curve| easings(curve)).collect(),
             keys: curves.iter().map(|curve| curve.timeline().len()).sum(),
             timelines: timelines.of_track(curves.iter().copied()),
-            constant: curves.iter().all(|curve| curve.is_constant()),
+            constant: !curves.is_empty() && curves.iter().all(|curve| curve.is_constant()),
             moves,
         }
     }
