@@ -81,7 +81,9 @@ impl Source {
         let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
         let mut source = rig.map_or_else(Self::without_joints, Self::gltf)?;
         source.warn(file, warnings);
-        let binding = source.library.bind(source.skeleton, &clip, Slots::All)?;
+        let of_file =
+            |error: Error| Error::Import { file: file.to_path_buf(), path: "clip".into(), reason: error.to_string() };
+        let binding = source.library.bind(source.skeleton, &clip, Slots::All).map_err(of_file)?;
         let absent = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
         source.warn(file, binding.faults.iter().filter(|fault| !absent(&fault.kind)));
         source.file = file_name(file);
@@ -132,10 +134,12 @@ pub fn property(target: &TargetPath) -> String {
     let Some(element) = *element else { return property.clone() };
     // What kind of value has the number is not in the file: the property's name has to tell.
     let name = property.to_ascii_lowercase();
-    let names: &[&str] = match () {
-        () if name.ends_with("color") => &["r", "g", "b", "a"],
-        () if name.ends_with("size") => &["width", "height"],
-        () => &["x", "y", "z", "w"],
+    let names: &[&str] = if name.ends_with("color") {
+        &["r", "g", "b", "a"]
+    } else if name.ends_with("size") {
+        &["width", "height"]
+    } else {
+        &["x", "y", "z", "w"]
     };
     match names.get(element) {
         Some(name) => format!("{property}.{name}"),

@@ -20,6 +20,11 @@ use crate::cli::source::Source;
 
 /// What the arrays of an npz file look like.
 pub const SHAPES: &str = "\
+Samples of --format json have `nodes`, `skins` and `pointers` of a glTF file. A Cocos clip has `targets`, one for each curve
+in the file's order, with `path`, `component`, `property` and `value`: a list of numbers; of a colour its four bytes, with
+`unrounded` beside them; of what does not interpolate the index of the key that holds; null without keys, and null for a
+number that no curve drives. With --wrap a sample also has `clip_time`, `direction` (1 or -1), `iterations` and `stopped`.
+
 Arrays of --format npz, for T times, N instances and J nodes in the file's order; float32 of gpu and cpu, float64 of
 reference:
   times (T)                     seconds on the clip's axis, with --wrap since the play began; float64
