@@ -9,12 +9,13 @@
 //! * [`pack`]: a library in flat arrays, a [`Packing`], which the fast engines read.
 //! * The engines, each an [`Evaluator`]: [`gpu`], [`cpu`], [`mod@reference`].
 //! * [`contract`]: how far an engine may be from the reference, and how far it is.
+//! * [`player`]: a play stepped frame by frame, for who has no crowd's clock.
 //! * [`measure`]: how fast it is. [`demo`]: rigs made in code.
 //!
 //! # Architecture
 //!
 //! Each layer imports only what is to its right:
-//! `main -> cli -> lib -> {measure} -> {contract, cpu, gpu} -> {reference, pack, import, demo, evaluator} -> model -> error`.
+//! `main -> cli -> lib -> {measure, player} -> {contract, cpu, gpu} -> {reference, pack, import, demo, evaluator} -> model -> error`.
 //! The reference reads the model and never the packing, so that a fault of the packing shows.
 //!
 //! Where this departs from common practice:
@@ -65,6 +66,7 @@ pub mod import;
 pub mod measure;
 pub mod model;
 pub mod pack;
+pub mod player;
 pub mod reference;
 
 pub use cpu::engine::CpuEngine;
@@ -95,4 +97,5 @@ pub use model::track::{Target, Track};
 pub use model::transform::Transform;
 pub use model::unbound::{TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind};
 pub use pack::library::Packing;
+pub use player::Player;
 pub use reference::Reference;

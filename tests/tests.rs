@@ -5,6 +5,10 @@ mod support;
 
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
+/// What clips can have beyond glTF, by hand, on every engine.
+mod beyond_gltf;
+/// Clips of named targets are bound to skeletons.
+mod binding;
 /// Time does not drift: thirty days later, every engine is where exact arithmetic says.
 mod clock;
 /// The `posse` command on Cocos clips, and any clip in any wrap mode.
@@ -17,14 +21,20 @@ mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
+/// Curves of every kind, against collected figures.
+mod curves;
 /// Easings, by hand and against the figures of the engine that they come from.
 mod easing;
+/// Events, and the player that fires them frame by frame, against the figures of the engine that they come from.
+mod events;
 /// The GPU engine beyond the values it gives: limits of devices, many frames, failures.
 mod gpu;
 /// Cases small enough to be worked out by hand, asked of every engine.
 mod hand_worked;
 /// glTF files become what they say.
 mod import;
+/// Interpolation of one's own, in Rust and in WGSL.
+mod interpolators;
 /// `posse demo` and `posse bench`, with every engine.
 #[cfg(feature = "cli")]
 mod measuring;

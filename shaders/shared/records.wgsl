@@ -17,6 +17,8 @@ const MODE_EULER: u32 = 128u;
 const MODE_BITS: u32 = 8u;
 
 const MAP_STRAIGHT: u32 = 0x80000000u;
+const MAP_BACK: u32 = 0x40000000u;
+const MAP_KEY: u32 = 0x3fffffffu;
 
 const EASING_LINEAR: u32 = 0u;
 const EASING_CONSTANT: u32 = 1u;

@@ -64,17 +64,19 @@ fn search_timeline(timeline: Timeline, time: Time) -> Span {
     if timeline.map != NONE {
         mapping = mapping_load(timeline.map + MAPPING_WORDS * low);
     }
-    let source = mapping.source & ~MAP_STRAIGHT;
+    let source = mapping.source & MAP_KEY;
     if low + 1u >= timeline.key_count {
         return Span(source * timeline.row, 0u, 0.0, 0.0);
     }
     let next = search_key_time(timeline, low + 1u);
-    if time_since(next, time) <= timeline.window {
+    let left = time_since(next, time);
+    if left <= timeline.window {
         return search_hit(timeline, low + 1u);
     }
     let interval = time_since(next, key);
-    var fraction = mapping.offset + mapping.scale * clamp(since / interval, 0.0, 1.0);
-    if mapping.source != source {
+    let gone = select(since, left, (mapping.source & MAP_BACK) != 0u);
+    var fraction = mapping.offset + mapping.scale * clamp(gone / interval, 0.0, 1.0);
+    if (mapping.source & MAP_STRAIGHT) != 0u {
         return Span(source * timeline.row, timeline.row, fraction, -interval);
     }
     if timeline.easing != NONE && fraction > 0.0 {

@@ -5,7 +5,7 @@ use glam::Vec4;
 
 use crate::cpu::ease;
 use crate::cpu::phase::Time;
-use crate::pack::record::{MAP_STRAIGHT, Mapping, NONE, Timeline};
+use crate::pack::record::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping, NONE, Timeline};
 
 /// Where a time lies on a timeline.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,18 +70,20 @@ pub fn timeline(words: &[u32], values: &[Vec4], timeline: &Timeline, time: Time)
         return Span::on(mapping(words, timeline, low).hit, timeline);
     }
     let Mapping { source: mapped, offset, scale, .. } = mapping(words, timeline, low);
-    let source = mapped & !MAP_STRAIGHT;
+    let source = mapped & MAP_KEY;
     if low + 1 >= timeline.key_count {
         return Span::on(source, timeline);
     }
     let next = key_time(words, timeline, low + 1);
-    if next.since(time) <= timeline.window {
+    let left = next.since(time);
+    if left <= timeline.window {
         return Span::on(mapping(words, timeline, low + 1).hit, timeline);
     }
     let interval = next.since(key);
     let mut span = Span { row: source * timeline.row, next: timeline.row, fraction: 0.0, interval };
-    span.fraction = offset + scale * (since / interval).clamp(0.0, 1.0);
-    if mapped != source {
+    let gone = if mapped & MAP_BACK != 0 { left } else { since };
+    span.fraction = offset + scale * (gone / interval).clamp(0.0, 1.0);
+    if mapped & MAP_STRAIGHT != 0 {
         span.interval = -interval;
     } else if timeline.easing != NONE && span.fraction > 0.0 {
         span.fraction = ease::fraction(words, values, timeline.easing, source, span.fraction);

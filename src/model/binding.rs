@@ -10,7 +10,7 @@ use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::id::{ClipId, SkeletonId};
 use crate::model::library::Library;
-use crate::model::skeleton::{Joint, Property, Skeleton};
+use crate::model::skeleton::{Property, Skeleton};
 use crate::model::track::{Target, Track};
 use crate::model::unbound::{TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind};
 
@@ -112,7 +112,7 @@ impl Library {
         let Some(found) = self.skeletons().get(skeleton.index()) else {
             return Err(Error::Usage(format!("there is no skeleton {}", skeleton.index())));
         };
-        let mut binder = Binder { library: self, skeleton: found.clone(), faults: Vec::new() };
+        let mut binder = Binder::new(self, found.clone(), slots);
         let nodes: Vec<Node> = (0..).zip(&clip.tracks).map(|(index, track)| binder.node(index, track)).collect();
         let later = later(clip, &nodes);
         let mut tracks = Vec::new();
@@ -129,7 +129,7 @@ impl Library {
             }
             wanted |= here.joint.is_none() && later[index].is_none() && nodes[index] != Node::None;
             if wanted && track.curves != UnboundCurves::Empty {
-                here.property = Some(binder.fill_property(track, slots, &mut tracks)?);
+                here.property = Some(binder.fill_property(track, &mut tracks)?);
             }
             bound.push(here);
         }
@@ -200,45 +200,62 @@ fn later(clip: &UnboundClip, nodes: &[Node]) -> Vec<Option<usize>> {
 struct Binder<'a> {
     library: &'a Library,
     skeleton: Skeleton,
+    /// The first child of each name of a joint, or of the scene, and whether it has others of that name.
+    children: HashMap<(Option<usize>, String), (usize, bool)>,
+    /// The only root.
+    root: Option<usize>,
+    /// Properties that no track of this clip fills yet, by name and width.
+    free: HashMap<(String, usize), usize>,
     faults: Vec<BindingFault>,
 }
 
-impl Binder<'_> {
+impl<'a> Binder<'a> {
+    fn new(library: &'a Library, skeleton: Skeleton, slots: Slots) -> Self {
+        let mut children = HashMap::new();
+        let mut roots = Vec::new();
+        for (index, joint) in skeleton.joints().iter().enumerate() {
+            if let Some(name) = &joint.name {
+                let child = children.entry((joint.parent, name.clone()));
+                child.and_modify(|(_, several)| *several = true).or_insert((index, false));
+            }
+            if joint.parent.is_none() {
+                roots.push(index);
+            }
+        }
+        let mut free = HashMap::new();
+        for (index, property) in skeleton.properties().iter().enumerate() {
+            if slots == Slots::Bound && !property.rotation {
+                free.entry((property.name.clone(), property.rest.len())).or_insert(index);
+            }
+        }
+        let root = if let [root] = roots[..] { Some(root) } else { None };
+        Self { library, skeleton, children, root, free, faults: Vec::new() }
+    }
+
     fn fault(&mut self, track: usize, unbound: &UnboundTrack, kind: FaultKind) {
         self.faults.push(BindingFault { track, target: unbound.target.clone(), kind });
     }
 
     /// What the path of a track leads to.
     fn node(&mut self, index: usize, track: &UnboundTrack) -> Node {
-        let named = |joint: &Joint, parent: Option<usize>, name: &String| {
-            joint.parent == parent && joint.name.as_ref() == Some(name)
-        };
-        let joints = self.skeleton.joints();
-        let mut roots = (0..joints.len()).filter(|&joint| joints[joint].parent.is_none());
-        let only_root = roots.next().filter(|_| roots.next().is_none());
         let path = &track.target.path;
-        let mut parent = None;
-        if let (Some(first), Some(_)) = (path.first(), only_root)
-            && !joints.iter().any(|joint| named(joint, None, first))
-        {
-            parent = only_root;
-        }
+        let is_root = |name: &String| self.children.contains_key(&(None, name.clone()));
+        let mut parent = if path.first().is_some_and(is_root) { None } else { self.root };
         let mut ambiguous = None;
         for name in path {
-            let mut found = (0..joints.len()).filter(|&joint| named(&joints[joint], parent, name));
-            let Some(first) = found.next() else {
+            let Some(&(child, several)) = self.children.get(&(parent, name.clone())) else {
                 self.fault(index, track, FaultKind::NoNode { name: name.clone() });
                 return Node::None;
             };
-            if found.next().is_some() {
+            if several {
                 ambiguous = ambiguous.or(Some(name.clone()));
             }
-            parent = Some(first);
+            parent = Some(child);
         }
         if let Some(name) = ambiguous {
             self.fault(index, track, FaultKind::Ambiguous { name });
         }
-        parent.or(only_root).map_or(Node::Scene, Node::Joint)
+        parent.map_or(Node::Scene, Node::Joint)
     }
 
     /// Has a track move a joint, where its property is one that does.
@@ -272,13 +289,10 @@ impl Binder<'_> {
     }
 
     /// Has a track fill a property, one that there is or a new one.
-    fn fill_property(&mut self, track: &UnboundTrack, slots: Slots, tracks: &mut Vec<Track>) -> Result<usize, Error> {
+    fn fill_property(&mut self, track: &UnboundTrack, tracks: &mut Vec<Track>) -> Result<usize, Error> {
         let width = if track.target.element.is_some() { 1 } else { track.kind.width() };
         let name = track.target.to_string();
-        let alike = |property: &Property| property.name == name && property.rest.len() == width && !property.rotation;
-        let taken = |index: usize| tracks.iter().any(|track| track.target == Target::Property(index));
-        let shared = self.skeleton.properties().iter().position(alike).filter(|_| slots == Slots::Bound);
-        let property = match shared.filter(|&index| !taken(index)) {
+        let property = match self.free.remove(&(name.clone(), width)) {
             Some(property) => property,
             None => self.skeleton.add_property(Property { name, rest: self.rest(track, width), rotation: false })?,
         };

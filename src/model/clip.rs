@@ -2,7 +2,8 @@
 
 use crate::model::event::Event;
 use crate::model::id::SkeletonId;
-use crate::model::playback::WrapMode;
+use crate::model::playback::{Playback, WrapMode};
+use crate::model::ticks::Ticks;
 use crate::model::track::Track;
 
 /// Tracks that play together on one skeleton.
@@ -42,5 +43,12 @@ impl Clip {
     /// A time kept within the clip, where it has a length of its own; where not, each track keeps it to its own keys.
     pub fn keep(&self, seconds: f64) -> f64 {
         self.length.map_or(seconds, |length| seconds.clamp(0.0, length))
+    }
+}
+
+impl Playback {
+    /// Plays a whole clip as it says itself: at its speed and in its mode.
+    pub fn of(clip: &Clip, start: Ticks) -> Self {
+        Self::new(clip.wrap, start, clip.speed)
     }
 }

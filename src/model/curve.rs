@@ -108,7 +108,7 @@ impl Curve {
     }
 
     /// The curve with this before its first key and that after its last, from time 0 to the clip's
-    /// [`length`](crate::Clip::length); it has no effect in a clip without one, or with a single key.
+    /// [`length`](crate::Clip::length), which the clip then must have. It has no effect with a single key.
     pub fn with_extrapolation(self, before: Extrapolation, after: Extrapolation) -> Self {
         Self { extrapolation: [before, after], ..self }
     }

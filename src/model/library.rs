@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::clip::Clip;
-use crate::model::curve::Interpolation;
+use crate::model::curve::{Extrapolation, Interpolation};
 use crate::model::id::{ClipId, InterpolatorId, SkeletonId, SkinId};
 use crate::model::interpolator::Interpolator;
 use crate::model::skeleton::Skeleton;
@@ -75,7 +75,7 @@ impl Library {
     /// # Errors
     /// [`Error::Track`] where a target does not exist, is driven twice or by a curve of another width, where a joint
     /// given by a matrix is animated, a rotation key is the zero quaternion, an interpolation does not fit its target, or
-    /// a curve's loops are too many; [`Error::Usage`] where the length, the speed or an event's time is not a number
+    /// a curve extrapolates in a clip without a length or has too many loops; [`Error::Usage`] where the length, the speed or an event's time is not a number
     /// that will do, or events are out of order.
     pub fn add_clip(&mut self, clip: Clip) -> Result<ClipId, Error> {
         let fault = |track: usize, reason: String| {
@@ -92,6 +92,9 @@ impl Library {
             check_track(self, skeleton, track).map_err(|reason| fault(index, reason))?;
             if !driven.insert(track) {
                 return Err(fault(index, format!("{:?} is driven by an earlier track already", track.target)));
+            }
+            if clip.length.is_none() && track.curve.extrapolation() != [Extrapolation::Clamp; 2] {
+                return Err(fault(index, "its curve goes on beyond its keys, but the clip has no length".into()));
             }
             keys = keys.saturating_add(track.curve.looped_keys(clip.length));
             if keys > MOST_LOOPED_KEYS {

@@ -63,6 +63,10 @@ pub const MODE_BITS: u32 = 8;
 
 /// Bit of [`Mapping::source`]: the way to the next key is a straight line, not eased.
 pub const MAP_STRAIGHT: u32 = 1 << 31;
+/// Bit of [`Mapping::source`]: the way is measured from the next key time back, so that nothing is lost near it.
+pub const MAP_BACK: u32 = 1 << 30;
+/// Bits of [`Mapping::source`] that are the key.
+pub const MAP_KEY: u32 = MAP_BACK - 1;
 
 /// Code of an easing that changes nothing.
 pub const EASING_LINEAR: u32 = 0;
@@ -207,11 +211,11 @@ record! {
     Mapping {
         /// The key that is hit there.
         hit: u32,
-        /// The key from which the way leads on to the next, and whether it is straight.
+        /// The key from which the way leads on to the next, whether it is straight, and from where it is measured.
         source: u32,
-        /// The fraction of that way at the key time.
+        /// The fraction of that way where it is measured from.
         offset: f32,
-        /// How much of the way is gone until the next key time.
+        /// How much is added to it until the other key time.
         scale: f32,
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::model::curve::{Curve, Extrapolation};
 use crate::model::timeline::Timeline;
-use crate::pack::record::{MAP_STRAIGHT, Mapping};
+use crate::pack::record::{MAP_BACK, MAP_STRAIGHT, Mapping};
 
 /// How a timeline goes on before its first key and after its last, over a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -79,7 +79,8 @@ impl Layout<'_> {
 
     /// A key at a time, on the way back to the one before.
     fn backward(&self, key: usize, time: f64) -> Key {
-        let map = Mapping { hit: self.hit(key), source: key.saturating_sub(1) as u32, offset: 1.0, scale: -1.0 };
+        let map =
+            Mapping { hit: self.hit(key), source: key.saturating_sub(1) as u32 | MAP_BACK, offset: 0.0, scale: 1.0 };
         Key { time, map }
     }
 
@@ -94,8 +95,8 @@ impl Layout<'_> {
                 let interval = self.time(1) - first;
                 let intervals = (first / interval).ceil() + 1.0;
                 if interval > 0.0 {
-                    let (offset, scale) = (-intervals as f32, intervals as f32);
-                    let map = Mapping { hit: 0, source: MAP_STRAIGHT, offset, scale };
+                    let scale = -intervals as f32;
+                    let map = Mapping { hit: 0, source: MAP_STRAIGHT | MAP_BACK, offset: 0.0, scale };
                     keys.push(Key { time: first - intervals * interval, map });
                 }
             }
@@ -155,7 +156,7 @@ impl Layout<'_> {
             Extrapolation::PingPong => {
                 for copy in 1..=copies as usize {
                     if copy % 2 == 1 {
-                        lead(keys, (last - 1) as u32, 1.0, -1.0);
+                        lead(keys, (last - 1) as u32 | MAP_BACK, 0.0, 1.0);
                         let mirror = 2.0 * end + (copy as f64 - 1.0) * self.span;
                         keys.extend((0..last).rev().map(|key| self.backward(key, mirror - self.time(key))));
                     } else {
@@ -174,6 +175,7 @@ mod tests {
 
     use super::*;
     use crate::model::curve::Interpolation;
+    use crate::pack::record::MAP_KEY;
     use crate::reference::search::Place;
     use crate::reference::{extrapolate, search};
 
@@ -190,10 +192,10 @@ mod tests {
             return hit(low + 1);
         }
         let Mapping { source, offset, scale, .. } = keys[low].map;
-        let along = (time - times[low]) / (times[low + 1] - times[low]);
-        let fraction = f64::from(offset) + f64::from(scale) * along;
+        let gone = if source & MAP_BACK != 0 { times[low + 1] - time } else { time - times[low] };
+        let fraction = f64::from(offset) + f64::from(scale) * gone / (times[low + 1] - times[low]);
         let straight = source & MAP_STRAIGHT != 0;
-        Place { straight, ..Place::between((source & !MAP_STRAIGHT) as usize, fraction) }
+        Place { straight, ..Place::between((source & MAP_KEY) as usize, fraction) }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! packing of it, so that a fault of the packing shows.
 
 pub mod ease;
+pub mod events;
 pub mod extrapolate;
 pub mod hierarchy;
 pub mod phase;

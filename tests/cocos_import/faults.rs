@@ -139,6 +139,26 @@ fn cycles_and_crowds_of_references_end() {
 }
 
 #[test]
+fn large_files_that_refer_to_nothing_often_are_read() {
+    // The least of a file that makes the most of a clip.
+    let times: Vec<usize> = (0..50_000).map(|key| key / 10_000).collect();
+    let curve = json!({ "keys": 0, "values": times, "easingMethods": { "0": 2 } });
+    let document = json!({ "duration": 1, "keys": [times], "curveDatas": { "": { "a": curve, "b": curve } } });
+    assert_eq!(read(&document).unwrap().clip.tracks.len(), 2);
+    let frames: Vec<Value> = times.iter().map(|time| json!({ "frame": time, "value": 0 })).collect();
+    let document = json!({ "duration": 1, "curveData": { "props": { "a": frames } } });
+    assert_eq!(read(&document).unwrap().clip.tracks.len(), 1);
+    let keys = vec![json!({}); times.len()];
+    let curve = json!({ "_channel": { "_curve": { "_times": times, "_values": keys } } });
+    let clip = json!({ "__type__": "cc.AnimationClip", "_tracks": [examples::track("RealTrack", "x", curve)] });
+    assert_eq!(warned(&read(&clip).unwrap()), ["duration"]);
+    let paths: serde_json::Map<String, Value> =
+        (0..10_000).map(|path| (format!("a/b/{path}"), json!({ "x": [] }))).collect();
+    let document = json!({ "duration": 1, "curveDatas": paths });
+    assert_eq!(read(&document).unwrap().clip.tracks.len(), 10_000);
+}
+
+#[test]
 fn easings_that_are_none_are_linear_or_refused() {
     let easing = "/curveDatas/~1Head/position/easingMethod";
     let at = "curveDatas[\"/Head\"].position.easingMethod";

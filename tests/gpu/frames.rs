@@ -1,7 +1,8 @@
-use posse::gpu::crowd::GpuCrowd;
+use posse::gpu::crowd::{Chunk, GpuCrowd};
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::library::GpuLibrary;
-use posse::{Crowd, Library, Outputs, Packing, Poses, Ticks, demo};
+use posse::pack::record::Frame;
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Ticks, WrapMode, demo};
 
 use super::{NOW, assert_right, engine, only_clip, play};
 
@@ -14,6 +15,23 @@ fn gpu_crowd(engine: &GpuEngine, crowd: &Crowd) -> GpuCrowd {
 fn read(engine: &GpuEngine, gpu_crowd: &GpuCrowd, crowd: &Crowd) -> Poses {
     let read = |instance| engine.read_instance(gpu_crowd, instance, Outputs::ALL).unwrap();
     Poses { instances: (0..crowd.len()).map(read).collect() }
+}
+
+/// A buffer to read another of this size from.
+fn copy_of(device: &wgpu::Device, buffer: &wgpu::Buffer) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: buffer.size(),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    })
+}
+
+/// What is in a buffer that can be mapped, once everything submitted is done.
+fn bytes(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
+    buffer.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    buffer.get_mapped_range(..).unwrap().to_vec()
 }
 
 #[test]
@@ -40,21 +58,14 @@ fn two_frames_in_one_submission_do_not_disturb_each_other() {
     let on_gpu = gpu_crowd(&engine, &crowd);
     let device = &engine.gpu().device;
     let model = on_gpu.chunks()[0].model().unwrap();
-    let copy = device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: model.size(),
-        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-        mapped_at_creation: false,
-    });
+    let copy = copy_of(device, model);
     let mut encoder = device.create_command_encoder(&Default::default());
     on_gpu.encode(device, &mut encoder, NOW);
     encoder.copy_buffer_to_buffer(model, 0, &copy, 0, model.size());
     on_gpu.encode(device, &mut encoder, LATER);
     engine.gpu().queue.submit([encoder.finish()]);
 
-    copy.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
-    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let first: Vec<f32> = bytemuck::pod_collect_to_vec(&copy.get_mapped_range(..).unwrap());
+    let first: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes(device, &copy));
     let numbers = |poses: &Poses| -> Vec<f32> {
         let matrices = poses.instances.iter().flat_map(|pose| &pose.model);
         let rows = matrices.flat_map(|matrix| {
@@ -67,6 +78,53 @@ fn two_frames_in_one_submission_do_not_disturb_each_other() {
     assert_right(&library, &crowd, LATER, Outputs::ALL, &second);
     assert_eq!(first, numbers(&play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL)));
     assert_ne!(first, numbers(&second));
+}
+
+#[test]
+fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
+    // `encode` is given no queue, so that what reaches the device is in the encoder: the frame's record, and nothing by
+    // instance.
+    assert_eq!(size_of::<Frame>(), 16);
+    let library = demo::rig(20, 30, 4).unwrap();
+    let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
+    let mut crowd = Crowd::new();
+    for (wrap, index) in WrapMode::ALL.into_iter().cycle().zip(0..70) {
+        let playback = Playback::new(wrap, Ticks(NOW.0 + index * 54_321), 0.04 * (index - 35) as f64);
+        crowd.push(skeleton, &[Layer { clip, time: LayerTime::Playing(playback) }]).unwrap();
+    }
+    let engine = engine(&library);
+    let on_gpu = gpu_crowd(&engine, &crowd);
+    let device = &engine.gpu().device;
+    let month = Ticks(NOW.0 + 30 * 86_400 * Ticks::PER_SECOND);
+    let frames = [LATER, month, NOW];
+    let buffers =
+        |chunk: &Chunk| [chunk.local(), chunk.model(), chunk.skin(), chunk.values()].map(Option::<&_>::cloned);
+    let outputs: Vec<wgpu::Buffer> = on_gpu.chunks().iter().flat_map(buffers).flatten().collect();
+    let copies: Vec<Vec<wgpu::Buffer>> =
+        frames.map(|_| outputs.iter().map(|output| copy_of(device, output)).collect()).into();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    for (now, copies) in frames.into_iter().zip(&copies) {
+        on_gpu.encode(device, &mut encoder, now);
+        for (output, copy) in outputs.iter().zip(copies) {
+            encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
+        }
+    }
+    engine.gpu().queue.submit([encoder.finish()]);
+
+    for (now, copies) in frames.into_iter().zip(&copies) {
+        let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
+        assert_right(&library, &crowd, now, Outputs::ALL, &poses);
+        // Alone in its submission, the frame gives the same bytes.
+        let mut encoder = device.create_command_encoder(&Default::default());
+        let alone: Vec<wgpu::Buffer> = outputs.iter().map(|output| copy_of(device, output)).collect();
+        for (output, copy) in outputs.iter().zip(&alone) {
+            encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
+        }
+        engine.gpu().queue.submit([encoder.finish()]);
+        for (together, alone) in copies.iter().zip(&alone) {
+            assert_eq!(bytes(device, together), bytes(device, alone), "at {now:?}");
+        }
+    }
 }
 
 #[test]

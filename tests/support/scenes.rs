@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
-    Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Interpolation, Joint, Layer, LayerTime, Library, Playback,
-    Property, Skeleton, SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, WrapMode,
+    Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Interpolator, InterpolatorId, Joint,
+    Layer, LayerTime, Library, Playback, Property, Skeleton, SkeletonId, Skin, Target, Ticks, Timeline, Track,
+    Transform, WrapMode,
 };
 use proptest::prelude::*;
 
@@ -81,6 +82,49 @@ pub enum Eased {
     ByKey,
 }
 
+/// An interpolation of our own, wider than a vector, whose result is narrower and depends on everything there is.
+#[derive(Debug)]
+struct Bent;
+
+impl Interpolator for Bent {
+    fn name(&self) -> &str {
+        "bent"
+    }
+
+    fn width(&self) -> usize {
+        6
+    }
+
+    fn result_width(&self) -> usize {
+        5
+    }
+
+    fn lerp(&self, from: &[f64], to: &[f64], t: f64, seconds: f64, result: &mut [f64]) {
+        for (number, result) in result.iter_mut().enumerate() {
+            *result = from[number] + (to[number + 1] - from[number]) * t * t + t * seconds;
+        }
+    }
+
+    fn wgsl(&self) -> &str {
+        "fn bent_lerp(a: array<f32, 6>, b: array<f32, 6>, t: f32, seconds: f32) -> array<f32, 5> {
+            var start = a;
+            var end = b;
+            var result: array<f32, 5>;
+            for (var i = 0u; i < 5u; i += 1u) {
+                result[i] = start[i] + (end[i + 1u] - start[i]) * t * t + t * seconds;
+            }
+            return result;
+        }
+        fn bent_no_lerp(value: array<f32, 6>) -> array<f32, 5> {
+            return array<f32, 5>(value[0], value[1], value[2], value[3], value[4]);
+        }"
+    }
+}
+
+/// The property that `Bent` drives, and the one of quaternions that stay as they are.
+const BENT: usize = 3;
+const AS_IS: usize = 4;
+
 /// A track of a clip.
 #[derive(Debug, Clone, Copy)]
 pub struct TrackSpec {
@@ -118,7 +162,7 @@ pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = Sce
     let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Uneven), Just(Spacing::Clustered)];
     let keys = prop_oneof![1..4_usize, 1..=most_keys.min(100), 1..=most_keys];
     let eased = prop_oneof![2 => Just(Eased::Not), 1 => Just(Eased::Alike), 1 => Just(Eased::ByKey)];
-    let track = (0..6_usize, interpolation, keys, spacing, any::<bool>(), eased).prop_map(
+    let track = (0..10_usize, interpolation, keys, spacing, any::<bool>(), eased).prop_map(
         |(part, interpolation, keys, spacing, shared, eased)| TrackSpec {
             part,
             interpolation,
@@ -139,12 +183,15 @@ impl SceneSpec {
     pub fn scene(&self) -> Scene {
         let mut numbers = Numbers::new(self.seed);
         let mut library = Library::new();
+        let bent = library.add_interpolator(Arc::new(Bent)).unwrap();
         let skeleton = library.add_skeleton(skeleton(&mut numbers, self.joints, self.shape));
         for _ in 0..self.skins {
             library.add_skin(skin(&mut numbers, skeleton, self.joints)).unwrap();
         }
-        let tracks = tracks(&mut numbers, library.skeleton(skeleton), &self.tracks);
-        let clip = library.add_clip(Clip::new(Some("random".into()), skeleton, tracks)).unwrap();
+        let length = (numbers.below(2) == 0).then(|| numbers.within(0.0, 5.0));
+        let tracks = tracks(&mut numbers, library.skeleton(skeleton), &self.tracks, bent, length);
+        let clip = Clip { length, ..Clip::new(Some("random".into()), skeleton, tracks) };
+        let clip = library.add_clip(clip).unwrap();
         let crowd = crowd(&mut numbers, &library, clip, self.instances);
         Scene { library, crowd, now: Ticks(numbers.below(1 << 42) as i64) }
     }
@@ -179,7 +226,13 @@ fn skeleton(numbers: &mut Numbers, joints: usize, shape: Shape) -> Skeleton {
         rest: if rotation { vec![0.0, 0.0, 0.0, 1.0] } else { vec![0.5; width] },
         rotation,
     };
-    let properties = vec![property("/light", 1, false), property("/turn", 4, true), property("/colours", 6, false)];
+    let properties = vec![
+        property("/light", 1, false),
+        property("/turn", 4, true),
+        property("/colours", 6, false),
+        property("/bent", 5, false),
+        property("/as is", 4, false),
+    ];
     Skeleton::new(Some("random".into()), joints, properties).unwrap()
 }
 
@@ -196,7 +249,13 @@ fn skin(numbers: &mut Numbers, skeleton: SkeletonId, joints: usize) -> Skin {
     Skin { name: None, skeleton, joints, inverse_bind }
 }
 
-fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Vec<Track> {
+fn tracks(
+    numbers: &mut Numbers,
+    skeleton: &Skeleton,
+    specs: &[TrackSpec],
+    bent: InterpolatorId,
+    length: Option<f64>,
+) -> Vec<Track> {
     let mut tracks: Vec<Track> = Vec::new();
     let mut shared: Option<Arc<Timeline>> = None;
     for spec in specs {
@@ -212,18 +271,38 @@ fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Ve
                 component = Some(numbers.below(targets));
                 (Target::Weights(joint), 1)
             }
+            6 => (Target::EulerAngles(joint), 3),
+            7 => {
+                component = Some(numbers.below(3));
+                let target = [Target::Translation(joint), Target::EulerAngles(joint), Target::Scale(joint)];
+                (target[numbers.below(3)], 1)
+            }
+            8 => {
+                component = Some(numbers.below(6));
+                (Target::Property(2), 1)
+            }
             _ => {
                 let property = numbers.below(skeleton.properties().len());
                 (Target::Property(property), skeleton.properties()[property].rest.len())
             }
         };
-        let moves = matches!(target, Target::Translation(_) | Target::Rotation(_) | Target::Scale(_));
+        let (interpolation, width) = match target {
+            Target::Property(BENT) => (Interpolation::Custom(bent), 6),
+            Target::Property(AS_IS) if numbers.below(2) == 0 => (Interpolation::Slerp, 4),
+            _ => (spec.interpolation, width),
+        };
+        let angles = matches!(target, Target::EulerAngles(_));
+        let moves = angles || matches!(target, Target::Translation(_) | Target::Rotation(_) | Target::Scale(_));
         if moves && skeleton.joints()[joint].matrix.is_some() {
             continue;
         }
         let overlaps = |track: &Track| {
             let apart = track.component.is_some() && component.is_some() && track.component != component;
-            track.target == target && !apart
+            let turned = match (track.target, target) {
+                (Target::EulerAngles(a), Target::Rotation(b)) | (Target::Rotation(a), Target::EulerAngles(b)) => a == b,
+                _ => false,
+            };
+            turned || (track.target == target && !apart)
         };
         if tracks.iter().any(overlaps) {
             continue;
@@ -234,10 +313,10 @@ fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Ve
         };
         shared = Some(timeline.clone());
         let rotation = matches!(target, Target::Rotation(_) | Target::Property(1));
-        let values = match (rotation, spec.interpolation) {
-            (true, _) => rotations(numbers, &timeline, spec.interpolation),
+        let values = match (rotation || interpolation == Interpolation::Slerp, interpolation) {
+            (true, _) => rotations(numbers, &timeline, interpolation),
             (false, interpolation) => {
-                let size = numbers.within(0.1, 10.0);
+                let size = if angles { 400.0 } else { numbers.within(0.1, 10.0) };
                 let (low, high) = if matches!(target, Target::Scale(_)) { (0.7, 1.4) } else { (-size, size) };
                 let count = timeline.len() * width * interpolation.elements_per_key();
                 (0..count).map(|_| numbers.within(low, high)).collect()
@@ -250,7 +329,19 @@ fn tracks(numbers: &mut Numbers, skeleton: &Skeleton, specs: &[TrackSpec]) -> Ve
                 CurveEasing::PerKey((0..numbers.below(timeline.len() + 2)).map(|_| easing(numbers)).collect())
             }
         };
-        let curve = Curve::new(timeline, spec.interpolation, width, values).unwrap().with_easing(easing).unwrap();
+        let mut curve =
+            Curve::new(timeline.clone(), interpolation, width, values).unwrap().with_easing(easing).unwrap();
+        // Loops without number, and lines without a direction to speak of, are for tests of limits.
+        let gaps: Vec<f64> = timeline.times().windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let ends = [gaps.first(), gaps.last()];
+        let lines = ends.into_iter().flatten().all(|&gap| gap > 1e-4);
+        if length.is_some() && lines && timeline.last() - timeline.first() > 0.02 {
+            let mut extrapolation = || {
+                use Extrapolation::{Clamp, Linear, Loop, PingPong};
+                [Clamp, Linear, Loop, PingPong][numbers.below(4)]
+            };
+            curve = curve.with_extrapolation(extrapolation(), extrapolation());
+        }
         tracks.push(Track { target, component, curve });
     }
     tracks
@@ -280,7 +371,16 @@ fn timeline(numbers: &mut Numbers, keys: usize, spacing: Spacing) -> Timeline {
         };
         times.push(f64::from(time));
     }
-    Timeline::new(times).unwrap()
+    if numbers.below(3) > 0 {
+        return Timeline::new(times).unwrap();
+    }
+    let window = [0.0, 1.03e-6, 3.1e-4][numbers.below(3)];
+    if numbers.below(2) == 0 {
+        let twin = times[numbers.below(times.len())];
+        times.push(twin);
+        times.sort_by(f64::total_cmp);
+    }
+    Timeline::snapping(times, window).unwrap()
 }
 
 fn rotations(numbers: &mut Numbers, timeline: &Timeline, interpolation: Interpolation) -> Vec<f64> {
@@ -299,7 +399,7 @@ fn rotations(numbers: &mut Numbers, timeline: &Timeline, interpolation: Interpol
             // Tangents as a file has them: a fraction of the value over the interval that they span.
             let gap = |a: usize, b: usize| {
                 let times = timeline.times();
-                if b < times.len() { times[b] - times[a] } else { 1.0 }
+                if b < times.len() && times[a] < times[b] { times[b] - times[a] } else { 1.0 }
             };
             let before = if key > 0 { gap(key - 1, key) } else { 1.0 };
             let size = [0.2 / before, 0.2 / gap(key, key + 1)];

@@ -121,9 +121,8 @@ pub(super) fn of_element(
             return Ok(Some(TargetPath { element: Some(index), ..common }));
         }
     }
-    let reason = format!("of {:?} one number can be driven, by its name alone; the track is left out", {
-        short(&common.property)
-    });
+    let whole = short(&common.property);
+    let reason = format!("of {whole:?} one number can be driven, by its name alone; the track is left out");
     reader.warn(modifiers.place(), reason)?;
     Ok(None)
 }

@@ -1,0 +1,168 @@
+//! Clips of named targets become clips of a skeleton: what binds, what does not, and what is said about it.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+use posse::{
+    BoundTrack, Curve, Event, FaultKind, Interpolation, Joint, Library, Skeleton, SkeletonId, Slots, Target,
+    TargetPath, Timeline, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, WrapMode,
+};
+
+use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
+use crate::support::build::{degrees, pose_at};
+use crate::support::each_engine::each_engine;
+
+/// A target by `/path`, `property` or `component.property`, or `property[element]`.
+fn target(path: &str, property: &str) -> TargetPath {
+    let path = path.split('/').filter(|name| !name.is_empty()).map(String::from).collect();
+    let (component, property) = match property.rsplit_once('.') {
+        Some((component, property)) => (Some(component.into()), property),
+        None => (None, property),
+    };
+    let (property, element) = match property.split_once('[') {
+        Some((property, element)) => (property, element.trim_end_matches(']').parse().ok()),
+        None => (property, None),
+    };
+    TargetPath { path, component, property: property.into(), element }
+}
+
+fn line(interpolation: Interpolation, width: usize, values: &[f64]) -> Curve {
+    let timeline = Arc::new(Timeline::snapping(vec![0.0, 1.0], 1e-6).unwrap());
+    Curve::new(timeline, interpolation, width, values.to_vec()).unwrap()
+}
+
+fn track(path: &str, property: &str, kind: ValueKind, values: &[f64]) -> UnboundTrack {
+    let interpolation = if kind == ValueKind::Quat { Interpolation::Slerp } else { Interpolation::Linear };
+    let curves = UnboundCurves::Whole(line(interpolation, kind.width(), values));
+    UnboundTrack { target: target(path, property), kind, curves }
+}
+
+fn clip(tracks: Vec<UnboundTrack>) -> UnboundClip {
+    let events = vec![Event { time: 0.5, function: "step".into(), parameters: Vec::new() }];
+    UnboundClip { name: Some("clip".into()), duration: 2.0, speed: 0.5, wrap: WrapMode::PingPong, events, tracks }
+}
+
+/// A skeleton of joints by name and parent.
+fn tree(library: &mut Library, joints: &[(&str, Option<usize>)]) -> SkeletonId {
+    let joint = |&(name, parent): &(&str, Option<usize>)| Joint { name: Some(name.into()), parent, ..Joint::default() };
+    library.add_skeleton(Skeleton::new(None, joints.iter().map(joint).collect(), Vec::new()).unwrap())
+}
+
+#[test]
+fn node_properties_move_joints_and_the_rest_are_properties() {
+    let mut library = Library::new();
+    let skeleton = tree(&mut library, &[("Root", None), ("Spline", Some(0)), ("Leg", Some(1)), ("Body", Some(0))]);
+    let turn = degrees(DVec3::X, 90.0).to_array();
+    let quarter: Vec<f64> = [0.0, 0.0, 0.0, 1.0].into_iter().chain(turn).collect();
+    let tracks = vec![
+        track("/Spline/Leg", "position", ValueKind::Vec3, &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0]),
+        track("Spline//Leg/", "rotation", ValueKind::Quat, &quarter),
+        track("/", "scale", ValueKind::Vec3, &[1.0, 1.0, 1.0, 3.0, 3.0, 3.0]),
+        track("/Root/Body", "eulerAngles", ValueKind::Vec3, &[0.0, 0.0, 0.0, 0.0, 90.0, 0.0]),
+        track("/Body", "cc.Sprite.color", ValueKind::Color, &[0.0, 0.0, 0.0, 255.0, 255.0, 0.0, 0.0, 255.0]),
+        track("", "opacity", ValueKind::Number, &[0.0, 1.0]),
+        track("/Body", "position[1]", ValueKind::Number, &[0.0, 4.0]),
+    ];
+    let binding = library.bind(skeleton, &clip(tracks), Slots::Bound).unwrap();
+    assert_eq!(binding.faults, []);
+    let joint = |target| BoundTrack { joint: Some(target), property: None };
+    let slot = |property| BoundTrack { joint: None, property: Some(property) };
+    let expected = [
+        joint(Target::Translation(2)),
+        joint(Target::Rotation(2)),
+        joint(Target::Scale(0)),
+        joint(Target::EulerAngles(3)),
+        slot(0),
+        slot(1),
+        joint(Target::Translation(3)),
+    ];
+    assert_eq!(binding.tracks, expected);
+    let names: Vec<&str> = library.skeleton(skeleton).properties().iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["/Body:cc.Sprite.color", "/:opacity"]);
+    let bound = library.clip(binding.clip);
+    assert_eq!((bound.duration(), bound.speed, bound.wrap, bound.events.len()), (2.0, 0.5, WrapMode::PingPong, 1));
+    each_engine(&library, |engine| {
+        let pose = pose_at(engine, &library, binding.clip, 0.5);
+        assert_vector(pose.local[2].translation, [0.5, 1.0, 1.5], engine.engine());
+        assert_rotation(pose.local[2].rotation, degrees(DVec3::X, 45.0), engine.engine());
+        assert_vector(pose.local[0].scale, [2.0; 3], engine.engine());
+        assert_rotation(pose.local[3].rotation, degrees(DVec3::Y, 45.0), engine.engine());
+        assert_vector(pose.local[3].translation, [0.0, 2.0, 0.0], engine.engine());
+        assert_close(&pose.properties, &[127.5, 0.0, 0.0, 255.0, 0.5], engine.engine());
+    });
+}
+
+#[test]
+fn what_does_not_bind_is_said() {
+    let mut library = Library::new();
+    let skeleton = tree(&mut library, &[("a", None), ("b", Some(0)), ("b", Some(0)), ("c", Some(2))]);
+    let vector = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+    let empty = UnboundTrack { target: target("/a", "opacity"), kind: ValueKind::Number, curves: UnboundCurves::Empty };
+    let tracks = vec![
+        track("/a/b", "position", ValueKind::Vec3, &vector),
+        track("/a/b/c", "scale", ValueKind::Vec3, &vector),
+        track("/b", "position", ValueKind::Vec3, &vector),
+        track("/a", "scale", ValueKind::Vec4, &[0.0; 8]),
+        track("/nobody", "cc.Sprite.alpha", ValueKind::Number, &[0.0, 1.0]),
+        empty,
+    ];
+    let binding = library.bind(skeleton, &clip(tracks), Slots::Bound).unwrap();
+    let kinds: Vec<(usize, FaultKind)> = binding.faults.iter().map(|fault| (fault.track, fault.kind.clone())).collect();
+    let b = || FaultKind::Ambiguous { name: "b".into() };
+    let missing = |name: &str| FaultKind::NoNode { name: name.into() };
+    for expected in [(0, b()), (1, missing("c")), (0, FaultKind::Twice { by: 2 }), (2, b()), (3, FaultKind::Value)] {
+        assert!(kinds.contains(&expected), "{expected:?} in {kinds:?}");
+    }
+    assert!(kinds.contains(&(4, missing("nobody"))) && kinds.contains(&(5, FaultKind::Empty)));
+    assert_eq!(kinds.len(), 7, "{kinds:?}");
+    assert_eq!(binding.tracks[0], BoundTrack::default());
+    assert_eq!(binding.tracks[2].joint, Some(Target::Translation(1)));
+    assert_eq!((binding.tracks[3].joint, binding.tracks[3].property), (None, Some(0)), "a property only");
+    let said: Vec<String> = binding.faults.iter().map(ToString::to_string).collect();
+    assert!(
+        said.contains(&"/nobody:cc.Sprite.alpha: there is no node \"nobody\"; nothing is driven".into()),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_clip_is_bound_to_many_skeletons_and_shares_their_properties() {
+    let mut library = Library::new();
+    let small = tree(&mut library, &[("Head", None)]);
+    let large = tree(&mut library, &[("Body", None), ("Other", None), ("Head", None)]);
+    let head = || track("/Head", "position", ValueKind::Vec3, &[0.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
+    let glow = |values: &[f64]| track("/Head", "cc.Light.glow", ValueKind::Number, values);
+    let first = clip(vec![head(), glow(&[1.0, 2.0])]);
+    let [a, b] = [small, large].map(|skeleton| library.bind(skeleton, &first, Slots::Bound).unwrap());
+    let second = library.bind(large, &clip(vec![glow(&[5.0, 7.0])]), Slots::Bound).unwrap();
+    assert_eq!(library.skeleton(large).properties().len(), 1, "one property for both clips");
+    assert_eq!(second.tracks[0].property, Some(0));
+    each_engine(&library, |engine| {
+        for (binding, joint) in [(&a, 0), (&b, 2)] {
+            let pose = pose_at(engine, &library, binding.clip, 0.5);
+            assert_vector(pose.local[joint].translation, [1.0, 0.0, 0.0], engine.engine());
+            assert_close(&pose.properties, &[1.5], engine.engine());
+        }
+        assert_close(&pose_at(engine, &library, second.clip, 0.5).properties, &[6.0], engine.engine());
+    });
+}
+
+#[test]
+fn every_track_has_a_slot_for_who_wants_to_see_its_value() {
+    let mut library = Library::new();
+    let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
+    let channels =
+        vec![Some(line(Interpolation::Linear, 1, &[0.0, 2.0])), None, Some(line(Interpolation::Step, 1, &[3.0, 4.0]))];
+    let split = UnboundTrack {
+        target: target("/Arm", "position"),
+        kind: ValueKind::Vec3,
+        curves: UnboundCurves::Channels(channels),
+    };
+    let tracks = vec![split, track("/Arm", "position", ValueKind::Vec3, &[1.0, 1.0, 1.0, 3.0, 3.0, 3.0])];
+    let binding = library.bind(skeleton, &clip(tracks), Slots::All).unwrap();
+    assert_eq!(binding.tracks.iter().map(|track| track.property).collect::<Vec<_>>(), [Some(0), Some(1)]);
+    each_engine(&library, |engine| {
+        let properties = pose_at(engine, &library, binding.clip, 0.5).properties;
+        assert_close(&properties, &[1.0, 0.0, 3.0, 2.0, 2.0, 2.0], engine.engine());
+    });
+}
