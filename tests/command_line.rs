@@ -169,10 +169,10 @@ fn outputs_that_are_not_asked_for_are_left_out() {
         let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
         (names(&sample), names(&sample["nodes"][0]))
     };
-    assert_eq!(keys("skin").0, ["skins", "time"]);
-    assert_eq!(keys("properties").0, ["pointers", "time"]);
-    assert_eq!(keys("model"), (vec!["nodes".into(), "time".into()], vec!["world".into()]));
-    assert_eq!(keys("local,weights").1, ["rotation", "scale", "translation", "weights"]);
+    assert_eq!(keys("skin").0, ["time", "skins"]);
+    assert_eq!(keys("properties").0, ["time", "pointers"]);
+    assert_eq!(keys("model"), (vec!["time".into(), "nodes".into()], vec!["world".into()]));
+    assert_eq!(keys("local,weights").1, ["translation", "rotation", "scale", "weights"]);
 }
 
 #[test]

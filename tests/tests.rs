@@ -11,6 +11,9 @@ mod beyond_gltf;
 mod binding;
 /// Time does not drift: thirty days later, every engine is where exact arithmetic says.
 mod clock;
+/// The `posse` command on Cocos clips, and any clip in any wrap mode.
+#[cfg(feature = "cli")]
+mod cocos_command_line;
 /// Cocos Creator's clips become what they say, and what its engine made of them.
 mod cocos_import;
 /// Third-party files, where they are at hand, are posed by every engine as another evaluator posed them.

@@ -8,6 +8,7 @@ mod inspect;
 mod output;
 mod progress;
 mod question;
+mod source;
 mod verify;
 
 use std::process::ExitCode;
@@ -26,12 +27,12 @@ pub struct Cli {
 enum Command {
     /// Poses a crowd of a built-in rig, measures it and checks it. Needs no file.
     Demo(demo::Args),
-    /// Says what is in a glTF file: joints, skins, clips, tracks, timelines, and what had to be repaired.
+    /// Says what is in a glTF file or a Cocos clip: joints, skins, clips, tracks, timelines, and what had to be repaired.
     Inspect(inspect::Args),
-    /// Poses a glTF file's clip at some times, as JSON or NumPy arrays.
+    /// Evaluates a clip of a glTF file, or a Cocos clip, at some times, as JSON or NumPy arrays.
     #[command(after_long_help = eval::SHAPES)]
     Eval(eval::Args),
-    /// Holds an engine to the f64 reference, over every clip of glTF files.
+    /// Holds an engine to the f64 reference, over every clip of glTF files, and over Cocos clips.
     Verify(verify::Args),
     /// Measures the engines over crowds of many sizes, each checked against the reference first.
     Bench(bench::Args),

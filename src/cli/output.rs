@@ -5,23 +5,11 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use posse::error::Error;
-use posse::import::gltf::{self, Asset};
-use posse::model::library::Library;
 
 /// Says something on stderr that is not a result.
 pub fn note(text: &str) {
     // Notes are not worth stopping for.
     let _ = writeln!(io::stderr(), "{text}");
-}
-
-/// Reads a glTF file, its warnings going to stderr.
-pub fn load(file: &Path) -> Result<(Library, Asset), Error> {
-    let mut library = Library::new();
-    let asset = gltf::load(&mut library, file)?;
-    for warning in &asset.warnings {
-        note(&format!("warning: {}: {warning}", file.display()));
-    }
-    Ok((library, asset))
 }
 
 /// A file's name without its folder.

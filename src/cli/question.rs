@@ -9,8 +9,10 @@ use posse::model::id::{ClipId, SkeletonId};
 use posse::model::layer::{Layer, LayerTime};
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
+use posse::model::playback::Playback;
 use posse::model::poses::Pose;
 use posse::model::ticks::Ticks;
+use posse::reference::phase::{Phase, phase};
 
 use crate::cli::progress::Progress;
 
@@ -28,12 +30,37 @@ pub struct Question {
     pub skeleton: SkeletonId,
     /// The clip; the rest pose without one.
     pub clip: Option<ClipId>,
-    /// Seconds on the clip's own axis.
+    /// Seconds on the clip's own axis, or since the play began.
     pub times: Vec<f64>,
     /// Instances at each time.
     pub instances: usize,
     /// Seconds by which each instance is ahead of the one before.
     pub phase: f64,
+    /// How the clip plays; `None` where times are on its own axis.
+    pub play: Option<Play>,
+}
+
+/// How a clip plays.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Play {
+    /// In a mode that is not the default one.
+    pub playback: Playback,
+    /// Seconds that the clip lasts.
+    pub duration: f64,
+}
+
+impl Play {
+    /// Whether the passes of so many seconds, either way, are a finite number.
+    fn counts(&self, seconds: f64) -> bool {
+        let [start, end] = self.playback.part(self.duration);
+        end <= start || ((self.playback.rate.abs() * seconds + start) / (end - start)).is_finite()
+    }
+
+    /// Where the clip is so many seconds after the play began.
+    fn at(&self, seconds: f64) -> Phase {
+        let [start, _] = self.playback.part(self.duration);
+        phase(&self.playback, self.playback.rate * seconds - start, self.duration)
+    }
 }
 
 impl Question {
@@ -49,6 +76,9 @@ impl Question {
         if latest + ahead > f64::from(f32::MAX) {
             return Err(Error::Usage(format!("the last instance is {ahead:e} s ahead; give a smaller --phase")));
         }
+        if self.play.is_some_and(|play| !play.counts(latest + ahead)) {
+            return Err(Error::Usage("the clip is repeated too often to be counted; give smaller times".into()));
+        }
         let (samples, instances) = (self.times.len() as u64, self.instances as u64);
         let joints = library.skeleton(self.skeleton).joints().len().max(1) as u64;
         limit("samples", samples, MOST)?;
@@ -56,11 +86,21 @@ impl Question {
         limit("samples x instances x joints", samples.saturating_mul(instances).saturating_mul(joints), MOST_JOINTS)
     }
 
+    /// The time of a pose: on the clip's axis, or since the play began.
+    fn moment(&self, pose: usize) -> f64 {
+        self.times[pose / self.instances] + (pose % self.instances) as f64 * self.phase
+    }
+
+    /// Where the clip is in a pose, if it plays.
+    pub fn played(&self, pose: usize) -> Option<Phase> {
+        self.play.map(|play| play.at(self.moment(pose)))
+    }
+
     /// The crowd of a range of poses.
     pub fn crowd(&self, poses: Range<usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
         for pose in poses {
-            let time = self.times[pose / self.instances] + (pose % self.instances) as f64 * self.phase;
+            let time = self.played(pose).map_or_else(|| self.moment(pose), |played| played.time);
             let layer = self.clip.map(|clip| Layer::new(clip, LayerTime::At(time)));
             crowd.push(self.skeleton, layer.as_slice())?;
         }

@@ -5,6 +5,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use glam::{DAffine3, DVec3, DVec4};
 
+use crate::contract::mixed::{self, LayerBounds};
 use crate::contract::slack::{Clock, Slack};
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::id::{ClipId, SkeletonId};
@@ -16,18 +17,18 @@ use crate::model::skin::Skin;
 use crate::model::ticks::Ticks;
 use crate::model::track::Target;
 use crate::model::transform::Transform;
+use crate::reference::sample;
 use crate::reference::search::Place;
-use crate::reference::{phase, sample};
 
 /// Radians for a rotation, and the share of a magnitude for everything else.
-const NARROW: f64 = 2e-6;
+pub const NARROW: f64 = 2e-6;
 /// Radians for a rotation between keys more than 90 degrees apart.
 const WIDE: f64 = 2e-5;
 /// The shell of virtual vertices about a joint: metres at least, and share of the rig at least.
 const SHELL: (f64, f64) = (0.03, 0.03);
 
 /// A share of a magnitude, but no less than the smallest normal `f32`: below it GPUs may flush to zero.
-fn share_of(magnitude: f64) -> f64 {
+pub fn share_of(magnitude: f64) -> f64 {
     (NARROW * magnitude).max(f64::from(f32::MIN_POSITIVE))
 }
 
@@ -76,6 +77,7 @@ fn largest(numbers: &[f64]) -> f64 {
 }
 
 /// How far the local parts of one instance's pose may be off.
+#[derive(Debug, Clone)]
 pub struct Local {
     /// Radians, by joint.
     pub rotation: Vec<f64>,
@@ -98,51 +100,66 @@ impl Local {
         magnitudes: &mut Magnitudes,
     ) -> Self {
         let skeleton = library.skeleton(skeleton_id);
+        let bounds: Vec<LayerBounds> =
+            layers.iter().map(|layer| LayerBounds::new(library, layer, now, magnitudes)).collect();
+        match &bounds[..] {
+            [] => Self::at_rest(skeleton),
+            // What is alone and fills its place is mixed with nothing.
+            [only] if layers[0] == Layer::new(layers[0].clip, layers[0].time) => only.own.clone(),
+            _ => mixed::mix(skeleton, &Self::at_rest(skeleton), &bounds),
+        }
+    }
+
+    /// The bounds of a rest pose.
+    pub fn at_rest(skeleton: &Skeleton) -> Self {
         let joints = skeleton.joints();
         let property = |property: &Property| {
             if property.rotation { NARROW } else { share_of(largest(&property.rest)) }
         };
-        let mut bounds = Self {
+        Self {
             rotation: vec![NARROW; joints.len()],
             translation: joints.iter().map(|joint| share_of(joint.rest.translation.length())).collect(),
             scale: joints.iter().map(|joint| share_of(joint.rest.scale.length())).collect(),
             weights: joints.iter().flat_map(|joint| &joint.weights).map(|weight| share_of(weight.abs())).collect(),
             properties: skeleton.properties().iter().map(property).collect(),
-        };
+        }
+    }
+
+    /// The bounds of what a clip alone gives at a time.
+    pub fn of_clip(library: &Library, id: ClipId, time: f64, clock: Clock, magnitudes: &mut Magnitudes) -> Self {
+        let clip = library.clip(id);
+        let skeleton = library.skeleton(clip.skeleton);
+        let joints = skeleton.joints();
+        let mut bounds = Self::at_rest(skeleton);
         let first_weight = |joint: usize| joints[..joint].iter().map(|joint| joint.weights.len()).sum::<usize>();
-        for layer in layers {
-            let clip = library.clip(layer.clip);
-            let time = phase::clip_time(layer.time, now, clip);
-            let clock = Clock::new(layer.time, now);
-            for (track, &magnitude) in clip.tracks.iter().zip(magnitudes.of(library, layer.clip)) {
-                let turns = is_rotation(skeleton, track.target);
-                let slack = Slack::new(&track.curve, time, clock, turns);
-                let allowed = if turns {
-                    rotation(&track.curve, &slack)
-                } else if let Interpolation::Custom(_) = track.curve.interpolation() {
-                    let (size, off) = slack.custom(library);
-                    share_of(magnitude.max(size)) + off
-                } else {
-                    share_of(magnitude * slack.reach()) + slack.numbers(is_vector(track.target))
-                };
-                // Of numbers that are driven one by one, each adds its own.
-                let single = track.component.is_some();
-                let note = |bound: &mut f64| *bound = if single { *bound + allowed } else { allowed };
-                match track.target {
-                    Target::Translation(joint) => note(&mut bounds.translation[joint]),
-                    Target::Rotation(joint) => bounds.rotation[joint] = allowed,
-                    // Angles are in degrees, and their errors at worst add up.
-                    Target::EulerAngles(joint) => bounds.rotation[joint] += 3.0 * allowed.to_radians(),
-                    Target::Scale(joint) => note(&mut bounds.scale[joint]),
-                    Target::Weights(joint) => {
-                        let first = first_weight(joint);
-                        match track.component {
-                            Some(component) => bounds.weights[first + component] = allowed,
-                            None => bounds.weights[first..first + joints[joint].weights.len()].fill(allowed),
-                        }
+        for (track, &magnitude) in clip.tracks.iter().zip(magnitudes.of(library, id)) {
+            let turns = is_rotation(skeleton, track.target);
+            let slack = Slack::new(&track.curve, time, clock, turns);
+            let allowed = if turns {
+                rotation(&track.curve, &slack)
+            } else if let Interpolation::Custom(_) = track.curve.interpolation() {
+                let (size, off) = slack.custom(library);
+                share_of(magnitude.max(size)) + off
+            } else {
+                share_of(magnitude * slack.reach()) + slack.numbers(is_vector(track.target))
+            };
+            // Of numbers that are driven one by one, each adds its own.
+            let single = track.component.is_some();
+            let note = |bound: &mut f64| *bound = if single { *bound + allowed } else { allowed };
+            match track.target {
+                Target::Translation(joint) => note(&mut bounds.translation[joint]),
+                Target::Rotation(joint) => bounds.rotation[joint] = allowed,
+                // Angles are in degrees, and their errors at worst add up.
+                Target::EulerAngles(joint) => bounds.rotation[joint] += 3.0 * allowed.to_radians(),
+                Target::Scale(joint) => note(&mut bounds.scale[joint]),
+                Target::Weights(joint) => {
+                    let first = first_weight(joint);
+                    match track.component {
+                        Some(component) => bounds.weights[first + component] = allowed,
+                        None => bounds.weights[first..first + joints[joint].weights.len()].fill(allowed),
                     }
-                    Target::Property(property) => note(&mut bounds.properties[property]),
                 }
+                Target::Property(property) => note(&mut bounds.properties[property]),
             }
         }
         bounds

@@ -15,6 +15,7 @@
 //! all that hangs on it widen by just what that lets through.
 
 mod bounds;
+mod mixed;
 mod slack;
 
 use glam::{DAffine3, DQuat, DVec3};

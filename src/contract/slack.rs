@@ -23,9 +23,12 @@ const FRACTION: f64 = 1.0 / (1 << 22) as f64;
 pub struct Clock(f64);
 
 impl Clock {
+    /// Of a layer that does not play.
+    pub const STANDING: Self = Self(0.0);
+
     pub fn new(time: LayerTime, now: Ticks) -> Self {
         match time {
-            LayerTime::At(_) => Self(0.0),
+            LayerTime::At(_) => Self::STANDING,
             LayerTime::Playing(playback) => Self(played(&playback, now).abs() * 2.0_f64.powi(-51)),
         }
     }

@@ -82,7 +82,9 @@ fn the_comparison_of_records_sees_planted_faults() {
 
 #[test]
 fn constants_are_the_same_in_rust_and_wgsl() {
-    for (kernel, variant) in Kernel::ALL.into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v))) {
+    for (kernel, variant) in
+        [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
+    {
         let module = parse(kernel, variant);
         macro_rules! check {
             ($($name:ident),*) => {
@@ -109,7 +111,9 @@ fn constants_are_the_same_in_rust_and_wgsl() {
 
 #[test]
 fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
-    for (kernel, variant) in Kernel::ALL.into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v))) {
+    for (kernel, variant) in
+        [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
+    {
         let module = parse(kernel, variant);
         let entry = &module.entry_points[0];
         assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, POSE_ENTRY));

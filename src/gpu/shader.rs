@@ -54,8 +54,6 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Plain, Self::Layers];
     /// Layers of a workgroup that mixes.
     const PLAYED_CAPACITY: u32 = 64;
 }

@@ -127,6 +127,11 @@ impl Library {
         Ok(MaskId(self.masks.len() - 1))
     }
 
+    /// The ids of all masks.
+    pub fn mask_ids(&self) -> impl Iterator<Item = MaskId> + use<> {
+        (0..self.masks.len()).map(MaskId)
+    }
+
     /// All masks, by id.
     pub fn masks(&self) -> &[Mask] {
         &self.masks

@@ -16,6 +16,8 @@ use crate::reference::values::{Animated, Values};
 pub struct Played<'a> {
     /// Layer weight x ramp.
     pub weight: f64,
+    /// The layer's weight without ramp.
+    pub full_weight: f64,
     mode: LayerMode,
     mask: Option<&'a Mask>,
     /// What its clip gives.
@@ -34,6 +36,7 @@ impl<'a> Played<'a> {
         let at = |time| Values::of_clip(library, clip, time);
         Self {
             weight: layer.weight * layer.ramp(now),
+            full_weight: layer.weight,
             mode: layer.mode,
             mask: layer.mask.map(|mask| &library.masks()[mask.index()]),
             values: at(phase::clip_time(layer.time, now, clip)),
@@ -45,9 +48,14 @@ impl<'a> Played<'a> {
         }
     }
 
+    /// What its mask says of a joint, or of none.
+    pub fn mask_at(&self, joint: Option<usize>) -> f64 {
+        self.mask.zip(joint).map_or(1.0, |(mask, joint)| mask.weights[joint])
+    }
+
     /// Its share in one thing: of a joint, which a mask may weigh, or of none.
     pub fn share<T>(&self, joint: Option<usize>, animated: bool, value: impl Fn(&Values) -> T) -> Option<Share<T>> {
-        let mask = self.mask.zip(joint).map_or(1.0, |(mask, joint)| mask.weights[joint]);
+        let mask = self.mask_at(joint);
         let (value, reference) = (value(&self.values), value(&self.reference));
         animated.then_some(Share { weight: self.weight * mask, mode: self.mode, value, reference })
     }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
-    Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Interpolator, InterpolatorId, Joint,
-    Layer, LayerTime, Library, Playback, Property, Skeleton, SkeletonId, Skin, Target, Ticks, Timeline, Track,
-    Transform, WrapMode,
+    AdditiveReference, Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Extrapolation, Fade, FadeShape, Interpolation,
+    Interpolator, InterpolatorId, Joint, Layer, LayerMode, LayerTime, Library, Mask, Playback, Property, Skeleton,
+    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, WrapMode,
 };
 use proptest::prelude::*;
 
@@ -33,6 +33,16 @@ impl Numbers {
 
     pub fn below(&mut self, count: usize) -> usize {
         (self.next() % count as u64) as usize
+    }
+
+    /// A weight: often 1, sometimes 0, small, or more than 1.
+    fn weight(&mut self) -> f64 {
+        match self.below(6) {
+            0 => 0.0,
+            1 => self.within(0.0, 0.1),
+            2 | 3 => self.within(0.0, 1.5),
+            _ => 1.0,
+        }
     }
 
     fn vector(&mut self, low: f64, high: f64) -> DVec3 {
@@ -188,12 +198,19 @@ impl SceneSpec {
         for _ in 0..self.skins {
             library.add_skin(skin(&mut numbers, skeleton, self.joints)).unwrap();
         }
-        let length = (numbers.below(2) == 0).then(|| numbers.within(0.0, 5.0));
-        let tracks = tracks(&mut numbers, library.skeleton(skeleton), &self.tracks, bent, length);
-        let clip = Clip { length, ..Clip::new(Some("random".into()), skeleton, tracks) };
-        let clip = library.add_clip(clip).unwrap();
-        let crowd = crowd(&mut numbers, &library, clip, self.instances);
-        Scene { library, crowd, now: Ticks(numbers.below(1 << 42) as i64) }
+        for _ in 0..1 + numbers.below(3) {
+            let length = (numbers.below(2) == 0).then(|| numbers.within(0.0, 5.0));
+            let tracks = tracks(&mut numbers, library.skeleton(skeleton), &self.tracks, bent, length);
+            let clip = Clip { length, ..Clip::new(Some("random".into()), skeleton, tracks) };
+            library.add_clip(clip).unwrap();
+        }
+        for _ in 0..numbers.below(3) {
+            let weights = (0..self.joints).map(|_| numbers.weight()).collect();
+            library.add_mask(Mask { name: None, skeleton, weights }).unwrap();
+        }
+        let now = Ticks(numbers.below(1 << 42) as i64);
+        let crowd = crowd(&mut numbers, &library, now, self.instances);
+        Scene { library, crowd, now }
     }
 }
 
@@ -414,46 +431,75 @@ fn rotations(numbers: &mut Numbers, timeline: &Timeline, interpolation: Interpol
     values
 }
 
-/// Times before, after, on, beside and between keys; some instances play, some rest.
-fn crowd(numbers: &mut Numbers, library: &Library, clip: ClipId, instances: usize) -> Crowd {
-    let skeleton = library.clip(clip).skeleton;
-    let timelines: Vec<&Timeline> = library.clip(clip).tracks.iter().map(|track| &**track.curve.timeline()).collect();
+/// Times before, after, on, beside and between keys; some instances play, some rest. Half of all crowds have layers.
+fn crowd(numbers: &mut Numbers, library: &Library, now: Ticks, instances: usize) -> Crowd {
+    let skeleton = library.clips()[0].skeleton;
+    let clips: Vec<ClipId> = library.clip_ids().collect();
+    let layered = numbers.below(2) == 0;
     let mut crowd = Crowd::new();
     for _ in 0..instances {
-        let time = match timelines.len() {
-            0 => numbers.within(-1.0, 1.0),
-            count => {
-                let timeline = timelines[numbers.below(count)];
-                let key = timeline.times()[numbers.below(timeline.len())];
-                match numbers.below(6) {
-                    0 => timeline.first() - numbers.within(0.0, 1e6),
-                    1 => timeline.last() + numbers.within(0.0, 1e6),
-                    2 => key,
-                    3 => f64::from((key as f32).next_up()),
-                    4 => f64::from((key as f32).next_down()),
-                    _ => numbers.within(timeline.first(), timeline.last()),
-                }
-            }
+        let count = if layered { numbers.below(5) + numbers.below(5) } else { (numbers.below(8) > 0).into() };
+        let mut layer = || {
+            let clip = clips[numbers.below(clips.len())];
+            let time = time(numbers, library, clip);
+            if layered { mixed(numbers, library, now, Layer::new(clip, time)) } else { Layer::new(clip, time) }
         };
-        let layer = match numbers.below(8) {
-            0 => None,
-            1 => {
-                let start = Ticks(numbers.below(1 << 42) as i64 - (1 << 41));
-                let wrap = WrapMode::ALL[numbers.below(WrapMode::ALL.len())];
-                let mut playback = Playback::new(wrap, start, numbers.within(-2.0, 2.0));
-                if numbers.below(3) == 0 {
-                    playback.repeat_count = Some(numbers.within(0.0, 1e6));
-                }
-                if numbers.below(3) == 0 {
-                    let end = numbers.within(0.0, 5.0);
-                    playback.range = Some([numbers.within(0.0, end), end]);
-                }
-                Some(LayerTime::Playing(playback))
-            }
-            _ => Some(LayerTime::At(time)),
-        };
-        let layers: Vec<Layer> = layer.map(|time| Layer::new(clip, time)).into_iter().collect();
+        let layers: Vec<Layer> = (0..count).map(|_| layer()).collect();
         crowd.push(skeleton, &layers).unwrap();
     }
     crowd
+}
+
+/// When in its clip a layer is.
+fn time(numbers: &mut Numbers, library: &Library, clip: ClipId) -> LayerTime {
+    let timelines: Vec<&Timeline> = library.clip(clip).tracks.iter().map(|track| &**track.curve.timeline()).collect();
+    if numbers.below(8) == 0 {
+        let start = Ticks(numbers.below(1 << 42) as i64 - (1 << 41));
+        let wrap = WrapMode::ALL[numbers.below(WrapMode::ALL.len())];
+        let mut playback = Playback::new(wrap, start, numbers.within(-2.0, 2.0));
+        if numbers.below(3) == 0 {
+            playback.repeat_count = Some(numbers.within(0.0, 1e6));
+        }
+        if numbers.below(3) == 0 {
+            let end = numbers.within(0.0, 5.0);
+            playback.range = Some([numbers.within(0.0, end), end]);
+        }
+        return LayerTime::Playing(playback);
+    }
+    if timelines.is_empty() {
+        return LayerTime::At(numbers.within(-1.0, 1.0));
+    }
+    let timeline = timelines[numbers.below(timelines.len())];
+    let key = timeline.times()[numbers.below(timeline.len())];
+    LayerTime::At(match numbers.below(6) {
+        0 => timeline.first() - numbers.within(0.0, 1e6),
+        1 => timeline.last() + numbers.within(0.0, 1e6),
+        2 => key,
+        3 => f64::from((key as f32).next_up()),
+        4 => f64::from((key as f32).next_down()),
+        _ => numbers.within(timeline.first(), timeline.last()),
+    })
+}
+
+/// A layer with a weight, a mode, perhaps a mask, perhaps fades that begin before or after now.
+fn mixed(numbers: &mut Numbers, library: &Library, now: Ticks, layer: Layer) -> Layer {
+    let mode = [
+        LayerMode::Blend,
+        LayerMode::Blend,
+        LayerMode::Override,
+        LayerMode::Additive(AdditiveReference::First),
+        LayerMode::Additive(AdditiveReference::Rest),
+    ][numbers.below(5)];
+    let mask = match library.masks().len() {
+        masks if masks > 0 && numbers.below(2) == 0 => library.mask_ids().nth(numbers.below(masks)),
+        _ => None,
+    };
+    let mut fade = || {
+        let length = Ticks([0, numbers.below(1 << 22) as i64][numbers.below(2)]);
+        let start = Ticks(now.0 + 1000 - numbers.below(1 << 22) as i64);
+        let shape = [FadeShape::Linear, FadeShape::Smooth][numbers.below(2)];
+        (numbers.below(3) == 0).then_some(Fade { start, length, shape })
+    };
+    let (fade_in, fade_out) = (fade(), fade());
+    Layer { weight: numbers.weight(), mode, mask, fade_in, fade_out, ..layer }
 }

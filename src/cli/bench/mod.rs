@@ -23,6 +23,7 @@ use crate::cli::engine::{Choice, Engine};
 use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::limit;
+use crate::cli::source::Source;
 
 /// The most joints of a case: instances times joints.
 const MOST_JOINTS: u64 = 1 << 28;
@@ -108,8 +109,8 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 /// What is played, each with the number of its joints.
 fn libraries(args: &Args) -> Result<Vec<(Library, usize)>, Error> {
     if let Some(file) = &args.file {
-        let (library, asset) = output::load(file)?;
-        let joints = library.skeleton(asset.skeleton).joints().len();
+        let Source { library, skeleton, .. } = Source::gltf(file)?;
+        let joints = library.skeleton(skeleton).joints().len();
         return Ok(vec![(library, joints)]);
     }
     let rig = |&joints: &u32| {

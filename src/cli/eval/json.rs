@@ -10,17 +10,21 @@ use posse::model::poses::Pose;
 use posse::model::skeleton::Skeleton;
 use posse::model::track::Target;
 use posse::model::transform::Transform;
+use posse::reference::phase::Phase;
 use serde::Serialize;
 
 use crate::cli::eval::Subject;
 use crate::cli::eval::numbers::{Number, Precision, columns};
-use crate::cli::output::{Output, file_name};
+use crate::cli::eval::targets::{self, Slot, TargetValue};
+use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 
 /// What stands before the samples.
 #[derive(Serialize)]
 struct Head<'a> {
-    asset: String,
+    asset: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rig: Option<&'a str>,
     animation: Option<usize>,
     name: Option<&'a str>,
     duration: f64,
@@ -31,12 +35,25 @@ struct Head<'a> {
 /// One instance. What was not asked for is left out.
 #[derive(Serialize)]
 struct Instance<'a> {
+    #[serde(flatten)]
+    played: Option<Played>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<Vec<Node>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     skins: Option<Vec<Skin>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pointers: Option<BTreeMap<&'a str, Vec<Number>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    targets: Option<Vec<TargetValue<'a>>>,
+}
+
+/// Where the clip is that plays.
+#[derive(Serialize)]
+struct Played {
+    clip_time: Number,
+    direction: i32,
+    iterations: Number,
+    stopped: bool,
 }
 
 /// One node; the inner `None`s are written as null.
@@ -70,10 +87,12 @@ struct Sample<'a> {
 /// Evaluates, and writes one JSON object.
 pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) -> Result<(), Error> {
     let question = subject.question;
-    let clip = question.clip.map(|clip| subject.library.clip(clip));
+    let source = subject.source;
+    let clip = question.clip.map(|clip| source.library.clip(clip));
     let head = Head {
-        asset: file_name(&subject.asset.file),
-        animation: question.clip.and_then(|clip| subject.asset.clips.iter().position(|&other| other == clip)),
+        asset: &source.file,
+        rig: source.named.as_ref().and_then(|named| named.rig.as_deref()),
+        animation: question.clip.and_then(|clip| source.clips.iter().position(|&other| other == clip)),
         name: clip.and_then(|clip| clip.name.as_deref()),
         duration: clip.map_or(0.0, |clip| clip.duration()),
         engine: engine.engine(),
@@ -84,10 +103,10 @@ pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) 
     output.write(|out| write!(out, "{},\n\"samples\": [", head.trim_end_matches('}')))?;
     let progress = Progress::new(question.poses(), "poses");
     let (single, last) = (question.instances == 1, question.instances - 1);
-    question.each_pose(subject.library, engine, subject.outputs, &progress, |pose, answer| {
+    question.each_pose(&source.library, engine, subject.outputs, &progress, |pose, answer| {
         let (sample, instance) = (pose / question.instances, pose % question.instances);
         let (time, separator) = (question.times[sample], if sample == 0 { "\n" } else { ",\n" });
-        let answer = shape.instance(answer)?;
+        let answer = shape.instance(pose, answer)?;
         if single {
             output.write(|out| out.write_all(separator.as_bytes()))?;
             return output.write(|out| serde_json::to_writer(out, &Sample { time, instance: answer }));
@@ -120,27 +139,31 @@ struct Shape<'a> {
     precision: Precision,
     weights: Vec<Range<usize>>,
     pointers: Vec<(&'a str, Range<usize>)>,
+    /// Targets that have names, which take the place of pointers.
+    targets: Option<Vec<Slot<'a>>>,
 }
 
 impl<'a> Shape<'a> {
     fn new(subject: &'a Subject<'a>, precision: Precision) -> Self {
-        let skeleton = subject.library.skeleton(subject.question.skeleton);
+        let source = subject.source;
+        let skeleton = source.library.skeleton(subject.question.skeleton);
         let weights = ranges(skeleton.joints().iter().map(|joint| joint.weights.len()));
         let properties = ranges(skeleton.properties().iter().map(|property| property.rest.len()));
         let mut pointers = Vec::new();
-        for track in subject.question.clip.iter().flat_map(|&clip| &subject.library.clip(clip).tracks) {
+        for track in subject.question.clip.iter().flat_map(|&clip| &source.library.clip(clip).tracks) {
             if let Target::Property(index) = track.target {
                 pointers.push((skeleton.properties()[index].name.as_str(), properties[index].clone()));
             }
         }
-        Self { subject, skeleton, precision, weights, pointers }
+        let targets = source.named.as_ref().map(|named| targets::slots(named, &properties));
+        Self { subject, skeleton, precision, weights, pointers, targets }
     }
 
-    fn instance(&self, pose: &Pose) -> Result<Instance<'a>, Error> {
+    fn instance(&self, number: usize, pose: &Pose) -> Result<Instance<'_>, Error> {
         let outputs = self.subject.outputs;
         let nodes = outputs.local || outputs.model || outputs.weights;
         let node = |(node, &joint): (usize, &usize)| self.node(pose, node, joint);
-        let nodes = nodes.then(|| self.subject.asset.joints.iter().enumerate().map(node).collect::<Result<_, _>>());
+        let nodes = nodes.then(|| self.subject.source.joints.iter().enumerate().map(node).collect::<Result<_, _>>());
         let skin = |(index, matrices): (usize, &Vec<_>)| {
             let matrix = |matrix| self.precision.numbers(columns(matrix), || format!("joint matrices of skin {index}"));
             let joint_matrices = matrices.iter().map(matrix).collect::<Result<_, _>>()?;
@@ -151,8 +174,19 @@ impl<'a> Shape<'a> {
             let numbers = self.precision.list(&pose.properties[numbers.clone()], || (*name).into())?;
             Ok::<_, Error>((*name, numbers))
         };
-        let pointers = outputs.properties.then(|| self.pointers.iter().map(pointer).collect::<Result<_, _>>());
-        Ok(Instance { nodes: nodes.transpose()?, skins: skins.transpose()?, pointers: pointers.transpose()? })
+        let pointers = (outputs.properties && self.targets.is_none())
+            .then(|| self.pointers.iter().map(pointer).collect::<Result<_, _>>());
+        let targets = self.targets.as_ref().filter(|_| outputs.properties);
+        let targets = targets.map(|slots| {
+            slots.iter().map(|slot| slot.value(&pose.properties, self.precision)).collect::<Result<_, _>>()
+        });
+        Ok(Instance {
+            played: self.subject.question.played(number).map(Played::new).transpose()?,
+            nodes: nodes.transpose()?,
+            skins: skins.transpose()?,
+            pointers: pointers.transpose()?,
+            targets: targets.transpose()?,
+        })
     }
 
     fn node(&self, pose: &Pose, node: usize, joint: usize) -> Result<Node, Error> {
@@ -175,6 +209,19 @@ impl<'a> Shape<'a> {
             scale: local.map(|local| local.map(scale).transpose()).transpose()?,
             weights: outputs.weights.then(weights).transpose()?,
             world: outputs.model.then(world).transpose()?,
+        })
+    }
+}
+
+impl Played {
+    fn new(phase: Phase) -> Result<Self, Error> {
+        let Phase { time, direction, iterations, stopped } = phase;
+        let number = |number, what: &'static str| Precision::Double.number(number, || what.into());
+        Ok(Self {
+            clip_time: number(time, "clip time")?,
+            direction,
+            iterations: number(iterations, "iterations")?,
+            stopped,
         })
     }
 }

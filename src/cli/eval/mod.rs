@@ -3,44 +3,58 @@
 mod json;
 mod npz;
 mod numbers;
+mod play;
+mod targets;
 mod times;
 
 use std::path::PathBuf;
 
 use posse::error::Error;
-use posse::import::gltf::Asset;
 use posse::model::id::ClipId;
-use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 
 use crate::cli::engine::{self, EngineArgs};
 use crate::cli::output::{self, Output};
 use crate::cli::question::Question;
+use crate::cli::source::Source;
 
 /// What the arrays of an npz file look like.
 pub const SHAPES: &str = "\
+Samples of --format json have `nodes`, `skins` and `pointers` of a glTF file. A Cocos clip has `targets`, one for each curve
+in the file's order, with `path`, `component`, `property` and `value`: a list of numbers; of a colour its four bytes, with
+`unrounded` beside them; of what does not interpolate the index of the key that holds; null without keys, and null for a
+number that no curve drives. With --wrap a sample also has `clip_time`, `direction` (1 or -1), `iterations` and `stopped`.
+
 Arrays of --format npz, for T times, N instances and J nodes in the file's order; float32 of gpu and cpu, float64 of
 reference:
-  times (T)                     seconds on the clip's axis, float64
+  times (T)                     seconds on the clip's axis, with --wrap since the play began; float64
   translation, scale (T,N,J,3)  with output `local`; of nodes given by a matrix, its nearest transform
   rotation (T,N,J,4)            with output `local`, quaternions xyzw
   model (T,N,J,4,4)             with output `model`; rows first: model[t,n,j] @ [x,y,z,1]
   skin_K (T,N,joints,4,4)       with output `skin`, one array for each skin K, joints in the skin's order
   weights (T,N,W)               with output `weights`, node after node
-  properties (T,N,P)            with output `properties`, pointer after pointer
+  properties (T,N,P)            with output `properties`, pointer after pointer, or the unrounded numbers of target
+                                after target
+
+A Cocos clip without --rig has no nodes: of its arrays there are times and properties.
 
 Without --clip, the only clip is evaluated; a file without clips gives its rest pose.";
 
 /// Arguments of `posse eval`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb or .gltf file.
+    /// A .glb or .gltf file, or a Cocos clip (.json, .anim).
     file: PathBuf,
+    /// A .glb or .gltf file whose nodes a Cocos clip is to move; without it only the values of its targets are given.
+    #[arg(long, value_name = "FILE")]
+    rig: Option<PathBuf>,
     /// The clip, by name or by index; not needed where there is only one.
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
     #[command(flatten)]
     times: times::TimeArgs,
+    #[command(flatten)]
+    play: play::PlayArgs,
     /// How many instances to pose at each time.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     instances: u64,
@@ -70,7 +84,7 @@ enum Part {
     Skin,
     /// Morph weights.
     Weights,
-    /// Values that animation pointers drive.
+    /// Values that animation pointers drive; all targets of a Cocos clip.
     Properties,
 }
 
@@ -87,17 +101,19 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if args.format == Format::Npz && args.output.is_none() && output::stdout_is_terminal() {
         return Err(Error::Usage("npz is not for terminals: name a file with -o, or redirect stdout".into()));
     }
-    let (library, asset) = output::load(&args.file)?;
-    let clip = choose(&library, &asset, args.clip.as_deref())?;
-    let times = args.times.times(clip.map(|clip| library.clip(clip)))?;
+    let source = Source::load(&args.file, args.rig.as_deref())?;
+    let library = &source.library;
+    let clip = choose(&source, args.clip.as_deref())?;
+    let known = clip.map(|clip| library.clip(clip));
+    let (times, play) = (args.times.times(known)?, args.play.play(known)?);
     let instances = usize::try_from(args.instances).unwrap_or(usize::MAX);
-    let question = Question { skeleton: asset.skeleton, clip, times, instances, phase: args.phase };
-    question.check(&library)?;
-    let mut engine = engine::open(&library, args.engine.engine)?;
+    let question = Question { skeleton: source.skeleton, clip, times, instances, phase: args.phase, play };
+    question.check(library)?;
+    let mut engine = engine::open(library, args.engine.engine)?;
     engine::introduce(engine.as_ref());
-    let outputs = outputs(&args.outputs);
+    let outputs = source.outputs(outputs(&args.outputs));
     let output = Output::create(args.output.as_deref())?;
-    let subject = Subject { library: &library, asset: &asset, question: &question, outputs };
+    let subject = Subject { source: &source, question: &question, outputs };
     match args.format {
         Format::Json => json::write(&subject, engine.as_mut(), output),
         Format::Npz => npz::write(&subject, engine.as_mut(), output),
@@ -106,8 +122,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
 
 /// What is evaluated, and which parts of it are written.
 struct Subject<'a> {
-    library: &'a Library,
-    asset: &'a Asset,
+    source: &'a Source,
     question: &'a Question,
     outputs: Outputs,
 }
@@ -123,14 +138,14 @@ fn outputs(parts: &[Part]) -> Outputs {
     }
 }
 
-fn choose(library: &Library, asset: &Asset, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
-    let name = |clip: &ClipId| library.clip(*clip).name.as_deref();
+fn choose(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
+    let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref();
     let list = || {
-        let clips = asset.clips.iter().enumerate();
+        let clips = source.clips.iter().enumerate();
         let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip).unwrap_or("unnamed"))).collect();
         if names.is_empty() { "none".into() } else { names.join(", ") }
     };
-    match (wanted, asset.clips.as_slice()) {
+    match (wanted, source.clips.as_slice()) {
         (Some(wanted), clips) => {
             let by_name = clips.iter().find(|clip| name(clip) == Some(wanted));
             let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index));

@@ -61,7 +61,7 @@ fn write_array(
     let shape = [&[question.times.len(), question.instances], array.shape.as_slice()].concat();
     begin(zip, &array.name, precision, &shape).map_err(|error| place.fault(error))?;
     let (mut numbers, mut bytes) = (Vec::new(), Vec::new());
-    question.each_pose(subject.library, engine, array.outputs, progress, |pose, answer| {
+    question.each_pose(&subject.source.library, engine, array.outputs, progress, |pose, answer| {
         (array.numbers)(answer, &mut numbers);
         for number in numbers.drain(..) {
             match precision.number(number, || format!("{} of pose {pose}", array.name))? {
@@ -93,8 +93,8 @@ fn begin(zip: &mut Zip, name: &str, precision: Precision, shape: &[usize]) -> io
 }
 
 fn arrays<'a>(subject: &'a Subject) -> Vec<Array<'a>> {
-    let (library, skeleton) = (subject.library, subject.library.skeleton(subject.question.skeleton));
-    let joints = &subject.asset.joints;
+    let (library, joints) = (&subject.source.library, &subject.source.joints);
+    let skeleton = library.skeleton(subject.question.skeleton);
     let mut arrays: Vec<Array<'a>> = Vec::new();
     let mut add = |name: String, outputs, shape, numbers| arrays.push(Array { name, outputs, shape, numbers });
     if subject.outputs.local {

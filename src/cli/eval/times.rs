@@ -11,7 +11,7 @@ const MOST_TIMES: u64 = 1 << 24;
 /// Times by a list or a frame rate.
 #[derive(Debug, clap::Args)]
 pub struct TimeArgs {
-    /// Times in seconds on the clip's own axis; those beyond its keys are clamped, not wrapped.
+    /// Times in seconds on the clip's own axis, those beyond its keys clamped; with --wrap, since the play began.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = seconds)]
     times: Vec<f64>,
     /// Evenly spaced times, this many a second.

@@ -22,11 +22,12 @@ use crate::cli::engine::{self, Choice, EngineArgs};
 use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::Question;
+use crate::cli::source::Source;
 
 /// Arguments of `posse verify`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// .glb or .gltf files.
+    /// .glb or .gltf files, or Cocos clips (.json, .anim).
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The most times of a clip that are checked.
@@ -77,15 +78,15 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 }
 
 fn verify(file: &Path, choice: Choice, samples: usize) -> Result<FileReport, Error> {
-    let (library, asset) = output::load(file)?;
+    let Source { library, skeleton, clips, .. } = Source::load(file, None)?;
     let mut engine = engine::open(&library, choice)?;
-    let mut clips: Vec<Option<ClipId>> = asset.clips.iter().copied().map(Some).collect();
+    let mut clips: Vec<Option<ClipId>> = clips.into_iter().map(Some).collect();
     if clips.is_empty() {
         clips.push(None);
     }
     let question = |clip: Option<ClipId>| {
         let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), samples));
-        Question { skeleton: asset.skeleton, clip, times, instances: 1, phase: 0.0 }
+        Question { skeleton, clip, times, instances: 1, phase: 0.0, play: None }
     };
     let questions: Vec<Question> = clips.into_iter().map(question).collect();
     let mut report = FileReport::new(file, engine.as_ref(), &library, &questions);

@@ -1,0 +1,75 @@
+//! How the clip plays while it is evaluated.
+
+use posse::error::Error;
+use posse::model::clip::Clip;
+use posse::model::playback::{Playback, WrapMode};
+use posse::model::ticks::Ticks;
+
+use crate::cli::eval::times;
+use crate::cli::question::Play;
+
+/// A wrap mode, and what goes with it.
+#[derive(Debug, clap::Args)]
+pub struct PlayArgs {
+    /// Plays the clip: times are seconds since the play began, and each sample also says where in the clip that is.
+    ///
+    /// Modes are default (the clip's own), normal, loop, pingpong, reverse, loopreverse and pingpongreverse; case, `-` and
+    /// `_` do not matter.
+    #[arg(long, value_name = "MODE", value_parser = mode)]
+    wrap: Option<WrapMode>,
+    /// Passes until the play stops, with a fraction if need be, or `inf`; the mode's own by default: 1, or without end.
+    #[arg(long, value_name = "R", requires = "wrap", allow_hyphen_values = true, value_parser = count)]
+    repeat_count: Option<f64>,
+    /// Seconds of the clip in a second of play, negative for backwards; 1 by default, whatever the clip's own speed is.
+    #[arg(long, value_name = "S", requires = "wrap", allow_hyphen_values = true, value_parser = speed)]
+    speed: Option<f64>,
+    /// The part of the clip that plays, in seconds from A to B; all of it by default.
+    #[arg(long, value_name = "A,B", requires = "wrap", allow_hyphen_values = true, value_parser = range)]
+    range: Option<[f64; 2]>,
+}
+
+impl PlayArgs {
+    /// How a clip plays; `None` where it is merely looked at.
+    pub fn play(&self, clip: Option<&Clip>) -> Result<Option<Play>, Error> {
+        let Some(wrap) = self.wrap else { return Ok(None) };
+        let Some(clip) = clip else {
+            return Err(Error::Usage("--wrap plays a clip, and the file has none".into()));
+        };
+        let playback = Playback {
+            repeat_count: self.repeat_count,
+            range: self.range,
+            ..Playback::new(wrap, Ticks::default(), self.speed.unwrap_or(1.0))
+        };
+        Ok(Some(Play { playback: playback.of_clip(clip.wrap), duration: clip.duration() }))
+    }
+}
+
+fn mode(text: &str) -> Result<WrapMode, String> {
+    WrapMode::from_name(text).ok_or_else(|| {
+        let names: Vec<_> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
+        format!("no such mode; there are {}", names.join(", "))
+    })
+}
+
+fn count(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(count) if count >= 0.0 => Ok(count),
+        Ok(_) => Err("not a number of 0 or more".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    match times::seconds(text)? {
+        speed if speed.abs() <= 1e4 => Ok(speed),
+        _ => Err("not from -1e4 to 1e4".into()),
+    }
+}
+
+fn range(text: &str) -> Result<[f64; 2], String> {
+    let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
+    match [times::seconds(start)?, times::seconds(end)?] {
+        [start, end] if start <= end => Ok([start, end]),
+        [start, end] => Err(format!("it ends, at {end} s, before it starts, at {start} s")),
+    }
+}

@@ -1,0 +1,107 @@
+//! Values of targets that have names, as JSON.
+
+use std::ops::Range;
+
+use posse::error::Error;
+use posse::model::binding::BoundTrack;
+use posse::model::unbound::{UnboundCurves, UnboundTrack, ValueKind, color_bytes};
+use serde::Serialize;
+
+use crate::cli::eval::numbers::{Number, Precision};
+use crate::cli::source::{Named, path, property};
+
+/// Where the value of a target is in a pose, and what it means.
+pub struct Slot<'a> {
+    path: String,
+    component: Option<&'a str>,
+    property: String,
+    kind: Kind,
+    /// Its numbers among those of all properties; `None` without keys.
+    numbers: Option<Range<usize>>,
+    /// Whether a curve drives each number.
+    driven: Vec<bool>,
+}
+
+/// What numbers mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Numbers,
+    Color,
+    Key,
+}
+
+/// A target and its value.
+#[derive(Serialize)]
+pub struct TargetValue<'a> {
+    path: &'a str,
+    component: Option<&'a str>,
+    property: &'a str,
+    value: Option<Value>,
+    /// The numbers of a colour whose bytes are the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unrounded: Option<Vec<Option<Number>>>,
+}
+
+/// Numbers, null where nothing drives one.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Value {
+    Numbers(Vec<Option<Number>>),
+    Bytes(Vec<Option<u8>>),
+    Key([u64; 1]),
+}
+
+/// The slots of a clip's targets, by the ranges of the numbers of each property.
+pub fn slots<'a>(named: &'a Named, properties: &[Range<usize>]) -> Vec<Slot<'a>> {
+    let slot = |(track, bound): (&'a UnboundTrack, &BoundTrack)| {
+        let target = &track.target;
+        let numbers = bound.property.and_then(|property| properties.get(property)).cloned();
+        let width = numbers.as_ref().map_or(0, Range::len);
+        Slot {
+            path: path(target),
+            component: target.component.as_deref(),
+            property: property(target),
+            kind: match track.kind {
+                ValueKind::Color if width == 4 => Kind::Color,
+                ValueKind::Held => Kind::Key,
+                _ => Kind::Numbers,
+            },
+            numbers,
+            driven: match &track.curves {
+                UnboundCurves::Channels(channels) => channels.iter().map(Option::is_some).collect(),
+                UnboundCurves::Empty | UnboundCurves::Whole(_) => vec![true; width],
+            },
+        }
+    };
+    named.clip.tracks.iter().zip(&named.tracks).map(slot).collect()
+}
+
+impl Slot<'_> {
+    /// The target with its value in a pose of these properties.
+    pub fn value(&self, properties: &[f64], precision: Precision) -> Result<TargetValue<'_>, Error> {
+        let mut target = TargetValue {
+            path: &self.path,
+            component: self.component,
+            property: &self.property,
+            value: None,
+            unrounded: None,
+        };
+        let Some(numbers) = self.numbers.clone().and_then(|numbers| properties.get(numbers)) else {
+            return Ok(target);
+        };
+        let place = || format!("{}:{}", self.path, self.property);
+        let driven = |index: usize| self.driven.get(index).is_some_and(|&driven| driven);
+        let list = precision.list(numbers, place)?;
+        let list = list.into_iter().enumerate().map(|(index, number)| driven(index).then_some(number)).collect();
+        target.value = Some(match (self.kind, numbers) {
+            (Kind::Color, &[r, g, b, a]) => {
+                target.unrounded = Some(list);
+                let bytes = color_bytes([r, g, b, a]).into_iter().enumerate();
+                Value::Bytes(bytes.map(|(index, byte)| driven(index).then_some(byte)).collect())
+            }
+            (Kind::Key, &[key]) => Value::Key([key.round() as u64]),
+            _ => Value::Numbers(list),
+        });
+        Ok(target)
+    }
+}

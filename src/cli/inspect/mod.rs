@@ -1,0 +1,161 @@
+//! `posse inspect`: what is in a file.
+
+mod clip;
+mod targets;
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::PathBuf;
+
+use posse::error::Error;
+use posse::model::skeleton::{Joint, Skeleton};
+use posse::pack::library::Packing;
+use serde::Serialize;
+
+use self::clip::ClipSummary;
+use crate::cli::output;
+use crate::cli::source::Source;
+
+/// Arguments of `posse inspect`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A .glb or .gltf file, or a Cocos clip (.json, .anim).
+    file: PathBuf,
+    /// A .glb or .gltf file whose nodes a Cocos clip is to move.
+    #[arg(long, value_name = "FILE")]
+    rig: Option<PathBuf>,
+    /// Prints JSON, with every track.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `posse inspect`.
+pub fn run(args: &Args) -> Result<(), Error> {
+    let source = Source::load(&args.file, args.rig.as_deref())?;
+    let summary = Summary::new(&source);
+    output::print(|out| {
+        if !args.json {
+            return summary.print(out);
+        }
+        serde_json::to_writer_pretty(&mut *out, &summary)?;
+        writeln!(out)
+    })
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    asset: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rig: Option<&'a str>,
+    skeletons: Vec<SkeletonSummary<'a>>,
+    skins: Vec<SkinSummary<'a>>,
+    clips: Vec<ClipSummary<'a>>,
+    /// Bytes that the engines hold of the file; null where it is too large to be packed.
+    packed_bytes: Option<usize>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct SkeletonSummary<'a> {
+    name: Option<&'a str>,
+    joints: usize,
+    levels: usize,
+    roots: usize,
+    /// Joints given by a matrix.
+    matrices: usize,
+    weights: usize,
+    /// But for those of a Cocos clip's tracks.
+    properties: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct SkinSummary<'a> {
+    name: Option<&'a str>,
+    joints: usize,
+}
+
+impl<'a> Summary<'a> {
+    fn new(source: &'a Source) -> Self {
+        let Source { library, named, .. } = source;
+        let skeleton = library.skeleton(source.skeleton);
+        let skin = |&id| {
+            let skin = library.skin(id);
+            SkinSummary { name: skin.name.as_deref(), joints: skin.joints.len() }
+        };
+        // The skeleton that a clip without a rig is bound to is nobody's.
+        let skeletons = source.has_nodes().then(|| SkeletonSummary::new(skeleton, source));
+        let clip = |&clip| ClipSummary::new(library.clip(clip), skeleton, named.as_ref());
+        Self {
+            asset: &source.file,
+            rig: named.as_ref().and_then(|named| named.rig.as_deref()),
+            skeletons: skeletons.into_iter().collect(),
+            skins: source.skins.iter().map(skin).collect(),
+            clips: source.clips.iter().map(clip).collect(),
+            packed_bytes: Packing::new(library).ok().map(|packing| packing.size()),
+            warnings: &source.warnings,
+        }
+    }
+
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let rig = self.rig.map_or_else(String::new, |rig| format!(", with {rig}"));
+        writeln!(out, "{}{rig}", self.asset)?;
+        for skeleton in &self.skeletons {
+            let SkeletonSummary { joints, levels, roots, matrices, weights, .. } = skeleton;
+            let counts = [(*joints, "joint"), (*levels, "level"), (*roots, "root"), (*weights, "morph weight")];
+            let [joints, levels, roots, weights] = counts.map(|(count, noun)| plural(count, noun));
+            writeln!(out, "skeleton{}: {joints} on {levels}, {roots}, {weights}", named(skeleton.name))?;
+            if *matrices > 0 {
+                writeln!(out, "  {} given by a matrix", plural(*matrices, "joint"))?;
+            }
+            for property in &skeleton.properties {
+                writeln!(out, "  property {property}")?;
+            }
+        }
+        for (index, skin) in self.skins.iter().enumerate() {
+            writeln!(out, "skin {index}{}: {}", named(skin.name), plural(skin.joints, "joint"))?;
+        }
+        for (index, clip) in self.clips.iter().enumerate() {
+            clip.print(index, out)?;
+        }
+        if self.clips.is_empty() {
+            writeln!(out, "no clips")?;
+        }
+        match self.packed_bytes {
+            Some(bytes) => writeln!(out, "{bytes} bytes packed, {}", plural(self.warnings.len(), "warning")),
+            None => writeln!(out, "too large to be packed, {}", plural(self.warnings.len(), "warning")),
+        }
+    }
+}
+
+/// A name in quotes, after a space.
+fn named(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!(" \"{name}\""))
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Seconds as files have them, in as few digits as an `f32` needs.
+fn seconds(seconds: f64) -> String {
+    format!("{} s", seconds as f32)
+}
+
+impl<'a> SkeletonSummary<'a> {
+    fn new(skeleton: &'a Skeleton, source: &Source) -> Self {
+        let tracks = source.named.iter().flat_map(|named| &named.tracks);
+        let of_tracks: HashSet<usize> = tracks.filter_map(|track| track.property).collect();
+        let properties = skeleton.properties().iter().enumerate().filter(|(index, _)| !of_tracks.contains(index));
+        let joints = skeleton.joints();
+        let count = |what: fn(&Joint) -> bool| joints.iter().filter(|joint| what(joint)).count();
+        Self {
+            name: skeleton.name(),
+            joints: joints.len(),
+            levels: skeleton.depths().into_iter().max().map_or(0, |deepest| deepest + 1),
+            roots: count(|joint| joint.parent.is_none()),
+            matrices: count(|joint| joint.matrix.is_some()),
+            weights: skeleton.weight_count(),
+            properties: properties.map(|(_, property)| property.name.as_str()).collect(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What is in a track whose target has a name.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use posse::model::binding::BoundTrack;
+use posse::model::curve::Curve;
+use posse::model::easing::{CurveEasing, Easing};
+use posse::model::skeleton::Skeleton;
+use posse::model::unbound::{UnboundCurves, UnboundTrack, ValueKind};
+use serde::Serialize;
+
+use crate::cli::inspect::clip::{Timelines, interpolation, target};
+use crate::cli::inspect::{named, plural};
+use crate::cli::source::{Named, path, property};
+
+#[derive(Serialize)]
+pub struct TargetSummary<'a> {
+    /// `/` for the root.
+    path: String,
+    component: Option<&'a str>,
+    property: String,
+    /// The kind of its value.
+    kind: &'static str,
+    /// Of its curves, each once.
+    interpolations: BTreeSet<&'static str>,
+    /// Names of easings, each once; `bezier` for curves.
+    easings: BTreeSet<&'static str>,
+    pub keys: usize,
+    /// Indices among the clip's timelines.
+    timelines: Vec<usize>,
+    pub constant: bool,
+    /// What it moves of the rig, if anything.
+    moves: Option<Moved<'a>>,
+}
+
+#[derive(Serialize)]
+struct Moved<'a> {
+    target: &'static str,
+    joint: usize,
+    name: Option<&'a str>,
+}
+
+/// The tracks of a clip, in the file's order.
+pub fn summaries<'a>(named: &'a Named, skeleton: &'a Skeleton, timelines: &mut Timelines) -> Vec<TargetSummary<'a>> {
+    let tracks = named.clip.tracks.iter().zip(&named.tracks);
+    tracks.map(|(track, bound)| TargetSummary::new(track, bound, skeleton, timelines)).collect()
+}
+
+impl<'a> TargetSummary<'a> {
+    fn new(track: &'a UnboundTrack, bound: &BoundTrack, skeleton: &'a Skeleton, timelines: &mut Timelines) -> Self {
+        let curves: Vec<&Curve> = match &track.curves {
+            UnboundCurves::Empty => Vec::new(),
+            UnboundCurves::Whole(curve) => vec![curve],
+            UnboundCurves::Channels(channels) => channels.iter().flatten().collect(),
+        };
+        let moves = bound.joint.map(target).and_then(|(target, joint)| {
+            let joint = joint?;
+            Some(Moved { target, joint, name: skeleton.joints()[joint].name.as_deref() })
+        });
+        Self {
+            path: path(&track.target),
+            component: track.target.component.as_deref(),
+            property: property(&track.target),
+            kind: kind(track.kind),
+            interpolations: curves.iter().map(|curve| interpolation(curve.interpolation())).collect(),
+            easings: curves.iter().flat_map(|curve| easings(curve)).collect(),
+            keys: curves.iter().map(|curve| curve.timeline().len()).sum(),
+            timelines: timelines.of_track(curves.iter().copied()),
+            constant: !curves.is_empty() && curves.iter().all(|curve| curve.is_constant()),
+            moves,
+        }
+    }
+
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let component = self.component.map_or_else(String::new, |component| format!("{component}."));
+        write!(out, "  {}:{component}{}: {}", self.path, self.property, self.kind)?;
+        for what in self.interpolations.iter().chain(&self.easings) {
+            write!(out, ", {what}")?;
+        }
+        write!(out, ", {}", plural(self.keys, "key"))?;
+        let timelines: Vec<String> = self.timelines.iter().map(ToString::to_string).collect();
+        match timelines.as_slice() {
+            [] => {}
+            [only] => write!(out, " on timeline {only}")?,
+            several => write!(out, " on timelines {}", several.join(", "))?,
+        }
+        if let Some(Moved { target, joint, name }) = self.moves {
+            write!(out, ", moves the {target} of joint {joint}{}", named(name))?;
+        }
+        writeln!(out)
+    }
+}
+
+/// The names of the easings that have an effect.
+fn easings(curve: &Curve) -> BTreeSet<&'static str> {
+    let used = match curve.easing() {
+        CurveEasing::None => 0,
+        CurveEasing::One(_) => 1,
+        CurveEasing::PerKey(easings) => easings.len(),
+    };
+    let gaps = curve.timeline().len() - 1;
+    let easings = (0..used.min(gaps)).map(|key| curve.easing_at(key)).filter(|easing| !easing.is_linear());
+    easings.map(|easing: Easing| easing.name().unwrap_or("bezier")).collect()
+}
+
+fn kind(kind: ValueKind) -> &'static str {
+    match kind {
+        ValueKind::Number => "number",
+        ValueKind::Vec2 => "vec2",
+        ValueKind::Vec3 => "vec3",
+        ValueKind::Vec4 => "vec4",
+        ValueKind::Quat => "quat",
+        ValueKind::Color => "color",
+        ValueKind::Size => "size",
+        ValueKind::Rect => "rect",
+        ValueKind::Held => "held",
+        ValueKind::Custom { .. } => "custom",
+    }
+}

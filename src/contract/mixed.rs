@@ -1,0 +1,200 @@
+//! What mixing lets through: the bounds of layers become those of what they give together.
+
+use std::f64::consts::PI;
+
+use glam::{DQuat, DVec3};
+
+use crate::contract::bounds::{Local, Magnitudes, NARROW};
+use crate::contract::slack::Clock;
+use crate::model::layer::{AdditiveReference, Layer, LayerMode};
+use crate::model::library::Library;
+use crate::model::skeleton::Skeleton;
+use crate::model::ticks::Ticks;
+use crate::reference::blend::{self, LEAST, Share};
+use crate::reference::layers::Played;
+use crate::reference::phase;
+use crate::reference::values::{Animated, Values};
+
+/// How far a weight may be off as a share of the layer's: a ramp is a quotient in `f32`.
+const WEIGHT: f64 = 4e-7;
+
+/// A layer, and the bounds of what it gives.
+pub struct LayerBounds<'a> {
+    played: Played<'a>,
+    /// Of what its clip gives.
+    pub own: Local,
+    /// Of what an additive layer is compared to.
+    reference: Local,
+}
+
+impl<'a> LayerBounds<'a> {
+    pub fn new(library: &'a Library, layer: &Layer, now: Ticks, magnitudes: &mut Magnitudes) -> Self {
+        let clip = library.clip(layer.clip);
+        let time = phase::clip_time(layer.time, now, clip);
+        let mut at = |time, clock| Local::of_clip(library, layer.clip, time, clock, magnitudes);
+        let own = at(time, Clock::new(layer.time, now));
+        let reference = match layer.mode {
+            LayerMode::Additive(AdditiveReference::First) => at(0.0, Clock::STANDING),
+            _ => Local::at_rest(library.skeleton(clip.skeleton)),
+        };
+        Self { played: Played::new(library, layer, now), own, reference }
+    }
+}
+
+/// A layer's share in one thing, and by how much it may be off.
+struct Term<T> {
+    share: Share<T>,
+    own: f64,
+    reference: f64,
+    /// By how much its weight may be off.
+    slip: f64,
+}
+
+/// The terms of one thing, in order.
+fn terms<T>(
+    layers: &[LayerBounds],
+    joint: Option<usize>,
+    animated: impl Fn(&Animated) -> bool,
+    value: impl Fn(&Values) -> T,
+    bound: impl Fn(&Local) -> f64,
+) -> Vec<Term<T>> {
+    let term = |layer: &LayerBounds| {
+        let share = layer.played.share(joint, animated(&layer.played.animated), &value)?;
+        let slip = WEIGHT * layer.played.full_weight * layer.played.mask_at(joint);
+        Some(Term { share, own: bound(&layer.own), reference: bound(&layer.reference), slip })
+    };
+    layers.iter().filter_map(term).collect()
+}
+
+/// The bounds of what layers give together.
+pub fn mix(skeleton: &Skeleton, at_rest: &Local, layers: &[LayerBounds]) -> Local {
+    let mut mixed = at_rest.clone();
+    let rest = Values::at_rest(skeleton);
+    for joint in 0..skeleton.joints().len() {
+        let here = Some(joint);
+        let vector = |values: &Values, part: usize| match part {
+            0 => values.local[joint].translation,
+            _ => values.local[joint].scale,
+        };
+        let moved = terms(layers, here, |of| of.local[joint][0], |of| vector(of, 0), |of| of.translation[joint]);
+        mixed.translation[joint] = vectors(vector(&rest, 0), at_rest.translation[joint], &moved, false);
+        let scaled = terms(layers, here, |of| of.local[joint][2], |of| vector(of, 2), |of| of.scale[joint]);
+        mixed.scale[joint] = vectors(vector(&rest, 2), at_rest.scale[joint], &scaled, true);
+        let turned =
+            terms(layers, here, |of| of.local[joint][1], |of| of.local[joint].rotation, |of| of.rotation[joint]);
+        mixed.rotation[joint] = rotation(rest.local[joint].rotation, at_rest.rotation[joint], &turned);
+    }
+    let single = |number: f64| DVec3::new(number, 0.0, 0.0);
+    let mut place = 0;
+    for (joint, weights) in rest.weights.iter().enumerate() {
+        for (index, &weight) in weights.iter().enumerate() {
+            let value = |of: &Values| single(of.weights[joint][index]);
+            let terms = terms(layers, Some(joint), |of| of.weights[joint][index], value, |of| of.weights[place]);
+            mixed.weights[place] = vectors(single(weight), at_rest.weights[place], &terms, false);
+            place += 1;
+        }
+    }
+    for (index, property) in skeleton.properties().iter().enumerate() {
+        let bound = |of: &Local| of.properties[index];
+        if property.rotation {
+            let value = |of: &Values| DQuat::from_slice(&of.properties[index]);
+            let terms = terms(layers, None, |of| of.properties[index][0], value, bound);
+            mixed.properties[index] = rotation(value(&rest), at_rest.properties[index], &terms);
+            continue;
+        }
+        let number = |number: usize| {
+            let value = |of: &Values| single(of.properties[index][number]);
+            let terms = terms(layers, None, |of| of.properties[index][number], value, bound);
+            vectors(value(&rest), at_rest.properties[index], &terms, false)
+        };
+        mixed.properties[index] = (0..property.rest.len()).map(number).fold(0.0, f64::max);
+    }
+    mixed
+}
+
+/// How far the mix of vectors may be off, as a distance.
+fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: bool) -> f64 {
+    let mut below = rest;
+    let mut bound = at_rest;
+    let blended = || terms.iter().filter(|term| term.share.mode == LayerMode::Blend);
+    let sum: f64 = blended().map(|term| term.share.weight).sum();
+    if blended().next().is_some() {
+        let whole = sum.max(LEAST);
+        let off = |term: &Term<DVec3>| {
+            term.share.weight * term.own + term.slip * (term.share.value.length() + rest.length() + term.own)
+        };
+        bound = (blended().map(off).sum::<f64>() + (whole - sum) * at_rest) / whole;
+        let mixed: DVec3 = blended().map(|term| term.share.weight * term.share.value).sum();
+        below = (mixed + (whole - sum) * rest) / whole;
+    }
+    for Term { share, own, reference, slip } in terms.iter().filter(|term| term.share.mode != LayerMode::Blend) {
+        match share.mode {
+            LayerMode::Additive(_) if scale => {
+                let (mut worst, mut next) = (0.0_f64, below);
+                for axis in 0..3 {
+                    let (layer, to) = (share.value[axis], share.reference[axis]);
+                    let small = to.abs() < 1e-6;
+                    let ratio = if small { 1.0 } else { layer / to };
+                    let factor = 1.0 + share.weight * (ratio - 1.0);
+                    let off = if small { 0.0 } else { (own + ratio.abs() * reference) / to.abs() };
+                    let terms = 1.0 + share.weight * (ratio.abs() + 1.0);
+                    let own = below[axis].abs() * (share.weight * off + slip * (ratio - 1.0).abs() + NARROW * terms);
+                    worst = worst.max(factor.abs() * bound + own);
+                    next[axis] = below[axis] * factor;
+                }
+                (bound, below) = (2.0 * worst, next);
+            }
+            LayerMode::Additive(_) => {
+                let change = share.value - share.reference;
+                bound += share.weight * (own + reference) + slip * change.length();
+                below += share.weight * change;
+            }
+            _ => {
+                let weight = share.weight.min(1.0);
+                let change = share.value - below;
+                bound = (1.0 - weight) * bound + weight * own + slip * change.length();
+                below += weight * change;
+            }
+        }
+    }
+    // Sums may be smaller than what they are sums of; the terms' own bounds are in proportion to those.
+    bound
+}
+
+/// How far the mix of rotations may be off, in radians.
+fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 {
+    let shares: Vec<Share<DQuat>> = terms.iter().map(|term| term.share.clone()).collect();
+    let mut steps = blend::rotation_steps(rest, &shares).into_iter();
+    let mut bound = at_rest;
+    let blended = || terms.iter().filter(|term| term.share.mode == LayerMode::Blend && term.share.weight > 0.0);
+    if blended().next().is_some() {
+        let Some(step) = steps.next() else { return PI };
+        let sum: f64 = blended().map(|term| term.share.weight).sum();
+        let whole = sum.max(LEAST);
+        let worst = blended().map(|term| term.own).fold(at_rest, f64::max);
+        let off = |term: &Term<DQuat>| term.share.weight * term.own + PI * term.slip;
+        bound = (blended().map(off).sum::<f64>() + (whole - sum) * at_rest) / whole;
+        bound = (bound + NARROW) / step.length;
+        // Which way it was taken hangs on the last bit.
+        if step.turn < 2.0 * worst {
+            return PI;
+        }
+    }
+    let follows = |term: &&Term<DQuat>| term.share.mode != LayerMode::Blend && term.share.weight > 0.0;
+    for (Term { share, own, reference, slip }, step) in terms.iter().filter(follows).zip(steps) {
+        let (weight, other) = match share.mode {
+            LayerMode::Additive(_) => (share.weight, own + reference),
+            _ => (share.weight.min(1.0), *own),
+        };
+        if step.turn < 2.0 * (bound + other) {
+            return PI;
+        }
+        let whole = (1.0 - weight).abs() + weight;
+        let added = (weight * other + PI * slip) / whole;
+        bound = match share.mode {
+            LayerMode::Additive(_) => bound + (added + NARROW) / step.length,
+            _ => ((1.0 - weight) * bound + added + NARROW) / step.length,
+        };
+    }
+    bound.min(PI)
+}
