@@ -51,12 +51,16 @@ fn pose_values(sampler: Sampler, instance: u32, lane: u32) {
     for (var index = first_channel + lane; index < channel_count; index += batch.lane_count) {
         let channel = value_channel_load(clip.value_channels + VALUE_CHANNEL_WORDS * index);
         let at = instance * batch.value_count + channel.output - batch.first_value;
-        if sample_mode(channel.sampler) == MODE_CUSTOM {
-            let span = pose_span(channel.sampler, sampler);
+        let mode = sample_mode(channel.sampler);
+        var span: Span;
+        if mode != MODE_CONSTANT {
+            span = pose_span(channel.sampler, sampler);
+        }
+        if mode == MODE_CUSTOM {
             custom_write(channel.shape, channel.values + span.row, span, at);
             continue;
         }
-        let sampled = pose_value(channel, sampler);
+        let sampled = sample_any(channel.values, mode, span, (channel.shape & SHAPE_ROTATION) != 0u);
         let count = channel.shape & (SHAPE_ROTATION - 1u);
         for (var number = 0u; number < count; number += 1u) {
             values_out[at + number] = sampled[number];

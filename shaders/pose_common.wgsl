@@ -61,6 +61,9 @@ fn pose_rest(part: u32, joint: u32) -> vec4<f32> {
 }
 
 /// A joint's translation, rotation or scale, by its channel.
+///
+/// A part whose numbers are driven one by one is sampled three times; one loop, so that the kernel has what searches and
+/// samples but once for each part.
 fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     if mode == MODE_REST {
@@ -69,49 +72,35 @@ fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<
     if mode == MODE_CONSTANT {
         return values[channel.values];
     }
-    if mode >= MODE_SPLIT {
-        let numbers = pose_numbers(channel, mode & ~MODE_EULER, sampler);
-        if (mode & MODE_EULER) != 0u {
-            return quat_from_euler_angles(numbers.xyz);
+    let split = (mode & ~MODE_EULER) == MODE_SPLIT;
+    let euler = (mode & MODE_EULER) != 0u;
+    var single = channel;
+    var found: vec4<f32>;
+    for (var component = 0u; component < select(1u, 3u, split); component += 1u) {
+        if split {
+            single = channel_load(channel.values + CHANNEL_WORDS * component);
         }
-        return numbers;
-    }
-    let span = pose_span(channel.sampler, sampler);
-    if part == 1u {
-        return sample_rotation(channel.values, mode, span);
-    }
-    return sample_numbers(channel.values, mode, span);
-}
-
-/// Three numbers that are sampled together, or each by a channel of its own.
-fn pose_numbers(channel: Channel, mode: u32, sampler: Sampler) -> vec4<f32> {
-    if mode != MODE_SPLIT {
-        return sample_numbers(channel.values, mode, pose_span(channel.sampler, sampler));
-    }
-    var numbers = vec4(0.0);
-    for (var component = 0u; component < 3u; component += 1u) {
-        let single = channel_load(channel.values + CHANNEL_WORDS * component);
-        let single_mode = sample_mode(single.sampler);
-        if single_mode == MODE_CONSTANT {
-            numbers[component] = values[single.values].x;
+        let sampled = pose_sample(single, sampler, part == 1u && !split && !euler);
+        if !split {
+            found = sampled;
         } else {
-            numbers[component] = sample_numbers(single.values, single_mode, pose_span(single.sampler, sampler)).x;
+            found[component] = sampled.x;
         }
     }
-    return numbers;
+    if euler {
+        return quat_from_euler_angles(found.xyz);
+    }
+    return found;
 }
 
-/// Up to four numbers of morph weights or of a property that no interpolator makes.
-fn pose_value(channel: ValueChannel, sampler: Sampler) -> vec4<f32> {
-    let mode = sample_mode(channel.sampler);
+/// What a channel of keys gives, or of one value.
+fn pose_sample(channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
+    let mode = sample_mode(channel.sampler) & ~MODE_EULER;
     if mode == MODE_CONSTANT {
         return values[channel.values];
     }
     let span = pose_span(channel.sampler, sampler);
-    if (channel.shape & SHAPE_ROTATION) != 0u {
-        return sample_rotation(channel.values, mode, span);
-    }
-    return sample_numbers(channel.values, mode, span);
+    return sample_any(channel.values, mode, span, rotation);
 }
 
 /// Writes a joint's local transform, where it is wanted, and leaves its local matrix.

@@ -49,10 +49,11 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
     if present {
         for (var joint = lane; joint < batch.skeleton.joint_count; joint += batch.lane_count) {
-            let translation = layers_vector(0u, joint, first_layer);
-            let rotation = layers_rotation(joint, first_layer);
-            let scale = layers_vector(2u, joint, first_layer);
-            pose_store(joint, instance, base, translation, rotation, scale);
+            var parts: array<vec4<f32>, 3>;
+            for (var part = 0u; part < 3u; part += 1u) {
+                parts[part] = layers_part(part, joint, first_layer);
+            }
+            pose_store(joint, instance, base, parts[0], parts[1], parts[2]);
         }
         for (var index = lane; index < batch.value_count; index += batch.lane_count) {
             layers_value(batch.first_value + index, instance * batch.value_count + index, first_layer);
@@ -79,74 +80,83 @@ fn layers_weight(layer: Played, joint: u32) -> f32 {
     return layer.weight * bitcast<f32>(words[layer.mask + joint]);
 }
 
-/// A joint's translation or scale, part 0 or 2.
-fn layers_vector(part: u32, joint: u32, first_layer: u32) -> vec4<f32> {
+/// A joint's translation, rotation or scale: part 0, 1 or 2.
+///
+/// Those layers that blend come first, then the others; one loop, so that the kernel has what samples them but once.
+fn layers_part(part: u32, joint: u32, first_layer: u32) -> vec4<f32> {
     let rest = pose_rest(part, joint);
     var sum = Blend(vec4(0.0), vec4(0.0), 0.0);
-    for (var index = first_layer; index < first_layer + batch.layer_count; index += 1u) {
-        let layer = played[index];
-        let weight = layers_weight(layer, joint);
-        if weight > 0.0 && layer.mode == LAYER_BLEND {
-            let sampler = layers_sampler(index, layer);
-            let channel = pose_channel(part, joint, sampler);
-            if sample_mode(channel.sampler) != MODE_REST {
-                sum = blend_add(sum, pose_part(part, joint, channel, sampler), weight);
-            }
+    var below = rest;
+    for (var step = 0u; step < 2u * batch.layer_count; step += 1u) {
+        let over = step >= batch.layer_count;
+        if step == batch.layer_count {
+            below = layers_mean(sum, rest, part == 1u);
         }
-    }
-    var below = blend_mean(sum, rest);
-    for (var index = first_layer; index < first_layer + batch.layer_count; index += 1u) {
+        let index = first_layer + step % batch.layer_count;
         let layer = played[index];
         let weight = layers_weight(layer, joint);
-        if weight > 0.0 && layer.mode != LAYER_BLEND {
-            let sampler = layers_sampler(index, layer);
-            let channel = pose_channel(part, joint, sampler);
-            if sample_mode(channel.sampler) != MODE_REST {
-                let value = pose_part(part, joint, channel, sampler);
-                var reference = rest;
-                if layer.mode == LAYER_ADD_FIRST {
-                    reference = pose_part(part, joint, channel, layers_reference(layer));
-                }
-                below = blend_over(below, layer.mode, weight, value, reference, part == 2u);
+        if weight <= 0.0 || over == (layer.mode == LAYER_BLEND) {
+            continue;
+        }
+        var sampler = layers_sampler(index, layer);
+        let channel = pose_channel(part, joint, sampler);
+        if sample_mode(channel.sampler) == MODE_REST {
+            continue;
+        }
+        var value: vec4<f32>;
+        var reference = rest;
+        for (var which = 0u; which < layers_samples(layer); which += 1u) {
+            let sampled = pose_part(part, joint, channel, sampler);
+            if which == 0u {
+                value = sampled;
+            } else {
+                reference = sampled;
             }
+            sampler = layers_reference(layer);
+        }
+        if over {
+            below = layers_over(below, layer.mode, weight, value, reference, part);
+        } else {
+            sum = layers_add(sum, value, weight, part == 1u);
         }
     }
     return below;
 }
 
-/// A joint's rotation.
-fn layers_rotation(joint: u32, first_layer: u32) -> vec4<f32> {
-    let rest = pose_rest(1u, joint);
-    var sum = Blend(vec4(0.0), vec4(0.0), 0.0);
-    for (var index = first_layer; index < first_layer + batch.layer_count; index += 1u) {
-        let layer = played[index];
-        let weight = layers_weight(layer, joint);
-        if weight > 0.0 && layer.mode == LAYER_BLEND {
-            let sampler = layers_sampler(index, layer);
-            let channel = pose_channel(1u, joint, sampler);
-            if sample_mode(channel.sampler) != MODE_REST {
-                sum = blend_add_rotation(sum, pose_part(1u, joint, channel, sampler), weight);
-            }
-        }
+/// How often a layer is sampled: once, and once more for what it is compared to.
+fn layers_samples(layer: Played) -> u32 {
+    return select(1u, 2u, layer.mode == LAYER_ADD_FIRST);
+}
+
+/// The mean of what blends, of a rotation or of numbers.
+fn layers_mean(sum: Blend, rest: vec4<f32>, turns: bool) -> vec4<f32> {
+    if turns {
+        return blend_mean_rotation(sum, rest);
     }
-    var below = blend_mean_rotation(sum, rest);
-    for (var index = first_layer; index < first_layer + batch.layer_count; index += 1u) {
-        let layer = played[index];
-        let weight = layers_weight(layer, joint);
-        if weight > 0.0 && layer.mode != LAYER_BLEND {
-            let sampler = layers_sampler(index, layer);
-            let channel = pose_channel(1u, joint, sampler);
-            if sample_mode(channel.sampler) != MODE_REST {
-                let value = pose_part(1u, joint, channel, sampler);
-                var reference = rest;
-                if layer.mode == LAYER_ADD_FIRST {
-                    reference = pose_part(1u, joint, channel, layers_reference(layer));
-                }
-                below = blend_over_rotation(below, layer.mode, weight, value, reference);
-            }
-        }
+    return blend_mean(sum, rest);
+}
+
+/// Adds a layer that blends.
+fn layers_add(sum: Blend, value: vec4<f32>, weight: f32, turns: bool) -> Blend {
+    if turns {
+        return blend_add_rotation(sum, value, weight);
     }
-    return below;
+    return blend_add(sum, value, weight);
+}
+
+/// A layer over what is below: a translation or other numbers as part 0, a rotation as part 1, a scale as part 2.
+fn layers_over(
+    below: vec4<f32>,
+    mode: u32,
+    weight: f32,
+    value: vec4<f32>,
+    reference: vec4<f32>,
+    part: u32,
+) -> vec4<f32> {
+    if part == 1u {
+        return blend_over_rotation(below, mode, weight, value, reference);
+    }
+    return blend_over(below, mode, weight, value, reference, part == 2u);
 }
 
 /// A number of morph weights or properties, or a property that is a rotation, at its first number.
@@ -155,48 +165,41 @@ fn layers_value(number: u32, at: u32, first_layer: u32) {
     if kind == VALUE_ROTATION_REST {
         return;
     }
-    let rest_clip = batch.skeleton.rest_clip;
     let turns = kind == VALUE_ROTATION;
-    let resting = Sampler(rest_clip, 0u, 0u, Time(0.0, 0.0));
-    var rest = layers_number(number, resting);
-    if turns {
-        for (var component = 1u; component < 4u; component += 1u) {
-            rest[component] = layers_number(number + component, resting).x;
-        }
-    }
+    let rest = layers_value_rest(number, turns);
     var sum = Blend(vec4(0.0), vec4(0.0), 0.0);
-    for (var index = first_layer; index < first_layer + batch.layer_count; index += 1u) {
-        let layer = played[index];
-        let weight = layers_value_weight(layer, kind);
-        let sampler = layers_sampler(index, layer);
-        if weight > 0.0 && layer.mode == LAYER_BLEND && layers_animates(number, sampler) {
-            let value = layers_number(number, sampler);
-            if turns {
-                sum = blend_add_rotation(sum, value, weight);
-            } else {
-                sum = blend_add(sum, value, weight);
-            }
+    var below = rest;
+    for (var step = 0u; step < 2u * batch.layer_count; step += 1u) {
+        let over = step >= batch.layer_count;
+        if step == batch.layer_count {
+            below = layers_mean(sum, rest, turns);
         }
-    }
-    var below = blend_mean(sum, rest);
-    if turns {
-        below = blend_mean_rotation(sum, rest);
-    }
-    for (var index = first_layer; index < first_layer + batch.layer_count; index += 1u) {
+        let index = first_layer + step % batch.layer_count;
         let layer = played[index];
         let weight = layers_value_weight(layer, kind);
-        let sampler = layers_sampler(index, layer);
-        if weight > 0.0 && layer.mode != LAYER_BLEND && layers_animates(number, sampler) {
-            let value = layers_number(number, sampler);
-            var reference = rest;
-            if layer.mode == LAYER_ADD_FIRST {
-                reference = layers_number(number, layers_reference(layer));
-            }
-            if turns {
-                below = blend_over_rotation(below, layer.mode, weight, value, reference);
+        if weight <= 0.0 || over == (layer.mode == LAYER_BLEND) {
+            continue;
+        }
+        let channel = layers_value_channel(number, layer.clip);
+        if sample_mode(channel.sampler) != MODE_CUSTOM && (channel.shape & SHAPE_REST) != 0u {
+            continue;
+        }
+        var sampler = layers_sampler(index, layer);
+        var value: vec4<f32>;
+        var reference = rest;
+        for (var which = 0u; which < layers_samples(layer); which += 1u) {
+            let sampled = layers_number(number, channel, sampler);
+            if which == 0u {
+                value = sampled;
             } else {
-                below = blend_over(below, layer.mode, weight, value, reference, false);
+                reference = sampled;
             }
+            sampler = layers_reference(layer);
+        }
+        if over {
+            below = layers_over(below, layer.mode, weight, value, reference, select(0u, 1u, turns));
+        } else {
+            sum = layers_add(sum, value, weight, turns);
         }
     }
     values_out[at] = below.x;
@@ -215,27 +218,34 @@ fn layers_value_weight(layer: Played, kind: u32) -> f32 {
     return layers_weight(layer, kind);
 }
 
-/// The channel that has a number.
-fn layers_value_channel(number: u32, sampler: Sampler) -> ValueChannel {
-    let clip = clip_load(sampler.clip);
-    return value_channel_load(clip.value_channels + VALUE_CHANNEL_WORDS * words[clip.value_table + number]);
+/// A clip's channel that has a number.
+fn layers_value_channel(number: u32, clip: u32) -> ValueChannel {
+    let found = clip_load(clip);
+    return value_channel_load(found.value_channels + VALUE_CHANNEL_WORDS * words[found.value_table + number]);
 }
 
-/// Whether a clip has a track for a number.
-fn layers_animates(number: u32, sampler: Sampler) -> bool {
-    let channel = layers_value_channel(number, sampler);
-    return sample_mode(channel.sampler) == MODE_CUSTOM || (channel.shape & SHAPE_REST) == 0u;
+/// A number at rest in the first place, or a rotation whole.
+fn layers_value_rest(number: u32, turns: bool) -> vec4<f32> {
+    var rest = vec4(0.0);
+    for (var component = 0u; component < select(1u, 4u, turns); component += 1u) {
+        let channel = layers_value_channel(number + component, batch.skeleton.rest_clip);
+        rest[component] = values[channel.values][number + component - channel.output];
+    }
+    return rest;
 }
 
-/// A number in the first place, or a rotation whole.
-fn layers_number(number: u32, sampler: Sampler) -> vec4<f32> {
-    let channel = layers_value_channel(number, sampler);
-    if sample_mode(channel.sampler) == MODE_CUSTOM {
-        let span = pose_span(channel.sampler, sampler);
+/// A number in the first place, or a rotation whole, by the channel that has it.
+fn layers_number(number: u32, channel: ValueChannel, sampler: Sampler) -> vec4<f32> {
+    let mode = sample_mode(channel.sampler);
+    var span: Span;
+    if mode != MODE_CONSTANT {
+        span = pose_span(channel.sampler, sampler);
+    }
+    if mode == MODE_CUSTOM {
         let made = custom_number(channel.shape, channel.values + span.row, span, number - channel.output);
         return vec4(made, 0.0, 0.0, 0.0);
     }
-    let sampled = pose_value(channel, sampler);
+    let sampled = sample_any(channel.values, mode, span, (channel.shape & SHAPE_ROTATION) != 0u);
     if (channel.shape & SHAPE_ROTATION) != 0u {
         return sampled;
     }

@@ -35,6 +35,8 @@ mod hand_worked;
 mod import;
 /// Interpolation of one's own, in Rust and in WGSL.
 mod interpolators;
+/// Layers over one another, by hand, on every engine.
+mod layers;
 /// `posse demo` and `posse bench`, with every engine.
 #[cfg(feature = "cli")]
 mod measuring;

@@ -52,6 +52,14 @@ fn sample_rotation(at: u32, mode: u32, span: Span) -> vec4<f32> {
     return quat_normalize(sample_cubic(key, span), values[key + 1u]);
 }
 
+/// A rotation or numbers.
+fn sample_any(at: u32, mode: u32, span: Span, rotation: bool) -> vec4<f32> {
+    if rotation {
+        return sample_rotation(at, mode, span);
+    }
+    return sample_numbers(at, mode, span);
+}
+
 /// A cubic Hermite spline. A key is in-tangent, value, out-tangent.
 ///
 /// `(2 t^3 - 3 t^2 + 1) v + d (t^3 - 2 t^2 + t) b + (-2 t^3 + 3 t^2) v' + d (t^3 - t^2) a'`, as the value of the nearer

@@ -1,0 +1,300 @@
+//! Layers over one another, by hand: every rule, on every engine.
+
+use glam::{DQuat, DVec3};
+use posse::{
+    AdditiveReference, Clip, ClipId, Crowd, Curve, Error, Fade, FadeShape, Interpolation, Joint, Layer, LayerMode,
+    LayerTime, Library, Mask, MaskId, Outputs, Playback, Pose, Property, Skeleton, SkeletonId, Target, Ticks, Track,
+    Transform, WrapMode,
+};
+
+use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
+use crate::support::build::{curve, degrees};
+use crate::support::each_engine::each_engine;
+
+const FIRST: LayerMode = LayerMode::Additive(AdditiveReference::First);
+const REST: LayerMode = LayerMode::Additive(AdditiveReference::Rest);
+
+/// Two joints at (1, 2, 3), the second with a morph weight of 0.5, and two properties: a number and a rotation.
+fn rig() -> (Library, SkeletonId) {
+    let rest = Transform { translation: DVec3::new(1.0, 2.0, 3.0), ..Transform::IDENTITY };
+    let joint = |name: &str, parent, weights| Joint { name: Some(name.into()), parent, rest, weights, matrix: None };
+    let joints = vec![joint("hip", None, vec![]), joint("knee", Some(0), vec![0.5])];
+    let property = |name: &str, rest: &[f64], rotation| Property { name: name.into(), rest: rest.to_vec(), rotation };
+    let properties = vec![property("/light", &[4.0], false), property("/turn", &[0.0, 0.0, 0.0, 1.0], true)];
+    let mut library = Library::new();
+    let skeleton = library.add_skeleton(Skeleton::new(None, joints, properties).unwrap());
+    (library, skeleton)
+}
+
+fn steady(width: usize, values: &[f64]) -> Curve {
+    curve(Interpolation::Linear, width, &[0.0], values)
+}
+
+/// A clip of 1 s in which tracks go from a value to another.
+fn add(library: &mut Library, skeleton: SkeletonId, tracks: Vec<(Target, Curve)>) -> ClipId {
+    let tracks = tracks.into_iter().map(|(target, curve)| Track::new(target, curve)).collect();
+    library.add_clip(Clip::new(None, skeleton, tracks)).unwrap()
+}
+
+fn moved(to: [f64; 3]) -> (Target, Curve) {
+    (Target::Translation(0), steady(3, &to))
+}
+
+fn turned(axis: DVec3, angle: f64) -> (Target, Curve) {
+    (Target::Rotation(0), steady(4, &degrees(axis, angle).to_array()))
+}
+
+fn at(clip: ClipId, weight: f64, mode: LayerMode) -> Layer {
+    Layer { weight, mode, ..Layer::new(clip, LayerTime::At(0.0)) }
+}
+
+fn blend(clip: ClipId, weight: f64) -> Layer {
+    at(clip, weight, LayerMode::Blend)
+}
+
+/// Asks every engine for the pose of an instance at a tick.
+fn check(library: &Library, layers: &[Layer], now: Ticks, check: impl Fn(&Pose, &str)) {
+    let mut crowd = Crowd::new();
+    crowd.push(library.skeleton_ids().next().unwrap(), layers).unwrap();
+    each_engine(library, |engine| {
+        let poses = engine.evaluate(&crowd, now, Outputs::ALL).unwrap();
+        check(&poses.instances[0], engine.engine());
+    });
+}
+
+fn check_x(library: &Library, layers: &[Layer], now: Ticks, x: f64) {
+    check(library, layers, now, |pose, name| assert_close(&[pose.local[0].translation.x], &[x], name));
+}
+
+#[test]
+fn what_blends_is_the_mean_and_the_rest_pose_fills_what_is_missing() {
+    let (mut library, skeleton) = rig();
+    let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x, x, x])]));
+    let now = Ticks(0);
+    check_x(&library, &[blend(a, 1.0)], now, 0.0);
+    check_x(&library, &[blend(a, 1.0), blend(b, 3.0)], now, 6.0);
+    check_x(&library, &[blend(b, 0.1)], now, 8.0);
+    // 0.025 x 8 + 0.075 x 1, over 0.1.
+    check_x(&library, &[blend(b, 0.025)], now, 2.75);
+    check_x(&library, &[blend(b, 0.02), blend(a, 0.03)], now, (0.02 * 8.0 + 0.05) / 0.1);
+    check_x(&library, &[blend(a, 0.0), blend(b, 0.0)], now, 1.0);
+    check_x(&library, &[], now, 1.0);
+    check_x(&library, &[blend(a, 0.0), blend(b, 2.0)], now, 8.0);
+}
+
+#[test]
+fn each_thing_is_blended_by_the_layers_that_have_it() {
+    let (mut library, skeleton) = rig();
+    let a = add(&mut library, skeleton, vec![moved([8.0; 3]), (Target::Weights(1), steady(1, &[1.0]))]);
+    let b = add(&mut library, skeleton, vec![(Target::Scale(0), steady(3, &[3.0; 3])), moved([0.0; 3])]);
+    let c = add(&mut library, skeleton, vec![(Target::Property(0), steady(1, &[10.0]))]);
+    check(&library, &[blend(a, 1.0), blend(b, 3.0), blend(c, 0.05)], Ticks(0), |pose, name| {
+        assert_vector(pose.local[0].translation, [2.0; 3], name);
+        assert_vector(pose.local[0].scale, [3.0; 3], name);
+        assert_vector(pose.local[1].translation, [1.0, 2.0, 3.0], name);
+        assert_close(&pose.weights, &[1.0], name);
+        // Half of 0.1, and half of it the rest.
+        assert_close(&pose.properties, &[7.0, 0.0, 0.0, 0.0, 1.0], name);
+    });
+}
+
+#[test]
+fn rotations_are_summed_in_the_hemisphere_of_the_first() {
+    let (mut library, skeleton) = rig();
+    let near = |sign: f64, angle: f64| (Target::Rotation(0), steady(4, &(degrees(DVec3::Y, angle) * sign).to_array()));
+    let [a, b] = [near(1.0, 30.0), near(-1.0, 90.0)].map(|track| add(&mut library, skeleton, vec![track]));
+    let half = (Target::Rotation(0), steady(4, &[0.0, 1.0, 0.0, 0.0]));
+    let [none, half] = [near(1.0, 0.0), half].map(|track| add(&mut library, skeleton, vec![track]));
+    let turn = |layers: &[Layer], expected: DQuat| {
+        check(&library, layers, Ticks(0), |pose, name| assert_rotation(pose.local[0].rotation, expected, name));
+    };
+    turn(&[blend(a, 1.0), blend(b, 1.0)], degrees(DVec3::Y, 60.0));
+    // A half turn is a right angle as quaternions go, and is not negated.
+    turn(&[blend(none, 1.0), blend(half, 1.0)], degrees(DVec3::Y, 90.0));
+    let sum = degrees(DVec3::Y, 30.0) * 1.0 + degrees(DVec3::Y, 90.0) * 3.0;
+    turn(&[blend(a, 1.0), blend(b, 3.0)], sum.normalize());
+    // The rest fills up in the hemisphere of the first with a weight, however it is stored.
+    let filled = degrees(DVec3::Y, 90.0) * 0.05 + DQuat::IDENTITY * 0.05;
+    turn(&[blend(a, 0.0), blend(b, 0.05)], filled.normalize());
+}
+
+#[test]
+fn an_override_goes_over_what_is_below_by_its_weight() {
+    let (mut library, skeleton) = rig();
+    let a = add(&mut library, skeleton, vec![moved([4.0; 3]), turned(DVec3::X, 0.0)]);
+    let b = add(&mut library, skeleton, vec![moved([8.0; 3]), turned(DVec3::X, 80.0)]);
+    let over = |weight| at(b, weight, LayerMode::Override);
+    check_x(&library, &[blend(a, 1.0), over(0.25)], Ticks(0), 5.0);
+    check_x(&library, &[over(0.25), blend(a, 1.0)], Ticks(0), 5.0);
+    check_x(&library, &[blend(a, 1.0), over(7.0)], Ticks(0), 8.0);
+    check_x(&library, &[over(0.5)], Ticks(0), 4.5);
+    check_x(&library, &[blend(a, 1.0), over(0.0)], Ticks(0), 4.0);
+    check_x(&library, &[over(0.5), over(0.5)], Ticks(0), 6.25);
+    let between = (DQuat::IDENTITY * 0.75 + degrees(DVec3::X, 80.0) * 0.25).normalize();
+    check(&library, &[blend(a, 1.0), over(0.25)], Ticks(0), |pose, name| {
+        assert_rotation(pose.local[0].rotation, between, name);
+    });
+}
+
+#[test]
+fn an_additive_layer_adds_its_difference_from_its_start_or_from_the_rest() {
+    let (mut library, skeleton) = rig();
+    let line = |target, width, from: &[f64], to: &[f64]| {
+        (target, curve(Interpolation::Linear, width, &[0.0, 1.0], &[from, to].concat()))
+    };
+    let base = add(&mut library, skeleton, vec![moved([10.0; 3]), turned(DVec3::Y, 90.0)]);
+    let quarter = degrees(DVec3::X, 90.0).to_array();
+    let added = add(
+        &mut library,
+        skeleton,
+        vec![
+            line(Target::Translation(0), 3, &[2.0; 3], &[6.0; 3]),
+            line(Target::Rotation(0), 4, &degrees(DVec3::X, 30.0).to_array(), &quarter),
+            line(Target::Scale(0), 3, &[2.0, 1e-7, 2.0], &[6.0, 1.0, 2.0]),
+            line(Target::Weights(1), 1, &[0.25], &[0.75]),
+            line(Target::Property(0), 1, &[1.0], &[3.0]),
+            line(Target::Property(1), 4, &[0.0, 0.0, 0.0, 1.0], &quarter),
+        ],
+    );
+    let layer = |weight, mode| Layer { weight, mode, ..Layer::new(added, LayerTime::At(1.0)) };
+    let half = |delta: DQuat, weight: f64| (DQuat::IDENTITY * (1.0 - weight) + delta * weight).normalize();
+    check(&library, &[blend(base, 1.0), layer(0.5, FIRST)], Ticks(0), |pose, name| {
+        assert_vector(pose.local[0].translation, [12.0; 3], name);
+        // 1 + 0.5 (3 - 1); a reference of nothing is compared to by 1.
+        assert_vector(pose.local[0].scale, [2.0, 1.0, 1.0], name);
+        let turned = degrees(DVec3::Y, 90.0) * half(degrees(DVec3::X, 60.0), 0.5);
+        assert_rotation(pose.local[0].rotation, turned, name);
+        assert_close(&pose.weights, &[0.75], name);
+        assert_close(&pose.properties[..1], &[5.0], name);
+        let property = DQuat::from_slice(&pose.properties[1..]);
+        assert_rotation(property, half(degrees(DVec3::X, 90.0), 0.5), name);
+    });
+    check(&library, &[blend(base, 1.0), layer(1.0, REST)], Ticks(0), |pose, name| {
+        assert_vector(pose.local[0].translation, [15.0, 14.0, 13.0], name);
+        assert_vector(pose.local[0].scale, [6.0, 1.0, 2.0], name);
+        assert_rotation(pose.local[0].rotation, degrees(DVec3::Y, 90.0) * degrees(DVec3::X, 90.0), name);
+        assert_close(&pose.weights, &[0.75], name);
+        assert_close(&pose.properties[..1], &[3.0], name);
+    });
+    // The weight is not kept within 1.
+    check(&library, &[layer(2.0, FIRST)], Ticks(0), |pose, name| {
+        assert_vector(pose.local[0].translation, [9.0, 10.0, 11.0], name);
+        assert_vector(pose.local[0].scale, [5.0, 1.0, 1.0], name);
+        assert_rotation(pose.local[0].rotation, half(degrees(DVec3::X, 60.0), 2.0), name);
+    });
+}
+
+#[test]
+fn masks_weigh_joints_and_their_morph_weights_and_leave_properties_alone() {
+    let (mut library, skeleton) = rig();
+    let both = |x: f64| {
+        vec![
+            moved([x; 3]),
+            (Target::Translation(1), steady(3, &[x; 3])),
+            (Target::Weights(1), steady(1, &[x])),
+            (Target::Property(0), steady(1, &[x])),
+        ]
+    };
+    let [a, b] = [both(0.0), both(8.0)].map(|tracks| add(&mut library, skeleton, tracks));
+    let (mask, unknown) =
+        Mask::named(None, (skeleton, library.skeleton(skeleton)), &[("knee", 0.5), ("tail", 1.0)], false).unwrap();
+    assert_eq!((&mask.weights[..], unknown), (&[0.0, 0.5][..], vec!["tail"]));
+    let mask = Some(library.add_mask(mask).unwrap());
+    let over = Layer { mask, ..at(b, 1.0, LayerMode::Override) };
+    check(&library, &[blend(a, 1.0), over], Ticks(0), |pose, name| {
+        assert_vector(pose.local[0].translation, [0.0; 3], name);
+        assert_vector(pose.local[1].translation, [4.0; 3], name);
+        assert_close(&pose.weights, &[4.0], name);
+        assert_close(&pose.properties[..1], &[8.0], name);
+    });
+    // Two that blend, of which the second has half its weight at the knee, and none at the hip.
+    check(&library, &[blend(a, 1.0), Layer { mask, ..blend(b, 1.0) }], Ticks(0), |pose, name| {
+        assert_vector(pose.local[0].translation, [0.0; 3], name);
+        assert_vector(pose.local[1].translation, [8.0 / 3.0; 3], name);
+        assert_close(&pose.properties[..1], &[4.0], name);
+    });
+}
+
+#[test]
+fn fades_are_on_the_crowds_clock() {
+    let (mut library, skeleton) = rig();
+    let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3])]));
+    let seconds = Ticks::from_seconds;
+    let fade = |start: f64, length: f64, shape| Some(Fade { start: seconds(start), length: seconds(length), shape });
+    let layers = [
+        Layer { fade_out: fade(1.0, 2.0, FadeShape::Linear), ..blend(a, 1.0) },
+        Layer { fade_in: fade(1.0, 2.0, FadeShape::Linear), ..blend(b, 1.0) },
+    ];
+    for (time, x) in [(0.0, 0.0), (1.0, 0.0), (1.5, 2.0), (2.0, 4.0), (3.0, 8.0), (1e6, 8.0)] {
+        check_x(&library, &layers, seconds(time), x);
+    }
+    let smooth = Layer { fade_in: fade(0.0, 1.0, FadeShape::Smooth), ..at(b, 1.0, LayerMode::Override) };
+    for (time, weight) in [(0.25, 0.15625), (0.5, 0.5), (2.0, 1.0)] {
+        check_x(&library, &[blend(a, 1.0), smooth], seconds(time), 8.0 * weight);
+    }
+    let at_once = Layer { fade_in: fade(1.0, 0.0, FadeShape::Linear), ..at(b, 1.0, LayerMode::Override) };
+    check_x(&library, &[blend(a, 1.0), at_once], Ticks(seconds(1.0).0 - 1), 0.0);
+    check_x(&library, &[blend(a, 1.0), at_once], seconds(1.0), 8.0);
+    // In and out: both count.
+    let both = Layer { fade_out: fade(1.5, 2.0, FadeShape::Linear), ..smooth };
+    check_x(&library, &[blend(a, 1.0), both], seconds(2.5), 4.0);
+}
+
+#[test]
+fn layers_play_each_in_its_own_mode_and_pace() {
+    let (mut library, skeleton) = rig();
+    let line = |target| vec![(target, curve(Interpolation::Linear, 3, &[0.0, 2.0], &[0.0, 0.0, 0.0, 2.0, 2.0, 2.0]))];
+    let a = add(&mut library, skeleton, line(Target::Translation(0)));
+    let b = add(&mut library, skeleton, line(Target::Translation(1)));
+    let play = |clip, wrap, rate| Layer::new(clip, LayerTime::Playing(Playback::new(wrap, Ticks(0), rate)));
+    let layers = [play(a, WrapMode::Loop, 1.0), play(b, WrapMode::PingPong, 2.0)];
+    check(&library, &layers, Ticks::from_seconds(2.5), |pose, name| {
+        assert_vector(pose.local[0].translation, [0.5; 3], name);
+        assert_vector(pose.local[1].translation, [1.0; 3], name);
+    });
+}
+
+#[test]
+fn instances_of_few_and_of_many_layers_stand_in_one_crowd() {
+    let (mut library, skeleton) = rig();
+    let clips: Vec<ClipId> = (0..8).map(|x| add(&mut library, skeleton, vec![moved([f64::from(x); 3])])).collect();
+    let mut crowd = Crowd::new();
+    for instance in 0..300 {
+        let layers: Vec<Layer> = clips[..instance % 9].iter().map(|&clip| blend(clip, 1.0)).collect();
+        crowd.push(skeleton, &layers).unwrap();
+    }
+    each_engine(&library, |engine| {
+        let poses = engine.evaluate(&crowd, Ticks(0), Outputs { local: true, ..Outputs::NONE }).unwrap();
+        for (instance, pose) in poses.instances.iter().enumerate() {
+            let x = [1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5][instance % 9];
+            assert_close(&[pose.local[0].translation.x], &[x], &format!("{} {instance}", engine.engine()));
+        }
+    });
+}
+
+#[test]
+fn what_will_not_do_is_refused() {
+    let (mut library, skeleton) = rig();
+    let clip = add(&mut library, skeleton, vec![moved([0.0; 3])]);
+    let fault = |layer: Layer| match Crowd::new().push(skeleton, &[layer]) {
+        Err(Error::Instance { instance: 0, reason }) => reason,
+        other => panic!("{other:?}"),
+    };
+    for weight in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(fault(blend(clip, weight)).contains("weight"));
+    }
+    let negative = Fade { start: Ticks(0), length: Ticks(-1), shape: FadeShape::Linear };
+    assert!(fault(Layer { fade_in: Some(negative), ..blend(clip, 1.0) }).contains("negative"));
+    assert!(matches!(Crowd::new().push(skeleton, &[blend(clip, 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
+
+    let other = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());
+    let mask = |skeleton, weights: &[f64]| Mask { name: None, skeleton, weights: weights.to_vec() };
+    assert!(library.add_mask(mask(skeleton, &[1.0])).is_err() && library.add_mask(mask(other, &[-1.0])).is_err());
+    let theirs: MaskId = library.add_mask(mask(other, &[1.0])).unwrap();
+    let mut crowd = Crowd::new();
+    crowd.push(skeleton, &[Layer { mask: Some(theirs), ..blend(clip, 1.0) }]).unwrap();
+    each_engine(&library, |engine| {
+        let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
+        assert!(error.contains("another skeleton's"), "{}: {error}", engine.engine());
+    });
+}
