@@ -1,6 +1,7 @@
 //! Curves that stand where their target is: `curveDatas`, by path, then by property, or by component and property; and
 //! the `curveData` of the 2.x line, the same with frames in place of keys and values.
 
+use super::clip::is_something;
 use super::legacy::LegacyCurve;
 use super::node::Node;
 use super::reader::Reader;
@@ -116,10 +117,9 @@ fn of_property<'a>(
 
 fn of_frames<'a>(reader: &mut Reader<'_>, frames: &Node<'a>, target: TargetPath) -> Result<LegacyCurve<'a>, Fault> {
     let list = frames.list()?;
-    for index in 0..list.len() {
-        let motion = list.need(index)?.get("motionPath")?;
-        let path = motion.filter(|motion| motion.value().as_array().is_none_or(|points| !points.is_empty()));
-        if let Some(motion) = path {
+    reader.charge(list.place(), 8 * list.len())?;
+    for frame in list.nodes() {
+        if let Some(motion) = frame?.get("motionPath")?.filter(is_something) {
             reader.warn(motion.place(), "motion paths are not supported; the way is straight")?;
         }
     }
