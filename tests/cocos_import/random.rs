@@ -644,6 +644,10 @@ fn pose(mut library: Library, clip: &UnboundClip, slots: Slots, joints: Vec<Join
         return Outcome::Posed;
     }
     let curves = || clip.tracks.iter().flat_map(curves_of);
+    // Of so many seconds no engine closes the seams.
+    if curves().any(|curve| loops(curve) && curve.timeline().times().iter().any(|time| time.abs() > 1e6)) {
+        return Outcome::Posed;
+    }
     let length = clip.duration;
     // Nowhere near the seams of passes, where a rounding leads elsewhere.
     let times = [0.0, 0.09173, 0.26537, 0.51931, 0.76811, 0.98713].map(|part| LayerTime::At(part * length));
@@ -682,7 +686,7 @@ fn is_everyday(clip: &UnboundClip) -> bool {
 /// Whether an `f32` tells a curve's keys apart, and holds its values wherever an easing throws them.
 fn curve_is_everyday(curve: &Curve, length: f64) -> bool {
     let times = curve.timeline().times();
-    let apart = |pair: &[f64]| pair[0] == pair[1] || pair[1] - pair[0] >= 1e-4 * length;
+    let apart = |pair: &[f64]| pair[0] == pair[1] || pair[1] - pair[0] >= 1e-5 + 1e-4 * length;
     let shared = |pair: Option<&[f64]>| pair.is_some_and(|pair| pair[0] == pair[1]);
     // Where keys share the first or the last time, what is past it is another matter.
     !shared(times.get(..2))
@@ -692,11 +696,15 @@ fn curve_is_everyday(curve: &Curve, length: f64) -> bool {
         && curve.values().iter().all(|value| value.abs() <= 1e6)
 }
 
-/// Whether one of the times that are asked for, or the clip's end, is where a curve's loop begins anew: there, too.
+fn loops(curve: &Curve) -> bool {
+    curve.extrapolation().iter().any(|how| matches!(how, Extrapolation::Loop | Extrapolation::PingPong))
+}
+
+/// Whether one of the times that are asked for, or an end of the clip, is where a curve's loop begins anew, so that a
+/// rounding leads elsewhere.
 fn has_seam(curve: &Curve, crowd: &Crowd, length: f64) -> bool {
     let timeline = curve.timeline();
     let (first, span) = (timeline.first(), timeline.last() - timeline.first());
-    let loops = curve.extrapolation().iter().any(|how| matches!(how, Extrapolation::Loop | Extrapolation::PingPong));
     let asked = (0..crowd.len()).flat_map(|instance| crowd.layers(instance)).filter_map(|layer| match layer.time {
         LayerTime::At(time) => Some(time),
         LayerTime::Playing(_) => None,
@@ -706,5 +714,5 @@ fn has_seam(curve: &Curve, crowd: &Crowd, length: f64) -> bool {
         let inside = time >= first && time <= timeline.last();
         !inside && (passes - passes.round()).abs() * span <= 1e-6 + 1e-7 * length
     };
-    loops && span > 0.0 && asked.chain([0.0, length]).any(at_seam)
+    loops(curve) && span > 0.0 && asked.chain([0.0, length]).any(at_seam)
 }
