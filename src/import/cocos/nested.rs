@@ -5,7 +5,7 @@ use super::clip::is_something;
 use super::legacy::LegacyCurve;
 use super::node::Node;
 use super::reader::Reader;
-use super::target::{charge, segments};
+use super::target::segments;
 use crate::import::fault::Fault;
 use crate::model::unbound::TargetPath;
 
@@ -105,10 +105,10 @@ fn of_property<'a>(
     property: &'a str,
     curve: &Node<'a>,
 ) -> Result<LegacyCurve<'a>, Fault> {
-    charge(reader, curve, path)?;
+    let path = segments(reader, curve, path)?;
     reader.charge(curve.place(), component.map_or(0, str::len) + property.len() + size_of::<LegacyCurve<'_>>())?;
     let (component, property) = (component.map(str::to_owned), property.to_owned());
-    let target = TargetPath { path: segments(path), component, property, element: None };
+    let target = TargetPath { path, component, property, element: None };
     match curve.value().is_array() {
         true => of_frames(reader, curve, target),
         false => LegacyCurve::of_data(curve, target),

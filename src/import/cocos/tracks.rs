@@ -12,9 +12,6 @@ use crate::import::fault::Fault;
 use crate::model::curve::Curve;
 use crate::model::unbound::{TargetPath, UnboundCurves, UnboundTrack, ValueKind};
 
-/// Seconds about a key in which it is hit.
-pub(super) const WINDOW: f64 = 1e-6;
-
 /// Appends the tracks of `_tracks`.
 pub(super) fn tracks(reader: &mut Reader<'_>, list: &List<'_>, tracks: &mut Vec<UnboundTrack>) -> Result<(), Fault> {
     for track in list.nodes() {
