@@ -195,3 +195,29 @@ fn what_does_not_fit_is_refused() {
     // A billion seconds of loops of a second each.
     assert!(fault(vec![Track::component(target, 1, looped())]).contains("looped over the clip"));
 }
+
+#[test]
+fn keys_that_share_the_first_or_the_last_time_are_found_past_it_and_through_loops() {
+    let late = Timeline::snapping(vec![0.0, 0.04375, 0.04375], 1e-6).unwrap();
+    check(property(curve(late, Interpolation::Linear, 1, &[0.0, 1.0, 2.0]), None), &[(0.04375, 1.0), (0.09, 2.0)]);
+    let early = Timeline::snapping(vec![0.0, 0.0, 0.0, 0.0, 1.0], 1e-6).unwrap();
+    let looped = curve(early, Interpolation::Linear, 1, &[5.0, 6.0, 7.0, 0.0, 1.0]);
+    let looped = looped.with_extrapolation(Extrapolation::Clamp, Extrapolation::Loop);
+    check(property(looped, Some(2.5625)), &[(0.5, 0.5), (1.0, 1.0), (1.25, 0.25), (1.75, 0.75), (2.5, 0.5)]);
+}
+
+#[test]
+fn a_loop_far_longer_than_its_clip_does_no_harm() {
+    let timeline = Timeline::snapping(vec![1.0, 1e30], 1e-6).unwrap();
+    let looped = curve(timeline, Interpolation::Linear, 1, &[0.0, 1.0]);
+    let looped = looped.with_extrapolation(Extrapolation::Loop, Extrapolation::Clamp);
+    check(property(looped, Some(1.0)), &[(0.0, 1.0), (0.5, 1.0), (1.0, 0.0)]);
+}
+
+#[test]
+fn a_library_with_nothing_in_it_is_posed() {
+    let mut library = Library::new();
+    let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
+    let clip = library.add_clip(Clip { length: Some(1.0), ..Clip::new(None, skeleton, Vec::new()) }).unwrap();
+    each_engine(&library, |engine| assert_eq!(pose_at(engine, &library, clip, 0.5).local, []));
+}

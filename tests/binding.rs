@@ -166,3 +166,21 @@ fn every_track_has_a_slot_for_who_wants_to_see_its_value() {
         assert_close(&properties, &[1.0, 0.0, 3.0, 2.0, 2.0, 2.0], engine.engine());
     });
 }
+
+#[test]
+fn a_rotation_of_any_length_but_zero_turns_a_joint() {
+    let mut library = Library::new();
+    let skeleton = tree(&mut library, &[("a", None), ("b", Some(0))]);
+    let tracks = vec![
+        track("/a", "rotation", ValueKind::Quat, &[0.0, 0.0, 0.0, 1e-200, 0.0, 1e-200, 0.0, 0.0]),
+        track("/a/b", "rotation", ValueKind::Quat, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]),
+    ];
+    let binding = library.bind(skeleton, &clip(tracks), Slots::Bound).unwrap();
+    assert_eq!(binding.tracks[0], BoundTrack { joint: Some(Target::Rotation(0)), property: None });
+    assert_eq!(binding.tracks[1], BoundTrack { joint: None, property: Some(0) });
+    assert_eq!(binding.faults.iter().map(|fault| &fault.kind).collect::<Vec<_>>(), [&FaultKind::Value]);
+    each_engine(&library, |engine| {
+        let pose = pose_at(engine, &library, binding.clip, 1.0);
+        assert_rotation(pose.local[0].rotation, degrees(DVec3::Y, 180.0), engine.engine());
+    });
+}

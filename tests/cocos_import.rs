@@ -6,6 +6,8 @@ mod faults;
 mod figures;
 /// Files of each form become what they say.
 mod forms;
+/// Random files of each form are refused, or bound and posed by engines that agree, and never do harm.
+mod random;
 
 use std::path::Path;
 

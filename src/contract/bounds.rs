@@ -181,6 +181,9 @@ impl Local {
 fn rotation(curve: &Curve, slack: &Slack) -> f64 {
     let Place { key, fraction, hit, .. } = slack.place;
     let cubic = curve.interpolation() == Interpolation::CubicSpline;
+    if slack.on_seam {
+        return PI;
+    }
     if hit || curve.interpolation() == Interpolation::Step {
         return if cubic && largest(curve.value(key)) == 0.0 { PI } else { NARROW };
     }

@@ -2,6 +2,8 @@
 
 use std::f64::consts::FRAC_PI_2;
 
+use glam::DVec4;
+
 use crate::contract::bounds::size;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::easing::Easing;
@@ -41,17 +43,20 @@ pub struct Slack<'a> {
     pub place: Place,
     /// By how much the eased fraction may be off.
     eased: f64,
+    /// Whether the curve begins again here, and rounding decides on which side of that the time is.
+    pub on_seam: bool,
 }
 
 impl<'a> Slack<'a> {
     /// `rotation` says that the curve is one of rotations.
     pub fn new(curve: &'a Curve, time: f64, Clock(clock): Clock, rotation: bool) -> Self {
         let place = extrapolate::place(curve, time, rotation);
+        let on_seam = extrapolate::is_seam(curve, time);
         let Place { key, fraction, .. } = place;
         let easing = curve.easing_at(key);
         let custom = matches!(curve.interpolation(), Interpolation::Custom(_));
         if place.hit || place.straight || (easing.is_linear() && !custom) {
-            return Self { curve, place, eased: 0.0 };
+            return Self { curve, place, eased: 0.0, on_seam };
         }
         let times = curve.timeline().times();
         // Control points beyond 0 to 1 magnify the rounding before the curve is solved.
@@ -61,7 +66,7 @@ impl<'a> Slack<'a> {
         // A jump nearby may be on either side.
         let near = [fraction - off, fraction + off].map(|near| ease(easing, near.clamp(0.0, 1.0)) - eased);
         let off = near.into_iter().fold(0.0, |most: f64, off| most.max(off.abs()));
-        Self { curve, place: Place { fraction: eased, ..place }, eased: off }
+        Self { curve, place: Place { fraction: eased, ..place }, eased: off, on_seam }
     }
 
     /// How far the eased fraction goes, at least 1: what is interpolated has grown by that much.
@@ -74,8 +79,9 @@ impl<'a> Slack<'a> {
 
     /// By how much a value may be off.
     pub fn numbers(&self, vectors: bool) -> f64 {
+        let length = self.angle() + self.seam();
         if self.eased == 0.0 {
-            return 0.0;
+            return length;
         }
         let (from, to) = (self.curve.value(self.place.key), self.curve.value(self.place.key + 1));
         let change: Vec<f64> = match self.curve.interpolation() {
@@ -83,7 +89,29 @@ impl<'a> Slack<'a> {
             Interpolation::Slerp => from.iter().zip(to).map(|(from, to)| FRAC_PI_2 * (from.abs() + to.abs())).collect(),
             _ => from.iter().zip(to).map(|(from, to)| to - from).collect(),
         };
-        self.eased * self.steepness(size(&change, vectors), |tangent| size(tangent, vectors))
+        length + self.eased * self.steepness(size(&change, vectors), |tangent| size(tangent, vectors))
+    }
+
+    /// By how much a number may be off since quaternions of any length do not tell their angle exactly.
+    fn angle(&self) -> f64 {
+        let Place { key, fraction, hit, .. } = self.place;
+        if hit || self.curve.interpolation() != Interpolation::Slerp {
+            return 0.0;
+        }
+        let products = self.curve.value(key).iter().zip(self.curve.value(key + 1)).map(|(a, b)| (a * b).abs());
+        let off = FRACTION * products.sum::<f64>();
+        let at = |off| DVec4::from(sample::quaternion(self.curve, key, fraction, off));
+        [-off, off].into_iter().map(|off| (at(off) - at(0.0)).length()).fold(0.0, f64::max)
+    }
+
+    /// How far apart the two sides of a loop's seam are, where the time is on one but for rounding.
+    fn seam(&self) -> f64 {
+        if !self.on_seam {
+            return 0.0;
+        }
+        let keys = self.curve.timeline().len();
+        let pairs = self.curve.value(0).iter().zip(self.curve.value(keys - 1));
+        pairs.map(|(first, last)| (last - first).abs()).sum()
     }
 
     /// The largest number that an interpolator makes here, and by how much it may be off, since the fraction may be.
@@ -92,7 +120,8 @@ impl<'a> Slack<'a> {
         let here = at(self.place.fraction);
         let near = [-self.eased, self.eased].map(|off| at(self.place.fraction + off));
         let off = near.iter().flatten().zip(here.iter().cycle()).map(|(near, here)| (near - here).abs());
-        (size(&here, false), off.fold(0.0, f64::max))
+        let seam = if self.on_seam { f64::INFINITY } else { 0.0 };
+        (size(&here, false), off.fold(seam, f64::max))
     }
 
     /// By how many radians a rotation between keys this many radians apart may be off, before it is normalised.

@@ -3,8 +3,6 @@
 use std::sync::Mutex;
 use std::thread;
 
-use glam::Vec4;
-
 use crate::cpu::layers;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
 use crate::error::Error;
@@ -103,13 +101,10 @@ impl CpuEngine {
 
     /// Poses all instances of a crowd at a time of its clock.
     pub fn pose(&self, crowd: &mut CpuCrowd, now: Ticks) {
-        let values = self.packing.arrays.values.as_slice();
-        // An empty array lies nowhere, and so is not aligned.
-        let values: &[Vec4] = if values.is_empty() { &[] } else { bytemuck::cast_slice(values) };
         for (packed, group) in crowd.packed.groups.iter().zip(&mut crowd.groups) {
             let source = Source {
                 words: &self.packing.arrays.words,
-                values,
+                values: &self.packing.arrays.values,
                 skeleton: &self.packing.skeletons[group.skeleton.index()],
             };
             let layout = group.layout;

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use glam::DQuat;
-
 use crate::error::Error;
 use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
@@ -112,7 +110,7 @@ impl Library {
         let Some(found) = self.skeletons().get(skeleton.index()) else {
             return Err(Error::Usage(format!("there is no skeleton {}", skeleton.index())));
         };
-        let mut binder = Binder::new(self, found.clone(), slots);
+        let mut binder = Binder::new(self, found, slots);
         let nodes: Vec<Node> = (0..).zip(&clip.tracks).map(|(index, track)| binder.node(index, track)).collect();
         let later = later(clip, &nodes);
         let mut tracks = Vec::new();
@@ -201,7 +199,7 @@ struct Binder<'a> {
     library: &'a Library,
     skeleton: Skeleton,
     /// The first child of each name of a joint, or of the scene, and whether it has others of that name.
-    children: HashMap<(Option<usize>, String), (usize, bool)>,
+    children: HashMap<(Option<usize>, &'a str), (usize, bool)>,
     /// The only root.
     root: Option<usize>,
     /// Properties that no track of this clip fills yet, by name and width.
@@ -210,12 +208,12 @@ struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    fn new(library: &'a Library, skeleton: Skeleton, slots: Slots) -> Self {
+    fn new(library: &'a Library, skeleton: &'a Skeleton, slots: Slots) -> Self {
         let mut children = HashMap::new();
         let mut roots = Vec::new();
         for (index, joint) in skeleton.joints().iter().enumerate() {
             if let Some(name) = &joint.name {
-                let child = children.entry((joint.parent, name.clone()));
+                let child = children.entry((joint.parent, name.as_str()));
                 child.and_modify(|(_, several)| *several = true).or_insert((index, false));
             }
             if joint.parent.is_none() {
@@ -229,7 +227,7 @@ impl<'a> Binder<'a> {
             }
         }
         let root = if let [root] = roots[..] { Some(root) } else { None };
-        Self { library, skeleton, children, root, free, faults: Vec::new() }
+        Self { library, skeleton: skeleton.clone(), children, root, free, faults: Vec::new() }
     }
 
     fn fault(&mut self, track: usize, unbound: &UnboundTrack, kind: FaultKind) {
@@ -239,11 +237,11 @@ impl<'a> Binder<'a> {
     /// What the path of a track leads to.
     fn node(&mut self, index: usize, track: &UnboundTrack) -> Node {
         let path = &track.target.path;
-        let is_root = |name: &String| self.children.contains_key(&(None, name.clone()));
+        let is_root = |name: &String| self.children.contains_key(&(None, name.as_str()));
         let mut parent = if path.first().is_some_and(is_root) { None } else { self.root };
         let mut ambiguous = None;
         for name in path {
-            let Some(&(child, several)) = self.children.get(&(parent, name.clone())) else {
+            let Some(&(child, several)) = self.children.get(&(parent, name.as_str())) else {
                 self.fault(index, track, FaultKind::NoNode { name: name.clone() });
                 return Node::None;
             };
@@ -334,7 +332,7 @@ impl<'a> Binder<'a> {
 /// The track of a joint's rotation; none where the value is no rotation.
 fn rotation_track(track: &UnboundTrack, target: Target) -> Result<Vec<Track>, Error> {
     let UnboundCurves::Whole(curve) = &track.curves else { return Ok(Vec::new()) };
-    let zero = |key: usize| DQuat::from_slice(curve.value(key)).length_squared() == 0.0;
+    let zero = |key: usize| curve.value(key).iter().all(|&number| number == 0.0);
     let cubic = curve.interpolation() == Interpolation::CubicSpline;
     let rotations = track.kind == ValueKind::Quat && track.target.element.is_none() && curve.width() == 4;
     if !rotations || (!cubic && (0..curve.timeline().len()).any(zero)) {

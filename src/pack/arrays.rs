@@ -1,6 +1,7 @@
 //! The two arrays that everything is packed into.
 
 use bytemuck::Pod;
+use glam::Vec4;
 
 /// The two arrays.
 #[derive(Debug, Clone, Default)]
@@ -8,7 +9,7 @@ pub struct Arrays {
     /// Indices, key times, records.
     pub words: Vec<u32>,
     /// Keys, rest poses, matrices.
-    pub values: Vec<[f32; 4]>,
+    pub values: Vec<Vec4>,
 }
 
 /// Elements of the two arrays.
@@ -30,7 +31,7 @@ impl Arrays {
 
     /// Appends a value, and gives its place.
     pub fn push_value(&mut self, value: [f32; 4]) -> u32 {
-        self.values.push(value);
+        self.values.push(value.into());
         self.values.len() as u32 - 1
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3, DVec4};
+use glam::{DQuat, DVec3, DVec4, Vec4};
 
 use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
@@ -166,7 +166,7 @@ fn pack_keys(
     for (index, Shared { timeline, beyond, easing, columns }) in shared.into_iter().enumerate() {
         let row: usize = columns.iter().map(|column| values_a_key(column)).sum();
         let block = arrays.values.len();
-        arrays.values.resize(block + row * timeline.len(), [0.0; 4]);
+        arrays.values.resize(block + row * timeline.len(), Vec4::ZERO);
         let mut place = block;
         for column in columns {
             let count = values_a_key(column);
@@ -174,7 +174,7 @@ fn pack_keys(
             for key in 0..timeline.len() {
                 for number in 0..count {
                     let value = key_value(column, key, number, &mut previous);
-                    arrays.values[place + key * row + number] = value;
+                    arrays.values[place + key * row + number] = value.into();
                 }
             }
             let mode = mode(column);

@@ -1,6 +1,6 @@
 //! Skeletons with their skins.
 
-use glam::{DAffine3, DQuat};
+use glam::{DAffine3, DQuat, Vec4};
 
 use crate::model::rotation::unit;
 use crate::model::skeleton::Skeleton;
@@ -18,7 +18,7 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
     let inverse_binds = arrays.values.len() as u32;
     for skin in skins {
         arrays.words.extend(skin.joints.iter().map(|&joint| joint as u32));
-        arrays.values.extend(skin.inverse_bind.iter().flat_map(rows));
+        arrays.values.extend(skin.inverse_bind.iter().flat_map(rows).map(Vec4::from));
     }
     record::Skeleton {
         joint_count: skeleton.joints().len() as u32,
@@ -86,7 +86,7 @@ fn pack_ancestors(arrays: &mut Arrays, skeleton: &Skeleton) -> (u32, u32) {
 fn pack_rest(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     let place = arrays.values.len() as u32;
     let part = |part: usize| skeleton.joints().iter().map(move |joint| transform_parts(&joint.rest)[part]);
-    arrays.values.extend(part(0).chain(part(1)).chain(part(2)));
+    arrays.values.extend(part(0).chain(part(1)).chain(part(2)).map(Vec4::from));
     place
 }
 
@@ -100,7 +100,7 @@ fn pack_matrices(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
             None => arrays.words.push(NONE),
             Some(matrix) => {
                 arrays.words.push(arrays.values.len() as u32);
-                arrays.values.extend(rows(matrix));
+                arrays.values.extend(rows(matrix).map(Vec4::from));
             }
         }
     }

@@ -81,14 +81,15 @@ impl Timelines {
     }
 }
 
-/// For the start of each cell, and the end of the last, the last key at or before it.
+/// For the start of each cell the last key at or before it, and for the end of the last the last key.
 fn pack_table(arrays: &mut Arrays, times: &[f64], cells: usize) -> u32 {
     let table = arrays.words.len();
     let (first, span) = (times[0], times[times.len() - 1] - times[0]);
     let mut key = 0;
     for cell in 0..=cells {
         let start = first + span * cell as f64 / cells as f64;
-        while key + 1 < times.len() && times[key + 1] <= start {
+        // Rounding must not leave out the last key, or keys that share its time.
+        while key + 1 < times.len() && (times[key + 1] <= start || cell == cells) {
             key += 1;
         }
         arrays.words.push(key as u32);

@@ -77,6 +77,13 @@ impl Layout<'_> {
         Key { time: self.time(key) + later, map }
     }
 
+    /// All keys, so many spans later, up to where the next copy starts, to the last bit.
+    fn copy(&self, spans: f64) -> impl Iterator<Item = Key> {
+        let keys = (0..self.last).map(move |key| self.forward(key, spans * self.span));
+        let next = self.time(0) + (spans + 1.0) * self.span;
+        keys.chain([Key { time: next, ..self.forward(self.last, 0.0) }])
+    }
+
     /// A key at a time, on the way back to the one before.
     fn backward(&self, key: usize, time: f64) -> Key {
         let map =
@@ -102,8 +109,7 @@ impl Layout<'_> {
             }
             Extrapolation::Loop => {
                 for copy in (1..=copies).rev() {
-                    let later = -(copy as f64) * self.span;
-                    keys.extend((0..=last).map(|key| self.forward(key, later)));
+                    keys.extend(self.copy(-(copy as f64)));
                 }
             }
             Extrapolation::PingPong => {
@@ -143,15 +149,15 @@ impl Layout<'_> {
                 }
             }
             Extrapolation::Loop => {
+                let seam = keys.len();
+                // Up to the loop it stays on the last key.
+                lead(keys, (last - 1) as u32, 1.0, 0.0);
                 for copy in 1..=copies as usize {
-                    let later = copy as f64 * self.span;
-                    let seam = keys.len();
-                    keys.extend((0..=last).map(|key| self.forward(key, later)));
-                    if copy == 1 {
-                        // The last key's own time is still the last key's: the loop starts a hair later.
-                        keys[seam].time = end + end.abs().max(self.span) * 2.0_f64.powi(-44);
-                    }
+                    keys.extend(self.copy(copy as f64));
                 }
+                // The last key's own time is still the last key's: the loop starts a hair later.
+                let start = end + end.abs().max(self.span) * 2.0_f64.powi(-44);
+                keys[seam..].iter_mut().take_while(|key| key.time < start).for_each(|key| key.time = start);
             }
             Extrapolation::PingPong => {
                 for copy in 1..=copies as usize {

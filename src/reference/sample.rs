@@ -38,7 +38,7 @@ pub(crate) fn value_at(library: &Library, curve: &Curve, place: Place) -> Vec<f6
         Interpolation::Step | Interpolation::Custom(_) => curve.value(key).to_vec(),
         Interpolation::Linear => line(),
         Interpolation::CubicSpline => spline(curve, key, fraction),
-        Interpolation::Slerp => quaternion(curve, key, fraction).to_array().to_vec(),
+        Interpolation::Slerp => quaternion(curve, key, fraction, 0.0).to_array().to_vec(),
     }
 }
 
@@ -89,10 +89,12 @@ fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
 
 /// Spherical interpolation of quaternions that are taken as they are, as Cocos Creator does it: linear where they are so
 /// near that `1 - cos <= 1e-6`, else with the sines of their angle as weights, whatever their lengths.
-fn quaternion(curve: &Curve, key: usize, fraction: f64) -> DQuat {
+///
+/// `off` is added to the cosine of their angle, to see what comes of it.
+pub(crate) fn quaternion(curve: &Curve, key: usize, fraction: f64, off: f64) -> DQuat {
     let fraction = fraction.clamp(-MOST_ARCS, 1.0 + MOST_ARCS);
     let (a, b) = (DQuat::from_slice(curve.value(key)), DQuat::from_slice(curve.value(key + 1)));
-    let cosine = a.dot(b).abs();
+    let cosine = (a.dot(b).abs() + off).max(0.0);
     let b = if a.dot(b) < 0.0 { -b } else { b };
     if 1.0 - cosine <= 1e-6 {
         return a * (1.0 - fraction) + b * fraction;

@@ -107,12 +107,13 @@ fn last_key(lists: &[KeyList<'_>], curves: &[LegacyCurve<'_>], tracks: &[Unbound
         }
     }
     for track in tracks {
-        let curves = match &track.curves {
-            UnboundCurves::Empty => &[][..],
-            UnboundCurves::Whole(curve) => &[Some(curve.clone())],
-            UnboundCurves::Channels(curves) => curves,
+        let (whole, channels) = match &track.curves {
+            UnboundCurves::Empty => (None, &[][..]),
+            UnboundCurves::Whole(curve) => (Some(curve), &[][..]),
+            UnboundCurves::Channels(curves) => (None, &curves[..]),
         };
-        last = curves.iter().flatten().map(|curve| curve.timeline().last()).fold(last, f64::max);
+        let curves = whole.into_iter().chain(channels.iter().flatten());
+        last = curves.map(|curve| curve.timeline().last()).fold(last, f64::max);
     }
     Ok(last)
 }

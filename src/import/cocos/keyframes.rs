@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::node::{List, Node};
 use super::reader::Reader;
-use super::tracks::WINDOW;
 use crate::import::fault::Fault;
 use crate::model::curve::Extrapolation;
 use crate::model::timeline::Timeline;
+
+/// Seconds about a key in which it is hit.
+const WINDOW: f64 = 1e-6;
 
 /// The times and the keyframes of a curve.
 pub(super) struct Keyframes<'a> {

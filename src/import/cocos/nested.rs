@@ -1,10 +1,11 @@
 //! Curves that stand where their target is: `curveDatas`, by path, then by property, or by component and property; and
 //! the `curveData` of the 2.x line, the same with frames in place of keys and values.
 
+use super::clip::is_something;
 use super::legacy::LegacyCurve;
 use super::node::Node;
 use super::reader::Reader;
-use super::target::{charge, segments};
+use super::target::segments;
 use crate::import::fault::Fault;
 use crate::model::unbound::TargetPath;
 
@@ -104,10 +105,10 @@ fn of_property<'a>(
     property: &'a str,
     curve: &Node<'a>,
 ) -> Result<LegacyCurve<'a>, Fault> {
-    charge(reader, curve, path)?;
+    let path = segments(reader, curve, path)?;
     reader.charge(curve.place(), component.map_or(0, str::len) + property.len() + size_of::<LegacyCurve<'_>>())?;
     let (component, property) = (component.map(str::to_owned), property.to_owned());
-    let target = TargetPath { path: segments(path), component, property, element: None };
+    let target = TargetPath { path, component, property, element: None };
     match curve.value().is_array() {
         true => of_frames(reader, curve, target),
         false => LegacyCurve::of_data(curve, target),
@@ -116,10 +117,9 @@ fn of_property<'a>(
 
 fn of_frames<'a>(reader: &mut Reader<'_>, frames: &Node<'a>, target: TargetPath) -> Result<LegacyCurve<'a>, Fault> {
     let list = frames.list()?;
-    for index in 0..list.len() {
-        let motion = list.need(index)?.get("motionPath")?;
-        let path = motion.filter(|motion| motion.value().as_array().is_none_or(|points| !points.is_empty()));
-        if let Some(motion) = path {
+    reader.charge(list.place(), 8 * list.len())?;
+    for frame in list.nodes() {
+        if let Some(motion) = frame?.get("motionPath")?.filter(is_something) {
             reader.warn(motion.place(), "motion paths are not supported; the way is straight")?;
         }
     }

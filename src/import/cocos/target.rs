@@ -7,16 +7,12 @@ use super::value::element;
 use crate::import::fault::Fault;
 use crate::model::unbound::TargetPath;
 
-/// The names of a path, from the root down.
-pub(super) fn segments(path: &str) -> Vec<String> {
-    path.split('/').filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
-}
-
-/// Takes note of the names of a path.
-pub(super) fn charge(reader: &mut Reader<'_>, node: &Node<'_>, path: &str) -> Result<(), Fault> {
+/// The names of a path that counts at a node, from the root down.
+pub(super) fn segments(reader: &mut Reader<'_>, node: &Node<'_>, path: &str) -> Result<Vec<String>, Fault> {
     const SEGMENT_BYTES: usize = 48;
-    let segments = path.split('/').filter(|segment| !segment.is_empty()).count();
-    reader.charge(node.place(), path.len() + SEGMENT_BYTES * segments)
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    reader.charge(node.place(), path.len() + SEGMENT_BYTES * segments.clone().count())?;
+    Ok(segments.map(str::to_owned).collect())
 }
 
 /// The target of a list of modifiers and of what adapts the value to it, if anything; `None`, with a warning, where it is
@@ -60,8 +56,7 @@ fn modify(reader: &mut Reader<'_>, target: &mut TargetPath, modifier: &Node<'_>)
             if target.component.is_none() && target.property.is_empty() =>
         {
             let path = modifier.need("path")?;
-            charge(reader, &path, path.text()?)?;
-            target.path.append(&mut segments(path.text()?));
+            target.path.append(&mut segments(reader, &path, path.text()?)?);
             Ok(true)
         }
         Some("cc.animation.ComponentPath" | "cc.ComponentPath" | "cc.ComponentModifier")

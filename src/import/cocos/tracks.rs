@@ -12,9 +12,6 @@ use crate::import::fault::Fault;
 use crate::model::curve::Curve;
 use crate::model::unbound::{TargetPath, UnboundCurves, UnboundTrack, ValueKind};
 
-/// Seconds about a key in which it is hit.
-pub(super) const WINDOW: f64 = 1e-6;
-
 /// Appends the tracks of `_tracks`.
 pub(super) fn tracks(reader: &mut Reader<'_>, list: &List<'_>, tracks: &mut Vec<UnboundTrack>) -> Result<(), Fault> {
     for track in list.nodes() {
@@ -153,10 +150,11 @@ fn array(
     target: TargetPath,
     tracks: &mut Vec<UnboundTrack>,
 ) -> Result<(), Fault> {
-    let names = target.path.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>();
+    let path = target.path.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>();
+    let names = path + target.component.as_ref().map_or(0, String::len) + target.property.len();
     for (index, channel) in track.need("_channels")?.list()?.nodes().enumerate() {
         let channel = channel?;
-        reader.charge(channel.place(), CURVE_BYTES + names + target.property.len())?;
+        reader.charge(channel.place(), CURVE_BYTES + names)?;
         if let Some(curve) = real(reader, &channel)? {
             let target = TargetPath { element: Some(index), ..target.clone() };
             tracks.push(UnboundTrack { target, kind: ValueKind::Number, curves: UnboundCurves::Whole(curve) });

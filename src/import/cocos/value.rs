@@ -1,5 +1,7 @@
 //! Values of keys, as they stand in a file, into numbers.
 
+use serde_json::Value;
+
 use super::node::Node;
 use super::reader::Reader;
 use crate::import::fault::Fault;
@@ -33,11 +35,10 @@ impl Shape {
         if first.value().is_number() {
             return Self::Plain(ValueKind::Number);
         }
-        let Some(items) = first.value().as_array().filter(|items| items.iter().all(|item| item.is_number())) else {
-            return Self::Held;
-        };
+        // Whether all are numbers is asked of short lists alone: many curves can refer to a long one.
+        let items = first.value().as_array().filter(|items| items.len() <= 4 && items.iter().all(Value::is_number));
         let rotation = target.component.is_none() && target.property == "rotation";
-        match (items.len(), target.property.as_str()) {
+        match (items.map_or(0, Vec::len), target.property.as_str()) {
             (3 | 4, "color") => Self::Plain(ValueKind::Color),
             (2, _) => Self::Plain(ValueKind::Vec2),
             (3, _) => Self::Plain(ValueKind::Vec3),
