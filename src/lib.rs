@@ -5,7 +5,7 @@
 //!
 //! * [`model`]: the nouns. A [`Library`] holds [`Skeleton`]s, [`Skin`]s and [`Clip`]s; a [`Crowd`] is the question,
 //!   [`Poses`] are the answer.
-//! * [`import`]: files to a [`Library`].
+//! * [`import`]: files to a [`Library`], or to an [`UnboundClip`] that [`Library::bind`] gives a skeleton.
 //! * [`pack`]: a library in flat arrays, a [`Packing`], which the fast engines read.
 //! * The engines, each an [`Evaluator`]: [`gpu`], [`cpu`], [`mod@reference`].
 //! * [`contract`]: how far an engine may be from the reference, and how far it is.
@@ -27,6 +27,14 @@
 //!   then misses its bound.
 //! * Easing is a matter of the search, not of the channels: a timeline with two easings is packed as two, which share their
 //!   key times. Each is then eased once an instance, and sampling need not know.
+//! * A curve that loops beyond its keys has its key times laid out over the clip by the packing, each saying which key it
+//!   stands for: kernels know of no loop, and values are stored once. The weighted tangents of a real curve are a Bezier
+//!   easing whose y is its own parameter, before an ordinary spline.
+//! * Colours leave the engines unrounded; who wants bytes cuts them last. Quaternions of properties are not normalised, as in
+//!   Cocos Creator; a joint's are.
+//! * Of Cocos Creator's figures one is not met on purpose: a quaternion whose w is 0 became one of w 1 in a constructor of that
+//!   engine's.
+//! * There are two kernels: one for instances of a single plain layer, one that mixes. What mixing needs costs nobody else.
 //! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
 //! * Files are parsed by our own small structs, not by the `gltf` crate, which refuses channels without a node (and with them
 //!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
