@@ -2,14 +2,14 @@
 
 use glam::{DQuat, DVec3};
 use posse::{
-    AdditiveReference, Clip, ClipId, Crowd, Curve, Error, Fade, FadeShape, Interpolation, Joint, Layer, LayerMode,
-    LayerTime, Library, Mask, MaskId, Outputs, Playback, Pose, Property, Skeleton, SkeletonId, Target, Ticks, Track,
-    Transform, WrapMode,
+    AdditiveReference, Clip, ClipId, CpuEngine, Crowd, Curve, Error, Evaluator, Fade, FadeShape, GpuEngine,
+    Interpolation, Joint, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Playback, Pose, Property,
+    Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
 };
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees};
-use crate::support::each_engine::each_engine;
+use crate::support::each_engine::{each_engine, gpu};
 
 const FIRST: LayerMode = LayerMode::Additive(AdditiveReference::First);
 const REST: LayerMode = LayerMode::Additive(AdditiveReference::Rest);
@@ -297,4 +297,43 @@ fn what_will_not_do_is_refused() {
         let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
         assert!(error.contains("another skeleton's"), "{}: {error}", engine.engine());
     });
+}
+
+#[test]
+fn one_instance_of_a_crowd_is_asked_for_without_the_others() {
+    let (mut library, skeleton) = rig();
+    let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3]), turned(DVec3::Z, 10.0 * x)]));
+    let mut crowd = Crowd::new();
+    for instance in 0..10 {
+        crowd.push(skeleton, &[blend(a, 1.0), blend(b, f64::from(instance))]).unwrap();
+    }
+    let mut engine = CpuEngine::new(&library).unwrap();
+    let all = engine.evaluate(&crowd, Ticks(7), Outputs::ALL).unwrap();
+    for (instance, pose) in all.instances.iter().enumerate() {
+        assert_eq!(&engine.query(&crowd, instance, Ticks(7), Outputs::ALL).unwrap(), pose);
+    }
+    assert!(matches!(engine.query(&crowd, 10, Ticks(7), Outputs::ALL), Err(Error::Instance { instance: 10, .. })));
+}
+
+#[test]
+fn an_engine_is_used_from_two_threads_in_turn() {
+    let (mut library, skeleton) = rig();
+    let clip = add(&mut library, skeleton, vec![moved([8.0; 3])]);
+    let mut crowd = Crowd::new();
+    crowd.push(skeleton, &[blend(clip, 1.0)]).unwrap();
+    let engines: [Box<dyn Evaluator + Send>; 2] =
+        [Box::new(CpuEngine::new(&library).unwrap()), Box::new(GpuEngine::new(&library, gpu()).unwrap())];
+    for mut engine in engines {
+        for _ in 0..2 {
+            let crowd = &crowd;
+            engine = std::thread::scope(|scope| {
+                let ask = move || {
+                    let poses = engine.evaluate(crowd, Ticks(0), Outputs::ALL).unwrap();
+                    assert_vector(poses.instances[0].local[0].translation, [8.0; 3], engine.engine());
+                    engine
+                };
+                scope.spawn(ask).join().unwrap()
+            });
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::contract::slack::{Clock, Slack};
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::id::{ClipId, SkeletonId};
 use crate::model::layer::Layer;
-use crate::model::library::{Library, is_rotation};
+use crate::model::library::Library;
 use crate::model::poses::Pose;
 use crate::model::skeleton::{Property, Skeleton};
 use crate::model::skin::Skin;
@@ -133,7 +133,7 @@ impl Local {
         let mut bounds = Self::at_rest(skeleton);
         let first_weight = |joint: usize| joints[..joint].iter().map(|joint| joint.weights.len()).sum::<usize>();
         for (track, &magnitude) in clip.tracks.iter().zip(magnitudes.of(library, id)) {
-            let turns = is_rotation(skeleton, track.target);
+            let turns = track.target.is_rotation(skeleton);
             let slack = Slack::new(&track.curve, time, clock, turns);
             let allowed = if turns {
                 rotation(&track.curve, &slack)

@@ -99,6 +99,23 @@ impl CpuEngine {
         group.numbers.pose(&self.packing.skeletons[group.skeleton.index()], &group.layout, place, outputs)
     }
 
+    /// The pose of one instance of a crowd at a tick, whoever poses the others: for what hangs on a joint, or for a game's
+    /// rules, beside a crowd that is on the GPU.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] where there is no such instance, or it does not fit the library.
+    pub fn query(&self, crowd: &Crowd, instance: usize, now: Ticks, outputs: Outputs) -> Result<Pose, Error> {
+        if instance >= crowd.len() {
+            let reason = format!("the crowd has {} instances", crowd.len());
+            return Err(Error::Instance { instance, reason });
+        }
+        let mut alone = Crowd::new();
+        alone.push(crowd.skeleton(instance), crowd.layers(instance))?;
+        let mut posed = self.crowd(&alone, outputs)?;
+        self.pose(&mut posed, now);
+        Ok(self.read(&posed, 0, outputs))
+    }
+
     /// Poses all instances of a crowd at a time of its clock.
     pub fn pose(&self, crowd: &mut CpuCrowd, now: Ticks) {
         for (packed, group) in crowd.packed.groups.iter().zip(&mut crowd.groups) {

@@ -1,17 +1,15 @@
 //! Everything that does not change from frame to frame.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::clip::Clip;
-use crate::model::curve::{Extrapolation, Interpolation};
+use crate::model::fit;
 use crate::model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId};
 use crate::model::interpolator::Interpolator;
 use crate::model::mask::{Mask, is_weight};
 use crate::model::skeleton::Skeleton;
 use crate::model::skin::Skin;
-use crate::model::track::{Target, Track};
 
 /// Skeletons, skins and clips: everything that does not change from frame to frame.
 ///
@@ -87,23 +85,8 @@ impl Library {
         let Some(skeleton) = self.skeletons.get(clip.skeleton.0) else {
             return Err(fault(0, format!("there is no skeleton {}", clip.skeleton.0)));
         };
-        check_play(&clip).map_err(Error::Usage)?;
-        let mut driven = Driven::default();
-        let mut keys = 0_usize;
-        for (index, track) in clip.tracks.iter().enumerate() {
-            check_track(self, skeleton, track).map_err(|reason| fault(index, reason))?;
-            if !driven.insert(track) {
-                return Err(fault(index, format!("{:?} is driven by an earlier track already", track.target)));
-            }
-            if clip.length.is_none() && track.curve.extrapolation() != [Extrapolation::Clamp; 2] {
-                return Err(fault(index, "its curve goes on beyond its keys, but the clip has no length".into()));
-            }
-            keys = keys.saturating_add(track.curve.looped_keys(clip.length));
-            if keys > MOST_LOOPED_KEYS {
-                let reason = format!("looped over the clip, its curves are more than {MOST_LOOPED_KEYS} keys");
-                return Err(fault(index, reason));
-            }
-        }
+        fit::check_play(&clip).map_err(Error::Usage)?;
+        fit::check_tracks(self, skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
         self.clips.push(clip);
         Ok(ClipId(self.clips.len() - 1))
     }
@@ -255,119 +238,5 @@ impl Library {
     /// The first clip of this name.
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
         self.clips.iter().position(|clip| clip.name.as_deref() == Some(name)).map(ClipId)
-    }
-}
-
-/// The most keys of a clip's curves with their loops.
-const MOST_LOOPED_KEYS: usize = 1 << 20;
-
-/// What the tracks of a clip drive.
-#[derive(Default)]
-struct Driven(HashMap<Target, Option<HashSet<usize>>>);
-
-impl Driven {
-    /// Notes what a track drives; `false` where that is driven already.
-    fn insert(&mut self, track: &Track) -> bool {
-        let twin = match track.target {
-            Target::Rotation(joint) => Some(Target::EulerAngles(joint)),
-            Target::EulerAngles(joint) => Some(Target::Rotation(joint)),
-            _ => None,
-        };
-        if twin.is_some_and(|twin| self.0.contains_key(&twin)) {
-            return false;
-        }
-        match track.component {
-            None => self.0.insert(track.target, None).is_none(),
-            Some(component) => match self.0.entry(track.target).or_insert_with(|| Some(HashSet::new())) {
-                Some(components) => components.insert(component),
-                None => false,
-            },
-        }
-    }
-}
-
-/// What is wrong with how a clip plays, if anything.
-fn check_play(clip: &Clip) -> Result<(), String> {
-    let name = clip.name.as_deref().unwrap_or("unnamed");
-    let length = clip.length.unwrap_or(0.0);
-    if !super::is_usable(length) || length < 0.0 {
-        return Err(format!("clip {name}: its length {length} is not a number of 0 or more"));
-    }
-    if clip.speed.is_nan() || clip.speed.abs() > 1e4 {
-        return Err(format!("clip {name}: its speed {} is not from -1e4 to 1e4", clip.speed));
-    }
-    if let Some(event) = clip.events.iter().find(|event| !super::is_usable(event.time)) {
-        return Err(format!("clip {name}: the time {} of event {} is no number", event.time, event.function));
-    }
-    match clip.events.is_sorted_by(|a, b| a.time <= b.time) {
-        true => Ok(()),
-        false => Err(format!("clip {name}: its events are not ordered by time")),
-    }
-}
-
-fn check_track(library: &Library, skeleton: &Skeleton, track: &Track) -> Result<(), String> {
-    let joint = |joint: usize| {
-        let count = skeleton.joints().len();
-        skeleton.joints().get(joint).ok_or_else(|| format!("there is no joint {joint}, the skeleton has {count}"))
-    };
-    let movable = |index: usize| {
-        let matrix = joint(index)?.matrix.is_some();
-        if matrix { Err(format!("joint {index} is given by a matrix and cannot be animated")) } else { Ok(()) }
-    };
-    let target_width = match track.target {
-        Target::Translation(index) | Target::Scale(index) | Target::EulerAngles(index) => movable(index).map(|()| 3)?,
-        Target::Rotation(index) => movable(index).map(|()| 4)?,
-        Target::Weights(index) => joint(index)?.weights.len(),
-        Target::Property(index) => {
-            let count = skeleton.properties().len();
-            let property = skeleton.properties().get(index);
-            property.ok_or_else(|| format!("there is no property {index}, the skeleton has {count}"))?.rest.len()
-        }
-    };
-    let curve = &track.curve;
-    let rotation = is_rotation(skeleton, track.target);
-    let width = match track.component {
-        None => target_width,
-        Some(_) if rotation => return Err("no single number of a rotation can be driven".into()),
-        Some(component) if component < target_width => 1,
-        Some(component) => {
-            return Err(format!("its target has {target_width} numbers, there is no number {component}"));
-        }
-    };
-    if let Interpolation::Custom(id) = curve.interpolation() {
-        let count = library.interpolators().len();
-        let interpolator = library.interpolators().get(id.0);
-        let interpolator = interpolator.ok_or_else(|| format!("there is no interpolator {}, but {count}", id.0))?;
-        let (from, to) = (interpolator.width(), interpolator.result_width());
-        if rotation || track.component.is_some() || !matches!(track.target, Target::Property(_)) {
-            return Err("an interpolator drives whole properties that are no rotations, nothing else".into());
-        }
-        if (curve.width(), width) != (from, to) {
-            let (curve, name) = (curve.width(), interpolator.name());
-            return Err(format!("{name} makes {to} numbers of {from}; the curve has {curve}, the property {width}"));
-        }
-        return Ok(());
-    }
-    if curve.width() != width {
-        return Err(format!("its curve is {} numbers wide, its target {width}", curve.width()));
-    }
-    if curve.interpolation() == Interpolation::Slerp && (rotation || !matches!(track.target, Target::Property(_))) {
-        return Err("rotations are interpolated spherically by LINEAR; SLERP is for other properties".into());
-    }
-    if rotation && curve.interpolation() != Interpolation::CubicSpline {
-        let zero = |key: &usize| curve.value(*key).iter().all(|&number| number == 0.0);
-        if let Some(key) = (0..curve.timeline().len()).find(zero) {
-            return Err(format!("the rotation at key {key} is the zero quaternion"));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a target is a quaternion that interpolates as a rotation.
-pub(crate) fn is_rotation(skeleton: &Skeleton, target: Target) -> bool {
-    match target {
-        Target::Rotation(_) => true,
-        Target::Property(index) => skeleton.properties()[index].rotation,
-        _ => false,
     }
 }

@@ -4,12 +4,14 @@
 //! The model holds `f64`: the numbers of a file as they stand, without a rounding of ours. The engines round once, in
 //! the packing; the reference computes with what is here. Constructors validate, so that evaluators need not.
 
+mod bind;
 pub mod binding;
 pub mod clip;
 pub mod crowd;
 pub mod curve;
 pub mod easing;
 pub mod event;
+mod fit;
 pub mod id;
 pub mod interpolator;
 pub mod layer;

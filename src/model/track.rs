@@ -1,6 +1,7 @@
 //! What a curve drives.
 
 use crate::model::curve::Curve;
+use crate::model::skeleton::Skeleton;
 
 /// What a curve drives. Joints and properties are those of the clip's skeleton, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +19,20 @@ pub enum Target {
     Weights(usize),
     /// A property of the skeleton, as wide as the property.
     Property(usize),
+}
+
+impl Target {
+    /// Whether the target is a quaternion that interpolates as a rotation.
+    ///
+    /// # Panics
+    /// Where it is a property that the skeleton does not have.
+    pub fn is_rotation(self, skeleton: &Skeleton) -> bool {
+        match self {
+            Self::Rotation(_) => true,
+            Self::Property(index) => skeleton.properties()[index].rotation,
+            _ => false,
+        }
+    }
 }
 
 /// A target and the curve that drives it.

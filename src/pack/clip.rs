@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3, DVec4, Vec4};
 use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::interpolator::Interpolator;
-use crate::model::library::{Library, is_rotation};
+use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
@@ -109,7 +109,7 @@ fn columns<'a>(library: &'a Library, skeleton: &Skeleton, clip: &'a Clip) -> Vec
     let mut columns = Vec::new();
     for track in &clip.tracks {
         let (target, curve) = (track.target, &track.curve);
-        let rotation = is_rotation(skeleton, target);
+        let rotation = target.is_rotation(skeleton);
         let constant = curve.is_constant();
         let beyond = Beyond::new(curve, rotation, clip.length);
         let width = curve.width();

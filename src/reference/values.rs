@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use glam::{DQuat, DVec3};
 
 use crate::model::clip::Clip;
-use crate::model::library::{Library, is_rotation};
+use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;
 use crate::model::track::{Target, Track};
@@ -72,7 +72,7 @@ impl Values {
         time: f64,
         euler_angles: &mut HashMap<usize, DVec3>,
     ) {
-        if is_rotation(skeleton, track.target) {
+        if track.target.is_rotation(skeleton) {
             let rotation = sample::rotation(&track.curve, time);
             match track.target {
                 Target::Property(property) => self.properties[property] = rotation.to_array().to_vec(),

@@ -45,6 +45,9 @@ pub struct Args {
     /// Levels of the generated rigs' hierarchy, as far as their joints suffice.
     #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     depth: u32,
+    /// Layers of each instance, blended with equal weights.
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1], value_parser = clap::value_parser!(u32).range(1..=Crowd::MAX_LAYERS as i64))]
+    layers: Vec<u32>,
     /// The engines; `gpu` takes a software adapter where there is no other.
     #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',', default_values_t = [Choice::Gpu, Choice::Cpu, Choice::Reference])]
     engines: Vec<Choice>,
@@ -75,7 +78,9 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         }
     }
     let mut report = Report::default();
-    let progress = Progress::new(libraries.len() * args.instances.len() * args.engines.len(), "cases");
+    let sizes = args.instances.iter().flat_map(|&instances| args.layers.iter().map(move |&layers| (instances, layers)));
+    let sizes: Vec<(u32, u32)> = sizes.collect();
+    let progress = Progress::new(libraries.len() * sizes.len() * args.engines.len(), "cases");
     for &choice in &args.engines {
         for (library, joints) in &libraries {
             let engine = match Engine::open(library, choice) {
@@ -91,12 +96,12 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
             if let (Engine::Gpu(engine), None) = (&engine, report.write_bandwidth) {
                 report.write_bandwidth = Some(write_bandwidth(engine.gpu())?);
             }
-            for &instances in &args.instances {
-                let crowd = crowd(library, instances)?;
+            for &(instances, layers) in &sizes {
+                let crowd = crowd(library, instances, layers)?;
                 let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN };
                 let measured = engine.measure(&subject, Duration::from_secs_f64(args.seconds))?;
                 let keys = args.file.is_none().then_some(args.keys);
-                report.cases.push(Case::new(*joints, keys, measured));
+                report.cases.push(Case::new(*joints, layers, keys, measured));
                 progress.add(1);
             }
         }
@@ -121,16 +126,19 @@ fn libraries(args: &Args) -> Result<Vec<(Library, usize)>, Error> {
     args.joints.iter().map(rig).collect()
 }
 
-/// Instances that play all clips in turn, each at its own time.
-fn crowd(library: &Library, instances: u32) -> Result<Crowd, Error> {
+/// Instances that play all clips in turn, each layer at its own time.
+fn crowd(library: &Library, instances: u32, layers: u32) -> Result<Crowd, Error> {
     let clips: Vec<ClipId> = library.clip_ids().collect();
     let mut crowd = Crowd::new();
     for instance in 0..instances as usize {
-        let clip = clips[instance % clips.len()];
-        // The golden ratio spreads any number of starts evenly over a minute.
-        let start = Ticks::from_seconds(-60.0 * (instance as f64 * 0.618_033_988_749_894_9).fract());
-        let time = LayerTime::Playing(Playback::looping(start, 1.0));
-        crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)])?;
+        let skeleton = library.clip(clips[instance % clips.len()]).skeleton;
+        let layer = |layer: usize| {
+            let clip = clips[(instance + layer) % clips.len()];
+            // The golden ratio spreads any number of starts evenly over a minute.
+            let spread = (instance * layers as usize + layer) as f64 * 0.618_033_988_749_894_9;
+            Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks::from_seconds(-60.0 * spread.fract()), 1.0)))
+        };
+        crowd.push(skeleton, &(0..layers as usize).map(layer).collect::<Vec<_>>())?;
     }
     Ok(crowd)
 }

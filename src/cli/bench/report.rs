@@ -19,14 +19,15 @@ pub struct Report {
 /// A crowd on an engine.
 pub struct Case {
     joints: usize,
+    layers: u32,
     keys: Option<u32>,
     measured: Measurement,
 }
 
 impl Case {
-    /// A measured crowd of rigs of so many joints; of generated ones, with so many keys a track.
-    pub fn new(joints: usize, keys: Option<u32>, measured: Measurement) -> Self {
-        Self { joints, keys, measured }
+    /// A measured crowd of rigs of so many joints and layers; of generated ones, with so many keys a track.
+    pub fn new(joints: usize, layers: u32, keys: Option<u32>, measured: Measurement) -> Self {
+        Self { joints, layers, keys, measured }
     }
 
     fn is_within(&self) -> bool {
@@ -48,7 +49,7 @@ impl Case {
             "adapter": measured.adapter,
             "instances": measured.instances,
             "joints": self.joints,
-            "layers": 1,
+            "layers": self.layers,
             "keys": self.keys,
             "outputs": ["skin"],
             "joints_per_second": measured.joints_per_second(),
@@ -107,8 +108,8 @@ impl Report {
         }
         writeln!(
             out,
-            "\n{:<10} {:>9} {:>7} {:>11} {:>10} {:>10} {:>10} {:>7}  check",
-            "engine", "instances", "joints", "Mjoints/s", "ms", "p5", "p95", "of peak"
+            "\n{:<10} {:>9} {:>7} {:>7} {:>11} {:>10} {:>10} {:>10} {:>7}  check",
+            "engine", "instances", "joints", "layers", "Mjoints/s", "ms", "p5", "p95", "of peak"
         )?;
         for case in &self.cases {
             let time = case.measured.device.unwrap_or(case.measured.wall);
@@ -121,10 +122,11 @@ impl Report {
             };
             writeln!(
                 out,
-                "{:<10} {:>9} {:>7} {:>11.2} {:>10.3} {:>10.3} {:>10.3} {:>7}  {check}",
+                "{:<10} {:>9} {:>7} {:>7} {:>11.2} {:>10.3} {:>10.3} {:>10.3} {:>7}  {check}",
                 case.measured.engine,
                 case.measured.instances,
                 case.joints,
+                case.layers,
                 case.measured.joints_per_second() / 1e6,
                 1e3 * time.median,
                 1e3 * time.p5,
@@ -132,9 +134,6 @@ impl Report {
                 share
             )?;
         }
-        writeln!(
-            out,
-            "\nskin matrices of one layer, 48 bytes a joint; the GPU's own clock where it has one, without reading back"
-        )
+        writeln!(out, "\nskin matrices, 48 bytes a joint; the GPU's own clock where it has one, without reading back")
     }
 }
