@@ -94,7 +94,6 @@ pub fn places(
     Ok(poses.instances.into_iter().map(|pose| pose.properties).collect())
 }
 
-#[allow(dead_code, reason = "tests use the rest")]
 fn main() -> Result<(), posse::Error> {
     let (library, clip) = library()?;
     let times = [0.0, 0.5, 0.99, 1.0, 1.5, 2.0];

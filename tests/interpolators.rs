@@ -12,6 +12,7 @@ use crate::support::assert_close::assert_close;
 use crate::support::each_engine::{each_engine, gpu};
 
 #[path = "../examples/custom_interpolation.rs"]
+#[expect(dead_code, reason = "its main prints what is asked for here")]
 mod example;
 
 #[test]
