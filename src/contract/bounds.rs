@@ -5,32 +5,23 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use glam::{DAffine3, DVec3, DVec4};
 
-use crate::contract::mixed::{self, LayerBounds};
+use crate::contract::sizes::{NARROW, largest, share_of, size};
 use crate::contract::slack::{Clock, Slack};
 use crate::model::curve::{Curve, Interpolation};
-use crate::model::id::{ClipId, SkeletonId};
-use crate::model::layer::Layer;
+use crate::model::id::ClipId;
 use crate::model::library::Library;
 use crate::model::poses::Pose;
 use crate::model::skeleton::{Property, Skeleton};
 use crate::model::skin::Skin;
-use crate::model::ticks::Ticks;
 use crate::model::track::Target;
 use crate::model::transform::Transform;
 use crate::reference::sample;
 use crate::reference::search::Place;
 
-/// Radians for a rotation, and the share of a magnitude for everything else.
-pub const NARROW: f64 = 2e-6;
 /// Radians for a rotation between keys more than 90 degrees apart.
 const WIDE: f64 = 2e-5;
 /// The shell of virtual vertices about a joint: metres at least, and share of the rig at least.
 const SHELL: (f64, f64) = (0.03, 0.03);
-
-/// A share of a magnitude, but no less than the smallest normal `f32`: below it GPUs may flush to zero.
-pub fn share_of(magnitude: f64) -> f64 {
-    (NARROW * magnitude).max(f64::from(f32::MIN_POSITIVE))
-}
 
 /// The largest magnitude in each track of the clips seen so far.
 #[derive(Default)]
@@ -43,11 +34,6 @@ impl Magnitudes {
             tracks.map(|track| magnitude(&track.curve, is_vector(track.target))).collect()
         })
     }
-}
-
-/// The size of an element: its length, or that of its largest number.
-pub fn size(element: &[f64], vectors: bool) -> f64 {
-    if vectors { element.iter().map(|x| x * x).sum::<f64>().sqrt() } else { largest(element) }
 }
 
 /// The largest magnitude of a curve: of its values, and of its tangents times the key interval; of whole elements as
@@ -72,10 +58,6 @@ fn is_vector(target: Target) -> bool {
     matches!(target, Target::Translation(_) | Target::Scale(_))
 }
 
-fn largest(numbers: &[f64]) -> f64 {
-    numbers.iter().fold(0.0, |largest, number| largest.max(number.abs()))
-}
-
 /// How far the local parts of one instance's pose may be off.
 #[derive(Debug, Clone)]
 pub struct Local {
@@ -92,24 +74,6 @@ pub struct Local {
 }
 
 impl Local {
-    pub fn new(
-        library: &Library,
-        skeleton_id: SkeletonId,
-        layers: &[Layer],
-        now: Ticks,
-        magnitudes: &mut Magnitudes,
-    ) -> Self {
-        let skeleton = library.skeleton(skeleton_id);
-        let bounds: Vec<LayerBounds> =
-            layers.iter().map(|layer| LayerBounds::new(library, layer, now, magnitudes)).collect();
-        match &bounds[..] {
-            [] => Self::at_rest(skeleton),
-            // What is alone and fills its place is mixed with nothing.
-            [only] if layers[0] == Layer::new(layers[0].clip, layers[0].time) => only.own.clone(),
-            _ => mixed::mix(skeleton, &Self::at_rest(skeleton), &bounds),
-        }
-    }
-
     /// The bounds of a rest pose.
     pub fn at_rest(skeleton: &Skeleton) -> Self {
         let joints = skeleton.joints();

@@ -4,8 +4,10 @@ use std::f64::consts::PI;
 
 use glam::{DQuat, DVec3};
 
-use crate::contract::bounds::{Local, Magnitudes, NARROW};
+use crate::contract::bounds::{Local, Magnitudes};
+use crate::contract::sizes::NARROW;
 use crate::contract::slack::Clock;
+use crate::model::id::SkeletonId;
 use crate::model::layer::{AdditiveReference, Layer, LayerMode};
 use crate::model::library::Library;
 use crate::model::skeleton::Skeleton;
@@ -18,17 +20,36 @@ use crate::reference::values::{Animated, Values};
 /// How far a weight may be off as a share of the layer's: a ramp is a quotient in `f32`.
 const WEIGHT: f64 = 4e-7;
 
+/// How far the local parts of one instance's pose may be off.
+pub fn bounds(
+    library: &Library,
+    skeleton_id: SkeletonId,
+    layers: &[Layer],
+    now: Ticks,
+    magnitudes: &mut Magnitudes,
+) -> Local {
+    let skeleton = library.skeleton(skeleton_id);
+    let bounds: Vec<LayerBounds> =
+        layers.iter().map(|layer| LayerBounds::new(library, layer, now, magnitudes)).collect();
+    match &bounds[..] {
+        [] => Local::at_rest(skeleton),
+        // What is alone and fills its place is mixed with nothing.
+        [only] if layers[0] == Layer::new(layers[0].clip, layers[0].time) => only.own.clone(),
+        _ => mix(skeleton, &Local::at_rest(skeleton), &bounds),
+    }
+}
+
 /// A layer, and the bounds of what it gives.
-pub struct LayerBounds<'a> {
+struct LayerBounds<'a> {
     played: Played<'a>,
     /// Of what its clip gives.
-    pub own: Local,
+    own: Local,
     /// Of what an additive layer is compared to.
     reference: Local,
 }
 
 impl<'a> LayerBounds<'a> {
-    pub fn new(library: &'a Library, layer: &Layer, now: Ticks, magnitudes: &mut Magnitudes) -> Self {
+    fn new(library: &'a Library, layer: &Layer, now: Ticks, magnitudes: &mut Magnitudes) -> Self {
         let clip = library.clip(layer.clip);
         let time = phase::clip_time(layer.time, now, clip);
         let mut at = |time, clock| Local::of_clip(library, layer.clip, time, clock, magnitudes);
@@ -67,7 +88,7 @@ fn terms<T>(
 }
 
 /// The bounds of what layers give together.
-pub fn mix(skeleton: &Skeleton, at_rest: &Local, layers: &[LayerBounds]) -> Local {
+fn mix(skeleton: &Skeleton, at_rest: &Local, layers: &[LayerBounds]) -> Local {
     let mut mixed = at_rest.clone();
     let rest = Values::at_rest(skeleton);
     for joint in 0..skeleton.joints().len() {

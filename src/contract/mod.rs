@@ -16,6 +16,7 @@
 
 mod bounds;
 mod mixed;
+mod sizes;
 mod slack;
 
 use glam::{DAffine3, DQuat, DVec3};
@@ -125,7 +126,7 @@ pub fn compare(library: &Library, crowd: &Crowd, now: Ticks, expected: &Poses, a
     for (instance, expected) in expected.instances.iter().enumerate() {
         let (skeleton, layers) = (crowd.skeleton(instance), crowd.layers(instance));
         let truth = Reference::new(library).pose(skeleton, layers, now, outputs);
-        let local = Local::new(library, skeleton, layers, now, &mut magnitudes);
+        let local = mixed::bounds(library, skeleton, layers, now, &mut magnitudes);
         let space = Space::new(library.skeleton(skeleton), &truth, &local);
         let actual = actual.instances.get(instance).unwrap_or(&missing);
         let mut comparison = Comparison { library, skeleton, instance, expected, actual, report: &mut report };

@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use glam::DVec4;
 
-use crate::contract::bounds::size;
+use crate::contract::sizes::size;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::easing::Easing;
 use crate::model::layer::LayerTime;

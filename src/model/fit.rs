@@ -1,12 +1,16 @@
 //! Whether a clip fits its skeleton.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::model::clip::Clip;
 use crate::model::curve::{Extrapolation, Interpolation};
-use crate::model::library::Library;
+use crate::model::interpolator::Interpolator;
 use crate::model::skeleton::Skeleton;
 use crate::model::track::{Target, Track};
+
+/// Those of a library, by id.
+type Interpolators = [Arc<dyn Interpolator>];
 
 /// The most keys of a clip's curves with their loops.
 const MOST_LOOPED_KEYS: usize = 1 << 20;
@@ -56,12 +60,16 @@ pub(super) fn check_play(clip: &Clip) -> Result<(), String> {
 }
 
 /// Checks that a clip's tracks fit its skeleton, each target driven once. A fault comes with the index of its track.
-pub(super) fn check_tracks(library: &Library, skeleton: &Skeleton, clip: &Clip) -> Result<(), (usize, String)> {
+pub(super) fn check_tracks(
+    interpolators: &Interpolators,
+    skeleton: &Skeleton,
+    clip: &Clip,
+) -> Result<(), (usize, String)> {
     let mut driven = Driven::default();
     let mut keys = 0_usize;
     for (index, track) in clip.tracks.iter().enumerate() {
         let fault = |reason: String| Err((index, reason));
-        check_track(library, skeleton, track).or_else(fault)?;
+        check_track(interpolators, skeleton, track).or_else(fault)?;
         if !driven.insert(track) {
             return fault(format!("{:?} is driven by an earlier track already", track.target));
         }
@@ -76,7 +84,7 @@ pub(super) fn check_tracks(library: &Library, skeleton: &Skeleton, clip: &Clip) 
     Ok(())
 }
 
-fn check_track(library: &Library, skeleton: &Skeleton, track: &Track) -> Result<(), String> {
+fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track) -> Result<(), String> {
     let joint = |joint: usize| {
         let count = skeleton.joints().len();
         skeleton.joints().get(joint).ok_or_else(|| format!("there is no joint {joint}, the skeleton has {count}"))
@@ -106,8 +114,8 @@ fn check_track(library: &Library, skeleton: &Skeleton, track: &Track) -> Result<
         }
     };
     if let Interpolation::Custom(id) = curve.interpolation() {
-        let count = library.interpolators().len();
-        let interpolator = library.interpolators().get(id.0);
+        let count = interpolators.len();
+        let interpolator = interpolators.get(id.0);
         let interpolator = interpolator.ok_or_else(|| format!("there is no interpolator {}, but {count}", id.0))?;
         let (from, to) = (interpolator.width(), interpolator.result_width());
         if rotation || track.component.is_some() || !matches!(track.target, Target::Property(_)) {

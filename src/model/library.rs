@@ -86,7 +86,7 @@ impl Library {
             return Err(fault(0, format!("there is no skeleton {}", clip.skeleton.0)));
         };
         fit::check_play(&clip).map_err(Error::Usage)?;
-        fit::check_tracks(self, skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
+        fit::check_tracks(self.interpolators(), skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
         self.clips.push(clip);
         Ok(ClipId(self.clips.len() - 1))
     }

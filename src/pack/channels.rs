@@ -6,7 +6,7 @@ use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;
 use crate::model::track::Target;
 use crate::pack::arrays::Arrays;
-use crate::pack::clip::{Channels, Column};
+use crate::pack::column::{Channels, Column};
 use crate::pack::record::{Channel, MODE_CONSTANT, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST, ValueChannel};
 
 /// Channels of all joints' translations, then rotations, then scales.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3, DVec4, Vec4};
 
 use crate::model::clip::Clip;
-use crate::model::curve::{Curve, Interpolation};
-use crate::model::interpolator::Interpolator;
+use crate::model::curve::Interpolation;
 use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;
@@ -15,44 +14,14 @@ use crate::model::timeline::Timeline;
 use crate::model::track::{Target, Track};
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
+use crate::pack::column::{Channels, Column};
 use crate::pack::easing;
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
     self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP,
-    SHAPE_ROTATION,
 };
 use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
-
-/// Up to four numbers of a track, or all that an interpolator makes: what a channel samples.
-pub struct Column<'a> {
-    /// What is driven.
-    pub target: Target,
-    /// The first of the target's numbers, and how many.
-    pub place: (usize, usize),
-    /// The first of the curve's numbers, and how many.
-    part: (usize, usize),
-    curve: &'a Curve,
-    /// Whether they are a quaternion that interpolates as a rotation.
-    pub rotation: bool,
-    /// Whether the curve is one value for all times: asked once, since it looks at all keys.
-    constant: bool,
-    interpolator: Option<&'a dyn Interpolator>,
-    beyond: Beyond,
-}
-
-impl Column<'_> {
-    /// How a channel says how many numbers it has and what they mean, or whose interpolator makes them.
-    pub fn shape(&self) -> u32 {
-        match self.curve.interpolation() {
-            Interpolation::Custom(id) if !self.constant => id.index() as u32,
-            _ => self.place.1 as u32 | if self.rotation { SHAPE_ROTATION } else { 0 },
-        }
-    }
-}
-
-/// Channels, by target, the first of its numbers, and how many.
-pub type Channels = HashMap<(Target, (usize, usize)), Channel>;
 
 /// Packs a clip, and gives the place of its record in the words.
 pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Library, clip: &Clip) -> (u32, u32) {

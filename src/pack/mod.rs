@@ -6,6 +6,7 @@
 pub mod arrays;
 pub mod channels;
 pub mod clip;
+pub mod column;
 pub mod crowd;
 pub mod easing;
 pub mod library;

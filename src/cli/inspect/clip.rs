@@ -2,16 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use posse::model::clip::Clip;
-use posse::model::curve::{Curve, Interpolation};
 use posse::model::skeleton::Skeleton;
-use posse::model::timeline::Timeline;
 use posse::model::track::{Target, Track};
 use serde::Serialize;
 
 use crate::cli::inspect::targets::{self, TargetSummary};
+use crate::cli::inspect::timelines::{TimelineSummary, Timelines};
+use crate::cli::inspect::words::{interpolation, target};
 use crate::cli::inspect::{named, plural, seconds};
 use crate::cli::source::Named;
 
@@ -39,19 +38,6 @@ struct EventSummary<'a> {
     function: &'a str,
 }
 
-#[derive(Serialize)]
-struct TimelineSummary {
-    keys: usize,
-    /// Seconds.
-    first: f64,
-    /// Seconds.
-    last: f64,
-    /// Seconds from key to key, where the keys are evenly spaced.
-    step: Option<f64>,
-    /// Tracks that share it.
-    tracks: usize,
-}
-
 /// Tracks, as a file has them.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -73,34 +59,6 @@ struct TrackSummary<'a> {
     /// Index among the clip's timelines.
     timeline: usize,
     constant: bool,
-}
-
-/// The timelines of a clip, as its curves turn up.
-#[derive(Default)]
-pub struct Timelines {
-    places: BTreeMap<*const Timeline, usize>,
-    found: Vec<TimelineSummary>,
-    /// Numbers of times and values.
-    numbers: usize,
-}
-
-impl Timelines {
-    /// The indices of the timelines of a track's curves, each once.
-    pub fn of_track<'a>(&mut self, curves: impl IntoIterator<Item = &'a Curve>) -> Vec<usize> {
-        let mut places = BTreeSet::new();
-        for curve in curves {
-            let timeline = curve.timeline();
-            self.numbers += curve.values().len();
-            places.insert(*self.places.entry(Arc::as_ptr(timeline)).or_insert_with(|| {
-                self.numbers += timeline.len();
-                let (keys, first, last) = (timeline.len(), timeline.first(), timeline.last());
-                self.found.push(TimelineSummary { keys, first, last, step: timeline.step(), tracks: 0 });
-                self.found.len() - 1
-            }));
-        }
-        places.iter().for_each(|&place| self.found[place].tracks += 1);
-        places.into_iter().collect()
-    }
 }
 
 impl<'a> ClipSummary<'a> {
@@ -197,26 +155,5 @@ fn summary<'a>(track: &'a Track, skeleton: &'a Skeleton, timelines: &mut Timelin
         keys: track.curve.timeline().len(),
         timeline: timelines.of_track([&track.curve])[0],
         constant: track.curve.is_constant(),
-    }
-}
-
-pub fn target(target: Target) -> (&'static str, Option<usize>) {
-    match target {
-        Target::Translation(joint) => ("translation", Some(joint)),
-        Target::Rotation(joint) => ("rotation", Some(joint)),
-        Target::Scale(joint) => ("scale", Some(joint)),
-        Target::Weights(joint) => ("weights", Some(joint)),
-        Target::EulerAngles(joint) => ("eulerAngles", Some(joint)),
-        Target::Property(_) => ("property", None),
-    }
-}
-
-pub fn interpolation(interpolation: Interpolation) -> &'static str {
-    match interpolation {
-        Interpolation::Step => "STEP",
-        Interpolation::Linear => "LINEAR",
-        Interpolation::CubicSpline => "CUBICSPLINE",
-        Interpolation::Slerp => "SLERP",
-        Interpolation::Custom(_) => "CUSTOM",
     }
 }

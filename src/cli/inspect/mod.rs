@@ -2,6 +2,8 @@
 
 mod clip;
 mod targets;
+mod timelines;
+mod words;
 
 use std::collections::HashSet;
 use std::io::Write;

@@ -10,7 +10,8 @@ use posse::model::skeleton::Skeleton;
 use posse::model::unbound::{UnboundCurves, UnboundTrack, ValueKind};
 use serde::Serialize;
 
-use crate::cli::inspect::clip::{Timelines, interpolation, target};
+use crate::cli::inspect::timelines::Timelines;
+use crate::cli::inspect::words::{interpolation, target};
 use crate::cli::inspect::{named, plural};
 use crate::cli::source::{Named, path, property};
 

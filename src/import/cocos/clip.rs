@@ -74,7 +74,7 @@ pub(super) fn read(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<UnboundCl
     let name = name.filter(|name| !name.is_empty());
     let (speed, wrap) = (speed(clip)?, wrap(reader, clip)?);
     for (field, what) in LEFT_OUT {
-        if let Some(found) = clip.get(field)?.filter(is_something) {
+        if let Some(found) = clip.get(field)?.filter(Node::is_something) {
             reader.warn(found.place(), format!("{what} are not supported; they are left out"))?;
         }
     }
@@ -152,17 +152,4 @@ fn wrap(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<WrapMode, Fault> {
         reader.warn(mode.place(), format!("{} is no wrap mode; the default is taken", mode.what()))?;
     }
     Ok(known.unwrap_or_default())
-}
-
-/// Whether there is anything to be left out.
-pub(super) fn is_something(node: &Node<'_>) -> bool {
-    match node.value() {
-        Value::Null => false,
-        Value::Bool(on) => *on,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        // Settings that can be switched off have a switch.
-        Value::Object(fields) => fields.get("enabled") != Some(&Value::Bool(false)),
-    }
 }

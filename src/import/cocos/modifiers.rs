@@ -1,6 +1,5 @@
 //! Curves of releases 1.0 to 3.2: a list, each with the way to its target.
 
-use super::clip::is_something;
 use super::legacy::LegacyCurve;
 use super::node::{List, Node};
 use super::reader::{CURVE_BYTES, Reader};
@@ -20,7 +19,7 @@ pub(super) fn curves<'a>(
         reader.charge(curve.place(), CURVE_BYTES)?;
         if let Some(target) = target_of(reader, &curve, common)? {
             let data = curve.need("data")?;
-            if let Some(length) = data.get("_arrayLength")?.filter(is_something) {
+            if let Some(length) = data.get("_arrayLength")?.filter(Node::is_something) {
                 reader.warn(length.place(), "lists of numbers are not supported; the curve is left out")?;
                 continue;
             }

@@ -1,7 +1,6 @@
 //! Curves that stand where their target is: `curveDatas`, by path, then by property, or by component and property; and
 //! the `curveData` of the 2.x line, the same with frames in place of keys and values.
 
-use super::clip::is_something;
 use super::legacy::LegacyCurve;
 use super::node::Node;
 use super::reader::Reader;
@@ -119,7 +118,7 @@ fn of_frames<'a>(reader: &mut Reader<'_>, frames: &Node<'a>, target: TargetPath)
     let list = frames.list()?;
     reader.charge(list.place(), 8 * list.len())?;
     for frame in list.nodes() {
-        if let Some(motion) = frame?.get("motionPath")?.filter(is_something) {
+        if let Some(motion) = frame?.get("motionPath")?.filter(Node::is_something) {
             reader.warn(motion.place(), "motion paths are not supported; the way is straight")?;
         }
     }

@@ -25,6 +25,19 @@ impl<'a> Node<'a> {
         self.value
     }
 
+    /// Whether it is more than a default: not null, off, zero or empty.
+    pub fn is_something(&self) -> bool {
+        match self.value {
+            Value::Null => false,
+            Value::Bool(on) => *on,
+            Value::Number(number) => number.as_f64() != Some(0.0),
+            Value::String(text) => !text.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            // Settings that can be switched off have a switch.
+            Value::Object(fields) => fields.get("enabled") != Some(&Value::Bool(false)),
+        }
+    }
+
     pub fn place(&self) -> &Place<'a> {
         &self.place
     }
