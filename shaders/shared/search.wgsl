@@ -55,14 +55,17 @@ fn search_timeline(timeline: Timeline, time: Time) -> Span {
             high = middle;
         }
     }
-    let key = search_key_time(timeline, low);
-    let since = time_since(time, key);
-    if since <= timeline.window {
-        return search_hit(timeline, low);
-    }
     var mapping = Mapping(low, low, 0.0, 1.0);
     if timeline.map != NONE {
         mapping = mapping_load(timeline.map + MAPPING_WORDS * low);
+    }
+    let straight = (mapping.source & MAP_STRAIGHT) != 0u;
+    // A line beyond the keys begins at once.
+    let window = select(timeline.window, 0.0, straight);
+    let key = search_key_time(timeline, low);
+    let since = time_since(time, key);
+    if since <= window {
+        return search_hit(timeline, low);
     }
     let source = mapping.source & MAP_KEY;
     if low + 1u >= timeline.key_count {
@@ -70,13 +73,13 @@ fn search_timeline(timeline: Timeline, time: Time) -> Span {
     }
     let next = search_key_time(timeline, low + 1u);
     let left = time_since(next, time);
-    if left <= timeline.window {
+    if left <= window {
         return search_hit(timeline, low + 1u);
     }
     let interval = time_since(next, key);
     let gone = select(since, left, (mapping.source & MAP_BACK) != 0u);
     var fraction = mapping.offset + mapping.scale * clamp(gone / interval, 0.0, 1.0);
-    if (mapping.source & MAP_STRAIGHT) != 0u {
+    if straight {
         return Span(source * timeline.row, timeline.row, fraction, -interval);
     }
     if timeline.easing != NONE && fraction > 0.0 {

@@ -64,26 +64,29 @@ pub fn timeline(words: &[u32], values: &[Vec4], timeline: &Timeline, time: Time)
             high = middle;
         }
     }
+    let Mapping { hit, source: mapped, offset, scale } = mapping(words, timeline, low);
+    let straight = mapped & MAP_STRAIGHT != 0;
+    // A line beyond the keys begins at once.
+    let window = if straight { 0.0 } else { timeline.window };
     let key = key_time(words, timeline, low);
     let since = time.since(key);
-    if since <= timeline.window {
-        return Span::on(mapping(words, timeline, low).hit, timeline);
+    if since <= window {
+        return Span::on(hit, timeline);
     }
-    let Mapping { source: mapped, offset, scale, .. } = mapping(words, timeline, low);
     let source = mapped & MAP_KEY;
     if low + 1 >= timeline.key_count {
         return Span::on(source, timeline);
     }
     let next = key_time(words, timeline, low + 1);
     let left = next.since(time);
-    if left <= timeline.window {
+    if left <= window {
         return Span::on(mapping(words, timeline, low + 1).hit, timeline);
     }
     let interval = next.since(key);
     let mut span = Span { row: source * timeline.row, next: timeline.row, fraction: 0.0, interval };
     let gone = if mapped & MAP_BACK != 0 { left } else { since };
     span.fraction = offset + scale * (gone / interval).clamp(0.0, 1.0);
-    if mapped & MAP_STRAIGHT != 0 {
+    if straight {
         span.interval = -interval;
     } else if timeline.easing != NONE && span.fraction > 0.0 {
         span.fraction = ease::fraction(words, values, timeline.easing, source, span.fraction);

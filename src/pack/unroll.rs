@@ -191,6 +191,8 @@ mod tests {
         let hit = |key: usize| Place { key: keys[key].map.hit as usize, hit: true, ..Place::between(0, 0.0) };
         let times = timeline.times();
         let low = times.partition_point(|&key_time| key_time <= time).max(1) - 1;
+        let straight = keys[low].map.source & MAP_STRAIGHT != 0;
+        let window = if straight { 0.0 } else { window };
         if time - times[low] <= window || low + 1 == times.len() {
             return hit(low);
         }
@@ -200,7 +202,6 @@ mod tests {
         let Mapping { source, offset, scale, .. } = keys[low].map;
         let gone = if source & MAP_BACK != 0 { times[low + 1] - time } else { time - times[low] };
         let fraction = f64::from(offset) + f64::from(scale) * gone / (times[low + 1] - times[low]);
-        let straight = source & MAP_STRAIGHT != 0;
         Place { straight, ..Place::between((source & MAP_KEY) as usize, fraction) }
     }
 
@@ -220,8 +221,8 @@ mod tests {
                     continue;
                 };
                 assert!(keys.is_sorted_by(|a, b| a.time <= b.time), "{before:?} {after:?} {keys:?}");
-                for step in 0..=720 {
-                    let time = f64::from(step) / 80.0;
+                let near = (0..=9).flat_map(|key| [-7e-7, 7e-7].map(|off| f64::from(key) + off));
+                for time in (0..=720).map(|step| f64::from(step) / 80.0).chain(near.filter(|time| *time > 0.0)) {
                     let (found, wanted) = (place(&keys, window, time), extrapolate::place(&curve, time, false));
                     let near = (found.fraction - wanted.fraction).abs() < 1e-9 * wanted.fraction.abs().max(1.0);
                     let same = (found.key, found.hit, found.straight) == (wanted.key, wanted.hit, wanted.straight);
