@@ -21,6 +21,9 @@ mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
+/// Crowd files through the `posse` command: every rule by hand, every fault by its place.
+#[cfg(feature = "cli")]
+mod crowd_file;
 /// Curves of every kind, against collected figures.
 mod curves;
 /// Easings, by hand and against the figures of the engine that they come from.

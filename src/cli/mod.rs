@@ -29,7 +29,7 @@ enum Command {
     Demo(demo::Args),
     /// Says what is in a glTF file or a Cocos clip: joints, skins, clips, tracks, timelines, and what had to be repaired.
     Inspect(inspect::Args),
-    /// Evaluates a clip of a glTF file, or a Cocos clip, at some times, as JSON or NumPy arrays.
+    /// Evaluates a clip of a glTF file, a Cocos clip, or a crowd file, at some times, as JSON or NumPy arrays.
     #[command(after_long_help = eval::SHAPES)]
     Eval(eval::Args),
     /// Holds an engine to the f64 reference, over every clip of glTF files, and over Cocos clips.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use posse::error::Error;
 use posse::evaluator::Evaluator;
+use posse::import::crowd::CrowdFile;
 use posse::model::crowd::Crowd;
 use posse::model::id::{ClipId, SkeletonId};
 use posse::model::layer::{Layer, LayerTime};
@@ -18,6 +19,8 @@ use crate::cli::progress::Progress;
 
 /// Bytes of poses in memory at a time.
 const BLOCK_BYTES: usize = 64 << 20;
+/// Bytes of an instance's layers, at the most, roughly.
+const LAYERS_BYTES: usize = 2048;
 /// The most samples, and the most instances.
 const MOST: u64 = 1 << 24;
 /// The most samples times instances times joints.
@@ -64,11 +67,6 @@ impl Play {
 }
 
 impl Question {
-    /// The number of poses.
-    pub fn poses(&self) -> usize {
-        self.times.len() * self.instances
-    }
-
     /// Refuses what could only be a mistake.
     pub fn check(&self, library: &Library) -> Result<(), Error> {
         let ahead = (self.instances.saturating_sub(1) as f64 * self.phase).abs();
@@ -113,15 +111,51 @@ impl Question {
         let block = block.max(1);
         (0..poses).step_by(block).map(move |first| first..poses.min(first + block))
     }
+}
+
+/// Shown a pose, with its number.
+pub type Visit<'a> = dyn FnMut(usize, &Pose) -> Result<(), Error> + 'a;
+
+/// Poses to ask an engine for: sample by sample, and in a sample instance by instance.
+pub trait Asked {
+    /// Seconds of each sample.
+    fn times(&self) -> &[f64];
+
+    /// Instances in each sample.
+    fn instances(&self) -> usize;
+
+    /// The number of poses.
+    fn poses(&self) -> usize {
+        self.times().len() * self.instances()
+    }
 
     /// Asks an engine, and shows each pose, by its number, to a visitor.
-    pub fn each_pose(
+    fn each_pose(
         &self,
         library: &Library,
         engine: &mut dyn Evaluator,
         outputs: Outputs,
         progress: &Progress,
-        mut visit: impl FnMut(usize, &Pose) -> Result<(), Error>,
+        visit: &mut Visit,
+    ) -> Result<(), Error>;
+}
+
+impl Asked for Question {
+    fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    fn instances(&self) -> usize {
+        self.instances
+    }
+
+    fn each_pose(
+        &self,
+        library: &Library,
+        engine: &mut dyn Evaluator,
+        outputs: Outputs,
+        progress: &Progress,
+        visit: &mut Visit,
     ) -> Result<(), Error> {
         for block in self.blocks(library, outputs) {
             let poses = engine.evaluate(&self.crowd(block.clone())?, Ticks::default(), outputs)?;
@@ -129,6 +163,85 @@ impl Question {
                 visit(pose, answer)?;
             }
             progress.add(block.len());
+        }
+        Ok(())
+    }
+}
+
+/// The instances of a crowd file at some times of its clock.
+pub struct CrowdQuestion<'a> {
+    file: &'a CrowdFile,
+    times: Vec<f64>,
+    ticks: Vec<Ticks>,
+}
+
+impl<'a> CrowdQuestion<'a> {
+    /// The question, unless it could only be a mistake.
+    pub fn new(library: &Library, file: &'a CrowdFile, times: Vec<f64>) -> Result<Self, Error> {
+        let tick = |&time: &f64| {
+            let beyond = || Error::Usage(format!("{time:e} s is beyond the crowd's clock; give a time nearer to 0"));
+            CrowdFile::ticks(time).ok_or_else(beyond)
+        };
+        let ticks = times.iter().map(tick).collect::<Result<_, _>>()?;
+        let samples = times.len() as u64;
+        limit("samples", samples, MOST)?;
+        let joints = |index: usize| library.skeleton(file.files[index].asset.skeleton).joints().len().max(1) as u64;
+        let joints = file.groups().map(|(instances, index)| (instances.len() as u64).saturating_mul(joints(index)));
+        let joints = joints.fold(0, u64::saturating_add);
+        limit("samples x instances x joints", samples.saturating_mul(joints), MOST_JOINTS)?;
+        Ok(Self { file, times, ticks })
+    }
+
+    /// The instances in ranges of which each takes a bounded amount of memory.
+    fn blocks(&self, library: &Library, outputs: Outputs) -> Vec<Range<usize>> {
+        let mut blocks = Vec::new();
+        let (mut first, mut room) = (0, BLOCK_BYTES);
+        for (instances, file) in self.file.groups() {
+            let bytes = LAYERS_BYTES + pose_bytes(library, self.file.files[file].asset.skeleton, outputs);
+            let mut next = instances.start;
+            while next < instances.end {
+                if room < bytes && first < next {
+                    blocks.push(first..next);
+                    (first, room) = (next, BLOCK_BYTES);
+                }
+                let count = (room / bytes).clamp(1, instances.end - next);
+                next += count;
+                room = room.saturating_sub(count * bytes);
+            }
+        }
+        if first < self.file.len() {
+            blocks.push(first..self.file.len());
+        }
+        blocks
+    }
+}
+
+impl Asked for CrowdQuestion<'_> {
+    fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    fn instances(&self) -> usize {
+        self.file.len()
+    }
+
+    fn each_pose(
+        &self,
+        library: &Library,
+        engine: &mut dyn Evaluator,
+        outputs: Outputs,
+        progress: &Progress,
+        visit: &mut Visit,
+    ) -> Result<(), Error> {
+        let blocks = self.blocks(library, outputs);
+        for (sample, &now) in self.ticks.iter().enumerate() {
+            for block in &blocks {
+                let poses = engine.evaluate(&self.file.crowd(block.clone())?, now, outputs)?;
+                for (instance, answer) in block.clone().zip(&poses.instances) {
+                    visit(sample * self.instances() + instance, answer)?;
+                }
+                progress.add(block.len());
+            }
         }
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! Files with clips, of either kind, and what the commands need of them.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use posse::error::Error;
@@ -11,7 +10,6 @@ use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 use posse::model::skeleton::Skeleton;
 use posse::model::unbound::{TargetPath, UnboundClip};
-use serde::de::IgnoredAny;
 
 use crate::cli::output::{file_name, note};
 
@@ -46,7 +44,7 @@ impl Source {
     /// Reads a file, its warnings going to stderr. A Cocos clip is bound to a rig's nodes, or to nothing.
     pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
         let bytes = read(file)?;
-        if is_cocos(file, &bytes) {
+        if cocos::is_clip(file, &bytes) {
             return Self::of_cocos(file, &bytes, rig);
         }
         if rig.is_some() {
@@ -59,7 +57,7 @@ impl Source {
     /// Reads a file that has to be glTF, its warnings going to stderr.
     pub fn gltf(file: &Path) -> Result<Self, Error> {
         let bytes = read(file)?;
-        if is_cocos(file, &bytes) {
+        if cocos::is_clip(file, &bytes) {
             let file = file.display();
             return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF file is needed")));
         }
@@ -144,46 +142,5 @@ pub fn property(target: &TargetPath) -> String {
     match names.get(element) {
         Some(name) => format!("{property}.{name}"),
         None => format!("{property}.{element}"),
-    }
-}
-
-/// Whether a file is a Cocos clip and not a glTF file: by what it holds, and where that does not tell, by its name.
-fn is_cocos(file: &Path, bytes: &[u8]) -> bool {
-    const FIELDS: [&str; 5] = ["__type__", "curveDatas", "curveData", "_curves", "_tracks"];
-    if bytes.starts_with(b"glTF") || bytes.starts_with(b"CCON") {
-        return bytes.starts_with(b"CCON");
-    }
-    let json = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let mut values = serde_json::Deserializer::from_slice(json).into_iter::<HashMap<String, IgnoredAny>>();
-    match values.next() {
-        Some(Ok(object)) if object.contains_key("asset") => return false,
-        Some(Ok(object)) if FIELDS.iter().any(|&field| object.contains_key(field)) => return true,
-        _ => {}
-    }
-    let extension = file.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    let list = json.trim_ascii_start().starts_with(b"[") && !json.trim_ascii().ends_with(b"[]");
-    list || matches!(extension.as_deref(), Some("json" | "anim"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_file_holds_tells_its_kind_before_its_name_does() {
-        for (name, text, cocos) in [
-            ("a.json", r#"{ "asset": { "version": "2.0" }, "nodes": [] }"#, false),
-            ("a.anim", r#"{ "nodes": [], "asset": {} }"#, false),
-            ("a.gltf", r#"{ "curveDatas": {} }"#, true),
-            ("a", "\u{feff} [{ \"__type__\": \"cc.AnimationClip\" }]", true),
-            ("a.ANIM", "{}", true),
-            ("a.json", "{ broken", true),
-            ("a.gltf", "{ broken", false),
-            ("a", "[]", false),
-            ("a.json", "glTF", false),
-            ("a.bin", "CCON", true),
-        ] {
-            assert_eq!(is_cocos(Path::new(name), text.as_bytes()), cocos, "{name}: {text}");
-        }
     }
 }

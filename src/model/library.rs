@@ -39,6 +39,19 @@ impl Library {
         Self::default()
     }
 
+    /// How many skeletons, skins, clips and masks there are.
+    pub(crate) fn sizes(&self) -> [usize; 4] {
+        [self.skeletons.len(), self.skins.len(), self.clips.len(), self.masks.len()]
+    }
+
+    /// Takes out what was added since there were so many.
+    pub(crate) fn truncate(&mut self, [skeletons, skins, clips, masks]: [usize; 4]) {
+        self.skeletons.truncate(skeletons);
+        self.skins.truncate(skins);
+        self.clips.truncate(clips);
+        self.masks.truncate(masks);
+    }
+
     /// Adds a skeleton.
     pub fn add_skeleton(&mut self, skeleton: Skeleton) -> SkeletonId {
         self.skeletons.push(skeleton);

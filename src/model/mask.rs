@@ -1,6 +1,6 @@
 //! Weights by joint.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::Error;
 use crate::model::id::SkeletonId;
@@ -46,8 +46,8 @@ impl Mask {
             let inherited = joint.parent.filter(|_| descendants).map(|parent| weights[parent]);
             weights.push(own.or(inherited).unwrap_or(0.0));
         }
-        let known = |name: &str| skeleton.joints().iter().any(|joint| joint.name.as_deref() == Some(name));
-        let unknown = joints.iter().map(|(name, _)| *name).filter(|name| !known(name)).collect();
+        let known: HashSet<&str> = skeleton.joints().iter().filter_map(|joint| joint.name.as_deref()).collect();
+        let unknown = joints.iter().map(|(name, _)| *name).filter(|name| !known.contains(name)).collect();
         Ok((Self { name, skeleton: id, weights }, unknown))
     }
 }

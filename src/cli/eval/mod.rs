@@ -1,9 +1,11 @@
-//! `posse eval`: a clip at some times.
+//! `posse eval`: a clip, or a crowd, at some times.
 
+mod crowd;
 mod json;
 mod npz;
 mod numbers;
 mod play;
+mod shape;
 mod targets;
 mod times;
 
@@ -14,6 +16,7 @@ use posse::model::id::ClipId;
 use posse::model::outputs::Outputs;
 
 use crate::cli::engine::{self, EngineArgs};
+use crate::cli::eval::npz::Table;
 use crate::cli::output::{self, Output};
 use crate::cli::question::Question;
 use crate::cli::source::Source;
@@ -24,10 +27,11 @@ Samples of --format json have `nodes`, `skins` and `pointers` of a glTF file. A 
 in the file's order, with `path`, `component`, `property` and `value`: a list of numbers; of a colour its four bytes, with
 `unrounded` beside them; of what does not interpolate the index of the key that holds; null without keys, and null for a
 number that no curve drives. With --wrap a sample also has `clip_time`, `direction` (1 or -1), `iterations` and `stopped`.
+With --crowd each sample has `instances`, groups unrolled, each with the index of its `file`; `root_motion` is null.
 
 Arrays of --format npz, for T times, N instances and J nodes in the file's order; float32 of gpu and cpu, float64 of
 reference:
-  times (T)                     seconds on the clip's axis, with --wrap since the play began; float64
+  times (T)                     seconds on the clip's axis, with --wrap since the play began, with --crowd on its clock; float64
   translation, scale (T,N,J,3)  with output `local`; of nodes given by a matrix, its nearest transform
   rotation (T,N,J,4)            with output `local`, quaternions xyzw
   model (T,N,J,4,4)             with output `model`; rows first: model[t,n,j] @ [x,y,z,1]
@@ -38,13 +42,23 @@ reference:
 
 A Cocos clip without --rig has no nodes: of its arrays there are times and properties.
 
+With --crowd, npz is for instances that are all of one file.
+
 Without --clip, the only clip is evaluated; a file without clips gives its rest pose.";
 
 /// Arguments of `posse eval`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A .glb or .gltf file, or a Cocos clip (.json, .anim).
-    file: PathBuf,
+    #[arg(required_unless_present = "crowd")]
+    file: Option<PathBuf>,
+    /// A crowd file in place of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["file", "rig", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase"]
+    )]
+    crowd: Option<PathBuf>,
     /// A .glb or .gltf file whose nodes a Cocos clip is to move; without it only the values of its targets are given.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
@@ -101,7 +115,12 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if args.format == Format::Npz && args.output.is_none() && output::stdout_is_terminal() {
         return Err(Error::Usage("npz is not for terminals: name a file with -o, or redirect stdout".into()));
     }
-    let source = Source::load(&args.file, args.rig.as_deref())?;
+    let file = match (&args.crowd, &args.file) {
+        (Some(crowd), _) => return crowd::run(args, crowd),
+        (None, Some(file)) => file,
+        (None, None) => return Err(Error::Usage("which file? Name one, or a crowd file with --crowd".into())),
+    };
+    let source = Source::load(file, args.rig.as_deref())?;
     let library = &source.library;
     let clip = choose(&source, args.clip.as_deref())?;
     let known = clip.map(|clip| library.clip(clip));
@@ -113,10 +132,14 @@ pub fn run(args: &Args) -> Result<(), Error> {
     engine::introduce(engine.as_ref());
     let outputs = source.outputs(outputs(&args.outputs));
     let output = Output::create(args.output.as_deref())?;
-    let subject = Subject { source: &source, question: &question, outputs };
     match args.format {
-        Format::Json => json::write(&subject, engine.as_mut(), output),
-        Format::Npz => npz::write(&subject, engine.as_mut(), output),
+        Format::Json => {
+            json::write(&Subject { source: &source, question: &question, outputs }, engine.as_mut(), output)
+        }
+        Format::Npz => {
+            let (skeleton, joints) = (source.skeleton, source.joints.as_slice());
+            npz::write(&Table { library, skeleton, joints, question: &question, outputs }, engine.as_mut(), output)
+        }
     }
 }
 

@@ -5,16 +5,28 @@ use std::io::{self, Write};
 use npyz::{DType, WriteOptions, WriterBuilder};
 use posse::error::Error;
 use posse::evaluator::Evaluator;
+use posse::model::id::SkeletonId;
+use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 use posse::model::poses::Pose;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::cli::eval::Subject;
-use crate::cli::eval::json::ranges;
 use crate::cli::eval::numbers::{Number, Precision, rows};
+use crate::cli::eval::shape::ranges;
 use crate::cli::output::{Output, Place, Writer};
 use crate::cli::progress::Progress;
+use crate::cli::question::Asked;
+
+/// Instances of one skeleton, and which parts of their poses are written.
+pub struct Table<'a> {
+    pub library: &'a Library,
+    pub skeleton: SkeletonId,
+    /// The joint of each node, in the file's order.
+    pub joints: &'a [usize],
+    pub question: &'a dyn Asked,
+    pub outputs: Outputs,
+}
 
 /// Appends an array's numbers of one pose.
 type Numbers<'a> = dyn Fn(&Pose, &mut Vec<f64>) + 'a;
@@ -30,26 +42,26 @@ struct Array<'a> {
 type Zip<'a> = ZipWriter<StreamWriter<&'a mut Writer>>;
 
 /// Evaluates, and writes all arrays, one after the other: each asks the engine anew, so that none has to be kept.
-pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) -> Result<(), Error> {
-    let question = subject.question;
+pub fn write(table: &Table, engine: &mut dyn Evaluator, mut output: Output) -> Result<(), Error> {
+    let question = table.question;
     let (out, place) = output.split();
     let mut zip = ZipWriter::new_stream(out);
-    begin(&mut zip, "times", Precision::Double, &[question.times.len()]).map_err(|error| place.fault(error))?;
-    for time in &question.times {
+    begin(&mut zip, "times", Precision::Double, &[question.times().len()]).map_err(|error| place.fault(error))?;
+    for time in question.times() {
         zip.write_all(&time.to_le_bytes()).map_err(|error| place.fault(error))?;
     }
     let precision = Precision::of(engine.engine());
-    let arrays = arrays(subject);
+    let arrays = arrays(table);
     let progress = Progress::new(arrays.len() * question.poses(), "poses");
     for array in arrays {
-        write_array(subject, engine, &mut zip, place, &array, precision, &progress)?;
+        write_array(table, engine, &mut zip, place, &array, precision, &progress)?;
     }
     zip.finish().map_err(|error| place.fault(error))?;
     output.finish()
 }
 
 fn write_array(
-    subject: &Subject,
+    table: &Table,
     engine: &mut dyn Evaluator,
     zip: &mut Zip,
     place: Place,
@@ -57,11 +69,11 @@ fn write_array(
     precision: Precision,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let question = subject.question;
-    let shape = [&[question.times.len(), question.instances], array.shape.as_slice()].concat();
+    let question = table.question;
+    let shape = [&[question.times().len(), question.instances()], array.shape.as_slice()].concat();
     begin(zip, &array.name, precision, &shape).map_err(|error| place.fault(error))?;
     let (mut numbers, mut bytes) = (Vec::new(), Vec::new());
-    question.each_pose(&subject.source.library, engine, array.outputs, progress, |pose, answer| {
+    question.each_pose(table.library, engine, array.outputs, progress, &mut |pose, answer| {
         (array.numbers)(answer, &mut numbers);
         for number in numbers.drain(..) {
             match precision.number(number, || format!("{} of pose {pose}", array.name))? {
@@ -92,12 +104,12 @@ fn begin(zip: &mut Zip, name: &str, precision: Precision, shape: &[usize]) -> io
     Ok(())
 }
 
-fn arrays<'a>(subject: &'a Subject) -> Vec<Array<'a>> {
-    let (library, joints) = (&subject.source.library, &subject.source.joints);
-    let skeleton = library.skeleton(subject.question.skeleton);
+fn arrays<'a>(table: &'a Table) -> Vec<Array<'a>> {
+    let Table { library, joints, .. } = *table;
+    let skeleton = library.skeleton(table.skeleton);
     let mut arrays: Vec<Array<'a>> = Vec::new();
     let mut add = |name: String, outputs, shape, numbers| arrays.push(Array { name, outputs, shape, numbers });
-    if subject.outputs.local {
+    if table.outputs.local {
         let outputs = Outputs { local: true, ..Outputs::NONE };
         add(
             "translation".into(),
@@ -124,7 +136,7 @@ fn arrays<'a>(subject: &'a Subject) -> Vec<Array<'a>> {
             }),
         );
     }
-    if subject.outputs.model {
+    if table.outputs.model {
         let outputs = Outputs { model: true, ..Outputs::NONE };
         add(
             "model".into(),
@@ -135,8 +147,8 @@ fn arrays<'a>(subject: &'a Subject) -> Vec<Array<'a>> {
             }),
         );
     }
-    if subject.outputs.skin {
-        for (index, (_, skin)) in library.skins_of(subject.question.skeleton).enumerate() {
+    if table.outputs.skin {
+        for (index, (_, skin)) in library.skins_of(table.skeleton).enumerate() {
             add(
                 format!("skin_{index}"),
                 Outputs::SKIN,
@@ -147,7 +159,7 @@ fn arrays<'a>(subject: &'a Subject) -> Vec<Array<'a>> {
             );
         }
     }
-    if subject.outputs.weights {
+    if table.outputs.weights {
         let outputs = Outputs { weights: true, ..Outputs::NONE };
         let places = ranges(skeleton.joints().iter().map(|joint| joint.weights.len()));
         add(
@@ -159,7 +171,7 @@ fn arrays<'a>(subject: &'a Subject) -> Vec<Array<'a>> {
             }),
         );
     }
-    if subject.outputs.properties {
+    if table.outputs.properties {
         let outputs = Outputs { properties: true, ..Outputs::NONE };
         add(
             "properties".into(),

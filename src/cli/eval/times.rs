@@ -11,7 +11,7 @@ const MOST_TIMES: u64 = 1 << 24;
 /// Times by a list or a frame rate.
 #[derive(Debug, clap::Args)]
 pub struct TimeArgs {
-    /// Times in seconds on the clip's own axis, those beyond its keys clamped; with --wrap, since the play began.
+    /// Times in seconds on the clip's own axis, those beyond its keys clamped; with --wrap, since the play began; with --crowd, on the crowd's clock.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = seconds)]
     times: Vec<f64>,
     /// Evenly spaced times, this many a second.
@@ -20,12 +20,23 @@ pub struct TimeArgs {
     /// The first of the evenly spaced times; 0 by default.
     #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = seconds)]
     from: Option<f64>,
-    /// No evenly spaced time is later; the clip's duration by default.
+    /// No evenly spaced time is later; the clip's duration by default, which a crowd does not have.
     #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = seconds)]
     to: Option<f64>,
 }
 
 impl TimeArgs {
+    /// The times for a crowd, whose clock has no end.
+    pub fn on_clock(&self) -> Result<Vec<f64>, Error> {
+        match (self.fps, self.to) {
+            (None, _) if self.times.is_empty() => {
+                Err(Error::Usage("which times? Give --times A,B,C, or --fps F with --to SECONDS".into()))
+            }
+            (Some(_), None) => Err(Error::Usage("until when? A crowd's clock has no end; give --to SECONDS".into())),
+            _ => self.times(None),
+        }
+    }
+
     /// The times for a clip, or for a rest pose.
     pub fn times(&self, clip: Option<&Clip>) -> Result<Vec<f64>, Error> {
         let Some(fps) = self.fps else {

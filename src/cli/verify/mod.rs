@@ -21,7 +21,7 @@ use crate::cli::Outcome;
 use crate::cli::engine::{self, Choice, EngineArgs};
 use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
-use crate::cli::question::Question;
+use crate::cli::question::{Asked, Question};
 use crate::cli::source::Source;
 
 /// Arguments of `posse verify`.

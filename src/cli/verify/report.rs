@@ -10,7 +10,7 @@ use posse::evaluator::Evaluator;
 use posse::model::library::Library;
 use serde::Serialize;
 
-use crate::cli::question::Question;
+use crate::cli::question::{Asked, Question};
 
 /// The worst error of a quantity, and where it was.
 #[derive(Debug, Clone, PartialEq, Serialize)]

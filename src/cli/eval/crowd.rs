@@ -1,0 +1,157 @@
+//! `posse eval --crowd`: the instances of a crowd file at some times of its clock.
+
+use std::io::Write;
+use std::path::Path;
+
+use posse::error::Error;
+use posse::evaluator::Evaluator;
+use posse::import::crowd::{self, CrowdFile};
+use posse::model::layer::Layer;
+use posse::model::library::Library;
+use posse::model::outputs::Outputs;
+use serde::Serialize;
+
+use crate::cli::engine;
+use crate::cli::eval::json::Seconds;
+use crate::cli::eval::npz::{self, Table};
+use crate::cli::eval::numbers::Precision;
+use crate::cli::eval::shape::{Instance, Shape};
+use crate::cli::eval::{Args, Format, outputs};
+use crate::cli::output::{Output, note};
+use crate::cli::progress::Progress;
+use crate::cli::question::{Asked, CrowdQuestion};
+
+/// What stands before the samples.
+#[derive(Serialize)]
+struct Head<'a> {
+    files: Vec<&'a str>,
+    engine: &'static str,
+    adapter: String,
+}
+
+/// An instance, with the index of its file.
+#[derive(Serialize)]
+struct Member<'a> {
+    file: usize,
+    #[serde(flatten)]
+    instance: Instance<'a>,
+    /// Nothing as long as crowd files cannot name roots.
+    root_motion: Option<()>,
+}
+
+/// Runs `posse eval --crowd`.
+pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
+    let mut library = Library::new();
+    let file = crowd::load(&mut library, path)?;
+    warn(path, &file);
+    let question = CrowdQuestion::new(&library, &file, args.times.on_clock()?)?;
+    let outputs = outputs(&args.outputs);
+    let only = match args.format {
+        Format::Json => None,
+        Format::Npz => Some(only_file(&file)?),
+    };
+    let mut engine = engine::open(&library, args.engine.engine)?;
+    engine::introduce(engine.as_ref());
+    let output = Output::create(args.output.as_deref())?;
+    let Some(only) = only else {
+        return write(&library, &file, &question, outputs, engine.as_mut(), output);
+    };
+    let asset = &file.files[only].asset;
+    let (skeleton, joints) = (asset.skeleton, asset.joints.as_slice());
+    npz::write(&Table { library: &library, skeleton, joints, question: &question, outputs }, engine.as_mut(), output)
+}
+
+fn warn(path: &Path, file: &CrowdFile) {
+    for warning in &file.warnings {
+        note(&format!("warning: {}: {warning}", path.display()));
+    }
+    for (index, posed) in file.files.iter().enumerate() {
+        // Files of the same name are read once.
+        if file.files[..index].iter().all(|other| other.name != posed.name) {
+            for warning in &posed.asset.warnings {
+                note(&format!("warning: {}: {warning}", posed.asset.file.display()));
+            }
+        }
+    }
+}
+
+/// The one file that all instances are of, which gives arrays their shape.
+fn only_file(file: &CrowdFile) -> Result<usize, Error> {
+    let skeleton = |index: usize| file.files[index].asset.skeleton;
+    let mut used = file.groups().map(|(_, index)| index);
+    match used.next().or((file.files.len() == 1).then_some(0)) {
+        Some(first) if used.all(|index| skeleton(index) == skeleton(first)) => Ok(first),
+        Some(_) => Err(Error::Usage(
+            "npz arrays hold instances of one file, and these are of several; use --format json, or a crowd file for each"
+                .into(),
+        )),
+        None => Err(Error::Usage(
+            "npz arrays have the shape of a file's nodes, and there is no instance to tell which file; use --format json"
+                .into(),
+        )),
+    }
+}
+
+/// Evaluates, and writes one JSON object.
+fn write(
+    library: &Library,
+    file: &CrowdFile,
+    question: &CrowdQuestion,
+    outputs: Outputs,
+    engine: &mut dyn Evaluator,
+    mut output: Output,
+) -> Result<(), Error> {
+    let files = file.files.iter().map(|file| file.name.as_str()).collect();
+    let head = Head { files, engine: engine.engine(), adapter: engine.adapter() };
+    let precision = Precision::of(head.engine);
+    let head = serde_json::to_string(&head).map_err(|error| Error::Usage(error.to_string()))?;
+    output.write(|out| write!(out, "{},\n\"samples\": [", head.trim_end_matches('}')))?;
+    let begin = |output: &mut Output, sample: usize| {
+        let (separator, time) = (if sample == 0 { "\n" } else { "]},\n" }, Seconds(question.times()[sample]));
+        output.write(|out| write!(out, "{separator}{{\"time\":{time},\"instances\":["))
+    };
+    let progress = Progress::new(question.poses(), "poses");
+    if file.is_empty() {
+        (0..question.times().len()).try_for_each(|sample| begin(&mut output, sample))?;
+    }
+    let groups: Vec<_> = file.groups().collect();
+    // All instances of a group look alike, and come one after the other.
+    let mut group = 0;
+    let mut shape: Option<Shape> = None;
+    question.each_pose(library, engine, outputs, &progress, &mut |pose, answer| {
+        let (sample, instance) = (pose / file.len(), pose % file.len());
+        if instance == 0 {
+            begin(&mut output, sample)?;
+            (group, shape) = (0, None);
+        }
+        if groups[group].0.end <= instance {
+            (group, shape) = (group + 1, None);
+        }
+        let index = groups[group].1;
+        let shape = match &mut shape {
+            Some(shape) => shape,
+            none => {
+                let layers = file.crowd(instance..instance + 1)?.layers(0).to_vec();
+                none.insert(shape_of(library, file, index, &layers, outputs, precision))
+            }
+        };
+        let member = Member { file: index, instance: shape.instance(None, answer)?, root_motion: None };
+        output.write(|out| out.write_all(if instance == 0 { b"\n" } else { b",\n" }))?;
+        output.write(|out| serde_json::to_writer(out, &member))
+    })?;
+    output.write(|out| out.write_all(if question.times().is_empty() { b"]}\n" } else { b"]}\n]}\n" }))?;
+    output.finish()
+}
+
+fn shape_of<'a>(
+    library: &'a Library,
+    file: &'a CrowdFile,
+    index: usize,
+    layers: &[Layer],
+    outputs: Outputs,
+    precision: Precision,
+) -> Shape<'a> {
+    let asset = &file.files[index].asset;
+    let clips = layers.iter().map(|layer| library.clip(layer.clip));
+    Shape::new(library.skeleton(asset.skeleton), &asset.joints, clips, outputs, precision)
+}

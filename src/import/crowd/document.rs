@@ -1,0 +1,192 @@
+//! The JSON of a crowd file, as it stands.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use crate::import::fault::Fault;
+use crate::model::layer::FadeShape;
+use crate::model::mask::is_weight;
+use crate::model::playback::WrapMode;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    pub files: Vec<String>,
+    #[serde(default)]
+    pub masks: BTreeMap<String, MaskEntry>,
+    pub instances: Vec<GroupEntry>,
+    #[serde(default, rename = "roots", deserialize_with = "no_roots")]
+    _roots: (),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MaskEntry {
+    pub joints: BTreeMap<String, f64>,
+    #[serde(default)]
+    pub descendants: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GroupEntry {
+    #[serde(default)]
+    pub file: usize,
+    #[serde(default = "one_instance")]
+    pub count: u64,
+    #[serde(default)]
+    pub spread: Spread,
+    #[serde(default)]
+    pub layers: Vec<LayerEntry>,
+}
+
+/// How the instances of a group differ: from the first to the last of each pair, scattered.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Spread {
+    /// Seconds added to the starts.
+    pub start: [f64; 2],
+    /// Factors of the rates.
+    pub rate: [f64; 2],
+    pub seed: u32,
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self { start: [0.0; 2], rate: [1.0; 2], seed: 0 }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LayerEntry {
+    pub clip: ClipName,
+    #[serde(default)]
+    pub start: f64,
+    #[serde(default = "one")]
+    pub rate: f64,
+    #[serde(default, deserialize_with = "wrap_mode")]
+    pub wrap: WrapMode,
+    #[serde(default = "one")]
+    pub weight: f64,
+    #[serde(default)]
+    pub mode: Mode,
+    #[serde(default)]
+    pub reference: Reference,
+    pub mask: Option<String>,
+    pub fade_in: Option<FadeEntry>,
+    pub fade_out: Option<FadeEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "not a clip's name or index")]
+pub(super) enum ClipName {
+    Index(usize),
+    Name(String),
+}
+
+impl fmt::Display for ClipName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(index) => write!(out, "{index}"),
+            Self::Name(name) => write!(out, "{name:?}"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Mode {
+    #[default]
+    Blend,
+    Override,
+    Additive,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Reference {
+    #[default]
+    First,
+    Rest,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FadeEntry {
+    pub start: f64,
+    #[serde(default)]
+    pub seconds: f64,
+    #[serde(default)]
+    pub shape: Shape,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Shape {
+    #[default]
+    Linear,
+    Smooth,
+}
+
+impl From<Shape> for FadeShape {
+    fn from(shape: Shape) -> Self {
+        match shape {
+            Shape::Linear => Self::Linear,
+            Shape::Smooth => Self::Smooth,
+        }
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn one_instance() -> u64 {
+    1
+}
+
+fn wrap_mode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<WrapMode, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    WrapMode::from_name(&name).ok_or_else(|| {
+        let names: Vec<_> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
+        D::Error::custom(format!("there is no wrap mode {name:?}, but {}", names.join(", ")))
+    })
+}
+
+fn no_roots<'de, D: Deserializer<'de>>(_: D) -> Result<(), D::Error> {
+    Err(D::Error::custom("root motion is not supported yet; leave `roots` out"))
+}
+
+impl Document {
+    pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
+        let json = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        // The parser would take a list for an object without names.
+        if json.trim_ascii_start().starts_with(b"[") {
+            return Err(Fault::new("JSON", "a list; a crowd file is an object with `files` and `instances`"));
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(json);
+        let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            // Where a key is cut off, the parser has a question mark for it.
+            let path = error.path().to_string();
+            let path = path.trim_end_matches(['.', '?']);
+            Fault::new(if path.is_empty() { "JSON" } else { path }, error.inner().to_string())
+        })?;
+        deserializer.end().map_err(|error| Fault::new("JSON", error.to_string()))?;
+        Ok(document)
+    }
+
+    /// Checks all masks, also those that no layer names.
+    pub fn check_masks(&self) -> Result<(), Fault> {
+        for (mask, entry) in &self.masks {
+            if let Some((joint, weight)) = entry.joints.iter().find(|(_, weight)| !is_weight(**weight)) {
+                let reason = format!("the weight {weight} is not a finite number of 0 or more");
+                return Err(Fault::new(format_args!("masks.{mask}.joints.{joint}"), reason));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,386 @@
+//! Crowd files: layers, masks, fades and spreads by hand, through the command, on every engine; and their faults.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Output};
+
+use posse::error::Error;
+use posse::import::crowd;
+use posse::model::library::Library;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
+
+const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
+
+/// A folder with `rig.glb`, a root that moves, a hip with a foot, an arm, and a node given by a matrix; and with `all.glb`,
+/// which has a skin, weights and a pointer.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(TempDir::new().unwrap());
+        fs::write(folder.0.path().join("rig.glb"), rig().glb()).unwrap();
+        fs::write(folder.0.path().join("all.glb"), something_of_everything().glb()).unwrap();
+        folder
+    }
+
+    fn eval(&self, crowd: &Value, arguments: &[&str]) -> Output {
+        self.eval_text(&crowd.to_string(), arguments)
+    }
+
+    fn eval_text(&self, crowd: &str, arguments: &[&str]) -> Output {
+        let file = self.0.path().join("crowd.json");
+        fs::write(&file, crowd).unwrap();
+        let posse = env!("CARGO_BIN_EXE_posse");
+        Command::new(posse).args(["eval", "--crowd"]).arg(file).args(arguments).output().unwrap()
+    }
+
+    #[track_caller]
+    fn json(&self, crowd: &Value, times: &str, engine: &str) -> Value {
+        let output = self.eval(crowd, &["--times", times, "--engine", engine]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Checks a node's translation, on every engine, of one instance of these layers at a time.
+    #[track_caller]
+    fn assert_moves(&self, layers: Value, time: &str, node: usize, expected: [f64; 3]) {
+        let masks = json!({
+            "half": { "joints": { "hip": 0.5 }, "descendants": true }, "alone": { "joints": { "hip": 0.5, "arm": 2 } },
+        });
+        let crowd = json!({ "files": ["rig.glb"], "masks": masks, "instances": [{ "layers": layers }] });
+        for engine in ENGINES {
+            let answer = self.json(&crowd, time, engine);
+            assert_near(&answer["samples"][0]["instances"][0]["nodes"][node]["translation"], &expected);
+        }
+    }
+
+    #[track_caller]
+    fn assert_refused(&self, crowd: &str, place: &str, saying: &str) {
+        let output = self.eval_text(crowd, &["--times", "0", "--engine", "cpu"]);
+        let stderr = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{crowd}: {stderr}");
+        assert!(stderr.contains(&format!("crowd.json: {place}: ")) && stderr.contains(saying), "{place}: {stderr}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn assert_near(value: &Value, expected: &[f64]) {
+    let numbers: Vec<f64> = value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-5;
+    assert!(numbers.len() == expected.len() && numbers.iter().zip(expected).all(near), "{value}, not {expected:?}");
+}
+
+/// Clips, each of translations from a first key at 0 s to a last one: `walk` 1 s, `run` 2 s, `sway` 1 s and `long` 16 s move
+/// the root, `lift` for 1 s all that hangs on it; a second `walk` is never meant.
+fn rig() -> GltfBuilder {
+    let mut file = GltfBuilder::new();
+    file.push("nodes", json!({ "name": "root", "children": [1, 2, 4] }));
+    file.push("nodes", json!({ "name": "hip", "translation": [0, 1, 0], "children": [3] }));
+    file.push("nodes", json!({ "name": "arm" }));
+    file.push("nodes", json!({ "name": "foot" }));
+    file.push("nodes", json!({ "name": "box", "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 5, 0, 0, 1] }));
+    let mut clip = |name: &str, seconds: f32, nodes: &[usize], keys: [f32; 6]| {
+        let (input, output) = (file.floats("SCALAR", &[0.0, seconds]), file.floats("VEC3", &keys));
+        let channel = |node| json!({ "sampler": 0, "target": { "node": node, "path": "translation" } });
+        let channels: Vec<Value> = nodes.iter().map(channel).collect();
+        let samplers = json!([{ "input": input, "output": output }]);
+        file.push("animations", json!({ "name": name, "channels": channels, "samplers": samplers }));
+    };
+    clip("walk", 1.0, &[0], [0.0, 0.0, 0.0, 4.0, 0.0, 0.0]);
+    clip("run", 2.0, &[0], [0.0, 0.0, 0.0, 0.0, 8.0, 0.0]);
+    clip("sway", 1.0, &[0], [1.0, 1.0, 1.0, 3.0, 1.0, 1.0]);
+    clip("lift", 1.0, &[1, 2, 3], [0.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+    clip("long", 16.0, &[0], [0.0, 0.0, 0.0, 16.0, 0.0, 0.0]);
+    clip("walk", 1.0, &[0], [9.0; 6]);
+    file
+}
+
+#[test]
+fn layers_blend_override_and_add() {
+    let folder = Folder::new();
+    let walk = json!({ "clip": "walk", "weight": 0.75 });
+    let run = json!({ "clip": 1, "weight": 0.25, "rate": 2, "wrap": "Loop" });
+    folder.assert_moves(json!([walk, run]), "0.5", 0, [1.5, 1.0, 0.0]);
+    let over = json!({ "clip": "run", "rate": 2, "mode": "override", "weight": 0.5 });
+    let add = |reference: &str| json!({ "clip": "sway", "mode": "additive", "weight": 2, "reference": reference });
+    folder.assert_moves(json!([over, walk]), "0.5", 0, [1.0, 2.0, 0.0]);
+    folder.assert_moves(json!([walk, over, add("first")]), "0.5", 0, [3.0, 2.0, 0.0]);
+    folder.assert_moves(json!([walk, over, add("rest")]), "0.5", 0, [5.0, 4.0, 2.0]);
+    folder.assert_moves(json!([{ "clip": "sway", "mode": "additive" }]), "0.5", 0, [1.0, 0.0, 0.0]);
+    folder.assert_moves(json!([{ "clip": "walk", "weight": 0.025 }]), "0.5", 0, [0.5, 0.0, 0.0]);
+}
+
+#[test]
+fn layers_start_and_wrap() {
+    let folder = Folder::new();
+    let walk = |wrap: &str| json!([{ "clip": "walk", "start": 1.75, "wrap": wrap }]);
+    folder.assert_moves(walk("default"), "0.5", 0, [0.0; 3]);
+    folder.assert_moves(walk("normal"), "2", 0, [1.0, 0.0, 0.0]);
+    folder.assert_moves(walk("reverse"), "2", 0, [3.0, 0.0, 0.0]);
+    folder.assert_moves(walk("loop"), "9", 0, [1.0, 0.0, 0.0]);
+    folder.assert_moves(walk("Ping-Pong"), "3", 0, [3.0, 0.0, 0.0]);
+    folder.assert_moves(json!([{ "clip": "walk", "rate": -1, "wrap": "loop" }]), "0.25", 0, [3.0, 0.0, 0.0]);
+    let far = |start: f64| json!([{ "clip": "walk", "start": start, "fade_in": { "start": start, "seconds": 4e12 } }]);
+    folder.assert_moves(far(4e12), "-4e12", 0, [0.0; 3]);
+    folder.assert_moves(far(-4e12), "4e12", 0, [4.0, 0.0, 0.0]);
+    folder.assert_moves(json!([{ "clip": "walk", "rate": 0, "start": -3 }]), "0.25", 0, [0.0; 3]);
+}
+
+#[test]
+fn fades_weigh_on_the_clock() {
+    let folder = Folder::new();
+    let layers = |name: &str, fade: Value| {
+        let mut run = json!({ "clip": "run", "rate": 2, "weight": 0.25 });
+        run[name] = fade;
+        json!([{ "clip": "walk", "weight": 0.75 }, run])
+    };
+    let linear = layers("fade_in", json!({ "start": 0, "seconds": 1 }));
+    folder.assert_moves(linear, "0.5", 0, [1.5 / 0.875, 0.5 / 0.875, 0.0]);
+    let smooth = layers("fade_in", json!({ "start": 0, "seconds": 1, "shape": "smooth" }));
+    folder.assert_moves(smooth, "0.25", 0, [0.75 / 0.7890625, 0.078125 / 0.7890625, 0.0]);
+    let out = layers("fade_out", json!({ "start": -0.5, "seconds": 2, "shape": "linear" }));
+    folder.assert_moves(out, "0.5", 0, [1.5 / 0.875, 0.5 / 0.875, 0.0]);
+    let at_once = layers("fade_out", json!({ "start": 0.5 }));
+    folder.assert_moves(at_once.clone(), "0.25", 0, [0.75, 0.5, 0.0]);
+    folder.assert_moves(at_once, "0.5", 0, [2.0, 0.0, 0.0]);
+}
+
+#[test]
+fn masks_weigh_joints() {
+    let folder = Folder::new();
+    let lift = |mask: &str| json!([{ "clip": "lift", "mode": "override", "mask": mask }]);
+    for (node, half, alone) in [
+        (0, [0.0; 3], [0.0; 3]),
+        (1, [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]),
+        (2, [0.0; 3], [0.0, 0.0, 1.0]),
+        (3, [0.0, 0.0, 0.5], [0.0; 3]),
+    ] {
+        folder.assert_moves(lift("half"), "0.5", node, half);
+        folder.assert_moves(lift("alone"), "0.5", node, alone);
+    }
+}
+
+#[test]
+fn a_spread_sets_instances_of_a_group_apart() {
+    let folder = Folder::new();
+    // The sequence by hand, in 4096ths: starts from 0 s to 2 s, rates from 0.75 to 1.25.
+    let seeds = [
+        (0, [[4096.0, 4096.0], [2088.0, 3215.0], [80.0, 4382.0]]),
+        (7, [[6769.0, 4764.0], [4760.0, 3883.0], [2752.0, 5050.0]]),
+    ];
+    let group = |(seed, _): &(u32, _)| {
+        let spread = json!({ "start": [0, 2], "rate": [0.75, 1.25], "seed": seed });
+        json!({ "count": 3, "spread": spread, "layers": [{ "clip": "long", "start": -1 }] })
+    };
+    let mut groups: Vec<Value> = seeds.iter().map(group).collect();
+    groups.insert(1, json!({ "count": 0 }));
+    let crowd = json!({ "files": ["rig.glb"], "instances": groups });
+    for engine in ENGINES {
+        let answer = folder.json(&crowd, "4", engine);
+        let instances = answer["samples"][0]["instances"].as_array().unwrap();
+        assert_eq!(instances.len(), 6);
+        for ([start, rate], instance) in seeds.iter().flat_map(|(_, group)| group).zip(instances) {
+            let x = (4.0 - (start / 4096.0 - 1.0)) * rate / 4096.0;
+            assert_near(&instance["nodes"][0]["translation"], &[x, 0.0, 0.0]);
+        }
+    }
+}
+
+#[test]
+fn files_mix_and_each_instance_has_the_form_of_its_file() {
+    let folder = Folder::new();
+    let crowd = json!({ "files": ["all.glb", "rig.glb", "./rig.glb", "all.glb"], "instances": [
+        { "count": 2, "layers": [{ "clip": "all", "weight": 0 }] },
+        { "file": 1, "layers": [{ "clip": "walk" }] },
+        { "file": 3 },
+        { "file": 2, "layers": [] },
+    ] });
+    for engine in ENGINES {
+        let answer = folder.json(&crowd, "0,0.5", engine);
+        assert_eq!(answer.as_object().unwrap().keys().collect::<Vec<_>>(), ["files", "engine", "adapter", "samples"]);
+        assert_eq!((&answer["files"], &answer["engine"]), (&crowd["files"], &json!(engine)));
+        let sample = &answer["samples"][1];
+        assert_eq!(sample["time"], 0.5);
+        let instances = sample["instances"].as_array().unwrap();
+        let keys = ["file", "nodes", "skins", "pointers", "root_motion"];
+        assert!(instances.iter().all(|instance| instance.as_object().unwrap().keys().eq(keys)), "{sample}");
+        assert_eq!(instances.iter().map(|instance| &instance["file"]).collect::<Vec<_>>(), [0, 0, 1, 3, 2]);
+        assert!(instances.iter().all(|instance| instance["root_motion"].is_null()));
+        let counts = |key: &str| instances.iter().map(|i| i[key].as_array().unwrap().len()).collect::<Vec<_>>();
+        assert_eq!((counts("nodes"), counts("skins")), (vec![3, 3, 5, 3, 5], vec![1, 1, 0, 1, 0]));
+        let color = "/materials/0/pbrMetallicRoughness/baseColorFactor";
+        assert_near(&instances[1]["pointers"][color], &[1.0, 0.5, 0.25, 1.0]);
+        assert_eq!([&instances[2]["pointers"], &instances[3]["pointers"]], [&json!({}); 2]);
+        assert_near(&instances[3]["nodes"][2]["weights"], &[0.5, 0.25]);
+        assert_near(&instances[2]["nodes"][0]["translation"], &[2.0, 0.0, 0.0]);
+        assert_near(&instances[4]["nodes"][1]["translation"], &[0.0, 1.0, 0.0]);
+        assert_eq!(instances[2]["nodes"][4]["translation"], Value::Null, "a matrix");
+        assert_near(&json!([instances[2]["nodes"][4]["world"][12]]), &[7.0]);
+    }
+}
+
+#[test]
+fn nobody_is_an_empty_result() {
+    let folder = Folder::new();
+    for crowd in [
+        json!({ "files": [], "instances": [] }),
+        json!({ "files": ["rig.glb"], "instances": [{ "count": 0, "layers": [{ "clip": "walk" }] }] }),
+    ] {
+        for engine in ENGINES {
+            let samples = folder.json(&crowd, "0,2", engine)["samples"].clone();
+            assert_eq!(samples, json!([{ "time": 0.0, "instances": [] }, { "time": 2.0, "instances": [] }]));
+        }
+    }
+}
+
+#[test]
+fn parts_can_be_left_out_and_frames_need_an_end() {
+    let folder = Folder::new();
+    let crowd = json!({ "files": ["rig.glb"], "instances": [{ "layers": [{ "clip": "walk" }] }] });
+    let output = folder.eval(&crowd, &["--fps", "2", "--from", "1", "--to", "2", "--outputs", "properties"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sample = |time: f64| json!({ "time": time, "instances": [{ "file": 0, "pointers": {}, "root_motion": null }] });
+    assert_eq!(answer["samples"], json!([sample(1.0), sample(1.5), sample(2.0)]));
+    for (arguments, saying) in [
+        (&["--fps", "2"][..], "no end; give --to"),
+        (&[], "which times?"),
+        (&["--times", "1e30"], "beyond the crowd's clock"),
+        (&["--times", "0", "--clip", "walk"], "--clip"),
+        (&["--times", "0", "--wrap", "loop"], "--wrap"),
+        (&["--times", "0", "--instances", "2"], "--instances"),
+        (&["--times", "0", "rig.glb"], "cannot be used with"),
+    ] {
+        let output = folder.eval(&crowd, arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(saying), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn npz_is_for_one_file() {
+    let folder = Folder::new();
+    let file = folder.0.path().join("crowd.npz");
+    let arguments = ["--times", "0,0.5", "--engine", "reference", "--format", "npz", "-o", file.to_str().unwrap()];
+    let walk = json!({ "file": 1, "count": 2, "layers": [{ "clip": "walk" }] });
+    let crowd = json!({ "files": ["all.glb", "rig.glb"], "instances": [walk, { "file": 1 }] });
+    let output = folder.eval(&crowd, &arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut zip = zip::ZipArchive::new(fs::File::open(&file).unwrap()).unwrap();
+    let mut bytes = Vec::new();
+    zip.by_name("translation.npy").unwrap().read_to_end(&mut bytes).unwrap();
+    let array = npyz::NpyFile::new(bytes.as_slice()).unwrap();
+    assert_eq!(array.shape(), [2, 3, 5, 3]);
+    let values: Vec<f64> = array.into_vec().unwrap();
+    assert_eq!([0, 15, 30, 45, 60, 75].map(|root| values[root]), [0.0, 0.0, 0.0, 2.0, 2.0, 0.0]);
+    for (instances, saying) in [(json!([walk, {}]), "instances of one file"), (json!([]), "no instance")] {
+        let output = folder.eval(&json!({ "files": crowd["files"], "instances": instances }), &arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(saying), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn names_that_no_file_has_a_joint_for_are_warned_of() {
+    let folder = Folder::new();
+    let crowd = json!({
+        "files": ["rig.glb", "all.glb"],
+        "masks": { "some": { "joints": { "hip": 1, "root": 1, "tail": 1 } } },
+        "instances": [{ "file": 1, "layers": [{ "clip": 0, "mask": "some" }] }],
+    });
+    let output = folder.eval(&crowd, &["--times", "0"]);
+    assert!(output.status.success());
+    assert_eq!(stderr(&output).matches("masks.some.joints.").count(), 1, "{}", stderr(&output));
+    assert!(stderr(&output).contains("crowd.json: masks.some.joints.tail: no file has a joint of this name"));
+}
+
+#[test]
+fn faults_are_named_by_their_place() {
+    let folder = Folder::new();
+    fs::write(folder.0.path().join("clip.anim"), r#"{ "duration": 1, "curveDatas": {} }"#).unwrap();
+    let refused = |crowd: Value, place: &str, saying: &str| folder.assert_refused(&crowd.to_string(), place, saying);
+    let group = |group: &Value| json!({ "files": ["rig.glb"], "instances": [{}, group] });
+    let of_group = |entry: Value, place: &str, saying: &str| {
+        refused(group(&entry), &format!("instances[1]{place}"), saying);
+    };
+    let of_layer = |key: &str, value: Value, place: &str, saying: &str| {
+        let mut layer = json!({ "clip": "walk" });
+        layer[key] = value;
+        let layers = json!({ "layers": [{ "clip": "run" }, layer] });
+        refused(group(&layers), &format!("instances[1].layers[1]{place}"), saying);
+    };
+    of_layer("clip", json!("dance"), ".clip", "no clip \"dance\", but: walk, run");
+    of_layer("clip", json!(6), ".clip", "no clip 6");
+    of_layer("clip", json!(-1), ".clip", "name or index");
+    of_layer("mask", json!("all"), ".mask", "no mask \"all\", but: none");
+    of_layer("wrap", json!("sideways"), ".wrap", "pingpongreverse");
+    of_layer("mode", json!("multiply"), ".mode", "`additive`");
+    of_layer("reference", json!("last"), ".reference", "`rest`");
+    of_layer("weight", json!(-0.5), ".weight", "0 or more");
+    of_layer("weight", json!(1e39), ".weight", "finite");
+    of_layer("weight", json!("1"), ".weight", "string");
+    of_layer("rate", json!(20000), ".rate", "1e4");
+    of_layer("start", json!(4.1e12), ".start", "clock");
+    of_layer("speed", json!(1), ".speed", "unknown field `speed`");
+    of_layer("fade_in", json!({ "start": 0, "seconds": -1 }), ".fade_in.seconds", "0 s or more");
+    of_layer("fade_in", json!({ "start": 1e300 }), ".fade_in.start", "clock");
+    of_layer("fade_out", json!({ "start": 0, "shape": "round" }), ".fade_out.shape", "`smooth`");
+    of_layer("fade_out", json!({ "start": 0, "end": 1 }), ".fade_out.end", "unknown field `end`");
+    of_group(json!({ "file": 1 }), ".file", "no files[1], the file has 1");
+    of_group(json!({ "count": -1 }), ".count", "-1");
+    of_group(json!({ "spread": { "seed": 4294967296_u64 } }), ".spread.seed", "4294967296");
+    of_group(json!({ "spread": { "start": [0] } }), ".spread.start", "length");
+    of_group(json!({ "layers": vec![json!({ "clip": 0 }); 9] }), ".layers", "at most 8");
+    of_group(json!({ "color": 1 }), ".color", "unknown field `color`");
+    let far = json!({ "spread": { "rate": [1, 20000] }, "layers": [{ "clip": 0 }] });
+    of_group(far, ".layers[0].rate", "1e4");
+    let mask = |mask: Value| json!({ "files": [], "instances": [], "masks": { "front": mask } });
+    refused(mask(json!({ "joints": { "hip": -1 } })), "masks.front.joints.hip", "0 or more");
+    refused(mask(json!({ "joints": {}, "name": "" })), "masks.front.name", "unknown field `name`");
+    refused(json!({ "files": ["none.glb"], "instances": [] }), "files[0]", "none.glb: ");
+    refused(json!({ "files": ["rig.glb", "clip.anim"], "instances": [] }), "files[1]", "Cocos clip");
+    refused(json!({ "files": [], "instances": [], "roots": [] }), "roots", "root motion is not supported yet");
+    let text = r#"{ "files": ["rig.glb"], "instances": [{ "layers": [{ "clip": 0, "weight": NUMBER }] }] }"#;
+    for number in ["NaN", "1e999", "-Infinity"] {
+        folder.assert_refused(&text.replace("NUMBER", number), "instances[0].layers[0].weight", "line 1");
+    }
+    folder.assert_refused("{ \"files\": [], \"instances\": [] } x", "JSON", "trailing");
+    folder.assert_refused("{", "JSON", "line 1");
+    folder.assert_refused("[[], {}, []]", "JSON", "a crowd file is an object");
+    let output = folder.eval(&json!({ "files": ["rig.glb"], "instances": [{ "count": u64::MAX }] }), &["--times", "0"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("instances: 18446744073709551615 needed, 16777216 allowed"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_library_is_left_as_it_was_by_a_file_that_is_refused() {
+    let folder = Folder::new();
+    let file = folder.0.path().join("crowd.json");
+    let crowd = |mask: &str| {
+        let layers = json!([{ "clip": 0, "mask": "one" }, { "clip": 0, "mask": mask }]);
+        let masks = json!({ "one": { "joints": { "hip": 1 } } });
+        json!({ "files": ["rig.glb", "rig.glb"], "masks": masks, "instances": [{ "count": 3, "layers": layers }] })
+    };
+    let (mut library, _) = rig().load().unwrap();
+    let before = library.clone();
+    fs::write(&file, crowd("two").to_string()).unwrap();
+    assert!(matches!(crowd::load(&mut library, &file), Err(Error::Import { path, .. }) if path.ends_with("[1].mask")));
+    assert_eq!(library, before);
+    fs::write(&file, crowd("one").to_string()).unwrap();
+    let found = crowd::load(&mut library, &file).unwrap();
+    assert_eq!((library.skeletons().len(), library.masks().len(), found.len()), (2, 1, 3), "one file, one mask");
+    let part = found.crowd(1..3).unwrap();
+    assert!(part.len() == 2 && part.check(&library).is_ok());
+    assert!(crowd::load(&mut Library::new(), folder.0.path().join("none.json")).is_err());
+}
