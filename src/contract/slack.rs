@@ -120,7 +120,10 @@ impl<'a> Slack<'a> {
         let here = at(self.place.fraction);
         let near = [-self.eased, self.eased].map(|off| at(self.place.fraction + off));
         let off = near.iter().flatten().zip(here.iter().cycle()).map(|(near, here)| (near - here).abs());
-        let seam = if self.on_seam { f64::INFINITY } else { 0.0 };
+        let ends =
+            [0, self.curve.timeline().len() - 1].map(|key| sample::value_at(library, self.curve, Place::on(key)));
+        let apart = ends[0].iter().zip(&ends[1]).map(|(first, last)| (last - first).abs());
+        let seam = if self.on_seam { apart.sum() } else { 0.0 };
         (size(&here, false), off.fold(seam, f64::max))
     }
 

@@ -36,8 +36,8 @@ pub(crate) fn is_seam(curve: &Curve, time: f64) -> bool {
     let span = timeline.last() - timeline.first();
     let [before, after] = curve.extrapolation();
     let outside = match time - timeline.first() {
-        past if past <= 0.0 => before,
-        _ if time >= timeline.last() => after,
+        past if past < 0.0 => before,
+        _ if time > timeline.last() => after,
         _ => Extrapolation::Clamp,
     };
     let spans = (time - timeline.first()) / span;

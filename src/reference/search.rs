@@ -18,7 +18,7 @@ pub struct Place {
 
 impl Place {
     /// On a key.
-    fn on(key: usize) -> Self {
+    pub(crate) fn on(key: usize) -> Self {
         Self { key, fraction: 0.0, hit: true, straight: false }
     }
 
