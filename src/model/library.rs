@@ -133,7 +133,7 @@ impl Library {
         &self.masks
     }
 
-    /// Adds an interpolator, for curves to name by [`Interpolation::Custom`].
+    /// Adds an interpolator, for curves to name by [`Interpolation::Custom`](crate::Interpolation::Custom).
     ///
     /// # Errors
     /// [`Error::Usage`] where its name is no identifier or another's already, or its widths or those of its fields will
