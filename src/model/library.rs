@@ -87,9 +87,9 @@ impl Library {
     ///
     /// # Errors
     /// [`Error::Track`] where a target does not exist, is driven twice or by a curve of another width, where a joint
-    /// given by a matrix is animated, a rotation key is the zero quaternion, an interpolation does not fit its target, or
-    /// a curve extrapolates in a clip without a length or has too many loops; [`Error::Usage`] where the length, the speed or an event's time is not a number
-    /// that will do, or events are out of order.
+    /// given by a matrix is animated, a rotation key is the zero quaternion, an interpolation does not fit its target,
+    /// or a curve extrapolates in a clip without a length or has too many loops; [`Error::Usage`] where the length, the
+    /// speed or an event's time is not a number that will do, or events are out of order.
     pub fn add_clip(&mut self, clip: Clip) -> Result<ClipId, Error> {
         let fault = |track: usize, reason: String| {
             let clip = clip.name.clone().unwrap_or("unnamed".into());
@@ -107,7 +107,8 @@ impl Library {
     /// Adds a mask.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the skeleton does not exist, or there is not one weight of 0 or more for each of its joints.
+    /// [`Error::Usage`] where the skeleton does not exist, or there is not one weight of 0 or more for each of its
+    /// joints.
     pub fn add_mask(&mut self, mask: Mask) -> Result<MaskId, Error> {
         let name = mask.name.as_deref().unwrap_or("unnamed");
         let Some(skeleton) = self.skeletons.get(mask.skeleton.0) else {
