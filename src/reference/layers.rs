@@ -55,9 +55,12 @@ impl<'a> Played<'a> {
 
     /// Its share in one thing: of a joint, which a mask may weigh, or of none.
     pub fn share<T>(&self, joint: Option<usize>, animated: bool, value: impl Fn(&Values) -> T) -> Option<Share<T>> {
-        let mask = self.mask_at(joint);
-        let (value, reference) = (value(&self.values), value(&self.reference));
-        animated.then_some(Share { weight: self.weight * mask, mode: self.mode, value, reference })
+        animated.then(|| Share {
+            weight: self.weight * self.mask_at(joint),
+            mode: self.mode,
+            value: value(&self.values),
+            reference: value(&self.reference),
+        })
     }
 }
 
@@ -71,8 +74,22 @@ pub fn shares<T>(
     layers.iter().filter_map(|layer| layer.share(joint, animated(&layer.animated), &value)).collect()
 }
 
-/// What layers give together.
-pub fn mix(skeleton: &Skeleton, layers: &[Played]) -> Values {
+/// What the layers of an instance give together at a tick.
+pub fn values(library: &Library, skeleton: &Skeleton, layers: &[Layer], now: Ticks) -> Values {
+    if let [only] = layers
+        && (only.mode, only.mask) == (LayerMode::Blend, None)
+        && only.weight * only.ramp(now) >= blend::LEAST
+    {
+        // The mean of one is itself; what it does not animate is at rest.
+        let clip = library.clip(only.clip);
+        return Values::of_clip(library, clip, phase::clip_time(only.time, now, clip));
+    }
+    let played: Vec<Played> = layers.iter().map(|layer| Played::new(library, layer, now)).collect();
+    mix(skeleton, &played)
+}
+
+/// What played layers give together.
+fn mix(skeleton: &Skeleton, layers: &[Played]) -> Values {
     let rest = Values::at_rest(skeleton);
     let mut mixed = rest.clone();
     for (joint, local) in mixed.local.iter_mut().enumerate() {

@@ -24,7 +24,6 @@ use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::ticks::Ticks;
-use crate::reference::layers::Played;
 use crate::reference::values::Values;
 
 /// The `f64` engine that the others are held to.
@@ -42,8 +41,7 @@ impl<'a> Reference<'a> {
     /// The pose of one instance of a crowd that was checked.
     pub(crate) fn pose(&self, skeleton_id: SkeletonId, layers: &[Layer], now: Ticks, outputs: Outputs) -> Pose {
         let skeleton = self.library.skeleton(skeleton_id);
-        let played: Vec<Played> = layers.iter().map(|layer| Played::new(self.library, layer, now)).collect();
-        let Values { local, weights, properties } = layers::mix(skeleton, &played);
+        let Values { local, weights, properties } = layers::values(self.library, skeleton, layers, now);
         let model = if outputs.model || outputs.skin { hierarchy::model(skeleton, &local) } else { Vec::new() };
         let mut pose = Pose::default();
         if outputs.skin {
