@@ -53,6 +53,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// A joint's translation, rotation or scale, part 0, 1 or 2; none where the clip has no track for it.
+    #[inline(always)]
     pub fn part(&self, part: usize, joint: usize) -> Option<Vec4> {
         let channel = self.channels[part * self.joints + joint];
         let mode = mode(channel.sampler);
@@ -71,6 +72,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Three numbers that are sampled together, or each by a channel of its own.
+    #[cold]
     fn numbers(&self, channel: Channel, mode: u32) -> Vec4 {
         if mode != MODE_SPLIT {
             return sample::numbers(self.values, channel.values, mode, self.span(channel.sampler));
