@@ -129,6 +129,12 @@ pub trait Asked {
         self.times().len() * self.instances()
     }
 
+    /// The poses in ranges, of which each takes a bounded amount of memory.
+    fn blocks<'a>(&'a self, library: &Library, outputs: Outputs) -> Box<dyn Iterator<Item = Range<usize>> + 'a>;
+
+    /// The crowd of a block, and the tick at which it is posed.
+    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Ticks), Error>;
+
     /// Asks an engine, and shows each pose, by its number, to a visitor.
     fn each_pose(
         &self,
@@ -137,7 +143,17 @@ pub trait Asked {
         outputs: Outputs,
         progress: &Progress,
         visit: &mut Visit,
-    ) -> Result<(), Error>;
+    ) -> Result<(), Error> {
+        for block in self.blocks(library, outputs) {
+            let (crowd, now) = self.crowd(block.clone())?;
+            let poses = engine.evaluate(&crowd, now, outputs)?;
+            for (pose, answer) in block.clone().zip(&poses.instances) {
+                visit(pose, answer)?;
+            }
+            progress.add(block.len());
+        }
+        Ok(())
+    }
 }
 
 impl Asked for Question {
@@ -149,22 +165,12 @@ impl Asked for Question {
         self.instances
     }
 
-    fn each_pose(
-        &self,
-        library: &Library,
-        engine: &mut dyn Evaluator,
-        outputs: Outputs,
-        progress: &Progress,
-        visit: &mut Visit,
-    ) -> Result<(), Error> {
-        for block in self.blocks(library, outputs) {
-            let poses = engine.evaluate(&self.crowd(block.clone())?, Ticks::default(), outputs)?;
-            for (pose, answer) in block.clone().zip(&poses.instances) {
-                visit(pose, answer)?;
-            }
-            progress.add(block.len());
-        }
-        Ok(())
+    fn blocks<'a>(&'a self, library: &Library, outputs: Outputs) -> Box<dyn Iterator<Item = Range<usize>> + 'a> {
+        Box::new(self.blocks(library, outputs))
+    }
+
+    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Ticks), Error> {
+        Ok((self.crowd(block)?, Ticks::default()))
     }
 }
 
@@ -225,25 +231,20 @@ impl Asked for CrowdQuestion<'_> {
         self.file.len()
     }
 
-    fn each_pose(
-        &self,
-        library: &Library,
-        engine: &mut dyn Evaluator,
-        outputs: Outputs,
-        progress: &Progress,
-        visit: &mut Visit,
-    ) -> Result<(), Error> {
-        let blocks = self.blocks(library, outputs);
-        for (sample, &now) in self.ticks.iter().enumerate() {
-            for block in &blocks {
-                let poses = engine.evaluate(&self.file.crowd(block.clone())?, now, outputs)?;
-                for (instance, answer) in block.clone().zip(&poses.instances) {
-                    visit(sample * self.instances() + instance, answer)?;
-                }
-                progress.add(block.len());
-            }
-        }
-        Ok(())
+    fn blocks<'a>(&'a self, library: &Library, outputs: Outputs) -> Box<dyn Iterator<Item = Range<usize>> + 'a> {
+        let (blocks, instances) = (self.blocks(library, outputs), self.instances());
+        let of_sample = move |sample: usize| {
+            let first = sample * instances;
+            let later = move |block: &Range<usize>| first + block.start..first + block.end;
+            blocks.iter().map(later).collect::<Vec<_>>()
+        };
+        Box::new((0..self.times.len()).flat_map(of_sample))
+    }
+
+    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Ticks), Error> {
+        let sample = block.start / self.instances().max(1);
+        let first = sample * self.instances();
+        Ok((self.file.crowd(block.start - first..block.end - first)?, self.ticks[sample]))
     }
 }
 
