@@ -6,8 +6,7 @@
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     let slot = invocation / batch.lane_count;
     let lane = invocation % batch.lane_count;
-    let group_index = group.y * batch.groups_per_row + group.x;
-    let instance = group_index * (WORKGROUP_SIZE / batch.lane_count) + slot;
+    let instance = pose_instance(group, slot);
     let present = instance < batch.instance_count;
     let base = joint_matrix_base(slot, instance);
 

@@ -24,6 +24,12 @@
 /// Search results, `span_count` an instance.
 var<workgroup> spans: array<Span, SPAN_CAPACITY>;
 
+/// The instance of a slot of a workgroup; beyond the last there is none.
+fn pose_instance(group: vec3<u32>, slot: u32) -> u32 {
+    let group_index = group.y * batch.groups_per_row + group.x;
+    return group_index * (WORKGROUP_SIZE / batch.lane_count) + slot;
+}
+
 /// A clip at a time.
 struct Sampler {
     /// Words: the clip's record.
