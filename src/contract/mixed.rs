@@ -12,7 +12,7 @@ use crate::model::layer::{AdditiveReference, Layer, LayerMode};
 use crate::model::library::Library;
 use crate::model::skeleton::Skeleton;
 use crate::model::ticks::Ticks;
-use crate::reference::blend::{self, LEAST, Share};
+use crate::reference::blend::{self, Share};
 use crate::reference::layers::Played;
 use crate::reference::phase;
 use crate::reference::values::{Animated, Values};
@@ -29,14 +29,22 @@ pub fn bounds(
     magnitudes: &mut Magnitudes,
 ) -> Local {
     let skeleton = library.skeleton(skeleton_id);
-    let bounds: Vec<LayerBounds> =
-        layers.iter().map(|layer| LayerBounds::new(library, layer, now, magnitudes)).collect();
-    match &bounds[..] {
+    match layers {
         [] => Local::at_rest(skeleton),
         // What is alone and fills its place is mixed with nothing.
-        [only] if layers[0] == Layer::new(layers[0].clip, layers[0].time) => only.own.clone(),
-        _ => mix(skeleton, &Local::at_rest(skeleton), &bounds),
+        [only] if only.is_plain() => own(library, only, now, magnitudes),
+        _ => {
+            let bounds: Vec<LayerBounds> =
+                layers.iter().map(|layer| LayerBounds::new(library, layer, now, magnitudes)).collect();
+            mix(skeleton, &Local::at_rest(skeleton), &bounds)
+        }
     }
+}
+
+/// The bounds of what a layer's clip gives at a tick.
+fn own(library: &Library, layer: &Layer, now: Ticks, magnitudes: &mut Magnitudes) -> Local {
+    let time = phase::clip_time(layer.time, now, library.clip(layer.clip));
+    Local::of_clip(library, layer.clip, time, Clock::new(layer.time, now), magnitudes)
 }
 
 /// A layer, and the bounds of what it gives.
@@ -50,14 +58,13 @@ struct LayerBounds<'a> {
 
 impl<'a> LayerBounds<'a> {
     fn new(library: &'a Library, layer: &Layer, now: Ticks, magnitudes: &mut Magnitudes) -> Self {
-        let clip = library.clip(layer.clip);
-        let time = phase::clip_time(layer.time, now, clip);
-        let mut at = |time, clock| Local::of_clip(library, layer.clip, time, clock, magnitudes);
-        let own = at(time, Clock::new(layer.time, now));
         let reference = match layer.mode {
-            LayerMode::Additive(AdditiveReference::First) => at(0.0, Clock::STANDING),
-            _ => Local::at_rest(library.skeleton(clip.skeleton)),
+            LayerMode::Additive(AdditiveReference::First) => {
+                Local::of_clip(library, layer.clip, 0.0, Clock::STANDING, magnitudes)
+            }
+            _ => Local::at_rest(library.skeleton(library.clip(layer.clip).skeleton)),
         };
+        let own = own(library, layer, now, magnitudes);
         Self { played: Played::new(library, layer, now), own, reference }
     }
 }
@@ -140,7 +147,7 @@ fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: bool) -> f64
     let blended = || terms.iter().filter(|term| term.share.mode == LayerMode::Blend);
     let sum: f64 = blended().map(|term| term.share.weight).sum();
     if blended().next().is_some() {
-        let whole = sum.max(LEAST);
+        let whole = sum.max(Layer::LEAST_WEIGHT);
         let off = |term: &Term<DVec3>| {
             term.share.weight * term.own + term.slip * (term.share.value.length() + rest.length() + term.own)
         };
@@ -191,7 +198,7 @@ fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 {
     if blended().next().is_some() {
         let Some(step) = steps.next() else { return PI };
         let sum: f64 = blended().map(|term| term.share.weight).sum();
-        let whole = sum.max(LEAST);
+        let whole = sum.max(Layer::LEAST_WEIGHT);
         let worst = blended().map(|term| term.own).fold(at_rest, f64::max);
         let off = |term: &Term<DQuat>| term.share.weight * term.own + PI * term.slip;
         bound = (blended().map(off).sum::<f64>() + (whole - sum) * at_rest) / whole;

@@ -36,35 +36,38 @@ pub fn pose(
     mut to: Place,
 ) {
     let skeleton = &source.skeleton.record;
-    let weights = layers.iter().map(|layer| layer.weight * ramp(layer, now));
-    let weighed = || layers.iter().zip(weights.clone()).filter(|(_, weight)| *weight > 0.0);
-    let clip = |layer: &Layer| packing.arrays.record::<Clip>(layer.clip);
+    let weighed: Vec<(&Layer, f32, Clip)> = layers
+        .iter()
+        .map(|layer| (layer, layer.weight * ramp(layer, now)))
+        .filter(|(_, weight)| *weight > 0.0)
+        .map(|(layer, weight)| (layer, weight, packing.arrays.record(layer.clip)))
+        .collect();
     // Where the spans of each layer begin, then those of its reference.
-    let mut places = Vec::with_capacity(layers.len());
+    let mut places = Vec::with_capacity(weighed.len());
     scratch.spans.clear();
-    for (layer, _) in weighed() {
-        let (clip, first) = (clip(layer), scratch.spans.len());
-        search_all(source, &clip, phase::of_layer(layer, &clip, now), &mut scratch.spans);
+    for (layer, _, clip) in &weighed {
+        let first = scratch.spans.len();
+        search_all(source, clip, phase::of_layer(layer, clip, now), &mut scratch.spans);
         let second = scratch.spans.len();
         if layer.mode & LAYER_MODE == LAYER_ADD_FIRST {
-            search_all(source, &clip, Time { high: 0.0, low: 0.0 }, &mut scratch.spans);
+            search_all(source, clip, Time { high: 0.0, low: 0.0 }, &mut scratch.spans);
         }
         places.push((first, second));
     }
     let arrays = (source.words, source.values);
-    let sampler = |layer: &Layer, first: usize| {
-        Sampler::new(arrays, &packing.interpolators, skeleton, &clip(layer), &scratch.spans[first..])
+    let sampler = |clip: &Clip, first: usize| {
+        Sampler::new(arrays, &packing.interpolators, skeleton, clip, &scratch.spans[first..])
     };
-    let played = |((layer, weight), (first, second)): ((&Layer, f32), &(usize, usize))| {
+    let played = |((layer, weight, clip), (first, second)): (&(&Layer, f32, Clip), &(usize, usize))| {
         let mask = match layer.mask {
             NONE => &[],
             mask => &source.words[mask as usize..(mask + skeleton.joint_count) as usize],
         };
         let mode = layer.mode & LAYER_MODE;
-        let reference = (mode == LAYER_ADD_FIRST).then(|| sampler(layer, *second));
-        Played { weight, mode, mask: bytemuck::cast_slice(mask), sampler: sampler(layer, *first), reference }
+        let reference = (mode == LAYER_ADD_FIRST).then(|| sampler(clip, *second));
+        Played { weight: *weight, mode, mask: bytemuck::cast_slice(mask), sampler: sampler(clip, *first), reference }
     };
-    let played: Vec<Played> = weighed().zip(&places).map(played).collect();
+    let played: Vec<Played> = weighed.iter().zip(&places).map(played).collect();
 
     pose_values(packing, source, &played, layout, to.values);
     let joints = skeleton.joint_count as usize;

@@ -42,6 +42,15 @@ impl Layer {
         Self { clip, time, weight: 1.0, mode: LayerMode::Blend, mask: None, fade_in: None, fade_out: None }
     }
 
+    /// Where the weights of layers that blend sum to less than this, the rest pose fills what is missing.
+    pub const LEAST_WEIGHT: f64 = 0.1;
+
+    /// Whether, alone on an instance, it needs no mixing: what its clip gives is the pose, whenever that is.
+    pub(crate) fn is_plain(&self) -> bool {
+        let fades = self.fade_in.is_some() || self.fade_out.is_some();
+        self.mode == LayerMode::Blend && self.weight >= Self::LEAST_WEIGHT && self.mask.is_none() && !fades
+    }
+
     /// The part of the weight that the fades leave at a tick of the crowd's clock, 0 to 1.
     pub fn ramp(&self, now: Ticks) -> f64 {
         self.fade_in.map_or(1.0, |fade| fade.at(now)) * (1.0 - self.fade_out.map_or(0.0, |fade| fade.at(now)))

@@ -110,11 +110,7 @@ fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(
 
 /// Whether layers need no mixing: there is one at most, and what it gives is the pose.
 fn is_plain(layers: &[Layer]) -> bool {
-    let alone = |layer: &Layer| {
-        let fades = layer.fade_in.is_some() || layer.fade_out.is_some();
-        layer.mode == LayerMode::Blend && layer.weight >= 0.1 && layer.mask.is_none() && !fades
-    };
-    layers.len() <= 1 && layers.iter().all(alone)
+    layers.len() <= 1 && layers.iter().all(Layer::is_plain)
 }
 
 /// The layer records of a checked instance, filled up to a count with layers without a weight. Without a layer, it stands

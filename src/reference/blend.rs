@@ -2,11 +2,9 @@
 
 use glam::{DQuat, DVec4};
 
-use crate::model::layer::LayerMode;
+use crate::model::layer::{Layer, LayerMode};
 use crate::model::rotation::unit;
 
-/// Where the weights of blended layers sum to less than this, the rest pose fills what is missing.
-pub const LEAST: f64 = 0.1;
 /// A scale smaller than this is no reference to compare to.
 const SMALLEST_SCALE: f64 = 1e-6;
 
@@ -45,8 +43,8 @@ pub fn numbers(rest: &[f64], shares: &[Share<Vec<f64>>], scale: bool) -> Vec<f64
         }
         if sum == 0.0 {
             value = rest[index];
-        } else if sum < LEAST {
-            value = (value + (LEAST - sum) * rest[index]) / LEAST;
+        } else if sum < Layer::LEAST_WEIGHT {
+            value = (value + (Layer::LEAST_WEIGHT - sum) * rest[index]) / Layer::LEAST_WEIGHT;
         } else {
             value /= sum;
         }
@@ -100,8 +98,8 @@ pub fn rotation_steps(rest: DQuat, shares: &[Share<DQuat>]) -> Vec<Step> {
             sum
         };
         let weights = blended.fold(0.0, |_, share| add(share.value, share.weight));
-        if weights < LEAST {
-            add(rest, LEAST - weights);
+        if weights < Layer::LEAST_WEIGHT {
+            add(rest, Layer::LEAST_WEIGHT - weights);
         }
         steps.push(step(mixed, sum, turn, first));
         below = steps[0].result;

@@ -77,8 +77,7 @@ pub fn shares<T>(
 /// What the layers of an instance give together at a tick.
 pub fn values(library: &Library, skeleton: &Skeleton, layers: &[Layer], now: Ticks) -> Values {
     if let [only] = layers
-        && (only.mode, only.mask) == (LayerMode::Blend, None)
-        && only.weight * only.ramp(now) >= blend::LEAST
+        && only.is_plain()
     {
         // The mean of one is itself; what it does not animate is at rest.
         let clip = library.clip(only.clip);
