@@ -40,10 +40,8 @@ pub struct GpuLibrary {
     pub(super) words: wgpu::Buffer,
     pub(super) values: wgpu::Buffer,
     pub(super) layout: wgpu::BindGroupLayout,
-    /// One for each of [`VARIANTS`] that a skeleton of the library needs, for layers that need no mixing.
-    pub(super) pipelines: [Option<wgpu::ComputePipeline>; VARIANTS.len()],
-    /// The same for those that do, made when the first crowd asks for it.
-    mixing: [OnceLock<wgpu::ComputePipeline>; VARIANTS.len()],
+    /// By kernel, one for each of [`VARIANTS`] that was asked for.
+    pipelines: [[OnceLock<wgpu::ComputePipeline>; VARIANTS.len()]; 2],
 }
 
 impl GpuLibrary {
@@ -61,34 +59,28 @@ impl GpuLibrary {
         let layout = bind_group_layout(device);
         scopes.pop()?;
         let (words, values) = (words?, values?);
-        let mut pipelines = [const { None }; VARIANTS.len()];
-        for skeleton in &packing.skeletons {
-            let variant = Variant::for_joints(skeleton.record.joint_count);
-            if pipelines[variant].is_none() {
-                pipelines[variant] =
-                    Some(pipeline(device, &layout, Kernel::Plain, &VARIANTS[variant], &packing.interpolators)?);
-            }
+        let pipelines = [const { [const { OnceLock::new() }; VARIANTS.len()] }; 2];
+        let library = Self { packing, words, values, layout, pipelines };
+        // The kernel that mixes is made when the first crowd asks for it.
+        for skeleton in &library.packing.skeletons {
+            library.pipeline(device, Kernel::Plain, Variant::for_joints(skeleton.record.joint_count))?;
         }
-        let mixing = [const { OnceLock::new() }; VARIANTS.len()];
-        Ok(Self { packing, words, values, layout, pipelines, mixing })
+        Ok(library)
     }
 
-    /// The pipeline of a kernel for one of [`VARIANTS`] that a skeleton of the library needs.
+    /// The pipeline of a kernel for one of [`VARIANTS`], made where it is not there yet.
     pub(super) fn pipeline(
         &self,
         device: &wgpu::Device,
         kernel: Kernel,
         variant: usize,
     ) -> Result<wgpu::ComputePipeline, Error> {
-        let ready = match kernel {
-            Kernel::Plain => self.pipelines[variant].as_ref(),
-            Kernel::Layers => self.mixing[variant].get(),
-        };
-        if let Some(ready) = ready {
+        let place = &self.pipelines[kernel as usize][variant];
+        if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }
         let made = pipeline(device, &self.layout, kernel, &VARIANTS[variant], &self.packing.interpolators)?;
-        Ok(if kernel == Kernel::Layers { self.mixing[variant].get_or_init(|| made).clone() } else { made })
+        Ok(place.get_or_init(|| made).clone())
     }
 }
 
