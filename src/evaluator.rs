@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::model::crowd::Crowd;
 use crate::model::outputs::Outputs;
 use crate::model::poses::Poses;
+use crate::model::step::Step;
 use crate::model::ticks::Ticks;
 
 /// An engine that poses crowds of the library it was made for.
@@ -16,9 +17,17 @@ pub trait Evaluator {
     /// What it runs on, in the words of the system: the GPU's name and driver, or the number of threads.
     fn adapter(&self) -> String;
 
-    /// The poses of a crowd at a time of its clock.
+    /// The poses of a crowd at the end of a step of its clock.
     ///
     /// # Errors
     /// [`Error::Instance`] where the crowd does not fit the library; what a device can report.
-    fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error>;
+    fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error>;
+
+    /// The poses of a crowd at a time of its clock.
+    ///
+    /// # Errors
+    /// As [`evaluate_step`](Self::evaluate_step).
+    fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error> {
+        self.evaluate_step(crowd, now.into(), outputs)
+    }
 }

@@ -101,6 +101,7 @@ pub use model::playback::{Playback, WrapMode};
 pub use model::poses::{Pose, Poses};
 pub use model::skeleton::{Joint, Property, Skeleton};
 pub use model::skin::Skin;
+pub use model::step::Step;
 pub use model::ticks::Ticks;
 pub use model::timeline::Timeline;
 pub use model::track::{Target, Track};

@@ -173,8 +173,8 @@ struct Batch {
 struct Frame {
     now_low: u32,
     now_high: u32,
-    reserved_0: u32,
-    reserved_1: u32,
+    from_low: u32,
+    from_high: u32,
 }
 
 const CLIP_WORDS: u32 = 8u;

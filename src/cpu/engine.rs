@@ -12,7 +12,7 @@ use crate::model::id::SkeletonId;
 use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
-use crate::model::ticks::Ticks;
+use crate::model::step::Step;
 use crate::pack::crowd::PackedCrowd;
 use crate::pack::library::Packing;
 use crate::pack::outputs::{Layout, Numbers};
@@ -99,12 +99,18 @@ impl CpuEngine {
         group.numbers.pose(&self.packing.skeletons[group.skeleton.index()], &group.layout, place, outputs)
     }
 
-    /// The pose of one instance of a crowd at a tick, whoever poses the others: for what hangs on a joint, or for a game's
+    /// The pose of one instance of a crowd at a tick or the end of a step, whoever poses the others: for what hangs on a joint, or for a game's
     /// rules, beside a crowd that is on the GPU.
     ///
     /// # Errors
     /// [`Error::Instance`] where there is no such instance, or it does not fit the library.
-    pub fn query(&self, crowd: &Crowd, instance: usize, now: Ticks, outputs: Outputs) -> Result<Pose, Error> {
+    pub fn query(
+        &self,
+        crowd: &Crowd,
+        instance: usize,
+        step: impl Into<Step>,
+        outputs: Outputs,
+    ) -> Result<Pose, Error> {
         if instance >= crowd.len() {
             let reason = format!("the crowd has {} instances", crowd.len());
             return Err(Error::Instance { instance, reason });
@@ -112,12 +118,13 @@ impl CpuEngine {
         let mut alone = Crowd::new();
         alone.push(crowd.skeleton(instance), crowd.layers(instance))?;
         let mut posed = self.crowd(&alone, outputs)?;
-        self.pose(&mut posed, now);
+        self.pose(&mut posed, step);
         Ok(self.read(&posed, 0, outputs))
     }
 
-    /// Poses all instances of a crowd at a time of its clock.
-    pub fn pose(&self, crowd: &mut CpuCrowd, now: Ticks) {
+    /// Poses all instances of a crowd at a time of its clock, or at the end of a step of it.
+    pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
+        let step: Step = step.into();
         for (packed, group) in crowd.packed.groups.iter().zip(&mut crowd.groups) {
             let source = Source {
                 words: &self.packing.arrays.words,
@@ -135,9 +142,9 @@ impl CpuEngine {
                     let places = instances(&layout, to, layers.len() / count);
                     for (layers, to) in layers.chunks(count).zip(places) {
                         if packed.plain {
-                            pose(&self.packing, source, &layers[0], now.0, &layout, &mut scratch, to);
+                            pose(&self.packing, source, &layers[0], step.to.0, &layout, &mut scratch, to);
                         } else {
-                            layers::pose(&self.packing, source, layers, now.0, &layout, &mut scratch, to);
+                            layers::pose(&self.packing, source, layers, step.to.0, &layout, &mut scratch, to);
                         }
                     }
                 }
@@ -206,9 +213,9 @@ impl Evaluator for CpuEngine {
         format!("{} thread{plural}, {}", self.threads, std::env::consts::ARCH)
     }
 
-    fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error> {
+    fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
         let mut posed = self.crowd(crowd, outputs)?;
-        self.pose(&mut posed, now);
+        self.pose(&mut posed, step);
         Ok(Poses { instances: (0..crowd.len()).map(|instance| self.read(&posed, instance, outputs)).collect() })
     }
 }

@@ -6,7 +6,7 @@ use crate::gpu::shader::{Kernel, VARIANTS, Variant};
 use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
 use crate::model::outputs::Outputs;
-use crate::model::ticks::Ticks;
+use crate::model::step::Step;
 use crate::pack::crowd::{Group, PackedCrowd};
 use crate::pack::outputs::Layout;
 use crate::pack::record::{self, Frame};
@@ -75,12 +75,12 @@ impl GpuCrowd {
         Ok(Self { chunks, frame, places })
     }
 
-    /// Records the poses of all instances at a time of the crowd's clock.
+    /// Records the poses of all instances at a time of the crowd's clock, or at the end of a step of it.
     ///
     /// It only records: nothing is submitted or waited for. What it uploads, the clock's 16 bytes, goes through the
     /// encoder, so that two frames in one submission do not disturb each other.
-    pub fn encode(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, now: Ticks) {
-        self.encode_timed(device, encoder, now, None);
+    pub fn encode(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>) {
+        self.encode_timed(device, encoder, step, None);
     }
 
     /// As [`encode`](Self::encode), with the pass's begin and end written to a query set.
@@ -88,10 +88,10 @@ impl GpuCrowd {
         &self,
         device: &wgpu::Device,
         encoder: &mut wgpu::CommandEncoder,
-        now: Ticks,
+        step: impl Into<Step>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
     ) {
-        let contents = Frame::new(now.0);
+        let contents = Frame::new(step.into());
         let contents = bytemuck::bytes_of(&contents);
         // It fails where the device is lost. Nothing of what was recorded then runs, and who reads or waits is told.
         if let Ok(upload) = filled_buffer(device, "posse frame upload", contents, wgpu::BufferUsages::COPY_SRC) {

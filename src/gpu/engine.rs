@@ -12,7 +12,7 @@ use crate::model::crowd::Crowd;
 use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
-use crate::model::ticks::Ticks;
+use crate::model::step::Step;
 use crate::pack::library::Packing;
 use crate::pack::outputs::Numbers;
 
@@ -95,11 +95,11 @@ impl Evaluator for GpuEngine {
         self.gpu.name()
     }
 
-    fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error> {
+    fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
         let device = &self.gpu.device;
         let gpu_crowd = GpuCrowd::new(device, &self.library, crowd, outputs)?;
         let mut encoder = device.create_command_encoder(&Default::default());
-        gpu_crowd.encode(device, &mut encoder, now);
+        gpu_crowd.encode(device, &mut encoder, step);
         self.gpu.queue.submit([encoder.finish()]);
         let mut instances = vec![Pose::default(); crowd.len()];
         for chunk in gpu_crowd.chunks() {

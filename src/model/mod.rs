@@ -23,6 +23,7 @@ pub mod poses;
 pub mod rotation;
 pub mod skeleton;
 pub mod skin;
+pub mod step;
 pub mod ticks;
 pub mod timeline;
 pub mod track;

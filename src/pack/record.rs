@@ -4,6 +4,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::model::step::Step;
+use crate::model::ticks::Ticks;
+
 /// A field of a record, for the comparison with WGSL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
@@ -365,16 +368,16 @@ record! {
 }
 
 record! {
-    /// What changes from frame to frame: a uniform.
+    /// What changes from frame to frame, a step of the crowd's clock: a uniform.
     Frame {
-        /// The tick, lower half.
+        /// The tick to pose, lower half.
         now_low: u32,
-        /// The tick, upper half.
+        /// Upper half.
         now_high: u32,
-        /// Fills the record to 16 bytes, as a uniform needs.
-        reserved_0: u32,
-        /// As above.
-        reserved_1: u32,
+        /// The tick before, lower half.
+        from_low: u32,
+        /// Upper half.
+        from_high: u32,
     }
 }
 
@@ -386,14 +389,17 @@ impl Channel {
 }
 
 impl Frame {
-    /// The frame at a tick.
-    pub fn new(now: i64) -> Self {
-        Self { now_low: now as u32, now_high: (now >> 32) as u32, ..Self::default() }
+    /// The frame of a step.
+    pub fn new(step: Step) -> Self {
+        let halves = |tick: Ticks| (tick.0 as u32, (tick.0 >> 32) as u32);
+        let ((now_low, now_high), (from_low, from_high)) = (halves(step.to), halves(step.from));
+        Self { now_low, now_high, from_low, from_high }
     }
 
-    /// The tick.
-    pub fn now(self) -> i64 {
-        i64::from(self.now_high as i32) << 32 | i64::from(self.now_low)
+    /// The step.
+    pub fn step(self) -> Step {
+        let tick = |low: u32, high: u32| Ticks(i64::from(high as i32) << 32 | i64::from(low));
+        Step { from: tick(self.from_low, self.from_high), to: tick(self.now_low, self.now_high) }
     }
 }
 
@@ -408,9 +414,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tick_survives_the_frame() {
+    fn a_step_survives_the_frame() {
         for tick in [0, 1, -1, i64::MAX, i64::MIN, 1 << 32, -(1 << 40) + 7] {
-            assert_eq!(Frame::new(tick).now(), tick);
+            let step = Step { from: Ticks(tick), to: Ticks(tick.wrapping_add(1)) };
+            assert_eq!(Frame::new(step).step(), step);
         }
     }
 

@@ -23,6 +23,7 @@ use crate::model::layer::Layer;
 use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
+use crate::model::step::Step;
 use crate::model::ticks::Ticks;
 use crate::reference::values::Values;
 
@@ -73,9 +74,9 @@ impl Evaluator for Reference<'_> {
         "f64".into()
     }
 
-    fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error> {
+    fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
         crowd.check(self.library)?;
-        let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), now, outputs);
+        let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step.to, outputs);
         Ok(Poses { instances: (0..crowd.len()).map(pose).collect() })
     }
 }
