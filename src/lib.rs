@@ -5,7 +5,8 @@
 //!
 //! * [`model`]: the nouns. A [`Library`] holds [`Skeleton`]s, [`Skin`]s and [`Clip`]s; a [`Crowd`] is the question,
 //!   [`Poses`] are the answer.
-//! * [`import`]: files to a [`Library`], or to an [`UnboundClip`] that [`Library::bind`] gives a skeleton.
+//! * [`import`]: files to a [`Library`], or to an [`UnboundClip`] that [`Library::bind`] gives a skeleton;
+//!   [`Library::share_clip`] gives a clip another one.
 //! * [`pack`]: a library in flat arrays, a [`Packing`], which the fast engines read.
 //! * The engines, each an [`Evaluator`]: [`gpu`], [`cpu`], [`mod@reference`].
 //! * [`contract`]: how far an engine may be from the reference, and how far it is.
@@ -99,6 +100,7 @@ pub use model::mask::Mask;
 pub use model::outputs::Outputs;
 pub use model::playback::{Playback, WrapMode};
 pub use model::poses::{Pose, Poses};
+pub use model::sharing::{Sharing, SharingFault, SharingFaultKind};
 pub use model::skeleton::{Joint, Property, Skeleton};
 pub use model::skin::Skin;
 pub use model::step::Step;

@@ -45,5 +45,7 @@ mod layers;
 mod measuring;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
+/// Clips shared with other skeletons by joint name: what moves, what is said, what it costs.
+mod sharing;
 /// Wrap modes, repeats and ranges, on every engine.
 mod wrap;

@@ -57,7 +57,8 @@ pub struct Curve {
     timeline: Arc<Timeline>,
     interpolation: Interpolation,
     width: usize,
-    values: Vec<f64>,
+    /// Shared by curves that are copies of one another.
+    values: Arc<Vec<f64>>,
     easing: CurveEasing,
     extrapolation: [Extrapolation; 2],
 }
@@ -93,7 +94,7 @@ impl Curve {
             return Err(Error::Curve { value: 0, reason: format!("a quaternion is 4 numbers, not {width}") });
         }
         let extrapolation = [Extrapolation::Clamp; 2];
-        Ok(Self { timeline, interpolation, width, values, easing: CurveEasing::None, extrapolation })
+        Ok(Self { timeline, interpolation, width, values: Arc::new(values), easing: CurveEasing::None, extrapolation })
     }
 
     /// The curve with these easings in place of those it has; a new curve has none.

@@ -21,6 +21,8 @@ pub mod outputs;
 pub mod playback;
 pub mod poses;
 pub mod rotation;
+mod share;
+pub mod sharing;
 pub mod skeleton;
 pub mod skin;
 pub mod step;

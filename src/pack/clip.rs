@@ -16,6 +16,7 @@ use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
 use crate::pack::column::{Channels, Column};
 use crate::pack::easing;
+use crate::pack::keys::{Block, PackedKeys};
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
     self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP,
@@ -29,7 +30,7 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Libra
     let columns = columns(library, skeleton, clip);
     let mut channels = Channels::new();
     for column in columns.iter().filter(|column| column.constant) {
-        let value = arrays.push_value(constant(column));
+        let value = timelines.keys.constant(arrays, constant(column));
         channels.insert((column.target, column.place), Channel::new(MODE_CONSTANT, 0, value));
     }
     let records = pack_keys(arrays, timelines, &columns, &mut channels);
@@ -133,26 +134,40 @@ fn pack_keys(
 
     let mut records = Vec::new();
     for (index, Shared { timeline, beyond, easing, columns }) in shared.into_iter().enumerate() {
-        let row: usize = columns.iter().map(|column| values_a_key(column)).sum();
-        let block = arrays.values.len();
-        arrays.values.resize(block + row * timeline.len(), Vec4::ZERO);
-        let mut place = block;
-        for column in columns {
-            let count = values_a_key(column);
-            let mut previous = None;
-            for key in 0..timeline.len() {
-                for number in 0..count {
-                    let value = key_value(column, key, number, &mut previous);
-                    arrays.values[place + key * row + number] = value.into();
-                }
-            }
-            let mode = mode(column);
-            channels.insert((column.target, column.place), Channel::new(mode, index as u32, place as u32));
-            place += count;
+        let axis = PackedKeys::axis(timeline, beyond, easing);
+        let block = timelines.keys.find(axis, &columns).unwrap_or_else(|| {
+            let block = pack_block(arrays, timeline.len(), &columns);
+            timelines.keys.insert(axis, &columns, &block);
+            block
+        });
+        for (column, &place) in columns.iter().zip(&block.places) {
+            let channel = Channel::new(mode(column), index as u32, place as u32);
+            channels.insert((column.target, column.place), channel);
         }
-        records.push(timelines.pack(arrays, timeline, beyond).record(row, easing));
+        records.push(timelines.pack(arrays, timeline, beyond).record(block.row, easing));
     }
     records
+}
+
+/// Packs the keys of columns that share their key times, a row for each.
+fn pack_block(arrays: &mut Arrays, keys: usize, columns: &[&Column]) -> Block {
+    let row: usize = columns.iter().map(|column| values_a_key(column)).sum();
+    let mut place = arrays.values.len();
+    arrays.values.resize(place + row * keys, Vec4::ZERO);
+    let mut places = Vec::with_capacity(columns.len());
+    for column in columns {
+        let count = values_a_key(column);
+        let mut previous = None;
+        for key in 0..keys {
+            for number in 0..count {
+                let value = key_value(column, key, number, &mut previous);
+                arrays.values[place + key * row + number] = value.into();
+            }
+        }
+        places.push(place);
+        place += count;
+    }
+    Block { row, places }
 }
 
 /// Values that the packing has for each piece of up to four numbers of a key.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::model::timeline::Timeline;
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::easing::Easings;
+use crate::pack::keys::PackedKeys;
 use crate::pack::record::{self, Mapping, NONE, split};
 use crate::pack::unroll::{Beyond, unroll};
 
@@ -18,11 +19,13 @@ pub struct PackedTimeline {
     record: record::Timeline,
 }
 
-/// Timelines and easings that are packed already.
+/// Timelines, easings and keys that are packed already.
 #[derive(Default)]
 pub struct Timelines {
     /// The easings.
     pub(crate) easings: Easings,
+    /// The keys.
+    pub(crate) keys: PackedKeys,
     packed: HashMap<(*const Timeline, Beyond), PackedTimeline>,
 }
 
