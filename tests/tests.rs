@@ -21,6 +21,9 @@ mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
+/// `posse verify` and `posse bench` of crowd files, with every engine.
+#[cfg(feature = "cli")]
+mod crowd_commands;
 /// Crowd files through the `posse` command: every rule by hand, every fault by its place.
 #[cfg(feature = "cli")]
 mod crowd_file;
@@ -47,5 +50,8 @@ mod measuring;
 mod random_scenes;
 /// Clips shared with other skeletons by joint name: what moves, what is said, what it costs.
 mod sharing;
+/// Clips of one glTF file on the nodes of another, through the `posse` command.
+#[cfg(feature = "cli")]
+mod sharing_command_line;
 /// Wrap modes, repeats and ranges, on every engine.
 mod wrap;

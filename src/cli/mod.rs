@@ -1,6 +1,7 @@
 //! The command line: one file a command. Results go to stdout, notes and progress to stderr.
 
 mod bench;
+mod crowd;
 mod demo;
 mod engine;
 mod eval;
@@ -32,9 +33,9 @@ enum Command {
     /// Evaluates a clip of a glTF file, a Cocos clip, or a crowd file, at some times, as JSON or NumPy arrays.
     #[command(after_long_help = eval::SHAPES)]
     Eval(eval::Args),
-    /// Holds an engine to the f64 reference, over every clip of glTF files, and over Cocos clips.
+    /// Holds an engine to the f64 reference, over every clip of glTF files, over Cocos clips, or over a crowd file.
     Verify(verify::Args),
-    /// Measures the engines over crowds of many sizes, each checked against the reference first.
+    /// Measures the engines over crowds of many sizes, or over a crowd file, each checked against the reference first.
     Bench(bench::Args),
 }
 

@@ -248,6 +248,21 @@ impl Asked for CrowdQuestion<'_> {
     }
 }
 
+/// How many instances, of whatever skeletons, take a bounded amount of memory.
+pub fn mixed_block(library: &Library, outputs: Outputs) -> usize {
+    let most = library.skeleton_ids().map(|id| pose_bytes(library, id, outputs)).max().unwrap_or(0);
+    (BLOCK_BYTES / (LAYERS_BYTES + most)).max(1)
+}
+
+/// A number of seconds, or of frames a second.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
+        Ok(_) => Err("not a finite number that 32-bit floats hold".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Refuses a number beyond a limit.
 pub fn limit(what: &str, needed: u64, allowed: u64) -> Result<(), Error> {
     if needed > allowed { Err(Error::Limit { what: what.into(), needed, allowed }) } else { Ok(()) }

@@ -1,5 +1,6 @@
 //! Files with clips, of either kind, and what the commands need of them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use posse::error::Error;
@@ -27,6 +28,10 @@ pub struct Source {
     pub joints: Vec<usize>,
     /// What a Cocos clip drives by name; `None` for a glTF file.
     pub named: Option<Named>,
+    /// The name of the glTF file whose nodes the clips move, where that is another one.
+    pub rig: Option<String>,
+    /// Those of the clips of which no track finds anything to drive in the rig.
+    pub lost: Vec<ClipId>,
     /// What was repaired, passed over or not bound.
     pub warnings: Vec<String>,
 }
@@ -36,32 +41,26 @@ pub struct Named {
     pub clip: UnboundClip,
     /// What each track drives. All have a property, but for those without keys.
     pub tracks: Vec<BoundTrack>,
-    /// The name of the glTF file whose nodes the clip is bound to, if any.
-    pub rig: Option<String>,
 }
 
 impl Source {
-    /// Reads a file, its warnings going to stderr. A Cocos clip is bound to a rig's nodes, or to nothing.
+    /// Reads a file, its warnings going to stderr. A Cocos clip is bound to a rig's nodes, or to nothing; clips of a glTF
+    /// file are shared with the rig's skeleton, or stay with their own.
     pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
         let bytes = read(file)?;
         if cocos::is_clip(file, &bytes) {
             return Self::of_cocos(file, &bytes, rig);
         }
-        if rig.is_some() {
-            let file = file.display();
-            return Err(Error::Usage(format!("--rig is for Cocos clips; {file} is glTF, which has nodes of its own")));
+        let source = Self::of_gltf(file, &bytes)?;
+        match rig {
+            None => Ok(source),
+            Some(rig) => source.on_rig(file, rig),
         }
-        Self::of_gltf(file, &bytes)
     }
 
     /// Reads a file that has to be glTF, its warnings going to stderr.
     pub fn gltf(file: &Path) -> Result<Self, Error> {
-        let bytes = read(file)?;
-        if cocos::is_clip(file, &bytes) {
-            let file = file.display();
-            return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF file is needed")));
-        }
-        Self::of_gltf(file, &bytes)
+        Self::of_gltf(file, &read_gltf(file)?)
     }
 
     fn of_gltf(file: &Path, bytes: &[u8]) -> Result<Self, Error> {
@@ -69,10 +68,50 @@ impl Source {
         let folder = file.parent().unwrap_or(Path::new(""));
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } =
             gltf::from_slice(&mut library, file, bytes, Some(folder))?;
-        let mut source =
-            Self { file: file_name(file), library, skeleton, clips, skins, joints, named: None, warnings: Vec::new() };
+        let mut source = Self { file: file_name(file), clips, skins, joints, ..Self::of_skeleton(library, skeleton) };
         source.warn(file, warnings);
         Ok(source)
+    }
+
+    /// The clips of a glTF file for the nodes of another.
+    fn on_rig(mut self, file: &Path, rig: &Path) -> Result<Self, Error> {
+        let bytes = read_gltf(rig)?;
+        let folder = rig.parent().unwrap_or(Path::new(""));
+        let asset = gltf::from_slice(&mut self.library, rig, &bytes, Some(folder))?;
+        self.warn(rig, asset.warnings);
+        let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
+        for clip in &self.clips {
+            let sharing = self.library.share_clip(*clip, asset.skeleton)?;
+            if sharing.tracks.iter().all(Option::is_none) {
+                self.lost.push(sharing.clip);
+            }
+            // What one clip cannot find, the next will hardly find either.
+            let new = sharing.faults.iter().map(|fault| format!("with {}: {fault}", file_name(rig)));
+            faults.extend(new);
+            clips.push(sharing.clip);
+        }
+        let mut known = HashSet::new();
+        faults.retain(|fault| known.insert(fault.clone()));
+        self.warn(file, faults);
+        if clips.is_empty() {
+            let (file, rig) = (file.display(), rig.display());
+            return Err(Error::Usage(format!("{file} has no clips that could move the nodes of {rig}")));
+        }
+        if self.lost.len() == clips.len() {
+            return Err(Error::Usage(format!(
+                "{}: no track of a clip finds anything of its name in {}; a rig with the same joint names is needed",
+                file.display(),
+                rig.display()
+            )));
+        }
+        let (skeleton, skins, joints) = (asset.skeleton, asset.skins, asset.joints);
+        Ok(Self { skeleton, clips, skins, joints, rig: Some(file_name(rig)), ..self })
+    }
+
+    /// A skeleton without clips.
+    fn of_skeleton(library: Library, skeleton: SkeletonId) -> Self {
+        let (clips, skins, joints, lost, warnings) = Default::default();
+        Self { file: String::new(), library, skeleton, clips, skins, joints, named: None, rig: None, lost, warnings }
     }
 
     fn of_cocos(file: &Path, bytes: &[u8], rig: Option<&Path>) -> Result<Self, Error> {
@@ -86,7 +125,8 @@ impl Source {
         source.warn(file, binding.faults.iter().filter(|fault| !absent(&fault.kind)));
         source.file = file_name(file);
         source.clips = vec![binding.clip];
-        source.named = Some(Named { clip, tracks: binding.tracks, rig: rig.map(file_name) });
+        source.named = Some(Named { clip, tracks: binding.tracks });
+        source.rig = rig.map(file_name);
         Ok(source)
     }
 
@@ -94,8 +134,7 @@ impl Source {
     fn without_joints() -> Result<Self, Error> {
         let mut library = Library::new();
         let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new())?);
-        let (clips, skins, joints) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { file: String::new(), library, skeleton, clips, skins, joints, named: None, warnings: Vec::new() })
+        Ok(Self::of_skeleton(library, skeleton))
     }
 
     fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>) {
@@ -108,7 +147,7 @@ impl Source {
 
     /// Whether there are nodes to be posed.
     pub fn has_nodes(&self) -> bool {
-        self.named.as_ref().is_none_or(|named| named.rig.is_some())
+        self.named.is_none() || self.rig.is_some()
     }
 
     /// Those of the outputs that there can be.
@@ -119,6 +158,16 @@ impl Source {
 
 fn read(file: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
+}
+
+/// The bytes of a file that has to be glTF.
+fn read_gltf(file: &Path) -> Result<Vec<u8>, Error> {
+    let bytes = read(file)?;
+    if cocos::is_clip(file, &bytes) {
+        let file = file.display();
+        return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF file is needed")));
+    }
+    Ok(bytes)
 }
 
 /// The path of a target's node: `/` for the root.

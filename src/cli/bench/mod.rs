@@ -1,5 +1,6 @@
 //! `posse bench`: how fast the engines are here.
 
+mod crowd;
 mod report;
 
 use std::path::PathBuf;
@@ -33,6 +34,13 @@ const MOST_JOINTS: u64 = 1 << 28;
 pub struct Args {
     /// A .glb or .gltf file whose clips are played; without one, generated rigs.
     file: Option<PathBuf>,
+    /// A crowd file, whose crowd is timed as it is.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"]
+    )]
+    crowd: Option<PathBuf>,
     /// Sizes of the crowds.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u32).range(1..))]
     instances: Vec<u32>,
@@ -68,6 +76,16 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// Runs `posse bench`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let report = match &args.crowd {
+        Some(file) => crowd::measure(args, file)?,
+        None => measure(args)?,
+    };
+    output::print(|out| if args.json { report.write_json(out) } else { report.write_table(out) })?;
+    Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed })
+}
+
+/// Times crowds of each size on each engine.
+fn measure(args: &Args) -> Result<Report, Error> {
     let libraries = libraries(args)?;
     for (library, joints) in &libraries {
         for &instances in &args.instances {
@@ -83,19 +101,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let progress = Progress::new(libraries.len() * sizes.len() * args.engines.len(), "cases");
     for &choice in &args.engines {
         for (library, joints) in &libraries {
-            let engine = match Engine::open(library, choice) {
-                Ok(engine) => engine,
-                // One engine less is still a benchmark, unless it is all that was asked for.
-                Err(error @ Error::NoAdapter { .. }) if args.engines.len() > 1 => {
-                    note(&format!("note: without the gpu engine: {error}"));
-                    report.skipped.push(error.to_string());
-                    break;
-                }
-                Err(error) => return Err(error),
-            };
-            if let (Engine::Gpu(engine), None) = (&engine, report.write_bandwidth) {
-                report.write_bandwidth = Some(write_bandwidth(engine.gpu())?);
-            }
+            let Some(engine) = open(args, library, choice, &mut report)? else { break };
             for &(instances, layers) in &sizes {
                 let crowd = crowd(library, instances, layers)?;
                 let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN };
@@ -106,9 +112,31 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
             }
         }
     }
-    drop(progress);
-    output::print(|out| if args.json { report.write_json(out) } else { report.write_table(out) })?;
-    Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed })
+    Ok(report)
+}
+
+/// An engine, whose bandwidth is measured where it is a GPU and that is not done; `None`, and a note, where there is no
+/// adapter for one of several.
+fn open<'a>(
+    args: &Args,
+    library: &'a Library,
+    choice: Choice,
+    report: &mut Report,
+) -> Result<Option<Engine<'a>>, Error> {
+    let engine = match Engine::open(library, choice) {
+        Ok(engine) => engine,
+        // One engine less is still a benchmark, unless it is all that was asked for.
+        Err(error @ Error::NoAdapter { .. }) if args.engines.len() > 1 => {
+            note(&format!("note: without the gpu engine: {error}"));
+            report.skipped.push(error.to_string());
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    if let (Engine::Gpu(engine), None) = (&engine, report.write_bandwidth) {
+        report.write_bandwidth = Some(write_bandwidth(engine.gpu())?);
+    }
+    Ok(Some(engine))
 }
 
 /// What is played, each with the number of its joints.

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 /// All that was measured.
 #[derive(Default)]
 pub struct Report {
+    /// The crowd file, where it is one that is timed.
+    pub crowd: Option<String>,
     /// The cases, engine by engine.
     pub cases: Vec<Case>,
     /// Bytes a second that the GPU writes to its memory at best.
@@ -25,7 +27,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// A measured crowd of rigs of so many joints and layers; of generated ones, with so many keys a track.
+    /// A measured crowd of rigs of so many joints and layers, or at most so many; of generated ones, with so many keys a
+    /// track.
     pub fn new(joints: usize, layers: u32, keys: Option<u32>, measured: Measurement) -> Self {
         Self { joints, layers, keys, measured }
     }
@@ -83,6 +86,7 @@ impl Report {
         let cases: Vec<Value> = self.cases.iter().map(|case| case.json(self.write_bandwidth)).collect();
         let report = json!({
             "posse": env!("CARGO_PKG_VERSION"),
+            "crowd": self.crowd,
             "write_bandwidth_bytes_per_second": self.write_bandwidth,
             "skipped": self.skipped,
             "cases": cases,
@@ -133,6 +137,9 @@ impl Report {
                 1e3 * time.p95,
                 share
             )?;
+        }
+        if let Some(crowd) = &self.crowd {
+            writeln!(out, "\n{crowd}: joints and layers are the most that an instance has")?;
         }
         writeln!(out, "\nskin matrices, 48 bytes a joint; the GPU's own clock where it has one, without reading back")
     }

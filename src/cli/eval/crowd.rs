@@ -5,19 +5,20 @@ use std::path::Path;
 
 use posse::error::Error;
 use posse::evaluator::Evaluator;
-use posse::import::crowd::{self, CrowdFile};
+use posse::import::crowd::CrowdFile;
 use posse::model::layer::Layer;
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 use serde::Serialize;
 
+use crate::cli::crowd;
 use crate::cli::engine;
 use crate::cli::eval::json::Seconds;
 use crate::cli::eval::npz::{self, Table};
 use crate::cli::eval::numbers::Precision;
 use crate::cli::eval::shape::{Instance, Shape};
 use crate::cli::eval::{Args, Format, outputs};
-use crate::cli::output::{Output, note};
+use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::cli::question::{Asked, CrowdQuestion};
 
@@ -43,7 +44,6 @@ struct Member<'a> {
 pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let mut library = Library::new();
     let file = crowd::load(&mut library, path)?;
-    warn(path, &file);
     let question = CrowdQuestion::new(&library, &file, args.times.on_clock()?)?;
     let outputs = outputs(&args.outputs);
     let only = match args.format {
@@ -59,20 +59,6 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let asset = &file.files[only].asset;
     let (skeleton, joints) = (asset.skeleton, asset.joints.as_slice());
     npz::write(&Table { library: &library, skeleton, joints, question: &question, outputs }, engine.as_mut(), output)
-}
-
-fn warn(path: &Path, file: &CrowdFile) {
-    for warning in &file.warnings {
-        note(&format!("warning: {}: {warning}", path.display()));
-    }
-    for (index, posed) in file.files.iter().enumerate() {
-        // Files of the same name are read once.
-        if file.files[..index].iter().all(|other| other.name != posed.name) {
-            for warning in &posed.asset.warnings {
-                note(&format!("warning: {}: {warning}", posed.asset.file.display()));
-            }
-        }
-    }
 }
 
 /// The one file that all instances are of, which gives arrays their shape.

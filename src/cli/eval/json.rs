@@ -41,7 +41,7 @@ pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) 
     let clip = question.clip.map(|clip| source.library.clip(clip));
     let head = Head {
         asset: &source.file,
-        rig: source.named.as_ref().and_then(|named| named.rig.as_deref()),
+        rig: source.rig.as_deref(),
         animation: question.clip.and_then(|clip| source.clips.iter().position(|&other| other == clip)),
         name: clip.and_then(|clip| clip.name.as_deref()),
         duration: clip.map_or(0.0, |clip| clip.duration()),

@@ -18,7 +18,7 @@ use posse::model::outputs::Outputs;
 use crate::cli::engine::{self, EngineArgs};
 use crate::cli::eval::npz::Table;
 use crate::cli::output::{self, Output};
-use crate::cli::question::Question;
+use crate::cli::question::{Question, seconds};
 use crate::cli::source::Source;
 
 /// What the arrays of an npz file look like.
@@ -59,7 +59,8 @@ pub struct Args {
         conflicts_with_all = ["file", "rig", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb or .gltf file whose nodes a Cocos clip is to move; without it only the values of its targets are given.
+    /// A .glb or .gltf file whose nodes the clip is to move, found by their names; those of its own by default, and of a
+    /// Cocos clip, which has none, only the values of its targets.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// The clip, by name or by index; not needed where there is only one.
@@ -73,7 +74,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     instances: u64,
     /// Seconds by which each instance is ahead of the one before.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = times::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = seconds)]
     phase: f64,
     /// Which parts of the poses to write; all by default.
     #[arg(long, value_enum, value_delimiter = ',')]
@@ -123,6 +124,11 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let source = Source::load(file, args.rig.as_deref())?;
     let library = &source.library;
     let clip = choose(&source, args.clip.as_deref())?;
+    if let Some(lost) = clip.filter(|clip| source.lost.contains(clip)) {
+        let (name, rig) = (library.clip(lost).name.as_deref(), source.rig.as_deref().unwrap_or_default());
+        let name = name.unwrap_or("unnamed");
+        return Err(Error::Usage(format!("clip {name}: no track finds anything of its name in {rig}")));
+    }
     let known = clip.map(|clip| library.clip(clip));
     let (times, play) = (args.times.times(known)?, args.play.play(known)?);
     let instances = usize::try_from(args.instances).unwrap_or(usize::MAX);

@@ -5,8 +5,7 @@ use posse::model::clip::Clip;
 use posse::model::playback::{Playback, WrapMode};
 use posse::model::ticks::Ticks;
 
-use crate::cli::eval::times;
-use crate::cli::question::Play;
+use crate::cli::question::{Play, seconds};
 
 /// A wrap mode, and what goes with it.
 #[derive(Debug, clap::Args)]
@@ -60,7 +59,7 @@ fn count(text: &str) -> Result<f64, String> {
 }
 
 fn speed(text: &str) -> Result<f64, String> {
-    match times::seconds(text)? {
+    match seconds(text)? {
         speed if speed.abs() <= 1e4 => Ok(speed),
         _ => Err("not from -1e4 to 1e4".into()),
     }
@@ -68,7 +67,7 @@ fn speed(text: &str) -> Result<f64, String> {
 
 fn range(text: &str) -> Result<[f64; 2], String> {
     let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
-    match [times::seconds(start)?, times::seconds(end)?] {
+    match [seconds(start)?, seconds(end)?] {
         [start, end] if start <= end => Ok([start, end]),
         [start, end] => Err(format!("it ends, at {end} s, before it starts, at {start} s")),
     }

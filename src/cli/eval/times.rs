@@ -3,7 +3,7 @@
 use posse::error::Error;
 use posse::model::clip::Clip;
 
-use crate::cli::question::limit;
+use crate::cli::question::{limit, seconds};
 
 /// The most times that a frame rate may give.
 const MOST_TIMES: u64 = 1 << 24;
@@ -54,14 +54,5 @@ impl TimeArgs {
         let frames = ((to - from) * fps + 1e-6).floor();
         limit("samples, by --fps, --from and --to", frames as u64, MOST_TIMES)?;
         Ok((0..=frames as u64).map(|frame| (from + frame as f64 / fps).min(to)).collect())
-    }
-}
-
-/// A number of seconds, or of frames a second.
-pub fn seconds(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
-        Ok(_) => Err("not a finite number that 32-bit floats hold".into()),
-        Err(error) => Err(error.to_string()),
     }
 }

@@ -23,7 +23,7 @@ use crate::cli::source::Source;
 pub struct Args {
     /// A .glb or .gltf file, or a Cocos clip (.json, .anim).
     file: PathBuf,
-    /// A .glb or .gltf file whose nodes a Cocos clip is to move.
+    /// A .glb or .gltf file whose nodes the clips are to move, found by their names.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// Prints JSON, with every track.
@@ -89,7 +89,7 @@ impl<'a> Summary<'a> {
         let clip = |&clip| ClipSummary::new(library.clip(clip), skeleton, named.as_ref());
         Self {
             asset: &source.file,
-            rig: named.as_ref().and_then(|named| named.rig.as_deref()),
+            rig: source.rig.as_deref(),
             skeletons: skeletons.into_iter().collect(),
             skins: source.skins.iter().map(skin).collect(),
             clips: source.clips.iter().map(clip).collect(),

@@ -1,5 +1,6 @@
 //! `posse verify`: is this engine right?
 
+mod crowd;
 mod report;
 mod times;
 
@@ -21,15 +22,21 @@ use crate::cli::Outcome;
 use crate::cli::engine::{self, Choice, EngineArgs};
 use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
-use crate::cli::question::{Asked, Question};
+use crate::cli::question::{Asked, Question, seconds};
 use crate::cli::source::Source;
 
 /// Arguments of `posse verify`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// .glb or .gltf files, or Cocos clips (.json, .anim).
-    #[arg(required = true)]
+    #[arg(required_unless_present = "crowd")]
     files: Vec<PathBuf>,
+    /// A crowd file in place of FILES, all its instances or, of very many, an even sample.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples"])]
+    crowd: Option<PathBuf>,
+    /// With --crowd, the times on the crowd's clock that are checked, in seconds; by default some over its longest play.
+    #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = seconds)]
+    times: Vec<f64>,
     /// The most times of a clip that are checked.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     samples: u32,
@@ -49,6 +56,11 @@ struct Verdict<'a> {
 
 /// Runs `posse verify`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    if let Some(file) = &args.crowd {
+        let report = crowd::verify(file, args.engine.engine, &args.times)?;
+        output::print(|out| if args.json { report.write_json(out) } else { report.print(out) })?;
+        return Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed });
+    }
     let mut reports = Vec::with_capacity(args.files.len());
     for file in &args.files {
         let report = match verify(file, args.engine.engine, args.samples as usize) {

@@ -8,6 +8,7 @@ use posse::contract::{Report, Worst};
 use posse::error::Error;
 use posse::evaluator::Evaluator;
 use posse::model::library::Library;
+use posse::model::skeleton::Skeleton;
 use serde::Serialize;
 
 use crate::cli::question::{Asked, Question};
@@ -32,22 +33,26 @@ pub struct Finding {
 impl Finding {
     /// A finding of a report on a block of poses that began with the pose of number `first`.
     pub fn new(library: &Library, question: &Question, quantity: &str, worst: Worst, first: usize) -> Self {
-        let skeleton = library.skeleton(question.skeleton);
-        let place = match quantity {
-            "weight" => Some(format!("weight {}", worst.place)),
-            "property" => skeleton.properties().get(worst.place).map(|property| property.name.clone()),
-            _ => skeleton.joints().get(worst.place).and_then(|joint| joint.name.clone()),
-        };
         let clip = question.clip.map(|id| library.clip(id).name.clone().unwrap_or_else(|| id.index().to_string()));
         Self {
             error: worst.error,
             allowed: worst.allowed,
             share: worst.share(),
-            place: place.unwrap_or_else(|| format!("joint {}", worst.place)),
+            place: place(library.skeleton(question.skeleton), quantity, worst),
             clip: clip.unwrap_or_else(|| "rest".into()),
             time: question.times[(first + worst.instance) / question.instances],
         }
     }
+}
+
+/// Where an error was: the joint's name or number, the property's name, or the number of the weight.
+pub fn place(skeleton: &Skeleton, quantity: &str, worst: Worst) -> String {
+    let name = match quantity {
+        "weight" => Some(format!("weight {}", worst.place)),
+        "property" => skeleton.properties().get(worst.place).map(|property| property.name.clone()),
+        _ => skeleton.joints().get(worst.place).and_then(|joint| joint.name.clone()),
+    };
+    name.unwrap_or_else(|| format!("joint {}", worst.place))
 }
 
 /// The findings of a file, or why there are none.

@@ -1,0 +1,99 @@
+//! `posse verify --crowd`: the instances of a crowd file against the reference.
+
+mod report;
+mod sample;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use posse::contract::compare;
+use posse::error::Error;
+use posse::evaluator::Evaluator;
+use posse::import::crowd::CrowdFile;
+use posse::model::crowd::Crowd;
+use posse::model::id::SkeletonId;
+use posse::model::library::Library;
+use posse::model::outputs::Outputs;
+use posse::model::poses::Poses;
+use posse::model::ticks::Ticks;
+use posse::reference::Reference;
+
+pub use self::report::CrowdReport;
+use crate::cli::crowd;
+use crate::cli::engine::{self, Choice};
+use crate::cli::output::note;
+use crate::cli::progress::Progress;
+use crate::cli::question::{limit, mixed_block};
+
+/// The most times.
+const MOST_TIMES: u64 = 1 << 20;
+
+/// Holds an engine to the reference at some times of the crowd's clock; without any, at some over its longest play.
+pub fn verify(path: &Path, choice: Choice, times: &[f64]) -> Result<CrowdReport, Error> {
+    let mut library = Library::new();
+    let file = crowd::load(&mut library, path)?;
+    let times = match times {
+        [] => sample::times(&library, &file)?,
+        times => times.to_vec(),
+    };
+    limit("times", times.len() as u64, MOST_TIMES)?;
+    let ticks = times.iter().map(|&time| tick(time)).collect::<Result<Vec<Ticks>, Error>>()?;
+    let instances = sample::instances(&library, &file, times.len());
+    if instances.len() < file.len() {
+        let (checked, all) = (instances.len(), file.len());
+        note(&format!(
+            "note: {checked} of {all} instances are checked, spread evenly; fewer --times leave room for more"
+        ));
+    }
+    let mut engine = engine::open(&library, choice)?;
+    engine::introduce(engine.as_ref());
+    let mut report = CrowdReport::new(path, engine.as_ref(), &library, &file, &instances, &times);
+    let progress = Progress::new(instances.len() * times.len(), "poses");
+    let block = mixed_block(&library, Outputs::ALL);
+    for (&time, &now) in times.iter().zip(&ticks) {
+        for block in instances.chunks(block) {
+            let mut crowd = Crowd::new();
+            for &instance in block {
+                let alone = file.crowd(instance..instance + 1)?;
+                crowd.push(alone.skeleton(0), alone.layers(0))?;
+            }
+            let expected = Reference::new(&library).evaluate(&crowd, now, Outputs::ALL)?;
+            let actual = engine.evaluate(&crowd, now, Outputs::ALL)?;
+            for (skeleton, part) in parts(&crowd, expected, actual)? {
+                let found = compare(&library, &part.crowd, now, &part.expected, &part.actual);
+                report.note(&library, skeleton, found, |place| (block[part.places[place]], time));
+            }
+            progress.add(block.len());
+        }
+    }
+    Ok(report)
+}
+
+/// A time on the crowd's clock.
+fn tick(seconds: f64) -> Result<Ticks, Error> {
+    let beyond = || Error::Usage(format!("{seconds:e} s is beyond the crowd's clock; give a time nearer to 0"));
+    CrowdFile::ticks(seconds).ok_or_else(beyond)
+}
+
+/// What a crowd has of one skeleton, and where in the crowd that was.
+#[derive(Default)]
+struct Part {
+    places: Vec<usize>,
+    crowd: Crowd,
+    expected: Poses,
+    actual: Poses,
+}
+
+/// The parts of a crowd that was posed in one go, skeleton by skeleton.
+fn parts(crowd: &Crowd, expected: Poses, actual: Poses) -> Result<BTreeMap<SkeletonId, Part>, Error> {
+    let mut parts: BTreeMap<SkeletonId, Part> = BTreeMap::new();
+    let mut actual = actual.instances.into_iter();
+    for (place, expected) in expected.instances.into_iter().enumerate() {
+        let part = parts.entry(crowd.skeleton(place)).or_default();
+        part.crowd.push(crowd.skeleton(place), crowd.layers(place))?;
+        part.places.push(place);
+        part.expected.instances.push(expected);
+        part.actual.instances.extend(actual.next());
+    }
+    Ok(parts)
+}

@@ -1,0 +1,219 @@
+//! What was found of a crowd, skeleton by skeleton.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+use std::path::Path;
+
+use posse::contract::Report;
+use posse::evaluator::Evaluator;
+use posse::import::crowd::CrowdFile;
+use posse::model::id::SkeletonId;
+use posse::model::library::Library;
+use serde::Serialize;
+
+use crate::cli::verify::report::place;
+
+/// The worst error of a quantity, and where it was.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Finding {
+    /// Radians for rotations, else units; null where a number was missing or not finite.
+    error: f64,
+    /// The largest error within the contract.
+    allowed: f64,
+    /// Of what is allowed; more than 1 is beyond the contract.
+    share: f64,
+    /// The joint's name or number, the property's name, or the number of the weight.
+    place: String,
+    /// Index of the instance in the crowd file, groups unrolled.
+    instance: usize,
+    /// Seconds on the crowd's clock.
+    time: f64,
+}
+
+/// The findings of one skeleton.
+#[derive(Debug, Serialize)]
+struct SkeletonReport {
+    /// The first file of the crowd file that has it.
+    file: String,
+    within: bool,
+    joints: usize,
+    instances: usize,
+    checked: usize,
+    /// By quantity; null where there was nothing to compare.
+    quantities: BTreeMap<&'static str, Option<Finding>>,
+}
+
+/// The findings of a crowd.
+#[derive(Debug, Serialize)]
+pub struct CrowdReport {
+    crowd: String,
+    within: bool,
+    engine: &'static str,
+    adapter: String,
+    instances: usize,
+    /// Instances that were checked.
+    checked: usize,
+    /// Seconds on the crowd's clock.
+    times: Vec<f64>,
+    skeletons: Vec<SkeletonReport>,
+    #[serde(skip)]
+    places: HashMap<SkeletonId, usize>,
+}
+
+impl CrowdReport {
+    /// A report without findings.
+    pub fn new(
+        path: &Path,
+        engine: &dyn Evaluator,
+        library: &Library,
+        file: &CrowdFile,
+        checked: &[usize],
+        times: &[f64],
+    ) -> Self {
+        let mut report = Self {
+            crowd: path.display().to_string(),
+            within: true,
+            engine: engine.engine(),
+            adapter: engine.adapter(),
+            instances: file.len(),
+            checked: checked.len(),
+            times: times.to_vec(),
+            skeletons: Vec::new(),
+            places: HashMap::new(),
+        };
+        for (instances, index) in file.groups() {
+            let posed = &file.files[index];
+            let place = *report.places.entry(posed.asset.skeleton).or_insert(report.skeletons.len());
+            if place == report.skeletons.len() {
+                report.skeletons.push(SkeletonReport {
+                    file: posed.name.clone(),
+                    within: true,
+                    joints: library.skeleton(posed.asset.skeleton).joints().len(),
+                    instances: 0,
+                    checked: 0,
+                    quantities: Report::default().quantities().map(|(name, _)| (name, None)).into(),
+                });
+            }
+            let skeleton = &mut report.skeletons[place];
+            skeleton.instances += instances.len();
+            let before = |end: usize| checked.partition_point(|&instance| instance < end);
+            skeleton.checked += before(instances.end) - before(instances.start);
+        }
+        report
+    }
+
+    /// Keeps of a comparison of instances of one skeleton what is worse than what is known; `moment` gives the instance in
+    /// the file, and the time, for one of those that were compared.
+    pub fn note(
+        &mut self,
+        library: &Library,
+        skeleton: SkeletonId,
+        found: Report,
+        moment: impl Fn(usize) -> (usize, f64),
+    ) {
+        let Some(report) = self.places.get(&skeleton).map(|&place| &mut self.skeletons[place]) else { return };
+        for (quantity, worst) in found.quantities() {
+            let Some(worst) = worst else { continue };
+            let known = report.quantities.entry(quantity).or_default();
+            if known.as_ref().is_none_or(|known| worst.share() > known.share) {
+                let (instance, time) = moment(worst.instance);
+                let (error, allowed, share) = (worst.error, worst.allowed, worst.share());
+                let place = place(library.skeleton(skeleton), quantity, worst);
+                *known = Some(Finding { error, allowed, share, place, instance, time });
+            }
+        }
+        report.within &= found.is_within();
+        self.within &= report.within;
+    }
+
+    /// Whether all of it is within the contract.
+    pub fn is_within(&self) -> bool {
+        self.within
+    }
+
+    /// For machines.
+    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, self)?;
+        writeln!(out)
+    }
+
+    /// Prints a line for the crowd, one for each skeleton, and one for each of its quantities.
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let verdict = |within: bool| if within { "within the contract" } else { "BEYOND THE CONTRACT" };
+        let Self { crowd, engine, adapter, instances, checked, times, .. } = self;
+        let spans = match times.as_slice() {
+            [] => "no times".into(),
+            [only] => format!("at {only} s"),
+            [first, .., last] => format!("at {} times from {first} s to {last} s", times.len()),
+        };
+        let verdict_of_all = verdict(self.within);
+        writeln!(out, "{crowd}: {verdict_of_all}: {engine} ({adapter}), {checked} of {instances} instances, {spans}")?;
+        for skeleton in &self.skeletons {
+            let SkeletonReport { file, within, joints, instances, checked, quantities } = skeleton;
+            let verdict = verdict(*within);
+            writeln!(out, "{file}: {verdict}: {joints} joints, {checked} of {instances} instances")?;
+            for (quantity, _) in Report::default().quantities() {
+                let Some(finding) = quantities.get(quantity).and_then(Option::as_ref) else { continue };
+                let Finding { error, allowed, share, place, instance, time } = finding;
+                let (unit, percent) = (if quantity == "rotation" { "rad" } else { "   " }, 100.0 * share);
+                writeln!(
+                    out,
+                    "  {quantity:<11} {error:9.2e} {unit} {percent:4.0} % of {allowed:.1e}  {place}, instance {instance}, {time} s"
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posse::contract::Worst;
+    use posse::demo;
+
+    use super::*;
+
+    #[test]
+    fn the_worst_share_is_kept_with_its_place_and_beyond_its_bound_all_is_beyond_the_contract() {
+        let library = demo::rig(3, 2, 2).unwrap_or_default();
+        let Some(id) = library.skeleton_ids().next() else { panic!("a rig is a skeleton") };
+        let skeleton = SkeletonReport {
+            file: "rig.glb".into(),
+            within: true,
+            joints: 3,
+            instances: 9,
+            checked: 9,
+            quantities: BTreeMap::new(),
+        };
+        let mut report = CrowdReport {
+            crowd: "crowd.json".into(),
+            within: true,
+            engine: "cpu",
+            adapter: String::new(),
+            instances: 9,
+            checked: 9,
+            times: vec![2.0],
+            skeletons: vec![skeleton],
+            places: HashMap::from([(id, 0)]),
+        };
+        let mut note = |error: f64, instance: usize| {
+            let worst = Worst { error, allowed: 2e-6, instance, place: 2 };
+            let found = Report { rotation: Some(worst), ..Report::default() };
+            report.note(&library, id, found, |place| (10 * place, 2.0));
+            let finding = report.skeletons[0].quantities["rotation"].clone();
+            (report.is_within(), finding.map(|finding| (finding.error, finding.instance)))
+        };
+        assert_eq!(note(1e-6, 1), (true, Some((1e-6, 10))));
+        assert_eq!(note(5e-7, 2), (true, Some((1e-6, 10))));
+        assert_eq!(note(3e-6, 3), (false, Some((3e-6, 30))));
+        assert_eq!(note(1e-6, 4), (false, Some((3e-6, 30))), "once beyond, always beyond");
+        let mut text = Vec::new();
+        assert!(report.print(&mut text).is_ok());
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.starts_with("crowd.json: BEYOND THE CONTRACT: cpu"), "{text}");
+        assert!(
+            text.contains("rotation      3.00e-6 rad  150 % of 2.0e-6") && text.contains(", instance 30, 2 s"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,203 @@
+//! `posse verify --crowd` and `posse bench --crowd`: a crowd file held to the reference, and timed as it is.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
+
+const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
+
+/// A folder with `arm.glb`, three nodes, a skin and two clips of 1 s and 2 s; and with `all.glb`, which has weights, and
+/// properties, too.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let mut arm = GltfBuilder::new();
+        for (name, children) in [("shoulder", vec![1]), ("elbow", vec![2]), ("hand", vec![])] {
+            let mut node = json!({ "name": name, "translation": [0, 1, 0] });
+            if !children.is_empty() {
+                node["children"] = json!(children);
+            }
+            arm.push("nodes", node);
+        }
+        arm.push("skins", json!({ "joints": [0, 1, 2] }));
+        for (name, seconds) in [("wave", 1.0), ("point", 2.0)] {
+            let input = arm.floats("SCALAR", &[0.0, seconds]);
+            let half = 0.5_f32.sqrt();
+            let output = arm.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, half, half]);
+            let channel = |node| json!({ "sampler": 0, "target": { "node": node, "path": "rotation" } });
+            let channels: Vec<Value> = (0..3).map(channel).collect();
+            let samplers = json!([{ "input": input, "output": output }]);
+            arm.push("animations", json!({ "name": name, "channels": channels, "samplers": samplers }));
+        }
+        let folder = Self(TempDir::new().unwrap());
+        fs::write(folder.0.path().join("arm.glb"), arm.glb()).unwrap();
+        fs::write(folder.0.path().join("all.glb"), something_of_everything().glb()).unwrap();
+        folder
+    }
+
+    /// A command with a crowd file.
+    fn run(&self, command: &str, crowd: &Value, arguments: &[&str]) -> Output {
+        fs::write(self.0.path().join("crowd.json"), crowd.to_string()).unwrap();
+        self.posse(&[&[command, "--crowd", "crowd.json"], arguments].concat())
+    }
+
+    fn posse(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_posse")).current_dir(self.0.path()).args(arguments).output().unwrap()
+    }
+
+    #[track_caller]
+    fn json(&self, command: &str, crowd: &Value, arguments: &[&str]) -> Value {
+        let output = self.run(command, crowd, &[&["--json"], arguments].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn assert_refused(output: &Output, saying: &str) {
+    let stderr = stderr(output);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("error: ") && stderr.contains(saying), "{stderr}");
+    assert!(output.stdout.is_empty());
+}
+
+/// Five arms of two layers, one from -1 s to 1 s, the other masked, and fading until 3.5 s; and three of the other file.
+fn crowd() -> Value {
+    let wave = json!({ "clip": "wave", "start": -1, "rate": 0.5 });
+    let fade = json!({ "start": 3, "seconds": 0.5, "shape": "smooth" });
+    let point = json!({ "clip": "point", "wrap": "loop", "mode": "override", "mask": "far", "fade_out": fade });
+    json!({
+        "files": ["arm.glb", "all.glb"],
+        "masks": { "far": { "joints": { "elbow": 0.5 }, "descendants": true } },
+        "instances": [
+            { "count": 5, "spread": { "rate": [1, 1.25], "seed": 3 }, "layers": [wave, point] },
+            { "file": 1, "count": 3, "spread": { "start": [0, 1] }, "layers": [{ "clip": "all", "wrap": "loop" }] },
+        ],
+    })
+}
+
+#[test]
+fn verify_holds_each_skeleton_of_a_crowd_to_the_reference() {
+    let folder = Folder::new();
+    for engine in ENGINES {
+        let report = folder.json("verify", &crowd(), &["--engine", engine]);
+        assert_eq!((&report["within"], &report["engine"]), (&json!(true), &json!(engine)));
+        assert_eq!((&report["instances"], &report["checked"]), (&json!(8), &json!(8)));
+        let times: Vec<f64> = serde_json::from_value(report["times"].clone()).unwrap();
+        assert_eq!((times.len(), times[0], times[15]), (16, -1.0, 3.5), "over all that starts and ends");
+        assert!(times.is_sorted());
+        let skeletons = report["skeletons"].as_array().unwrap();
+        assert_eq!(skeletons.len(), 2);
+        let expected = [("arm.glb", 5, 0..5), ("all.glb", 3, 5..8)];
+        for (skeleton, (file, count, instances)) in skeletons.iter().zip(expected) {
+            assert_eq!((&skeleton["file"], &skeleton["joints"]), (&json!(file), &json!(3)));
+            assert_eq!((&skeleton["instances"], &skeleton["checked"]), (&json!(count), &json!(count)));
+            let quantities = skeleton["quantities"].as_object().unwrap();
+            for quantity in ["rotation", "translation", "scale", "position", "skin"] {
+                let worst = &quantities[quantity];
+                assert!(worst["share"].as_f64().unwrap() <= 1.0 && worst["allowed"].as_f64().unwrap() > 0.0, "{worst}");
+                assert!(instances.contains(&worst["instance"].as_u64().unwrap()), "{file}: {worst}");
+                assert!(times.contains(&worst["time"].as_f64().unwrap()) && worst["place"].is_string(), "{worst}");
+            }
+            for quantity in ["weight", "property"] {
+                assert_eq!(quantities[quantity].is_null(), file == "arm.glb", "{quantity} of {file}");
+            }
+        }
+    }
+    let output = folder.run("verify", &crowd(), &["--times", "-2,0.25", "--engine", "cpu"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text.starts_with("crowd.json: within the contract: cpu ("), "{text}");
+    for part in
+        ["8 of 8 instances, at 2 times from -2 s to 0.25 s", "arm.glb: within", "rotation", " rad ", ", instance "]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn verify_takes_a_sample_of_a_huge_crowd_and_says_so() {
+    let folder = Folder::new();
+    let layers = json!([{ "clip": "wave", "wrap": "loop" }]);
+    let crowd = json!({ "files": ["arm.glb", "all.glb"], "instances": [
+        { "count": 1, "file": 1 }, { "count": 2_000_000, "spread": { "start": [0, 1] }, "layers": layers }, { "file": 1 },
+    ] });
+    let output = folder.run("verify", &crowd, &["--engine", "cpu", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let checked = report["checked"].as_u64().unwrap();
+    assert!(
+        stderr(&output).contains(&format!("note: {checked} of 2000002 instances are checked")),
+        "{}",
+        stderr(&output)
+    );
+    assert!((1000..100_000).contains(&checked), "{checked}");
+    assert_eq!(report["skeletons"][0]["checked"], 2, "the two that stand alone are among them");
+    assert_eq!(report["skeletons"][1]["checked"].as_u64(), Some(checked - 2));
+}
+
+#[test]
+fn nobody_is_within_the_contract() {
+    let report = Folder::new().json("verify", &json!({ "files": ["arm.glb"], "instances": [] }), &["--engine", "gpu"]);
+    assert_eq!((&report["within"], &report["checked"], &report["skeletons"]), (&json!(true), &json!(0), &json!([])));
+    assert_eq!(report["times"], json!([0.0]));
+}
+
+#[test]
+fn bench_times_a_crowd_as_it_is_and_checks_it_first() {
+    let folder = Folder::new();
+    let report = folder.json("bench", &crowd(), &["--seconds", "0"]);
+    assert_eq!(report["crowd"], "crowd.json");
+    assert!(report["write_bandwidth_bytes_per_second"].as_f64().unwrap() > 0.0);
+    let cases = report["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 3);
+    for (case, engine) in cases.iter().zip(["gpu", "cpu", "reference"]) {
+        assert_eq!(case["engine"], engine);
+        let sizes = ["instances", "joints", "layers", "keys"].map(|size| case[size].as_u64());
+        assert_eq!(sizes, [Some(8), Some(3), Some(2), None], "{case}");
+        assert!(case["joints_per_second"].as_f64().unwrap() > 0.0, "{case}");
+        assert_eq!(case["within_contract"].as_bool(), (engine != "reference").then_some(true), "{case}");
+    }
+    // Of five arms three matrices of 48 bytes, of three others two.
+    assert_eq!(cases[0]["bytes_written"], 48 * (5 * 3 + 3 * 2));
+    assert_eq!(cases[0]["bytes_written"], cases[1]["bytes_written"]);
+    let text = folder.run("bench", &crowd(), &["--seconds", "0", "--engine", "cpu"]).stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("crowd.json: joints and layers are the most that an instance has"), "{text}");
+}
+
+#[test]
+fn crowds_that_cannot_be_are_refused() {
+    let folder = Folder::new();
+    let nobody = json!({ "files": ["arm.glb"], "instances": [{ "count": 0 }] });
+    assert_refused(&folder.run("bench", &nobody, &[]), "crowd.json: there is no instance to pose");
+    let unknown = json!({ "files": ["arm.glb"], "instances": [{ "layers": [{ "clip": "swim" }] }] });
+    let absent = json!({ "files": ["leg.glb"], "instances": [{}] });
+    for command in ["verify", "bench"] {
+        let output = folder.run(command, &unknown, &["--engine", "cpu"]);
+        assert_refused(
+            &output,
+            "crowd.json: instances[0].layers[0].clip: arm.glb has no clip \"swim\", but: wave, point",
+        );
+        assert_refused(&folder.run(command, &absent, &["--engine", "cpu"]), "crowd.json: files[0]: leg.glb");
+        assert_refused(&folder.posse(&[command, "--crowd", "nowhere.json"]), "nowhere.json");
+        assert_refused(&folder.run(command, &crowd(), &["arm.glb"]), "cannot be used with");
+    }
+    assert_refused(&folder.run("verify", &crowd(), &["--times", "5e12"]), "beyond the crowd's clock");
+    assert_refused(&folder.run("verify", &crowd(), &["--times", "soon"]), "invalid value");
+    assert_refused(&folder.run("verify", &crowd(), &["--samples", "3"]), "cannot be used with");
+    assert_refused(&folder.posse(&["verify", "arm.glb", "--times", "1"]), "cannot be used with");
+    assert_refused(&folder.posse(&["verify"]), "required");
+    for option in ["--instances", "--joints", "--layers", "--keys", "--depth"] {
+        assert_refused(&folder.run("bench", &crowd(), &[option, "3"]), "cannot be used with");
+    }
+}

@@ -1,0 +1,149 @@
+//! Clips of one glTF file on the nodes of another, through the `posse` command.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
+
+const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
+
+/// A folder with `dancer.glb`, whose clips are `lift` of its hip and tail, for 1 s, and `blink` of its lid; with `rig.glb`,
+/// which has a hip in another place of another hierarchy, but neither tail nor lid; and with `box.glb`, which has none.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let mut dancer = GltfBuilder::new();
+        dancer.push("nodes", json!({ "name": "hip", "translation": [0, 1, 0], "children": [1, 2] }));
+        dancer.push("nodes", json!({ "name": "tail" }));
+        dancer.push("nodes", json!({ "name": "lid" }));
+        let input = dancer.floats("SCALAR", &[0.0, 1.0]);
+        let output = dancer.floats("VEC3", &[0.0, 0.0, 0.0, 2.0, 4.0, 6.0]);
+        for (name, nodes) in [("lift", &[1, 0][..]), ("blink", &[2])] {
+            let channel = |node| json!({ "sampler": 0, "target": { "node": node, "path": "translation" } });
+            let channels: Vec<Value> = nodes.iter().map(channel).collect();
+            let samplers = json!([{ "input": input, "output": output }]);
+            dancer.push("animations", json!({ "name": name, "channels": channels, "samplers": samplers }));
+        }
+        let mut rig = GltfBuilder::new();
+        rig.push("nodes", json!({ "name": "tip", "translation": [0, 0, 1] }));
+        rig.push("nodes", json!({ "name": "base", "translation": [10, 0, 0], "children": [2] }));
+        rig.push("nodes", json!({ "name": "hip", "translation": [7, 7, 7], "children": [0] }));
+        rig.push("skins", json!({ "joints": [0, 2] }));
+        let mut still = GltfBuilder::new();
+        still.push("nodes", json!({ "name": "box" }));
+        let folder = Self(TempDir::new().unwrap());
+        for (name, file) in [("dancer.glb", dancer), ("rig.glb", rig), ("box.glb", still)] {
+            fs::write(folder.0.path().join(name), file.glb()).unwrap();
+        }
+        fs::write(folder.0.path().join("all.glb"), something_of_everything().glb()).unwrap();
+        fs::write(folder.0.path().join("clip.json"), r#"{ "duration": 1, "curveDatas": {} }"#).unwrap();
+        folder
+    }
+
+    /// The command on files of the folder.
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_posse")).current_dir(self.0.path()).args(arguments).output().unwrap()
+    }
+
+    #[track_caller]
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_refused(&self, arguments: &[&str], saying: &str) {
+        let output = self.run(arguments);
+        let stderr = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("error: ") && stderr.contains(saying), "{stderr}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn a_clip_moves_the_nodes_of_another_file_by_their_names() {
+    let folder = Folder::new();
+    for engine in ENGINES {
+        let arguments =
+            ["eval", "dancer.glb", "--rig", "rig.glb", "--clip", "lift", "--times", "0.5", "--engine", engine];
+        let answer = folder.json(&arguments);
+        assert_eq!(
+            [&answer["asset"], &answer["rig"], &answer["name"], &answer["animation"], &answer["duration"]],
+            [&json!("dancer.glb"), &json!("rig.glb"), &json!("lift"), &json!(0), &json!(1.0)]
+        );
+        let sample = &answer["samples"][0];
+        assert_eq!(sample["nodes"].as_array().unwrap().len(), 3, "those of the rig, in its order");
+        assert_eq!(numbers(&sample["nodes"][2]["translation"]), [1.0, 2.0, 3.0]);
+        assert_eq!(numbers(&sample["nodes"][0]["world"])[12..15], [11.0, 2.0, 4.0]);
+        let matrices = &sample["skins"][0]["joint_matrices"];
+        assert_eq!(numbers(&matrices[0])[12..15], [11.0, 2.0, 4.0]);
+        assert_eq!(numbers(&matrices[1])[12..15], [11.0, 2.0, 3.0]);
+        let warnings = stderr(&folder.run(&arguments));
+        for joint in ["tail", "lid"] {
+            let warning =
+                "with rig.glb: translation of joint \"tail\": there is no joint of that name; nothing is driven";
+            let warning = format!("warning: dancer.glb: {}", warning.replace("tail", joint));
+            assert!(warnings.contains(&warning), "{warnings}");
+        }
+    }
+    let played = ["eval", "dancer.glb", "--rig", "rig.glb", "--clip", "0", "--wrap", "loop", "--times", "7.25"];
+    assert_eq!(folder.json(&played)["samples"][0]["clip_time"], json!(0.25));
+}
+
+#[test]
+fn a_file_is_a_rig_of_its_own() {
+    let folder = Folder::new();
+    let alone = folder.json(&["eval", "dancer.glb", "--clip", "lift", "--times", "0.3", "--engine", "reference"]);
+    let arguments = ["eval", "dancer.glb", "--rig", "dancer.glb", "--clip", "lift", "--times", "0.3"];
+    let shared = folder.run(&[&arguments[..], &["--engine", "reference"]].concat());
+    assert!(!stderr(&shared).contains("warning"), "{}", stderr(&shared));
+    let shared: Value = serde_json::from_slice(&shared.stdout).unwrap();
+    assert_eq!(alone["samples"], shared["samples"]);
+}
+
+#[test]
+fn inspect_says_what_moves_in_the_rig() {
+    let folder = Folder::new();
+    let summary = folder.json(&["inspect", "dancer.glb", "--rig", "rig.glb", "--json"]);
+    assert_eq!((&summary["asset"], &summary["rig"]), (&json!("dancer.glb"), &json!("rig.glb")));
+    assert_eq!(summary["skeletons"].as_array().unwrap().len(), 1);
+    assert_eq!(summary["skins"][0]["joints"], 2);
+    let tracks = summary["clips"][0]["tracks"].as_array().unwrap();
+    assert_eq!(tracks.len(), 1);
+    assert_eq!((&tracks[0]["name"], &tracks[0]["target"]), (&json!("hip"), &json!("translation")));
+    assert_eq!(summary["clips"][1]["tracks"], json!([]));
+    assert_eq!(summary["warnings"].as_array().unwrap().len(), 2, "{summary}");
+    let text = String::from_utf8(folder.run(&["inspect", "dancer.glb", "--rig", "rig.glb"]).stdout).unwrap();
+    assert!(text.starts_with("dancer.glb, with rig.glb\n"), "{text}");
+}
+
+#[test]
+fn what_finds_nothing_is_refused() {
+    let folder = Folder::new();
+    let eval = |rest: &[&str], saying: &str| {
+        let arguments = [&["eval", "dancer.glb", "--times", "0", "--rig"], rest].concat();
+        folder.assert_refused(&arguments, saying);
+    };
+    eval(&["rig.glb", "--clip", "blink"], "clip blink: no track finds anything of its name in rig.glb");
+    eval(&["rig.glb"], "which clip?");
+    eval(&["box.glb"], "dancer.glb: no track of a clip finds anything of its name in box.glb");
+    eval(&["nowhere.glb"], "nowhere.glb");
+    eval(&["clip.json"], "clip.json is a Cocos clip, which has no nodes");
+    folder
+        .assert_refused(&["eval", "rig.glb", "--rig", "dancer.glb"], "rig.glb has no clips that could move the nodes");
+    folder.assert_refused(&["inspect", "dancer.glb", "--rig", "box.glb"], "box.glb");
+}
