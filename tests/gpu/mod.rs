@@ -8,6 +8,8 @@ mod frames;
 mod limits;
 /// Rigs at the borders between the kernel's forms, of all shapes, and crowds that mix them.
 mod rigs;
+/// What frames upload, counted.
+mod uploads;
 
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;

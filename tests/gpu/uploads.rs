@@ -1,0 +1,90 @@
+//! What goes to the device between two frames of a playing crowd, counted from outside: wgpu can write down all that it is
+//! asked to do, and each upload, by whatever way, is then a file of its bytes. A device that does nothing else will do.
+
+use std::path::Path;
+
+use posse::gpu::crowd::GpuCrowd;
+use posse::gpu::library::GpuLibrary;
+use posse::pack::record;
+use posse::{
+    AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Packing,
+    Playback, Ticks, demo,
+};
+use tempfile::TempDir;
+
+use super::{NOW, only_clip};
+
+/// Bytes that were uploaded since the trace began.
+fn uploaded(trace: &Path) -> u64 {
+    let files = std::fs::read_dir(trace).unwrap().map(|entry| entry.unwrap());
+    let uploads = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "bin"));
+    uploads.map(|file| file.metadata().unwrap().len()).sum()
+}
+
+/// Bytes that a crowd uploads until it can play, and in each of some frames thereafter.
+fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
+    let trace = TempDir::new().unwrap();
+    let descriptor = wgpu::DeviceDescriptor {
+        trace: wgpu::Trace::Directory(trace.path().to_path_buf()),
+        required_limits: wgpu::Limits::default(),
+        ..Default::default()
+    };
+    let (device, queue) = wgpu::Device::noop(&descriptor);
+    let on_gpu = GpuLibrary::new(&device, Packing::new(library).unwrap()).unwrap();
+    let before = uploaded(trace.path());
+    let on_gpu = GpuCrowd::new(&device, &on_gpu, crowd, Outputs::ALL).unwrap();
+    let mut last = uploaded(trace.path());
+    let beginning = last - before;
+    let frame = |frame: i64| {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        on_gpu.encode(&device, &mut encoder, Ticks(NOW.0 + frame * Ticks::PER_SECOND / 60));
+        queue.submit([encoder.finish()]);
+        let all = uploaded(trace.path());
+        all - std::mem::replace(&mut last, all)
+    };
+    (beginning, (0..5).map(frame).collect())
+}
+
+/// Instances whose layers blend, override and add, masked, with fades that begin, go on and end while they are watched.
+fn layered(library: &Library, mask: MaskId, instances: usize) -> Crowd {
+    let clips: Vec<_> = library.clip_ids().collect();
+    let mut crowd = Crowd::new();
+    for instance in 0..instances {
+        let start = Ticks(NOW.0 - (instance as i64 % 977) * 1000);
+        let fade = |later: i64| Fade { start: Ticks(NOW.0 + later), length: Ticks(40_000), shape: FadeShape::Smooth };
+        let layer = |index: usize, mode| Layer {
+            mode,
+            mask: (index == 2).then_some(mask),
+            fade_in: (index > 0).then_some(fade(-30_000)),
+            fade_out: (index > 1).then_some(fade(10_000)),
+            ..Layer::new(clips[index % clips.len()], LayerTime::Playing(Playback::looping(start, 1.0)))
+        };
+        let layers = [
+            layer(0, LayerMode::Blend),
+            layer(1, LayerMode::Blend),
+            layer(2, LayerMode::Override),
+            layer(3, LayerMode::Additive(AdditiveReference::First)),
+        ];
+        crowd.push(library.clip(clips[0]).skeleton, &layers).unwrap();
+    }
+    crowd
+}
+
+#[test]
+fn a_frame_uploads_the_same_few_bytes_however_large_the_crowd() {
+    let mut library = demo::library().unwrap();
+    let skeleton = library.skeleton_ids().next().unwrap();
+    let weights = (0..library.skeleton(skeleton).joints().len()).map(|joint| joint as f64 * 0.01).collect();
+    let mask = library.add_mask(Mask { name: None, skeleton, weights }).unwrap();
+    let mut counts = Vec::new();
+    for instances in [10, 10_000] {
+        for (crowd, layers) in [(only_clip(&library, instances), 1), (layered(&library, mask, instances), 4)] {
+            let (beginning, frames) = uploads(&library, &crowd);
+            let records = (instances * layers * size_of::<record::Layer>()) as u64;
+            assert!(beginning >= records, "the crowd itself goes up once, and is seen: {beginning} of {records} bytes");
+            counts.extend(frames);
+        }
+    }
+    assert_eq!(counts, [size_of::<record::Frame>() as u64; 20], "the clock, and nothing else");
+    assert!(counts[0] <= 64);
+}
