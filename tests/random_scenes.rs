@@ -1,12 +1,15 @@
 //! Random scenes: every engine against the reference, within the numeric contract.
 
+use std::collections::HashSet;
+
 use posse::contract;
-use posse::{Evaluator, Outputs, Reference};
+use posse::{Clip, Crowd, Evaluator, Fade, LayerMode, Outputs, Reference, Track};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::support::each_engine::each_engine;
-use crate::support::scenes::{SceneSpec, scenes};
+use crate::support::scenes::{Scene, SceneSpec, scenes};
 
 fn check(spec: &SceneSpec) {
     let scene = spec.scene();
@@ -19,6 +22,66 @@ fn check(spec: &SceneSpec) {
         let layers: Vec<_> = instances.iter().map(|&instance| scene.crowd.layers(instance)).collect();
         assert!(report.is_within(), "{}: {:?}\n{layers:?}\n{spec:#?}", engine.engine(), report.quantities());
     });
+}
+
+/// What a suite of random scenes has at least once.
+#[derive(Debug, Default)]
+struct Seen {
+    skeletons: usize,
+    skins: usize,
+    /// Joints of the skeletons in one crowd: small beside more than 64, and beside more than 256.
+    beside: [bool; 2],
+    layers: [bool; Crowd::MAX_LAYERS + 1],
+    modes: HashSet<LayerMode>,
+    masked: usize,
+    /// Fades that are under way: in, out, both.
+    fading: [bool; 3],
+    shared: usize,
+}
+
+impl Seen {
+    fn note(&mut self, scene: &Scene) {
+        let Scene { library, crowd, now } = scene;
+        let ids: HashSet<_> = (0..crowd.len()).map(|instance| crowd.skeleton(instance)).collect();
+        let joints: Vec<usize> = ids.iter().map(|&id| library.skeleton(id).joints().len()).collect();
+        self.skeletons = self.skeletons.max(ids.len());
+        self.skins = self.skins.max(ids.iter().filter(|&&id| library.skins_of(id).count() > 0).count());
+        for (beside, most) in self.beside.iter_mut().zip([64, 256]) {
+            *beside |= joints.iter().any(|&joints| joints <= 64) && joints.iter().any(|&joints| joints > most);
+        }
+        for instance in 0..crowd.len() {
+            let layers = crowd.layers(instance);
+            self.layers[layers.len()] = true;
+            self.modes.extend(layers.iter().map(|layer| layer.mode));
+            self.masked += layers.iter().filter(|layer| layer.mask.is_some()).count();
+            for layer in layers {
+                let under_way = |fade: Option<Fade>| fade.is_some_and(|fade| (1e-3..0.999).contains(&fade.at(*now)));
+                let [fades_in, fades_out] = [layer.fade_in, layer.fade_out].map(under_way);
+                for (seen, new) in self.fading.iter_mut().zip([fades_in, fades_out, fades_in && fades_out]) {
+                    *seen |= new;
+                }
+                let curves = library.clip(layer.clip).tracks.iter().map(|track| track.curve.values().as_ptr());
+                let curves: HashSet<_> = curves.collect();
+                let twin = |clip: &Clip| {
+                    let shares = |track: &Track| curves.contains(&track.curve.values().as_ptr());
+                    clip.skeleton != library.clip(layer.clip).skeleton && clip.tracks.iter().any(shares)
+                };
+                self.shared += usize::from(library.clips().iter().any(twin));
+            }
+        }
+    }
+}
+
+#[test]
+fn random_crowds_are_as_mixed_as_they_are_meant_to_be() {
+    let mut runner = TestRunner::new(config(60));
+    let mut seen = Seen::default();
+    for _ in 0..60 {
+        seen.note(&scenes(700, 40).new_tree(&mut runner).unwrap().current().scene());
+    }
+    assert!(seen.skeletons >= 4 && seen.skins >= 3 && seen.beside == [true; 2], "{seen:?}");
+    assert!(seen.layers == [true; Crowd::MAX_LAYERS + 1] && seen.modes.len() == 4, "{seen:?}");
+    assert!(seen.masked > 100 && seen.fading == [true; 3] && seen.shared > 10, "{seen:?}");
 }
 
 /// So many scenes, the same ones every time, so that a failure belongs to the change that shows it; `PROPTEST_CASES=N` asks

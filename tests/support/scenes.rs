@@ -5,8 +5,8 @@ use std::sync::Arc;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
     AdditiveReference, Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Extrapolation, Fade, FadeShape, Interpolation,
-    Interpolator, InterpolatorId, Joint, Layer, LayerMode, LayerTime, Library, Mask, Playback, Property, Skeleton,
-    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, WrapMode,
+    Interpolator, InterpolatorId, Joint, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Playback, Property,
+    Skeleton, SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, WrapMode,
 };
 use proptest::prelude::*;
 
@@ -146,18 +146,24 @@ pub struct TrackSpec {
     eased: Eased,
 }
 
+/// A skeleton with its skins.
+#[derive(Debug, Clone, Copy)]
+pub struct RigSpec {
+    joints: usize,
+    shape: Shape,
+    skins: usize,
+}
+
 /// A scene before it is made, small enough to print.
 #[derive(Debug, Clone)]
 pub struct SceneSpec {
     seed: u64,
-    joints: usize,
-    shape: Shape,
-    skins: usize,
+    rigs: Vec<RigSpec>,
     tracks: Vec<TrackSpec>,
     instances: usize,
 }
 
-/// A library of one skeleton, and a crowd of it.
+/// A library of one skeleton or several, and a crowd that mixes them.
 pub struct Scene {
     pub library: Library,
     pub crowd: Crowd,
@@ -183,9 +189,10 @@ pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = Sce
         },
     );
     let joints = prop_oneof![1..8_usize, 1..=most_joints];
-    (any::<u64>(), joints, shape, 0..3_usize, prop::collection::vec(track, 0..12), 1..70_usize).prop_map(
-        |(seed, joints, shape, skins, tracks, instances)| SceneSpec { seed, joints, shape, skins, tracks, instances },
-    )
+    let rig = (joints, shape, 0..3_usize).prop_map(|(joints, shape, skins)| RigSpec { joints, shape, skins });
+    let rigs = prop::collection::vec(rig, 1..5);
+    (any::<u64>(), rigs, prop::collection::vec(track, 0..12), 1..70_usize)
+        .prop_map(|(seed, rigs, tracks, instances)| SceneSpec { seed, rigs, tracks, instances })
 }
 
 impl SceneSpec {
@@ -194,27 +201,40 @@ impl SceneSpec {
         let mut numbers = Numbers::new(self.seed);
         let mut library = Library::new();
         let bent = library.add_interpolator(Arc::new(Bent)).unwrap();
-        let skeleton = library.add_skeleton(skeleton(&mut numbers, self.joints, self.shape));
-        for _ in 0..self.skins {
-            library.add_skin(skin(&mut numbers, skeleton, self.joints)).unwrap();
-        }
-        for _ in 0..1 + numbers.below(3) {
-            let length = (numbers.below(2) == 0).then(|| numbers.within(0.0, 5.0));
-            let tracks = tracks(&mut numbers, library.skeleton(skeleton), &self.tracks, bent, length);
-            let clip = Clip { length, ..Clip::new(Some("random".into()), skeleton, tracks) };
-            library.add_clip(clip).unwrap();
-        }
-        for _ in 0..numbers.below(3) {
-            let weights = (0..self.joints).map(|_| numbers.weight()).collect();
-            library.add_mask(Mask { name: None, skeleton, weights }).unwrap();
+        for rig in &self.rigs {
+            self.add_rig(&mut numbers, &mut library, rig, bent);
         }
         let now = Ticks(numbers.below(1 << 42) as i64);
         let crowd = crowd(&mut numbers, &library, now, self.instances);
         Scene { library, crowd, now }
     }
+
+    /// Adds a skeleton with skins, clips and masks; one clip may be that of a skeleton before it.
+    fn add_rig(&self, numbers: &mut Numbers, library: &mut Library, rig: &RigSpec, bent: InterpolatorId) {
+        let lent = library.clip_ids().collect::<Vec<_>>();
+        let skeleton = library.add_skeleton(skeleton(numbers, rig.joints, rig.shape));
+        for _ in 0..rig.skins {
+            library.add_skin(skin(numbers, skeleton, rig.joints)).unwrap();
+        }
+        for _ in 0..1 + numbers.below(3) {
+            let length = (numbers.below(2) == 0).then(|| numbers.within(0.0, 5.0));
+            let tracks = tracks(numbers, library.skeleton(skeleton), &self.tracks, bent, length);
+            let clip = Clip { length, ..Clip::new(Some("random".into()), skeleton, tracks) };
+            library.add_clip(clip).unwrap();
+        }
+        if !lent.is_empty() && numbers.below(2) == 0 {
+            library.share_clip(lent[numbers.below(lent.len())], skeleton).unwrap();
+        }
+        for _ in 0..numbers.below(3) {
+            let weights = (0..rig.joints).map(|_| numbers.weight()).collect();
+            library.add_mask(Mask { name: None, skeleton, weights }).unwrap();
+        }
+    }
 }
 
 fn skeleton(numbers: &mut Numbers, joints: usize, shape: Shape) -> Skeleton {
+    // In another order from skeleton to skeleton, and now and then a name twice or none.
+    let turn = numbers.below(joints);
     let joint = |index: usize| {
         let parent = match shape {
             _ if index == 0 => None,
@@ -235,7 +255,12 @@ fn skeleton(numbers: &mut Numbers, joints: usize, shape: Shape) -> Skeleton {
         });
         let targets = if numbers.below(4) == 0 { 1 + numbers.below(9) } else { 0 };
         let weights = (0..targets).map(|_| numbers.within(-1.0, 1.0)).collect();
-        Joint { name: Some(format!("joint {index}")), parent, rest, matrix, weights }
+        let name = match numbers.below(16) {
+            0 => None,
+            1 => Some("joint 0".into()),
+            _ => Some(format!("joint {}", (index + turn) % joints)),
+        };
+        Joint { name, parent, rest, matrix, weights }
     };
     let joints = (0..joints).map(joint).collect();
     let property = |name: &str, width: usize, rotation: bool| Property {
@@ -431,13 +456,17 @@ fn rotations(numbers: &mut Numbers, timeline: &Timeline, interpolation: Interpol
     values
 }
 
-/// Times before, after, on, beside and between keys; some instances play, some rest. Half of all crowds have layers.
+/// Times before, after, on, beside and between keys; some instances play, some rest. Half of all crowds have layers. The
+/// skeletons come as they like.
 fn crowd(numbers: &mut Numbers, library: &Library, now: Ticks, instances: usize) -> Crowd {
-    let skeleton = library.clips()[0].skeleton;
-    let clips: Vec<ClipId> = library.clip_ids().collect();
+    let skeletons: Vec<SkeletonId> = library.skeleton_ids().collect();
+    let of = |id: &SkeletonId| library.clip_ids().filter(|&clip| library.clip(clip).skeleton == *id).collect();
+    let clips: Vec<Vec<ClipId>> = skeletons.iter().map(of).collect();
     let layered = numbers.below(2) == 0;
     let mut crowd = Crowd::new();
     for _ in 0..instances {
+        let chosen = numbers.below(skeletons.len());
+        let (skeleton, clips) = (skeletons[chosen], &clips[chosen]);
         let count = if layered { numbers.below(5) + numbers.below(5) } else { (numbers.below(8) > 0).into() };
         let mut layer = || {
             let clip = clips[numbers.below(clips.len())];
@@ -490,10 +519,10 @@ fn mixed(numbers: &mut Numbers, library: &Library, now: Ticks, layer: Layer) -> 
         LayerMode::Additive(AdditiveReference::First),
         LayerMode::Additive(AdditiveReference::Rest),
     ][numbers.below(5)];
-    let mask = match library.masks().len() {
-        masks if masks > 0 && numbers.below(2) == 0 => library.mask_ids().nth(numbers.below(masks)),
-        _ => None,
-    };
+    let skeleton = library.clip(layer.clip).skeleton;
+    let masks: Vec<MaskId> =
+        library.mask_ids().filter(|mask| library.masks()[mask.index()].skeleton == skeleton).collect();
+    let mask = (!masks.is_empty() && numbers.below(2) == 0).then(|| masks[numbers.below(masks.len())]);
     let mut fade = || {
         let length = Ticks([0, numbers.below(1 << 22) as i64][numbers.below(2)]);
         let start = Ticks(now.0 + 1000 - numbers.below(1 << 22) as i64);
