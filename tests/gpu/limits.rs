@@ -1,7 +1,7 @@
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::library::GpuLibrary;
-use posse::{Crowd, Error, Joint, Layer, LayerTime, Outputs, Packing, Poses, Skeleton, demo};
+use posse::{Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Skeleton, Ticks, demo};
 
 use super::{NOW, assert_evaluates, assert_right, engine, lesser_gpu, only_clip, play};
 use crate::support::build;
@@ -142,7 +142,51 @@ fn the_limits_of_every_device_suffice() {
     for joints in [5, 64, 100, 200, 300] {
         let library = demo::rig(joints, 10, 5).unwrap();
         let mut engine = GpuEngine::new(&library, gpu.clone()).unwrap();
-        assert_evaluates(&mut engine, &library, &only_clip(&library, 7), Outputs::ALL);
+        for layers in [1, 2, Crowd::MAX_LAYERS] {
+            assert_evaluates(&mut engine, &library, &blended(&library, 7, layers), Outputs::ALL);
+        }
+    }
+}
+
+/// Instances of the first skeleton, each with so many layers that blend all clips in turn.
+fn blended(library: &Library, instances: usize, layers: usize) -> Crowd {
+    let clips: Vec<_> = library.clip_ids().collect();
+    let mut crowd = Crowd::new();
+    for instance in 0..instances {
+        let layer = |layer: usize| {
+            let start = Ticks((instance * 7919 + layer * 104_729) as i64);
+            let time = LayerTime::Playing(Playback::looping(start, 1.0));
+            Layer { weight: 1.0 / (layer + 1) as f64, ..Layer::new(clips[(instance + layer) % clips.len()], time) }
+        };
+        let layers: Vec<Layer> = (0..layers).map(layer).collect();
+        crowd.push(library.clip(clips[0]).skeleton, &layers).unwrap();
+    }
+    crowd
+}
+
+#[test]
+fn a_hundred_thousand_of_two_layers_are_posed_within_the_limits_of_every_device() {
+    const INSTANCES: usize = 100_000;
+    let library = demo::library().unwrap();
+    let limits = wgpu::Limits::default();
+    let binding = limits.max_storage_buffer_binding_size;
+    let engine = GpuEngine::new(&library, lesser_gpu(limits)).unwrap();
+    let crowd = blended(&library, INSTANCES, 2);
+    let device = &engine.gpu().device;
+    let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
+    // 64 joints of 48 bytes: 307 MB in pieces of 128 MiB.
+    assert_eq!(assert_covers(&gpu_crowd, INSTANCES), 3);
+    let sizes = gpu_crowd.chunks().iter().map(|chunk| chunk.skin().unwrap().size());
+    assert!(sizes.clone().all(|size| size <= binding), "{binding}");
+    assert_eq!(sizes.sum::<u64>(), (INSTANCES * 64 * 48) as u64);
+    let mut encoder = device.create_command_encoder(&Default::default());
+    gpu_crowd.encode(device, &mut encoder, NOW);
+    engine.gpu().queue.submit([encoder.finish()]);
+    for instance in (0..INSTANCES).step_by(7001).chain([INSTANCES - 1]) {
+        let pose = engine.read_instance(&gpu_crowd, instance, Outputs::SKIN).unwrap();
+        let mut alone = Crowd::new();
+        alone.push(crowd.skeleton(instance), crowd.layers(instance)).unwrap();
+        assert_right(&library, &alone, NOW, Outputs::SKIN, &Poses { instances: vec![pose] });
     }
 }
 
