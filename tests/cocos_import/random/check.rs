@@ -1,0 +1,125 @@
+//! What becomes of a file, whatever it holds.
+
+use std::path::Path;
+
+use posse::import::cocos;
+use posse::{
+    CpuEngine, Crowd, Curve, Error, Evaluator, Extrapolation, Joint, Layer, LayerTime, Library, Outputs, Packing,
+    Playback, Reference, Skeleton, Slots, Ticks, Transform, UnboundClip, UnboundCurves, UnboundTrack, WrapMode,
+    contract,
+};
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outcome {
+    Refused,
+    /// Its loops are too many to be bound.
+    Unbound,
+    Posed,
+}
+
+/// Reads a file, binds the clip in both ways, and poses it by two engines, which have to agree.
+pub fn check(library: &Library, bytes: &[u8]) -> Outcome {
+    let file = match cocos::from_slice(library, Path::new("random.anim"), bytes) {
+        Ok(file) => file,
+        Err(Error::Import { path, reason, .. }) => {
+            assert!(!path.is_empty() && !reason.is_empty());
+            return Outcome::Refused;
+        }
+        Err(other) => panic!("{other}"),
+    };
+    let joint =
+        |name: &str, parent| Joint { name: Some(name.into()), parent, rest: Transform::IDENTITY, ..Joint::default() };
+    let mut joints = vec![joint("root", None), joint("arm", Some(0)), joint("hand", Some(1)), joint("hand", Some(1))];
+    joints.push(Joint { matrix: Some(glam::DAffine3::IDENTITY), ..joint("board", Some(0)) });
+    let outcomes = [(Slots::All, Vec::new()), (Slots::Bound, joints)]
+        .map(|(slots, joints)| pose(library.clone(), &file.clip, slots, joints));
+    outcomes.into_iter().find(|outcome| *outcome != Outcome::Posed).unwrap_or(Outcome::Posed)
+}
+
+fn pose(mut library: Library, clip: &UnboundClip, slots: Slots, joints: Vec<Joint>) -> Outcome {
+    let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+    let binding = match library.bind(skeleton, clip, slots) {
+        Ok(binding) => binding,
+        Err(Error::Track { reason, .. }) if reason.contains("looped over the clip") => return Outcome::Unbound,
+        Err(other) => panic!("{other}"),
+    };
+    assert_eq!(binding.tracks.len(), clip.tracks.len());
+    Packing::new(&library).unwrap();
+    // There is nothing to pose.
+    if library.skeleton(skeleton).joints().is_empty() && library.skeleton(skeleton).properties().is_empty() {
+        return Outcome::Posed;
+    }
+    let curves = || clip.tracks.iter().flat_map(curves_of);
+    // Of so many seconds no engine closes the seams.
+    if curves().any(|curve| loops(curve) && curve.timeline().times().iter().any(|time| time.abs() > 1e6)) {
+        return Outcome::Posed;
+    }
+    let length = clip.duration;
+    // Nowhere near the seams of passes, where a rounding leads elsewhere.
+    let times = [0.0, 0.09173, 0.26537, 0.51931, 0.76811, 0.98713].map(|part| LayerTime::At(part * length));
+    let plays = WrapMode::ALL.map(|wrap| LayerTime::Playing(Playback::new(wrap, Ticks::default(), clip.speed)));
+    let keys = curves().flat_map(|curve| curve.timeline().times()).take(5).map(|&time| LayerTime::At(time));
+    let mut crowd = Crowd::new();
+    for time in times.into_iter().chain(plays).chain(keys) {
+        crowd.push(skeleton, &[Layer::new(binding.clip, time)]).unwrap();
+    }
+    let now = Ticks::from_seconds(1.7320508);
+    let expected = Reference::new(&library).evaluate(&crowd, now, Outputs::ALL).unwrap();
+    let actual = CpuEngine::with_threads(&library, 1).unwrap().evaluate(&crowd, now, Outputs::ALL).unwrap();
+    let report = contract::compare(&library, &crowd, now, &expected, &actual);
+    if is_everyday(clip) && curves().all(|curve| curve_is_everyday(curve, length) && !has_seam(curve, &crowd, length)) {
+        let worst = report.quantities().into_iter().flat_map(|(_, worst)| worst);
+        let layers: Vec<_> = worst.map(|worst| crowd.layers(worst.instance)).collect();
+        assert!(report.is_within(), "{slots:?}: {:?}\n{layers:?}", report.quantities());
+    }
+    Outcome::Posed
+}
+
+fn curves_of(track: &UnboundTrack) -> Vec<&Curve> {
+    match &track.curves {
+        UnboundCurves::Empty => Vec::new(),
+        UnboundCurves::Whole(curve) => vec![curve],
+        UnboundCurves::Channels(curves) => curves.iter().flatten().collect(),
+    }
+}
+
+/// Whether a clip plays so that an `f32` can follow; engines may part over others.
+fn is_everyday(clip: &UnboundClip) -> bool {
+    let speed = clip.speed.abs();
+    (clip.duration == 0.0 || (1e-2..=1e3).contains(&clip.duration)) && (speed == 0.0 || (1e-3..=1e2).contains(&speed))
+}
+
+/// Whether an `f32` tells a curve's keys apart, and holds its values wherever an easing throws them.
+fn curve_is_everyday(curve: &Curve, length: f64) -> bool {
+    let times = curve.timeline().times();
+    let apart = |pair: &[f64]| pair[0] == pair[1] || pair[1] - pair[0] >= 1e-5 + 1e-4 * length;
+    let shared = |pair: Option<&[f64]>| pair.is_some_and(|pair| pair[0] == pair[1]);
+    // Where keys share the first or the last time, what is past it is another matter.
+    !shared(times.get(..2))
+        && !shared(times.len().checked_sub(2).and_then(|start| times.get(start..)))
+        && times.windows(2).all(apart)
+        && times.iter().all(|time| time.abs() <= 1e3)
+        && curve.values().iter().all(|value| value.abs() <= 1e6)
+}
+
+fn loops(curve: &Curve) -> bool {
+    curve.extrapolation().iter().any(|how| matches!(how, Extrapolation::Loop | Extrapolation::PingPong))
+}
+
+/// Whether one of the times that are asked for, or an end of the clip, is where a curve's loop begins anew, so that a
+/// rounding leads elsewhere.
+fn has_seam(curve: &Curve, crowd: &Crowd, length: f64) -> bool {
+    let timeline = curve.timeline();
+    let (first, span) = (timeline.first(), timeline.last() - timeline.first());
+    let asked = (0..crowd.len()).flat_map(|instance| crowd.layers(instance)).filter_map(|layer| match layer.time {
+        LayerTime::At(time) => Some(time),
+        LayerTime::Playing(_) => None,
+    });
+    let at_seam = |time: f64| {
+        let passes = (time - first) / span;
+        let inside = time >= first && time <= timeline.last();
+        !inside && (passes - passes.round()).abs() * span <= 1e-6 + 1e-7 * length
+    };
+    loops(curve) && span > 0.0 && asked.chain([0.0, length]).any(at_seam)
+}

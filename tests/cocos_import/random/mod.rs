@@ -1,0 +1,71 @@
+/// What becomes of a file.
+mod check;
+/// Clips of the old forms.
+mod clips;
+/// Choices that are the same every time.
+mod dice;
+/// Whole files, and what breaks them.
+mod files;
+/// Clips of the new form.
+mod tracks;
+/// Times, values, easings and names.
+mod values;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use posse::Error;
+use posse::import::cocos;
+
+use self::check::{Outcome, check};
+use self::dice::Dice;
+use super::{examples, library};
+
+/// So many files, the same ones every time; `FUZZ_SECONDS=N` asks for others, as many as are done in N seconds. A failure
+/// prints its file.
+#[test]
+fn random_files_are_refused_or_posed_alike() {
+    let library = library();
+    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).map(Duration::from_secs);
+    let others = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
+    let (start, first) = (Instant::now(), if seconds.is_some() { others } else { 0 });
+    let mut counts = [0; 3];
+    for round in 0.. {
+        if seconds.map_or(round == 4000, |seconds| start.elapsed() > seconds) {
+            break;
+        }
+        let bytes = Dice::new(first.wrapping_add(round)).file();
+        let began = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| check(&library, &bytes)));
+        let outcome = outcome.unwrap_or_else(|_| panic!("this file does harm: {}", String::from_utf8_lossy(&bytes)));
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(5), "this file took {took:?}: {}", String::from_utf8_lossy(&bytes));
+        counts[outcome as usize] += 1;
+    }
+    if seconds.is_some() {
+        println!("{} refused, {} not bound, {} posed", counts[0], counts[1], counts[2]);
+    } else {
+        assert!(counts[Outcome::Refused as usize] > 1000 && counts[Outcome::Posed as usize] > 1000, "{counts:?}");
+    }
+}
+
+#[test]
+fn no_mutation_does_harm() {
+    let library = library();
+    let mut dice = Dice::new(11);
+    let mut read_well = 0;
+    for round in 0..6000 {
+        let mut file = examples::all()[round % 5].clone();
+        for _ in 0..=dice.roll(3) {
+            dice.mutate(&mut file);
+        }
+        let bytes = dice.flip(file.to_string().into_bytes(), 4);
+        match cocos::from_slice(&library, Path::new("broken.anim"), &bytes) {
+            Ok(_) => read_well += 1,
+            Err(Error::Import { path, reason, .. }) => assert!(!path.is_empty() && !reason.is_empty()),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(read_well > 600, "only {read_well} were read");
+}
