@@ -1,0 +1,174 @@
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use posse::{
+    Curve, CurveEasing, Easing, Extrapolation, Interpolation, InterpolatorId, Skeleton, Target, Timeline, Track,
+};
+
+use super::bent::{AS_IS, BENT};
+use super::{Eased, Numbers, Spacing, TrackSpec};
+
+pub(super) fn tracks(
+    numbers: &mut Numbers,
+    skeleton: &Skeleton,
+    specs: &[TrackSpec],
+    bent: InterpolatorId,
+    length: Option<f64>,
+) -> Vec<Track> {
+    let mut tracks: Vec<Track> = Vec::new();
+    let mut shared: Option<Arc<Timeline>> = None;
+    for spec in specs {
+        let joint = numbers.below(skeleton.joints().len());
+        let targets = skeleton.joints()[joint].weights.len();
+        let mut component = None;
+        let (target, width) = match spec.part {
+            0 => (Target::Translation(joint), 3),
+            1 => (Target::Rotation(joint), 4),
+            2 => (Target::Scale(joint), 3),
+            3 if targets > 0 => (Target::Weights(joint), targets),
+            4 if targets > 0 => {
+                component = Some(numbers.below(targets));
+                (Target::Weights(joint), 1)
+            }
+            6 => (Target::EulerAngles(joint), 3),
+            7 => {
+                component = Some(numbers.below(3));
+                let target = [Target::Translation(joint), Target::EulerAngles(joint), Target::Scale(joint)];
+                (target[numbers.below(3)], 1)
+            }
+            8 => {
+                component = Some(numbers.below(6));
+                (Target::Property(2), 1)
+            }
+            _ => {
+                let property = numbers.below(skeleton.properties().len());
+                (Target::Property(property), skeleton.properties()[property].rest.len())
+            }
+        };
+        let (interpolation, width) = match target {
+            Target::Property(BENT) => (Interpolation::Custom(bent), 6),
+            Target::Property(AS_IS) if numbers.below(2) == 0 => (Interpolation::Slerp, 4),
+            _ => (spec.interpolation, width),
+        };
+        let angles = matches!(target, Target::EulerAngles(_));
+        let moves = angles || matches!(target, Target::Translation(_) | Target::Rotation(_) | Target::Scale(_));
+        if moves && skeleton.joints()[joint].matrix.is_some() {
+            continue;
+        }
+        let overlaps = |track: &Track| {
+            let apart = track.component.is_some() && component.is_some() && track.component != component;
+            let turned = match (track.target, target) {
+                (Target::EulerAngles(a), Target::Rotation(b)) | (Target::Rotation(a), Target::EulerAngles(b)) => a == b,
+                _ => false,
+            };
+            turned || (track.target == target && !apart)
+        };
+        if tracks.iter().any(overlaps) {
+            continue;
+        }
+        let timeline = match &shared {
+            Some(timeline) if spec.shared => timeline.clone(),
+            _ => Arc::new(timeline(numbers, spec.keys, spec.spacing)),
+        };
+        shared = Some(timeline.clone());
+        let rotation = matches!(target, Target::Rotation(_) | Target::Property(1));
+        let values = match (rotation || interpolation == Interpolation::Slerp, interpolation) {
+            (true, _) => rotations(numbers, &timeline, interpolation),
+            (false, interpolation) => {
+                let size = if angles { 400.0 } else { numbers.within(0.1, 10.0) };
+                let (low, high) = if matches!(target, Target::Scale(_)) { (0.7, 1.4) } else { (-size, size) };
+                let count = timeline.len() * width * interpolation.elements_per_key();
+                (0..count).map(|_| numbers.within(low, high)).collect()
+            }
+        };
+        let easing = match spec.eased {
+            Eased::Not => CurveEasing::None,
+            Eased::Alike => CurveEasing::One(easing(numbers)),
+            Eased::ByKey => {
+                CurveEasing::PerKey((0..numbers.below(timeline.len() + 2)).map(|_| easing(numbers)).collect())
+            }
+        };
+        let mut curve =
+            Curve::new(timeline.clone(), interpolation, width, values).unwrap().with_easing(easing).unwrap();
+        // Loops without number, and lines without a direction to speak of, are for tests of limits.
+        let gaps: Vec<f64> = timeline.times().windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let ends = [gaps.first(), gaps.last()];
+        let lines = ends.into_iter().flatten().all(|&gap| gap > 1e-4);
+        if length.is_some() && lines && timeline.last() - timeline.first() > 0.02 {
+            let mut extrapolation = || {
+                use Extrapolation::{Clamp, Linear, Loop, PingPong};
+                [Clamp, Linear, Loop, PingPong][numbers.below(4)]
+            };
+            curve = curve.with_extrapolation(extrapolation(), extrapolation());
+        }
+        tracks.push(Track { target, component, curve });
+    }
+    tracks
+}
+
+/// Any easing: one with a name, or a Bezier curve that overshoots, folds, or is as in CSS.
+fn easing(numbers: &mut Numbers) -> Easing {
+    let (x, y) = match numbers.below(4) {
+        0 => (numbers.within(1.0, 2.0), numbers.within(1.0, 20.0)),
+        1 => (1.0, 2.0),
+        _ => return Easing::from_id(numbers.below(44) as u32).unwrap(),
+    };
+    let mut point = || [numbers.within(1.0 - x, x), numbers.within(1.0 - y, y)];
+    Easing::Bezier([point(), point()].concat().try_into().unwrap())
+}
+
+/// Key times as `f32` has them, as in files.
+fn timeline(numbers: &mut Numbers, keys: usize, spacing: Spacing) -> Timeline {
+    let mut time = numbers.within(-1.0, 2.0) as f32;
+    let mut times = vec![f64::from(time)];
+    while times.len() < keys {
+        time = match spacing {
+            Spacing::Even => (times[0] + times.len() as f64 / 30.0) as f32,
+            Spacing::Uneven => time + numbers.within(0.001, 0.3) as f32,
+            Spacing::Clustered if numbers.below(5) == 0 => time + numbers.within(0.001, 1.0) as f32,
+            Spacing::Clustered => time.next_up(),
+        };
+        times.push(f64::from(time));
+    }
+    if numbers.below(3) > 0 {
+        return Timeline::new(times).unwrap();
+    }
+    let window = [0.0, 1.03e-6, 3.1e-4][numbers.below(3)];
+    if numbers.below(2) == 0 {
+        let twin = times[numbers.below(times.len())];
+        times.push(twin);
+        times.sort_by(f64::total_cmp);
+    }
+    Timeline::snapping(times, window).unwrap()
+}
+
+fn rotations(numbers: &mut Numbers, timeline: &Timeline, interpolation: Interpolation) -> Vec<f64> {
+    let mut values = Vec::new();
+    let mut last = numbers.rotation();
+    for key in 0..timeline.len() {
+        let next = match numbers.below(8) {
+            0 => -last,
+            1 => last,
+            2 => last * DQuat::from_axis_angle(numbers.vector(-1.0, 1.0).normalize(), std::f64::consts::PI),
+            3 => last * numbers.within(0.9, 1.1),
+            4 => numbers.rotation(),
+            _ => last.normalize() * DQuat::from_axis_angle(DVec3::Z, numbers.within(-0.3, 0.3)),
+        };
+        if interpolation == Interpolation::CubicSpline {
+            // Tangents as a file has them: a fraction of the value over the interval that they span.
+            let gap = |a: usize, b: usize| {
+                let times = timeline.times();
+                if b < times.len() && times[a] < times[b] { times[b] - times[a] } else { 1.0 }
+            };
+            let before = if key > 0 { gap(key - 1, key) } else { 1.0 };
+            let size = [0.2 / before, 0.2 / gap(key, key + 1)];
+            values.extend((0..4).map(|_| numbers.within(-size[0], size[0])));
+            values.extend(next.to_array());
+            values.extend((0..4).map(|_| numbers.within(-size[1], size[1])));
+        } else {
+            values.extend(next.to_array());
+        }
+        last = next;
+    }
+    values
+}
