@@ -323,6 +323,39 @@ fn keys_are_stored_once_however_many_skeletons_share_them() {
 }
 
 #[test]
+fn curves_of_several_clips_meet_in_another() {
+    // Keys lie in a block for each clip: a clip that has curves of both finds them in neither, and has a block of its own.
+    let mut library = Library::new();
+    let names = ["a", "b", "c"].map(|name| joint(name, None, [0.0; 3]));
+    let skeleton = add(&mut library, names.to_vec(), Vec::new());
+    let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+    let line = |to: f64| {
+        let values = vec![0.0, 0.0, 0.0, to, to, to];
+        Curve::new(timeline.clone(), Interpolation::Linear, 3, values).unwrap()
+    };
+    let curves = [2.0, 4.0, 6.0].map(line);
+    let mut clip = |curves: &[(usize, &Curve)]| {
+        let track = |&(joint, curve): &(usize, &Curve)| Track::new(Target::Translation(joint), curve.clone());
+        library.add_clip(Clip::new(None, skeleton, curves.iter().map(track).collect())).unwrap()
+    };
+    let [first, second, third] = curves.each_ref();
+    let clips = [
+        (clip(&[(0, first), (1, second)]), [1.0, 2.0, 0.0]),
+        (clip(&[(0, second), (2, third)]), [2.0, 0.0, 3.0]),
+        (clip(&[(0, third), (1, first)]), [3.0, 1.0, 0.0]),
+        (clip(&[(2, first)]), [0.0, 0.0, 1.0]),
+        (clip(&[(0, second), (1, second), (2, second)]), [2.0; 3]),
+    ];
+    each_engine(&library, |engine| {
+        for (clip, expected) in clips {
+            let pose = pose_at(engine, &library, clip, 0.5);
+            let x: Vec<f64> = pose.local.iter().map(|local| local.translation.x).collect();
+            assert_eq!(x, expected, "{clip:?}, {}", engine.engine());
+        }
+    });
+}
+
+#[test]
 fn collected_files_share_their_clips() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf");
     let files = ["CesiumMan/CesiumMan.glb", "CesiumMan-meshopt/CesiumMan-meshopt.glb", "RiggedFigure/RiggedFigure.glb"];

@@ -147,3 +147,21 @@ fn what_finds_nothing_is_refused() {
         .assert_refused(&["eval", "rig.glb", "--rig", "dancer.glb"], "rig.glb has no clips that could move the nodes");
     folder.assert_refused(&["inspect", "dancer.glb", "--rig", "box.glb"], "box.glb");
 }
+
+#[test]
+fn small_files_cannot_grow_without_end_together() {
+    let folder = Folder::new();
+    let mut dancer = GltfBuilder::new();
+    dancer.push("nodes", json!({ "name": "hip" }));
+    let (input, output) = (dancer.floats("SCALAR", &[0.0]), dancer.floats("VEC3", &[1.0, 2.0, 3.0]));
+    let mut crew = GltfBuilder::new();
+    for _ in 0..4100 {
+        dancer.animate(json!({ "node": 0, "path": "translation" }), input, output, "LINEAR");
+        crew.push("nodes", json!({ "name": "hip" }));
+    }
+    for (name, file) in [("dances.glb", dancer), ("crew.glb", crew)] {
+        fs::write(folder.0.path().join(name), file.glb()).unwrap();
+    }
+    folder
+        .assert_refused(&["inspect", "dances.glb", "--rig", "crew.glb"], "clips x joints of the rig: 16810000 needed");
+}

@@ -13,6 +13,10 @@ use posse::model::skeleton::Skeleton;
 use posse::model::unbound::{TargetPath, UnboundClip};
 
 use crate::cli::output::{file_name, note};
+use crate::cli::question::limit;
+
+/// The most clips of a file times joints of another that they are to move: a clip has a place for each.
+const MOST_CLIP_JOINTS: u64 = 1 << 24;
 
 /// A file with clips, in a library.
 pub struct Source {
@@ -79,6 +83,8 @@ impl Source {
         let folder = rig.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut self.library, rig, &bytes, Some(folder))?;
         self.warn(rig, asset.warnings);
+        let joints = self.library.skeleton(asset.skeleton).joints().len() as u64;
+        limit("clips x joints of the rig", self.clips.len() as u64 * joints, MOST_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
         for clip in &self.clips {
             let sharing = self.library.share_clip(*clip, asset.skeleton)?;
