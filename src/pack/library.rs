@@ -85,12 +85,27 @@ impl Packing {
             let weights: Vec<f32> = mask.weights.iter().map(|&weight| weight as f32).collect();
             masks.push((mask.skeleton, arrays.push_records(&weights)));
         }
+        // Engines that work on blocks read beyond the last.
+        arrays.values.resize(arrays.values.len() + Self::MARGIN, glam::Vec4::ZERO);
         Ok(Self { masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
     }
+
+    /// Values after the last.
+    const MARGIN: usize = 16;
 
     /// Bytes of all arrays.
     pub fn size(&self) -> usize {
         4 * self.arrays.words.len() + 16 * self.arrays.values.len()
+    }
+
+    /// The places of all clips' records, with the skeletons that they move, in order.
+    pub(crate) fn clip_places(&self) -> Vec<(u32, SkeletonId)> {
+        let clips = self.clips.iter().map(|clip| (clip.place, clip.skeleton));
+        let rests =
+            self.skeletons.iter().enumerate().map(|(index, skeleton)| (skeleton.record.rest_clip, SkeletonId(index)));
+        let mut places: Vec<_> = clips.chain(rests).collect();
+        places.sort();
+        places
     }
 
     /// A clip; `None` where there is no such one.

@@ -1,0 +1,148 @@
+//! Samples the joints of an instance, a block at a time.
+
+use glam::Vec4;
+
+use crate::cpu::plan::{Keys, Kind, Plan};
+use crate::cpu::sampler::Sampler;
+use crate::cpu::search::Span;
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+
+/// Translations, rotations and scales of all joints, each with room for a block more.
+#[derive(Debug, Clone, Default)]
+pub struct Parts(pub [Vec<Vec4>; 3]);
+
+impl Parts {
+    /// Makes room for so many joints.
+    pub fn resize(&mut self, joints: usize) {
+        self.0.iter_mut().for_each(|part| part.resize(joints + LARGEST_BLOCK, Vec4::ZERO));
+    }
+}
+
+/// Samples all joints of a clip.
+///
+/// A block that reaches beyond its run writes what the next run then overwrites, or the room at the end.
+#[inline(always)]
+pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: &mut Parts) {
+    for (part, runs) in plan.parts.iter().enumerate() {
+        let to = &mut to.0[part];
+        for run in runs {
+            let room = run.count.next_multiple_of(L::BLOCK);
+            match run.kind {
+                Kind::Rest => copy::<L>(&rest[part][run.first..], &mut to[run.first..][..room]),
+                Kind::Constant(first) => copy::<L>(&sampler.values()[first..], &mut to[run.first..][..room]),
+                Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
+                    sample_keys::<L>(keys, sampler, part, &mut to[run.first..][..room]);
+                }
+                _ => {
+                    for joint in run.first..run.first + run.count {
+                        to[joint] = sampler.part(part, joint).unwrap_or(rest[part][joint]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a block may be sampled together: easings can lead rotations beyond their arc.
+#[inline(always)]
+fn can_block(keys: Keys, span: &Span, part: usize) -> bool {
+    part != 1 || keys.step || (0.0..1.0).contains(&span.fraction)
+}
+
+#[inline(always)]
+fn sample_keys<L: Lanes>(keys: Keys, sampler: &Sampler, part: usize, to: &mut [Vec4]) {
+    let span = sampler.span(keys.timeline);
+    let start = &sampler.values()[keys.first + span.row as usize..];
+    let straight = span.interval < 0.0 && part != 1;
+    if span.next == 0 || (keys.step && !straight) {
+        return copy::<L>(start, to);
+    }
+    let end = &start[span.next as usize..];
+    if part == 1 {
+        slerp::<L>(start, end, span.fraction, to);
+    } else {
+        lerp::<L>(start, end, span.fraction, to);
+    }
+}
+
+#[inline(always)]
+fn copy<L: Lanes>(from: &[Vec4], to: &mut [Vec4]) {
+    let from = &from[..to.len()];
+    for (from, to) in from.chunks_exact(L::BLOCK).zip(to.chunks_exact_mut(L::BLOCK)) {
+        L::store_block(L::load_block(from), to);
+    }
+}
+
+#[inline(always)]
+fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
+    let (start, end) = (&start[..to.len()], &end[..to.len()]);
+    let fraction = L::splat(fraction);
+    let keys = start.chunks_exact(L::BLOCK).zip(end.chunks_exact(L::BLOCK));
+    for ((start, end), to) in keys.zip(to.chunks_exact_mut(L::BLOCK)) {
+        let (start, end) = (L::load_block(start), L::load_block(end));
+        let first = (end[0] - start[0]).multiply_add(fraction, start[0]);
+        let second = (end[1] - start[1]).multiply_add(fraction, start[1]);
+        let third = (end[2] - start[2]).multiply_add(fraction, start[2]);
+        let fourth = (end[3] - start[3]).multiply_add(fraction, start[3]);
+        L::store_block([first, second, third, fourth], to);
+    }
+}
+
+/// Spherical interpolation as `quat::slerp` has it, of quaternions whose fraction from 0 to 1 is the same: the series' terms
+/// that depend on it alone are made once.
+#[inline(always)]
+fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
+    let (start, end) = (&start[..to.len()], &end[..to.len()]);
+    let from_end = fraction > 0.5;
+    let doubled = 2.0 * if from_end { 1.0 - fraction } else { fraction };
+    let (middle_series, near_series) = (sine_ratio(doubled), sine_ratio(1.0 - doubled));
+    let half = L::splat(0.5);
+    let one = L::splat(1.0);
+    let keys = start.chunks_exact(L::BLOCK).zip(end.chunks_exact(L::BLOCK));
+    for ((start, end), to) in keys.zip(to.chunks_exact_mut(L::BLOCK)) {
+        let (start, end) = (L::transpose(L::load_block(start)), L::transpose(L::load_block(end)));
+        let cosine = dot(start, end).min(one);
+        let square = cosine.multiply_add(half, half);
+        let inverse = square.inverse_square_root();
+        let x = square.multiply_add(inverse, L::splat(-1.0));
+        let middle = series(&middle_series, x) * (inverse * half);
+        let near = series(&near_series, x) + middle;
+        let (start_weight, end_weight) = if from_end { (middle, near) } else { (near, middle) };
+        let x = end[0].multiply_add(end_weight, start[0] * start_weight);
+        let y = end[1].multiply_add(end_weight, start[1] * start_weight);
+        let z = end[2].multiply_add(end_weight, start[2] * start_weight);
+        let w = end[3].multiply_add(end_weight, start[3] * start_weight);
+        let unit = dot([x, y, z, w], [x, y, z, w]).inverse_square_root();
+        L::store_block(L::transpose([x * unit, y * unit, z * unit, w * unit]), to);
+    }
+}
+
+#[inline(always)]
+fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
+    let pairs = a[0].multiply_add(b[0], a[1] * b[1]);
+    a[2].multiply_add(b[2], a[3].multiply_add(b[3], pairs))
+}
+
+/// Coefficients of `sin(t a) / sin(a)` as a series in `cos(a) - 1`, for `t` from 0 to 1 and `a` up to 45 degrees
+/// (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011).
+#[inline(always)]
+fn sine_ratio(t: f32) -> [f32; 9] {
+    let square = t * t;
+    let mut term = t;
+    std::array::from_fn(|index| {
+        if index > 0 {
+            let index = index as f32;
+            term *= (square - index * index) * (1.0 / (index * (2.0 * index + 1.0)));
+        }
+        term
+    })
+}
+
+#[inline(always)]
+fn series<L: Lanes>(terms: &[f32; 9], x: L) -> L {
+    let mut sum = L::splat(terms[8]);
+    for &term in terms[..8].iter().rev() {
+        sum = sum.multiply_add(x, L::splat(term));
+    }
+    sum
+}
