@@ -6,7 +6,7 @@ use crate::cpu::quat;
 use crate::pack::record::{LAYER_ADD_FIRST, LAYER_BLEND, LAYER_OVERRIDE};
 
 /// Where the weights of blended layers sum to less than this, the rest pose fills what is missing.
-const LEAST: f32 = 0.1;
+pub const LEAST: f32 = 0.1;
 /// A scale smaller than this is no reference to compare to.
 const SMALLEST_SCALE: f32 = 1e-6;
 
@@ -21,58 +21,6 @@ pub struct Share {
     pub value: Vec4,
     /// What an additive layer compares its value to.
     pub reference: Vec4,
-}
-
-/// What layers that blend sum to.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Sum {
-    value: Vec4,
-    weight: f32,
-    /// The first rotation: the others are taken into its hemisphere.
-    first: Vec4,
-}
-
-impl Sum {
-    /// Adds numbers.
-    #[inline(always)]
-    pub fn add(&mut self, value: Vec4, weight: f32) {
-        self.weight += weight;
-        self.value += weight * value;
-    }
-
-    /// Adds a rotation.
-    #[inline(always)]
-    pub fn add_rotation(&mut self, value: Vec4, weight: f32) {
-        if self.weight == 0.0 {
-            self.first = value;
-        }
-        self.add(self.near(value), weight);
-    }
-
-    /// The mean of numbers, to which the rest pose adds what is missing.
-    #[inline(always)]
-    pub fn mean(&self, rest: Vec4) -> Vec4 {
-        match self.weight {
-            0.0 => rest,
-            weight if weight < LEAST => (self.value + (LEAST - weight) * rest) / LEAST,
-            weight => self.value / weight,
-        }
-    }
-
-    /// The mean of rotations.
-    #[inline(always)]
-    pub fn mean_rotation(&self, rest: Vec4) -> Vec4 {
-        match self.weight {
-            0.0 => rest,
-            weight if weight < LEAST => quat::normalize(self.value + (LEAST - weight) * self.near(rest), self.first),
-            _ => quat::normalize(self.value, self.first),
-        }
-    }
-
-    #[inline(always)]
-    fn near(&self, rotation: Vec4) -> Vec4 {
-        if self.first.dot(rotation) < 0.0 { -rotation } else { rotation }
-    }
 }
 
 /// Numbers of a layer over what is below; `scale` says that they are scales, which additive layers multiply.
@@ -101,19 +49,28 @@ pub fn over_rotation(below: Vec4, share: &Share) -> Vec4 {
 
 /// Numbers of all layers, each for itself.
 pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
-    let mut sum = Sum::default();
-    shares.iter().filter(|share| share.mode == LAYER_BLEND).for_each(|share| sum.add(share.value, share.weight));
-    let over_all = shares.iter().filter(|share| share.mode != LAYER_BLEND);
-    over_all.fold(sum.mean(rest), |below, share| over(below, share, false))
+    let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
+    let sum: f32 = blended().map(|share| share.weight).sum();
+    let mixed: Vec4 = blended().map(|share| share.weight * share.value).sum();
+    let mean = match sum {
+        0.0 => rest,
+        sum if sum < LEAST => (mixed + (LEAST - sum) * rest) / LEAST,
+        sum => mixed / sum,
+    };
+    shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, |below, share| over(below, share, false))
 }
 
 /// Rotations of all layers, all of unit length.
 pub fn rotation(rest: Vec4, shares: &[Share]) -> Vec4 {
-    let mut sum = Sum::default();
-    let blended = shares.iter().filter(|share| share.mode == LAYER_BLEND);
-    blended.for_each(|share| sum.add_rotation(share.value, share.weight));
-    let over_all = shares.iter().filter(|share| share.mode != LAYER_BLEND);
-    over_all.fold(sum.mean_rotation(rest), over_rotation)
+    let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
+    let mut mean = rest;
+    if let Some(first) = blended().next().map(|share| share.value) {
+        let near = |rotation: Vec4| if first.dot(rotation) < 0.0 { -rotation } else { rotation };
+        let sum: f32 = blended().map(|share| share.weight).sum();
+        let mixed: Vec4 = blended().map(|share| share.weight * near(share.value)).sum();
+        mean = quat::normalize(mixed + (LEAST - sum).max(0.0) * near(rest), first);
+    }
+    shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, over_rotation)
 }
 
 /// From one rotation to another, the shorter way, along the chord.

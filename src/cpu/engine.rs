@@ -3,10 +3,12 @@
 use std::sync::Mutex;
 use std::thread;
 
+use glam::Vec4;
+
 use crate::cpu::layers;
 use crate::cpu::plan::Plan;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
-use crate::cpu::simd::{InstructionSet, Kernel, Lanes};
+use crate::cpu::simd::{InstructionSet, Kernel, LARGEST_BLOCK, Lanes};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::crowd::Crowd;
@@ -69,7 +71,9 @@ impl CpuEngine {
     /// # Errors
     /// As [`Packing::new`].
     pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
-        let packing = Packing::new(library)?;
+        let mut packing = Packing::new(library)?;
+        // A block reads beyond what it is wanted for.
+        packing.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
         let plan = |(place, skeleton): (u32, SkeletonId)| {
             (place, Plan::new(&packing, &packing.skeletons[skeleton.index()].record, place))
         };
@@ -262,7 +266,7 @@ impl Evaluator for CpuEngine {
 
     fn adapter(&self) -> String {
         let plural = if self.threads == 1 { "" } else { "s" };
-        format!("{} thread{plural}, {}", self.threads, std::env::consts::ARCH)
+        format!("{} thread{plural}, {} {}", self.threads, std::env::consts::ARCH, self.instructions.name())
     }
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {

@@ -3,11 +3,13 @@
 use glam::Vec4;
 
 use crate::cpu::blend::{self, Share};
-use crate::cpu::joints::{self, Parts};
+use crate::cpu::joints;
+use crate::cpu::mixer::Weight;
 use crate::cpu::phase::{self, Time};
-use crate::cpu::plan::{Kind, Plan};
+use crate::cpu::plan::Plan;
 use crate::cpu::pose::{Place, Scratch, Source, finish};
 use crate::cpu::sampler::Sampler;
+use crate::cpu::search::Span;
 use crate::cpu::simd::Lanes;
 use crate::pack::outputs::Layout;
 use crate::pack::record::{
@@ -58,12 +60,7 @@ struct Weighed<'a> {
     places: [usize; 2],
 }
 
-fn weigh<'a>(
-    source: Source,
-    layers: &'a [Layer],
-    now: i64,
-    spans: &mut Vec<crate::cpu::search::Span>,
-) -> Vec<Weighed<'a>> {
+fn weigh<'a>(source: Source, layers: &'a [Layer], now: i64, spans: &mut Vec<Span>) -> Vec<Weighed<'a>> {
     let mut weighed = Vec::with_capacity(layers.len());
     for layer in layers {
         let weight = layer.weight * ramp(layer, now);
@@ -82,7 +79,7 @@ fn weigh<'a>(
 }
 
 impl Weighed<'_> {
-    fn play<'a>(&self, source: Source<'a>, spans: &'a [crate::cpu::search::Span]) -> Played<'a> {
+    fn play<'a>(&self, source: Source<'a>, spans: &'a [Span]) -> Played<'a> {
         let mask = match self.layer.mask {
             NONE => &[],
             mask => &source.packing.arrays.words[mask as usize..][..source.skeleton.record.joint_count as usize],
@@ -103,54 +100,29 @@ impl Weighed<'_> {
 /// Mixes all joints.
 #[inline(always)]
 fn mix_joints<L: Lanes>(source: Source, played: &[Played], scratch: &mut Scratch) {
-    let Scratch { parts, reference, sums, .. } = scratch;
-    let joints = source.skeleton.record.joint_count as usize;
+    let Scratch { parts, reference, mixer, .. } = scratch;
     let rest = source.rest();
-    sums.iter_mut().for_each(|sums| sums.fill(Default::default()));
+    mixer.clear();
     for layer in played.iter().filter(|layer| layer.mode == LAYER_BLEND) {
         joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
-        layer.each(|part, joint, weight| match part {
-            1 => sums[1][joint].add_rotation(parts.0[1][joint], weight),
-            part => sums[part][joint].add(parts.0[part][joint], weight),
-        });
+        mixer.add::<L>(layer.plan, layer.weight(), parts);
     }
-    let mut mixed = Parts(std::mem::take(&mut scratch.mixed.0));
-    for (part, sums) in sums.iter().enumerate() {
-        for joint in 0..joints {
-            let rest = rest[part][joint];
-            mixed.0[part][joint] = if part == 1 { sums[joint].mean_rotation(rest) } else { sums[joint].mean(rest) };
-        }
-    }
+    mixer.mean::<L>(source.skeleton.record.joint_count as usize, rest);
     for layer in played.iter().filter(|layer| layer.mode != LAYER_BLEND) {
         joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
+        let mut compared = rest;
         if let Some(sampler) = &layer.reference {
             joints::sample::<L>(layer.plan, sampler, rest, reference);
+            compared = [&reference.0[0], &reference.0[1], &reference.0[2]];
         }
-        layer.each(|part, joint, weight| {
-            let from = if layer.reference.is_some() { &reference.0[part][..] } else { rest[part] };
-            let share = Share { weight, mode: layer.mode, value: parts.0[part][joint], reference: from[joint] };
-            let below = &mut mixed.0[part][joint];
-            *below =
-                if part == 1 { blend::over_rotation(*below, &share) } else { blend::over(*below, &share, part == 2) };
-        });
+        mixer.over(layer.plan, layer.mode, layer.weight(), parts, compared);
     }
-    scratch.mixed = std::mem::replace(&mut scratch.parts, mixed);
+    mixer.swap(parts);
 }
 
-impl Played<'_> {
-    /// Calls for each part of each joint that its clip has a track for, and that it has a weight at.
-    #[inline(always)]
-    fn each(&self, mut call: impl FnMut(usize, usize, f32)) {
-        for (part, runs) in self.plan.parts.iter().enumerate() {
-            for run in runs.iter().filter(|run| run.kind != Kind::Rest) {
-                for joint in run.first..run.first + run.count {
-                    let weight = self.weight * self.mask.get(joint).unwrap_or(&1.0);
-                    if weight > 0.0 {
-                        call(part, joint, weight);
-                    }
-                }
-            }
-        }
+impl<'a> Played<'a> {
+    fn weight(&self) -> Weight<'a> {
+        Weight { layer: self.weight, mask: self.mask }
     }
 }
 

@@ -10,6 +10,7 @@ mod joints;
 mod layers;
 mod matrices;
 mod matrix;
+mod mixer;
 mod phase;
 mod plan;
 mod pose;

@@ -1,5 +1,7 @@
 //! What a clip has for each joint, in runs of joints that are sampled together.
 
+use std::ops::Range;
+
 use crate::pack::library::Packing;
 use crate::pack::record::{Channel, Clip, MODE_BITS, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, Skeleton};
 
@@ -18,6 +20,13 @@ pub struct Run {
     pub count: usize,
     /// How.
     pub kind: Kind,
+}
+
+impl Run {
+    /// The joints.
+    pub fn joints(&self) -> Range<usize> {
+        self.first..self.first + self.count
+    }
 }
 
 /// How joints are sampled.

@@ -2,9 +2,9 @@
 
 use glam::Vec4;
 
-use crate::cpu::blend::Sum;
 use crate::cpu::joints::{self, Parts};
 use crate::cpu::matrices::{self, Locals};
+use crate::cpu::mixer::Mixer;
 use crate::cpu::phase::{self, Time};
 use crate::cpu::plan::Plan;
 use crate::cpu::sampler::Sampler;
@@ -38,10 +38,7 @@ pub struct Scratch {
     pub parts: Parts,
     /// What an additive layer is compared to.
     pub reference: Parts,
-    /// What layers give together.
-    pub mixed: Parts,
-    /// What layers that blend sum to, for each joint's translation, rotation and scale.
-    pub sums: [Vec<Sum>; 3],
+    pub mixer: Mixer,
     locals: Locals,
     models: Vec<Matrix>,
 }
@@ -51,8 +48,7 @@ impl Scratch {
     pub fn resize(&mut self, joints: usize) {
         self.parts.resize(joints);
         self.reference.resize(joints);
-        self.mixed.resize(joints);
-        self.sums.iter_mut().for_each(|sums| sums.resize(joints, Sum::default()));
+        self.mixer.resize(joints);
         self.locals.resize(joints);
         self.models.resize(joints, Matrix::default());
     }

@@ -85,13 +85,8 @@ impl Packing {
             let weights: Vec<f32> = mask.weights.iter().map(|&weight| weight as f32).collect();
             masks.push((mask.skeleton, arrays.push_records(&weights)));
         }
-        // Engines that work on blocks read beyond the last.
-        arrays.values.resize(arrays.values.len() + Self::MARGIN, glam::Vec4::ZERO);
         Ok(Self { masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
     }
-
-    /// Values after the last.
-    const MARGIN: usize = 16;
 
     /// Bytes of all arrays.
     pub fn size(&self) -> usize {

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
@@ -61,6 +61,15 @@ impl Mul for Avx2 {
     }
 }
 
+impl Div for Avx2 {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_div_ps(self.0, other.0) })
+    }
+}
+
 impl Lanes for Avx2 {
     const BLOCK: usize = 8;
     /// Two rows, and the third.
@@ -96,6 +105,39 @@ impl Lanes for Avx2 {
     fn min(self, other: Self) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm256_min_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_max_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn or_where_zero(self, which: Self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let zero = _mm256_cmp_ps::<_CMP_EQ_OQ>(which.0, _mm256_setzero_ps());
+            Self(_mm256_blendv_ps(self.0, other.0, zero))
+        }
+    }
+
+    #[inline(always)]
+    fn toward(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let products = _mm256_mul_ps(self.0, other.0);
+            let pairs = _mm256_add_ps(products, _mm256_permute_ps::<0b10_11_00_01>(products));
+            let dot = _mm256_add_ps(pairs, _mm256_permute_ps::<0b01_00_11_10>(pairs));
+            let negative = _mm256_cmp_ps::<_CMP_LT_OQ>(dot, _mm256_setzero_ps());
+            Self(_mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0))))
+        }
+    }
+
+    #[inline(always)]
+    fn any_less(self, than: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, than.0)) != 0 }
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
@@ -61,6 +61,15 @@ impl Mul for Avx512 {
     }
 }
 
+impl Div for Avx512 {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_div_ps(self.0, other.0) })
+    }
+}
+
 impl Lanes for Avx512 {
     const BLOCK: usize = 16;
     type Product = __m512;
@@ -95,6 +104,39 @@ impl Lanes for Avx512 {
     fn min(self, other: Self) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm512_min_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_max_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn or_where_zero(self, which: Self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let zero = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(which.0, _mm512_setzero_ps());
+            Self(_mm512_mask_blend_ps(zero, self.0, other.0))
+        }
+    }
+
+    #[inline(always)]
+    fn toward(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let products = _mm512_mul_ps(self.0, other.0);
+            let pairs = _mm512_add_ps(products, _mm512_permute_ps::<0b10_11_00_01>(products));
+            let dot = _mm512_add_ps(pairs, _mm512_permute_ps::<0b01_00_11_10>(pairs));
+            let negative = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(dot, _mm512_setzero_ps());
+            Self(_mm512_mask_sub_ps(self.0, negative, _mm512_setzero_ps(), self.0))
+        }
+    }
+
+    #[inline(always)]
+    fn any_less(self, than: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, than.0) != 0 }
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! What a register can do.
 
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
@@ -38,7 +38,7 @@ impl Matrix {
 ///
 /// Four registers are a block: transposed, they hold one of the four numbers each, of all joints of the block in an order of
 /// its own, which transposing again undoes.
-pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
     /// Joints of a block.
     const BLOCK: usize;
 
@@ -59,6 +59,18 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
     /// The lesser of each two numbers.
     fn min(self, other: Self) -> Self;
+
+    /// The greater of each two numbers.
+    fn max(self, other: Self) -> Self;
+
+    /// Another's numbers where `which` is 0.
+    fn or_where_zero(self, which: Self, other: Self) -> Self;
+
+    /// Each joint's four numbers, negated where their dot product with another's is negative.
+    fn toward(self, other: Self) -> Self;
+
+    /// Whether any number is less than another.
+    fn any_less(self, than: Self) -> bool;
 
     /// `1 / sqrt(self)` to the rounding of an `f32` or two, of numbers far from the ends of its range.
     fn inverse_square_root(self) -> Self;

@@ -1,6 +1,6 @@
 //! Four numbers: SSE2 or NEON by way of `glam`, plain numbers elsewhere.
 
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{Mat4, Vec4};
 
@@ -36,6 +36,14 @@ impl Mul for Portable {
     }
 }
 
+impl Div for Portable {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        Self(self.0 / other.0)
+    }
+}
+
 impl Lanes for Portable {
     const BLOCK: usize = 4;
     type Product = Rows;
@@ -64,6 +72,26 @@ impl Lanes for Portable {
     #[inline(always)]
     fn min(self, other: Self) -> Self {
         Self(self.0.min(other.0))
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self(self.0.max(other.0))
+    }
+
+    #[inline(always)]
+    fn or_where_zero(self, which: Self, other: Self) -> Self {
+        Self(Vec4::select(which.0.cmpeq(Vec4::ZERO), other.0, self.0))
+    }
+
+    #[inline(always)]
+    fn toward(self, other: Self) -> Self {
+        if self.0.dot(other.0) < 0.0 { Self(-self.0) } else { self }
+    }
+
+    #[inline(always)]
+    fn any_less(self, than: Self) -> bool {
+        self.0.cmplt(than.0).any()
     }
 
     #[inline(always)]
