@@ -33,6 +33,22 @@ pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: 
                 Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
                     sample_keys::<L>(keys, sampler, part, &mut to[run.first..][..room]);
                 }
+                Kind::Scattered(first) if part == 1 => {
+                    let keys = &plan.scattered[first..first + run.count];
+                    slerp_scattered::<L>(keys, sampler, &mut to[run.first..][..room]);
+                    for (joint, keys) in run.joints().zip(keys) {
+                        if !can_block(*keys, sampler.span(keys.timeline), part) {
+                            to[joint] = sampler.part(part, joint).unwrap_or(rest[part][joint]);
+                        }
+                    }
+                }
+                Kind::Scattered(first) => {
+                    let keys = &plan.scattered[first..first + run.count];
+                    for (to, keys) in to[run.first..].iter_mut().zip(keys) {
+                        let (start, end, fraction) = keys_around(keys, sampler);
+                        *to = start + (end - start) * fraction;
+                    }
+                }
                 _ => {
                     for joint in run.joints() {
                         to[joint] = sampler.part(part, joint).unwrap_or(rest[part][joint]);
@@ -62,6 +78,85 @@ fn sample_keys<L: Lanes>(keys: Keys, sampler: &Sampler, part: usize, to: &mut [V
         slerp::<L>(start, end, span.fraction, to);
     } else {
         lerp::<L>(start, end, span.fraction, to);
+    }
+}
+
+/// The keys around the time, and the fraction from the one to the other.
+#[inline(always)]
+fn keys_around(keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32) {
+    let span = sampler.span(keys.timeline);
+    let start = keys.first + span.row as usize;
+    (sampler.values()[start], sampler.values()[start + span.next as usize], span.fraction)
+}
+
+/// As [`slerp`], with a fraction for each joint.
+#[inline(always)]
+fn slerp_scattered<L: Lanes>(keys: &[Keys], sampler: &Sampler, to: &mut [Vec4]) {
+    let one = L::splat(1.0);
+    let mut starts = [Vec4::W; LARGEST_BLOCK];
+    let mut ends = starts;
+    let mut fractions = [Vec4::ZERO; LARGEST_BLOCK];
+    for (keys, to) in keys.chunks(L::BLOCK).zip(to.chunks_exact_mut(L::BLOCK)) {
+        for (joint, keys) in keys.iter().enumerate() {
+            let (start, end, fraction) = keys_around(keys, sampler);
+            (starts[joint], ends[joint], fractions[joint]) = (start, end, Vec4::splat(fraction));
+        }
+        let [fraction, ..] = L::transpose(L::load_block(&fractions));
+        let rest = one - fraction;
+        let near_part = fraction.min(rest);
+        let doubled = near_part + near_part;
+        let from_end = (fraction - rest).max(L::splat(0.0));
+        let ends = Ends { start: L::transpose(L::load_block(&starts)), end: L::transpose(L::load_block(&ends)) };
+        let arc = ends.arc();
+        let (middle, near) = arc.weights(series_of(doubled, arc.x), series_of(one - doubled, arc.x));
+        let (start_weight, end_weight) = (middle.or_where_zero(from_end, near), near.or_where_zero(from_end, middle));
+        ends.store_mean(start_weight, end_weight, to);
+    }
+}
+
+/// Both ends of a block's arcs, by their numbers.
+struct Ends<L> {
+    start: [L; 4],
+    end: [L; 4],
+}
+
+/// A block's halved arcs.
+struct Arc<L> {
+    /// The cosine of half the arc, less 1.
+    x: L,
+    /// Half of 1 by the cosine of half the arc.
+    scale: L,
+}
+
+impl<L: Lanes> Ends<L> {
+    #[inline(always)]
+    fn arc(&self) -> Arc<L> {
+        let half = L::splat(0.5);
+        let cosine = dot(self.start, self.end).min(L::splat(1.0));
+        let square = cosine.multiply_add(half, half);
+        let inverse = square.inverse_square_root();
+        Arc { x: square.multiply_add(inverse, L::splat(-1.0)), scale: inverse * half }
+    }
+
+    /// Writes the ends' sum by their weights, of unit length.
+    #[inline(always)]
+    fn store_mean(&self, start_weight: L, end_weight: L, to: &mut [Vec4]) {
+        let (start, end) = (self.start, self.end);
+        let x = end[0].multiply_add(end_weight, start[0] * start_weight);
+        let y = end[1].multiply_add(end_weight, start[1] * start_weight);
+        let z = end[2].multiply_add(end_weight, start[2] * start_weight);
+        let w = end[3].multiply_add(end_weight, start[3] * start_weight);
+        let unit = dot([x, y, z, w], [x, y, z, w]).inverse_square_root();
+        L::store_block(L::transpose([x * unit, y * unit, z * unit, w * unit]), to);
+    }
+}
+
+impl<L: Lanes> Arc<L> {
+    /// The weights of the farther and the nearer end, by the series of both parts of the half arc.
+    #[inline(always)]
+    fn weights(&self, middle: L, near: L) -> (L, L) {
+        let middle = middle * self.scale;
+        (middle, near + middle)
     }
 }
 
@@ -96,24 +191,13 @@ fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4])
     let from_end = fraction > 0.5;
     let doubled = 2.0 * if from_end { 1.0 - fraction } else { fraction };
     let (middle_series, near_series) = (sine_ratio(doubled), sine_ratio(1.0 - doubled));
-    let half = L::splat(0.5);
-    let one = L::splat(1.0);
     let keys = start.chunks_exact(L::BLOCK).zip(end.chunks_exact(L::BLOCK));
     for ((start, end), to) in keys.zip(to.chunks_exact_mut(L::BLOCK)) {
-        let (start, end) = (L::transpose(L::load_block(start)), L::transpose(L::load_block(end)));
-        let cosine = dot(start, end).min(one);
-        let square = cosine.multiply_add(half, half);
-        let inverse = square.inverse_square_root();
-        let x = square.multiply_add(inverse, L::splat(-1.0));
-        let middle = series(&middle_series, x) * (inverse * half);
-        let near = series(&near_series, x) + middle;
+        let ends = Ends { start: L::transpose(L::load_block(start)), end: L::transpose(L::load_block(end)) };
+        let arc = ends.arc();
+        let (middle, near) = arc.weights(series(&middle_series, arc.x), series(&near_series, arc.x));
         let (start_weight, end_weight) = if from_end { (middle, near) } else { (near, middle) };
-        let x = end[0].multiply_add(end_weight, start[0] * start_weight);
-        let y = end[1].multiply_add(end_weight, start[1] * start_weight);
-        let z = end[2].multiply_add(end_weight, start[2] * start_weight);
-        let w = end[3].multiply_add(end_weight, start[3] * start_weight);
-        let unit = dot([x, y, z, w], [x, y, z, w]).inverse_square_root();
-        L::store_block(L::transpose([x * unit, y * unit, z * unit, w * unit]), to);
+        ends.store_mean(start_weight, end_weight, to);
     }
 }
 
@@ -128,15 +212,11 @@ pub fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
 /// (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011).
 #[inline(always)]
 fn sine_ratio(t: f32) -> [f32; 9] {
-    let square = t * t;
-    let mut term = t;
-    std::array::from_fn(|index| {
-        if index > 0 {
-            let index = index as f32;
-            term *= (square - index * index) * (1.0 / (index * (2.0 * index + 1.0)));
-        }
-        term
-    })
+    let mut terms = [t; 9];
+    for (index, (squared, factor)) in SINE_RATIO.into_iter().enumerate() {
+        terms[index + 1] = terms[index] * (t * t - squared) * factor;
+    }
+    terms
 }
 
 #[inline(always)]
@@ -147,6 +227,30 @@ fn series<L: Lanes>(terms: &[f32; 9], x: L) -> L {
     }
     sum
 }
+
+/// The same series where each joint has a `t` of its own.
+#[inline(always)]
+fn series_of<L: Lanes>(t: L, x: L) -> L {
+    let square = t * t;
+    let one = L::splat(1.0);
+    let mut sum = one;
+    for &(squared, factor) in SINE_RATIO.iter().rev() {
+        sum = sum.multiply_add((square - L::splat(squared)) * (x * L::splat(factor)), one);
+    }
+    t * sum
+}
+
+/// For each term but the first what `t t` is lessened by, and the factor, by which it comes of the term before.
+const SINE_RATIO: [(f32, f32); 8] = [
+    (1.0, 1.0 / 3.0),
+    (4.0, 1.0 / 10.0),
+    (9.0, 1.0 / 21.0),
+    (16.0, 1.0 / 36.0),
+    (25.0, 1.0 / 55.0),
+    (36.0, 1.0 / 78.0),
+    (49.0, 1.0 / 105.0),
+    (64.0, 1.0 / 136.0),
+];
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,12 @@ use crate::pack::record::{Channel, Clip, MODE_BITS, MODE_CONSTANT, MODE_LINEAR, 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     pub parts: [Vec<Run>; 3],
+    /// The keys of joints that are scattered.
+    pub scattered: Vec<Keys>,
 }
+
+/// Fewer joints than this are not worth a block of their own.
+const SHORT: usize = 4;
 
 /// Neighbouring joints that are sampled together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,6 +43,8 @@ pub enum Kind {
     Constant(usize),
     /// Keys in rows of one timeline, one after the other in a row.
     Keys(Keys),
+    /// Keys that are not steps, each joint's by themselves, one after the other from here in the plan.
+    Scattered(usize),
     /// Each by itself.
     Single,
 }
@@ -61,10 +68,33 @@ impl Plan {
         let first = clip.channels as usize;
         let channels: &[Channel] =
             bytemuck::cast_slice(&packing.arrays.words[first..first + 3 * Channel::WORDS * joints]);
-        Self { parts: std::array::from_fn(|part| runs(&channels[part * joints..(part + 1) * joints])) }
+        let mut plan = Self::default();
+        for (part, channels) in channels.chunks_exact(joints.max(1)).enumerate() {
+            plan.parts[part] = merge(runs(channels), &mut plan.scattered);
+        }
+        plan
     }
 }
 
+/// Makes one run of short ones that follow one another.
+fn merge(runs: Vec<Run>, scattered: &mut Vec<Keys>) -> Vec<Run> {
+    let mut merged: Vec<Run> = Vec::new();
+    for run in runs {
+        match run.kind {
+            Kind::Keys(keys) if run.count < SHORT && !keys.step => {
+                match merged.last_mut() {
+                    Some(Run { kind: Kind::Scattered(_), count, .. }) => *count += run.count,
+                    _ => merged.push(Run { kind: Kind::Scattered(scattered.len()), ..run }),
+                }
+                scattered.extend((0..run.count).map(|joint| Keys { first: keys.first + joint, ..keys }));
+            }
+            _ => merged.push(run),
+        }
+    }
+    merged
+}
+
+/// Neighbours that have the same kind of channel, in one place.
 fn runs(channels: &[Channel]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (joint, channel) in channels.iter().enumerate() {
