@@ -6,7 +6,7 @@ use crate::cpu::quat;
 use crate::pack::record::{LAYER_ADD_FIRST, LAYER_BLEND, LAYER_OVERRIDE};
 
 /// Where the weights of blended layers sum to less than this, the rest pose fills what is missing.
-const LEAST: f32 = 0.1;
+pub const LEAST: f32 = 0.1;
 /// A scale smaller than this is no reference to compare to.
 const SMALLEST_SCALE: f32 = 1e-6;
 
@@ -23,56 +23,54 @@ pub struct Share {
     pub reference: Vec4,
 }
 
-/// Four numbers, each for itself; `scale` says that they are scales, which additive layers multiply.
-pub fn numbers(rest: Vec4, shares: &[Share], scale: bool) -> Vec4 {
-    let mut sum = 0.0;
-    let mut mixed = Vec4::ZERO;
-    for share in shares.iter().filter(|share| share.mode == LAYER_BLEND) {
-        sum += share.weight;
-        mixed += share.weight * share.value;
+/// Numbers of a layer over what is below; `scale` says that they are scales, which additive layers multiply.
+#[inline(always)]
+pub fn over(below: Vec4, share: &Share, scale: bool) -> Vec4 {
+    match share.mode {
+        LAYER_OVERRIDE => below + share.weight.min(1.0) * (share.value - below),
+        LAYER_ADD_FIRST.. if scale => {
+            let small = share.reference.abs().cmplt(Vec4::splat(SMALLEST_SCALE));
+            let ratio = Vec4::select(small, Vec4::ONE, share.value / share.reference);
+            below * (1.0 + share.weight * (ratio - 1.0))
+        }
+        _ => below + share.weight * (share.value - share.reference),
     }
-    let mut value = match sum {
+}
+
+/// A layer's rotation over what is below.
+#[inline(always)]
+pub fn over_rotation(below: Vec4, share: &Share) -> Vec4 {
+    if share.mode == LAYER_OVERRIDE {
+        return nlerp(below, share.value, share.weight.min(1.0));
+    }
+    let delta = quat::multiply(share.reference * Vec4::new(-1.0, -1.0, -1.0, 1.0), share.value);
+    quat::normalize(quat::multiply(below, nlerp(Vec4::W, delta, share.weight)), below)
+}
+
+/// Numbers of all layers, each for itself.
+pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
+    let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
+    let sum: f32 = blended().map(|share| share.weight).sum();
+    let mixed: Vec4 = blended().map(|share| share.weight * share.value).sum();
+    let mean = match sum {
         0.0 => rest,
         sum if sum < LEAST => (mixed + (LEAST - sum) * rest) / LEAST,
         sum => mixed / sum,
     };
-    for share in shares.iter().filter(|share| share.mode != LAYER_BLEND) {
-        match share.mode {
-            LAYER_OVERRIDE => value += share.weight.min(1.0) * (share.value - value),
-            LAYER_ADD_FIRST.. if scale => {
-                let small = share.reference.abs().cmplt(Vec4::splat(SMALLEST_SCALE));
-                let ratio = Vec4::select(small, Vec4::ONE, share.value / share.reference);
-                value *= 1.0 + share.weight * (ratio - 1.0);
-            }
-            _ => value += share.weight * (share.value - share.reference),
-        }
-    }
-    value
+    shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, |below, share| over(below, share, false))
 }
 
-/// Rotations, all of unit length.
+/// Rotations of all layers, all of unit length.
 pub fn rotation(rest: Vec4, shares: &[Share]) -> Vec4 {
-    let mut below = rest;
     let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
+    let mut mean = rest;
     if let Some(first) = blended().next().map(|share| share.value) {
         let near = |rotation: Vec4| if first.dot(rotation) < 0.0 { -rotation } else { rotation };
         let sum: f32 = blended().map(|share| share.weight).sum();
-        let mut mixed: Vec4 = blended().map(|share| share.weight * near(share.value)).sum();
-        if sum < LEAST {
-            mixed += (LEAST - sum) * near(rest);
-        }
-        below = quat::normalize(mixed, first);
+        let mixed: Vec4 = blended().map(|share| share.weight * near(share.value)).sum();
+        mean = quat::normalize(mixed + (LEAST - sum).max(0.0) * near(rest), first);
     }
-    for share in shares.iter().filter(|share| share.mode != LAYER_BLEND) {
-        below = match share.mode {
-            LAYER_OVERRIDE => nlerp(below, share.value, share.weight.min(1.0)),
-            _ => {
-                let delta = quat::multiply(share.reference * Vec4::new(-1.0, -1.0, -1.0, 1.0), share.value);
-                quat::normalize(quat::multiply(below, nlerp(Vec4::W, delta, share.weight)), below)
-            }
-        };
-    }
-    below
+    shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, over_rotation)
 }
 
 /// From one rotation to another, the shorter way, along the chord.

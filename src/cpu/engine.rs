@@ -3,8 +3,12 @@
 use std::sync::Mutex;
 use std::thread;
 
+use glam::Vec4;
+
 use crate::cpu::layers;
+use crate::cpu::plan::Plan;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
+use crate::cpu::simd::{InstructionSet, Kernel, LARGEST_BLOCK, Lanes};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::crowd::Crowd;
@@ -16,6 +20,7 @@ use crate::model::step::Step;
 use crate::pack::crowd::PackedCrowd;
 use crate::pack::library::Packing;
 use crate::pack::outputs::{Layout, Numbers};
+use crate::pack::record;
 
 /// Instances that a thread takes at a time: enough to make taking them cheap, few enough to share them out evenly.
 const BLOCK: usize = 64;
@@ -24,7 +29,10 @@ const BLOCK: usize = 64;
 #[derive(Debug)]
 pub struct CpuEngine {
     packing: Packing,
+    /// By the places of the clips' records, in order.
+    plans: Vec<(u32, Plan)>,
     threads: usize,
+    instructions: InstructionSet,
 }
 
 /// A crowd ready for the CPU engine, with room for its poses, which is used again from frame to frame.
@@ -63,7 +71,20 @@ impl CpuEngine {
     /// # Errors
     /// As [`Packing::new`].
     pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
-        Ok(Self { packing: Packing::new(library)?, threads: threads.max(1) })
+        let mut packing = Packing::new(library)?;
+        // A block reads beyond what it is wanted for.
+        packing.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
+        let plan = |(place, skeleton): (u32, SkeletonId)| {
+            (place, Plan::new(&packing, &packing.skeletons[skeleton.index()].record, place))
+        };
+        let plans = packing.clip_places().into_iter().map(plan).collect();
+        Ok(Self { packing, plans, threads: threads.max(1), instructions: InstructionSet::widest() })
+    }
+
+    /// The same engine with the kernels of an instruction set; the portable ones where the machine has no such.
+    pub fn with_instructions(self, instructions: InstructionSet) -> Self {
+        let instructions = if instructions.is_here() { instructions } else { InstructionSet::Portable };
+        Self { instructions, ..self }
     }
 
     /// Packs a crowd, and makes room for its poses.
@@ -127,28 +148,23 @@ impl CpuEngine {
         let step: Step = step.into();
         for (packed, group) in crowd.packed.groups.iter().zip(&mut crowd.groups) {
             let source = Source {
-                words: &self.packing.arrays.words,
-                values: &self.packing.arrays.values,
+                packing: &self.packing,
                 skeleton: &self.packing.skeletons[group.skeleton.index()],
+                plans: &self.plans,
             };
             let layout = group.layout;
             let count = packed.layer_count;
             let layers = &crowd.packed.layers[packed.first_layer..][..count * packed.instances.len()];
             let blocks = Mutex::new(blocks(layers, count, &layout, &mut group.numbers));
-            let work = || {
-                let mut scratch = Scratch::default();
-                // A poisoned lock means that another thread has panicked, which the scope reports.
-                while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
-                    let places = instances(&layout, to, layers.len() / count);
-                    for (layers, to) in layers.chunks(count).zip(places) {
-                        if packed.plain {
-                            pose(&self.packing, source, &layers[0], step.to.0, &layout, &mut scratch, to);
-                        } else {
-                            layers::pose(&self.packing, source, layers, step.to.0, &layout, &mut scratch, to);
-                        }
-                    }
-                }
+            let posing = Posing {
+                source,
+                layout: &layout,
+                layer_count: count,
+                plain: packed.plain,
+                now: step.to.0,
+                blocks: &blocks,
             };
+            let work = || self.instructions.run(posing);
             let threads = self.threads.min(packed.instances.len().div_ceil(BLOCK));
             thread::scope(|scope| {
                 for _ in 1..threads {
@@ -156,6 +172,46 @@ impl CpuEngine {
                 }
                 work();
             });
+        }
+    }
+}
+
+/// The work of a thread: blocks of instances, as long as there are some.
+struct Posing<'a, 'b, Blocks> {
+    source: Source<'a>,
+    layout: &'a Layout,
+    layer_count: usize,
+    plain: bool,
+    now: i64,
+    blocks: &'b Mutex<Blocks>,
+}
+
+impl<Blocks> Clone for Posing<'_, '_, Blocks> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Blocks> Copy for Posing<'_, '_, Blocks> {}
+
+impl<'a, Blocks: Iterator<Item = (&'a [record::Layer], Place<'a>)>> Kernel for Posing<'a, '_, Blocks> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { source, layout, layer_count, plain, now, blocks } = self;
+        let mut scratch = Scratch::default();
+        scratch.resize(source.skeleton.record.joint_count as usize);
+        // A poisoned lock means that another thread has panicked, which the scope reports.
+        while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
+            let places = instances(layout, to, layers.len() / layer_count);
+            for (layers, to) in layers.chunks(layer_count).zip(places) {
+                if plain {
+                    pose::<L>(source, &layers[0], now, layout, &mut scratch, to);
+                } else {
+                    layers::pose::<L>(source, layers, now, layout, &mut scratch, to);
+                }
+            }
         }
     }
 }
@@ -169,11 +225,11 @@ impl CpuCrowd {
 
 /// Layers, so many an instance, in blocks of instances, each with its part of the outputs.
 fn blocks<'a>(
-    layers: &'a [crate::pack::record::Layer],
+    layers: &'a [record::Layer],
     count: usize,
     layout: &Layout,
     numbers: &'a mut Numbers,
-) -> impl Iterator<Item = (&'a [crate::pack::record::Layer], Place<'a>)> {
+) -> impl Iterator<Item = (&'a [record::Layer], Place<'a>)> {
     let whole = Place {
         local: &mut numbers.local,
         model: &mut numbers.model,
@@ -210,7 +266,7 @@ impl Evaluator for CpuEngine {
 
     fn adapter(&self) -> String {
         let plural = if self.threads == 1 { "" } else { "s" };
-        format!("{} thread{plural}, {}", self.threads, std::env::consts::ARCH)
+        format!("{} thread{plural}, {} {}", self.threads, std::env::consts::ARCH, self.instructions.name())
     }
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {

@@ -3,14 +3,18 @@
 use glam::Vec4;
 
 use crate::cpu::blend::{self, Share};
+use crate::cpu::joints;
+use crate::cpu::mixer::Weight;
 use crate::cpu::phase::{self, Time};
-use crate::cpu::pose::{Place, Scratch, Source, finish, search_all};
+use crate::cpu::plan::Plan;
+use crate::cpu::pose::{Place, Scratch, Source, finish};
 use crate::cpu::sampler::Sampler;
-use crate::pack::library::Packing;
+use crate::cpu::search::Span;
+use crate::cpu::simd::Lanes;
 use crate::pack::outputs::Layout;
 use crate::pack::record::{
-    Clip, LAYER_ADD_FIRST, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_MODE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, Layer, NONE,
-    VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
+    Clip, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_MODE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT,
+    Layer, NONE, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
 };
 
 /// A layer at a tick.
@@ -20,14 +24,15 @@ struct Played<'a> {
     mode: u32,
     /// A weight a joint; empty for 1.
     mask: &'a [f32],
+    plan: &'a Plan,
     sampler: Sampler<'a>,
     /// What an additive layer is compared to: its clip at time 0, or, without, the rest pose.
     reference: Option<Sampler<'a>>,
 }
 
 /// Poses an instance.
-pub fn pose(
-    packing: &Packing,
+#[inline(always)]
+pub fn pose<L: Lanes>(
     source: Source,
     layers: &[Layer],
     now: i64,
@@ -35,49 +40,90 @@ pub fn pose(
     scratch: &mut Scratch,
     mut to: Place,
 ) {
-    let skeleton = &source.skeleton.record;
-    let weighed: Vec<(&Layer, f32, Clip)> = layers
-        .iter()
-        .map(|layer| (layer, layer.weight * ramp(layer, now)))
-        .filter(|(_, weight)| *weight > 0.0)
-        .map(|(layer, weight)| (layer, weight, packing.arrays.record(layer.clip)))
-        .collect();
-    // Where the spans of each layer begin, then those of its reference.
-    let mut places = Vec::with_capacity(weighed.len());
-    scratch.spans.clear();
-    for (layer, _, clip) in &weighed {
-        let first = scratch.spans.len();
-        search_all(source, clip, phase::of_layer(layer, clip, now), &mut scratch.spans);
-        let second = scratch.spans.len();
-        if layer.mode & LAYER_MODE == LAYER_ADD_FIRST {
-            search_all(source, clip, Time { high: 0.0, low: 0.0 }, &mut scratch.spans);
-        }
-        places.push((first, second));
+    let mut spans = std::mem::take(&mut scratch.spans);
+    spans.clear();
+    let weighed = weigh(source, layers, now, &mut spans);
+    let played: Vec<Played> = weighed.iter().map(|weighed| weighed.play(source, &spans)).collect();
+    pose_values(source, &played, layout, to.values);
+    if layout.has_joints() {
+        mix_joints::<L>(source, &played, scratch);
+        finish::<L>(source, layout, scratch, &mut to);
     }
-    let arrays = (source.words, source.values);
-    let sampler = |clip: &Clip, first: usize| {
-        Sampler::new(arrays, &packing.interpolators, skeleton, clip, &scratch.spans[first..])
-    };
-    let played = |((layer, weight, clip), (first, second)): (&(&Layer, f32, Clip), &(usize, usize))| {
-        let mask = match layer.mask {
-            NONE => &[],
-            mask => &source.words[mask as usize..(mask + skeleton.joint_count) as usize],
-        };
-        let mode = layer.mode & LAYER_MODE;
-        let reference = (mode == LAYER_ADD_FIRST).then(|| sampler(clip, *second));
-        Played { weight: *weight, mode, mask: bytemuck::cast_slice(mask), sampler: sampler(clip, *first), reference }
-    };
-    let played: Vec<Played> = weighed.iter().zip(&places).map(played).collect();
+    scratch.spans = spans;
+}
 
-    pose_values(packing, source, &played, layout, to.values);
-    let joints = skeleton.joint_count as usize;
-    let rest = &source.values[skeleton.rest as usize..skeleton.rest as usize + 3 * joints];
-    let part = |part: usize, joint: usize| {
-        let rest = rest[part * joints + joint];
-        let shares = shares(&played, Some(joint), rest, |sampler| sampler.part(part, joint));
-        if part == 1 { blend::rotation(rest, &shares) } else { blend::numbers(rest, &shares, part == 2) }
-    };
-    finish(source, layout, &mut scratch.matrices, &mut to, part);
+/// A layer that has a weight, and where its spans begin, and those of its reference.
+struct Weighed<'a> {
+    layer: &'a Layer,
+    weight: f32,
+    clip: Clip,
+    places: [usize; 2],
+}
+
+fn weigh<'a>(source: Source, layers: &'a [Layer], now: i64, spans: &mut Vec<Span>) -> Vec<Weighed<'a>> {
+    let mut weighed = Vec::with_capacity(layers.len());
+    for layer in layers {
+        let weight = layer.weight * ramp(layer, now);
+        if weight > 0.0 {
+            let clip: Clip = source.packing.arrays.record(layer.clip);
+            let first = spans.len();
+            source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
+            let second = spans.len();
+            if layer.mode & LAYER_MODE == LAYER_ADD_FIRST {
+                source.search_all(&clip, Time { high: 0.0, low: 0.0 }, spans);
+            }
+            weighed.push(Weighed { layer, weight, clip, places: [first, second] });
+        }
+    }
+    weighed
+}
+
+impl Weighed<'_> {
+    fn play<'a>(&self, source: Source<'a>, spans: &'a [Span]) -> Played<'a> {
+        let mask = match self.layer.mask {
+            NONE => &[],
+            mask => &source.packing.arrays.words[mask as usize..][..source.skeleton.record.joint_count as usize],
+        };
+        let mode = self.layer.mode & LAYER_MODE;
+        let [sampler, reference] = self.places.map(|first| source.sampler(&self.clip, &spans[first..]));
+        Played {
+            weight: self.weight,
+            mode,
+            mask: bytemuck::cast_slice(mask),
+            plan: source.plan(self.layer.clip),
+            sampler,
+            reference: (mode == LAYER_ADD_FIRST).then_some(reference),
+        }
+    }
+}
+
+/// Mixes all joints.
+#[inline(always)]
+fn mix_joints<L: Lanes>(source: Source, played: &[Played], scratch: &mut Scratch) {
+    let Scratch { parts, reference, mixer, .. } = scratch;
+    let rest = source.rest();
+    mixer.clear();
+    for layer in played.iter().filter(|layer| layer.mode == LAYER_BLEND) {
+        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
+        mixer.add::<L>(layer.plan, layer.weight(), parts);
+    }
+    mixer.mean::<L>(source.skeleton.record.joint_count as usize, rest);
+    for layer in played.iter().filter(|layer| layer.mode != LAYER_BLEND) {
+        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
+        let mut compared = rest;
+        if let Some(sampler) = &layer.reference {
+            joints::sample::<L>(layer.plan, sampler, rest, reference);
+            compared = [&reference.0[0], &reference.0[1], &reference.0[2]];
+        }
+        mixer.over(layer.plan, layer.mode, layer.weight(), parts, compared);
+    }
+    mixer.swap(parts);
+}
+
+impl<'a> Played<'a> {
+    fn weight(&self) -> Weight<'a> {
+        Weight { layer: self.weight, mask: self.mask }
+    }
 }
 
 /// The shares of layers in one thing, of a joint, which masks weigh, or of none.
@@ -101,20 +147,20 @@ fn shares(
 }
 
 /// Mixes the morph weights and properties that are wanted, number by number, but rotations whole.
-fn pose_values(packing: &Packing, source: Source, played: &[Played], layout: &Layout, to: &mut [f32]) {
+fn pose_values(source: Source, played: &[Played], layout: &Layout, to: &mut [f32]) {
     if layout.values == 0 {
         return;
     }
     let skeleton = &source.skeleton.record;
-    let rest_clip: Clip = packing.arrays.record(skeleton.rest_clip);
-    let rest = Sampler::new((source.words, source.values), &[], skeleton, &rest_clip, &[]);
+    let rest_clip: Clip = source.packing.arrays.record(skeleton.rest_clip);
+    let rest = source.sampler(&rest_clip, &[]);
     let mut at_rest = vec![0.0; (skeleton.weight_count + skeleton.property_width) as usize];
     for channel in rest.value_channels() {
         rest.value(channel, &mut at_rest[channel.output as usize..]);
     }
     let mut made = [0.0; 64];
     for number in layout.first_value..layout.first_value + layout.values {
-        let kind = source.words[skeleton.value_kinds as usize + number];
+        let kind = source.packing.arrays.words[skeleton.value_kinds as usize + number];
         let at = number - layout.first_value;
         match kind {
             VALUE_ROTATION_REST => {}
@@ -140,7 +186,7 @@ fn pose_values(packing: &Packing, source: Source, played: &[Played], layout: &La
                     Some(Vec4::splat(made[place]))
                 };
                 let shares = shares(played, joint, rest, sample);
-                to[at] = blend::numbers(rest, &shares, false).x;
+                to[at] = blend::numbers(rest, &shares).x;
             }
         }
     }

@@ -1,16 +1,21 @@
-//! The CPU engine: reads the packing, uses all cores.
+//! The CPU engine: reads the packing, uses all cores and the widest registers that the machine has.
 //!
-//! Its stages bear the names of the shader modules in `shaders/shared`, whose functions they mirror.
+//! Its stages bear the names of the shader modules in `shaders/shared`, whose functions they mirror; [`simd`] is what the
+//! stages of a joint are written in.
 
 mod blend;
 mod ease;
 pub mod engine;
-mod hierarchy;
+mod joints;
 mod layers;
+mod matrices;
 mod matrix;
+mod mixer;
 mod phase;
+mod plan;
 mod pose;
 mod quat;
 mod sample;
 mod sampler;
 mod search;
+pub mod simd;

@@ -2,11 +2,14 @@
 
 use glam::Vec4;
 
-use crate::cpu::hierarchy;
-use crate::cpu::matrix::{Rows, compose, multiply};
+use crate::cpu::joints::{self, Parts};
+use crate::cpu::matrices::{self, Locals};
+use crate::cpu::mixer::Mixer;
 use crate::cpu::phase::{self, Time};
+use crate::cpu::plan::Plan;
 use crate::cpu::sampler::Sampler;
 use crate::cpu::search::{self, Span};
+use crate::cpu::simd::{Lanes, Matrix};
 use crate::pack::library::{PackedSkeleton, Packing};
 use crate::pack::outputs::{Layout, NUMBERS};
 use crate::pack::record::{Clip, Layer, NONE, Timeline};
@@ -19,111 +22,120 @@ pub struct Place<'a> {
     pub values: &'a mut [f32],
 }
 
-/// A library as the stages read it.
+/// A library as the stages read it, and one of its skeletons.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    pub words: &'a [u32],
-    pub values: &'a [Vec4],
+    pub packing: &'a Packing,
     pub skeleton: &'a PackedSkeleton,
+    /// By the places of the clips' records, in order.
+    pub plans: &'a [(u32, Plan)],
 }
 
 /// Memory that one instance after the other uses.
 #[derive(Default)]
 pub struct Scratch {
     pub spans: Vec<Span>,
-    pub matrices: Vec<Rows>,
+    pub parts: Parts,
+    /// What an additive layer is compared to.
+    pub reference: Parts,
+    pub mixer: Mixer,
+    locals: Locals,
+    models: Vec<Matrix>,
+}
+
+impl Scratch {
+    /// Makes room for an instance of a skeleton.
+    pub fn resize(&mut self, joints: usize) {
+        self.parts.resize(joints);
+        self.reference.resize(joints);
+        self.mixer.resize(joints);
+        self.locals.resize(joints);
+        self.models.resize(joints, Matrix::default());
+    }
+}
+
+impl<'a> Source<'a> {
+    /// What samples a clip whose keys were found.
+    pub fn sampler(&self, clip: &Clip, spans: &'a [Span]) -> Sampler<'a> {
+        let arrays = &self.packing.arrays;
+        let interpolators = &self.packing.interpolators;
+        Sampler::new((&arrays.words, &arrays.values), interpolators, &self.skeleton.record, clip, spans)
+    }
+
+    /// How a clip's joints are sampled, by the place of its record.
+    pub fn plan(&self, clip: u32) -> &'a Plan {
+        let found = self.plans.binary_search_by_key(&clip, |(place, _)| *place);
+        &self.plans[found.unwrap_or_default()].1
+    }
+
+    /// Translations, rotations and scales at rest, each with a block more.
+    pub fn rest(&self) -> [&'a [Vec4]; 3] {
+        let skeleton = &self.skeleton.record;
+        let joints = skeleton.joint_count as usize;
+        [0, 1, 2].map(|part| &self.packing.arrays.values[skeleton.rest as usize + part * joints..])
+    }
+
+    /// Finds the keys of all timelines of a clip.
+    pub fn search_all(&self, clip: &Clip, time: Time, spans: &mut Vec<Span>) {
+        let arrays = &self.packing.arrays;
+        let first = clip.timelines as usize;
+        let records = &arrays.words[first..first + Timeline::WORDS * clip.timeline_count as usize];
+        let records = bytemuck::cast_slice::<u32, Timeline>(records);
+        spans.extend(records.iter().map(|timeline| search::timeline(&arrays.words, &arrays.values, timeline, time)));
+    }
 }
 
 /// Poses an instance of one layer that needs no mixing.
-pub fn pose(
-    packing: &Packing,
-    source: Source,
-    layer: &Layer,
-    now: i64,
-    layout: &Layout,
-    scratch: &mut Scratch,
-    mut to: Place,
-) {
-    let clip: Clip = packing.arrays.record(layer.clip);
+#[inline(always)]
+pub fn pose<L: Lanes>(source: Source, layer: &Layer, now: i64, layout: &Layout, scratch: &mut Scratch, mut to: Place) {
+    let clip: Clip = source.packing.arrays.record(layer.clip);
     let time = phase::of_layer(layer, &clip, now);
     scratch.spans.clear();
-    search_all(source, &clip, time, &mut scratch.spans);
-    let skeleton = &source.skeleton.record;
-    let sampler = Sampler::new((source.words, source.values), &packing.interpolators, skeleton, &clip, &scratch.spans);
-    for channel in sampler.value_channels() {
-        let output = channel.output as usize;
-        if (layout.first_value..layout.first_value + layout.values).contains(&output) {
-            sampler.value(channel, &mut to.values[output - layout.first_value..]);
+    source.search_all(&clip, time, &mut scratch.spans);
+    let sampler = source.sampler(&clip, &scratch.spans);
+    if layout.values > 0 {
+        for channel in sampler.value_channels() {
+            let output = channel.output as usize;
+            if (layout.first_value..layout.first_value + layout.values).contains(&output) {
+                sampler.value(channel, &mut to.values[output - layout.first_value..]);
+            }
         }
     }
-    let joints = skeleton.joint_count as usize;
-    let rest = &source.values[skeleton.rest as usize..skeleton.rest as usize + 3 * joints];
-    let part = |part: usize, joint: usize| sampler.part(part, joint).unwrap_or(rest[part * joints + joint]);
-    finish(source, layout, &mut scratch.matrices, &mut to, part);
-}
-
-/// Finds the keys of all timelines of a clip.
-pub fn search_all(source: Source, clip: &Clip, time: Time, spans: &mut Vec<Span>) {
-    let first = clip.timelines as usize;
-    let records = &source.words[first..first + Timeline::WORDS * clip.timeline_count as usize];
-    let records = bytemuck::cast_slice::<u32, Timeline>(records);
-    spans.extend(records.iter().map(|timeline| search::timeline(source.words, source.values, timeline, time)));
+    if layout.has_joints() {
+        joints::sample::<L>(source.plan(layer.clip), &sampler, source.rest(), &mut scratch.parts);
+        finish::<L>(source, layout, scratch, &mut to);
+    }
 }
 
 /// From the parts of each joint to everything that is made of them.
-pub fn finish(
-    source: Source,
-    layout: &Layout,
-    matrices: &mut Vec<Rows>,
-    to: &mut Place,
-    part: impl Fn(usize, usize) -> Vec4,
-) {
-    if layout.local == 0 && layout.model == 0 && layout.skin == 0 {
+#[inline(always)]
+pub fn finish<L: Lanes>(source: Source, layout: &Layout, scratch: &mut Scratch, to: &mut Place) {
+    let Scratch { parts, locals, models, .. } = scratch;
+    let skeleton = &source.skeleton.record;
+    let joints = skeleton.joint_count as usize;
+    for (joint, to) in to.local.as_chunks_mut::<NUMBERS>().0.iter_mut().enumerate() {
+        for (part, to) in parts.0.iter().zip(to.as_chunks_mut::<4>().0) {
+            *to = part[joint].to_array();
+        }
+    }
+    if layout.model == 0 && layout.skin == 0 {
         return;
     }
-    pose_joints(source, matrices, to.local, part);
-    if layout.model > 0 || layout.skin > 0 {
-        hierarchy::walk(&source.skeleton.parents, matrices);
-        for (to, matrix) in to.model.chunks_exact_mut(NUMBERS).zip(matrices.iter()) {
-            write(to, matrix);
+    matrices::compose::<L>(parts, joints, locals);
+    let (words, values) = (&source.packing.arrays.words, &source.packing.arrays.values);
+    if skeleton.matrices != NONE {
+        for (joint, &matrix) in words[skeleton.matrices as usize..][..joints].iter().enumerate() {
+            if matrix != NONE {
+                for (row, to) in locals.0.iter_mut().enumerate() {
+                    to[joint] = values[matrix as usize + row];
+                }
+            }
         }
-        pose_skin(source, matrices, to.skin);
     }
-}
-
-/// Local matrices of all joints by their parts.
-fn pose_joints(source: Source, matrices: &mut Vec<Rows>, local: &mut [f32], part: impl Fn(usize, usize) -> Vec4) {
-    let skeleton = &source.skeleton.record;
-    matrices.clear();
-    for joint in 0..skeleton.joint_count as usize {
-        let [translation, rotation, scale] = [0, 1, 2].map(|index| part(index, joint));
-        if !local.is_empty() {
-            write(&mut local[NUMBERS * joint..NUMBERS * (joint + 1)], &[translation, rotation, scale]);
-        }
-        let matrix = match skeleton.matrices {
-            NONE => NONE,
-            matrices => source.words[matrices as usize + joint],
-        };
-        matrices.push(match matrix {
-            NONE => compose(translation, rotation, scale),
-            matrix => std::array::from_fn(|row| source.values[matrix as usize + row]),
-        });
+    matrices::walk::<L>(&source.skeleton.parents, locals, models);
+    for (to, model) in to.model.as_chunks_mut::<NUMBERS>().0.iter_mut().zip(models.iter()) {
+        *to = *model.rows();
     }
-}
-
-/// Model matrices times inverse bind matrices.
-fn pose_skin(source: Source, matrices: &[Rows], to: &mut [f32]) {
-    let skeleton = &source.skeleton.record;
-    let joints = &source.words[skeleton.skin_joints as usize..];
-    let inverse_binds = source.values[skeleton.inverse_binds as usize..].chunks_exact(3);
-    for ((to, &joint), inverse_bind) in to.chunks_exact_mut(NUMBERS).zip(joints).zip(inverse_binds) {
-        let inverse_bind = [inverse_bind[0], inverse_bind[1], inverse_bind[2]];
-        write(to, &multiply(&matrices[joint as usize], &inverse_bind));
-    }
-}
-
-fn write(to: &mut [f32], rows: &Rows) {
-    for (to, row) in to.chunks_exact_mut(4).zip(rows) {
-        to.copy_from_slice(&row.to_array());
-    }
+    let skin_joints = &words[skeleton.skin_joints as usize..];
+    matrices::skin::<L>(skin_joints, &values[skeleton.inverse_binds as usize..], models, to.skin);
 }

@@ -66,7 +66,7 @@ impl<'a> Sampler<'a> {
             }
             _ => {
                 let sampler = if part == 1 { sample::rotation } else { sample::numbers };
-                sampler(self.values, channel.values, mode, self.span(channel.sampler))
+                sampler(self.values, channel.values, mode, self.span_of(channel.sampler))
             }
         })
     }
@@ -75,15 +75,25 @@ impl<'a> Sampler<'a> {
     #[cold]
     fn numbers(&self, channel: Channel, mode: u32) -> Vec4 {
         if mode != MODE_SPLIT {
-            return sample::numbers(self.values, channel.values, mode, self.span(channel.sampler));
+            return sample::numbers(self.values, channel.values, mode, self.span_of(channel.sampler));
         }
         let first = channel.values as usize;
         let singles: &[Channel] = bytemuck::cast_slice(&self.words[first..first + 3 * Channel::WORDS]);
         let single = |channel: &Channel| match self::mode(channel.sampler) {
             MODE_CONSTANT => self.values[channel.values as usize].x,
-            mode => sample::numbers(self.values, channel.values, mode, self.span(channel.sampler)).x,
+            mode => sample::numbers(self.values, channel.values, mode, self.span_of(channel.sampler)).x,
         };
         Vec4::new(single(&singles[0]), single(&singles[1]), single(&singles[2]), 0.0)
+    }
+
+    /// All values of the library.
+    pub fn values(&self) -> &'a [Vec4] {
+        self.values
+    }
+
+    /// Where the time lies on a timeline, by its index in the clip.
+    pub fn span(&self, timeline: usize) -> &'a Span {
+        &self.spans[timeline]
     }
 
     /// The channels of morph weights and properties.
@@ -98,7 +108,7 @@ impl<'a> Sampler<'a> {
             return self.custom(channel, to);
         }
         let constant = Span::default();
-        let span = if mode == MODE_CONSTANT { &constant } else { self.span(channel.sampler) };
+        let span = if mode == MODE_CONSTANT { &constant } else { self.span_of(channel.sampler) };
         let sampler = if channel.shape & SHAPE_ROTATION != 0 { sample::rotation } else { sample::numbers };
         let sampled = sampler(self.values, channel.values, mode, span).to_array();
         let count = (channel.shape & (SHAPE_ROTATION - 1)) as usize;
@@ -116,7 +126,7 @@ impl<'a> Sampler<'a> {
     /// What an interpolator makes.
     fn custom(&self, channel: &ValueChannel, to: &mut [f32]) {
         let interpolator = &*self.interpolators[channel.shape as usize];
-        let span = self.span(channel.sampler);
+        let span = self.span_of(channel.sampler);
         let element = |key: u32| -> Vec<f64> {
             let numbers: &[f32] = bytemuck::cast_slice(&self.values[key as usize..]);
             numbers[..interpolator.width()].iter().map(|&number| f64::from(number)).collect()
@@ -132,8 +142,8 @@ impl<'a> Sampler<'a> {
         to.iter_mut().zip(result).for_each(|(to, number)| *to = number as f32);
     }
 
-    fn span(&self, sampler: u32) -> &'a Span {
-        &self.spans[(sampler >> MODE_BITS) as usize]
+    fn span_of(&self, sampler: u32) -> &'a Span {
+        self.span((sampler >> MODE_BITS) as usize)
     }
 }
 

@@ -93,6 +93,16 @@ impl Packing {
         4 * self.arrays.words.len() + 16 * self.arrays.values.len()
     }
 
+    /// The places of all clips' records, with the skeletons that they move, in order.
+    pub(crate) fn clip_places(&self) -> Vec<(u32, SkeletonId)> {
+        let clips = self.clips.iter().map(|clip| (clip.place, clip.skeleton));
+        let rests =
+            self.skeletons.iter().enumerate().map(|(index, skeleton)| (skeleton.record.rest_clip, SkeletonId(index)));
+        let mut places: Vec<_> = clips.chain(rests).collect();
+        places.sort();
+        places
+    }
+
     /// A clip; `None` where there is no such one.
     pub(crate) fn clip(&self, id: ClipId) -> Option<&PackedClip> {
         self.clips.get(id.index())

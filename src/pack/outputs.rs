@@ -47,6 +47,11 @@ impl Layout {
         }
     }
 
+    /// Whether anything is wanted that is made of joints.
+    pub fn has_joints(&self) -> bool {
+        self.local > 0 || self.model > 0 || self.skin > 0
+    }
+
     /// The bits of [`record::Batch::outputs`].
     pub fn bits(&self) -> u32 {
         let bit = |numbers: usize, bit: u32| if numbers > 0 { bit } else { 0 };

@@ -3,15 +3,22 @@
 use std::sync::OnceLock;
 
 use posse::cpu::engine::CpuEngine;
+use posse::cpu::simd::InstructionSet;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::{Evaluator, Library, Reference};
 
-/// Runs a check with each engine of a library: reference, CPU with one thread and with all, GPU.
+/// Runs a check with each engine of a library: reference, CPU with each instruction set that the machine has, GPU.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
     check(&mut Reference::new(library));
-    check(&mut CpuEngine::with_threads(library, 1).expect("a packing"));
-    check(&mut CpuEngine::new(library).expect("a packing"));
+    for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_here()) {
+        // One thread, then all.
+        let engine = match instructions {
+            InstructionSet::Avx2 => CpuEngine::with_threads(library, 1),
+            _ => CpuEngine::new(library),
+        };
+        check(&mut engine.expect("a packing").with_instructions(instructions));
+    }
     check(&mut GpuEngine::new(library, gpu()).expect("a library on the GPU"));
 }
 

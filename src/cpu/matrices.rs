@@ -1,0 +1,69 @@
+//! From local transforms to model and skin matrices, a block of joints or a joint at a time.
+
+use glam::Vec4;
+
+use crate::cpu::joints::Parts;
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Matrix};
+use crate::pack::outputs::NUMBERS;
+
+/// Local matrices: the first rows of all joints, the second, the third, each with room for a block more.
+#[derive(Debug, Clone, Default)]
+pub struct Locals(pub [Vec<Vec4>; 3]);
+
+impl Locals {
+    /// Makes room for so many joints.
+    pub fn resize(&mut self, joints: usize) {
+        self.0.iter_mut().for_each(|rows| rows.resize(joints + LARGEST_BLOCK, Vec4::ZERO));
+    }
+}
+
+/// `T R S` of all joints: scales, then rotates by a unit quaternion, then translates.
+#[inline(always)]
+pub fn compose<L: Lanes>(parts: &Parts, joints: usize, to: &mut Locals) {
+    let [translations, rotations, scales] = &parts.0;
+    let [first, second, third] = &mut to.0;
+    for joint in (0..joints).step_by(L::BLOCK) {
+        let [tx, ty, tz, _] = L::transpose(L::load_block(&translations[joint..]));
+        let [x, y, z, w] = L::transpose(L::load_block(&rotations[joint..]));
+        let scale = L::load_block(&scales[joint..]);
+        let one = L::splat(1.0);
+        let [dx, dy, dz] = [x + x, y + y, z + z];
+        let (xx, yy, zz) = (x * dx, y * dy, z * dz);
+        let (xy, xz, yz) = (x * dy, x * dz, y * dz);
+        let (wx, wy, wz) = (w * dx, w * dy, w * dz);
+        store_scaled([one - (yy + zz), xy - wz, xz + wy, tx], scale, &mut first[joint..]);
+        store_scaled([xy + wz, one - (xx + zz), yz - wx, ty], scale, &mut second[joint..]);
+        store_scaled([xz - wy, yz + wx, one - (xx + yy), tz], scale, &mut third[joint..]);
+    }
+}
+
+/// Writes a row of a block's matrices, its numbers of all joints, times the scales.
+#[inline(always)]
+fn store_scaled<L: Lanes>(row: [L; 4], scale: [L; 4], to: &mut [Vec4]) {
+    let [a, b, c, d] = L::transpose(row);
+    let [w, x, y, z] = scale;
+    L::store_block([a * w.with_one(), b * x.with_one(), c * y.with_one(), d * z.with_one()], to);
+}
+
+/// Model matrices of local ones. Parents come before children, so that one pass is enough.
+#[inline(always)]
+pub fn walk<L: Lanes>(parents: &[Option<usize>], locals: &Locals, models: &mut [Matrix]) {
+    let [first, second, third] = &locals.0;
+    for (joint, parent) in parents.iter().enumerate() {
+        let (before, from_here) = models.split_at_mut(joint);
+        let rows = [first[joint], second[joint], third[joint]];
+        match parent {
+            Some(parent) => L::store_matrix(L::product(&before[*parent], &rows), &mut from_here[0]),
+            None => from_here[0] = Matrix::new(rows),
+        }
+    }
+}
+
+/// Model matrices times inverse bind matrices.
+#[inline(always)]
+pub fn skin<L: Lanes>(joints: &[u32], inverse_binds: &[Vec4], models: &[Matrix], to: &mut [f32]) {
+    let to = to.as_chunks_mut::<NUMBERS>().0;
+    for ((to, &joint), inverse_bind) in to.iter_mut().zip(joints).zip(inverse_binds.as_chunks::<3>().0) {
+        L::store_rows(L::product(&models[joint as usize], inverse_bind), to);
+    }
+}

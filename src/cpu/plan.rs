@@ -1,0 +1,130 @@
+//! What a clip has for each joint, in runs of joints that are sampled together.
+
+use std::ops::Range;
+
+use crate::pack::library::Packing;
+use crate::pack::record::{Channel, Clip, MODE_BITS, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, Skeleton};
+
+/// The runs of a clip's translations, rotations and scales, each from the first joint to the last.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    pub parts: [Vec<Run>; 3],
+    /// The keys of joints that are scattered.
+    pub scattered: Vec<Keys>,
+}
+
+/// Fewer joints than this are not worth a block of their own.
+const SHORT: usize = 4;
+
+/// Neighbouring joints that are sampled together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run {
+    /// The first joint.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+    /// How.
+    pub kind: Kind,
+}
+
+impl Run {
+    /// The joints.
+    pub fn joints(&self) -> Range<usize> {
+        self.first..self.first + self.count
+    }
+}
+
+/// How joints are sampled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// They stay at rest.
+    Rest,
+    /// One value each, one after the other from here.
+    Constant(usize),
+    /// Keys in rows of one timeline, one after the other in a row.
+    Keys(Keys),
+    /// Keys that are not steps, each joint's by themselves, one after the other from here in the plan.
+    Scattered(usize),
+    /// Each by itself.
+    Single,
+}
+
+/// Keys of neighbouring joints.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Keys {
+    /// Place of the first joint's first key in the values.
+    pub first: usize,
+    /// The timeline's index in the clip.
+    pub timeline: usize,
+    /// Whether a key holds until the next.
+    pub step: bool,
+}
+
+impl Plan {
+    /// The plan of a clip, by the place of its record.
+    pub fn new(packing: &Packing, skeleton: &Skeleton, clip: u32) -> Self {
+        let joints = skeleton.joint_count as usize;
+        let clip: Clip = packing.arrays.record(clip);
+        let first = clip.channels as usize;
+        let channels: &[Channel] =
+            bytemuck::cast_slice(&packing.arrays.words[first..first + 3 * Channel::WORDS * joints]);
+        let mut plan = Self::default();
+        for (part, channels) in channels.chunks_exact(joints.max(1)).enumerate() {
+            plan.parts[part] = merge(runs(channels), &mut plan.scattered);
+        }
+        plan
+    }
+}
+
+/// Makes one run of short ones that follow one another.
+fn merge(runs: Vec<Run>, scattered: &mut Vec<Keys>) -> Vec<Run> {
+    let mut merged: Vec<Run> = Vec::new();
+    for run in runs {
+        match run.kind {
+            Kind::Keys(keys) if run.count < SHORT && !keys.step => {
+                match merged.last_mut() {
+                    Some(Run { kind: Kind::Scattered(_), count, .. }) => *count += run.count,
+                    _ => merged.push(Run { kind: Kind::Scattered(scattered.len()), ..run }),
+                }
+                scattered.extend((0..run.count).map(|joint| Keys { first: keys.first + joint, ..keys }));
+            }
+            _ => merged.push(run),
+        }
+    }
+    merged
+}
+
+/// Neighbours that have the same kind of channel, in one place.
+fn runs(channels: &[Channel]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (joint, channel) in channels.iter().enumerate() {
+        let kind = kind(channel);
+        match runs.last_mut() {
+            Some(run) if run.kind.after(run.count) == kind => run.count += 1,
+            _ => runs.push(Run { first: joint, count: 1, kind }),
+        }
+    }
+    runs
+}
+
+fn kind(channel: &Channel) -> Kind {
+    let (first, timeline) = (channel.values as usize, (channel.sampler >> MODE_BITS) as usize);
+    match channel.sampler & ((1 << MODE_BITS) - 1) {
+        MODE_REST => Kind::Rest,
+        MODE_CONSTANT => Kind::Constant(first),
+        MODE_STEP => Kind::Keys(Keys { first, timeline, step: true }),
+        MODE_LINEAR => Kind::Keys(Keys { first, timeline, step: false }),
+        _ => Kind::Single,
+    }
+}
+
+impl Kind {
+    /// What the next joint of a run is that has so many.
+    fn after(self, count: usize) -> Self {
+        match self {
+            Self::Constant(first) => Self::Constant(first + count),
+            Self::Keys(keys) => Self::Keys(Keys { first: keys.first + count, ..keys }),
+            kind => kind,
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Eight numbers: AVX2 with fused multiplication and addition.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+use std::ops::{Add, Div, Mul, Sub};
+
+use glam::Vec4;
+
+use crate::cpu::matrix::Rows;
+use crate::cpu::simd::{Kernel, Lanes, Matrix};
+use crate::pack::outputs::NUMBERS;
+
+/// Two joints. It exists only in a kernel that [`run`] runs.
+#[derive(Clone, Copy)]
+pub struct Avx2(__m256);
+
+/// Whether this machine has what the registers need.
+pub fn is_here() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+}
+
+/// Runs a kernel on a machine that [`is_here`] says yes of.
+pub fn run<K: Kernel>(kernel: K) -> K::Output {
+    assert!(is_here(), "no AVX2");
+    // SAFETY: the machine has the instructions.
+    unsafe { compiled(kernel) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+fn compiled<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run::<Avx2>()
+}
+
+// SAFETY of all that follows: a value of the type exists only under `compiled`, where the machine has the instructions. What
+// is read and written is as long as the indexed slice, or the array, that it is read from and written to.
+
+impl Add for Avx2 {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_add_ps(self.0, other.0) })
+    }
+}
+
+impl Sub for Avx2 {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_sub_ps(self.0, other.0) })
+    }
+}
+
+impl Mul for Avx2 {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_mul_ps(self.0, other.0) })
+    }
+}
+
+impl Div for Avx2 {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_div_ps(self.0, other.0) })
+    }
+}
+
+impl Lanes for Avx2 {
+    const BLOCK: usize = 8;
+    /// Two rows, and the third.
+    type Product = (__m256, __m128);
+
+    #[inline(always)]
+    fn load(from: &[Vec4]) -> Self {
+        let from = &from[..2];
+        // SAFETY: see above.
+        Self(unsafe { _mm256_loadu_ps(from.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [Vec4]) {
+        let to = &mut to[..2];
+        // SAFETY: see above.
+        unsafe { _mm256_storeu_ps(to.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn splat(number: f32) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_set1_ps(number) })
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, factor: Self, addend: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_min_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_max_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn or_where_zero(self, which: Self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let zero = _mm256_cmp_ps::<_CMP_EQ_OQ>(which.0, _mm256_setzero_ps());
+            Self(_mm256_blendv_ps(self.0, other.0, zero))
+        }
+    }
+
+    #[inline(always)]
+    fn toward(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let products = _mm256_mul_ps(self.0, other.0);
+            let pairs = _mm256_add_ps(products, _mm256_permute_ps::<0b10_11_00_01>(products));
+            let dot = _mm256_add_ps(pairs, _mm256_permute_ps::<0b01_00_11_10>(pairs));
+            let negative = _mm256_cmp_ps::<_CMP_LT_OQ>(dot, _mm256_setzero_ps());
+            Self(_mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0))))
+        }
+    }
+
+    #[inline(always)]
+    fn any_less(self, than: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, than.0)) != 0 }
+    }
+
+    #[inline(always)]
+    fn inverse_square_root(self) -> Self {
+        // SAFETY: see above.
+        let near = Self(unsafe { _mm256_rsqrt_ps(self.0) });
+        // One step of Newton's method, from 12 bits to 23.
+        let half = Self::splat(-0.5) * self * near;
+        near * half.multiply_add(near, Self::splat(1.5))
+    }
+
+    #[inline(always)]
+    fn with_one(self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_blend_ps::<0x88>(self.0, _mm256_set1_ps(1.0)) })
+    }
+
+    #[inline(always)]
+    fn transpose(block: [Self; 4]) -> [Self; 4] {
+        let [Self(x), Self(y), Self(z), Self(w)] = block;
+        // SAFETY: see above.
+        unsafe {
+            let (xy_low, xy_high) = (_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y));
+            let (zw_low, zw_high) = (_mm256_unpacklo_ps(z, w), _mm256_unpackhi_ps(z, w));
+            [
+                Self(_mm256_shuffle_ps::<0b01_00_01_00>(xy_low, zw_low)),
+                Self(_mm256_shuffle_ps::<0b11_10_11_10>(xy_low, zw_low)),
+                Self(_mm256_shuffle_ps::<0b01_00_01_00>(xy_high, zw_high)),
+                Self(_mm256_shuffle_ps::<0b11_10_11_10>(xy_high, zw_high)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn product(left: &Matrix, right: &Rows) -> (__m256, __m128) {
+        let left = left.numbers();
+        // SAFETY: see above: 8 numbers and 4 of a matrix.
+        unsafe {
+            let upper = _mm256_loadu_ps(left.as_ptr());
+            let lower = _mm_loadu_ps(left[8..12].as_ptr());
+            let (x, y, z) = (right[0].into(), right[1].into(), right[2].into());
+            let (wide_x, wide_y, wide_z) = (_mm256_set_m128(x, x), _mm256_set_m128(y, y), _mm256_set_m128(z, z));
+            let moved = _mm256_blend_ps::<0x88>(_mm256_setzero_ps(), upper);
+            let sum = _mm256_fmadd_ps(_mm256_permute_ps::<0b00_00_00_00>(upper), wide_x, moved);
+            let sum = _mm256_fmadd_ps(_mm256_permute_ps::<0b01_01_01_01>(upper), wide_y, sum);
+            let first_two = _mm256_fmadd_ps(_mm256_permute_ps::<0b10_10_10_10>(upper), wide_z, sum);
+            let moved = _mm_blend_ps::<0x8>(_mm_setzero_ps(), lower);
+            let sum = _mm_fmadd_ps(_mm_permute_ps::<0b00_00_00_00>(lower), x, moved);
+            let sum = _mm_fmadd_ps(_mm_permute_ps::<0b01_01_01_01>(lower), y, sum);
+            (first_two, _mm_fmadd_ps(_mm_permute_ps::<0b10_10_10_10>(lower), z, sum))
+        }
+    }
+
+    #[inline(always)]
+    fn store_matrix((upper, lower): (__m256, __m128), to: &mut Matrix) {
+        let to = to.numbers_mut();
+        // SAFETY: see above: 8 numbers and 4 of a matrix.
+        unsafe {
+            _mm256_storeu_ps(to.as_mut_ptr(), upper);
+            _mm_storeu_ps(to[8..12].as_mut_ptr(), lower);
+        }
+    }
+
+    #[inline(always)]
+    fn store_rows((upper, lower): (__m256, __m128), to: &mut [f32; NUMBERS]) {
+        // SAFETY: see above: 8 numbers and 4.
+        unsafe {
+            _mm256_storeu_ps(to.as_mut_ptr(), upper);
+            _mm_storeu_ps(to[8..].as_mut_ptr(), lower);
+        }
+    }
+}

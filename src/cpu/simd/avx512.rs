@@ -1,0 +1,202 @@
+//! Sixteen numbers: AVX-512.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+use std::ops::{Add, Div, Mul, Sub};
+
+use glam::Vec4;
+
+use crate::cpu::matrix::Rows;
+use crate::cpu::simd::{Kernel, Lanes, Matrix};
+use crate::pack::outputs::NUMBERS;
+
+/// Four joints. It exists only in a kernel that [`run`] runs.
+#[derive(Clone, Copy)]
+pub struct Avx512(__m512);
+
+/// Whether this machine has what the registers need.
+pub fn is_here() -> bool {
+    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && super::avx2::is_here()
+}
+
+/// Runs a kernel on a machine that [`is_here`] says yes of.
+pub fn run<K: Kernel>(kernel: K) -> K::Output {
+    assert!(is_here(), "no AVX-512");
+    // SAFETY: the machine has the instructions.
+    unsafe { compiled(kernel) }
+}
+
+#[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+fn compiled<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run::<Avx512>()
+}
+
+// SAFETY of all that follows: a value of the type exists only under `compiled`, where the machine has the instructions. What
+// is read and written is as long as the asserted or indexed slice, or the array, that it is read from and written to.
+
+impl Add for Avx512 {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_add_ps(self.0, other.0) })
+    }
+}
+
+impl Sub for Avx512 {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_sub_ps(self.0, other.0) })
+    }
+}
+
+impl Mul for Avx512 {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_mul_ps(self.0, other.0) })
+    }
+}
+
+impl Div for Avx512 {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_div_ps(self.0, other.0) })
+    }
+}
+
+impl Lanes for Avx512 {
+    const BLOCK: usize = 16;
+    type Product = __m512;
+
+    #[inline(always)]
+    fn load(from: &[Vec4]) -> Self {
+        let from = &from[..4];
+        // SAFETY: see above.
+        Self(unsafe { _mm512_loadu_ps(from.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [Vec4]) {
+        let to = &mut to[..4];
+        // SAFETY: see above.
+        unsafe { _mm512_storeu_ps(to.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn splat(number: f32) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_set1_ps(number) })
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, factor: Self, addend: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_fmadd_ps(self.0, factor.0, addend.0) })
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_min_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_max_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn or_where_zero(self, which: Self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let zero = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(which.0, _mm512_setzero_ps());
+            Self(_mm512_mask_blend_ps(zero, self.0, other.0))
+        }
+    }
+
+    #[inline(always)]
+    fn toward(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let products = _mm512_mul_ps(self.0, other.0);
+            let pairs = _mm512_add_ps(products, _mm512_permute_ps::<0b10_11_00_01>(products));
+            let dot = _mm512_add_ps(pairs, _mm512_permute_ps::<0b01_00_11_10>(pairs));
+            let negative = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(dot, _mm512_setzero_ps());
+            Self(_mm512_mask_sub_ps(self.0, negative, _mm512_setzero_ps(), self.0))
+        }
+    }
+
+    #[inline(always)]
+    fn any_less(self, than: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, than.0) != 0 }
+    }
+
+    #[inline(always)]
+    fn inverse_square_root(self) -> Self {
+        // SAFETY: see above.
+        let near = Self(unsafe { _mm512_rsqrt14_ps(self.0) });
+        // One step of Newton's method, from 14 bits to all.
+        let half = Self::splat(-0.5) * self * near;
+        near * half.multiply_add(near, Self::splat(1.5))
+    }
+
+    #[inline(always)]
+    fn with_one(self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_mask_blend_ps(0x8888, self.0, _mm512_set1_ps(1.0)) })
+    }
+
+    #[inline(always)]
+    fn transpose(block: [Self; 4]) -> [Self; 4] {
+        let [Self(x), Self(y), Self(z), Self(w)] = block;
+        // SAFETY: see above.
+        unsafe {
+            let (xy_low, xy_high) = (_mm512_unpacklo_ps(x, y), _mm512_unpackhi_ps(x, y));
+            let (zw_low, zw_high) = (_mm512_unpacklo_ps(z, w), _mm512_unpackhi_ps(z, w));
+            [
+                Self(_mm512_shuffle_ps::<0b01_00_01_00>(xy_low, zw_low)),
+                Self(_mm512_shuffle_ps::<0b11_10_11_10>(xy_low, zw_low)),
+                Self(_mm512_shuffle_ps::<0b01_00_01_00>(xy_high, zw_high)),
+                Self(_mm512_shuffle_ps::<0b11_10_11_10>(xy_high, zw_high)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn product(left: &Matrix, right: &Rows) -> __m512 {
+        // SAFETY: see above; a matrix is as wide and as aligned as a register.
+        unsafe {
+            let left = _mm512_load_ps(left.numbers().as_ptr());
+            let x = _mm512_broadcast_f32x4(right[0].into());
+            let y = _mm512_broadcast_f32x4(right[1].into());
+            let z = _mm512_broadcast_f32x4(right[2].into());
+            let moved = _mm512_maskz_mov_ps(0x8888, left);
+            let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0b00_00_00_00>(left), x, moved);
+            let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0b01_01_01_01>(left), y, sum);
+            _mm512_fmadd_ps(_mm512_permute_ps::<0b10_10_10_10>(left), z, sum)
+        }
+    }
+
+    #[inline(always)]
+    fn store_matrix(product: __m512, to: &mut Matrix) {
+        // SAFETY: see above.
+        unsafe { _mm512_store_ps(to.numbers_mut().as_mut_ptr(), product) }
+    }
+
+    #[inline(always)]
+    fn store_rows(product: __m512, to: &mut [f32; NUMBERS]) {
+        // SAFETY: see above: 8 numbers and 4.
+        unsafe {
+            _mm256_storeu_ps(to.as_mut_ptr(), _mm512_castps512_ps256(product));
+            _mm_storeu_ps(to[8..].as_mut_ptr(), _mm512_extractf32x4_ps::<2>(product));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What a register can do.
+
+use std::ops::{Add, Div, Mul, Sub};
+
+use glam::Vec4;
+
+use crate::cpu::matrix::Rows;
+use crate::pack::outputs::NUMBERS;
+
+/// An affine matrix as three rows, filled up to the width of the widest register.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub struct Matrix([Vec4; 4]);
+
+impl Matrix {
+    /// By its rows.
+    pub fn new([x, y, z]: Rows) -> Self {
+        Self([x, y, z, Vec4::ZERO])
+    }
+
+    /// All numbers, row after row, then four more.
+    pub fn numbers(&self) -> &[f32; 16] {
+        bytemuck::cast_ref(&self.0)
+    }
+
+    /// As above.
+    pub fn numbers_mut(&mut self) -> &mut [f32; 16] {
+        bytemuck::cast_mut(&mut self.0)
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[f32; NUMBERS] {
+        self.numbers().first_chunk().unwrap_or(&[0.0; NUMBERS])
+    }
+}
+
+/// A register of four numbers for each of some neighbouring joints.
+///
+/// Four registers are a block: transposed, they hold one of the four numbers each, of all joints of the block in an order of
+/// its own, which transposing again undoes.
+pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+    /// Joints of a block.
+    const BLOCK: usize;
+
+    /// The product of two matrices in registers.
+    type Product: Copy;
+
+    /// The numbers of the first joints of a slice that has as many.
+    fn load(from: &[Vec4]) -> Self;
+
+    /// Writes them.
+    fn store(self, to: &mut [Vec4]);
+
+    /// One number everywhere.
+    fn splat(number: f32) -> Self;
+
+    /// `self * factor + addend`.
+    fn multiply_add(self, factor: Self, addend: Self) -> Self;
+
+    /// The lesser of each two numbers.
+    fn min(self, other: Self) -> Self;
+
+    /// The greater of each two numbers.
+    fn max(self, other: Self) -> Self;
+
+    /// Another's numbers where `which` is 0.
+    fn or_where_zero(self, which: Self, other: Self) -> Self;
+
+    /// Each joint's four numbers, negated where their dot product with another's is negative.
+    fn toward(self, other: Self) -> Self;
+
+    /// Whether any number is less than another.
+    fn any_less(self, than: Self) -> bool;
+
+    /// `1 / sqrt(self)` to the rounding of an `f32` or two, of numbers far from the ends of its range.
+    fn inverse_square_root(self) -> Self;
+
+    /// Each joint's fourth number replaced by 1.
+    fn with_one(self) -> Self;
+
+    /// Rows to columns within each joint of a block.
+    fn transpose(block: [Self; 4]) -> [Self; 4];
+
+    /// A matrix times another that is given by its rows.
+    fn product(left: &Matrix, right: &Rows) -> Self::Product;
+
+    /// Writes a product.
+    fn store_matrix(product: Self::Product, to: &mut Matrix);
+
+    /// Writes a product's three rows.
+    fn store_rows(product: Self::Product, to: &mut [f32; NUMBERS]);
+
+    /// The block that a slice begins with.
+    #[inline(always)]
+    fn load_block(from: &[Vec4]) -> [Self; 4] {
+        // Written out, as all that works on registers: what a closure does is not compiled for the instruction set.
+        let joints = Self::BLOCK / 4;
+        let from = &from[..Self::BLOCK];
+        [
+            Self::load(from),
+            Self::load(&from[joints..]),
+            Self::load(&from[2 * joints..]),
+            Self::load(&from[3 * joints..]),
+        ]
+    }
+
+    /// Writes a block to where a slice begins.
+    #[inline(always)]
+    fn store_block(block: [Self; 4], to: &mut [Vec4]) {
+        let joints = Self::BLOCK / 4;
+        let to = &mut to[..Self::BLOCK];
+        block[0].store(to);
+        block[1].store(&mut to[joints..]);
+        block[2].store(&mut to[2 * joints..]);
+        block[3].store(&mut to[3 * joints..]);
+    }
+}
+
+/// Work that is compiled once for each instruction set.
+///
+/// What it calls must be inlined into it, or it is compiled for the portable one alone.
+pub trait Kernel {
+    /// What it gives.
+    type Output;
+
+    /// The work.
+    fn run<L: Lanes>(self) -> Self::Output;
+}

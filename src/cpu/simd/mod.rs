@@ -1,0 +1,69 @@
+//! The registers that the kernels are written in, one type for each instruction set, and which of them a machine has.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod lanes;
+mod portable;
+
+pub use lanes::{Kernel, Lanes, Matrix};
+
+use portable::Portable;
+
+/// Joints of the largest block that any instruction set works on: how much further than its end an array is read and written.
+pub const LARGEST_BLOCK: usize = 16;
+
+/// An instruction set that the CPU engine has kernels for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum InstructionSet {
+    /// AVX-512: registers of 16 numbers.
+    Avx512,
+    /// AVX2 with fused multiplication and addition: registers of 8 numbers.
+    Avx2,
+    /// What any machine of the architecture has, which is NEON on 64-bit ARM and SSE2 on x86: registers of 4 numbers.
+    Portable,
+}
+
+impl InstructionSet {
+    /// All of them, widest first.
+    pub const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
+
+    /// The widest that this machine has.
+    pub fn widest() -> Self {
+        Self::ALL.into_iter().find(|set| set.is_here()).unwrap_or(Self::Portable)
+    }
+
+    /// Whether this machine has it.
+    pub fn is_here(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => avx512::is_here(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::is_here(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx512 | Self::Avx2 => false,
+            Self::Portable => true,
+        }
+    }
+
+    /// Its name: `avx512`, `avx2` or `portable`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Avx2 => "avx2",
+            Self::Portable => "portable",
+        }
+    }
+
+    /// Runs a kernel in this instruction set's registers, or in the portable ones where the machine has no such.
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 if self.is_here() => avx512::run(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 if self.is_here() => avx2::run(kernel),
+            _ => kernel.run::<Portable>(),
+        }
+    }
+}
