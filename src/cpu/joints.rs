@@ -29,7 +29,7 @@ pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: 
             let room = run.count.next_multiple_of(L::BLOCK);
             match run.kind {
                 Kind::Rest => copy::<L>(&rest[part][run.first..], &mut to[run.first..][..room]),
-                Kind::Constant(first) => copy::<L>(&sampler.values()[first..], &mut to[run.first..][..room]),
+                Kind::Constant(first) => copy::<L>(&plan.constants[first..], &mut to[run.first..][..room]),
                 Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
                     sample_keys::<L>(keys, sampler, part, &mut to[run.first..][..room]);
                 }

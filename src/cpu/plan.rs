@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use glam::Vec4;
+
+use crate::cpu::simd::LARGEST_BLOCK;
 use crate::pack::library::Packing;
 use crate::pack::record::{Channel, Clip, MODE_BITS, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, Skeleton};
 
@@ -9,6 +12,8 @@ use crate::pack::record::{Channel, Clip, MODE_BITS, MODE_CONSTANT, MODE_LINEAR, 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     pub parts: [Vec<Run>; 3],
+    /// The values of joints that have one each, with a block more.
+    pub constants: Vec<Vec4>,
     /// The keys of joints that are scattered.
     pub scattered: Vec<Keys>,
 }
@@ -39,7 +44,7 @@ impl Run {
 pub enum Kind {
     /// They stay at rest.
     Rest,
-    /// One value each, one after the other from here.
+    /// One value each, one after the other from here in the plan.
     Constant(usize),
     /// Keys in rows of one timeline, one after the other in a row.
     Keys(Keys),
@@ -70,51 +75,56 @@ impl Plan {
             bytemuck::cast_slice(&packing.arrays.words[first..first + 3 * Channel::WORDS * joints]);
         let mut plan = Self::default();
         for (part, channels) in channels.chunks_exact(joints.max(1)).enumerate() {
-            plan.parts[part] = merge(runs(channels), &mut plan.scattered);
+            plan.parts[part] = plan.runs(&packing.arrays.values, channels);
         }
+        plan.constants.extend([Vec4::ZERO; LARGEST_BLOCK]);
         plan
     }
-}
 
-/// Makes one run of short ones that follow one another.
-fn merge(runs: Vec<Run>, scattered: &mut Vec<Keys>) -> Vec<Run> {
-    let mut merged: Vec<Run> = Vec::new();
-    for run in runs {
-        match run.kind {
-            Kind::Keys(keys) if run.count < SHORT && !keys.step => {
-                match merged.last_mut() {
-                    Some(Run { kind: Kind::Scattered(_), count, .. }) => *count += run.count,
-                    _ => merged.push(Run { kind: Kind::Scattered(scattered.len()), ..run }),
-                }
-                scattered.extend((0..run.count).map(|joint| Keys { first: keys.first + joint, ..keys }));
+    /// The runs of one part of all joints.
+    fn runs(&mut self, values: &[Vec4], channels: &[Channel]) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        for (joint, channel) in channels.iter().enumerate() {
+            let kind = self.kind(values, channel);
+            match runs.last_mut() {
+                Some(run) if run.kind.after(run.count) == kind => run.count += 1,
+                _ => runs.push(Run { first: joint, count: 1, kind }),
             }
-            _ => merged.push(run),
+        }
+        self.merge(runs)
+    }
+
+    /// How one joint is sampled.
+    fn kind(&mut self, values: &[Vec4], channel: &Channel) -> Kind {
+        let (first, timeline) = (channel.values as usize, (channel.sampler >> MODE_BITS) as usize);
+        match channel.sampler & ((1 << MODE_BITS) - 1) {
+            MODE_REST => Kind::Rest,
+            MODE_CONSTANT => {
+                self.constants.push(values[first]);
+                Kind::Constant(self.constants.len() - 1)
+            }
+            MODE_STEP => Kind::Keys(Keys { first, timeline, step: true }),
+            MODE_LINEAR => Kind::Keys(Keys { first, timeline, step: false }),
+            _ => Kind::Single,
         }
     }
-    merged
-}
 
-/// Neighbours that have the same kind of channel, in one place.
-fn runs(channels: &[Channel]) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for (joint, channel) in channels.iter().enumerate() {
-        let kind = kind(channel);
-        match runs.last_mut() {
-            Some(run) if run.kind.after(run.count) == kind => run.count += 1,
-            _ => runs.push(Run { first: joint, count: 1, kind }),
+    /// Makes one run of short ones that follow one another.
+    fn merge(&mut self, runs: Vec<Run>) -> Vec<Run> {
+        let mut merged: Vec<Run> = Vec::new();
+        for run in runs {
+            match run.kind {
+                Kind::Keys(keys) if run.count < SHORT && !keys.step => {
+                    match merged.last_mut() {
+                        Some(Run { kind: Kind::Scattered(_), count, .. }) => *count += run.count,
+                        _ => merged.push(Run { kind: Kind::Scattered(self.scattered.len()), ..run }),
+                    }
+                    self.scattered.extend((0..run.count).map(|joint| Keys { first: keys.first + joint, ..keys }));
+                }
+                _ => merged.push(run),
+            }
         }
-    }
-    runs
-}
-
-fn kind(channel: &Channel) -> Kind {
-    let (first, timeline) = (channel.values as usize, (channel.sampler >> MODE_BITS) as usize);
-    match channel.sampler & ((1 << MODE_BITS) - 1) {
-        MODE_REST => Kind::Rest,
-        MODE_CONSTANT => Kind::Constant(first),
-        MODE_STEP => Kind::Keys(Keys { first, timeline, step: true }),
-        MODE_LINEAR => Kind::Keys(Keys { first, timeline, step: false }),
-        _ => Kind::Single,
+        merged
     }
 }
 
