@@ -45,5 +45,7 @@ mod layers;
 mod measuring;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
+/// The renderer of the examples draws each character where the reference poses it.
+mod renderer;
 /// Wrap modes, repeats and ranges, on every engine.
 mod wrap;
