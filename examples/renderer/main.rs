@@ -10,12 +10,14 @@ use posse::{AdapterKind, GpuCrowd, GpuLibrary, HeadlessGpu, Outputs, Packing, Ti
 use draw::{CrowdDrawing, DEPTH, Look, Target};
 use figure::Figure;
 use picture::Picture;
+use read_back::read_back;
 use scene::Scene;
 
 pub mod check;
 pub mod draw;
 pub mod figure;
 pub mod picture;
+mod read_back;
 pub mod scene;
 mod surface;
 
@@ -98,5 +100,5 @@ pub fn render(
     });
     drawing.draw(&mut pass, &view, 0);
     drop(pass);
-    Picture::read(device, queue, encoder, &finished)
+    read_back(device, queue, encoder, &finished)
 }

@@ -15,6 +15,16 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// A picture from rows that begin at multiples of [`ROW`](Self::ROW) bytes, as copies of textures have them.
+    pub fn from_rows(size: [u32; 2], rows: &[u8]) -> Self {
+        let width = 4 * size[0] as usize;
+        let bytes = rows.chunks(width.next_multiple_of(Self::ROW as usize)).flat_map(|row| &row[..width]).copied();
+        Self { size, bytes: bytes.collect() }
+    }
+
+    /// What the length of a copied row is a multiple of, in bytes.
+    pub const ROW: u32 = 256;
+
     /// The red, green and blue of a pixel; none outside.
     pub fn pixel(&self, x: i64, y: i64) -> Option<[u8; 3]> {
         let [width, height] = self.size.map(i64::from);
@@ -36,37 +46,5 @@ impl Picture {
         let colours: Vec<u8> = self.bytes.chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied().collect();
         encoder.write_header()?.write_image_data(&colours)?;
         Ok(())
-    }
-
-    /// Submits an encoder that fills a texture of four bytes a pixel, waits, and reads the texture.
-    ///
-    /// # Errors
-    /// What the device reports.
-    pub fn read(
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        mut encoder: wgpu::CommandEncoder,
-        texture: &wgpu::Texture,
-    ) -> Outcome<Self> {
-        let [width, height] = [texture.width(), texture.height()];
-        // Rows begin at multiples of 256 bytes.
-        let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("picture"),
-            size: u64::from(row) * u64::from(height),
-            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-            mapped_at_creation: false,
-        });
-        let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
-        let copy = wgpu::TexelCopyBufferInfo { buffer: &buffer, layout };
-        encoder.copy_texture_to_buffer(texture.as_image_copy(), copy, texture.size());
-        queue.submit([encoder.finish()]);
-        let (sender, receiver) = std::sync::mpsc::channel();
-        buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
-        device.poll(wgpu::PollType::wait_indefinitely())?;
-        receiver.recv()??;
-        let mapped = buffer.get_mapped_range(..)?;
-        let bytes = mapped.chunks_exact(row as usize).flat_map(|row| &row[..4 * width as usize]).copied().collect();
-        Ok(Self { size: [width, height], bytes })
     }
 }

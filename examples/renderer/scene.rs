@@ -100,6 +100,20 @@ impl Scene {
         Ok(scene)
     }
 
+    /// The same, seen from behind and above.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn run_from_behind() -> Result<Self, Error> {
+        let camera = Camera {
+            eye: Vec3::new(7.5, 5.2, -62.0),
+            target: Vec3::new(0.6, 0.0, -50.0),
+            field_of_view: 0.6,
+            size: [936, 468],
+        };
+        Ok(Self { camera, ..Self::run()? })
+    }
+
     /// Two dozen so far apart, seen from so high up, that none hides another: a picture to be checked.
     ///
     /// # Errors
