@@ -182,7 +182,7 @@ impl Body {
         let part = |part: Part| {
             let nearest = near.iter().find(|(_, cone)| cone.part == part).map_or(1.0, |(distance, _)| *distance);
             // Seams of clothes are narrow.
-            (1.0 - (nearest - least) / 0.012).max(0.0)
+            (1.0 - (nearest - least) / 0.003).max(0.0)
         };
         let [hair, shirt, shorts, shoe, _] =
             bytes([Part::Hair, Part::Shirt, Part::Shorts, Part::Shoe, Part::Skin].map(part));

@@ -106,8 +106,8 @@ impl Scene {
     /// Those of the library.
     pub fn run_from_behind() -> Result<Self, Error> {
         let camera = Camera {
-            eye: Vec3::new(7.5, 5.2, -62.0),
-            target: Vec3::new(0.6, 0.0, -50.0),
+            eye: Vec3::new(11.9, 2.7, -22.0),
+            target: Vec3::new(3.0, 0.35, -14.0),
             field_of_view: 0.6,
             size: [936, 468],
         };
