@@ -41,19 +41,30 @@ fn a_picture_of_another_moment_or_of_others_is_found_out() {
 }
 
 #[test]
-fn the_sunny_picture_has_characters_where_the_other_has_numbers() {
-    let (scene, now) = (Scene::apart().unwrap(), Ticks::from_seconds(12.5));
-    let figure = Figure::new(scene.skeleton(), 0.04).unwrap();
-    let numbers = identities(&scene, &figure, now);
-    let sunny = render(&gpu(), &scene, &figure, now, (Look::Sunny, 4)).unwrap();
-    assert_eq!(sunny.size, numbers.size);
-    // Shirts, hair and skins are of many colours, the ground is of few.
-    let colours = |of_characters: bool| {
-        let pixels = sunny.bytes.chunks_exact(4).zip(numbers.bytes.chunks_exact(4));
-        let chosen = pixels.filter(|(_, number)| (number[..3] != [0; 3]) == of_characters);
-        chosen
-            .map(|(pixel, _)| [pixel[0], pixel[1], pixel[2]].map(|byte| byte / 32))
-            .collect::<std::collections::HashSet<_>>()
-    };
-    assert!(colours(true).len() > 60 && colours(false).len() < 60, "{} {}", colours(true).len(), colours(false).len());
+fn in_the_sun_characters_hide_the_ground_and_their_shadows_darken_it() {
+    let (mut scene, now) = (Scene::apart().unwrap(), Ticks::from_seconds(12.5));
+    let figure = Figure::new(scene.skeleton(), 0.025).unwrap();
+    let sunny = |scene: &Scene| render(&gpu(), scene, &figure, now, (Look::Sunny, 4)).unwrap();
+    let (numbers, crowded) = (identities(&scene, &figure, now), sunny(&scene));
+    for place in &mut scene.places {
+        place.position[0] += 10_000.0;
+    }
+    let empty = sunny(&scene);
+    let [mut hidden, mut as_before, mut darker] = [0; 3];
+    for (y, x) in (1..719).flat_map(|y| (1..959).map(move |x| (y, x))) {
+        // Edges are mixed.
+        let around = [-1, 0, 1].into_iter().flat_map(|down| [-1, 0, 1].map(|right| (x + right, y + down)));
+        let within = around.filter(|&(x, y)| numbers.pixel(x, y) != Some([0; 3])).count();
+        let [now, before] = [&crowded, &empty].map(|picture| picture.pixel(x, y).unwrap());
+        match within {
+            9 if now != before => hidden += 1,
+            9 => as_before += 1,
+            0 if now != before => {
+                assert!(now.iter().zip(before).all(|(now, before)| *now <= before), "({x}, {y}): {now:?}, {before:?}");
+                darker += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(hidden > 10_000 && 100 * as_before < hidden && darker > 5_000, "{hidden} {as_before} {darker}");
 }

@@ -158,7 +158,8 @@ impl Body {
     }
 
     fn vertex(&self, point: DVec3) -> Vertex {
-        let slope = |axis: DVec3| self.distance(point + 1e-4 * axis) - self.distance(point - 1e-4 * axis);
+        // Over some way, so that no edge shows where one cone passes into the next.
+        let slope = |axis: DVec3| self.distance(point + 0.015 * axis) - self.distance(point - 0.015 * axis);
         let normal = DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z)).normalize_or_zero();
         let mut near: Vec<(f64, &Placed)> = self.cones.iter().map(|cone| (cone.distance(point), cone)).collect();
         near.sort_by(|a, b| a.0.total_cmp(&b.0));

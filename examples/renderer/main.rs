@@ -4,6 +4,7 @@
 //! `cargo run --release --example renderer -- examples/renderer.png`
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use posse::{AdapterKind, GpuCrowd, GpuLibrary, HeadlessGpu, Outputs, Packing, Ticks};
 
@@ -24,18 +25,26 @@ mod surface;
 /// What the result of a fallible step is.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-fn main() -> Outcome<()> {
+fn main() -> ExitCode {
     let Some(file) = std::env::args().nth(1) else {
-        return Err("the name of a PNG file to write is needed".into());
+        eprintln!("the name of a PNG file to write is needed");
+        return ExitCode::from(2);
     };
+    match draw_to(Path::new(&file)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn draw_to(file: &Path) -> Outcome<()> {
     let gpu = HeadlessGpu::new(AdapterKind::Any)?;
     let scene = Scene::run()?;
     let figure = Figure::new(scene.skeleton(), 0.02)?;
     println!("{} characters of {} triangles on {}", scene.places.len(), figure.indices.len() / 3, gpu.name());
-    let picture = render(&gpu, &scene, &figure, Ticks::from_seconds(12.5), (Look::Sunny, 4))?;
-    picture.save(Path::new(&file))?;
-    println!("{file}: {:?} pixels", picture.size);
-    Ok(())
+    render(&gpu, &scene, &figure, Ticks::from_seconds(12.5), (Look::Sunny, 4))?.save(file)
 }
 
 /// A picture of a scene at a time, in a look and with so many samples a pixel.

@@ -64,7 +64,8 @@ fn pose(crowd: Res<PosedCrowd>, time: Res<Time>, mut context: RenderContext) {
     crowd.crowd.encode(device.wgpu_device(), context.command_encoder(), now);
 }
 
-/// Each view of each frame: a pass between Bevy's own, with Bevy's camera, colours, samples and depth.
+/// Each view of each frame: a pass between Bevy's own, with Bevy's camera, colours, samples and depth. The pipelines are
+/// wgpu's own, shared with the example without Bevy; Bevy's pipeline cache or a material would bind the buffer as well.
 fn draw(
     view: ViewQuery<(&ViewTarget, &ViewDepthStencilTexture, &ViewUniformOffset)>,
     view_uniforms: Res<ViewUniforms>,
