@@ -7,7 +7,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use bevy::app::ScheduleRunnerPlugin;
-use bevy::asset::RenderAssetUsages;
 use bevy::camera::RenderTarget;
 use bevy::core_pipeline::tonemapping::{DebandDither, Tonemapping};
 use bevy::prelude::*;
@@ -96,7 +95,6 @@ fn look_through_a_camera(task: Res<Task>, mut commands: Commands, mut images: Re
     let [width, height] = camera.size;
     let mut image = Image::new_target_texture(width, height, TextureFormat::Rgba8UnormSrgb, None);
     image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
-    image.asset_usage = RenderAssetUsages::default();
     let film = images.add(image);
     let (look, samples) = task.look();
     let background = look.background();
