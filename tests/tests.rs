@@ -48,6 +48,8 @@ mod layers;
 mod measuring;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
+/// The renderer of the examples draws each character where the reference poses it.
+mod renderer;
 /// Clips shared with other skeletons by joint name: what moves, what is said, what it costs.
 mod sharing;
 /// Clips of one glTF file on the nodes of another, through the `posse` command.

@@ -1,0 +1,222 @@
+//! Draws a crowd: the mesh once an instance, moved by the skin matrices where posse has written them.
+
+use posse::GpuCrowd;
+
+use super::figure::{Figure, Vertex};
+use super::scene::{Place, Scene};
+
+/// What pixels hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// A crowd in the sun, with shadows and ground.
+    Sunny,
+    /// Nothing but each instance's number, in the red, green and blue of three digits; 0 where there is none.
+    Identity,
+}
+
+impl Look {
+    /// The colour of pixels that nothing is drawn to, linear.
+    pub fn background(self) -> wgpu::Color {
+        match self {
+            Self::Sunny => wgpu::Color { r: 0.62, g: 0.72, b: 0.80, a: 1.0 },
+            Self::Identity => wgpu::Color::BLACK,
+        }
+    }
+}
+
+/// What the pass that it draws in has: a reversed depth of `Depth32Float`, and this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// The colours.
+    pub format: wgpu::TextureFormat,
+    /// The samples of a pixel.
+    pub samples: u32,
+}
+
+/// A crowd ready to be drawn.
+pub struct CrowdDrawing {
+    /// The pipeline of the ground, which has four vertices of no buffer.
+    ground: Option<wgpu::RenderPipeline>,
+    /// Of the shadows, then of the characters.
+    characters: Vec<wgpu::RenderPipeline>,
+    vertices: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    index_count: u32,
+    /// One for each chunk of the crowd, with its number of instances.
+    chunks: Vec<(wgpu::BindGroup, u32)>,
+    view_layout: wgpu::BindGroupLayout,
+}
+
+/// The format of the depth, which is Bevy's.
+pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+
+const SHADER: &str = concat!(include_str!("skinning.wgsl"), include_str!("crowd.wgsl"));
+
+impl CrowdDrawing {
+    /// Prepares to draw a scene's crowd, of which posse writes the skin matrices, into a target.
+    pub fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        scene: &Scene,
+        figure: &Figure,
+        crowd: &GpuCrowd,
+        target: Target,
+        look: Look,
+    ) -> Self {
+        let view_layout = layout(device, &[wgpu::BufferBindingType::Uniform]);
+        let storage = wgpu::BufferBindingType::Storage { read_only: true };
+        let chunk_layout = layout(device, &[storage, storage]);
+        let pipelines = Pipelines {
+            device,
+            target,
+            shader: device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("crowd"),
+                source: wgpu::ShaderSource::Wgsl(SHADER.into()),
+            }),
+            layout: device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("crowd"),
+                bind_group_layouts: &[Some(&view_layout), Some(&chunk_layout)],
+                immediate_size: 0,
+            }),
+        };
+        let (ground, characters) = match look {
+            Look::Sunny => (
+                Some(pipelines.create("ground_vertex", "ground_fragment", false)),
+                vec![
+                    pipelines.create("shadow_vertex", "shadow_fragment", true),
+                    pipelines.create("character_vertex", "character_fragment", true),
+                ],
+            ),
+            Look::Identity => (None, vec![pipelines.create("character_vertex", "identity_fragment", true)]),
+        };
+        let chunks = crowd.chunks().iter().filter_map(|chunk| {
+            let skin = chunk.skin()?;
+            let places: Vec<Place> = chunk.instances().iter().map(|&instance| scene.places[instance]).collect();
+            let places = filled(device, queue, bytemuck::cast_slice(&places), wgpu::BufferUsages::STORAGE);
+            let entries = [
+                wgpu::BindGroupEntry { binding: 0, resource: skin.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 1, resource: places.as_entire_binding() },
+            ];
+            let descriptor =
+                wgpu::BindGroupDescriptor { label: Some("crowd"), layout: &chunk_layout, entries: &entries };
+            Some((device.create_bind_group(&descriptor), chunk.instances().len() as u32))
+        });
+        Self {
+            ground,
+            characters,
+            vertices: filled(device, queue, bytemuck::cast_slice(&figure.vertices), wgpu::BufferUsages::VERTEX),
+            indices: filled(device, queue, bytemuck::cast_slice(&figure.indices), wgpu::BufferUsages::INDEX),
+            index_count: figure.indices.len() as u32,
+            chunks: chunks.collect(),
+            view_layout,
+        }
+    }
+
+    /// A bind group for [`draw`](Self::draw), of a uniform that begins with the matrix from the world to the clip space.
+    pub fn view(&self, device: &wgpu::Device, uniform: wgpu::BindingResource) -> wgpu::BindGroup {
+        device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("view"),
+            layout: &self.view_layout,
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: uniform }],
+        })
+    }
+
+    /// Records the drawing of all instances as a camera sees them, which lies at an offset of its buffer.
+    pub fn draw(&self, pass: &mut wgpu::RenderPass, view: &wgpu::BindGroup, offset: u32) {
+        let Some((first, _)) = self.chunks.first() else { return };
+        pass.set_bind_group(0, view, &[offset]);
+        pass.set_bind_group(1, first, &[]);
+        if let Some(ground) = &self.ground {
+            pass.set_pipeline(ground);
+            pass.draw(0..4, 0..1);
+        }
+        pass.set_vertex_buffer(0, self.vertices.slice(..));
+        pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
+        for pipeline in &self.characters {
+            pass.set_pipeline(pipeline);
+            for (bind_group, count) in &self.chunks {
+                pass.set_bind_group(1, bind_group, &[]);
+                pass.draw_indexed(0..self.index_count, 0, 0..*count);
+            }
+        }
+    }
+}
+
+/// What all pipelines have in common.
+struct Pipelines<'a> {
+    device: &'a wgpu::Device,
+    target: Target,
+    shader: wgpu::ShaderModule,
+    layout: wgpu::PipelineLayout,
+}
+
+impl Pipelines<'_> {
+    /// A pipeline of the mesh, or of a strip without a buffer.
+    fn create(&self, vertex: &str, fragment: &str, mesh: bool) -> wgpu::RenderPipeline {
+        let attributes =
+            wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Uint8x4, 3 => Unorm8x4, 4 => Unorm8x4];
+        let buffers = [Some(wgpu::VertexBufferLayout {
+            array_stride: size_of::<Vertex>() as u64,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &attributes,
+        })];
+        let topology =
+            if mesh { wgpu::PrimitiveTopology::TriangleList } else { wgpu::PrimitiveTopology::TriangleStrip };
+        self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some(vertex),
+            layout: Some(&self.layout),
+            vertex: wgpu::VertexState {
+                module: &self.shader,
+                entry_point: Some(vertex),
+                compilation_options: Default::default(),
+                buffers: if mesh { &buffers } else { &[] },
+            },
+            primitive: wgpu::PrimitiveState { topology, ..Default::default() },
+            depth_stencil: Some(wgpu::DepthStencilState {
+                format: DEPTH,
+                depth_write_enabled: Some(true),
+                // 1 is near and 0 far.
+                depth_compare: Some(wgpu::CompareFunction::GreaterEqual),
+                stencil: Default::default(),
+                bias: Default::default(),
+            }),
+            multisample: wgpu::MultisampleState { count: self.target.samples, ..Default::default() },
+            fragment: Some(wgpu::FragmentState {
+                module: &self.shader,
+                entry_point: Some(fragment),
+                compilation_options: Default::default(),
+                targets: &[Some(self.target.format.into())],
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
+    }
+}
+
+/// A layout of buffers of these types; a uniform's place in its buffer is said when it is bound.
+fn layout(device: &wgpu::Device, types: &[wgpu::BufferBindingType]) -> wgpu::BindGroupLayout {
+    let entry = |(binding, ty): (u32, &wgpu::BufferBindingType)| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::VERTEX,
+        ty: wgpu::BindingType::Buffer {
+            ty: *ty,
+            has_dynamic_offset: *ty == wgpu::BufferBindingType::Uniform,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let entries: Vec<_> = (0..).zip(types).map(entry).collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("crowd"), entries: &entries })
+}
+
+/// A buffer with contents.
+pub fn filled(device: &wgpu::Device, queue: &wgpu::Queue, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: contents.len() as u64,
+        usage: usage | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    queue.write_buffer(&buffer, 0, contents);
+    buffer
+}

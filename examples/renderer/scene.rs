@@ -1,0 +1,179 @@
+//! Who is where, what they do, and where the camera is.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
+use posse::{Crowd, Error, Layer, LayerMode, LayerTime, Library, Mask, Playback, Skeleton, Ticks, demo};
+
+/// A crowd of the built-in rig on the ground, and a camera.
+pub struct Scene {
+    /// The built-in rig and its clips.
+    pub library: Library,
+    /// Who does what.
+    pub crowd: Crowd,
+    /// Who is where, in the crowd's order.
+    pub places: Vec<Place>,
+    /// From where it is seen.
+    pub camera: Camera,
+}
+
+/// Where an instance stands, as the GPU has it.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Place {
+    /// In metres.
+    pub position: [f32; 3],
+    /// The turn about +Y from +Z, in radians.
+    pub heading: f32,
+    /// The instance of the crowd, which decides what it wears.
+    pub instance: u32,
+    /// What fills the record up to a multiple of 16 bytes.
+    pub padding: [u32; 3],
+}
+
+/// A camera in perspective, without a roll.
+#[derive(Debug, Clone, Copy)]
+pub struct Camera {
+    /// Where it is, in metres.
+    pub eye: Vec3,
+    /// What it looks at.
+    pub target: Vec3,
+    /// From the lower edge to the upper, in radians.
+    pub field_of_view: f32,
+    /// Pixels of the picture, to the right and down.
+    pub size: [u32; 2],
+}
+
+impl Camera {
+    /// The nearest that is seen, in metres.
+    pub const NEAR: f32 = 0.1;
+
+    /// From the world to the clip space, whose depth goes from 1 at the nearest to 0 at infinity, as Bevy has it.
+    pub fn clip_from_world(&self) -> Mat4 {
+        let back = (self.eye - self.target).normalize();
+        let right = Vec3::Y.cross(back).normalize();
+        let up = back.cross(right);
+        let view_from_world = Mat4::from_cols(
+            Vec4::new(right.x, up.x, back.x, 0.0),
+            Vec4::new(right.y, up.y, back.y, 0.0),
+            Vec4::new(right.z, up.z, back.z, 0.0),
+            Vec4::new(-right.dot(self.eye), -up.dot(self.eye), -back.dot(self.eye), 1.0),
+        );
+        let [width, height] = self.size.map(|size| size as f32);
+        let scale = (0.5 * self.field_of_view).tan().recip();
+        let clip_from_view = Mat4::from_cols(
+            Vec4::new(scale * height / width, 0.0, 0.0, 0.0),
+            Vec4::new(0.0, scale, 0.0, 0.0),
+            Vec4::new(0.0, 0.0, 0.0, -1.0),
+            Vec4::new(0.0, 0.0, Self::NEAR, 0.0),
+        );
+        clip_from_view * view_from_world
+    }
+}
+
+impl Place {
+    /// From the instance's space to the world.
+    pub fn to_world(self) -> Affine3A {
+        Affine3A::from_rotation_translation(Quat::from_rotation_y(self.heading), self.position.into())
+    }
+}
+
+impl Scene {
+    /// A run for everybody: hundreds on a road, each somewhere between a walk and a run, at a phase of its own; some wave.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn run() -> Result<Self, Error> {
+        const LANES: usize = 15;
+        let mut scene = Self::empty(Camera {
+            eye: Vec3::new(-3.3, 2.9, 8.2),
+            target: Vec3::new(0.6, 0.05, -3.6),
+            field_of_view: 0.56,
+            size: [936, 468],
+        })?;
+        for instance in 0..LANES * 40 {
+            let (row, lane) = (instance / LANES, instance % LANES);
+            let [along, across] = [spread(instance, 0.618_034), spread(instance, 0.754_878)];
+            let x = 1.25 * (lane as f32 - 0.5 * (LANES - 1) as f32) + 0.5 * (across - 0.5);
+            let z = 2.2 - 2.1 * row as f32 + 1.4 * (along - 0.5);
+            scene.push([x, 0.0, z], 0.2 * (spread(instance, 0.569_84) - 0.5), instance % 9 == 4)?;
+        }
+        Ok(scene)
+    }
+
+    /// The same, seen from behind and above.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn run_from_behind() -> Result<Self, Error> {
+        let camera = Camera {
+            eye: Vec3::new(11.9, 2.7, -22.0),
+            target: Vec3::new(3.0, 0.35, -14.0),
+            field_of_view: 0.6,
+            size: [936, 468],
+        };
+        Ok(Self { camera, ..Self::run()? })
+    }
+
+    /// Two dozen so far apart, seen from so high up, that none hides another: a picture to be checked.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn apart() -> Result<Self, Error> {
+        let mut scene = Self::empty(Camera {
+            eye: Vec3::new(0.0, 17.0, 15.0),
+            target: Vec3::new(0.0, 0.5, 0.0),
+            field_of_view: 0.62,
+            size: [960, 720],
+        })?;
+        for instance in 0..24 {
+            let (row, column) = (instance / 6, instance % 6);
+            let position = [2.6 * (column as f32 - 2.5), 0.0, 3.2 * (row as f32 - 1.5)];
+            scene.push(position, 0.7 * instance as f32, instance % 3 == 1)?;
+        }
+        Ok(scene)
+    }
+
+    /// The skeleton of all.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.library.skeletons()[0]
+    }
+
+    fn empty(camera: Camera) -> Result<Self, Error> {
+        let mut library = demo::library()?;
+        let skeleton = library.skeleton_ids().next().ok_or_else(|| Error::Usage("the demo has a skeleton".into()))?;
+        let arm = [("upper_arm.R", 1.0)];
+        let (mask, _) = Mask::named(Some("arm".into()), (skeleton, library.skeleton(skeleton)), &arm, true)?;
+        library.add_mask(mask)?;
+        Ok(Self { library, crowd: Crowd::new(), places: Vec::new(), camera })
+    }
+
+    /// Adds somebody who walks and runs, and perhaps waves.
+    fn push(&mut self, position: [f32; 3], heading: f32, waves: bool) -> Result<(), Error> {
+        let instance = self.crowd.len();
+        let effort = f64::from(spread(instance, 0.430_16));
+        // A walk and a run of the same cadence, so that left is left in both.
+        let cycle = 1.05 - 0.35 * effort;
+        let start = Ticks::from_seconds(-cycle * f64::from(spread(instance, 0.819_173)));
+        let layer = |clip: &str, weight: f64| {
+            let clip =
+                self.library.find_clip(clip).ok_or_else(|| Error::Usage(format!("the demo has a clip {clip}")))?;
+            let rate = self.library.clip(clip).duration() / cycle;
+            Ok(Layer { weight, ..Layer::new(clip, LayerTime::Playing(Playback::looping(start, rate))) })
+        };
+        let mut layers = vec![layer("walk", 1.0 - effort)?, layer("run", effort)?];
+        if waves {
+            let wave = layer("wave", 1.0)?;
+            let time = LayerTime::Playing(Playback::looping(start, 1.0));
+            layers.push(Layer { time, mode: LayerMode::Override, mask: self.library.mask_ids().next(), ..wave });
+        }
+        let skeleton = self.library.clip(layers[0].clip).skeleton;
+        self.crowd.push(skeleton, &layers)?;
+        self.places.push(Place { position, heading, instance: instance as u32, padding: [0; 3] });
+        Ok(())
+    }
+}
+
+/// A number from 0 to 1 for each index, evenly spread over all of them.
+fn spread(index: usize, ratio: f64) -> f32 {
+    ((index + 1) as f64 * ratio).fract() as f32
+}
