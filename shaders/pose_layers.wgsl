@@ -21,7 +21,8 @@ var<workgroup> played: array<Played, PLAYED_CAPACITY>;
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     let slot = invocation / batch.lane_count;
     let lane = invocation % batch.lane_count;
-    let instance = pose_instance(group, slot);
+    let posed = pose_instance(group, slot);
+    let instance = posed.instance;
     let present = instance < batch.instance_count;
     let base = joint_matrix_base(slot, instance);
     let first_layer = slot * batch.layer_count;
@@ -47,7 +48,12 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
 
     if present {
-        for (var joint = lane; joint < batch.skeleton.joint_count; joint += batch.lane_count) {
+        for (var index = lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
+            let joint = pose_joint(index, posed);
+            if index >= posed.joints {
+                pose_store_rest(joint, instance, base);
+                continue;
+            }
             var parts: array<vec4<f32>, 3>;
             for (var part = 0u; part < 3u; part += 1u) {
                 parts[part] = layers_part(part, joint, first_layer);

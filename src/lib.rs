@@ -80,7 +80,7 @@ pub mod reference;
 pub use cpu::engine::CpuEngine;
 pub use error::Error;
 pub use evaluator::Evaluator;
-pub use gpu::crowd::GpuCrowd;
+pub use gpu::crowd::{CrowdOptions, GpuCrowd};
 pub use gpu::engine::GpuEngine;
 pub use gpu::headless::{AdapterKind, HeadlessGpu};
 pub use gpu::library::GpuLibrary;
