@@ -31,14 +31,12 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     pose_finish(base, instance, lane, present);
 }
 
-/// Samples all joints, or as many as are wanted.
-fn pose_joints(sampler: Sampler, posed: Posed, base: u32, lane: u32) {
+/// Samples all joints, or as many as are wanted: the others stand in the clip without tracks.
+fn pose_joints(whole: Sampler, posed: Posed, base: u32, lane: u32) {
+    var sampler = whole;
     for (var index = lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
         let joint = pose_joint(index, posed);
-        if index >= posed.joints {
-            pose_store_rest(joint, posed.instance, base);
-            continue;
-        }
+        sampler.clip = select(batch.skeleton.rest_clip, whole.clip, index < posed.joints);
         let translation = pose_part(0u, joint, pose_channel(0u, joint, sampler), sampler);
         let rotation = pose_part(1u, joint, pose_channel(1u, joint, sampler), sampler);
         let scale = pose_part(2u, joint, pose_channel(2u, joint, sampler), sampler);

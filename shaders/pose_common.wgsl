@@ -160,11 +160,6 @@ fn pose_store(
     }
 }
 
-/// Writes a joint that is not sampled.
-fn pose_store_rest(joint: u32, instance: u32, base: u32) {
-    pose_store(joint, instance, base, pose_rest(0u, joint), pose_rest(1u, joint), pose_rest(2u, joint));
-}
-
 /// From local matrices to everything that is made of them. All lanes of the workgroup come here.
 fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
     joint_matrix_barrier();

@@ -83,10 +83,11 @@ impl GpuCrowd {
             usage: Usages::UNIFORM | Usages::COPY_DST,
             mapped_at_creation: false,
         });
-        let mut chunks = Vec::new();
+        let places = vec![(0, 0); packed.len()];
+        let mut on_gpu = Self { chunks: Vec::new(), frame, places, options };
         let mut failure = None;
         for group in &packed.groups {
-            if let Err(error) = push_chunks(device, library, &packed, group, outputs, options, &frame, &mut chunks) {
+            if let Err(error) = push_chunks(device, library, &packed, group, outputs, &mut on_gpu) {
                 failure = Some(error);
                 break;
             }
@@ -95,13 +96,12 @@ impl GpuCrowd {
         if let Some(error) = failure {
             return Err(error);
         }
-        let mut places = vec![(0, 0); packed.len()];
-        for (chunk, number) in chunks.iter().zip(0..) {
+        for (chunk, number) in on_gpu.chunks.iter().zip(0..) {
             for (&instance, place) in chunk.instances.iter().zip(0..) {
-                places[instance] = (number, place);
+                on_gpu.places[instance] = (number, place);
             }
         }
-        Ok(Self { chunks, frame, places, options })
+        Ok(on_gpu)
     }
 
     /// Records the poses of all instances at a time of the crowd's clock, or at the end of a step of it.
@@ -262,17 +262,16 @@ impl Chunk {
     }
 }
 
-/// Adds the chunks of a group of instances.
+/// Adds the chunks of a group of instances to a crowd.
 fn push_chunks(
     device: &wgpu::Device,
     library: &GpuLibrary,
     packed: &PackedCrowd,
     group: &Group,
     outputs: Outputs,
-    options: CrowdOptions,
-    frame: &wgpu::Buffer,
-    chunks: &mut Vec<Chunk>,
+    crowd: &mut GpuCrowd,
 ) -> Result<(), Error> {
+    let GpuCrowd { chunks, frame, options, .. } = crowd;
     let skeleton = &library.packing.skeletons[group.skeleton.index()].record;
     let layout = Layout::new(skeleton, outputs);
     let variant = Variant::for_joints(skeleton.joint_count);

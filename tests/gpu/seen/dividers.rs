@@ -19,7 +19,7 @@ fn assert_posed_when_due(stage: &Stage, first_number: u32, divider: impl Fn(usiz
         for (instance, last_due) in last_due.iter_mut().enumerate() {
             let (_, place) = stage.on_gpu.find(instance);
             // The number wraps at a multiple of 2 and 4, and the places are small: no frame is left out.
-            if (u64::from(number) + place as u64) % divider(instance) == 0 {
+            if (u64::from(number) + place as u64).is_multiple_of(divider(instance)) {
                 *last_due = Some(tick(frame));
             }
         }
@@ -63,7 +63,7 @@ fn any_divider_will_do() {
     let mut last_due = [None; 30];
     for frame in 0..8 {
         for (instance, last_due) in last_due.iter_mut().enumerate() {
-            if (1000 + frame as usize + instance) % divider(instance) == 0 {
+            if (1000 + frame as usize + instance).is_multiple_of(divider(instance)) {
                 *last_due = Some(tick(frame));
             }
         }

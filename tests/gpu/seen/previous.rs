@@ -82,8 +82,9 @@ fn what_is_not_posed_stands_still() {
     let stage = Stage::new(library, crowd, Outputs::SKIN, BOTH);
     // The first four are not listed, the next each second, then each fourth frame, the last in each.
     let divider = |instance: usize| [0, 2, 4, 1][instance / 4];
-    let is_due =
-        |instance: usize, frame: i64| divider(instance) > 0 && (frame as usize + instance) % divider(instance) == 0;
+    let is_due = |instance: usize, frame: i64| {
+        divider(instance) > 0 && (frame as usize + instance).is_multiple_of(divider(instance))
+    };
     let mut encoder = stage.device().create_command_encoder(&Default::default());
     stage.on_gpu.encode(stage.device(), &mut encoder, tick(0));
     stage.queue().submit([encoder.finish()]);
