@@ -48,7 +48,7 @@ pub struct Chunk {
     /// Local, model, skin, values.
     outputs: [Option<wgpu::Buffer>; 4],
     previous_skin: Option<wgpu::Buffer>,
-    seen: Option<Seen>,
+    pub(super) seen: Option<Seen>,
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: (u32, u32),
@@ -245,7 +245,7 @@ impl Chunk {
     /// A frame that is a step from one tick to another first copies here what the skin matrices are, whatever tick that was
     /// of; a frame whose step goes nowhere, as the first does and one after a cut, copies here what they have become, so that
     /// nothing moves. An instance that a frame does not pose, since it is not listed or not due, stands still: both hold the
-    /// same. When it is posed again, it moves from the pose that it last had, however old.
+    /// same. When it is posed again, it moves from the pose that it last had, however old. Each recording counts as a frame.
     pub fn previous_skin(&self) -> Option<&wgpu::Buffer> {
         self.previous_skin.as_ref()
     }

@@ -156,6 +156,20 @@ fn lists_with_faults_do_no_harm() {
 }
 
 #[test]
+fn an_instance_listed_often_is_posed_once() {
+    // Its matrices are made in the output itself: two workgroups at once would multiply what the other has multiplied.
+    let library = branches(300, 31);
+    let crowd = only_clip(&library, 120);
+    let stage = Stage::new(library, crowd, Outputs::ALL, SEEN);
+    stage.list(&stage.on_gpu.chunks()[0], 120, &[SeenEntry { place: 7, joints: ALL, divider: 1 }; 120]);
+    for number in 0..5 {
+        stage.forget();
+        stage.show(NOW, number);
+        stage.assert_holds(|instance| (instance == 7).then_some(NOW));
+    }
+}
+
+#[test]
 fn a_list_begins_empty_and_stays_as_it_is() {
     let library = branches(40, 7);
     let crowd = only_clip(&library, 20);
