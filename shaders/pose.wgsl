@@ -6,7 +6,8 @@
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     let slot = invocation / batch.lane_count;
     let lane = invocation % batch.lane_count;
-    let instance = pose_instance(group, slot);
+    let posed = pose_instance(group, slot);
+    let instance = posed.instance;
     let present = instance < batch.instance_count;
     let base = joint_matrix_base(slot, instance);
 
@@ -24,19 +25,22 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
 
     if present {
-        pose_joints(sampler, instance, base, lane);
+        pose_joints(sampler, posed, base, lane);
         pose_values(sampler, instance, lane);
     }
     pose_finish(base, instance, lane, present);
 }
 
-/// Samples all joints.
-fn pose_joints(sampler: Sampler, instance: u32, base: u32, lane: u32) {
-    for (var joint = lane; joint < batch.skeleton.joint_count; joint += batch.lane_count) {
+/// Samples all joints, or as many as are wanted: the others stand in the clip without tracks.
+fn pose_joints(whole: Sampler, posed: Posed, base: u32, lane: u32) {
+    var sampler = whole;
+    for (var index = lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
+        let joint = pose_joint(index, posed);
+        sampler.clip = select(batch.skeleton.rest_clip, whole.clip, index < posed.joints);
         let translation = pose_part(0u, joint, pose_channel(0u, joint, sampler), sampler);
         let rotation = pose_part(1u, joint, pose_channel(1u, joint, sampler), sampler);
         let scale = pose_part(2u, joint, pose_channel(2u, joint, sampler), sampler);
-        pose_store(joint, instance, base, translation, rotation, scale);
+        pose_store(joint, posed.instance, base, translation, rotation, scale);
     }
 }
 

@@ -20,14 +20,39 @@
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec4<f32>>;
 /// Morph weights, then properties.
 @group(0) @binding(8) var<storage, read_write> values_out: array<f32>;
+/// Where not all instances are posed, which ones, as `seen.wgsl` leaves them.
+@group(0) @binding(9) var<storage, read> due: array<u32>;
 
 /// Search results, `span_count` an instance.
 var<workgroup> spans: array<Span, SPAN_CAPACITY>;
 
-/// The instance of a slot of a workgroup; beyond the last there is none.
-fn pose_instance(group: vec3<u32>, slot: u32) -> u32 {
-    let group_index = group.y * batch.groups_per_row + group.x;
-    return group_index * (WORKGROUP_SIZE / batch.lane_count) + slot;
+/// What a slot of a workgroup poses.
+struct Posed {
+    /// The instance; beyond the last there is none.
+    instance: u32,
+    /// How many joints of the level order are sampled. The others are at rest.
+    joints: u32,
+}
+
+/// What a slot of a workgroup poses: the next of all instances, or of those that are due.
+fn pose_instance(group: vec3<u32>, slot: u32) -> Posed {
+    let index = (group.y * batch.groups_per_row + group.x) * batch.instances_per_group + slot;
+    if frame.seen_only == 0u {
+        return Posed(index, NONE);
+    }
+    if index >= due[0] {
+        return Posed(NONE, 0u);
+    }
+    let instance = due[1u + batch.instance_count + index];
+    return Posed(instance, due[1u + instance] - 1u);
+}
+
+/// A joint by its index, in the level order where not all joints are sampled, so that those that are have neighbouring lanes.
+fn pose_joint(index: u32, posed: Posed) -> u32 {
+    if posed.joints >= batch.skeleton.joint_count {
+        return index;
+    }
+    return words[batch.skeleton.levels + index];
 }
 
 /// A clip at a time.

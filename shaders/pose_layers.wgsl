@@ -21,7 +21,8 @@ var<workgroup> played: array<Played, PLAYED_CAPACITY>;
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     let slot = invocation / batch.lane_count;
     let lane = invocation % batch.lane_count;
-    let instance = pose_instance(group, slot);
+    let posed = pose_instance(group, slot);
+    let instance = posed.instance;
     let present = instance < batch.instance_count;
     let base = joint_matrix_base(slot, instance);
     let first_layer = slot * batch.layer_count;
@@ -47,10 +48,11 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
 
     if present {
-        for (var joint = lane; joint < batch.skeleton.joint_count; joint += batch.lane_count) {
+        for (var index = lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
+            let joint = pose_joint(index, posed);
             var parts: array<vec4<f32>, 3>;
             for (var part = 0u; part < 3u; part += 1u) {
-                parts[part] = layers_part(part, joint, first_layer);
+                parts[part] = layers_part(part, joint, first_layer, index < posed.joints);
             }
             pose_store(joint, instance, base, parts[0], parts[1], parts[2]);
         }
@@ -79,14 +81,15 @@ fn layers_weight(layer: Played, joint: u32) -> f32 {
     return layer.weight * bitcast<f32>(words[layer.mask + joint]);
 }
 
-/// A joint's translation, rotation or scale: part 0, 1 or 2.
+/// A joint's translation, rotation or scale, part 0, 1 or 2; at rest where it is not sampled.
 ///
 /// Those layers that blend come first, then the others; one loop, so that the kernel has what samples them but once.
-fn layers_part(part: u32, joint: u32, first_layer: u32) -> vec4<f32> {
+fn layers_part(part: u32, joint: u32, first_layer: u32, sampled: bool) -> vec4<f32> {
     let rest = pose_rest(part, joint);
     var sum = Blend(vec4(0.0), vec4(0.0), 0.0);
     var below = rest;
-    for (var step = 0u; step < 2u * batch.layer_count; step += 1u) {
+    let step_count = select(0u, 2u * batch.layer_count, sampled);
+    for (var step = 0u; step < step_count; step += 1u) {
         let over = step >= batch.layer_count;
         if step == batch.layer_count {
             below = layers_mean(sum, rest, part == 1u);

@@ -36,6 +36,8 @@
 //! * Of Cocos Creator's figures one is not met on purpose: a quaternion whose w is 0 became one of w 1 in a constructor of that
 //!   engine's.
 //! * There are two kernels: one for instances of a single plain layer, one that mixes. What mixing needs costs nobody else.
+//! * Where a list on the GPU says who is seen, the pose kernels are the same: they find their instance in what is due. Those
+//!   of few joints stand, for the others, in the clip without tracks, level by level, so that whole waves have nothing to sample.
 //! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
 //! * Files are parsed by our own small structs, not by the `gltf` crate, which refuses channels without a node (and with them
 //!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
@@ -81,7 +83,7 @@ pub mod reference;
 pub use cpu::engine::CpuEngine;
 pub use error::Error;
 pub use evaluator::Evaluator;
-pub use gpu::crowd::GpuCrowd;
+pub use gpu::crowd::{CrowdOptions, GpuCrowd};
 pub use gpu::engine::GpuEngine;
 pub use gpu::headless::{AdapterKind, HeadlessGpu};
 pub use gpu::library::GpuLibrary;

@@ -82,9 +82,9 @@ struct Skeleton {
     timeline_count: u32,
     rest_clip: u32,
     value_kinds: u32,
+    levels: u32,
     reserved_0: u32,
     reserved_1: u32,
-    reserved_2: u32,
 }
 
 struct Clip {
@@ -168,6 +168,7 @@ struct Batch {
     first_value: u32,
     value_count: u32,
     layer_count: u32,
+    instances_per_group: u32,
 }
 
 struct Frame {
@@ -175,6 +176,16 @@ struct Frame {
     now_high: u32,
     from_low: u32,
     from_high: u32,
+    seen_only: u32,
+    number: u32,
+    reserved_0: u32,
+    reserved_1: u32,
+}
+
+struct SeenEntry {
+    place: u32,
+    joints: u32,
+    divider: u32,
 }
 
 const CLIP_WORDS: u32 = 8u;

@@ -4,11 +4,15 @@
 use wgpu::naga;
 
 use crate::gpu::library::{BINDINGS, Binding, GpuLibrary};
-use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, VARIANTS, Variant};
+use crate::gpu::seen::SEEN_BINDINGS;
+use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, SEEN_ENTRIES, SEEN_WORKGROUP_SIZE, VARIANTS, Variant};
 use crate::pack::record::{self, Field};
 
 fn parse(kernel: Kernel, variant: &Variant) -> naga::Module {
-    let composed = Composed::pose(kernel, variant, &[]);
+    parse_composed(&Composed::pose(kernel, variant, &[]))
+}
+
+fn parse_composed(composed: &Composed) -> naga::Module {
     naga::front::wgsl::parse_str(&composed.code).unwrap_or_else(|error| {
         let line = error.location(&composed.code).map_or(0, |location| location.line_number);
         panic!("{:?}: {}", composed.locate(line), error.emit_to_string(&composed.code))
@@ -59,7 +63,8 @@ fn records_are_the_same_in_rust_and_wgsl() {
             [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
         };
     }
-    let faults: Vec<String> = faults!(Skeleton, Clip, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame);
+    let faults: Vec<String> =
+        faults!(Skeleton, Clip, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame, SeenEntry);
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
@@ -109,6 +114,47 @@ fn constants_are_the_same_in_rust_and_wgsl() {
     }
 }
 
+/// Asserts that a module has these bindings, within the limits of every device; gives its bytes of workgroup memory.
+#[track_caller]
+fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
+    let mut bindings: Vec<(u32, u32, String, Binding)> = Vec::new();
+    let mut workgroup_bytes = 0;
+    for (_, global) in module.global_variables.iter() {
+        let kind = match global.space {
+            naga::AddressSpace::Uniform => Binding::Uniform,
+            naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
+            naga::AddressSpace::Storage { .. } => Binding::Read,
+            naga::AddressSpace::WorkGroup => {
+                workgroup_bytes += module.types[global.ty].inner.size(module.to_ctx());
+                continue;
+            }
+            other => panic!("{other:?}"),
+        };
+        let place = global.binding.expect("a binding");
+        bindings.push((place.group, place.binding, global.name.clone().unwrap_or_default(), kind));
+    }
+    bindings.sort_by_key(|binding| binding.1);
+    let named = |(at, &(name, kind)): (u32, &(&str, Binding))| (0, at, name.to_string(), kind);
+    assert_eq!(bindings, (0..).zip(expected).map(named).collect::<Vec<_>>());
+    let storage = bindings.iter().filter(|binding| binding.3 != Binding::Uniform).count();
+    assert!(storage <= wgpu::Limits::default().max_storage_buffers_per_shader_stage as usize, "{storage} buffers");
+    workgroup_bytes
+}
+
+#[test]
+fn the_kernels_of_what_is_seen_have_the_bindings_and_the_size_that_rust_gives_them() {
+    let module = parse_composed(&Composed::seen());
+    assert_eq!(assert_bindings(&module, &SEEN_BINDINGS), 0);
+    let entries: Vec<_> = module.entry_points.iter().map(|entry| (entry.name.as_str(), entry.workgroup_size)).collect();
+    let [collect, measure] = SEEN_ENTRIES;
+    assert_eq!(entries, [(collect, [SEEN_WORKGROUP_SIZE, 1, 1]), (measure, [1, 1, 1])]);
+    // The list: a count, then entries without gaps.
+    let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("Seen")).unwrap();
+    let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
+    let naga::TypeInner::Array { stride, .. } = module.types[members[1].ty].inner else { panic!("{members:?}") };
+    assert_eq!((members[1].offset as usize, stride as usize), (4, size_of::<record::SeenEntry>()));
+}
+
 #[test]
 fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
     for (kernel, variant) in
@@ -118,25 +164,7 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
         let entry = &module.entry_points[0];
         assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, POSE_ENTRY));
         assert_eq!(entry.workgroup_size, [variant.workgroup_size, 1, 1]);
-        let mut bindings: Vec<(u32, u32, String, Binding)> = Vec::new();
-        let mut workgroup_bytes = 0;
-        for (_, global) in module.global_variables.iter() {
-            let kind = match global.space {
-                naga::AddressSpace::Uniform => Binding::Uniform,
-                naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
-                naga::AddressSpace::Storage { .. } => Binding::Read,
-                naga::AddressSpace::WorkGroup => {
-                    workgroup_bytes += module.types[global.ty].inner.size(module.to_ctx());
-                    continue;
-                }
-                other => panic!("{other:?}"),
-            };
-            let place = global.binding.expect("a binding");
-            bindings.push((place.group, place.binding, global.name.clone().unwrap_or_default(), kind));
-        }
-        bindings.sort_by_key(|binding| binding.1);
-        let expected: Vec<_> = (0..).zip(BINDINGS).map(|(at, (name, kind))| (0, at, name.to_string(), kind)).collect();
-        assert_eq!(bindings, expected);
+        let workgroup_bytes = assert_bindings(&module, &BINDINGS);
         let limits = wgpu::Limits::default();
         assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {variant:?}");
         assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
@@ -157,4 +185,5 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
             library.pipeline(&device, kernel, variant).unwrap();
         }
     }
+    library.seen_kernels(&device).unwrap();
 }

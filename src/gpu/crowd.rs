@@ -1,7 +1,10 @@
 //! A crowd on the GPU, and the buffers that its poses are written to.
 
+use wgpu::BufferUsages as Usages;
+
 use crate::error::Error;
-use crate::gpu::library::{GpuLibrary, Scopes, filled_buffer, largest_binding, upload};
+use crate::gpu::library::{GpuLibrary, Scopes, bind_group, filled_buffer, largest_binding, upload};
+use crate::gpu::seen::Seen;
 use crate::gpu::shader::{Kernel, VARIANTS, Variant};
 use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
@@ -20,6 +23,16 @@ pub struct GpuCrowd {
     frame: wgpu::Buffer,
     /// For each instance of the crowd its chunk and its place there.
     places: Vec<(u32, u32)>,
+    options: CrowdOptions,
+}
+
+/// What a crowd on the GPU is made for, beyond posing all instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct CrowdOptions {
+    /// Lists of the instances that are seen: see [`Chunk::seen`] and [`GpuCrowd::encode_seen`].
+    pub seen: bool,
+    /// The skin matrices of the frame before: see [`Chunk::previous_skin`].
+    pub previous_skin: bool,
 }
 
 /// Instances of one skeleton whose outputs fit a binding each.
@@ -34,6 +47,8 @@ pub struct Chunk {
     layout: Layout,
     /// Local, model, skin, values.
     outputs: [Option<wgpu::Buffer>; 4],
+    previous_skin: Option<wgpu::Buffer>,
+    pub(super) seen: Option<Seen>,
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: (u32, u32),
@@ -46,18 +61,33 @@ impl GpuCrowd {
     /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Limit`] where one instance's outputs are
     /// larger than the device allows; [`Error::Device`] where its memory does not suffice.
     pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
+        Self::with_options(device, library, crowd, outputs, CrowdOptions::default())
+    }
+
+    /// As [`new`](Self::new), for a crowd that is made for more.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn with_options(
+        device: &wgpu::Device,
+        library: &GpuLibrary,
+        crowd: &Crowd,
+        outputs: Outputs,
+        options: CrowdOptions,
+    ) -> Result<Self, Error> {
         let packed = PackedCrowd::new(&library.packing, crowd)?;
         let scopes = Scopes::push(device);
         let frame = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("posse frame"),
             size: size_of::<Frame>() as u64,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            usage: Usages::UNIFORM | Usages::COPY_DST,
             mapped_at_creation: false,
         });
-        let mut chunks = Vec::new();
+        let places = vec![(0, 0); packed.len()];
+        let mut on_gpu = Self { chunks: Vec::new(), frame, places, options };
         let mut failure = None;
         for group in &packed.groups {
-            if let Err(error) = push_chunks(device, library, &packed, group, outputs, &frame, &mut chunks) {
+            if let Err(error) = push_chunks(device, library, &packed, group, outputs, &mut on_gpu) {
                 failure = Some(error);
                 break;
             }
@@ -66,18 +96,17 @@ impl GpuCrowd {
         if let Some(error) = failure {
             return Err(error);
         }
-        let mut places = vec![(0, 0); packed.len()];
-        for (chunk, number) in chunks.iter().zip(0..) {
+        for (chunk, number) in on_gpu.chunks.iter().zip(0..) {
             for (&instance, place) in chunk.instances.iter().zip(0..) {
-                places[instance] = (number, place);
+                on_gpu.places[instance] = (number, place);
             }
         }
-        Ok(Self { chunks, frame, places })
+        Ok(on_gpu)
     }
 
     /// Records the poses of all instances at a time of the crowd's clock, or at the end of a step of it.
     ///
-    /// It only records: nothing is submitted or waited for. What it uploads, the clock's 16 bytes, goes through the
+    /// It only records: nothing is submitted or waited for. What it uploads, the 32 bytes of a [`Frame`], goes through the
     /// encoder, so that two frames in one submission do not disturb each other.
     pub fn encode(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>) {
         self.encode_timed(device, encoder, step, None);
@@ -91,18 +120,71 @@ impl GpuCrowd {
         step: impl Into<Step>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
     ) {
-        let contents = Frame::new(step.into());
-        let contents = bytemuck::bytes_of(&contents);
+        self.record(device, encoder, Frame::new(step.into()), timestamp_writes);
+    }
+
+    /// As [`encode`](Self::encode), of those instances only that are listed in [`Chunk::seen`] and due. The others keep what
+    /// their places in the outputs held.
+    ///
+    /// Who is listed, the GPU decides: nothing depends on the list before the recorded work runs. A listed instance is due
+    /// where its place and `frame_number`, which counts frames and wraps, add up to a multiple of the entry's divider. Listed
+    /// several times, it is posed once, as the due entry with the most joints says. A crowd that was made without lists poses
+    /// all instances.
+    pub fn encode_seen(
+        &self,
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        step: impl Into<Step>,
+        frame_number: u32,
+    ) {
+        let step = step.into();
+        let frame = if self.options.seen { Frame::seen(step, frame_number) } else { Frame::new(step) };
+        self.record(device, encoder, frame, None);
+    }
+
+    fn record(
+        &self,
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: Frame,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
+    ) {
+        let contents = bytemuck::bytes_of(&frame);
         // It fails where the device is lost. Nothing of what was recorded then runs, and who reads or waits is told.
-        if let Ok(upload) = filled_buffer(device, "posse frame upload", contents, wgpu::BufferUsages::COPY_SRC) {
+        if let Ok(upload) = filled_buffer(device, "posse frame upload", contents, Usages::COPY_SRC) {
             encoder.copy_buffer_to_buffer(&upload, 0, &self.frame, 0, size_of::<Frame>() as u64);
         }
+        let step = frame.step();
+        let cut = step.from == step.to;
+        if !cut {
+            self.keep_skins(encoder);
+        }
+        let seen_only = frame.seen_only == 1;
+        let lists = || self.chunks.iter().filter_map(|chunk| chunk.seen.as_ref()).filter(|_| seen_only);
+        lists().for_each(|seen| seen.clear(encoder));
         let label = Some("posse pose");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes });
+        lists().for_each(|seen| seen.collect(&mut pass));
         for chunk in &self.chunks {
             pass.set_pipeline(&chunk.pipeline);
             pass.set_bind_group(0, &chunk.bind_group, &[]);
-            pass.dispatch_workgroups(chunk.workgroups.0, chunk.workgroups.1, 1);
+            match &chunk.seen {
+                Some(seen) if seen_only => pass.dispatch_workgroups_indirect(&seen.workgroups, 0),
+                _ => pass.dispatch_workgroups(chunk.workgroups.0, chunk.workgroups.1, 1),
+            }
+        }
+        drop(pass);
+        if cut {
+            self.keep_skins(encoder);
+        }
+    }
+
+    /// Records that the present skin matrices become the previous ones.
+    fn keep_skins(&self, encoder: &mut wgpu::CommandEncoder) {
+        for chunk in &self.chunks {
+            if let (Some(skin), Some(previous)) = (chunk.skin(), chunk.previous_skin()) {
+                encoder.copy_buffer_to_buffer(skin, 0, previous, 0, skin.size());
+            }
         }
     }
 
@@ -156,18 +238,40 @@ impl Chunk {
     pub fn values(&self) -> Option<&wgpu::Buffer> {
         self.outputs[3].as_ref()
     }
+
+    /// What [`skin`](Self::skin) held before the last frame, laid out as it is: what motion vectors are measured from. `None`
+    /// where it was not asked for, or skin matrices were not.
+    ///
+    /// A frame that is a step from one tick to another first copies here what the skin matrices are, whatever tick that was
+    /// of; a frame whose step goes nowhere, as the first does and one after a cut, copies here what they have become, so that
+    /// nothing moves. An instance that a frame does not pose, since it is not listed or not due, stands still: both hold the
+    /// same. When it is posed again, it moves from the pose that it last had, however old. Each recording counts as a frame.
+    pub fn previous_skin(&self) -> Option<&wgpu::Buffer> {
+        self.previous_skin.as_ref()
+    }
+
+    /// The list of the instances that are seen, for a culling pass to fill; `None` where it was not asked for.
+    ///
+    /// A `u32`, the number of entries, and from byte 4 on that many [`SeenEntry`](record::SeenEntry)s of three `u32`: the
+    /// instance's place in the chunk, how many joints are sampled, level by level from the roots (`0xffffffff`: all), and every
+    /// how many frames it is posed (0 and 1: each). There is room for as many entries as the chunk has instances; a greater
+    /// number counts as that many. It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins with nobody listed, and
+    /// keeps what it holds from frame to frame.
+    pub fn seen(&self) -> Option<&wgpu::Buffer> {
+        self.seen.as_ref().map(|seen| &seen.list)
+    }
 }
 
-/// Adds the chunks of a group of instances.
+/// Adds the chunks of a group of instances to a crowd.
 fn push_chunks(
     device: &wgpu::Device,
     library: &GpuLibrary,
     packed: &PackedCrowd,
     group: &Group,
     outputs: Outputs,
-    frame: &wgpu::Buffer,
-    chunks: &mut Vec<Chunk>,
+    crowd: &mut GpuCrowd,
 ) -> Result<(), Error> {
+    let GpuCrowd { chunks, frame, options, .. } = crowd;
     let skeleton = &library.packing.skeletons[group.skeleton.index()].record;
     let layout = Layout::new(skeleton, outputs);
     let variant = Variant::for_joints(skeleton.joint_count);
@@ -208,18 +312,22 @@ fn push_chunks(
             first_value: layout.first_value as u32,
             value_count: layout.values as u32,
             layer_count,
+            instances_per_group,
         };
-        let batch = filled_buffer(device, "posse batch", bytemuck::bytes_of(&batch), wgpu::BufferUsages::UNIFORM)?;
-        let buffers = strides.map(|stride| output_buffer(device, 4 * (stride * count) as u64));
+        let batch = filled_buffer(device, "posse batch", bytemuck::bytes_of(&batch), Usages::UNIFORM)?;
+        let buffers = strides.map(|stride| output_buffer(device, 4 * (stride * count) as u64, Usages::empty()));
+        let seen = match options.seen {
+            true => Some(Seen::new(device, library, frame, &batch, count as u32)?),
+            false => None,
+        };
+        // Where nobody asks who is due, anything may be bound.
+        let due = seen.as_ref().map_or(&library.words, |seen| &seen.due);
         let [local, model, skin, values] = &buffers;
-        let bound = [&library.words, &library.values, &layers, frame, &batch, local, model, skin, values];
-        let entries: Vec<_> = (0..).zip(bound).map(|(binding, buffer)| entry(binding, buffer)).collect();
-        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("posse pose"),
-            layout: &library.layout,
-            entries: &entries,
-        });
+        let bound = [&library.words, &library.values, &layers, frame, &batch, local, model, skin, values, due];
+        let bind_group = bind_group(device, &library.layout, &bound);
         let wanted = layout.strides();
+        let previous_size = (options.previous_skin && layout.skin > 0).then_some(skin.size());
+        let previous_skin = previous_size.map(|size| output_buffer(device, size, Usages::COPY_DST));
         let mut index = 0;
         let outputs = buffers.map(|buffer| {
             index += 1;
@@ -231,6 +339,8 @@ fn push_chunks(
             instances: packed.order[range].to_vec(),
             layout,
             outputs,
+            previous_skin,
+            seen,
             pipeline: pipeline.clone(),
             bind_group,
             workgroups: (groups.min(groups_per_row), groups.div_ceil(groups_per_row)),
@@ -239,15 +349,11 @@ fn push_chunks(
     Ok(())
 }
 
-fn output_buffer(device: &wgpu::Device, size: u64) -> wgpu::Buffer {
+fn output_buffer(device: &wgpu::Device, size: u64, more: Usages) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("posse output"),
         size: size.max(16),
-        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC,
+        usage: Usages::STORAGE | Usages::VERTEX | Usages::COPY_SRC | more,
         mapped_at_creation: false,
     })
-}
-
-fn entry(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
-    wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }
 }

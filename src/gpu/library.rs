@@ -1,10 +1,10 @@
 //! A library on the GPU: what never changes, and the pipelines.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use crate::error::Error;
+use crate::gpu::seen::SeenKernels;
 use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, VARIANTS, Variant};
-use crate::model::interpolator::Interpolator;
 use crate::pack::library::Packing;
 
 /// What a binding of the kernel is.
@@ -19,7 +19,7 @@ pub(super) enum Binding {
 }
 
 /// The bindings of the kernel's only group, in order, by the names that WGSL gives them.
-pub(super) const BINDINGS: [(&str, Binding); 9] = [
+pub(super) const BINDINGS: [(&str, Binding); 10] = [
     ("words", Binding::Read),
     ("values", Binding::Read),
     ("layers", Binding::Read),
@@ -29,6 +29,7 @@ pub(super) const BINDINGS: [(&str, Binding); 9] = [
     ("model_out", Binding::Write),
     ("skin_out", Binding::Write),
     ("values_out", Binding::Write),
+    ("due", Binding::Read),
 ];
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
@@ -42,6 +43,7 @@ pub struct GpuLibrary {
     pub(super) layout: wgpu::BindGroupLayout,
     /// By kernel, one for each of [`VARIANTS`] that was asked for.
     pipelines: [[OnceLock<wgpu::ComputePipeline>; VARIANTS.len()]; 2],
+    seen_kernels: OnceLock<SeenKernels>,
 }
 
 impl GpuLibrary {
@@ -56,11 +58,11 @@ impl GpuLibrary {
         let scopes = Scopes::push(device);
         let words = upload(device, "posse words", bytemuck::cast_slice(&packing.arrays.words));
         let values = upload(device, "posse values", bytemuck::cast_slice(&packing.arrays.values));
-        let layout = bind_group_layout(device);
+        let layout = bind_group_layout(device, &BINDINGS);
         scopes.pop()?;
         let (words, values) = (words?, values?);
         let pipelines = [const { [const { OnceLock::new() }; VARIANTS.len()] }; 2];
-        let library = Self { packing, words, values, layout, pipelines };
+        let library = Self { packing, words, values, layout, pipelines, seen_kernels: OnceLock::new() };
         // The kernel that mixes is made when the first crowd asks for it.
         for skeleton in &library.packing.skeletons {
             library.pipeline(device, Kernel::Plain, Variant::for_joints(skeleton.record.joint_count))?;
@@ -79,8 +81,18 @@ impl GpuLibrary {
         if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }
-        let made = pipeline(device, &self.layout, kernel, &VARIANTS[variant], &self.packing.interpolators)?;
+        let composed = Composed::pose(kernel, &VARIANTS[variant], &self.packing.interpolators);
+        let made = pipeline(device, &self.layout, &composed.compile(device)?, POSE_ENTRY)?;
         Ok(place.get_or_init(|| made).clone())
+    }
+
+    /// The kernels for crowds of which only what is seen is posed, made where they are not there yet.
+    pub(super) fn seen_kernels(&self, device: &wgpu::Device) -> Result<&SeenKernels, Error> {
+        if let Some(ready) = self.seen_kernels.get() {
+            return Ok(ready);
+        }
+        let made = SeenKernels::new(device)?;
+        Ok(self.seen_kernels.get_or_init(|| made))
     }
 }
 
@@ -123,8 +135,8 @@ pub(super) fn filled_buffer(
     Ok(buffer)
 }
 
-/// The layout of the kernel's only group.
-pub(super) fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+/// The layout of a kernel's only group.
+pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Binding)]) -> wgpu::BindGroupLayout {
     let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
         binding: index as u32,
         visibility: wgpu::ShaderStages::COMPUTE,
@@ -139,19 +151,30 @@ pub(super) fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout 
         },
         count: None,
     };
-    let entries: Vec<_> = BINDINGS.iter().enumerate().map(entry).collect();
+    let entries: Vec<_> = bindings.iter().enumerate().map(entry).collect();
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse pose"), entries: &entries })
 }
 
-/// Builds the fused pass in one of its forms.
+/// Binds buffers, in the order of the bindings.
+pub(super) fn bind_group(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    buffers: &[&wgpu::Buffer],
+) -> wgpu::BindGroup {
+    let entries = (0..).zip(buffers);
+    let entries: Vec<_> = entries
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse pose"), layout, entries: &entries })
+}
+
+/// Builds the pipeline of an entry point.
 pub(super) fn pipeline(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
-    kernel: Kernel,
-    variant: &Variant,
-    interpolators: &[Arc<dyn Interpolator>],
+    module: &wgpu::ShaderModule,
+    entry_point: &str,
 ) -> Result<wgpu::ComputePipeline, Error> {
-    let module = Composed::pose(kernel, variant, interpolators).compile(device)?;
     let scopes = Scopes::push(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("posse pose"),
@@ -159,10 +182,10 @@ pub(super) fn pipeline(
         immediate_size: 0,
     });
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some("posse pose"),
+        label: Some(&format!("posse {entry_point}")),
         layout: Some(&layout),
-        module: &module,
-        entry_point: Some(POSE_ENTRY),
+        module,
+        entry_point: Some(entry_point),
         compilation_options: wgpu::PipelineCompilationOptions {
             // Every place is written before it is read.
             zero_initialize_workgroup_memory: false,

@@ -11,6 +11,7 @@ pub mod headless;
 mod interpolators;
 pub mod library;
 mod readback;
+mod seen;
 mod shader;
 pub mod stopwatch;
 

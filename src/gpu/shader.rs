@@ -24,8 +24,9 @@ macro_rules! module {
     };
 }
 
+const RECORDS: Module = module!("shared/records.wgsl");
 const SHARED: [Module; 9] = [
-    module!("shared/records.wgsl"),
+    RECORDS,
     module!("shared/phase.wgsl"),
     module!("shared/ease.wgsl"),
     module!("shared/search.wgsl"),
@@ -40,9 +41,14 @@ const JOINTS_IN_STORAGE: Module = module!("shared/joints_in_storage.wgsl");
 const COMMON: Module = module!("pose_common.wgsl");
 const POSE: Module = module!("pose.wgsl");
 const POSE_LAYERS: Module = module!("pose_layers.wgsl");
+const SEEN: Module = module!("seen.wgsl");
 
 /// Name of the entry point of the fused pass.
 pub const POSE_ENTRY: &str = "pose";
+/// Names of the entry points that find out what is due, and how large the dispatch for it is.
+pub const SEEN_ENTRIES: [&str; 2] = ["seen_collect", "seen_measure"];
+/// Invocations of a workgroup of the first of them.
+pub const SEEN_WORKGROUP_SIZE: u32 = 64;
 
 /// Which kernel of the fused pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +139,12 @@ impl Composed {
         let choice = Module { file: "choice of an interpolator".into(), text: choice };
         let entry = if kernel == Kernel::Plain { POSE } else { POSE_LAYERS };
         Self::new(code, SHARED.into_iter().chain([joints, COMMON, entry]).chain(custom).chain([choice]))
+    }
+
+    /// The kernels that come before the fused pass where only what is seen is posed.
+    pub fn seen() -> Self {
+        let constants = format!("const SEEN_WORKGROUP_SIZE: u32 = {SEEN_WORKGROUP_SIZE}u;\n");
+        Self::new(constants, [RECORDS, SEEN].into_iter())
     }
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {

@@ -191,12 +191,12 @@ record! {
         rest_clip: u32,
         /// Words: for each number of morph weights and properties the joint that it belongs to, or one of the kinds below.
         value_kinds: u32,
+        /// Words: the joints level by level, roots first, those of a level in their order.
+        levels: u32,
         /// Fills the record to a multiple of 16 bytes, as a uniform needs.
         reserved_0: u32,
         /// As above.
         reserved_1: u32,
-        /// As above.
-        reserved_2: u32,
     }
 }
 
@@ -364,6 +364,8 @@ record! {
         value_count: u32,
         /// Layers an instance has records of.
         layer_count: u32,
+        /// Instances of a workgroup.
+        instances_per_group: u32,
     }
 }
 
@@ -378,6 +380,27 @@ record! {
         from_low: u32,
         /// Upper half.
         from_high: u32,
+        /// Whether only those instances are posed that are listed as seen: 1, else 0.
+        seen_only: u32,
+        /// The number of the frame, by which listed instances are due or not.
+        number: u32,
+        /// Fills the record to a multiple of 16 bytes, as a uniform needs.
+        reserved_0: u32,
+        /// As above.
+        reserved_1: u32,
+    }
+}
+
+record! {
+    /// An instance that is seen, in the list of a chunk that a culling pass fills.
+    SeenEntry {
+        /// Its place in the chunk. An entry with a place beyond the last is skipped.
+        place: u32,
+        /// How many joints are sampled, level by level from the roots; the others keep their rest pose towards their
+        /// parents. As many as there are, or more: all.
+        joints: u32,
+        /// It is posed in each frame where its place and the frame's number add up to a multiple of this. 0 and 1: in each.
+        divider: u32,
     }
 }
 
@@ -389,11 +412,16 @@ impl Channel {
 }
 
 impl Frame {
-    /// The frame of a step.
+    /// The frame of a step, in which all instances are posed.
     pub fn new(step: Step) -> Self {
         let halves = |tick: Ticks| (tick.0 as u32, (tick.0 >> 32) as u32);
         let ((now_low, now_high), (from_low, from_high)) = (halves(step.to), halves(step.from));
-        Self { now_low, now_high, from_low, from_high }
+        Self { now_low, now_high, from_low, from_high, ..Self::default() }
+    }
+
+    /// The frame of a step, in which those instances are posed that are listed and due by the frame's number.
+    pub fn seen(step: Step, number: u32) -> Self {
+        Self { seen_only: 1, number, ..Self::new(step) }
     }
 
     /// The step.

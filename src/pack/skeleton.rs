@@ -34,10 +34,18 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
         timeline_count: 0,
         rest_clip: 0,
         value_kinds: pack_value_kinds(arrays, skeleton),
+        levels: pack_levels(arrays, skeleton),
         reserved_0: 0,
         reserved_1: 0,
-        reserved_2: 0,
     }
+}
+
+/// The joints level by level, so that the first of them are the coarsest: each comes after its parent.
+fn pack_levels(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
+    let depths = skeleton.depths();
+    let mut joints: Vec<u32> = (0..depths.len() as u32).collect();
+    joints.sort_by_key(|&joint| depths[joint as usize]);
+    arrays.push_records(&joints)
 }
 
 /// For each number of morph weights and properties what it belongs to.
@@ -60,7 +68,7 @@ pub fn sizes(skeleton: &Skeleton, skins: &[&Skin]) -> Sizes {
     let skin_joints: usize = skins.iter().map(|skin| skin.joints.len()).sum();
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0)) as usize;
     let numbers = skeleton.weight_count() + skeleton.property_width();
-    Sizes { words: (rounds + 1) * joints + skin_joints + numbers, values: 6 * joints + 3 * skin_joints }
+    Sizes { words: (rounds + 2) * joints + skin_joints + numbers, values: 6 * joints + 3 * skin_joints }
 }
 
 /// Rounds after which a joint of this depth has met its root.

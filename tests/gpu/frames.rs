@@ -84,7 +84,7 @@ fn two_frames_in_one_submission_do_not_disturb_each_other() {
 fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
     // `encode` is given no queue, so that what reaches the device is in the encoder: the frame's record, and nothing by
     // instance.
-    assert_eq!(size_of::<Frame>(), 16);
+    assert_eq!(size_of::<Frame>(), 32);
     let library = demo::rig(20, 30, 4).unwrap();
     let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
     let mut crowd = Crowd::new();

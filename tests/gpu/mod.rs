@@ -8,6 +8,8 @@ mod frames;
 mod limits;
 /// Rigs at the borders between the kernel's forms, of all shapes, and crowds that mix them.
 mod rigs;
+/// Only what is seen: lists on the GPU, dividers, fewer joints, and the matrices of the frame before.
+mod seen;
 /// What frames upload, counted.
 mod uploads;
 
