@@ -5,6 +5,7 @@
 mod blend;
 mod ease;
 pub mod engine;
+mod events;
 mod hierarchy;
 mod layers;
 mod matrix;

@@ -3,12 +3,16 @@
 
 use wgpu::naga;
 
+use crate::gpu::events;
 use crate::gpu::library::{BINDINGS, Binding, GpuLibrary};
-use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, VARIANTS, Variant};
+use crate::gpu::shader::{Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, Kernel, POSE_ENTRY, VARIANTS, Variant};
 use crate::pack::record::{self, Field};
 
 fn parse(kernel: Kernel, variant: &Variant) -> naga::Module {
-    let composed = Composed::pose(kernel, variant, &[]);
+    parse_composed(Composed::pose(kernel, variant, &[]))
+}
+
+fn parse_composed(composed: Composed) -> naga::Module {
     naga::front::wgsl::parse_str(&composed.code).unwrap_or_else(|error| {
         let line = error.location(&composed.code).map_or(0, |location| location.line_number);
         panic!("{:?}: {}", composed.locate(line), error.emit_to_string(&composed.code))
@@ -59,7 +63,20 @@ fn records_are_the_same_in_rust_and_wgsl() {
             [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
         };
     }
-    let faults: Vec<String> = faults!(Skeleton, Clip, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame);
+    let faults: Vec<String> = faults!(
+        Skeleton,
+        Clip,
+        Timeline,
+        Mapping,
+        Channel,
+        ValueChannel,
+        Layer,
+        Batch,
+        Frame,
+        EventBatch,
+        Occurrence,
+        EventCount
+    );
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
@@ -114,33 +131,51 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
     for (kernel, variant) in
         [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
     {
-        let module = parse(kernel, variant);
-        let entry = &module.entry_points[0];
-        assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, POSE_ENTRY));
-        assert_eq!(entry.workgroup_size, [variant.workgroup_size, 1, 1]);
-        let mut bindings: Vec<(u32, u32, String, Binding)> = Vec::new();
-        let mut workgroup_bytes = 0;
-        for (_, global) in module.global_variables.iter() {
-            let kind = match global.space {
-                naga::AddressSpace::Uniform => Binding::Uniform,
-                naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
-                naga::AddressSpace::Storage { .. } => Binding::Read,
-                naga::AddressSpace::WorkGroup => {
-                    workgroup_bytes += module.types[global.ty].inner.size(module.to_ctx());
-                    continue;
-                }
-                other => panic!("{other:?}"),
-            };
-            let place = global.binding.expect("a binding");
-            bindings.push((place.group, place.binding, global.name.clone().unwrap_or_default(), kind));
-        }
-        bindings.sort_by_key(|binding| binding.1);
-        let expected: Vec<_> = (0..).zip(BINDINGS).map(|(at, (name, kind))| (0, at, name.to_string(), kind)).collect();
-        assert_eq!(bindings, expected);
-        let limits = wgpu::Limits::default();
-        assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {variant:?}");
-        assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
+        assert_kernel(&parse(kernel, variant), POSE_ENTRY, variant.workgroup_size, &BINDINGS);
     }
+    assert_kernel(&parse_composed(Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &events::BINDINGS);
+}
+
+fn assert_kernel(module: &naga::Module, name: &str, workgroup_size: u32, expected: &[(&str, Binding)]) {
+    let entry = &module.entry_points[0];
+    assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, name));
+    assert_eq!(entry.workgroup_size, [workgroup_size, 1, 1]);
+    let mut bindings: Vec<(u32, u32, String, Binding)> = Vec::new();
+    let mut workgroup_bytes = 0;
+    for (_, global) in module.global_variables.iter() {
+        let kind = match global.space {
+            naga::AddressSpace::Uniform => Binding::Uniform,
+            naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
+            naga::AddressSpace::Storage { .. } => Binding::Read,
+            naga::AddressSpace::WorkGroup => {
+                workgroup_bytes += module.types[global.ty].inner.size(module.to_ctx());
+                continue;
+            }
+            other => panic!("{other:?}"),
+        };
+        let place = global.binding.expect("a binding");
+        bindings.push((place.group, place.binding, global.name.clone().unwrap_or_default(), kind));
+    }
+    bindings.sort_by_key(|binding| binding.1);
+    let expected: Vec<_> = (0..).zip(expected).map(|(at, (name, kind))| (0, at, name.to_string(), *kind)).collect();
+    assert_eq!(bindings, expected);
+    let limits = wgpu::Limits::default();
+    assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes");
+    assert!(workgroup_size <= limits.max_compute_invocations_per_workgroup);
+}
+
+#[test]
+fn a_list_of_events_begins_with_their_count() {
+    let module = parse_composed(Composed::events());
+    let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("EventList")).unwrap();
+    let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
+    let found: Vec<_> =
+        members.iter().map(|member| (member.name.as_deref().unwrap(), member.offset as usize)).collect();
+    let fields = record::EventCount::FIELDS.iter().map(|field| (field.name, field.offset));
+    assert_eq!(found, fields.chain([("occurrences", size_of::<record::EventCount>())]).collect::<Vec<_>>());
+    let occurrences = &module.types[members[4].ty].inner;
+    let naga::TypeInner::Array { stride, .. } = occurrences else { panic!("{occurrences:?}") };
+    assert_eq!(*stride as usize, size_of::<record::Occurrence>());
 }
 
 #[test]

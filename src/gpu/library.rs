@@ -42,6 +42,8 @@ pub struct GpuLibrary {
     pub(super) layout: wgpu::BindGroupLayout,
     /// By kernel, one for each of [`VARIANTS`] that was asked for.
     pipelines: [[OnceLock<wgpu::ComputePipeline>; VARIANTS.len()]; 2],
+    /// The kernel that lists events and the layout of its group, made when the first crowd asks for them.
+    pub(super) events: OnceLock<(wgpu::ComputePipeline, wgpu::BindGroupLayout)>,
 }
 
 impl GpuLibrary {
@@ -60,7 +62,7 @@ impl GpuLibrary {
         scopes.pop()?;
         let (words, values) = (words?, values?);
         let pipelines = [const { [const { OnceLock::new() }; VARIANTS.len()] }; 2];
-        let library = Self { packing, words, values, layout, pipelines };
+        let library = Self { packing, words, values, layout, pipelines, events: OnceLock::new() };
         // The kernel that mixes is made when the first crowd asks for it.
         for skeleton in &library.packing.skeletons {
             library.pipeline(device, Kernel::Plain, Variant::for_joints(skeleton.record.joint_count))?;
@@ -125,6 +127,15 @@ pub(super) fn filled_buffer(
 
 /// The layout of the kernel's only group.
 pub(super) fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    bind_group_layout_of(device, "posse pose", &BINDINGS)
+}
+
+/// The layout of a group of these bindings.
+pub(super) fn bind_group_layout_of(
+    device: &wgpu::Device,
+    label: &str,
+    bindings: &[(&str, Binding)],
+) -> wgpu::BindGroupLayout {
     let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
         binding: index as u32,
         visibility: wgpu::ShaderStages::COMPUTE,
@@ -139,8 +150,8 @@ pub(super) fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout 
         },
         count: None,
     };
-    let entries: Vec<_> = BINDINGS.iter().enumerate().map(entry).collect();
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse pose"), entries: &entries })
+    let entries: Vec<_> = bindings.iter().enumerate().map(entry).collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
 }
 
 /// Builds the fused pass in one of its forms.
@@ -153,24 +164,35 @@ pub(super) fn pipeline(
 ) -> Result<wgpu::ComputePipeline, Error> {
     let module = Composed::pose(kernel, variant, interpolators).compile(device)?;
     let scopes = Scopes::push(device);
+    let pipeline = compute_pipeline(device, "posse pose", layout, &module, POSE_ENTRY);
+    scopes.pop().map(|()| pipeline)
+}
+
+/// Builds a kernel of one group.
+pub(super) fn compute_pipeline(
+    device: &wgpu::Device,
+    label: &str,
+    layout: &wgpu::BindGroupLayout,
+    module: &wgpu::ShaderModule,
+    entry_point: &str,
+) -> wgpu::ComputePipeline {
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("posse pose"),
+        label: Some(label),
         bind_group_layouts: &[Some(layout)],
         immediate_size: 0,
     });
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some("posse pose"),
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(label),
         layout: Some(&layout),
-        module: &module,
-        entry_point: Some(POSE_ENTRY),
+        module,
+        entry_point: Some(entry_point),
         compilation_options: wgpu::PipelineCompilationOptions {
             // Every place is written before it is read.
             zero_initialize_workgroup_memory: false,
             ..Default::default()
         },
         cache: None,
-    });
-    scopes.pop().map(|()| pipeline)
+    })
 }
 
 /// Catches what a device reports, instead of the panic that is wgpu's default.

@@ -25,8 +25,8 @@ macro_rules! module {
 }
 
 const SHARED: [Module; 9] = [
-    module!("shared/records.wgsl"),
-    module!("shared/phase.wgsl"),
+    RECORDS,
+    PHASE,
     module!("shared/ease.wgsl"),
     module!("shared/search.wgsl"),
     module!("shared/quat.wgsl"),
@@ -35,14 +35,22 @@ const SHARED: [Module; 9] = [
     module!("shared/blend.wgsl"),
     module!("shared/hierarchy.wgsl"),
 ];
+const RECORDS: Module = module!("shared/records.wgsl");
+const PHASE: Module = module!("shared/phase.wgsl");
 const JOINTS_IN_WORKGROUP: Module = module!("shared/joints_in_workgroup.wgsl");
 const JOINTS_IN_STORAGE: Module = module!("shared/joints_in_storage.wgsl");
 const COMMON: Module = module!("pose_common.wgsl");
 const POSE: Module = module!("pose.wgsl");
 const POSE_LAYERS: Module = module!("pose_layers.wgsl");
 
+const EVENTS: Module = module!("events.wgsl");
+
 /// Name of the entry point of the fused pass.
 pub const POSE_ENTRY: &str = "pose";
+/// Name of the entry point of the kernel that lists events.
+pub const EVENTS_ENTRY: &str = "find_events";
+/// Invocations of a workgroup of that kernel.
+pub const EVENTS_WORKGROUP_SIZE: u32 = 64;
 
 /// Which kernel of the fused pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +141,14 @@ impl Composed {
         let choice = Module { file: "choice of an interpolator".into(), text: choice };
         let entry = if kernel == Kernel::Plain { POSE } else { POSE_LAYERS };
         Self::new(code, SHARED.into_iter().chain([joints, COMMON, entry]).chain(custom).chain([choice]))
+    }
+
+    /// The kernel that lists events.
+    pub fn events() -> Self {
+        Self::new(
+            format!("const WORKGROUP_SIZE: u32 = {}u;\n", EVENTS_WORKGROUP_SIZE),
+            [RECORDS, PHASE, EVENTS].into_iter(),
+        )
     }
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {
