@@ -14,8 +14,8 @@ use crate::model::ticks::Ticks;
 /// A play that is nearer to an event than this part of a tick is on it: what rounding makes of a month of passes.
 const NEAR: f64 = 1.0 / 1024.0;
 
-/// Passes are numbered up to here, from where an `i64` does for twice as many.
-const MOST_PASSES: f64 = 1e18;
+/// Passes are numbered up to here, 2^62 either way: ages, of the shortest of clips.
+const MOST_PASSES: f64 = 4_611_686_018_427_387_904.0;
 
 /// What a crowd that was checked reaches in a step, with room for so many: the first instances take it first.
 pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -> EventList {
