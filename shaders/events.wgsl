@@ -77,6 +77,11 @@ fn events_list(layer: Layer, part: Part, interval: Interval, instance: u32, numb
     let count = part.last - part.first;
     let begin = events_progress(layer, interval.from_tick);
     let end = events_progress(layer, interval.to_tick);
+    let same_pass = all(begin.pass_index == end.pass_index);
+    if events_before(end.pass_index, begin.pass_index) || (same_pass && !phase_less(begin.reach, end.reach)) {
+        // Nothing is passed, or the clock is so far from the play's start that it has run over.
+        return;
+    }
     // The difference is right even where the numbers themselves have run over.
     var left = phase_subtract(events_reached(part, end), events_reached(part, begin));
     if phase_multiply(phase_subtract(end.pass_index, begin.pass_index).y, count).y != 0u {

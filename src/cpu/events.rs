@@ -43,6 +43,10 @@ pub fn of_layer(
     let Some(part) = Part::new(words, clip, layer) else { return };
     let Some((from, to)) = weighed(layer, step) else { return };
     let (begin, end) = (progress(layer, from), progress(layer, to));
+    if end <= begin {
+        // Nothing is passed, or the clock is so far from the play's start that it has run over.
+        return;
+    }
     // The difference is right even where the numbers themselves have run over.
     let mut left = part.reached(end).wrapping_sub(part.reached(begin));
     if (end.pass.wrapping_sub(begin.pass) as u64 >> 32) * part.count() as u64 >> 32 != 0 {
