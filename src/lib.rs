@@ -36,6 +36,8 @@
 //!   engine's.
 //! * There are two kernels: one for instances of a single plain layer, one that mixes. What mixing needs costs nobody else.
 //! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
+//! * The events that a step of the clock reaches are all there are, each with its tick, however long the step: what lies in
+//!   every pass is counted, not walked. [`player`] fires as Cocos Creator does, which goes through an end but once a frame.
 //! * Files are parsed by our own small structs, not by the `gltf` crate, which refuses channels without a node (and with them
 //!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
 //! * Meshopt decoding is our own and safe: the reference implementation needs a C++ compiler, which a machine with a Rust

@@ -49,7 +49,7 @@ pub fn of_layer(
     }
     // The difference is right even where the numbers themselves have run over.
     let mut left = part.reached(end).wrapping_sub(part.reached(begin));
-    if (end.pass.wrapping_sub(begin.pass) as u64 >> 32) * part.count() as u64 >> 32 != 0 {
+    if ((end.pass.wrapping_sub(begin.pass) as u64 >> 32) * part.count() as u64) >> 32 != 0 {
         left = 1 << 63;
     }
     let mut rank = part.rank(begin);
@@ -103,11 +103,10 @@ fn progress(layer: &Layer, tick: i64) -> Progress {
     }
     let [low, high] = [join(layer.passes_0, layer.passes_1), join(layer.passes_2, layer.passes_3)].map(u128::from);
     let count = u128::from(ticks.unsigned_abs());
-    // Units of 2^-64 passes, less than 2^62 of them whole.
-    let played = (count * low >> 32) + ((count * high & u128::from(u64::MAX)) << 32);
-    let many = count * high >> 64 + 30 != 0;
-    let whole = (count * high >> 64 << 32).saturating_add(played >> 64);
-    let played = if many || whole >= 1 << 62 { 1 << 126 } else { whole << 64 | played & u128::from(u64::MAX) };
+    // Passes in units of 2^-64, of which `high` makes 2^32 times as many; at most 2^62 whole ones.
+    let most = 1 << 126;
+    let (some, many) = ((count * low) >> 32, count * high);
+    let played = if many >= most >> 32 { most } else { most.min((many << 32) + some) };
     let near = (high << 64 | low) >> 42;
     let mut played = if ticks < 0 { -(played as i128) } else { played as i128 } + near as i128;
     if layer.clock & CLOCK_ENDLESS == 0 {
@@ -119,7 +118,7 @@ fn progress(layer: &Layer, tick: i64) -> Progress {
         played = played.clamp(-most, most);
     }
     let length = u128::from(join(layer.part_length_low, layer.part_length_high));
-    let way = (u128::from(played as u64) * length >> 64) as u64;
+    let way = ((u128::from(played as u64) * length) >> 64) as u64;
     Progress { pass: (played >> 64) as i64, reach: way + 1 }
 }
 

@@ -12,10 +12,11 @@ use crate::model::ticks::Ticks;
 /// * A mode that does not repeat reaches what lies where it begins at the tick of its start. One that does has been playing for
 ///   ever: where passes meet it reaches what lies at the end of the one and at the start of the next. After its last pass a play
 ///   reaches nothing.
-/// * Events outside the played part are never reached. Nor is anything by a layer at a fixed time, at rate 0, or of a clip or a
+/// * Events outside the played part, or the clip, are never reached. Nor is anything by a layer at a fixed time, at rate 0, or of a clip or a
 ///   part without a duration.
 /// * A layer counts only while it has a weight: where its own is 0 nothing is reached, nor up to a fade-in's start, nor from a
 ///   fade-out's end on. Masks do not matter.
+/// * Beyond 2^62 passes from its start, ages of the shortest of clips, a play reaches nothing.
 /// * A step that goes back, or nowhere, reaches nothing. Steps that follow one another reach together what one over all of them
 ///   does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

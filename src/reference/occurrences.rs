@@ -129,7 +129,8 @@ impl Play {
     /// The first tick at which a pass is so far on its way.
     fn tick(&self, pass: i64, way: f64) -> i128 {
         let ticks = (pass as f64).mul_add(self.length(), way) * self.pace;
-        i128::from(self.playback.start.0) + (ticks - NEAR).ceil() as i128
+        // Far beyond the clock's end where a pass takes ages.
+        i128::from(self.playback.start.0).saturating_add((ticks - NEAR).ceil() as i128)
     }
 
     /// The passes that meet a part of the clock, in runs.

@@ -7,6 +7,7 @@ use posse::{
 };
 
 use super::{NOW, lesser_gpu};
+use crate::occurrences::assert_same;
 use crate::support::each_engine::gpu;
 use crate::support::scenes::Numbers;
 
@@ -48,6 +49,14 @@ fn frame(from: i64) -> Step {
     Step { from: Ticks(NOW.0 + from), to: Ticks(NOW.0 + from + Ticks::PER_SECOND / 4) }
 }
 
+/// Records a step, runs it, and reads the list.
+fn list(gpu: &HeadlessGpu, events: &GpuEvents, step: Step) -> EventList {
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    events.encode(&gpu.device, &mut encoder, step);
+    gpu.queue.submit([encoder.finish()]);
+    events.read(&gpu.device, &gpu.queue).unwrap()
+}
+
 fn expected(library: &Library, crowd: &Crowd, step: Step) -> EventList {
     let list = CpuEngine::new(library).unwrap().evaluate_events(crowd, step, 1 << 20).unwrap();
     assert!(list.missed == 0 && !list.events.is_empty());
@@ -73,12 +82,12 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
     on_gpu.encode(device, &mut encoder, NOW);
     events.encode(device, &mut encoder, frame(1 << 30));
     queue.submit([encoder.finish()]);
-    assert_eq!(events.read(device, queue).unwrap(), expected(&library, &crowd, frame(1 << 30)));
+    assert_same(&events.read(device, queue).unwrap(), &expected(&library, &crowd, frame(1 << 30)), "the second");
     copy.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
     device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
     let bytes = copy.get_mapped_range(..).unwrap().to_vec();
     let first = expected(&library, &crowd, frame(0));
-    assert_eq!(GpuEvents::list(&bytes), first);
+    assert_same(&GpuEvents::list(&bytes), &first, "the first");
     // The buffer is what its documentation says: four words, then five for each event, in any order.
     let words: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
     assert_eq!(words[..4], [first.events.len() as u32, 0, 0, 0]);
@@ -100,37 +109,21 @@ fn a_step_costs_an_upload_of_one_clock() {
     let (library, crowd) = walkers(1000);
     let gpu = gpu();
     let (_, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();
-    let mut number = 0;
-    let mut create = || {
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        events.encode(&gpu.device, &mut encoder, frame(number << 24));
-        gpu.queue.submit([encoder.finish()]);
-        number += 1;
-        assert_eq!(
-            events.read(&gpu.device, &gpu.queue).unwrap(),
-            expected(&library, &crowd, frame((number - 1) << 24))
-        );
-    };
-    (0..3).for_each(|_| create());
+    for step in [0, 1 << 24, 1 << 25].map(frame) {
+        assert_same(&list(&gpu, &events, step), &expected(&library, &crowd, step), "");
+    }
 }
 
 #[test]
 fn a_crowd_in_several_buffers_on_a_device_that_allows_less_lists_the_same() {
     // 300 joints take 14,400 bytes of matrices an instance.
     let (library, crowd) = walkers(600);
-    let limits = wgpu::Limits {
-        max_storage_buffer_binding_size: 1 << 20,
-        max_buffer_size: 1 << 20,
-        ..wgpu::Limits::downlevel_defaults()
-    };
-    let limits = wgpu::Limits { max_storage_buffers_per_shader_stage: 8, ..limits };
+    let limits =
+        wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, max_buffer_size: 1 << 20, ..wgpu::Limits::default() };
     let gpu = lesser_gpu(limits);
     let (on_gpu, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();
     assert!(on_gpu.chunks().len() > 2, "{} chunks", on_gpu.chunks().len());
-    let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    events.encode(&gpu.device, &mut encoder, frame(0));
-    gpu.queue.submit([encoder.finish()]);
-    assert_eq!(events.read(&gpu.device, &gpu.queue).unwrap(), expected(&library, &crowd, frame(0)));
+    assert_same(&list(&gpu, &events, frame(0)), &expected(&library, &crowd, frame(0)), "");
     // A list larger than a binding is refused before anything is made.
     match listed(&gpu, &library, &crowd, 60_000) {
         Err(Error::Limit { needed, allowed, .. }) => assert_eq!((needed, allowed), (16 + 60_000 * 20, 1 << 20)),
@@ -145,10 +138,7 @@ fn more_layers_than_a_row_of_workgroups_holds_are_all_asked() {
     let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 60, ..wgpu::Limits::default() };
     let gpu = lesser_gpu(limits);
     let (_, events) = listed(&gpu, &library, &crowd, 100_000).unwrap();
-    let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    events.encode(&gpu.device, &mut encoder, frame(0));
-    gpu.queue.submit([encoder.finish()]);
-    assert_eq!(events.read(&gpu.device, &gpu.queue).unwrap(), expected(&library, &crowd, frame(0)));
+    assert_same(&list(&gpu, &events, frame(0)), &expected(&library, &crowd, frame(0)), "");
 }
 
 #[test]
@@ -158,10 +148,7 @@ fn a_list_that_overflows_keeps_real_events_and_counts_the_others() {
     let whole = expected(&library, &crowd, frame(0));
     for capacity in [0, 1, 100, whole.events.len() - 1, whole.events.len()] {
         let (_, events) = listed(&gpu, &library, &crowd, capacity).unwrap();
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        events.encode(&gpu.device, &mut encoder, frame(0));
-        gpu.queue.submit([encoder.finish()]);
-        let list = events.read(&gpu.device, &gpu.queue).unwrap();
+        let list = list(&gpu, &events, frame(0));
         assert_eq!((list.events.len(), list.missed as usize), (capacity, whole.events.len() - capacity));
         // Each is one of the whole list, and none is there twice.
         assert!(list.events.windows(2).all(|pair| pair[0] < pair[1]));
@@ -191,10 +178,7 @@ fn the_ends_of_the_clock_do_no_harm() {
     let (_, events) = listed(&gpu, &library, &crowd, 0).unwrap();
     for step in ends.iter().flat_map(|&from| ends.iter().map(move |&to| Step { from, to })) {
         let expected = CpuEngine::new(&library).unwrap().evaluate_events(&crowd, step, 0).unwrap();
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        events.encode(&gpu.device, &mut encoder, step);
-        gpu.queue.submit([encoder.finish()]);
-        assert_eq!(events.read(&gpu.device, &gpu.queue).unwrap(), expected, "{step:?}");
+        assert_same(&list(&gpu, &events, step), &expected, &format!("{step:?}"));
         posse::Reference::new(&library).evaluate_events(&crowd, step, 0).unwrap();
     }
 }
@@ -208,4 +192,17 @@ fn a_number_beyond_64_bits_is_said_to_be_that() {
     // A copy cut short.
     assert_eq!(head([9, 0, 0, 0]).events.len(), 0);
     assert_eq!(GpuEvents::list(&[1, 2, 3]), EventList::default());
+}
+
+#[test]
+fn a_lost_device_is_an_error_where_the_list_is_wanted() {
+    let (library, crowd) = walkers(10);
+    let gpu = lesser_gpu(wgpu::Limits::default());
+    let (_, events) = listed(&gpu, &library, &crowd, 100).unwrap();
+    gpu.device.destroy();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    events.encode(&gpu.device, &mut encoder, frame(0));
+    gpu.queue.submit([encoder.finish()]);
+    assert!(matches!(events.read(&gpu.device, &gpu.queue), Err(Error::Device(_))));
+    assert!(matches!(listed(&gpu, &library, &crowd, 100), Err(Error::Device(_))));
 }
