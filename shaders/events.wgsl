@@ -90,7 +90,9 @@ fn events_list(layer: Layer, part: Part, interval: Interval, instance: u32, numb
     var pass_index = begin.pass_index;
     var rank = events_rank(part, begin);
     var tick = interval.from_tick;
-    while any(left != vec2(0u)) && !events_before(end.pass_index, pass_index) {
+    // No invocation takes long, however far the leap: a software renderer ends loops of 65,535 rounds, all told.
+    var room = LAYER_CAPACITY;
+    while room > 0u && any(left != vec2(0u)) && !events_before(end.pass_index, pass_index) {
         if rank >= count {
             pass_index = phase_add(pass_index, vec2(1u, 0u));
             rank = events_skipped(part, pass_index);
@@ -111,6 +113,7 @@ fn events_list(layer: Layer, part: Part, interval: Interval, instance: u32, numb
         // The next may be at the same tick.
         tick = phase_subtract(tick, vec2(1u, 0u));
         rank += 1u;
+        room -= 1u;
         left = phase_subtract(left, vec2(1u, 0u));
     }
     events_miss(left);

@@ -338,6 +338,38 @@ fn what_finds_no_room_is_counted() {
 }
 
 #[test]
+fn of_one_layer_the_first_256_are_listed() {
+    let (library, skeleton, ids) = calls(&[(1.0, &[0.25]), (1e-3, &[0.0, 5e-4]), (1e-3, &[1e-3])]);
+    let mut crowd = Crowd::new();
+    let modes = [(0, WrapMode::Loop), (1, WrapMode::Loop), (2, WrapMode::PingPong)];
+    let layers = modes.map(|(clip, wrap)| Layer::new(ids[clip], LayerTime::Playing(playing(wrap, 1.0))));
+    crowd.push(skeleton, &layers[..1]).unwrap();
+    let seconds: Vec<i64> = (0..256).map(|pass| pass * SECOND + SECOND / 4).collect();
+    each_engine(&library, |engine| {
+        let found = engine.evaluate_events(&crowd, step(0.0, 1000.0), 10_000).unwrap();
+        let ticks: Vec<i64> = found.events.iter().map(|found| found.tick.0).collect();
+        assert_eq!((&ticks, found.missed), (&seconds, 744), "{}", engine.engine());
+    });
+    // Layers of most different loops, side by side, over a month.
+    for instance in 0..200 {
+        crowd.push(skeleton, &[layers[instance % 3], layers[instance / 3 % 3]]).unwrap();
+    }
+    let mut answers = Vec::new();
+    each_engine(&library, |engine| {
+        let month = Step { from: Ticks(0), to: Ticks(30 * DAY) };
+        answers.push(engine.evaluate_events(&crowd, month, 1 << 20).unwrap());
+    });
+    assert_eq!(answers[0].events.len(), 401 * 256);
+    for answer in &answers[1..] {
+        assert_same(answer, &answers[1], "a month");
+        assert_eq!(answer.missed, answers[0].missed);
+        // The reference has another tick where an f64 is beside the tick that is meant, and no more than one off.
+        let apart = answer.events.iter().zip(&answers[0].events).map(|(a, b)| (a.tick.0 - b.tick.0).abs());
+        assert!(apart.max() <= Some(1));
+    }
+}
+
+#[test]
 fn a_leap_over_a_month_of_short_passes_is_over_at_once() {
     // A pass a millisecond at rate 1, ten million a second at rate 10,000.
     let (library, skeleton, ids) = calls(&[(1e-3, &[0.0, 5e-4, 1e-3])]);
@@ -375,7 +407,7 @@ fn random(seed: u64, now: i64) -> (Library, Crowd) {
     let skeletons = [0; 2].map(|_| library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap()));
     let mut clips: [Vec<ClipId>; 2] = [Vec::new(), Vec::new()];
     for number in 0..12 {
-        let length = [1.0, 0.1, numbers.within(0.01, 3.0), numbers.within(0.2, 30.0)][numbers.below(4)];
+        let length = [1.0, 0.1, numbers.within(0.1, 3.0), numbers.within(0.2, 30.0)][numbers.below(4)];
         let mut times: Vec<f64> = (0..numbers.below(9)).map(|_| numbers.within(-0.1 * length, 1.1 * length)).collect();
         times.extend([0.0, length, 0.5 * length, 0.5 * length].into_iter().take(numbers.below(5)));
         times.sort_by(f64::total_cmp);
@@ -429,7 +461,7 @@ fn random_crowds_reach_the_same_on_every_engine() {
     for seed in 0..6 {
         let now = [0, DAY, 30 * DAY][seed as usize % 3] + 12_345;
         let (library, crowd) = random(seed, now);
-        for length in [17_476, 3 * SECOND] {
+        for length in [17_476, SECOND / 2] {
             let step = Step { from: Ticks(now), to: Ticks(now + length) };
             let mut answers: Vec<(&str, EventList)> = Vec::new();
             each_engine(&library, |engine| {
@@ -459,7 +491,7 @@ fn random_crowds_reach_the_same_on_every_engine() {
             total += found.len();
         }
     }
-    assert!(total > 2000, "only {total} events");
+    assert!(total > 1000, "only {total} events");
 }
 
 #[test]
@@ -468,10 +500,10 @@ fn steps_that_follow_one_another_reach_what_one_over_all_does() {
     let (library, crowd) = random(77, now);
     let mut numbers = Numbers::new(7);
     let mut ends = vec![now];
-    while ends[ends.len() - 1] < now + 2 * SECOND {
+    while ends[ends.len() - 1] < now + SECOND / 2 {
         // Frames, single ticks, and leaps.
         let next = [1, 1, 17_476, numbers.below(100_000) as i64 + 1][numbers.below(4)];
-        ends.push((ends[ends.len() - 1] + next).min(now + 2 * SECOND));
+        ends.push((ends[ends.len() - 1] + next).min(now + SECOND / 2));
     }
     each_engine(&library, |engine| {
         let mut over = |from: i64, to: i64| {
@@ -479,9 +511,9 @@ fn steps_that_follow_one_another_reach_what_one_over_all_does() {
             assert_eq!(list.missed, 0);
             list.events
         };
-        let whole = over(now, now + 2 * SECOND);
+        let whole = over(now, now + SECOND / 2);
         let parts: Vec<Occurrence> = ends.windows(2).flat_map(|ends| over(ends[0], ends[1])).collect();
-        assert!(whole.len() > 500, "only {} events", whole.len());
+        assert!(whole.len() > 200, "only {} events", whole.len());
         assert_eq!(parts, whole);
     });
 }

@@ -52,6 +52,7 @@ pub fn of_layer(
     if ((end.pass.wrapping_sub(begin.pass) as u64 >> 32) * part.count() as u64) >> 32 != 0 {
         left = 1 << 63;
     }
+    let capacity = capacity.min(list.events.len() + EventList::MOST_OF_LAYER);
     let mut rank = part.rank(begin);
     let mut tick = from;
     for pass in begin.pass..=end.pass {

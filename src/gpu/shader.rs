@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::gpu::interpolators;
 use crate::model::interpolator::Interpolator;
+use crate::model::occurrence::EventList;
 
 /// A shader file, or a text that stands for one.
 #[derive(Debug, Clone)]
@@ -145,10 +146,9 @@ impl Composed {
 
     /// The kernel that lists events.
     pub fn events() -> Self {
-        Self::new(
-            format!("const WORKGROUP_SIZE: u32 = {}u;\n", EVENTS_WORKGROUP_SIZE),
-            [RECORDS, PHASE, EVENTS].into_iter(),
-        )
+        let (workgroup, layer) = (EVENTS_WORKGROUP_SIZE, EventList::MOST_OF_LAYER);
+        let constants = format!("const WORKGROUP_SIZE: u32 = {workgroup}u;\nconst LAYER_CAPACITY: u32 = {layer}u;\n");
+        Self::new(constants, [RECORDS, PHASE, EVENTS].into_iter())
     }
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {

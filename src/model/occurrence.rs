@@ -32,10 +32,18 @@ pub struct Occurrence {
 }
 
 /// What a crowd has reached in a step: as much of it as there was room for.
+///
+/// Of one layer the first [`MOST_OF_LAYER`](Self::MOST_OF_LAYER) of a step find room, whatever the list has left: more than
+/// any frame has. Who leaps over minutes, and wants all, goes in several steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventList {
     /// Those that found room, by tick, then instance, layer and event.
     pub events: Vec<Occurrence>,
     /// How many did not; `u64::MAX` stands for that many or more.
     pub missed: u64,
+}
+
+impl EventList {
+    /// How many events of one layer are listed in a step; those after them are counted.
+    pub const MOST_OF_LAYER: usize = 256;
 }

@@ -22,7 +22,7 @@ pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -
     let mut list = EventList::default();
     for instance in 0..crowd.len() {
         for (number, layer) in crowd.layers(instance).iter().enumerate() {
-            let room = capacity - list.events.len();
+            let room = (capacity - list.events.len()).min(EventList::MOST_OF_LAYER);
             let (reached, missed) = of_layer(library.clip(layer.clip), layer, step, room);
             let occurrence = |(tick, event)| Occurrence { tick, instance, layer: number, event };
             list.events.extend(reached.into_iter().map(occurrence));
