@@ -165,3 +165,30 @@ fn partition(count: i64, holds: impl Fn(i64) -> bool) -> i64 {
     }
     low
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::ClipId;
+    use crate::model::layer::{Fade, FadeShape};
+
+    #[test]
+    fn a_layer_counts_where_its_ramp_leaves_something() {
+        let lengths = [0, 1, 2, 7];
+        for (length_in, length_out) in lengths.into_iter().flat_map(|a| lengths.map(|b| (a, b))) {
+            for (gap, shape) in (-4..10).flat_map(|gap| [(gap, FadeShape::Linear), (gap, FadeShape::Smooth)]) {
+                let fade = |start, length| Some(Fade { start: Ticks(start), length: Ticks(length), shape });
+                let layer = Layer {
+                    fade_in: fade(0, length_in),
+                    fade_out: fade(gap, length_out),
+                    ..Layer::new(ClipId(0), LayerTime::At(0.0))
+                };
+                for tick in -6..20 {
+                    let step = Step { from: Ticks(tick - 1), to: Ticks(tick) };
+                    let counts = weighed(&layer, step).is_some();
+                    assert_eq!(counts, layer.ramp(Ticks(tick)) > 0.0, "{layer:?} at {tick}");
+                }
+            }
+        }
+    }
+}
