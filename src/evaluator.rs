@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::model::crowd::Crowd;
+use crate::model::occurrence::EventList;
 use crate::model::outputs::Outputs;
 use crate::model::poses::Poses;
 use crate::model::step::Step;
@@ -30,4 +31,11 @@ pub trait Evaluator {
     fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error> {
         self.evaluate_step(crowd, now.into(), outputs)
     }
+
+    /// The events that a crowd's layers reach in a step of its clock, at most so many of them; the others are counted. Which
+    /// of them find room is the engine's choice.
+    ///
+    /// # Errors
+    /// As [`evaluate_step`](Self::evaluate_step); [`Error::Limit`] where a device has no room for so many.
+    fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error>;
 }

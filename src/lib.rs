@@ -39,6 +39,8 @@
 //! * Where a list on the GPU says who is seen, the pose kernels are the same: they find their instance in what is due. Those
 //!   of few joints stand, for the others, in the clip without tracks, level by level, so that whole waves have nothing to sample.
 //! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
+//! * The events that a step of the clock reaches are all there are, each with its tick, however long the step: what lies in
+//!   every pass is counted, not walked. [`player`] fires as Cocos Creator does, which goes through an end but once a frame.
 //! * Files are parsed by our own small structs, not by the `gltf` crate, which refuses channels without a node (and with them
 //!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
 //! * Meshopt decoding is our own and safe: the reference implementation needs a C++ compiler, which a machine with a Rust
@@ -85,6 +87,7 @@ pub use error::Error;
 pub use evaluator::Evaluator;
 pub use gpu::crowd::{CrowdOptions, GpuCrowd};
 pub use gpu::engine::GpuEngine;
+pub use gpu::events::GpuEvents;
 pub use gpu::headless::{AdapterKind, HeadlessGpu};
 pub use gpu::library::GpuLibrary;
 pub use import::warning::Warning;
@@ -99,6 +102,7 @@ pub use model::interpolator::Interpolator;
 pub use model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
 pub use model::library::Library;
 pub use model::mask::Mask;
+pub use model::occurrence::{EventList, Occurrence};
 pub use model::outputs::Outputs;
 pub use model::playback::{Playback, WrapMode};
 pub use model::poses::{Pose, Poses};

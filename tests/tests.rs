@@ -46,6 +46,8 @@ mod layers;
 /// `posse demo` and `posse bench`, with every engine.
 #[cfg(feature = "cli")]
 mod measuring;
+/// Events that layers reach between two ticks: by hand, tick by tick, and at random, on every engine.
+mod occurrences;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
 /// The renderer of the examples draws each character where the reference poses it.

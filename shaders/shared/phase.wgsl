@@ -44,6 +44,12 @@ fn phase_of_layer(layer: Layer, clip: Clip, frame: Frame) -> Time {
 
 /// The passes of a number of ticks.
 fn phase_passes(layer: Layer, ticks: vec2<u32>) -> Passes {
+    let sum = phase_product(layer, ticks);
+    return Passes(sum[3], vec2(sum[1], sum[2]), (sum[4] | sum[5]) != 0u);
+}
+
+/// The passes of a number of ticks in units of 2^-96, lowest word first.
+fn phase_product(layer: Layer, ticks: vec2<u32>) -> array<u32, 6> {
     var sum = array<u32, 6>();
     let factor = vec4(layer.passes_0, layer.passes_1, layer.passes_2, layer.passes_3);
     for (var row = 0u; row < 2u; row += 1u) {
@@ -58,7 +64,7 @@ fn phase_passes(layer: Layer, ticks: vec2<u32>) -> Passes {
         }
         sum[row + 4u] = carry;
     }
-    return Passes(sum[3], vec2(sum[1], sum[2]), (sum[4] | sum[5]) != 0u);
+    return sum;
 }
 
 /// Where the passes lead, in the clip's units: Cocos Creator's mapping of accumulated time. A whole number of passes is the

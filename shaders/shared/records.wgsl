@@ -96,6 +96,7 @@ struct Clip {
     value_channel_count: u32,
     value_table: u32,
     time_unit: f32,
+    events: u32,
 }
 
 struct Timeline {
@@ -188,7 +189,29 @@ struct SeenEntry {
     divider: u32,
 }
 
-const CLIP_WORDS: u32 = 8u;
+struct EventBatch {
+    instance_count: u32,
+    layer_count: u32,
+    groups_per_row: u32,
+    capacity: u32,
+}
+
+struct Occurrence {
+    tick_low: u32,
+    tick_high: u32,
+    instance: u32,
+    layer: u32,
+    event: u32,
+}
+
+struct EventCount {
+    listed: u32,
+    missed_low: u32,
+    missed_high: u32,
+    missed_many: u32,
+}
+
+const CLIP_WORDS: u32 = 9u;
 const TIMELINE_WORDS: u32 = 9u;
 const MAPPING_WORDS: u32 = 4u;
 const CHANNEL_WORDS: u32 = 2u;
@@ -204,6 +227,7 @@ fn clip_load(at: u32) -> Clip {
         words[at + 5u],
         words[at + 6u],
         bitcast<f32>(words[at + 7u]),
+        words[at + 8u],
     );
 }
 

@@ -5,6 +5,7 @@ use std::thread;
 
 use glam::Vec4;
 
+use crate::cpu::events;
 use crate::cpu::layers;
 use crate::cpu::plan::Plan;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
@@ -14,6 +15,7 @@ use crate::evaluator::Evaluator;
 use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
 use crate::model::library::Library;
+use crate::model::occurrence::EventList;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::step::Step;
@@ -141,6 +143,23 @@ impl CpuEngine {
         let mut posed = self.crowd(&alone, outputs)?;
         self.pose(&mut posed, step);
         Ok(self.read(&posed, 0, outputs))
+    }
+
+    /// The events that a crowd's layers reach in a step of its clock; [`Occurrence`](crate::Occurrence) says what that is.
+    /// There is room for so many, which the first instances take; the others are counted.
+    pub fn events(&self, crowd: &CpuCrowd, step: Step, capacity: usize) -> EventList {
+        let mut list = EventList::default();
+        let words = &self.packing.arrays.words;
+        for (instance, &(group, place)) in crowd.places.iter().enumerate() {
+            let group = &crowd.packed.groups[group];
+            let layers = &crowd.packed.layers[group.first_layer + place * group.layer_count..][..group.layer_count];
+            for (number, layer) in layers.iter().enumerate() {
+                let clip = self.packing.arrays.record(layer.clip);
+                events::of_layer(words, &clip, layer, step, (instance, number), capacity, &mut list);
+            }
+        }
+        list.events.sort_unstable();
+        list
     }
 
     /// Poses all instances of a crowd at a time of its clock, or at the end of a step of it.
@@ -273,5 +292,9 @@ impl Evaluator for CpuEngine {
         let mut posed = self.crowd(crowd, outputs)?;
         self.pose(&mut posed, step);
         Ok(Poses { instances: (0..crowd.len()).map(|instance| self.read(&posed, instance, outputs)).collect() })
+    }
+
+    fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
+        Ok(self.events(&self.crowd(crowd, Outputs::NONE)?, step, capacity))
     }
 }

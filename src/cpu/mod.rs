@@ -6,6 +6,7 @@
 mod blend;
 mod ease;
 pub mod engine;
+mod events;
 mod joints;
 mod layers;
 mod matrices;

@@ -3,9 +3,13 @@
 
 use wgpu::naga;
 
+use crate::gpu::events;
 use crate::gpu::library::{BINDINGS, Binding, GpuLibrary};
 use crate::gpu::seen::SEEN_BINDINGS;
-use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, SEEN_ENTRIES, SEEN_WORKGROUP_SIZE, VARIANTS, Variant};
+use crate::gpu::shader::{
+    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, Kernel, POSE_ENTRY, SEEN_ENTRIES, SEEN_WORKGROUP_SIZE, VARIANTS,
+    Variant,
+};
 use crate::pack::record::{self, Field};
 
 fn parse(kernel: Kernel, variant: &Variant) -> naga::Module {
@@ -63,8 +67,9 @@ fn records_are_the_same_in_rust_and_wgsl() {
             [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
         };
     }
-    let faults: Vec<String> =
+    let mut faults: Vec<String> =
         faults!(Skeleton, Clip, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame, SeenEntry);
+    faults.extend(faults!(EventBatch, Occurrence, EventCount));
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
@@ -161,14 +166,35 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
         [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
     {
         let module = parse(kernel, variant);
-        let entry = &module.entry_points[0];
-        assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, POSE_ENTRY));
-        assert_eq!(entry.workgroup_size, [variant.workgroup_size, 1, 1]);
-        let workgroup_bytes = assert_bindings(&module, &BINDINGS);
+        let workgroup_bytes = assert_kernel(&module, POSE_ENTRY, variant.workgroup_size, &BINDINGS);
         let limits = wgpu::Limits::default();
         assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {variant:?}");
         assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
     }
+    assert_kernel(&parse_composed(&Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &events::BINDINGS);
+}
+
+/// Asserts that a module has one entry point, with these bindings; gives its bytes of workgroup memory.
+#[track_caller]
+fn assert_kernel(module: &naga::Module, name: &str, workgroup_size: u32, bindings: &[(&str, Binding)]) -> u32 {
+    let entry = &module.entry_points[0];
+    assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, name));
+    assert_eq!(entry.workgroup_size, [workgroup_size, 1, 1]);
+    assert_bindings(module, bindings)
+}
+
+#[test]
+fn a_list_of_events_begins_with_their_count() {
+    let module = parse_composed(&Composed::events());
+    let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("EventList")).unwrap();
+    let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
+    let found: Vec<_> =
+        members.iter().map(|member| (member.name.as_deref().unwrap(), member.offset as usize)).collect();
+    let fields = record::EventCount::FIELDS.iter().map(|field| (field.name, field.offset));
+    assert_eq!(found, fields.chain([("occurrences", size_of::<record::EventCount>())]).collect::<Vec<_>>());
+    let occurrences = &module.types[members[4].ty].inner;
+    let naga::TypeInner::Array { stride, .. } = occurrences else { panic!("{occurrences:?}") };
+    assert_eq!(*stride as usize, size_of::<record::Occurrence>());
 }
 
 #[test]

@@ -52,6 +52,8 @@ pub struct Chunk {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: (u32, u32),
+    layers: wgpu::Buffer,
+    layer_count: u32,
 }
 
 impl GpuCrowd {
@@ -219,6 +221,11 @@ impl Chunk {
         &self.layout
     }
 
+    /// The layers' records, and how many an instance has.
+    pub(super) fn layers(&self) -> (&wgpu::Buffer, u32) {
+        (&self.layers, self.layer_count)
+    }
+
     /// Local transforms: for each instance and joint 12 `f32`: translation xyz, 0, rotation xyzw, scale xyz, 0.
     pub fn local(&self) -> Option<&wgpu::Buffer> {
         self.outputs[0].as_ref()
@@ -344,6 +351,8 @@ fn push_chunks(
             pipeline: pipeline.clone(),
             bind_group,
             workgroups: (groups.min(groups_per_row), groups.div_ceil(groups_per_row)),
+            layers,
+            layer_count,
         });
     }
     Ok(())

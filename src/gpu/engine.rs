@@ -5,11 +5,13 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::gpu::crowd::{Chunk, GpuCrowd};
+use crate::gpu::events::GpuEvents;
 use crate::gpu::headless::HeadlessGpu;
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::readback;
 use crate::model::crowd::Crowd;
 use crate::model::library::Library;
+use crate::model::occurrence::EventList;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::step::Step;
@@ -110,5 +112,15 @@ impl Evaluator for GpuEngine {
             }
         }
         Ok(Poses { instances })
+    }
+
+    fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
+        let HeadlessGpu { device, queue, .. } = &self.gpu;
+        let gpu_crowd = GpuCrowd::new(device, &self.library, crowd, Outputs::NONE)?;
+        let events = GpuEvents::new(device, &self.library, &gpu_crowd, capacity)?;
+        let mut encoder = device.create_command_encoder(&Default::default());
+        events.encode(device, &mut encoder, step);
+        queue.submit([encoder.finish()]);
+        events.read(device, queue)
     }
 }

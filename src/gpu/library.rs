@@ -44,6 +44,8 @@ pub struct GpuLibrary {
     /// By kernel, one for each of [`VARIANTS`] that was asked for.
     pipelines: [[OnceLock<wgpu::ComputePipeline>; VARIANTS.len()]; 2],
     seen_kernels: OnceLock<SeenKernels>,
+    /// The kernel that lists events and the layout of its group, made when the first crowd asks for them.
+    pub(super) events: OnceLock<(wgpu::ComputePipeline, wgpu::BindGroupLayout)>,
 }
 
 impl GpuLibrary {
@@ -62,7 +64,8 @@ impl GpuLibrary {
         scopes.pop()?;
         let (words, values) = (words?, values?);
         let pipelines = [const { [const { OnceLock::new() }; VARIANTS.len()] }; 2];
-        let library = Self { packing, words, values, layout, pipelines, seen_kernels: OnceLock::new() };
+        let (seen_kernels, events) = (OnceLock::new(), OnceLock::new());
+        let library = Self { packing, words, values, layout, pipelines, seen_kernels, events };
         // The kernel that mixes is made when the first crowd asks for it.
         for skeleton in &library.packing.skeletons {
             library.pipeline(device, Kernel::Plain, Variant::for_joints(skeleton.record.joint_count))?;
@@ -152,7 +155,7 @@ pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Bindin
         count: None,
     };
     let entries: Vec<_> = bindings.iter().enumerate().map(entry).collect();
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse pose"), entries: &entries })
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse"), entries: &entries })
 }
 
 /// Binds buffers, in the order of the bindings.
@@ -165,7 +168,7 @@ pub(super) fn bind_group(
     let entries: Vec<_> = entries
         .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
         .collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse pose"), layout, entries: &entries })
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse"), layout, entries: &entries })
 }
 
 /// Builds the pipeline of an entry point.
@@ -177,7 +180,7 @@ pub(super) fn pipeline(
 ) -> Result<wgpu::ComputePipeline, Error> {
     let scopes = Scopes::push(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("posse pose"),
+        label: Some("posse"),
         bind_group_layouts: &[Some(layout)],
         immediate_size: 0,
     });

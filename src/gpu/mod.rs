@@ -7,6 +7,7 @@
 pub mod bandwidth;
 pub mod crowd;
 pub mod engine;
+pub mod events;
 pub mod headless;
 mod interpolators;
 pub mod library;

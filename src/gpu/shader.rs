@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::gpu::interpolators;
 use crate::model::interpolator::Interpolator;
+use crate::model::occurrence::EventList;
 
 /// A shader file, or a text that stands for one.
 #[derive(Debug, Clone)]
@@ -25,9 +26,10 @@ macro_rules! module {
 }
 
 const RECORDS: Module = module!("shared/records.wgsl");
+const PHASE: Module = module!("shared/phase.wgsl");
 const SHARED: [Module; 9] = [
     RECORDS,
-    module!("shared/phase.wgsl"),
+    PHASE,
     module!("shared/ease.wgsl"),
     module!("shared/search.wgsl"),
     module!("shared/quat.wgsl"),
@@ -42,6 +44,7 @@ const COMMON: Module = module!("pose_common.wgsl");
 const POSE: Module = module!("pose.wgsl");
 const POSE_LAYERS: Module = module!("pose_layers.wgsl");
 const SEEN: Module = module!("seen.wgsl");
+const EVENTS: Module = module!("events.wgsl");
 
 /// Name of the entry point of the fused pass.
 pub const POSE_ENTRY: &str = "pose";
@@ -49,6 +52,10 @@ pub const POSE_ENTRY: &str = "pose";
 pub const SEEN_ENTRIES: [&str; 2] = ["seen_collect", "seen_measure"];
 /// Invocations of a workgroup of the first of them.
 pub const SEEN_WORKGROUP_SIZE: u32 = 64;
+/// Name of the entry point of the kernel that lists events.
+pub const EVENTS_ENTRY: &str = "find_events";
+/// Invocations of a workgroup of that kernel.
+pub const EVENTS_WORKGROUP_SIZE: u32 = 64;
 
 /// Which kernel of the fused pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,6 +152,13 @@ impl Composed {
     pub fn seen() -> Self {
         let constants = format!("const SEEN_WORKGROUP_SIZE: u32 = {SEEN_WORKGROUP_SIZE}u;\n");
         Self::new(constants, [RECORDS, SEEN].into_iter())
+    }
+
+    /// The kernel that lists events.
+    pub fn events() -> Self {
+        let (workgroup, layer) = (EVENTS_WORKGROUP_SIZE, EventList::MOST_OF_LAYER);
+        let constants = format!("const WORKGROUP_SIZE: u32 = {workgroup}u;\nconst LAYER_CAPACITY: u32 = {layer}u;\n");
+        Self::new(constants, [RECORDS, PHASE, EVENTS].into_iter())
     }
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {

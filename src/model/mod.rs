@@ -17,6 +17,7 @@ pub mod interpolator;
 pub mod layer;
 pub mod library;
 pub mod mask;
+pub mod occurrence;
 pub mod outputs;
 pub mod playback;
 pub mod poses;

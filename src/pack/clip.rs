@@ -16,6 +16,7 @@ use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
 use crate::pack::column::{Channels, Column};
 use crate::pack::easing;
+use crate::pack::events;
 use crate::pack::keys::{Block, PackedKeys};
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
@@ -47,6 +48,7 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Libra
         value_channel_count: values.count,
         value_table: values.table,
         time_unit: time_unit(clip.duration()).unwrap_or(1.0),
+        events: events::pack_events(arrays, clip),
     };
     (arrays.push_records(&[record]), timeline_count)
 }
@@ -65,6 +67,7 @@ pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
         sizes.words = sizes.words.saturating_add(more.words);
         sizes.values = sizes.values.saturating_add(more.values);
     };
+    add(events::sizes(clip));
     for Track { curve, .. } in &clip.tracks {
         let keys = if curve.is_constant() { 1 } else { curve.timeline().len() * elements(curve.interpolation()) };
         add(Sizes { words: record::Timeline::WORDS, values: keys.saturating_mul(curve.width().div_ceil(4)) });

@@ -9,6 +9,7 @@ pub mod clip;
 pub mod column;
 pub mod crowd;
 pub mod easing;
+pub mod events;
 pub mod keys;
 pub mod library;
 pub mod outputs;

@@ -17,6 +17,11 @@ pub fn time_unit(duration: f64) -> Option<f32> {
     (-95..128).contains(&exponent).then(|| 2.0_f32.powi(exponent - 31))
 }
 
+/// A time of a clip, from 0 to its duration, in the clip's units, of which 2^32 take so many seconds.
+pub fn units(seconds: f64, time_unit: f32) -> u64 {
+    (seconds / f64::from(time_unit) * 2.0_f64.powi(32)) as u64
+}
+
 /// The layer record of a playing layer of a clip of this duration.
 pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> Layer {
     let bit = |set: bool, bit: u32| if set { bit } else { 0 };
@@ -30,9 +35,8 @@ pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> Layer {
     let [start, end] = playback.part(duration);
     let part = match time_unit(duration) {
         Some(unit) if end > start => {
-            let units = |seconds: f64| (seconds / f64::from(unit) * 2.0_f64.powi(32)) as u64;
             // So that the end of the last pass is the end, to the last bit: a key may lie there.
-            let (start_units, end_units) = (units(start), units(end));
+            let (start_units, end_units) = (units(start, unit), units(end, unit));
             let length = end_units - start_units;
             Part { start: start_units, length, passes: passes_a_tick(playback.rate, end - start) }
         }

@@ -219,6 +219,9 @@ record! {
         value_table: u32,
         /// Seconds of 2^32 of the units in which playing layers count the clip's time, a power of two.
         time_unit: f32,
+        /// Words: how many events, the index of the first, then for each its time in the clip's units, lower half first. None:
+        /// no events.
+        events: u32,
     }
 }
 
@@ -401,6 +404,50 @@ record! {
         joints: u32,
         /// It is posed in each frame where its place and the frame's number add up to a multiple of this. 0 and 1: in each.
         divider: u32,
+    }
+}
+
+record! {
+    /// What all instances of a dispatch that looks for events share: a uniform.
+    EventBatch {
+        /// Instances.
+        instance_count: u32,
+        /// Layers an instance has records of.
+        layer_count: u32,
+        /// Workgroups in a row of the dispatch.
+        groups_per_row: u32,
+        /// Occurrences that there is room for.
+        capacity: u32,
+    }
+}
+
+record! {
+    /// An event that a layer has reached.
+    Occurrence {
+        /// The tick, lower half.
+        tick_low: u32,
+        /// Upper half.
+        tick_high: u32,
+        /// The crowd's index of the instance.
+        instance: u32,
+        /// The layer's index in the instance.
+        layer: u32,
+        /// The event's index in the clip.
+        event: u32,
+    }
+}
+
+record! {
+    /// What stands before a list of occurrences.
+    EventCount {
+        /// Occurrences in the list.
+        listed: u32,
+        /// Those that found no room, lower half of their number.
+        missed_low: u32,
+        /// Upper half.
+        missed_high: u32,
+        /// 1 where there are more than that can hold.
+        missed_many: u32,
     }
 }
 

@@ -9,6 +9,7 @@ pub mod events;
 pub mod extrapolate;
 pub mod hierarchy;
 pub mod layers;
+pub mod occurrences;
 pub mod phase;
 pub mod sample;
 pub mod search;
@@ -21,6 +22,7 @@ use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
 use crate::model::layer::Layer;
 use crate::model::library::Library;
+use crate::model::occurrence::EventList;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::step::Step;
@@ -78,5 +80,10 @@ impl Evaluator for Reference<'_> {
         crowd.check(self.library)?;
         let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step.to, outputs);
         Ok(Poses { instances: (0..crowd.len()).map(pose).collect() })
+    }
+
+    fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
+        crowd.check(self.library)?;
+        Ok(occurrences::of_crowd(self.library, crowd, step, capacity))
     }
 }

@@ -1,0 +1,356 @@
+//! The events that layers reach in a step of the clock: one invocation a layer.
+//!
+//! All of it is integer arithmetic, so that every adapter lists the same. Where it matters, numbers of 64 bits are in two's
+//! complement.
+
+/// The library; here, clips and the times of their events.
+@group(0) @binding(0) var<storage, read> words: array<u32>;
+/// `layer_count` an instance.
+@group(0) @binding(1) var<storage, read> layers: array<Layer>;
+/// For each instance its index in the crowd.
+@group(0) @binding(2) var<storage, read> instances: array<u32>;
+/// The step: all that changes from frame to frame.
+@group(0) @binding(3) var<uniform> frame: Frame;
+/// What the instances share.
+@group(0) @binding(4) var<uniform> batch: EventBatch;
+/// What is found.
+@group(0) @binding(5) var<storage, read_write> list: EventList;
+
+/// An `EventCount` that many write at a time, and the list that it counts.
+struct EventList {
+    listed: atomic<u32>,
+    missed_low: atomic<u32>,
+    missed_high: atomic<u32>,
+    missed_many: atomic<u32>,
+    occurrences: array<Occurrence>,
+}
+
+/// A part of the clock: from after a tick, up to and with another.
+struct Interval {
+    from_tick: vec2<u32>,
+    to_tick: vec2<u32>,
+}
+
+/// How far a play is: so far on the way of a pass. Passes are numbered in the order of the clock, from 0, which begins at the
+/// start of the play; those before it are the same backwards.
+struct Progress {
+    /// 64 bits, signed.
+    pass_index: vec2<u32>,
+    /// Events nearer to where the pass begins than this, in the clip's units, are reached; those of passes before all are.
+    reach: vec2<u32>,
+}
+
+/// The events of the part of a clip that a layer plays.
+struct Part {
+    clock: u32,
+    start: vec2<u32>,
+    end: vec2<u32>,
+    /// Words: a time of two for each event of the clip.
+    times: u32,
+    time_count: u32,
+    /// The first event of the part, and the one after its last.
+    first: u32,
+    last: u32,
+    /// What to add for an event's index in the clip.
+    offset: u32,
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn find_events(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
+    let index = (group.y * batch.groups_per_row + group.x) * WORKGROUP_SIZE + invocation;
+    if index >= batch.instance_count * batch.layer_count {
+        return;
+    }
+    let layer = layers[index];
+    let interval = events_interval(layer);
+    if !events_move(layer) || !events_before(interval.from_tick, interval.to_tick) {
+        return;
+    }
+    let part = events_part(layer);
+    if part.first < part.last {
+        events_list(layer, part, interval, instances[index / batch.layer_count], index % batch.layer_count);
+    }
+}
+
+/// Lists what a layer reaches, and counts what finds no room.
+fn events_list(layer: Layer, part: Part, interval: Interval, instance: u32, number: u32) {
+    let count = part.last - part.first;
+    let begin = events_progress(layer, interval.from_tick);
+    let end = events_progress(layer, interval.to_tick);
+    let same_pass = all(begin.pass_index == end.pass_index);
+    if events_before(end.pass_index, begin.pass_index) || (same_pass && !phase_less(begin.reach, end.reach)) {
+        // Nothing is passed, or the clock is so far from the play's start that it has run over.
+        return;
+    }
+    // The difference is right even where the numbers themselves have run over.
+    var left = phase_subtract(events_reached(part, end), events_reached(part, begin));
+    if phase_multiply(phase_subtract(end.pass_index, begin.pass_index).y, count).y != 0u {
+        left = vec2(0u, 0x80000000u);
+    }
+    var pass_index = begin.pass_index;
+    var rank = events_rank(part, begin);
+    var tick = interval.from_tick;
+    // No invocation takes long, however far the leap: a software renderer ends loops of 65,535 rounds, all told.
+    var room = LAYER_CAPACITY;
+    while room > 0u && any(left != vec2(0u)) && !events_before(end.pass_index, pass_index) {
+        if rank >= count {
+            pass_index = phase_add(pass_index, vec2(1u, 0u));
+            rank = events_skipped(part, pass_index);
+            continue;
+        }
+        // Taken back where it is too many: who has got a place keeps it, so that the count is right in the end.
+        let place = atomicAdd(&list.listed, 1u);
+        if place >= batch.capacity {
+            atomicSub(&list.listed, 1u);
+            break;
+        }
+        let upward = events_upward(part, pass_index);
+        let event = select(part.last - 1u - rank, part.first + rank, upward);
+        let time = events_time(part, event);
+        let way = select(phase_subtract(part.end, time), phase_subtract(time, part.start), upward);
+        tick = events_first_tick(layer, Interval(tick, interval.to_tick), pass_index, way);
+        list.occurrences[place] = Occurrence(tick.x, tick.y, instance, number, part.offset + event);
+        // The next may be at the same tick.
+        tick = phase_subtract(tick, vec2(1u, 0u));
+        rank += 1u;
+        room -= 1u;
+        left = phase_subtract(left, vec2(1u, 0u));
+    }
+    events_miss(left);
+}
+
+/// Adds to the number of those that found no room.
+fn events_miss(missed: vec2<u32>) {
+    if all(missed == vec2(0u)) {
+        return;
+    }
+    let low = atomicAdd(&list.missed_low, missed.x);
+    let high_part = phase_add(missed, vec2(low, 0u)).y;
+    let high = atomicAdd(&list.missed_high, high_part);
+    if high + high_part < high {
+        atomicStore(&list.missed_many, 1u);
+    }
+}
+
+/// Whether a layer plays, and moves.
+fn events_move(layer: Layer) -> bool {
+    let moves = (layer.passes_0 | layer.passes_1 | layer.passes_2 | layer.passes_3) != 0u;
+    let passes = (layer.repeat_count | layer.repeat_low | layer.repeat_high) != 0u;
+    return (layer.clock & CLOCK_PLAYS) != 0u && moves && (passes || (layer.clock & CLOCK_ENDLESS) != 0u);
+}
+
+/// The part of the step in which a layer has a weight; it is empty where its end is not after its begin.
+fn events_interval(layer: Layer) -> Interval {
+    var interval = Interval(vec2(frame.from_low, frame.from_high), vec2(frame.now_low, frame.now_high));
+    if !(layer.weight > 0.0) {
+        interval.to_tick = interval.from_tick;
+    }
+    if (layer.mode & LAYER_FADES_IN) != 0u {
+        let start = vec2(layer.fade_in_low, layer.fade_in_high);
+        if events_before(interval.from_tick, start) {
+            // A fade that takes no time is over at its start, others have not begun.
+            interval.from_tick = phase_subtract(start, vec2(select(0u, 1u, layer.fade_in_length == 0.0), 0u));
+        }
+    }
+    if (layer.mode & LAYER_FADES_OUT) != 0u {
+        let start = vec2(layer.fade_out_low, layer.fade_out_high);
+        var end = phase_add(start, events_ticks(layer.fade_out_length));
+        if events_before(end, start) {
+            end = vec2(0xffffffffu, 0x7fffffffu);
+        }
+        if !events_before(interval.from_tick, end) {
+            interval.to_tick = interval.from_tick;
+        } else if !events_before(interval.to_tick, end) {
+            interval.to_tick = phase_subtract(end, vec2(1u, 0u));
+        }
+    }
+    return interval;
+}
+
+/// A whole number of ticks, 0 or more, as an integer; the largest that a signed one holds where it would be larger.
+fn events_ticks(ticks: f32) -> vec2<u32> {
+    if ticks >= 9223372036854775808.0 {
+        return vec2(0xffffffffu, 0x7fffffffu);
+    }
+    // Powers of two change no digit of what remains.
+    let high = u32(ticks / 4294967296.0);
+    return vec2(u32(ticks - f32(high) * 4294967296.0), high);
+}
+
+/// How far a layer is at a tick. A thousandth of a tick is added, for what the cutting of its passes a tick takes.
+fn events_progress(layer: Layer, tick: vec2<u32>) -> Progress {
+    var ticks = phase_subtract(tick, vec2(layer.start_low, layer.start_high));
+    let before = (ticks.y >> 31u) == 1u;
+    if before && (layer.clock & CLOCK_WAITS) != 0u {
+        return Progress(vec2(0u), vec2(0u));
+    }
+    if before {
+        ticks = phase_subtract(vec2(0u), ticks);
+    }
+    // Units of 2^-64 passes, less than 2^62 of them whole.
+    let product = phase_product(layer, ticks);
+    var played = vec4(product[1], product[2], product[3], product[4]);
+    if product[5] != 0u || played.w >= 0x40000000u {
+        played = vec4(0u, 0u, 0u, 0x40000000u);
+    }
+    if before {
+        played = events_negate(played);
+    }
+    let low = vec3(layer.passes_1, layer.passes_2, layer.passes_3) >> vec3(10u);
+    let high = vec2(layer.passes_2, layer.passes_3) << vec2(22u);
+    played = events_add(played, vec4(low.xy | high, low.z, 0u));
+    if (layer.clock & CLOCK_ENDLESS) == 0u {
+        let most = vec4(layer.repeat_low, layer.repeat_high, layer.repeat_count, 0u);
+        if !events_less(played, most) {
+            if all(most.xy == vec2(0u)) {
+                // The last pass is over, and no other begins.
+                return Progress(most.zw, vec2(0u));
+            }
+            played = most;
+        }
+        if events_less(played, events_negate(most)) {
+            played = events_negate(most);
+        }
+    }
+    let way = phase_scale(played.xy, vec2(layer.part_length_low, layer.part_length_high));
+    return Progress(played.zw, phase_add(way, vec2(1u, 0u)));
+}
+
+/// The first tick of an interval at which a layer has come so far on the way of a pass, to which it comes there.
+fn events_first_tick(layer: Layer, interval: Interval, pass_index: vec2<u32>, way: vec2<u32>) -> vec2<u32> {
+    var before = interval.from_tick;
+    var after = interval.to_tick;
+    loop {
+        let apart = phase_subtract(after, before);
+        if apart.y == 0u && apart.x <= 1u {
+            return after;
+        }
+        let middle = phase_add(before, vec2((apart.x >> 1u) | (apart.y << 31u), apart.y >> 1u));
+        let progress = events_progress(layer, middle);
+        let there = all(progress.pass_index == pass_index) && phase_less(way, progress.reach);
+        if there || events_before(pass_index, progress.pass_index) {
+            after = middle;
+        } else {
+            before = middle;
+        }
+    }
+    return after;
+}
+
+/// The events of the part that a layer plays.
+fn events_part(layer: Layer) -> Part {
+    let at = clip_load(layer.clip).events;
+    var part = Part(layer.clock, vec2(layer.part_start_low, layer.part_start_high), vec2(0u), 0u, 0u, 0u, 0u, 0u);
+    if at == NONE {
+        return part;
+    }
+    part.end = phase_add(part.start, vec2(layer.part_length_low, layer.part_length_high));
+    part.times = at + 2u;
+    part.time_count = words[at];
+    part.offset = words[at + 1u];
+    part.first = events_count_before(part, part.start);
+    part.last = events_count_before(part, phase_add(part.end, vec2(1u, 0u)));
+    return part;
+}
+
+/// When an event is, in the clip's units.
+fn events_time(part: Part, event: u32) -> vec2<u32> {
+    return vec2(words[part.times + 2u * event], words[part.times + 2u * event + 1u]);
+}
+
+/// How many of the clip's events are before a time.
+fn events_count_before(part: Part, time: vec2<u32>) -> u32 {
+    var low = 0u;
+    var high = part.time_count;
+    while low < high {
+        let middle = (low + high) / 2u;
+        if phase_less(events_time(part, middle), time) {
+            low = middle + 1u;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/// Whether a pass goes from the part's start to its end.
+fn events_upward(part: Part, pass_index: vec2<u32>) -> bool {
+    let odd = ((pass_index.x ^ (pass_index.y >> 31u)) & 1u) == 1u;
+    let turned = (part.clock & CLOCK_PING_PONG) != 0u && odd;
+    return (((part.clock & CLOCK_BACKWARDS) != 0u) != ((part.clock & CLOCK_REVERSE) != 0u)) == turned;
+}
+
+/// How many events of a pass are nearer to where it begins than a reach.
+fn events_within(part: Part, pass_index: vec2<u32>, reach: vec2<u32>) -> u32 {
+    if events_upward(part, pass_index) {
+        return events_count_before(part, phase_add(part.start, reach)) - part.first;
+    }
+    return part.last - events_count_before(part, phase_subtract(phase_add(part.end, vec2(1u, 0u)), reach));
+}
+
+/// How many events at its begin a pass leaves out, because the one before it turned there.
+fn events_skipped(part: Part, pass_index: vec2<u32>) -> u32 {
+    if (part.clock & CLOCK_PING_PONG) == 0u || all(pass_index == vec2(0u)) {
+        return 0u;
+    }
+    return events_within(part, pass_index, vec2(1u, 0u));
+}
+
+/// How many events of its pass a play has reached or left out.
+fn events_rank(part: Part, progress: Progress) -> u32 {
+    return max(events_within(part, progress.pass_index, progress.reach), events_skipped(part, progress.pass_index));
+}
+
+/// How many events a play has reached since its start; negative before it.
+fn events_reached(part: Part, progress: Progress) -> vec2<u32> {
+    let pass_index = progress.pass_index;
+    var count = events_multiply(pass_index, part.last - part.first);
+    if (part.clock & CLOCK_PING_PONG) != 0u {
+        // Passes there and back since the start, or until it; the very first leaves out nothing.
+        let before = pass_index.y >> 31u == 1u;
+        var passes = pass_index;
+        if before {
+            passes = phase_subtract(vec2(0u), passes);
+        }
+        let others = vec2((passes.x >> 1u) | (passes.y << 31u), passes.y >> 1u);
+        let alike = phase_add(others, vec2(passes.x & 1u, 0u));
+        let here = events_within(part, vec2(0u), vec2(1u, 0u));
+        let there = events_within(part, vec2(1u, 0u), vec2(1u, 0u));
+        let out = phase_add(events_multiply(alike, here), events_multiply(others, there));
+        if before {
+            count = phase_add(count, out);
+        } else if any(passes != vec2(0u)) {
+            count = phase_subtract(phase_add(count, vec2(here, 0u)), out);
+        }
+    }
+    let of_pass = events_rank(part, progress) - events_skipped(part, pass_index);
+    return phase_add(count, vec2(of_pass, 0u));
+}
+
+/// The product of a number of 64 bits and a word, wrapping.
+fn events_multiply(a: vec2<u32>, b: u32) -> vec2<u32> {
+    let low = phase_multiply(a.x, b);
+    return vec2(low.x, low.y + a.y * b);
+}
+
+/// Whether a signed number of 64 bits is less than another.
+fn events_before(a: vec2<u32>, b: vec2<u32>) -> bool {
+    return phase_less(vec2(a.x, a.y ^ 0x80000000u), vec2(b.x, b.y ^ 0x80000000u));
+}
+
+/// The sum of two numbers of 128 bits, wrapping.
+fn events_add(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    let low = phase_add(a.xy, b.xy);
+    let carry = select(0u, 1u, phase_less(low, a.xy));
+    return vec4(low, phase_add(phase_add(a.zw, b.zw), vec2(carry, 0u)));
+}
+
+/// A number of 128 bits with the other sign.
+fn events_negate(a: vec4<u32>) -> vec4<u32> {
+    return events_add(~a, vec4(1u, 0u, 0u, 0u));
+}
+
+/// Whether a signed number of 128 bits is less than another.
+fn events_less(a: vec4<u32>, b: vec4<u32>) -> bool {
+    return events_before(a.zw, b.zw) || (all(a.zw == b.zw) && phase_less(a.xy, b.xy));
+}

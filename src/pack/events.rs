@@ -1,0 +1,55 @@
+//! Events: when in a clip's units.
+
+use crate::model::clip::Clip;
+use crate::pack::arrays::{Arrays, Sizes};
+use crate::pack::playback::{time_unit, units};
+use crate::pack::record::NONE;
+
+/// Packs the events from a clip's start to its end, which are all that a play can reach, and gives their place in the words:
+/// how many, the index of the first, then a time of two words for each, ordered. None where there is no such event, or the
+/// clip has no duration.
+pub fn pack_events(arrays: &mut Arrays, clip: &Clip) -> u32 {
+    let duration = clip.duration();
+    let Some(unit) = time_unit(duration) else { return NONE };
+    let first = clip.events.partition_point(|event| event.time < 0.0);
+    let within = clip.events[first..].iter().take_while(|event| event.time <= duration);
+    let times: Vec<u64> = within.map(|event| units(event.time, unit)).collect();
+    if times.is_empty() {
+        return NONE;
+    }
+    let place = arrays.push_records(&[times.len() as u32, first as u32]);
+    for time in times {
+        arrays.push_records(&[time as u32, (time >> 32) as u32]);
+    }
+    place
+}
+
+/// What they take at most.
+pub fn sizes(clip: &Clip) -> Sizes {
+    Sizes { words: 2 + 2 * clip.events.len(), values: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::Event;
+    use crate::model::id::SkeletonId;
+
+    #[test]
+    fn events_in_the_clip_are_packed_with_the_index_of_the_first() {
+        let packed = |length: f64, times: &[f64]| {
+            let events = times.iter().map(|&time| Event { time, ..Event::default() }).collect();
+            let clip = Clip { length: Some(length), events, ..Clip::new(None, SkeletonId(0), Vec::new()) };
+            let mut arrays = Arrays::default();
+            let place = pack_events(&mut arrays, &clip);
+            assert!(arrays.words.len() <= sizes(&clip).words);
+            (place, arrays.words)
+        };
+        // A clip of 1 s has 2^63 units.
+        let (place, words) = packed(1.0, &[-1.0, 0.0, 0.5, 1.0, 1.5]);
+        assert_eq!((place, words), (0, vec![3, 1, 0, 0, 0, 1 << 30, 0, 1 << 31]));
+        assert_eq!(packed(1.0, &[-1.0, 2.0]).0, NONE);
+        assert_eq!(packed(1.0, &[]).0, NONE);
+        assert_eq!(packed(0.0, &[0.0]).0, NONE);
+    }
+}

@@ -1,0 +1,194 @@
+//! Which events a play reaches between two ticks, and when: every pass by itself, from the clip's seconds.
+
+use std::ops::RangeInclusive;
+
+use crate::model::clip::Clip;
+use crate::model::crowd::Crowd;
+use crate::model::layer::{Layer, LayerTime};
+use crate::model::library::Library;
+use crate::model::occurrence::{EventList, Occurrence};
+use crate::model::playback::Playback;
+use crate::model::step::Step;
+use crate::model::ticks::Ticks;
+
+/// A play that is nearer to an event than this part of a tick is on it: what rounding makes of a month of passes.
+const NEAR: f64 = 1.0 / 1024.0;
+
+/// Passes are numbered up to here, 2^62 either way: ages, of the shortest of clips.
+const MOST_PASSES: f64 = 4_611_686_018_427_387_904.0;
+
+/// What a crowd that was checked reaches in a step, with room for so many: the first instances take it first.
+pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -> EventList {
+    let mut list = EventList::default();
+    for instance in 0..crowd.len() {
+        for (number, layer) in crowd.layers(instance).iter().enumerate() {
+            let room = (capacity - list.events.len()).min(EventList::MOST_OF_LAYER);
+            let (reached, missed) = of_layer(library.clip(layer.clip), layer, step, room);
+            let occurrence = |(tick, event)| Occurrence { tick, instance, layer: number, event };
+            list.events.extend(reached.into_iter().map(occurrence));
+            list.missed = list.missed.saturating_add(missed);
+        }
+    }
+    list.events.sort_unstable();
+    list
+}
+
+/// What a layer reaches in a step: the ticks and the events of the first so many, ordered, and the number of the others.
+pub fn of_layer(clip: &Clip, layer: &Layer, step: Step, capacity: usize) -> (Vec<(Ticks, usize)>, u64) {
+    let LayerTime::Playing(playback) = layer.time else { return (Vec::new(), 0) };
+    let Some((from, to)) = weighed(layer, step) else { return (Vec::new(), 0) };
+    let Some(play) = Play::new(playback.of_clip(clip.wrap), clip.duration()) else { return (Vec::new(), 0) };
+    let (mut reached, mut count) = (Vec::new(), 0_u64);
+    for (event, time) in clip.events.iter().map(|event| event.time).enumerate() {
+        if !(play.part[0]..=play.part[1]).contains(&time) {
+            continue;
+        }
+        for run in play.runs(from, to) {
+            let Some(way) = play.way(run.first, time) else { continue };
+            // Later passes reach it later, and farther on.
+            let pass = |index: i64| run.first + 2 * index;
+            let begin = partition(run.count, |index| {
+                play.tick(pass(index), way) <= from || play.passes(pass(index), way) <= -play.most
+            });
+            let end = partition(run.count, |index| {
+                play.tick(pass(index), way) <= to && play.passes(pass(index), way) <= play.most
+            });
+            let ticks = (begin..end).take(capacity).map(|index| play.tick(pass(index), way));
+            reached.extend(ticks.map(|tick| (Ticks(tick as i64), event)));
+            count = count.saturating_add((end - begin).max(0) as u64);
+        }
+    }
+    reached.sort_unstable();
+    reached.truncate(capacity);
+    let missed = count - reached.len() as u64;
+    (reached, missed)
+}
+
+/// The part of a step in which a layer has a weight, as what begins after a tick and ends with another.
+fn weighed(layer: &Layer, step: Step) -> Option<(i128, i128)> {
+    let (mut from, mut to) = (i128::from(step.from.0), i128::from(step.to.0));
+    if let Some(fade) = layer.fade_in {
+        // One that takes no time is over at its start, others have not begun.
+        from = from.max(i128::from(fade.start.0) - i128::from(fade.length.0 == 0));
+    }
+    if let Some(fade) = layer.fade_out {
+        to = to.min(i128::from(fade.start.0) + i128::from(fade.length.0) - 1);
+    }
+    (layer.weight > 0.0 && from < to).then_some((from, to))
+}
+
+/// A play of a part of a clip, which has a length, that moves.
+struct Play {
+    playback: Playback,
+    /// Where the part begins and ends, in seconds of the clip.
+    part: [f64; 2],
+    /// Ticks of a second of the clip.
+    pace: f64,
+    /// Passes until it stops; infinite without an end.
+    most: f64,
+}
+
+/// Every second pass of some, which go the same way.
+struct Run {
+    first: i64,
+    count: i64,
+}
+
+impl Play {
+    fn new(playback: Playback, duration: f64) -> Option<Self> {
+        let part = playback.part(duration);
+        let most = playback.passes();
+        let moves = part[1] > part[0] && playback.rate != 0.0 && most > 0.0;
+        moves.then(|| Self { playback, part, pace: Ticks::PER_SECOND as f64 / playback.rate.abs(), most })
+    }
+
+    fn length(&self) -> f64 {
+        self.part[1] - self.part[0]
+    }
+
+    /// Whether a pass goes from the part's start to its end. Passes are numbered in the order of the clock, from 0, which
+    /// begins at the start of the play; those before it are the same backwards.
+    fn is_upward(&self, pass: i64) -> bool {
+        let number = if pass < 0 { -pass - 1 } else { pass };
+        let turned = self.playback.wrap.is_ping_pong() && number % 2 == 1;
+        ((self.playback.rate < 0.0) != self.playback.wrap.is_reverse()) == turned
+    }
+
+    /// Seconds of the clip from where a pass begins to an event of the part. None where the pass begins with it, but it was
+    /// the one before that turned there.
+    fn way(&self, pass: i64, event: f64) -> Option<f64> {
+        let way = if self.is_upward(pass) { event - self.part[0] } else { self.part[1] - event };
+        (way > 0.0 || pass == 0 || !self.playback.wrap.is_ping_pong()).then_some(way)
+    }
+
+    /// Passes from the start of the play until so far on the way of one.
+    fn passes(&self, pass: i64, way: f64) -> f64 {
+        pass as f64 + way / self.length()
+    }
+
+    /// The first tick at which a pass is so far on its way.
+    fn tick(&self, pass: i64, way: f64) -> i128 {
+        let ticks = (pass as f64).mul_add(self.length(), way) * self.pace;
+        // Far beyond the clock's end where a pass takes ages.
+        i128::from(self.playback.start.0).saturating_add((ticks - NEAR).ceil() as i128)
+    }
+
+    /// The passes that meet a part of the clock, in runs.
+    fn runs(&self, from: i128, to: i128) -> Vec<Run> {
+        let passes = |tick: i128| (tick - i128::from(self.playback.start.0)) as f64 / (self.pace * self.length());
+        // One more on either side, for what rounding does.
+        let most = self.most.ceil();
+        let least = if self.playback.wrap.repeats() { -most } else { 0.0 };
+        let [first, last] = [(passes(from).floor() - 1.0).max(least), (passes(to).floor() + 1.0).min(most - 1.0)];
+        let [first, last] = [first, last].map(|pass| pass.clamp(-MOST_PASSES, MOST_PASSES) as i64);
+        let sides = [first..=last.min(-1), first.max(0)..=last.min(0), first.max(1)..=last];
+        let halves = sides.iter().flat_map(|side| [(side, 0), (side, 1)]);
+        let run = |(side, half): (&RangeInclusive<i64>, i64)| {
+            let first = side.start() + half;
+            Run { first, count: (side.end() - first).div_euclid(2) + 1 }
+        };
+        halves.map(run).filter(|run| run.count > 0).collect()
+    }
+}
+
+/// How many numbers from 0 on, below a count, something holds for that holds for no number after one that it does not
+/// hold for.
+fn partition(count: i64, holds: impl Fn(i64) -> bool) -> i64 {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::ClipId;
+    use crate::model::layer::{Fade, FadeShape};
+
+    #[test]
+    fn a_layer_counts_where_its_ramp_leaves_something() {
+        let lengths = [0, 1, 2, 7];
+        for (length_in, length_out) in lengths.into_iter().flat_map(|a| lengths.map(|b| (a, b))) {
+            for (gap, shape) in (-4..10).flat_map(|gap| [(gap, FadeShape::Linear), (gap, FadeShape::Smooth)]) {
+                let fade = |start, length| Some(Fade { start: Ticks(start), length: Ticks(length), shape });
+                let layer = Layer {
+                    fade_in: fade(0, length_in),
+                    fade_out: fade(gap, length_out),
+                    ..Layer::new(ClipId(0), LayerTime::At(0.0))
+                };
+                for tick in -6..20 {
+                    let step = Step { from: Ticks(tick - 1), to: Ticks(tick) };
+                    let counts = weighed(&layer, step).is_some();
+                    assert_eq!(counts, layer.ramp(Ticks(tick)) > 0.0, "{layer:?} at {tick}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+use posse::gpu::crowd::GpuCrowd;
+use posse::gpu::headless::HeadlessGpu;
+use posse::pack::record::{self, EventCount};
+use posse::{
+    Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuEvents, GpuLibrary, Joint, Layer, LayerTime,
+    Library, Occurrence, Outputs, Packing, Playback, Skeleton, Step, Ticks, WrapMode,
+};
+
+use super::{NOW, lesser_gpu};
+use crate::occurrences::assert_same;
+use crate::support::each_engine::gpu;
+use crate::support::scenes::Numbers;
+
+/// Two skeletons, each with a clip of a second that calls at 0.25 s and 0.75 s, and instances of the one and the other.
+fn walkers(instances: usize) -> (Library, Crowd) {
+    let mut library = Library::new();
+    let clips = [1, 300].map(|joints| {
+        let skeleton = Skeleton::new(None, vec![Joint::default(); joints], Vec::new()).unwrap();
+        let skeleton = library.add_skeleton(skeleton);
+        let events = [0.25, 0.75].map(|time| Event { time, ..Event::default() }).to_vec();
+        let clip = Clip { length: Some(1.0), events, ..Clip::new(None, skeleton, Vec::new()) };
+        (skeleton, library.add_clip(clip).unwrap())
+    });
+    let mut numbers = Numbers::new(9);
+    let mut crowd = Crowd::new();
+    for instance in 0..instances {
+        let (skeleton, clip) = clips[usize::from(instance % 5 == 0)];
+        let start = Ticks(numbers.below(1 << 40) as i64);
+        let time = LayerTime::Playing(Playback::looping(start, numbers.within(-2.0, 2.0)));
+        crowd.push(skeleton, &vec![Layer::new(clip, time); 1 + instance % 3]).unwrap();
+    }
+    (library, crowd)
+}
+
+/// A crowd on a device, and its list of events.
+fn listed(
+    gpu: &HeadlessGpu,
+    library: &Library,
+    crowd: &Crowd,
+    capacity: usize,
+) -> Result<(GpuCrowd, GpuEvents), Error> {
+    let library = GpuLibrary::new(&gpu.device, Packing::new(library)?)?;
+    let crowd = GpuCrowd::new(&gpu.device, &library, crowd, Outputs::NONE)?;
+    let events = GpuEvents::new(&gpu.device, &library, &crowd, capacity)?;
+    Ok((crowd, events))
+}
+
+fn frame(from: i64) -> Step {
+    Step { from: Ticks(NOW.0 + from), to: Ticks(NOW.0 + from + Ticks::PER_SECOND / 4) }
+}
+
+/// Records a step, runs it, and reads the list.
+fn list(gpu: &HeadlessGpu, events: &GpuEvents, step: Step) -> EventList {
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    events.encode(&gpu.device, &mut encoder, step);
+    gpu.queue.submit([encoder.finish()]);
+    events.read(&gpu.device, &gpu.queue).unwrap()
+}
+
+fn expected(library: &Library, crowd: &Crowd, step: Step) -> EventList {
+    let list = CpuEngine::new(library).unwrap().evaluate_events(crowd, step, 1 << 20).unwrap();
+    assert!(list.missed == 0 && !list.events.is_empty());
+    list
+}
+
+#[test]
+fn two_steps_in_one_submission_do_not_disturb_each_other() {
+    let (library, crowd) = walkers(100);
+    let gpu = gpu();
+    let HeadlessGpu { device, queue, .. } = &gpu;
+    let (on_gpu, events) = listed(&gpu, &library, &crowd, 1000).unwrap();
+    let copy = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: events.buffer().size(),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&Default::default());
+    events.encode(device, &mut encoder, frame(0));
+    // As a renderer does it: the first list is used where it is recorded, poses between them.
+    encoder.copy_buffer_to_buffer(events.buffer(), 0, &copy, 0, copy.size());
+    on_gpu.encode(device, &mut encoder, NOW);
+    events.encode(device, &mut encoder, frame(1 << 30));
+    queue.submit([encoder.finish()]);
+    assert_same(&events.read(device, queue).unwrap(), &expected(&library, &crowd, frame(1 << 30)), "the second");
+    copy.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    let bytes = copy.get_mapped_range(..).unwrap().to_vec();
+    let first = expected(&library, &crowd, frame(0));
+    assert_same(&GpuEvents::list(&bytes), &first, "the first");
+    // The buffer is what its documentation says: four words, then five for each event, in any order.
+    let words: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
+    assert_eq!(words[..4], [first.events.len() as u32, 0, 0, 0]);
+    let of = |words: &[u32]| Occurrence {
+        tick: Ticks((u64::from(words[1]) << 32 | u64::from(words[0])) as i64),
+        instance: words[2] as usize,
+        layer: words[3] as usize,
+        event: words[4] as usize,
+    };
+    let mut found: Vec<Occurrence> = words[4..].chunks_exact(5).take(first.events.len()).map(of).collect();
+    found.sort_unstable();
+    assert_eq!(found, first.events);
+}
+
+#[test]
+fn a_step_costs_an_upload_of_one_clock() {
+    // `encode` is given no queue, so that what reaches the device is in the encoder: the step, and nothing by instance.
+    assert_eq!(size_of::<record::Frame>(), 16);
+    let (library, crowd) = walkers(1000);
+    let gpu = gpu();
+    let (_, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();
+    for step in [0, 1 << 24, 1 << 25].map(frame) {
+        assert_same(&list(&gpu, &events, step), &expected(&library, &crowd, step), "");
+    }
+}
+
+#[test]
+fn a_crowd_in_several_buffers_on_a_device_that_allows_less_lists_the_same() {
+    // 300 joints take 14,400 bytes of matrices an instance.
+    let (library, crowd) = walkers(600);
+    let limits =
+        wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, max_buffer_size: 1 << 20, ..wgpu::Limits::default() };
+    let gpu = lesser_gpu(limits);
+    let (on_gpu, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();
+    assert!(on_gpu.chunks().len() > 2, "{} chunks", on_gpu.chunks().len());
+    assert_same(&list(&gpu, &events, frame(0)), &expected(&library, &crowd, frame(0)), "");
+    // A list larger than a binding is refused before anything is made.
+    match listed(&gpu, &library, &crowd, 60_000) {
+        Err(Error::Limit { needed, allowed, .. }) => assert_eq!((needed, allowed), (16 + 60_000 * 20, 1 << 20)),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(listed(&gpu, &library, &crowd, usize::MAX), Err(Error::Limit { .. })));
+}
+
+#[test]
+fn more_layers_than_a_row_of_workgroups_holds_are_all_asked() {
+    let (library, crowd) = walkers(3000);
+    let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 60, ..wgpu::Limits::default() };
+    let gpu = lesser_gpu(limits);
+    let (_, events) = listed(&gpu, &library, &crowd, 100_000).unwrap();
+    assert_same(&list(&gpu, &events, frame(0)), &expected(&library, &crowd, frame(0)), "");
+}
+
+#[test]
+fn a_list_that_overflows_keeps_real_events_and_counts_the_others() {
+    let (library, crowd) = walkers(1000);
+    let gpu = gpu();
+    let whole = expected(&library, &crowd, frame(0));
+    for capacity in [0, 1, 100, whole.events.len() - 1, whole.events.len()] {
+        let (_, events) = listed(&gpu, &library, &crowd, capacity).unwrap();
+        let list = list(&gpu, &events, frame(0));
+        assert_eq!((list.events.len(), list.missed as usize), (capacity, whole.events.len() - capacity));
+        // Each is one of the whole list, and none is there twice.
+        assert!(list.events.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(list.events.iter().all(|found| whole.events.binary_search(found).is_ok()));
+    }
+}
+
+#[test]
+fn the_ends_of_the_clock_do_no_harm() {
+    let mut library = Library::new();
+    let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
+    let clips = [1e-9, 1.0, 1e9].map(|length| {
+        let events = [0.0, 0.5, 1.0].map(|part| Event { time: part * length, ..Event::default() }).to_vec();
+        library.add_clip(Clip { length: Some(length), events, ..Clip::new(None, skeleton, Vec::new()) }).unwrap()
+    });
+    let mut numbers = Numbers::new(3);
+    let ends = [i64::MIN, i64::MIN + 1, -(1 << 62), -1, 0, 1, 1 << 62, i64::MAX - 1, i64::MAX].map(Ticks);
+    let mut crowd = Crowd::new();
+    for _ in 0..200 {
+        let start = ends[numbers.below(ends.len())];
+        let rate = [1e4, -1e4, 1.0, 1e-9, -1e-300][numbers.below(5)];
+        let wrap = WrapMode::ALL[numbers.below(WrapMode::ALL.len())];
+        let time = LayerTime::Playing(Playback::new(wrap, start, rate));
+        crowd.push(skeleton, &[Layer::new(clips[numbers.below(3)], time)]).unwrap();
+    }
+    let gpu = gpu();
+    let (_, events) = listed(&gpu, &library, &crowd, 0).unwrap();
+    for step in ends.iter().flat_map(|&from| ends.iter().map(move |&to| Step { from, to })) {
+        let expected = CpuEngine::new(&library).unwrap().evaluate_events(&crowd, step, 0).unwrap();
+        assert_same(&list(&gpu, &events, step), &expected, &format!("{step:?}"));
+        posse::Reference::new(&library).evaluate_events(&crowd, step, 0).unwrap();
+    }
+}
+
+#[test]
+fn a_number_beyond_64_bits_is_said_to_be_that() {
+    let head = |words: [u32; 4]| GpuEvents::list(bytemuck::bytes_of(&words));
+    assert_eq!(size_of::<EventCount>(), 16);
+    assert_eq!(head([0, 7, 2, 0]), EventList { events: Vec::new(), missed: (2 << 32) + 7 });
+    assert_eq!(head([0, 7, 2, 1]).missed, u64::MAX);
+    // A copy cut short.
+    assert_eq!(head([9, 0, 0, 0]).events.len(), 0);
+    assert_eq!(GpuEvents::list(&[1, 2, 3]), EventList::default());
+}
+
+#[test]
+fn a_lost_device_is_an_error_where_the_list_is_wanted() {
+    let (library, crowd) = walkers(10);
+    let gpu = lesser_gpu(wgpu::Limits::default());
+    let (_, events) = listed(&gpu, &library, &crowd, 100).unwrap();
+    gpu.device.destroy();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    events.encode(&gpu.device, &mut encoder, frame(0));
+    gpu.queue.submit([encoder.finish()]);
+    assert!(matches!(events.read(&gpu.device, &gpu.queue), Err(Error::Device(_))));
+    assert!(matches!(listed(&gpu, &library, &crowd, 100), Err(Error::Device(_))));
+}
