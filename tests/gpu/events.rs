@@ -105,7 +105,7 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
 #[test]
 fn a_step_costs_an_upload_of_one_clock() {
     // `encode` is given no queue, so that what reaches the device is in the encoder: the step, and nothing by instance.
-    assert_eq!(size_of::<record::Frame>(), 16);
+    assert_eq!(size_of::<record::Frame>(), 32);
     let (library, crowd) = walkers(1000);
     let gpu = gpu();
     let (_, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();
