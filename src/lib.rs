@@ -99,6 +99,7 @@ pub use model::mask::Mask;
 pub use model::outputs::Outputs;
 pub use model::playback::{Playback, WrapMode};
 pub use model::poses::{Pose, Poses};
+pub use model::root_motion::{Motion, RootMotion, RootRotation};
 pub use model::skeleton::{Joint, Property, Skeleton};
 pub use model::skin::Skin;
 pub use model::step::Step;

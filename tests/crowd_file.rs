@@ -346,7 +346,6 @@ fn faults_are_named_by_their_place() {
     refused(mask(json!({ "joints": {}, "name": "" })), "masks.front.name", "unknown field `name`");
     refused(json!({ "files": ["none.glb"], "instances": [] }), "files[0]", "none.glb: ");
     refused(json!({ "files": ["rig.glb", "clip.anim"], "instances": [] }), "files[1]", "Cocos clip");
-    refused(json!({ "files": [], "instances": [], "roots": [] }), "roots", "root motion is not supported yet");
     let text = r#"{ "files": ["rig.glb"], "instances": [{ "layers": [{ "clip": 0, "weight": NUMBER }] }] }"#;
     for number in ["NaN", "1e999", "-Infinity"] {
         folder.assert_refused(&text.replace("NUMBER", number), "instances[0].layers[0].weight", "line 1");

@@ -45,5 +45,7 @@ mod layers;
 mod measuring;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
+/// What instances move by, by hand, on every engine.
+mod root_motion;
 /// Wrap modes, repeats and ranges, on every engine.
 mod wrap;

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::thread;
 
-use crate::cpu::layers;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
+use crate::cpu::{layers, motion};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::crowd::Crowd;
@@ -141,6 +141,7 @@ impl CpuEngine {
                 while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
                     let places = instances(&layout, to, layers.len() / count);
                     for (layers, to) in layers.chunks(count).zip(places) {
+                        motion::write(&self.packing, source, layers, step, &mut scratch, to.root_motion);
                         if packed.plain {
                             pose(&self.packing, source, &layers[0], step.to.0, &layout, &mut scratch, to);
                         } else {
@@ -179,6 +180,7 @@ fn blocks<'a>(
         model: &mut numbers.model,
         skin: &mut numbers.skin,
         values: &mut numbers.values,
+        root_motion: &mut numbers.root_motion,
     };
     layers.chunks(BLOCK * count).zip(parts(layout, whole, BLOCK))
 }
@@ -191,15 +193,15 @@ fn instances<'a>(layout: &Layout, block: Place<'a>, count: usize) -> impl Iterat
 /// Outputs in parts of so many instances, without an end: outputs that are not wanted have only empty parts.
 fn parts<'a>(layout: &Layout, whole: Place<'a>, instances: usize) -> impl Iterator<Item = Place<'a>> {
     let strides = layout.strides().map(|stride| stride * instances);
-    let mut rest = [whole.local, whole.model, whole.skin, whole.values];
+    let mut rest = [whole.local, whole.model, whole.skin, whole.values, whole.root_motion];
     std::iter::from_fn(move || {
         let mut next = 0;
-        let [local, model, skin, values] = rest.each_mut().map(|rest| {
+        let [local, model, skin, values, root_motion] = rest.each_mut().map(|rest| {
             let stride = strides[next].min(rest.len());
             next += 1;
             rest.split_off_mut(..stride).unwrap_or_default()
         });
-        Some(Place { local, model, skin, values })
+        Some(Place { local, model, skin, values, root_motion })
     })
 }
 

@@ -3,12 +3,15 @@
 
 use wgpu::naga;
 
-use crate::gpu::library::{BINDINGS, Binding, GpuLibrary};
-use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, VARIANTS, Variant};
+use crate::gpu::library::{BINDINGS, Binding, GpuLibrary, MOTION_BINDINGS};
+use crate::gpu::shader::{Composed, Kernel, MOTION_ENTRY, MOTION_SIZE, POSE_ENTRY, VARIANTS, Variant};
 use crate::pack::record::{self, Field};
 
 fn parse(kernel: Kernel, variant: &Variant) -> naga::Module {
-    let composed = Composed::pose(kernel, variant, &[]);
+    parse_composed(&Composed::pose(kernel, variant, &[]))
+}
+
+fn parse_composed(composed: &Composed) -> naga::Module {
     naga::front::wgsl::parse_str(&composed.code).unwrap_or_else(|error| {
         let line = error.location(&composed.code).map_or(0, |location| location.line_number);
         panic!("{:?}: {}", composed.locate(line), error.emit_to_string(&composed.code))
@@ -59,7 +62,8 @@ fn records_are_the_same_in_rust_and_wgsl() {
             [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
         };
     }
-    let faults: Vec<String> = faults!(Skeleton, Clip, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame);
+    let faults: Vec<String> =
+        faults!(Skeleton, Clip, Root, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame);
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
@@ -99,9 +103,10 @@ fn constants_are_the_same_in_rust_and_wgsl() {
         check!(EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT, EASING_SINE);
         check!(EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE, EASING_SMOOTH, EASING_FADE);
         check!(EASING_BEZIER, EASING_IN, EASING_OUT, EASING_IN_OUT, EASING_OUT_IN);
-        check!(OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
+        check!(OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN, ROOT_X, ROOT_Y, ROOT_Z, ROOT_YAW, ROOT_FULL);
         let words = |name: &str| constant(&module, name).map(|words| words as usize);
         assert_eq!(words("CLIP_WORDS"), Some(record::Clip::WORDS));
+        assert_eq!(words("ROOT_WORDS"), Some(record::Root::WORDS));
         assert_eq!(words("TIMELINE_WORDS"), Some(record::Timeline::WORDS));
         assert_eq!(words("MAPPING_WORDS"), Some(record::Mapping::WORDS));
         assert_eq!(words("CHANNEL_WORDS"), Some(record::Channel::WORDS));
@@ -114,33 +119,38 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
     for (kernel, variant) in
         [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
     {
-        let module = parse(kernel, variant);
-        let entry = &module.entry_points[0];
-        assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, POSE_ENTRY));
-        assert_eq!(entry.workgroup_size, [variant.workgroup_size, 1, 1]);
-        let mut bindings: Vec<(u32, u32, String, Binding)> = Vec::new();
-        let mut workgroup_bytes = 0;
-        for (_, global) in module.global_variables.iter() {
-            let kind = match global.space {
-                naga::AddressSpace::Uniform => Binding::Uniform,
-                naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
-                naga::AddressSpace::Storage { .. } => Binding::Read,
-                naga::AddressSpace::WorkGroup => {
-                    workgroup_bytes += module.types[global.ty].inner.size(module.to_ctx());
-                    continue;
-                }
-                other => panic!("{other:?}"),
-            };
-            let place = global.binding.expect("a binding");
-            bindings.push((place.group, place.binding, global.name.clone().unwrap_or_default(), kind));
-        }
-        bindings.sort_by_key(|binding| binding.1);
-        let expected: Vec<_> = (0..).zip(BINDINGS).map(|(at, (name, kind))| (0, at, name.to_string(), kind)).collect();
-        assert_eq!(bindings, expected);
-        let limits = wgpu::Limits::default();
-        assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {variant:?}");
-        assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
+        check_kernel(&parse(kernel, variant), POSE_ENTRY, variant.workgroup_size, &BINDINGS);
     }
+    check_kernel(&parse_composed(&Composed::motion()), MOTION_ENTRY, MOTION_SIZE, &MOTION_BINDINGS);
+}
+
+#[track_caller]
+fn check_kernel(module: &naga::Module, name: &str, size: u32, expected: &[(&str, Binding)]) {
+    let entry = &module.entry_points[0];
+    assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, name));
+    assert_eq!(entry.workgroup_size, [size, 1, 1]);
+    let mut bindings: Vec<(u32, u32, String, Binding)> = Vec::new();
+    let mut workgroup_bytes = 0;
+    for (_, global) in module.global_variables.iter() {
+        let kind = match global.space {
+            naga::AddressSpace::Uniform => Binding::Uniform,
+            naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
+            naga::AddressSpace::Storage { .. } => Binding::Read,
+            naga::AddressSpace::WorkGroup => {
+                workgroup_bytes += module.types[global.ty].inner.size(module.to_ctx());
+                continue;
+            }
+            other => panic!("{other:?}"),
+        };
+        let place = global.binding.expect("a binding");
+        bindings.push((place.group, place.binding, global.name.clone().unwrap_or_default(), kind));
+    }
+    bindings.sort_by_key(|binding| binding.1);
+    let expected: Vec<_> = (0..).zip(expected).map(|(at, (name, kind))| (0, at, name.to_string(), *kind)).collect();
+    assert_eq!(bindings, expected);
+    let limits = wgpu::Limits::default();
+    assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {name}, {size}");
+    assert!(size <= limits.max_compute_invocations_per_workgroup);
 }
 
 #[test]
@@ -157,4 +167,5 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
             library.pipeline(&device, kernel, variant).unwrap();
         }
     }
+    library.motion_pipeline(&device).unwrap();
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::library::{GpuLibrary, Scopes, filled_buffer, largest_binding, upload};
-use crate::gpu::shader::{Kernel, VARIANTS, Variant};
+use crate::gpu::shader::{Kernel, MOTION_SIZE, VARIANTS, Variant};
 use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
 use crate::model::outputs::Outputs;
@@ -32,8 +32,18 @@ pub struct Chunk {
     skeleton: SkeletonId,
     instances: Vec<usize>,
     layout: Layout,
-    /// Local, model, skin, values.
-    outputs: [Option<wgpu::Buffer>; 4],
+    /// Local, model, skin, values, root motion.
+    outputs: [Option<wgpu::Buffer>; 5],
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    workgroups: (u32, u32),
+    /// What is run for root motion, where that is wanted.
+    motion: Option<MotionPass>,
+}
+
+/// The root motion of a chunk's instances.
+#[derive(Debug)]
+struct MotionPass {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: (u32, u32),
@@ -104,6 +114,11 @@ impl GpuCrowd {
             pass.set_bind_group(0, &chunk.bind_group, &[]);
             pass.dispatch_workgroups(chunk.workgroups.0, chunk.workgroups.1, 1);
         }
+        for motion in self.chunks.iter().filter_map(|chunk| chunk.motion.as_ref()) {
+            pass.set_pipeline(&motion.pipeline);
+            pass.set_bind_group(0, &motion.bind_group, &[]);
+            pass.dispatch_workgroups(motion.workgroups.0, motion.workgroups.1, 1);
+        }
     }
 
     /// The chunks, skeleton after skeleton.
@@ -156,6 +171,12 @@ impl Chunk {
     pub fn values(&self) -> Option<&wgpu::Buffer> {
         self.outputs[3].as_ref()
     }
+
+    /// Root motions: for each instance 8 `f32`: translation xyz, then 1 where a layer's clip names a root and 0 where none
+    /// does, and the rotation xyzw.
+    pub fn root_motion(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[4].as_ref()
+    }
 }
 
 /// Adds the chunks of a group of instances.
@@ -173,8 +194,8 @@ fn push_chunks(
     let variant = Variant::for_joints(skeleton.joint_count);
     let in_storage = VARIANTS[variant].joint_capacity.is_none();
     let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
-    let [local, model, skin, values] = layout.strides();
-    let strides = [local, model.max(model_scratch), skin, values];
+    let [local, model, skin, values, root_motion] = layout.strides();
+    let strides = [local, model.max(model_scratch), skin, values, root_motion];
     let layer_bytes = group.layer_count * size_of::<record::Layer>();
     let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
     let allowed = largest_binding(device);
@@ -190,7 +211,9 @@ fn push_chunks(
     let span_count = VARIANTS[variant].span_capacity(kernel) / (instances_per_group * layer_count);
     let groups_per_row = device.limits().max_compute_workgroups_per_dimension;
     let most_groups = u64::from(groups_per_row).pow(2);
-    let step = (allowed / largest).min(most_groups.saturating_mul(instances_per_group.into()));
+    let least_per_group =
+        if layout.root_motion > 0 { instances_per_group.min(MOTION_SIZE) } else { instances_per_group };
+    let step = (allowed / largest).min(most_groups.saturating_mul(least_per_group.into()));
     let step = usize::try_from(step).unwrap_or(usize::MAX);
     for first in group.instances.clone().step_by(step) {
         let range = first..group.instances.end.min(first.saturating_add(step));
@@ -211,7 +234,7 @@ fn push_chunks(
         };
         let batch = filled_buffer(device, "posse batch", bytemuck::bytes_of(&batch), wgpu::BufferUsages::UNIFORM)?;
         let buffers = strides.map(|stride| output_buffer(device, 4 * (stride * count) as u64));
-        let [local, model, skin, values] = &buffers;
+        let [local, model, skin, values, root_motion] = &buffers;
         let bound = [&library.words, &library.values, &layers, frame, &batch, local, model, skin, values];
         let entries: Vec<_> = (0..).zip(bound).map(|(binding, buffer)| entry(binding, buffer)).collect();
         let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
@@ -219,6 +242,23 @@ fn push_chunks(
             layout: &library.layout,
             entries: &entries,
         });
+        let motion = match layout.root_motion {
+            0 => None,
+            _ => {
+                let bound = [&library.words, &library.values, &layers, frame, &batch, root_motion];
+                let entries: Vec<_> = (0..).zip(bound).map(|(binding, buffer)| entry(binding, buffer)).collect();
+                let groups = (count as u32).div_ceil(MOTION_SIZE);
+                Some(MotionPass {
+                    pipeline: library.motion_pipeline(device)?,
+                    bind_group: device.create_bind_group(&wgpu::BindGroupDescriptor {
+                        label: Some("posse motion"),
+                        layout: &library.motion_layout,
+                        entries: &entries,
+                    }),
+                    workgroups: (groups.min(groups_per_row), groups.div_ceil(groups_per_row)),
+                })
+            }
+        };
         let wanted = layout.strides();
         let mut index = 0;
         let outputs = buffers.map(|buffer| {
@@ -234,6 +274,7 @@ fn push_chunks(
             pipeline: pipeline.clone(),
             bind_group,
             workgroups: (groups.min(groups_per_row), groups.div_ceil(groups_per_row)),
+            motion,
         });
     }
     Ok(())

@@ -1,10 +1,9 @@
 //! A library on the GPU: what never changes, and the pipelines.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use crate::error::Error;
-use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, VARIANTS, Variant};
-use crate::model::interpolator::Interpolator;
+use crate::gpu::shader::{Composed, Kernel, MOTION_ENTRY, POSE_ENTRY, VARIANTS, Variant};
 use crate::pack::library::Packing;
 
 /// What a binding of the kernel is.
@@ -31,6 +30,16 @@ pub(super) const BINDINGS: [(&str, Binding); 9] = [
     ("values_out", Binding::Write),
 ];
 
+/// The bindings of the kernel of root motion.
+pub(super) const MOTION_BINDINGS: [(&str, Binding); 6] = [
+    ("words", Binding::Read),
+    ("values", Binding::Read),
+    ("layers", Binding::Read),
+    ("frame", Binding::Uniform),
+    ("batch", Binding::Uniform),
+    ("motion_out", Binding::Write),
+];
+
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
 /// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::crowd::GpuCrowd)s share it.
@@ -42,6 +51,8 @@ pub struct GpuLibrary {
     pub(super) layout: wgpu::BindGroupLayout,
     /// By kernel, one for each of [`VARIANTS`] that was asked for.
     pipelines: [[OnceLock<wgpu::ComputePipeline>; VARIANTS.len()]; 2],
+    pub(super) motion_layout: wgpu::BindGroupLayout,
+    motion_pipeline: OnceLock<wgpu::ComputePipeline>,
 }
 
 impl GpuLibrary {
@@ -56,11 +67,13 @@ impl GpuLibrary {
         let scopes = Scopes::push(device);
         let words = upload(device, "posse words", bytemuck::cast_slice(&packing.arrays.words));
         let values = upload(device, "posse values", bytemuck::cast_slice(&packing.arrays.values));
-        let layout = bind_group_layout(device);
+        let layout = bind_group_layout(device, &BINDINGS);
+        let motion_layout = bind_group_layout(device, &MOTION_BINDINGS);
         scopes.pop()?;
         let (words, values) = (words?, values?);
         let pipelines = [const { [const { OnceLock::new() }; VARIANTS.len()] }; 2];
-        let library = Self { packing, words, values, layout, pipelines };
+        let motion_pipeline = OnceLock::new();
+        let library = Self { packing, words, values, layout, pipelines, motion_layout, motion_pipeline };
         // The kernel that mixes is made when the first crowd asks for it.
         for skeleton in &library.packing.skeletons {
             library.pipeline(device, Kernel::Plain, Variant::for_joints(skeleton.record.joint_count))?;
@@ -79,8 +92,18 @@ impl GpuLibrary {
         if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }
-        let made = pipeline(device, &self.layout, kernel, &VARIANTS[variant], &self.packing.interpolators)?;
+        let composed = Composed::pose(kernel, &VARIANTS[variant], &self.packing.interpolators);
+        let made = pipeline(device, &self.layout, &composed, POSE_ENTRY)?;
         Ok(place.get_or_init(|| made).clone())
+    }
+
+    /// The pipeline of root motion, made where it is not there yet.
+    pub(super) fn motion_pipeline(&self, device: &wgpu::Device) -> Result<wgpu::ComputePipeline, Error> {
+        if let Some(ready) = self.motion_pipeline.get() {
+            return Ok(ready.clone());
+        }
+        let made = pipeline(device, &self.motion_layout, &Composed::motion(), MOTION_ENTRY)?;
+        Ok(self.motion_pipeline.get_or_init(|| made).clone())
     }
 }
 
@@ -123,8 +146,8 @@ pub(super) fn filled_buffer(
     Ok(buffer)
 }
 
-/// The layout of the kernel's only group.
-pub(super) fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+/// The layout of a kernel's only group.
+pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Binding)]) -> wgpu::BindGroupLayout {
     let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
         binding: index as u32,
         visibility: wgpu::ShaderStages::COMPUTE,
@@ -139,30 +162,29 @@ pub(super) fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout 
         },
         count: None,
     };
-    let entries: Vec<_> = BINDINGS.iter().enumerate().map(entry).collect();
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse pose"), entries: &entries })
+    let entries: Vec<_> = bindings.iter().enumerate().map(entry).collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse"), entries: &entries })
 }
 
-/// Builds the fused pass in one of its forms.
-pub(super) fn pipeline(
+/// Builds a kernel.
+fn pipeline(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
-    kernel: Kernel,
-    variant: &Variant,
-    interpolators: &[Arc<dyn Interpolator>],
+    composed: &Composed,
+    entry: &'static str,
 ) -> Result<wgpu::ComputePipeline, Error> {
-    let module = Composed::pose(kernel, variant, interpolators).compile(device)?;
+    let module = composed.compile(device)?;
     let scopes = Scopes::push(device);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("posse pose"),
+        label: Some(entry),
         bind_group_layouts: &[Some(layout)],
         immediate_size: 0,
     });
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some("posse pose"),
+        label: Some(entry),
         layout: Some(&layout),
         module: &module,
-        entry_point: Some(POSE_ENTRY),
+        entry_point: Some(entry),
         compilation_options: wgpu::PipelineCompilationOptions {
             // Every place is written before it is read.
             zero_initialize_workgroup_memory: false,

@@ -24,17 +24,20 @@ macro_rules! module {
     };
 }
 
-const SHARED: [Module; 9] = [
+const SHARED: [Module; 8] = [
     module!("shared/records.wgsl"),
     module!("shared/phase.wgsl"),
     module!("shared/ease.wgsl"),
     module!("shared/search.wgsl"),
     module!("shared/quat.wgsl"),
-    module!("shared/matrix.wgsl"),
     module!("shared/sample.wgsl"),
     module!("shared/blend.wgsl"),
-    module!("shared/hierarchy.wgsl"),
+    module!("shared/root.wgsl"),
 ];
+const MATRIX: Module = module!("shared/matrix.wgsl");
+const HIERARCHY: Module = module!("shared/hierarchy.wgsl");
+const PART: Module = module!("pose_part.wgsl");
+const MOTION: Module = module!("motion.wgsl");
 const JOINTS_IN_WORKGROUP: Module = module!("shared/joints_in_workgroup.wgsl");
 const JOINTS_IN_STORAGE: Module = module!("shared/joints_in_storage.wgsl");
 const COMMON: Module = module!("pose_common.wgsl");
@@ -43,6 +46,10 @@ const POSE_LAYERS: Module = module!("pose_layers.wgsl");
 
 /// Name of the entry point of the fused pass.
 pub const POSE_ENTRY: &str = "pose";
+/// Name of the entry point of the kernel of root motion.
+pub const MOTION_ENTRY: &str = "motion";
+/// Invocations of a workgroup of that kernel.
+pub const MOTION_SIZE: u32 = 64;
 
 /// Which kernel of the fused pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +139,14 @@ impl Composed {
         let choice = interpolators::choice(interpolators.len()).into();
         let choice = Module { file: "choice of an interpolator".into(), text: choice };
         let entry = if kernel == Kernel::Plain { POSE } else { POSE_LAYERS };
-        Self::new(code, SHARED.into_iter().chain([joints, COMMON, entry]).chain(custom).chain([choice]))
+        let own = [MATRIX, HIERARCHY, joints, PART, COMMON, entry];
+        Self::new(code, SHARED.into_iter().chain(own).chain(custom).chain([choice]))
+    }
+
+    /// The kernel of root motion.
+    pub fn motion() -> Self {
+        let code = format!("const WORKGROUP_SIZE: u32 = {MOTION_SIZE}u;\n");
+        Self::new(code, SHARED.into_iter().chain([PART, MOTION]))
     }
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {

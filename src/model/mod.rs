@@ -20,6 +20,7 @@ pub mod mask;
 pub mod outputs;
 pub mod playback;
 pub mod poses;
+pub mod root_motion;
 pub mod rotation;
 pub mod skeleton;
 pub mod skin;

@@ -18,8 +18,9 @@ use crate::pack::column::{Channels, Column};
 use crate::pack::easing;
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
-    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP,
+    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP, NONE,
 };
+use crate::pack::root_motion;
 use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
 
@@ -46,6 +47,7 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Libra
         value_channel_count: values.count,
         value_table: values.table,
         time_unit: time_unit(clip.duration()).unwrap_or(1.0),
+        root: clip.root_motion.map_or(NONE, |root| root_motion::pack_root(arrays, skeleton, root)),
     };
     (arrays.push_records(&[record]), timeline_count)
 }
@@ -57,7 +59,11 @@ pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
     // Of a joint's parts, those that are driven number by number take three more channels and three values.
     let split = 3 * clip.tracks.iter().filter(|track| track.component.is_some()).count();
     let mut sizes = Sizes {
-        words: 6 * skeleton.joints().len() + record::Clip::WORDS + 5 * numbers + Channel::WORDS * split,
+        words: 6 * skeleton.joints().len()
+            + record::Clip::WORDS
+            + record::Root::WORDS
+            + 5 * numbers
+            + Channel::WORDS * split,
         values: numbers + split,
     };
     let mut add = |more: Sizes| {

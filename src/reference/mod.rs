@@ -10,6 +10,7 @@ pub mod extrapolate;
 pub mod hierarchy;
 pub mod layers;
 pub mod phase;
+pub mod root_motion;
 pub mod sample;
 pub mod search;
 pub mod skin;
@@ -24,7 +25,6 @@ use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::step::Step;
-use crate::model::ticks::Ticks;
 use crate::reference::values::Values;
 
 /// The `f64` engine that the others are held to.
@@ -40,9 +40,9 @@ impl<'a> Reference<'a> {
     }
 
     /// The pose of one instance of a crowd that was checked.
-    pub(crate) fn pose(&self, skeleton_id: SkeletonId, layers: &[Layer], now: Ticks, outputs: Outputs) -> Pose {
+    pub(crate) fn pose(&self, skeleton_id: SkeletonId, layers: &[Layer], step: Step, outputs: Outputs) -> Pose {
         let skeleton = self.library.skeleton(skeleton_id);
-        let Values { local, weights, properties } = layers::values(self.library, skeleton, layers, now);
+        let Values { local, weights, properties } = layers::values(self.library, skeleton, layers, step.to);
         let model = if outputs.model || outputs.skin { hierarchy::model(skeleton, &local) } else { Vec::new() };
         let mut pose = Pose::default();
         if outputs.skin {
@@ -61,6 +61,9 @@ impl<'a> Reference<'a> {
         if outputs.properties {
             pose.properties = properties.concat();
         }
+        if outputs.root_motion {
+            pose.root_motion = root_motion::of_instance(self.library, layers, step);
+        }
         pose
     }
 }
@@ -76,7 +79,7 @@ impl Evaluator for Reference<'_> {
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
         crowd.check(self.library)?;
-        let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step.to, outputs);
+        let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step, outputs);
         Ok(Poses { instances: (0..crowd.len()).map(pose).collect() })
     }
 }

@@ -19,7 +19,7 @@ pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<
     );
     let module = composed.compile(&device).unwrap();
     let scopes = Scopes::push(&device);
-    let group_layout = bind_group_layout(&device);
+    let group_layout = bind_group_layout(&device, &BINDINGS);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         bind_group_layouts: &[Some(&group_layout)],
         ..Default::default()
