@@ -1,7 +1,7 @@
 //! Random scenes: every engine against the reference, within the numeric contract.
 
 use posse::contract;
-use posse::{Evaluator, Outputs, Reference};
+use posse::{Evaluator, Outputs, Poses, Reference};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
@@ -10,10 +10,13 @@ use crate::support::scenes::{SceneSpec, scenes};
 
 fn check(spec: &SceneSpec) {
     let scene = spec.scene();
-    let expected = Reference::new(&scene.library).evaluate(&scene.crowd, scene.now, Outputs::ALL).unwrap();
+    let expected = Reference::new(&scene.library).evaluate_step(&scene.crowd, scene.step, Outputs::ALL).unwrap();
     each_engine(&scene.library, |engine| {
-        let actual = engine.evaluate(&scene.crowd, scene.now, Outputs::ALL).unwrap();
-        let report = contract::compare(&scene.library, &scene.crowd, scene.now, &expected, &actual);
+        let actual = engine.evaluate_step(&scene.crowd, scene.step, Outputs::ALL).unwrap();
+        let report = contract::compare(&scene.library, &scene.crowd, scene.step, &expected, &actual);
+        let rooted =
+            |poses: &Poses| -> Vec<bool> { poses.instances.iter().map(|pose| pose.root_motion.is_some()).collect() };
+        assert_eq!(rooted(&actual), rooted(&expected));
         let instances: Vec<usize> =
             report.quantities().iter().flat_map(|(_, worst)| *worst).map(|w| w.instance).collect();
         let layers: Vec<_> = instances.iter().map(|&instance| scene.crowd.layers(instance)).collect();

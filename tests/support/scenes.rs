@@ -5,8 +5,8 @@ use std::sync::Arc;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
     AdditiveReference, Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Extrapolation, Fade, FadeShape, Interpolation,
-    Interpolator, InterpolatorId, Joint, Layer, LayerMode, LayerTime, Library, Mask, Playback, Property, Skeleton,
-    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, WrapMode,
+    Interpolator, InterpolatorId, Joint, Layer, LayerMode, LayerTime, Library, Mask, Playback, Property, RootMotion,
+    RootRotation, Skeleton, SkeletonId, Skin, Step, Target, Ticks, Timeline, Track, Transform, WrapMode,
 };
 use proptest::prelude::*;
 
@@ -161,7 +161,8 @@ pub struct SceneSpec {
 pub struct Scene {
     pub library: Library,
     pub crowd: Crowd,
-    pub now: Ticks,
+    /// A step of up to some minutes, forwards or back.
+    pub step: Step,
 }
 
 /// Scenes of up to so many joints and keys a track.
@@ -192,6 +193,7 @@ impl SceneSpec {
     /// Makes the scene.
     pub fn scene(&self) -> Scene {
         let mut numbers = Numbers::new(self.seed);
+        let mut roots = Numbers::new(!self.seed);
         let mut library = Library::new();
         let bent = library.add_interpolator(Arc::new(Bent)).unwrap();
         let skeleton = library.add_skeleton(skeleton(&mut numbers, self.joints, self.shape));
@@ -201,7 +203,8 @@ impl SceneSpec {
         for _ in 0..1 + numbers.below(3) {
             let length = (numbers.below(2) == 0).then(|| numbers.within(0.0, 5.0));
             let tracks = tracks(&mut numbers, library.skeleton(skeleton), &self.tracks, bent, length);
-            let clip = Clip { length, ..Clip::new(Some("random".into()), skeleton, tracks) };
+            let root_motion = root(&mut roots, library.skeleton(skeleton), &tracks);
+            let clip = Clip { length, root_motion, ..Clip::new(Some("random".into()), skeleton, tracks) };
             library.add_clip(clip).unwrap();
         }
         for _ in 0..numbers.below(3) {
@@ -210,7 +213,12 @@ impl SceneSpec {
         }
         let now = Ticks(numbers.below(1 << 42) as i64);
         let crowd = crowd(&mut numbers, &library, now, self.instances);
-        Scene { library, crowd, now }
+        let back = match roots.below(4) {
+            0 => 0.0,
+            1 => roots.within(-1.0, 1.0) * 1e8,
+            _ => roots.within(-5e6, 5e6),
+        };
+        Scene { library, crowd, step: Step { from: Ticks(now.0 - back as i64), to: now } }
     }
 }
 
@@ -251,6 +259,25 @@ fn skeleton(numbers: &mut Numbers, joints: usize, shape: Shape) -> Skeleton {
         property("/as is", 4, false),
     ];
     Skeleton::new(Some("random".into()), joints, properties).unwrap()
+}
+
+/// A root joint for half of all clips, where they have a joint that can be one: mostly one that they move.
+fn root(numbers: &mut Numbers, skeleton: &Skeleton, tracks: &[Track]) -> Option<RootMotion> {
+    let driven = tracks.iter().filter_map(|track| match track.target {
+        Target::Translation(joint) | Target::Rotation(joint) | Target::EulerAngles(joint) => Some(joint),
+        _ => None,
+    });
+    let driven: Vec<usize> = driven.collect();
+    let joint = match driven.len() {
+        count if count > 0 && numbers.below(4) > 0 => driven[numbers.below(count)],
+        _ => numbers.below(skeleton.joints().len()),
+    };
+    let root = RootMotion {
+        joint,
+        translation: [(); 3].map(|()| numbers.below(2) == 0),
+        rotation: [RootRotation::None, RootRotation::Yaw, RootRotation::Full][numbers.below(3)],
+    };
+    (numbers.below(2) == 0 && skeleton.joints()[joint].matrix.is_none()).then_some(root)
 }
 
 fn skin(numbers: &mut Numbers, skeleton: SkeletonId, joints: usize) -> Skin {
