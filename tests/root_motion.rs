@@ -1,5 +1,7 @@
 //! Root motion: what instances move by from one moment to another, by hand, on every engine.
 
+use std::path::Path;
+
 use glam::{DAffine3, DQuat, DVec3};
 use posse::{
     AdditiveReference, Clip, ClipId, Crowd, Error, Fade, FadeShape, Interpolation, Joint, Layer, LayerMode, LayerTime,
@@ -7,6 +9,7 @@ use posse::{
     Transform, WrapMode, contract,
 };
 
+use crate::support::aloud::skipped;
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees, joint, library};
 use crate::support::each_engine::{each_engine, gpu};
@@ -482,5 +485,56 @@ fn large_crowds_of_turning_loops_are_within_the_contract() {
             let report = contract::compare(&library, &crowd, step, expected, &poses);
             assert!(report.motion.is_some() && report.is_within(), "{}, {span} s: {report:?}", engine.engine());
         });
+    }
+}
+
+#[test]
+fn a_fox_is_where_its_file_has_it() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/Fox/Fox.glb");
+    if !file.exists() {
+        return skipped("root motion of Fox.glb: ../shared/gltf is not here");
+    }
+    let mut whole = Library::new();
+    let asset = posse::import::gltf::load(&mut whole, &file).unwrap();
+    let skeleton = whole.skeleton(asset.skeleton);
+    // The joint that its clips move, in a parent that lies: +Z is up.
+    let named = |joint: &Joint| joint.name.as_deref() == Some("b_Hip_01");
+    let joint = skeleton.joints().iter().position(named).unwrap();
+    let outputs = Outputs { local: true, root_motion: true, ..Outputs::NONE };
+    for root in
+        [RootMotion { joint, ..YAW }, RootMotion { joint, translation: [true; 3], rotation: RootRotation::Full }]
+    {
+        let mut parted = whole.clone();
+        for clip in whole.clip_ids() {
+            parted.set_root_motion(clip, Some(root)).unwrap();
+        }
+        // Within a loop, so that what the file says of both moments is all there is to know.
+        let mut crowd = Crowd::new();
+        for clip in whole.clip_ids() {
+            crowd.push(asset.skeleton, &[layer(clip, playing(WrapMode::Loop, 1.0))]).unwrap();
+        }
+        let ask = |library: &Library, step: Step| {
+            let mut answers = Vec::new();
+            each_engine(library, |engine| answers.push(engine.evaluate_step(&crowd, step, outputs).unwrap().instances));
+            answers
+        };
+        let (from, to) = (0.1, 0.6);
+        let [before, after] = [from, to].map(|time| ask(&whole, step(time, time)));
+        let [left_before, left_after] = [step(from, from), step(from, to)].map(|step| ask(&parted, step));
+        for engine in 0..before.len() {
+            for clip in 0..crowd.len() {
+                let local = |poses: &[Vec<Pose>]| poses[engine][clip].local[joint].to_affine();
+                let taken = |all: &[Vec<Pose>], left: &[Vec<Pose>]| local(all) * local(left).inverse();
+                let way = taken(&before, &left_before).inverse() * taken(&after, &left_after);
+                let motion = left_after[engine][clip].root_motion.unwrap();
+                let found = DAffine3::from_rotation_translation(motion.rotation, motion.translation);
+                assert_close(&found.to_cols_array(), &way.to_cols_array(), &format!("engine {engine}, clip {clip}"));
+                if root.rotation == RootRotation::Full {
+                    let left = left_after[engine][clip].local[joint];
+                    assert_vector(left.translation, [0.0; 3], "all is taken out");
+                    assert_rotation(left.rotation, DQuat::IDENTITY, "all is taken out");
+                }
+            }
+        }
     }
 }
