@@ -528,7 +528,8 @@ fn a_fox_is_where_its_file_has_it() {
                 let way = taken(&before, &left_before).inverse() * taken(&after, &left_after);
                 let motion = left_after[engine][clip].root_motion.unwrap();
                 let found = DAffine3::from_rotation_translation(motion.rotation, motion.translation);
-                assert_close(&found.to_cols_array(), &way.to_cols_array(), &format!("engine {engine}, clip {clip}"));
+                // The way is made of single-precision poses some 30 units from their parent.
+                assert!(found.abs_diff_eq(way, 5e-5), "engine {engine}, clip {clip}: {found}, {way}");
                 if root.rotation == RootRotation::Full {
                     let left = left_after[engine][clip].local[joint];
                     assert_vector(left.translation, [0.0; 3], "all is taken out");
