@@ -34,7 +34,8 @@
 //!   Cocos Creator; a joint's are.
 //! * Of Cocos Creator's figures one is not met on purpose: a quaternion whose w is 0 became one of w 1 in a constructor of that
 //!   engine's.
-//! * There are two kernels: one for instances of a single plain layer, one that mixes. What mixing needs costs nobody else.
+//! * Two kernels pose: one for instances of a single plain layer, one that mixes. What mixing needs costs nobody else. A third
+//!   gives root motion, and is run where that is wanted.
 //! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
 //! * Files are parsed by our own small structs, not by the `gltf` crate, which refuses channels without a node (and with them
 //!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
