@@ -55,22 +55,6 @@ fn pose_joint(index: u32, posed: Posed) -> u32 {
     return words[batch.skeleton.levels + index];
 }
 
-/// A clip at a time.
-struct Sampler {
-    /// Words: the clip's record.
-    clip: u32,
-    /// Where the search results of its timelines begin in workgroup memory.
-    first_span: u32,
-    /// How many of them are there.
-    span_count: u32,
-    time: Time,
-}
-
-/// Finds the keys of one of a clip's timelines.
-fn pose_search(clip: u32, index: u32, time: Time) -> Span {
-    return search_timeline(timeline_load(clip_load(clip).timelines + index * TIMELINE_WORDS), time);
-}
-
 /// The search result that a channel needs: found before by some lane, or, beyond what workgroup memory holds, now.
 fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
     let index = sample_timeline(channel_sampler);
@@ -78,60 +62,6 @@ fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
         return spans[sampler.first_span + index];
     }
     return pose_search(sampler.clip, index, sampler.time);
-}
-
-/// The channel of a joint's translation, rotation or scale: part 0, 1 or 2.
-fn pose_channel(part: u32, joint: u32, sampler: Sampler) -> Channel {
-    let index = part * batch.skeleton.joint_count + joint;
-    return channel_load(clip_load(sampler.clip).channels + CHANNEL_WORDS * index);
-}
-
-/// A joint's translation, rotation or scale at rest.
-fn pose_rest(part: u32, joint: u32) -> vec4<f32> {
-    return values[batch.skeleton.rest + part * batch.skeleton.joint_count + joint];
-}
-
-/// A joint's translation, rotation or scale, by its channel.
-///
-/// A part whose numbers are driven one by one is sampled three times; one loop, so that the kernel has what searches and
-/// samples but once for each part.
-fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
-    let mode = sample_mode(channel.sampler);
-    if mode == MODE_REST {
-        return pose_rest(part, joint);
-    }
-    if mode == MODE_CONSTANT {
-        return values[channel.values];
-    }
-    let split = (mode & ~MODE_EULER) == MODE_SPLIT;
-    let euler = (mode & MODE_EULER) != 0u;
-    var single = channel;
-    var found: vec4<f32>;
-    for (var component = 0u; component < select(1u, 3u, split); component += 1u) {
-        if split {
-            single = channel_load(channel.values + CHANNEL_WORDS * component);
-        }
-        let sampled = pose_sample(single, sampler, part == 1u && !split && !euler);
-        if !split {
-            found = sampled;
-        } else {
-            found[component] = sampled.x;
-        }
-    }
-    if euler {
-        return quat_from_euler_angles(found.xyz);
-    }
-    return found;
-}
-
-/// What a channel of keys gives, or of one value.
-fn pose_sample(channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
-    let mode = sample_mode(channel.sampler) & ~MODE_EULER;
-    if mode == MODE_CONSTANT {
-        return values[channel.values];
-    }
-    let span = pose_span(channel.sampler, sampler);
-    return sample_any(channel.values, mode, span, rotation);
 }
 
 /// Writes a joint's local transform, where it is wanted, and leaves its local matrix.

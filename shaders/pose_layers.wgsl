@@ -105,11 +105,35 @@ fn layers_part(part: u32, joint: u32, first_layer: u32, sampled: bool) -> vec4<f
         if sample_mode(channel.sampler) == MODE_REST {
             continue;
         }
+        let root_place = clip_load(layer.clip).root;
+        let rooted = part < 2u && root_is(root_place, joint);
+        var root: Root;
+        if rooted {
+            root = root_load(root_place);
+        }
+        // What of a root moves the instance along hangs on how it is turned, which is then sampled before.
+        let each = select(1u, 2u, rooted && part == 0u && root_turns(root));
         var value: vec4<f32>;
         var reference = rest;
-        for (var which = 0u; which < layers_samples(layer); which += 1u) {
-            let sampled = pose_part(part, joint, channel, sampler);
-            if which == 0u {
+        var rotation = ROOT_STILL.rotation;
+        for (var which = 0u; which < each * layers_samples(layer); which += 1u) {
+            let last = (which + 1u) % each == 0u;
+            let asked = select(1u, part, last);
+            var asked_channel = channel;
+            if !last {
+                asked_channel = pose_channel(1u, joint, sampler);
+            }
+            var sampled = pose_part(asked, joint, asked_channel, sampler);
+            if asked == 1u {
+                rotation = sampled;
+            }
+            if !last {
+                continue;
+            }
+            if rooted {
+                sampled = root_take_out(root, part, sampled, rotation);
+            }
+            if which < each {
                 value = sampled;
             } else {
                 reference = sampled;

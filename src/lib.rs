@@ -35,7 +35,8 @@
 //!   Cocos Creator; a joint's are.
 //! * Of Cocos Creator's figures one is not met on purpose: a quaternion whose w is 0 became one of w 1 in a constructor of that
 //!   engine's.
-//! * There are two kernels: one for instances of a single plain layer, one that mixes. What mixing needs costs nobody else.
+//! * Two kernels pose: one for instances of a single plain layer, one that mixes. What mixing needs costs nobody else. Root
+//!   motion and events have kernels of their own, run where they are wanted.
 //! * Where a list on the GPU says who is seen, the pose kernels are the same: they find their instance in what is due. Those
 //!   of few joints stand, for the others, in the clip without tracks, level by level, so that whole waves have nothing to sample.
 //! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
@@ -106,6 +107,7 @@ pub use model::occurrence::{EventList, Occurrence};
 pub use model::outputs::Outputs;
 pub use model::playback::{Playback, WrapMode};
 pub use model::poses::{Pose, Poses};
+pub use model::root_motion::{Motion, RootMotion, RootRotation};
 pub use model::sharing::{Sharing, SharingFault, SharingFaultKind};
 pub use model::skeleton::{Joint, Property, Skeleton};
 pub use model::skin::Skin;

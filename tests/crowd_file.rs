@@ -302,6 +302,55 @@ fn names_that_no_file_has_a_joint_for_are_warned_of() {
 }
 
 #[test]
+fn roots_move_instances_from_sample_to_sample() {
+    let folder = Folder::new();
+    let walk = json!({ "clip": "walk", "joint": "root", "translation": "zx", "rotation": "yaw" });
+    let lift = json!({ "file": 1, "clip": 3, "joint": "foot", "translation": "z" });
+    let group = |file: usize, clip: &str| json!({ "file": file, "layers": [{ "clip": clip, "wrap": "loop" }] });
+    let crowd = json!({ "files": ["rig.glb", "rig.glb"], "roots": [walk, lift], "instances": [
+        group(0, "walk"), group(0, "run"), group(1, "lift"), group(1, "walk"),
+        { "layers": [{ "clip": "walk", "wrap": "pingpong", "weight": 3 }, { "clip": "run" }] },
+    ] });
+    for engine in ENGINES {
+        let answer = folder.json(&crowd, "0.5,3.25,2.25", engine);
+        let of = |sample: usize, instance: usize| &answer["samples"][sample]["instances"][instance];
+        let moved = |instance: usize, expected: [[f64; 3]; 3]| {
+            for (sample, expected) in expected.iter().enumerate() {
+                let motion = &of(sample, instance)["root_motion"];
+                assert_eq!(motion.as_object().unwrap().keys().collect::<Vec<_>>(), ["translation", "rotation"]);
+                assert_near(&motion["translation"], expected);
+                assert_near(&motion["rotation"], &[0.0, 0.0, 0.0, 1.0]);
+            }
+        };
+        // 4 m a second, and 2 m; of the file that was named again only the other clip has a root.
+        moved(0, [[0.0; 3], [11.0, 0.0, 0.0], [-4.0, 0.0, 0.0]]);
+        moved(2, [[0.0; 3], [0.0, 0.0, 5.5], [0.0, 0.0, -2.0]]);
+        moved(4, [[0.0; 3], [1.0, 0.0, 0.0], [-2.0, 0.0, 0.0]]);
+        for sample in 0..3 {
+            assert!(of(sample, 1)["root_motion"].is_null() && of(sample, 3)["root_motion"].is_null());
+            assert_near(&of(sample, 0)["nodes"][0]["translation"], &[0.0; 3]);
+        }
+        assert_near(&of(1, 3)["nodes"][0]["translation"], &[1.0, 0.0, 0.0]);
+    }
+    let file = folder.0.path().join("crowd.npz");
+    let of_one = json!({ "files": ["rig.glb"], "roots": [walk], "instances": [group(0, "run"), group(0, "walk")] });
+    let arguments = ["--times", "0.5,3.25", "--engine", "cpu", "--format", "npz", "-o", file.to_str().unwrap()];
+    let output = folder.eval(&of_one, &arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut zip = zip::ZipArchive::new(fs::File::open(&file).unwrap()).unwrap();
+    let mut read = |name: &str| {
+        let mut bytes = Vec::new();
+        zip.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
+        let array = npyz::NpyFile::new(bytes.as_slice()).unwrap();
+        (array.shape().to_vec(), array.into_vec::<f32>().unwrap())
+    };
+    let (shape, values) = read("root_motion_translation.npy");
+    assert_eq!((shape, [0, 3, 6, 9].map(|x| values[x])), (vec![2, 2, 3], [0.0, 0.0, 0.0, 11.0]));
+    let (shape, values) = read("root_motion_rotation.npy");
+    assert_eq!((shape, [3, 7, 11, 15].map(|w| values[w])), (vec![2, 2, 4], [1.0; 4]));
+}
+
+#[test]
 fn faults_are_named_by_their_place() {
     let folder = Folder::new();
     fs::write(folder.0.path().join("clip.anim"), r#"{ "duration": 1, "curveDatas": {} }"#).unwrap();
@@ -341,12 +390,28 @@ fn faults_are_named_by_their_place() {
     of_group(json!({ "color": 1 }), ".color", "unknown field `color`");
     let far = json!({ "spread": { "rate": [1, 20000] }, "layers": [{ "clip": 0 }] });
     of_group(far, ".layers[0].rate", "1e4");
+    let roots = |roots: Value| json!({ "files": ["rig.glb"], "instances": [], "roots": roots });
+    let of_root = |key: &str, value: Value, place: &str, saying: &str| {
+        let mut root = json!({ "clip": "walk", "joint": "root" });
+        root[key] = value;
+        refused(roots(json!([{ "clip": "run", "joint": "root" }, root])), &format!("roots[1]{place}"), saying);
+    };
+    of_root("file", json!(1), ".file", "no files[1], the file has 1");
+    of_root("clip", json!("dance"), ".clip", "no clip \"dance\", but: walk, run");
+    of_root("clip", json!(1), ".clip", "clip 1 has a root already");
+    of_root("joint", json!("tail"), ".joint", "no node \"tail\", but: root, hip");
+    of_root("joint", json!("box"), ".joint", "by a matrix");
+    of_root("translation", json!("xw"), ".translation", "letters xyz");
+    of_root("translation", json!(""), ".translation", "`none`");
+    of_root("rotation", json!("roll"), ".rotation", "`yaw`");
+    of_root("scale", json!("x"), ".scale", "unknown field `scale`");
+    refused(roots(json!([{ "clip": "walk" }])), "roots[0]", "missing field `joint`");
+    refused(roots(json!({})), "roots", "sequence");
     let mask = |mask: Value| json!({ "files": [], "instances": [], "masks": { "front": mask } });
     refused(mask(json!({ "joints": { "hip": -1 } })), "masks.front.joints.hip", "0 or more");
     refused(mask(json!({ "joints": {}, "name": "" })), "masks.front.name", "unknown field `name`");
     refused(json!({ "files": ["none.glb"], "instances": [] }), "files[0]", "none.glb: ");
     refused(json!({ "files": ["rig.glb", "clip.anim"], "instances": [] }), "files[1]", "Cocos clip");
-    refused(json!({ "files": [], "instances": [], "roots": [] }), "roots", "root motion is not supported yet");
     let text = r#"{ "files": ["rig.glb"], "instances": [{ "layers": [{ "clip": 0, "weight": NUMBER }] }] }"#;
     for number in ["NaN", "1e999", "-Infinity"] {
         folder.assert_refused(&text.replace("NUMBER", number), "instances[0].layers[0].weight", "line 1");

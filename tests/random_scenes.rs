@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use posse::contract;
-use posse::{Clip, Crowd, Evaluator, Fade, LayerMode, Outputs, Reference, Track};
+use posse::{Clip, Crowd, Evaluator, Fade, LayerMode, Outputs, Poses, Reference, Track};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -13,10 +13,13 @@ use crate::support::scenes::{Scene, SceneSpec, scenes};
 
 fn check(spec: &SceneSpec) {
     let scene = spec.scene();
-    let expected = Reference::new(&scene.library).evaluate(&scene.crowd, scene.now, Outputs::ALL).unwrap();
+    let expected = Reference::new(&scene.library).evaluate_step(&scene.crowd, scene.step, Outputs::ALL).unwrap();
     each_engine(&scene.library, |engine| {
-        let actual = engine.evaluate(&scene.crowd, scene.now, Outputs::ALL).unwrap();
-        let report = contract::compare(&scene.library, &scene.crowd, scene.now, &expected, &actual);
+        let actual = engine.evaluate_step(&scene.crowd, scene.step, Outputs::ALL).unwrap();
+        let report = contract::compare(&scene.library, &scene.crowd, scene.step, &expected, &actual);
+        let rooted =
+            |poses: &Poses| -> Vec<bool> { poses.instances.iter().map(|pose| pose.root_motion.is_some()).collect() };
+        assert_eq!(rooted(&actual), rooted(&expected));
         let instances: Vec<usize> =
             report.quantities().iter().flat_map(|(_, worst)| *worst).map(|w| w.instance).collect();
         let layers: Vec<_> = instances.iter().map(|&instance| scene.crowd.layers(instance)).collect();
@@ -41,7 +44,7 @@ struct Seen {
 
 impl Seen {
     fn note(&mut self, scene: &Scene) {
-        let Scene { library, crowd, now } = scene;
+        let Scene { library, crowd, step } = scene;
         let ids: HashSet<_> = (0..crowd.len()).map(|instance| crowd.skeleton(instance)).collect();
         let joints: Vec<usize> = ids.iter().map(|&id| library.skeleton(id).joints().len()).collect();
         self.skeletons = self.skeletons.max(ids.len());
@@ -55,7 +58,7 @@ impl Seen {
             self.modes.extend(layers.iter().map(|layer| layer.mode));
             self.masked += layers.iter().filter(|layer| layer.mask.is_some()).count();
             for layer in layers {
-                let under_way = |fade: Option<Fade>| fade.is_some_and(|fade| (1e-3..0.999).contains(&fade.at(*now)));
+                let under_way = |fade: Option<Fade>| fade.is_some_and(|fade| (1e-3..0.999).contains(&fade.at(step.to)));
                 let [fades_in, fades_out] = [layer.fade_in, layer.fade_out].map(under_way);
                 for (seen, new) in self.fading.iter_mut().zip([fades_in, fades_out, fades_in && fades_out]) {
                     *seen |= new;

@@ -8,8 +8,8 @@ use posse::import::gltf;
 use posse::pack::record;
 use posse::{
     Clip, ClipId, Crowd, Curve, Error, Event, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Packing,
-    Property, Reference, Sharing, SharingFaultKind, Skeleton, SkeletonId, Target, Ticks, Timeline, Track, Transform,
-    WrapMode, contract,
+    Property, Reference, RootMotion, RootRotation, Sharing, SharingFaultKind, Skeleton, SkeletonId, Target, Ticks,
+    Timeline, Track, Transform, WrapMode, contract,
 };
 
 use crate::support::aloud::skipped;
@@ -72,12 +72,13 @@ fn joints_of_the_same_name_move_in_any_order_and_hierarchy() {
     let mut library = Library::new();
     let dance = dance(&mut library);
     let other = other(&mut library);
-    let Sharing { clip, tracks, faults } = library.share_clip(dance, other).unwrap();
+    let Sharing { clip, tracks, faults, root } = library.share_clip(dance, other).unwrap();
     assert_eq!(
         tracks,
         [Some(Target::Scale(1)), Some(Target::Rotation(3)), None, Some(Target::Translation(2))],
         "each track, in the clip's order"
     );
+    assert_eq!(root, None);
     let [fault] = faults.as_slice() else { panic!("{faults:?}") };
     assert_eq!((fault.track, fault.kind, fault.name.as_deref()), (2, SharingFaultKind::NoJoint, Some("tail")));
     assert_eq!(fault.to_string(), "translation of joint \"tail\": there is no joint of that name; nothing is driven");
@@ -116,6 +117,20 @@ fn a_shared_clip_plays_as_the_clip_does() {
     let whole = library.share_clip(dance, from.skeleton).unwrap();
     assert_eq!((library.clip(whole.clip).length, whole.faults.len()), (None, 0), "nothing is left out");
     assert_eq!(library.clip(whole.clip), library.clip(dance));
+}
+
+#[test]
+fn a_root_joint_is_shared_by_its_name_or_lost_aloud() {
+    let mut library = Library::new();
+    let dance = dance(&mut library);
+    let other = other(&mut library);
+    let root = |joint| RootMotion { joint, translation: [true, false, true], rotation: RootRotation::Yaw };
+    library.set_root_motion(dance, Some(root(3))).unwrap();
+    let arm = library.share_clip(dance, other).unwrap();
+    assert_eq!((library.clip(arm.clip).root_motion, arm.root), (Some(root(2)), None));
+    library.set_root_motion(dance, Some(root(2))).unwrap();
+    let tail = library.share_clip(dance, other).unwrap();
+    assert_eq!((library.clip(tail.clip).root_motion, tail.root), (None, Some(SharingFaultKind::NoJoint)));
 }
 
 #[test]

@@ -52,6 +52,8 @@ mod occurrences;
 mod random_scenes;
 /// The renderer of the examples draws each character where the reference poses it.
 mod renderer;
+/// What instances move by, by hand, on every engine.
+mod root_motion;
 /// Clips shared with other skeletons by joint name: what moves, what is said, what it costs.
 mod sharing;
 /// Clips of one glTF file on the nodes of another, through the `posse` command.

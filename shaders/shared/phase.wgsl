@@ -18,6 +18,15 @@ struct Passes {
     many: bool,
 }
 
+/// Where a playing layer is, and how it came there.
+struct Mark {
+    /// In the clip's units.
+    position: vec2<u32>,
+    /// How often it has jumped from the end of what is played to its start, less how often the other way, since it was at its
+    /// start; negative before. Of more than 2^31 the lowest bits, so that differences are right up to there.
+    laps: i32,
+}
+
 /// Seconds from `b` to `a`. The large parts are subtracted first: near each other, they cancel without rounding.
 fn time_since(a: Time, b: Time) -> f32 {
     return (a.high - b.high) + (a.low - b.low);
@@ -28,7 +37,11 @@ fn phase_of_layer(layer: Layer, clip: Clip, frame: Frame) -> Time {
     if (layer.clock & CLOCK_PLAYS) == 0u {
         return Time(layer.time_high, layer.time_low);
     }
-    let now = vec2(frame.now_low, frame.now_high);
+    return phase_time(phase_mark(layer, vec2(frame.now_low, frame.now_high)).position, clip);
+}
+
+/// Where a playing layer is at a tick.
+fn phase_mark(layer: Layer, now: vec2<u32>) -> Mark {
     var ticks = phase_subtract(now, vec2(layer.start_low, layer.start_high));
     var before = (ticks.y >> 31u) == 1u;
     if before && (layer.clock & CLOCK_WAITS) != 0u {
@@ -39,7 +52,7 @@ fn phase_of_layer(layer: Layer, clip: Clip, frame: Frame) -> Time {
         ticks = phase_subtract(vec2(0u), ticks);
     }
     let backwards = before != ((layer.clock & CLOCK_BACKWARDS) != 0u);
-    return phase_time(phase_position(layer, phase_passes(layer, ticks), backwards), clip);
+    return phase_position(layer, phase_passes(layer, ticks), backwards);
 }
 
 /// The passes of a number of ticks.
@@ -69,7 +82,7 @@ fn phase_product(layer: Layer, ticks: vec2<u32>) -> array<u32, 6> {
 
 /// Where the passes lead, in the clip's units: Cocos Creator's mapping of accumulated time. A whole number of passes is the
 /// end of the last of them, not the start of the next; backwards, the start.
-fn phase_position(layer: Layer, played: Passes, played_backwards: bool) -> vec2<u32> {
+fn phase_position(layer: Layer, played: Passes, played_backwards: bool) -> Mark {
     var passes = played;
     var backwards = played_backwards;
     let repeat = vec2(layer.repeat_low, layer.repeat_high);
@@ -85,21 +98,27 @@ fn phase_position(layer: Layer, played: Passes, played_backwards: bool) -> vec2<
     }
     let length = vec2(layer.part_length_low, layer.part_length_high);
     var position = phase_scale(passes.fraction, length);
-    var pass_index = passes.count;
+    var pass_index = i32(passes.count);
     if whole {
         position = length;
-        if passes.count > 0u || passes.many {
-            pass_index -= 1u;
-        }
+        pass_index -= 1;
     }
+    // Back and forth there is no jump but the one at the start; a count of 0 jumps to the end as soon as it moves.
+    let ping_pong = (layer.clock & CLOCK_PING_PONG) != 0u;
+    let stuck = whole && passes.count == 0u && !passes.many;
+    var laps = select(pass_index, select(0, -1, stuck), ping_pong);
     if backwards && any(position != vec2(0u)) {
         position = phase_subtract(length, position);
+        laps = -1 - laps;
     }
-    let turned = (layer.clock & CLOCK_PING_PONG) != 0u && (pass_index & 1u) == 1u;
+    let turned = ping_pong && !stuck && (pass_index & 1) == 1;
     if turned != ((layer.clock & CLOCK_REVERSE) != 0u) {
         position = phase_subtract(length, position);
     }
-    return phase_add(position, vec2(layer.part_start_low, layer.part_start_high));
+    if (layer.clock & CLOCK_REVERSE) != 0u {
+        laps = -laps;
+    }
+    return Mark(phase_add(position, vec2(layer.part_start_low, layer.part_start_high)), laps);
 }
 
 /// A position in the clip's units to seconds.

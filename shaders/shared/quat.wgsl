@@ -109,6 +109,17 @@ fn quat_multiply(left: vec4<f32>, right: vec4<f32>) -> vec4<f32> {
     return vec4(vector, left.w * right.w - dot(left.xyz, right.xyz));
 }
 
+/// The rotation back, of one of unit length.
+fn quat_conjugate(q: vec4<f32>) -> vec4<f32> {
+    return q * vec4(-1.0, -1.0, -1.0, 1.0);
+}
+
+/// A vector turned by a rotation of unit length; the fourth number is 0.
+fn quat_rotate(q: vec4<f32>, vector: vec4<f32>) -> vec4<f32> {
+    let twice = 2.0 * cross(q.xyz, vector.xyz);
+    return vec4(vector.xyz + q.w * twice + cross(q.xyz, twice), 0.0);
+}
+
 /// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's order.
 fn quat_from_euler_angles(degrees: vec3<f32>) -> vec4<f32> {
     // Whole turns of the half angle first, which is exact; then quarter turns.

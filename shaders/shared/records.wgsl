@@ -64,6 +64,12 @@ const CLOCK_BACKWARDS: u32 = 8u;
 const CLOCK_PING_PONG: u32 = 16u;
 const CLOCK_REVERSE: u32 = 32u;
 
+const ROOT_X: u32 = 1u;
+const ROOT_Y: u32 = 2u;
+const ROOT_Z: u32 = 4u;
+const ROOT_YAW: u32 = 8u;
+const ROOT_FULL: u32 = 16u;
+
 const OUTPUT_LOCAL: u32 = 1u;
 const OUTPUT_MODEL: u32 = 2u;
 const OUTPUT_SKIN: u32 = 4u;
@@ -97,6 +103,15 @@ struct Clip {
     value_table: u32,
     time_unit: f32,
     events: u32,
+    root: u32,
+}
+
+struct Root {
+    joint: u32,
+    moves: u32,
+    up_x: f32,
+    up_y: f32,
+    up_z: f32,
 }
 
 struct Timeline {
@@ -211,7 +226,8 @@ struct EventCount {
     missed_many: u32,
 }
 
-const CLIP_WORDS: u32 = 9u;
+const CLIP_WORDS: u32 = 10u;
+const ROOT_WORDS: u32 = 5u;
 const TIMELINE_WORDS: u32 = 9u;
 const MAPPING_WORDS: u32 = 4u;
 const CHANNEL_WORDS: u32 = 2u;
@@ -228,6 +244,17 @@ fn clip_load(at: u32) -> Clip {
         words[at + 6u],
         bitcast<f32>(words[at + 7u]),
         words[at + 8u],
+        words[at + 9u],
+    );
+}
+
+fn root_load(at: u32) -> Root {
+    return Root(
+        words[at],
+        words[at + 1u],
+        bitcast<f32>(words[at + 2u]),
+        bitcast<f32>(words[at + 3u]),
+        bitcast<f32>(words[at + 4u]),
     );
 }
 

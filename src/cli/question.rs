@@ -12,6 +12,7 @@ use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 use posse::model::playback::Playback;
 use posse::model::poses::Pose;
+use posse::model::step::Step;
 use posse::model::ticks::Ticks;
 use posse::reference::phase::{Phase, phase};
 
@@ -132,8 +133,8 @@ pub trait Asked {
     /// The poses in ranges, of which each takes a bounded amount of memory.
     fn blocks<'a>(&'a self, library: &Library, outputs: Outputs) -> Box<dyn Iterator<Item = Range<usize>> + 'a>;
 
-    /// The crowd of a block, and the tick at which it is posed.
-    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Ticks), Error>;
+    /// The crowd of a block, and the step at whose end it is posed.
+    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Step), Error>;
 
     /// Asks an engine, and shows each pose, by its number, to a visitor.
     fn each_pose(
@@ -145,8 +146,8 @@ pub trait Asked {
         visit: &mut Visit,
     ) -> Result<(), Error> {
         for block in self.blocks(library, outputs) {
-            let (crowd, now) = self.crowd(block.clone())?;
-            let poses = engine.evaluate(&crowd, now, outputs)?;
+            let (crowd, step) = self.crowd(block.clone())?;
+            let poses = engine.evaluate_step(&crowd, step, outputs)?;
             for (pose, answer) in block.clone().zip(&poses.instances) {
                 visit(pose, answer)?;
             }
@@ -169,8 +170,8 @@ impl Asked for Question {
         Box::new(self.blocks(library, outputs))
     }
 
-    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Ticks), Error> {
-        Ok((self.crowd(block)?, Ticks::default()))
+    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Step), Error> {
+        Ok((self.crowd(block)?, Ticks::default().into()))
     }
 }
 
@@ -241,10 +242,11 @@ impl Asked for CrowdQuestion<'_> {
         Box::new((0..self.times.len()).flat_map(of_sample))
     }
 
-    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Ticks), Error> {
+    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Step), Error> {
         let sample = block.start / self.instances().max(1);
         let first = sample * self.instances();
-        Ok((self.file.crowd(block.start - first..block.end - first)?, self.ticks[sample]))
+        let step = Step { from: self.ticks[sample.saturating_sub(1)], to: self.ticks[sample] };
+        Ok((self.file.crowd(block.start - first..block.end - first)?, step))
     }
 }
 
@@ -279,6 +281,7 @@ fn pose_bytes(library: &Library, id: SkeletonId, outputs: Outputs) -> usize {
         (outputs.skin, 12 * skin_joints),
         (outputs.weights, skeleton.weight_count()),
         (outputs.properties, skeleton.property_width()),
+        (outputs.root_motion, 7),
     ];
     256 + 8 * numbers.iter().filter(|(wanted, _)| *wanted).map(|(_, numbers)| numbers).sum::<usize>()
 }

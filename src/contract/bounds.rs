@@ -3,20 +3,25 @@
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use glam::{DAffine3, DVec3, DVec4};
+use glam::{DAffine3, DQuat, DVec3, DVec4};
 
 use crate::contract::sizes::{NARROW, largest, share_of, size};
 use crate::contract::slack::{Clock, Slack};
+use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::id::ClipId;
 use crate::model::library::Library;
 use crate::model::poses::Pose;
+use crate::model::root_motion::{RootMotion, RootRotation};
+use crate::model::rotation::unit;
 use crate::model::skeleton::{Property, Skeleton};
 use crate::model::skin::Skin;
 use crate::model::track::Target;
 use crate::model::transform::Transform;
+use crate::reference::root_motion;
 use crate::reference::sample;
 use crate::reference::search::Place;
+use crate::reference::values::{Animated, Values};
 
 /// Radians for a rotation between keys more than 90 degrees apart.
 const WIDE: f64 = 2e-5;
@@ -58,6 +63,15 @@ fn is_vector(target: Target) -> bool {
     matches!(target, Target::Translation(_) | Target::Scale(_))
 }
 
+/// How far a movement may be off.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Part {
+    /// As a distance.
+    pub translation: f64,
+    /// Radians.
+    pub rotation: f64,
+}
+
 /// How far the local parts of one instance's pose may be off.
 #[derive(Debug, Clone)]
 pub struct Local {
@@ -91,6 +105,46 @@ impl Local {
 
     /// The bounds of what a clip alone gives at a time.
     pub fn of_clip(library: &Library, id: ClipId, time: f64, clock: Clock, magnitudes: &mut Magnitudes) -> Self {
+        let mut bounds = Self::sampled(library, id, time, clock, magnitudes);
+        let clip = library.clip(id);
+        if let Some(root) = clip.root_motion {
+            let skeleton = library.skeleton(clip.skeleton);
+            let [moved, turned, _] = Animated::by_clip(skeleton, clip).local[root.joint];
+            let off = bounds.part(library, clip, root, time);
+            let (local, part) =
+                (Values::sampled(library, clip, time).local[root.joint], root_motion::part(library, clip, root, time));
+            if moved {
+                let left = (local.translation - part.translation).length();
+                bounds.translation[root.joint] += off.translation + off.rotation * left;
+            }
+            if turned {
+                bounds.rotation[root.joint] = (bounds.rotation[root.joint] + off.rotation).min(PI);
+            }
+        }
+        bounds
+    }
+
+    /// How far the part of a clip's root joint that moves the instance may be off, where the joint may be by this much.
+    ///
+    /// A twist is what is left of a quaternion without the turn about other axes, normalised: where little is left, errors
+    /// grow.
+    pub fn part(&self, library: &Library, clip: &Clip, root: RootMotion, time: f64) -> Part {
+        let local = Values::sampled(library, clip, time).local[root.joint];
+        let turned = unit(local.rotation).unwrap_or(DQuat::IDENTITY);
+        let along = turned.xyz().dot(root.up(library.skeleton(clip.skeleton)));
+        let own = self.rotation[root.joint];
+        Part {
+            translation: if root.translation == [false; 3] { 0.0 } else { self.translation[root.joint] },
+            rotation: match root.rotation {
+                RootRotation::None => 0.0,
+                RootRotation::Yaw => ((own + NARROW) / along.hypot(turned.w)).min(PI),
+                RootRotation::Full => own,
+            },
+        }
+    }
+
+    /// The bounds of what a clip alone gives at a time, with all that its root joint does.
+    pub fn sampled(library: &Library, id: ClipId, time: f64, clock: Clock, magnitudes: &mut Magnitudes) -> Self {
         let clip = library.clip(id);
         let skeleton = library.skeleton(clip.skeleton);
         let joints = skeleton.joints();

@@ -18,7 +18,7 @@ use crate::reference::phase;
 use crate::reference::values::{Animated, Values};
 
 /// How far a weight may be off as a share of the layer's: a ramp is a quotient in `f32`.
-const WEIGHT: f64 = 4e-7;
+pub(super) const WEIGHT: f64 = 4e-7;
 
 /// How far the local parts of one instance's pose may be off.
 pub fn bounds(
@@ -70,12 +70,12 @@ impl<'a> LayerBounds<'a> {
 }
 
 /// A layer's share in one thing, and by how much it may be off.
-struct Term<T> {
-    share: Share<T>,
-    own: f64,
-    reference: f64,
+pub(super) struct Term<T> {
+    pub share: Share<T>,
+    pub own: f64,
+    pub reference: f64,
     /// By how much its weight may be off.
-    slip: f64,
+    pub slip: f64,
 }
 
 /// The terms of one thing, in order.
@@ -141,7 +141,7 @@ fn mix(skeleton: &Skeleton, at_rest: &Local, layers: &[LayerBounds]) -> Local {
 }
 
 /// How far the mix of vectors may be off, as a distance.
-fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: bool) -> f64 {
+pub(super) fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: bool) -> f64 {
     let mut below = rest;
     let mut bound = at_rest;
     let blended = || terms.iter().filter(|term| term.share.mode == LayerMode::Blend);
@@ -190,7 +190,7 @@ fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: bool) -> f64
 }
 
 /// How far the mix of rotations may be off, in radians.
-fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 {
+pub(super) fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 {
     let shares: Vec<Share<DQuat>> = terms.iter().map(|term| term.share.clone()).collect();
     let mut steps = blend::rotation_steps(rest, &shares).into_iter();
     let mut bound = at_rest;

@@ -7,6 +7,7 @@
 //! | local translation and scale, weights, properties | 2e-6 x the largest magnitude in the track |
 //! | model-space joint position | 2e-6 x levels x size of the rig |
 //! | skin matrices | the same, on virtual vertices 3 cm (or 3 % of the rig) from each joint |
+//! | root motion | as the root joint's rotation and translation, times the loops that it sums up |
 //!
 //! An easing adds to the local bounds what 2^-22 of a key interval makes of the eased fraction, which shows where it is steep,
 //! and, past a key's value, scales them by how far past (`contract/slack.rs`).
@@ -16,6 +17,7 @@
 
 mod bounds;
 mod mixed;
+mod motion;
 mod sizes;
 mod slack;
 
@@ -28,7 +30,7 @@ use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::rotation::unit;
-use crate::model::ticks::Ticks;
+use crate::model::step::Step;
 use crate::reference::Reference;
 
 /// An error beside what is allowed.
@@ -68,11 +70,15 @@ pub struct Report {
     pub position: Option<Worst>,
     /// Skin matrices: distances of virtual vertices a shell away from the joint.
     pub skin: Option<Worst>,
+    /// Root motions: the distance of their translations. There is one an instance, and its place is 0.
+    pub motion: Option<Worst>,
+    /// Root motions: the angle between their rotations, in radians.
+    pub motion_rotation: Option<Worst>,
 }
 
 impl Report {
     /// All quantities with their names, in the order of the fields.
-    pub fn quantities(&self) -> [(&'static str, Option<Worst>); 7] {
+    pub fn quantities(&self) -> [(&'static str, Option<Worst>); 9] {
         [
             ("rotation", self.rotation),
             ("translation", self.translation),
@@ -81,6 +87,8 @@ impl Report {
             ("property", self.property),
             ("position", self.position),
             ("skin", self.skin),
+            ("motion", self.motion),
+            ("motion turn", self.motion_rotation),
         ]
     }
 
@@ -94,6 +102,8 @@ impl Report {
             (&mut self.property, other.property),
             (&mut self.position, other.position),
             (&mut self.skin, other.skin),
+            (&mut self.motion, other.motion),
+            (&mut self.motion_rotation, other.motion_rotation),
         ];
         for (worst, other) in quantities {
             if let Some(other) = other {
@@ -114,19 +124,20 @@ fn note(worst: &mut Option<Worst>, new: Worst) {
     }
 }
 
-/// Compares the poses that an engine gave with the reference's. What `expected` leaves out is not compared.
+/// Compares the poses that an engine gave with the reference's, at a tick or the end of a step. What `expected` leaves out is not compared.
 ///
 /// # Panics
 /// Where the crowd is not one of the library ([`Crowd::check`]).
-pub fn compare(library: &Library, crowd: &Crowd, now: Ticks, expected: &Poses, actual: &Poses) -> Report {
+pub fn compare(library: &Library, crowd: &Crowd, step: impl Into<Step>, expected: &Poses, actual: &Poses) -> Report {
+    let step: Step = step.into();
     let mut report = Report::default();
     let mut magnitudes = Magnitudes::default();
     let outputs = Outputs { local: true, model: true, ..Outputs::NONE };
     let missing = Pose::default();
     for (instance, expected) in expected.instances.iter().enumerate() {
         let (skeleton, layers) = (crowd.skeleton(instance), crowd.layers(instance));
-        let truth = Reference::new(library).pose(skeleton, layers, now, outputs);
-        let local = mixed::bounds(library, skeleton, layers, now, &mut magnitudes);
+        let truth = Reference::new(library).pose(skeleton, layers, step, outputs);
+        let local = mixed::bounds(library, skeleton, layers, step.to, &mut magnitudes);
         let space = Space::new(library.skeleton(skeleton), &truth, &local);
         let actual = actual.instances.get(instance).unwrap_or(&missing);
         let mut comparison = Comparison { library, skeleton, instance, expected, actual, report: &mut report };
@@ -134,6 +145,9 @@ pub fn compare(library: &Library, crowd: &Crowd, now: Ticks, expected: &Poses, a
         comparison.weights_and_properties(&local);
         comparison.model(&space);
         comparison.skins(&space);
+        if expected.root_motion.is_some() {
+            comparison.motion(motion::bounds(library, layers, step, &mut magnitudes));
+        }
     }
     report
 }
@@ -227,6 +241,18 @@ impl Comparison<'_> {
                 }
             }
         }
+    }
+
+    fn motion(&mut self, [distance, turn]: [f64; 2]) {
+        let both = self.expected.root_motion.zip(self.actual.root_motion);
+        let apart = both.map(|(expected, actual)| {
+            let moved = actual.translation.distance(expected.translation);
+            (moved, angle(expected.rotation, actual.rotation))
+        });
+        let (moved, turned) = apart.unwrap_or((f64::INFINITY, f64::INFINITY));
+        let (moved, turned) = (self.worst(0, moved, distance), self.worst(0, turned, turn));
+        note(&mut self.report.motion, moved);
+        note(&mut self.report.motion_rotation, turned);
     }
 }
 

@@ -8,8 +8,10 @@ use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::easing::{CurveEasing, Easing};
 use crate::model::layer::{Layer, LayerTime};
+use crate::model::root_motion::{RootMotion, RootRotation};
 use crate::model::skeleton::{Joint, Property, Skeleton};
 use crate::model::skin::Skin;
+use crate::model::ticks::Ticks;
 use crate::model::timeline::Timeline;
 use crate::model::track::{Target, Track};
 use crate::model::transform::Transform;
@@ -44,7 +46,9 @@ impl Scene {
         let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
         let curve = Curve::new(timeline, interpolation, 4, rotations).unwrap().with_easing(easing).unwrap();
         let tracks = vec![Track::new(Target::Rotation(0), curve)];
-        let clip = library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
+        // A root of which nothing moves, so that there is a motion to compare.
+        let root_motion = Some(RootMotion { joint: 0, translation: [false; 3], rotation: RootRotation::None });
+        let clip = library.add_clip(Clip { root_motion, ..Clip::new(None, skeleton, tracks) }).unwrap();
         let mut crowd = Crowd::new();
         crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(time))]).unwrap();
         let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
@@ -142,7 +146,7 @@ fn an_easing_is_allowed_what_its_steepness_makes_of_a_rounding() {
 #[test]
 fn what_is_not_a_number_or_missing_is_an_infinite_error() {
     let scene = Scene::new(80.0);
-    let changes: [fn(&mut Pose); 9] = [
+    let changes: [fn(&mut Pose); 11] = [
         |pose| pose.local[1].rotation.w = f64::NAN,
         |pose| pose.local[1].rotation = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0),
         |pose| pose.local[1].translation.x = f64::INFINITY,
@@ -152,6 +156,8 @@ fn what_is_not_a_number_or_missing_is_an_infinite_error() {
         |pose| pose.properties[0] = f64::NAN,
         |pose| pose.local.clear(),
         |pose| pose.skins.clear(),
+        |pose| pose.root_motion = None,
+        |pose| pose.root_motion.as_mut().unwrap().translation.y = f64::NAN,
     ];
     for (index, change) in changes.into_iter().enumerate() {
         let report = scene.report(change);

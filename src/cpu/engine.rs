@@ -5,11 +5,10 @@ use std::thread;
 
 use glam::Vec4;
 
-use crate::cpu::events;
-use crate::cpu::layers;
 use crate::cpu::plan::Plan;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
 use crate::cpu::simd::{InstructionSet, Kernel, LARGEST_BLOCK, Lanes};
+use crate::cpu::{events, layers, motion};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::crowd::Crowd;
@@ -175,14 +174,8 @@ impl CpuEngine {
             let count = packed.layer_count;
             let layers = &crowd.packed.layers[packed.first_layer..][..count * packed.instances.len()];
             let blocks = Mutex::new(blocks(layers, count, &layout, &mut group.numbers));
-            let posing = Posing {
-                source,
-                layout: &layout,
-                layer_count: count,
-                plain: packed.plain,
-                now: step.to.0,
-                blocks: &blocks,
-            };
+            let posing =
+                Posing { source, layout: &layout, layer_count: count, plain: packed.plain, step, blocks: &blocks };
             let work = || self.instructions.run(posing);
             let threads = self.threads.min(packed.instances.len().div_ceil(BLOCK));
             thread::scope(|scope| {
@@ -201,7 +194,7 @@ struct Posing<'a, 'b, Blocks> {
     layout: &'a Layout,
     layer_count: usize,
     plain: bool,
-    now: i64,
+    step: Step,
     blocks: &'b Mutex<Blocks>,
 }
 
@@ -218,17 +211,18 @@ impl<'a, Blocks: Iterator<Item = (&'a [record::Layer], Place<'a>)>> Kernel for P
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Self { source, layout, layer_count, plain, now, blocks } = self;
+        let Self { source, layout, layer_count, plain, step, blocks } = self;
         let mut scratch = Scratch::default();
         scratch.resize(source.skeleton.record.joint_count as usize);
         // A poisoned lock means that another thread has panicked, which the scope reports.
         while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
             let places = instances(layout, to, layers.len() / layer_count);
             for (layers, to) in layers.chunks(layer_count).zip(places) {
+                motion::write(source, layers, step, &mut scratch, to.root_motion);
                 if plain {
-                    pose::<L>(source, &layers[0], now, layout, &mut scratch, to);
+                    pose::<L>(source, &layers[0], step.to.0, layout, &mut scratch, to);
                 } else {
-                    layers::pose::<L>(source, layers, now, layout, &mut scratch, to);
+                    layers::pose::<L>(source, layers, step.to.0, layout, &mut scratch, to);
                 }
             }
         }
@@ -254,6 +248,7 @@ fn blocks<'a>(
         model: &mut numbers.model,
         skin: &mut numbers.skin,
         values: &mut numbers.values,
+        root_motion: &mut numbers.root_motion,
     };
     layers.chunks(BLOCK * count).zip(parts(layout, whole, BLOCK))
 }
@@ -266,15 +261,15 @@ fn instances<'a>(layout: &Layout, block: Place<'a>, count: usize) -> impl Iterat
 /// Outputs in parts of so many instances, without an end: outputs that are not wanted have only empty parts.
 fn parts<'a>(layout: &Layout, whole: Place<'a>, instances: usize) -> impl Iterator<Item = Place<'a>> {
     let strides = layout.strides().map(|stride| stride * instances);
-    let mut rest = [whole.local, whole.model, whole.skin, whole.values];
+    let mut rest = [whole.local, whole.model, whole.skin, whole.values, whole.root_motion];
     std::iter::from_fn(move || {
         let mut next = 0;
-        let [local, model, skin, values] = rest.each_mut().map(|rest| {
+        let [local, model, skin, values, root_motion] = rest.each_mut().map(|rest| {
             let stride = strides[next].min(rest.len());
             next += 1;
             rest.split_off_mut(..stride).unwrap_or_default()
         });
-        Some(Place { local, model, skin, values })
+        Some(Place { local, model, skin, values, root_motion })
     })
 }
 

@@ -57,6 +57,12 @@ pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: 
             }
         }
     }
+    // Blocks know of no root joint: it is sampled again.
+    if let Some(root) = sampler.root_joint() {
+        for (part, to) in to.0.iter_mut().enumerate() {
+            to[root] = sampler.part(part, root).unwrap_or(rest[part][root]);
+        }
+    }
 }
 
 /// Whether a block may be sampled together: easings can lead rotations beyond their arc.

@@ -193,7 +193,7 @@ fn pose_values(source: Source, played: &[Played], layout: &Layout, to: &mut [f32
 }
 
 /// The part of a layer's weight that its fades leave, 0 to 1.
-fn ramp(layer: &Layer, now: i64) -> f32 {
+pub fn ramp(layer: &Layer, now: i64) -> f32 {
     let bit = |bit: u32| layer.mode & bit != 0;
     let start = |low: u32, high: u32| i64::from(high as i32) << 32 | i64::from(low);
     let mut ramp = 1.0;

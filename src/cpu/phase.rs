@@ -24,12 +24,27 @@ pub fn of_layer(layer: &Layer, clip: &Clip, now: i64) -> Time {
     if layer.clock & CLOCK_PLAYS == 0 {
         return Time { high: layer.time_high, low: layer.time_low };
     }
+    time(mark(layer, now).position, clip)
+}
+
+/// Where a playing layer is, and how it came there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mark {
+    /// In the clip's units.
+    pub position: u64,
+    /// How often it has jumped from the end of what is played to its start, less how often the other way, since it was
+    /// at its start; negative before.
+    pub laps: i128,
+}
+
+/// Where a playing layer is at a tick.
+pub fn mark(layer: &Layer, now: i64) -> Mark {
     let mut ticks = now.wrapping_sub(join(layer.start_low, layer.start_high) as i64);
     if layer.clock & CLOCK_WAITS != 0 {
         ticks = ticks.max(0);
     }
     let backwards = (ticks < 0) != (layer.clock & CLOCK_BACKWARDS != 0);
-    time(position(layer, passes(layer, ticks.unsigned_abs()), backwards), clip)
+    position(layer, passes(layer, ticks.unsigned_abs()), backwards)
 }
 
 /// The passes of a number of ticks, as an integer and a fraction in units of 2^-64.
@@ -43,7 +58,7 @@ fn passes(layer: &Layer, ticks: u64) -> (u128, u64) {
 
 /// Where the passes lead, in the clip's units: Cocos Creator's mapping of accumulated time. A whole number of passes is the
 /// end of the last of them, not the start of the next; backwards, the start.
-fn position(layer: &Layer, mut passes: (u128, u64), mut backwards: bool) -> u64 {
+fn position(layer: &Layer, mut passes: (u128, u64), mut backwards: bool) -> Mark {
     let repeats = (u128::from(layer.repeat_count), join(layer.repeat_low, layer.repeat_high));
     let mut whole = passes.1 == 0 && passes.0 > 0;
     if layer.clock & CLOCK_ENDLESS == 0 && passes >= repeats {
@@ -55,19 +70,32 @@ fn position(layer: &Layer, mut passes: (u128, u64), mut backwards: bool) -> u64 
     let length = join(layer.part_length_low, layer.part_length_high);
     let scaled = ((u128::from(passes.1) * u128::from(length)) >> 64) as u64;
     let mut position = if whole { length } else { scaled };
+    let pass_index = passes.0 as i128 - i128::from(whole);
+    // Back and forth there is no jump but the one at the start; a count of 0 jumps to the end as soon as it moves.
+    let mut laps = if layer.clock & CLOCK_PING_PONG != 0 { pass_index.min(0) } else { pass_index };
     if backwards && position != 0 {
         position = length - position;
+        laps = -1 - laps;
     }
-    let pass_index = if whole { passes.0.saturating_sub(1) } else { passes.0 };
     let turned = layer.clock & CLOCK_PING_PONG != 0 && pass_index % 2 == 1;
     if turned != (layer.clock & CLOCK_REVERSE != 0) {
         position = length - position;
     }
-    position.wrapping_add(join(layer.part_start_low, layer.part_start_high))
+    if layer.clock & CLOCK_REVERSE != 0 {
+        laps = -laps;
+    }
+    Mark { position: position.wrapping_add(join(layer.part_start_low, layer.part_start_high)), laps }
+}
+
+/// The times of the start and the end of what a playing layer plays.
+pub fn ends(layer: &Layer, clip: &Clip) -> [Time; 2] {
+    let start = join(layer.part_start_low, layer.part_start_high);
+    [start, start.wrapping_add(join(layer.part_length_low, layer.part_length_high))]
+        .map(|position| time(position, clip))
 }
 
 /// A position in the clip's units to seconds.
-fn time(position: u64, clip: &Clip) -> Time {
+pub fn time(position: u64, clip: &Clip) -> Time {
     let (whole, rest) = ((position >> 32) as u32, position as u32);
     let high = (whole & 0xffff_ff00) as f32 * clip.time_unit;
     let low = (whole & 0xff) as f32 * clip.time_unit + rest as f32 * (clip.time_unit / 4_294_967_296.0);

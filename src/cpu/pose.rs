@@ -20,6 +20,7 @@ pub struct Place<'a> {
     pub model: &'a mut [f32],
     pub skin: &'a mut [f32],
     pub values: &'a mut [f32],
+    pub root_motion: &'a mut [f32],
 }
 
 /// A library as the stages read it, and one of its skeletons.

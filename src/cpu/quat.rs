@@ -47,6 +47,18 @@ pub fn multiply(left: Vec4, right: Vec4) -> Vec4 {
     (left.w * b + right.w * a + a.cross(b)).extend(left.w * right.w - a.dot(b))
 }
 
+/// The rotation back, of one of unit length.
+pub fn conjugate(q: Vec4) -> Vec4 {
+    q * Vec4::new(-1.0, -1.0, -1.0, 1.0)
+}
+
+/// A vector turned by a rotation of unit length; the fourth number stays 0.
+pub fn rotate(q: Vec4, vector: Vec4) -> Vec4 {
+    let (axis, vector) = (q.truncate(), vector.truncate());
+    let twice = 2.0 * axis.cross(vector);
+    (vector + q.w * twice + axis.cross(twice)).extend(0.0)
+}
+
 /// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's order.
 pub fn from_euler_angles(degrees: Vec4) -> Vec4 {
     // Whole turns of the half angle first, which is exact; then quarter turns.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::Vec4;
 
 use crate::cpu::quat;
+use crate::cpu::root_motion::{Rigid, Root};
 use crate::cpu::sample;
 use crate::cpu::search::Span;
 use crate::model::interpolator::Interpolator;
@@ -24,6 +25,8 @@ pub struct Sampler<'a> {
     value_channels: &'a [ValueChannel],
     value_table: &'a [u32],
     spans: &'a [Span],
+    root: Option<Root>,
+    rest: u32,
 }
 
 impl<'a> Sampler<'a> {
@@ -49,12 +52,44 @@ impl<'a> Sampler<'a> {
             )),
             value_table: part(clip.value_table, numbers),
             spans,
+            root: Root::of_clip(words, clip),
+            rest: skeleton.rest,
         }
     }
 
-    /// A joint's translation, rotation or scale, part 0, 1 or 2; none where the clip has no track for it.
+    /// A joint's translation, rotation or scale, part 0, 1 or 2, less what of it moves the instance; none where the clip has
+    /// no track for it.
     #[inline(always)]
     pub fn part(&self, part: usize, joint: usize) -> Option<Vec4> {
+        let sampled = self.sampled(part, joint)?;
+        match &self.root {
+            Some(root) if root.joint as usize == joint => Some(root.take_out(part, sampled, || self.whole(1, joint))),
+            _ => Some(sampled),
+        }
+    }
+
+    /// The root joint that the clip names.
+    pub fn root_joint(&self) -> Option<usize> {
+        self.root.as_ref().map(|root| root.joint as usize)
+    }
+
+    /// What of the root joint moves the instance, where the clip names one.
+    pub fn root_part(&self) -> Option<Rigid> {
+        let root = self.root.as_ref()?;
+        let [translation, rotation] = [0, 1].map(|part| self.whole(part, root.joint as usize));
+        Some(Rigid { translation: root.translation(translation), rotation: root.rotation(rotation) })
+    }
+
+    /// All of a joint's translation, rotation or scale; as at rest where the clip has no track for it.
+    #[cold]
+    fn whole(&self, part: usize, joint: usize) -> Vec4 {
+        let rest = self.rest as usize + part * self.joints + joint;
+        self.sampled(part, joint).unwrap_or_else(|| self.values[rest])
+    }
+
+    /// A joint's translation, rotation or scale as the keys have it.
+    #[inline(always)]
+    fn sampled(&self, part: usize, joint: usize) -> Option<Vec4> {
         let channel = self.channels[part * self.joints + joint];
         let mode = mode(channel.sampler);
         Some(match mode {

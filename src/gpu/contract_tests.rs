@@ -5,10 +5,11 @@ use wgpu::naga;
 
 use crate::gpu::events;
 use crate::gpu::library::{BINDINGS, Binding, GpuLibrary};
+use crate::gpu::motion;
 use crate::gpu::seen::SEEN_BINDINGS;
 use crate::gpu::shader::{
-    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, Kernel, POSE_ENTRY, SEEN_ENTRIES, SEEN_WORKGROUP_SIZE, VARIANTS,
-    Variant,
+    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, Kernel, MOTION_ENTRY, MOTION_WORKGROUP_SIZE, POSE_ENTRY,
+    SEEN_ENTRIES, SEEN_WORKGROUP_SIZE, VARIANTS, Variant,
 };
 use crate::pack::record::{self, Field};
 
@@ -68,7 +69,7 @@ fn records_are_the_same_in_rust_and_wgsl() {
         };
     }
     let mut faults: Vec<String> =
-        faults!(Skeleton, Clip, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame, SeenEntry);
+        faults!(Skeleton, Clip, Root, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame, SeenEntry);
     faults.extend(faults!(EventBatch, Occurrence, EventCount));
     assert!(faults.is_empty(), "{faults:#?}");
 }
@@ -109,9 +110,10 @@ fn constants_are_the_same_in_rust_and_wgsl() {
         check!(EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT, EASING_SINE);
         check!(EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE, EASING_SMOOTH, EASING_FADE);
         check!(EASING_BEZIER, EASING_IN, EASING_OUT, EASING_IN_OUT, EASING_OUT_IN);
-        check!(OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
+        check!(OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN, ROOT_X, ROOT_Y, ROOT_Z, ROOT_YAW, ROOT_FULL);
         let words = |name: &str| constant(&module, name).map(|words| words as usize);
         assert_eq!(words("CLIP_WORDS"), Some(record::Clip::WORDS));
+        assert_eq!(words("ROOT_WORDS"), Some(record::Root::WORDS));
         assert_eq!(words("TIMELINE_WORDS"), Some(record::Timeline::WORDS));
         assert_eq!(words("MAPPING_WORDS"), Some(record::Mapping::WORDS));
         assert_eq!(words("CHANNEL_WORDS"), Some(record::Channel::WORDS));
@@ -172,6 +174,7 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
         assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
     }
     assert_kernel(&parse_composed(&Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &events::BINDINGS);
+    assert_kernel(&parse_composed(&Composed::motion()), MOTION_ENTRY, MOTION_WORKGROUP_SIZE, &motion::BINDINGS);
 }
 
 /// Asserts that a module has one entry point, with these bindings; gives its bytes of workgroup memory.
@@ -212,4 +215,6 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
         }
     }
     library.seen_kernels(&device).unwrap();
+    library.motion_kernel(&device).unwrap();
+    library.events_kernel(&device).unwrap();
 }

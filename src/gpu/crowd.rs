@@ -4,8 +4,9 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::library::{GpuLibrary, Scopes, bind_group, filled_buffer, largest_binding, upload};
+use crate::gpu::motion::Motion;
 use crate::gpu::seen::Seen;
-use crate::gpu::shader::{Kernel, VARIANTS, Variant};
+use crate::gpu::shader::{Kernel, MOTION_WORKGROUP_SIZE, VARIANTS, Variant};
 use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
 use crate::model::outputs::Outputs;
@@ -45,10 +46,11 @@ pub struct Chunk {
     skeleton: SkeletonId,
     instances: Vec<usize>,
     layout: Layout,
-    /// Local, model, skin, values.
-    outputs: [Option<wgpu::Buffer>; 4],
+    /// Local, model, skin, values, root motion.
+    outputs: [Option<wgpu::Buffer>; 5],
     previous_skin: Option<wgpu::Buffer>,
     pub(super) seen: Option<Seen>,
+    motion: Option<Motion>,
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: (u32, u32),
@@ -175,6 +177,9 @@ impl GpuCrowd {
                 _ => pass.dispatch_workgroups(chunk.workgroups.0, chunk.workgroups.1, 1),
             }
         }
+        for motion in self.chunks.iter().filter_map(|chunk| chunk.motion.as_ref()) {
+            motion.record(&mut pass);
+        }
         drop(pass);
         if cut {
             self.keep_skins(encoder);
@@ -246,6 +251,12 @@ impl Chunk {
         self.outputs[3].as_ref()
     }
 
+    /// Root motions: for each instance 8 `f32`: translation xyz, then 1 where a layer's clip names a root and 0 where none
+    /// does, and the rotation xyzw. They are those of all instances, seen or not.
+    pub fn root_motion(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[4].as_ref()
+    }
+
     /// What [`skin`](Self::skin) held before the last frame, laid out as it is: what motion vectors are measured from. `None`
     /// where it was not asked for, or skin matrices were not.
     ///
@@ -284,8 +295,8 @@ fn push_chunks(
     let variant = Variant::for_joints(skeleton.joint_count);
     let in_storage = VARIANTS[variant].joint_capacity.is_none();
     let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
-    let [local, model, skin, values] = layout.strides();
-    let strides = [local, model.max(model_scratch), skin, values];
+    let [local, model, skin, values, root_motion] = layout.strides();
+    let strides = [local, model.max(model_scratch), skin, values, root_motion];
     let layer_bytes = group.layer_count * size_of::<record::Layer>();
     let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
     let allowed = largest_binding(device);
@@ -301,7 +312,9 @@ fn push_chunks(
     let span_count = VARIANTS[variant].span_capacity(kernel) / (instances_per_group * layer_count);
     let groups_per_row = device.limits().max_compute_workgroups_per_dimension;
     let most_groups = u64::from(groups_per_row).pow(2);
-    let step = (allowed / largest).min(most_groups.saturating_mul(instances_per_group.into()));
+    let least_per_group =
+        if layout.root_motion > 0 { instances_per_group.min(MOTION_WORKGROUP_SIZE) } else { instances_per_group };
+    let step = (allowed / largest).min(most_groups.saturating_mul(least_per_group.into()));
     let step = usize::try_from(step).unwrap_or(usize::MAX);
     for first in group.instances.clone().step_by(step) {
         let range = first..group.instances.end.min(first.saturating_add(step));
@@ -329,7 +342,11 @@ fn push_chunks(
         };
         // Where nobody asks who is due, anything may be bound.
         let due = seen.as_ref().map_or(&library.words, |seen| &seen.due);
-        let [local, model, skin, values] = &buffers;
+        let [local, model, skin, values, root_motion] = &buffers;
+        let motion = match layout.root_motion {
+            0 => None,
+            _ => Some(Motion::new(device, library, [&layers, frame, &batch, root_motion], count as u32)?),
+        };
         let bound = [&library.words, &library.values, &layers, frame, &batch, local, model, skin, values, due];
         let bind_group = bind_group(device, &library.layout, &bound);
         let wanted = layout.strides();
@@ -353,6 +370,7 @@ fn push_chunks(
             workgroups: (groups.min(groups_per_row), groups.div_ceil(groups_per_row)),
             layers,
             layer_count,
+            motion,
         });
     }
     Ok(())

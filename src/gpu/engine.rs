@@ -51,7 +51,7 @@ impl GpuEngine {
     /// [`Error::Device`] where the device is lost or out of memory.
     pub fn read(&self, chunk: &Chunk, instances: Range<usize>) -> Result<Numbers, Error> {
         let encoder = self.gpu.device.create_command_encoder(&Default::default());
-        let buffers = [chunk.local(), chunk.model(), chunk.skin(), chunk.values()];
+        let buffers = [chunk.local(), chunk.model(), chunk.skin(), chunk.values(), chunk.root_motion()];
         let strides = chunk.layout().strides();
         let bytes = |stride: usize| 4 * (stride * instances.start) as u64..4 * (stride * instances.end) as u64;
         let wanted = buffers.into_iter().zip(strides).filter_map(|(buffer, stride)| Some((buffer?, bytes(stride))));
@@ -61,8 +61,8 @@ impl GpuEngine {
             Some(bytes) => bytemuck::pod_collect_to_vec(&bytes),
             None => Vec::new(),
         };
-        let [local, model, skin, values] = buffers.map(&mut numbers);
-        Ok(Numbers { local, model, skin, values })
+        let [local, model, skin, values, root_motion] = buffers.map(&mut numbers);
+        Ok(Numbers { local, model, skin, values, root_motion })
     }
 
     /// The pose of one instance, of those outputs that the crowd was made for, read back after all that was submitted.

@@ -3,10 +3,10 @@
 use crate::error::Error;
 use crate::gpu::crowd::{Chunk, GpuCrowd};
 use crate::gpu::library::{
-    Binding, GpuLibrary, Scopes, bind_group, bind_group_layout, filled_buffer, largest_binding, pipeline, upload,
+    Binding, GpuLibrary, Scopes, SmallKernel, bind_group, filled_buffer, largest_binding, upload,
 };
 use crate::gpu::readback;
-use crate::gpu::shader::{Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE};
+use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::model::occurrence::{self, EventList};
 use crate::model::step::Step;
 use crate::model::ticks::Ticks;
@@ -46,7 +46,7 @@ impl GpuEvents {
         if needed > allowed {
             return Err(Error::Limit { what: "bytes of a list of events".into(), needed, allowed });
         }
-        let (pipeline, layout) = kernel(device, library)?;
+        let SmallKernel { pipeline, layout } = library.events_kernel(device)?;
         let scopes = Scopes::push(device);
         let buffer = |label: &str, size: u64, usage: wgpu::BufferUsages| {
             let usage = usage | wgpu::BufferUsages::COPY_DST;
@@ -130,22 +130,6 @@ fn occurrence_of(record: Occurrence) -> occurrence::Occurrence {
         layer: record.layer as usize,
         event: record.event as usize,
     }
-}
-
-/// The kernel and the layout of its group, made where they are not there yet.
-fn kernel<'a>(
-    device: &wgpu::Device,
-    library: &'a GpuLibrary,
-) -> Result<&'a (wgpu::ComputePipeline, wgpu::BindGroupLayout), Error> {
-    if let Some(ready) = library.events.get() {
-        return Ok(ready);
-    }
-    let module = Composed::events().compile(device)?;
-    let scopes = Scopes::push(device);
-    let layout = bind_group_layout(device, &BINDINGS);
-    scopes.pop()?;
-    let pipeline = pipeline(device, &layout, &module, EVENTS_ENTRY)?;
-    Ok(library.events.get_or_init(|| (pipeline, layout)))
 }
 
 /// What a chunk of the crowd needs, and its workgroups.

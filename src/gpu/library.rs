@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use crate::error::Error;
 use crate::gpu::seen::SeenKernels;
-use crate::gpu::shader::{Composed, Kernel, POSE_ENTRY, VARIANTS, Variant};
+use crate::gpu::shader::{Composed, EVENTS_ENTRY, Kernel, MOTION_ENTRY, POSE_ENTRY, VARIANTS, Variant};
+use crate::gpu::{events, motion};
 use crate::pack::library::Packing;
 
 /// What a binding of the kernel is.
@@ -44,8 +45,8 @@ pub struct GpuLibrary {
     /// By kernel, one for each of [`VARIANTS`] that was asked for.
     pipelines: [[OnceLock<wgpu::ComputePipeline>; VARIANTS.len()]; 2],
     seen_kernels: OnceLock<SeenKernels>,
-    /// The kernel that lists events and the layout of its group, made when the first crowd asks for them.
-    pub(super) events: OnceLock<(wgpu::ComputePipeline, wgpu::BindGroupLayout)>,
+    motion_kernel: OnceLock<SmallKernel>,
+    events_kernel: OnceLock<SmallKernel>,
 }
 
 impl GpuLibrary {
@@ -63,9 +64,16 @@ impl GpuLibrary {
         let layout = bind_group_layout(device, &BINDINGS);
         scopes.pop()?;
         let (words, values) = (words?, values?);
-        let pipelines = [const { [const { OnceLock::new() }; VARIANTS.len()] }; 2];
-        let (seen_kernels, events) = (OnceLock::new(), OnceLock::new());
-        let library = Self { packing, words, values, layout, pipelines, seen_kernels, events };
+        let library = Self {
+            packing,
+            words,
+            values,
+            layout,
+            pipelines: [const { [const { OnceLock::new() }; VARIANTS.len()] }; 2],
+            seen_kernels: OnceLock::new(),
+            motion_kernel: OnceLock::new(),
+            events_kernel: OnceLock::new(),
+        };
         // The kernel that mixes is made when the first crowd asks for it.
         for skeleton in &library.packing.skeletons {
             library.pipeline(device, Kernel::Plain, Variant::for_joints(skeleton.record.joint_count))?;
@@ -96,6 +104,43 @@ impl GpuLibrary {
         }
         let made = SeenKernels::new(device)?;
         Ok(self.seen_kernels.get_or_init(|| made))
+    }
+
+    /// The kernel of root motion, made where it is not there yet.
+    pub(super) fn motion_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
+        SmallKernel::get(&self.motion_kernel, device, Composed::motion, &motion::BINDINGS, MOTION_ENTRY)
+    }
+
+    /// The kernel that lists events, made where it is not there yet.
+    pub(super) fn events_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
+        SmallKernel::get(&self.events_kernel, device, Composed::events, &events::BINDINGS, EVENTS_ENTRY)
+    }
+}
+
+/// A kernel beside the fused pass, and the layout of its only group.
+#[derive(Debug)]
+pub(super) struct SmallKernel {
+    pub pipeline: wgpu::ComputePipeline,
+    pub layout: wgpu::BindGroupLayout,
+}
+
+impl SmallKernel {
+    fn get<'a>(
+        place: &'a OnceLock<Self>,
+        device: &wgpu::Device,
+        composed: fn() -> Composed,
+        bindings: &[(&str, Binding)],
+        entry_point: &str,
+    ) -> Result<&'a Self, Error> {
+        if let Some(ready) = place.get() {
+            return Ok(ready);
+        }
+        let module = composed().compile(device)?;
+        let scopes = Scopes::push(device);
+        let layout = bind_group_layout(device, bindings);
+        scopes.pop()?;
+        let pipeline = pipeline(device, &layout, &module, entry_point)?;
+        Ok(place.get_or_init(|| Self { pipeline, layout }))
     }
 }
 

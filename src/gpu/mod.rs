@@ -11,6 +11,7 @@ pub mod events;
 pub mod headless;
 mod interpolators;
 pub mod library;
+mod motion;
 mod readback;
 mod seen;
 mod shader;

@@ -27,17 +27,20 @@ macro_rules! module {
 
 const RECORDS: Module = module!("shared/records.wgsl");
 const PHASE: Module = module!("shared/phase.wgsl");
-const SHARED: [Module; 9] = [
+const SHARED: [Module; 8] = [
     RECORDS,
     PHASE,
     module!("shared/ease.wgsl"),
     module!("shared/search.wgsl"),
     module!("shared/quat.wgsl"),
-    module!("shared/matrix.wgsl"),
     module!("shared/sample.wgsl"),
     module!("shared/blend.wgsl"),
-    module!("shared/hierarchy.wgsl"),
+    module!("shared/root.wgsl"),
 ];
+const MATRIX: Module = module!("shared/matrix.wgsl");
+const HIERARCHY: Module = module!("shared/hierarchy.wgsl");
+const PART: Module = module!("pose_part.wgsl");
+const MOTION: Module = module!("motion.wgsl");
 const JOINTS_IN_WORKGROUP: Module = module!("shared/joints_in_workgroup.wgsl");
 const JOINTS_IN_STORAGE: Module = module!("shared/joints_in_storage.wgsl");
 const COMMON: Module = module!("pose_common.wgsl");
@@ -52,6 +55,10 @@ pub const POSE_ENTRY: &str = "pose";
 pub const SEEN_ENTRIES: [&str; 2] = ["seen_collect", "seen_measure"];
 /// Invocations of a workgroup of the first of them.
 pub const SEEN_WORKGROUP_SIZE: u32 = 64;
+/// Name of the entry point of the kernel of root motion.
+pub const MOTION_ENTRY: &str = "motion";
+/// Invocations of a workgroup of that kernel.
+pub const MOTION_WORKGROUP_SIZE: u32 = 64;
 /// Name of the entry point of the kernel that lists events.
 pub const EVENTS_ENTRY: &str = "find_events";
 /// Invocations of a workgroup of that kernel.
@@ -145,7 +152,14 @@ impl Composed {
         let choice = interpolators::choice(interpolators.len()).into();
         let choice = Module { file: "choice of an interpolator".into(), text: choice };
         let entry = if kernel == Kernel::Plain { POSE } else { POSE_LAYERS };
-        Self::new(code, SHARED.into_iter().chain([joints, COMMON, entry]).chain(custom).chain([choice]))
+        let own = [MATRIX, HIERARCHY, joints, PART, COMMON, entry];
+        Self::new(code, SHARED.into_iter().chain(own).chain(custom).chain([choice]))
+    }
+
+    /// The kernel of root motion.
+    pub fn motion() -> Self {
+        let code = format!("const WORKGROUP_SIZE: u32 = {MOTION_WORKGROUP_SIZE}u;\n");
+        Self::new(code, SHARED.into_iter().chain([PART, MOTION]))
     }
 
     /// The kernels that come before the fused pass where only what is seen is posed.

@@ -57,6 +57,7 @@ impl Library {
             speed: clip.speed,
             wrap: clip.wrap,
             events: clip.events.clone(),
+            root_motion: None,
         };
         let before = self.replace_skeleton(skeleton, found);
         match self.add_clip(new) {

@@ -3,6 +3,7 @@
 use crate::model::event::Event;
 use crate::model::id::SkeletonId;
 use crate::model::playback::{Playback, WrapMode};
+use crate::model::root_motion::RootMotion;
 use crate::model::ticks::Ticks;
 use crate::model::track::Track;
 
@@ -25,12 +26,24 @@ pub struct Clip {
     pub wrap: WrapMode,
     /// What it calls, ordered by time.
     pub events: Vec<Event>,
+    /// What it moves its instance by; none of it unless said so.
+    pub root_motion: Option<RootMotion>,
 }
 
 impl Clip {
-    /// A clip that lasts as long as its tracks, at speed 1 and in mode [`WrapMode::Default`], without events.
+    /// A clip that lasts as long as its tracks, at speed 1 and in mode [`WrapMode::Default`], without events and
+    /// root motion.
     pub fn new(name: Option<String>, skeleton: SkeletonId, tracks: Vec<Track>) -> Self {
-        Self { name, skeleton, tracks, length: None, speed: 1.0, wrap: WrapMode::Default, events: Vec::new() }
+        Self {
+            name,
+            skeleton,
+            tracks,
+            length: None,
+            speed: 1.0,
+            wrap: WrapMode::Default,
+            events: Vec::new(),
+            root_motion: None,
+        }
     }
 
     /// Seconds that the clip lasts: its [`length`](Self::length), else from 0 to the last key of any track, which is 0

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::model::clip::Clip;
 use crate::model::curve::{Extrapolation, Interpolation};
 use crate::model::interpolator::Interpolator;
+use crate::model::root_motion::RootMotion;
 use crate::model::skeleton::Skeleton;
 use crate::model::track::{Target, Track};
 
@@ -56,6 +57,22 @@ pub(super) fn check_play(clip: &Clip) -> Result<(), String> {
     match clip.events.is_sorted_by(|a, b| a.time <= b.time) {
         true => Ok(()),
         false => Err(format!("clip {name}: its events are not ordered by time")),
+    }
+}
+
+/// What is wrong with a root joint for a clip, if anything.
+pub(super) fn check_root(clip: &Clip, root: Option<RootMotion>, skeleton: &Skeleton) -> Result<(), String> {
+    let Some(RootMotion { joint, .. }) = root else { return Ok(()) };
+    let name = clip.name.as_deref().unwrap_or("unnamed");
+    match skeleton.joints().get(joint) {
+        None => {
+            let joints = skeleton.joints().len();
+            Err(format!("clip {name}: its root is joint {joint}, and the skeleton has {joints}"))
+        }
+        Some(found) if found.matrix.is_some() => {
+            Err(format!("clip {name}: its root is joint {joint}, which is given by a matrix, and no clip moves it"))
+        }
+        Some(_) => Ok(()),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::model::fit;
 use crate::model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId};
 use crate::model::interpolator::Interpolator;
 use crate::model::mask::{Mask, is_weight};
+use crate::model::root_motion::RootMotion;
 use crate::model::skeleton::Skeleton;
 use crate::model::skin::Skin;
 
@@ -89,7 +90,8 @@ impl Library {
     /// [`Error::Track`] where a target does not exist, is driven twice or by a curve of another width, where a joint
     /// given by a matrix is animated, a rotation key is the zero quaternion, an interpolation does not fit its target,
     /// or a curve extrapolates in a clip without a length or has too many loops; [`Error::Usage`] where the length, the
-    /// speed or an event's time is not a number that will do, or events are out of order.
+    /// speed or an event's time is not a number that will do, events are out of order, or the root joint does not
+    /// exist or is given by a matrix.
     pub fn add_clip(&mut self, clip: Clip) -> Result<ClipId, Error> {
         let fault = |track: usize, reason: String| {
             let clip = clip.name.clone().unwrap_or("unnamed".into());
@@ -100,6 +102,7 @@ impl Library {
         };
         fit::check_play(&clip).map_err(Error::Usage)?;
         fit::check_tracks(self.interpolators(), skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
+        fit::check_root(&clip, clip.root_motion, skeleton).map_err(Error::Usage)?;
         self.clips.push(clip);
         Ok(ClipId(self.clips.len() - 1))
     }
@@ -159,6 +162,18 @@ impl Library {
         }
         self.interpolators.0.push(interpolator);
         Ok(InterpolatorId(self.interpolators.0.len() - 1))
+    }
+
+    /// Gives a clip a root joint, or takes it away, and tells what was there.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no such clip, or the joint does not exist or is given by a matrix.
+    pub fn set_root_motion(&mut self, id: ClipId, root: Option<RootMotion>) -> Result<Option<RootMotion>, Error> {
+        let Some(clip) = self.clips.get_mut(id.0) else {
+            return Err(Error::Usage(format!("there is no clip {}", id.0)));
+        };
+        fit::check_root(clip, root, &self.skeletons[clip.skeleton.0]).map_err(Error::Usage)?;
+        Ok(std::mem::replace(&mut clip.root_motion, root))
     }
 
     /// Puts a skeleton of the same joints, with more properties perhaps, in place of one, and gives the old one.

@@ -21,6 +21,7 @@ pub mod occurrence;
 pub mod outputs;
 pub mod playback;
 pub mod poses;
+pub mod root_motion;
 pub mod rotation;
 mod share;
 pub mod sharing;

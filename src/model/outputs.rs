@@ -13,13 +13,17 @@ pub struct Outputs {
     pub weights: bool,
     /// Properties.
     pub properties: bool,
+    /// What each instance moves by from one moment to the other.
+    pub root_motion: bool,
 }
 
 impl Outputs {
     /// Nothing.
-    pub const NONE: Self = Self { local: false, model: false, skin: false, weights: false, properties: false };
+    pub const NONE: Self =
+        Self { local: false, model: false, skin: false, weights: false, properties: false, root_motion: false };
     /// Everything.
-    pub const ALL: Self = Self { local: true, model: true, skin: true, weights: true, properties: true };
+    pub const ALL: Self =
+        Self { local: true, model: true, skin: true, weights: true, properties: true, root_motion: true };
     /// Skin matrices alone: what a renderer of skinned meshes needs.
     pub const SKIN: Self = Self { skin: true, ..Self::NONE };
 }

@@ -2,6 +2,7 @@
 
 use glam::DAffine3;
 
+use crate::model::root_motion::Motion;
 use crate::model::transform::Transform;
 
 /// The pose of one instance. Parts that were not asked for are empty.
@@ -18,6 +19,9 @@ pub struct Pose {
     pub weights: Vec<f64>,
     /// Numbers of all properties, property after property.
     pub properties: Vec<f64>,
+    /// What the instance moves by in the step, from where it stands at its beginning; none where no layer's clip names a
+    /// root. For a tick alone it is the identity.
+    pub root_motion: Option<Motion>,
 }
 
 /// The poses of a crowd, one an instance, in the crowd's order.

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::model::clip::Clip;
 use crate::model::id::{ClipId, SkeletonId};
 use crate::model::library::Library;
+use crate::model::root_motion::RootMotion;
 use crate::model::sharing::{Sharing, SharingFault, SharingFaultKind};
 use crate::model::skeleton::{Property, Skeleton};
 use crate::model::track::{Target, Track};
@@ -19,7 +20,7 @@ impl Library {
     /// goes to the first, and so on). A track of a property drives the property of the same name, width and kind. What
     /// finds nothing is left out and reported; the skeleton stays as it is. Values are taken as they stand: a joint that
     /// the clip moves stands where the clip says, and one that it merely turns keeps its own rest translation. The clip
-    /// keeps its name, duration, speed, wrap mode and events.
+    /// keeps its name, duration, speed, wrap mode, events and, by its name, root joint.
     ///
     /// # Errors
     /// [`Error::Usage`] where there is no such clip or skeleton; what [`add_clip`](Self::add_clip) has, which the clip of
@@ -43,13 +44,16 @@ impl Library {
             tracks.extend(target.map(|target| Track { target, ..track.clone() }));
             targets.push(target);
         }
-        let mut shared = Clip { skeleton, tracks, ..found.clone() };
+        let root = found.root_motion.map(|root| (root, names.joint(root.joint)));
+        let root_motion = root.and_then(|(root, (joint, _))| joint.map(|joint| RootMotion { joint, ..root }));
+        let root = root.and_then(|(_, (_, kind))| kind);
+        let mut shared = Clip { skeleton, tracks, root_motion, ..found.clone() };
         let duration = found.duration();
         // The tracks that were left out may have been those that lasted longest.
         if shared.duration() != duration {
             shared.length = Some(duration);
         }
-        Ok(Sharing { clip: self.add_clip(shared)?, tracks: targets, faults })
+        Ok(Sharing { clip: self.add_clip(shared)?, tracks: targets, faults, root })
     }
 }
 
@@ -104,11 +108,19 @@ impl<'a> Names<'a> {
         Self { from, to, joints, properties: properties(from, to) }
     }
 
+    /// What a joint is on the other skeleton, if it can be moved there, and what there is to know about it.
+    fn joint(&self, joint: usize) -> (Option<usize>, Option<SharingFaultKind>) {
+        match self.joints[joint] {
+            (Some(found), _) if self.to.joints()[found].matrix.is_some() => (None, Some(SharingFaultKind::Matrix)),
+            found => found,
+        }
+    }
+
     /// What a track drives on the other skeleton, and what there is to know about it.
     fn target(&self, track: &Track) -> (Option<Target>, Option<SharingFaultKind>) {
-        let joint = |joint: usize, target: fn(usize) -> Target| match self.joints[joint] {
-            (Some(found), _) if self.to.joints()[found].matrix.is_some() => (None, Some(SharingFaultKind::Matrix)),
-            (found, kind) => (found.map(target), kind),
+        let joint = |joint: usize, target: fn(usize) -> Target| {
+            let (found, kind) = self.joint(joint);
+            (found.map(target), kind)
         };
         match track.target {
             Target::Translation(index) => joint(index, Target::Translation),

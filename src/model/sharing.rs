@@ -14,6 +14,8 @@ pub struct Sharing {
     pub tracks: Vec<Option<Target>>,
     /// What drives nothing, or not for certain what it should.
     pub faults: Vec<SharingFault>,
+    /// What there is to know about the clip's root joint, which is lost where this says that nothing is driven.
+    pub root: Option<SharingFaultKind>,
 }
 
 /// Something to know about the sharing of a track.

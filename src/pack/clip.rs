@@ -20,8 +20,9 @@ use crate::pack::events;
 use crate::pack::keys::{Block, PackedKeys};
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
-    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP,
+    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP, NONE,
 };
+use crate::pack::root_motion;
 use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
 
@@ -49,6 +50,7 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Libra
         value_table: values.table,
         time_unit: time_unit(clip.duration()).unwrap_or(1.0),
         events: events::pack_events(arrays, clip),
+        root: clip.root_motion.map_or(NONE, |root| root_motion::pack_root(arrays, skeleton, root)),
     };
     (arrays.push_records(&[record]), timeline_count)
 }
@@ -60,7 +62,11 @@ pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
     // Of a joint's parts, those that are driven number by number take three more channels and three values.
     let split = 3 * clip.tracks.iter().filter(|track| track.component.is_some()).count();
     let mut sizes = Sizes {
-        words: 6 * skeleton.joints().len() + record::Clip::WORDS + 5 * numbers + Channel::WORDS * split,
+        words: 6 * skeleton.joints().len()
+            + record::Clip::WORDS
+            + record::Root::WORDS
+            + 5 * numbers
+            + Channel::WORDS * split,
         values: numbers + split,
     };
     let mut add = |more: Sizes| {

@@ -15,6 +15,7 @@ pub mod library;
 pub mod outputs;
 pub mod playback;
 pub mod record;
+pub mod root_motion;
 pub mod skeleton;
 pub mod timeline;
 pub mod unroll;

@@ -4,18 +4,24 @@
 //!
 //! * `local`: a joint is 12 numbers: translation xyz, 0, rotation xyzw, scale xyz, 0;
 //! * `model` and `skin`: a matrix is its three rows of four numbers, the last of each row the translation;
-//! * `values`: the morph weights of all joints, then the numbers of all properties, whichever of them are wanted.
+//! * `values`: the morph weights of all joints, then the numbers of all properties, whichever of them are wanted;
+//! * `root_motion`: 8 numbers: translation xyz, then 1 where a layer's clip names a root and 0 where none does, and the
+//!   rotation xyzw.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::model::outputs::Outputs;
 use crate::model::poses::Pose;
+use crate::model::root_motion::Motion;
 use crate::model::transform::Transform;
 use crate::pack::library::PackedSkeleton;
 use crate::pack::record::{self, OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN};
 
 /// Numbers of a joint's local transform, and of a matrix.
 pub const NUMBERS: usize = 12;
+
+/// Numbers of a root motion.
+pub const MOTION_NUMBERS: usize = 8;
 
 /// What an engine writes for each instance of a skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +34,8 @@ pub struct Layout {
     pub skin: usize,
     /// Numbers of an instance in `values`.
     pub values: usize,
+    /// Numbers of an instance in `root_motion`; 0 where it is not wanted.
+    pub root_motion: usize,
     /// Morph weights come before properties; this many of both are left out at the start.
     pub first_value: usize,
 }
@@ -43,6 +51,7 @@ impl Layout {
             skin: NUMBERS * wanted(outputs.skin, skeleton.skin_joint_count),
             values: wanted(outputs.weights, skeleton.weight_count)
                 + wanted(outputs.properties, skeleton.property_width),
+            root_motion: wanted(outputs.root_motion, MOTION_NUMBERS as u32),
             first_value: wanted(!outputs.weights, skeleton.weight_count),
         }
     }
@@ -63,9 +72,9 @@ impl Layout {
         self.strides().into_iter().map(|numbers| 4 * numbers as u64).sum()
     }
 
-    /// The numbers of an instance in each of `local`, `model`, `skin` and `values`.
-    pub fn strides(&self) -> [usize; 4] {
-        [self.local, self.model, self.skin, self.values]
+    /// The numbers of an instance in each of `local`, `model`, `skin`, `values` and `root_motion`.
+    pub fn strides(&self) -> [usize; 5] {
+        [self.local, self.model, self.skin, self.values, self.root_motion]
     }
 }
 
@@ -80,6 +89,8 @@ pub struct Numbers {
     pub skin: Vec<f32>,
     /// Morph weights and properties.
     pub values: Vec<f32>,
+    /// Root motions.
+    pub root_motion: Vec<f32>,
 }
 
 impl Numbers {
@@ -89,6 +100,7 @@ impl Numbers {
         self.model.resize(layout.model * instances, 0.0);
         self.skin.resize(layout.skin * instances, 0.0);
         self.values.resize(layout.values * instances, 0.0);
+        self.root_motion.resize(layout.root_motion * instances, 0.0);
     }
 
     /// The pose of an instance.
@@ -107,6 +119,7 @@ impl Numbers {
             skins: if outputs.skin { skins } else { Vec::new() },
             weights: weights.to_vec(),
             properties: properties.to_vec(),
+            root_motion: motion(slice(&self.root_motion, layout.root_motion, instance)),
         }
     }
 }
@@ -122,6 +135,13 @@ fn transform(numbers: &[f32]) -> Transform {
         rotation: DQuat::from_xyzw(qx, qy, qz, qw),
         scale: DVec3::new(sx, sy, sz),
     }
+}
+
+fn motion(numbers: &[f32]) -> Option<Motion> {
+    let numbers: [f32; MOTION_NUMBERS] = numbers.try_into().ok()?;
+    let [x, y, z, moves, qx, qy, qz, qw] = numbers.map(f64::from);
+    let motion = Motion { translation: DVec3::new(x, y, z), rotation: DQuat::from_xyzw(qx, qy, qz, qw) };
+    (moves != 0.0).then_some(motion)
 }
 
 fn matrix(numbers: &[f32]) -> DAffine3 {

@@ -162,6 +162,17 @@ pub const OUTPUT_MODEL: u32 = 2;
 /// Bit of [`Batch::outputs`]: skin matrices.
 pub const OUTPUT_SKIN: u32 = 4;
 
+/// Bit of [`Root::moves`]: along x.
+pub const ROOT_X: u32 = 1;
+/// Bit of [`Root::moves`]: along y.
+pub const ROOT_Y: u32 = 2;
+/// Bit of [`Root::moves`]: along z.
+pub const ROOT_Z: u32 = 4;
+/// Bit of [`Root::moves`]: the twist about the up axis turns the instance.
+pub const ROOT_YAW: u32 = 8;
+/// Bit of [`Root::moves`]: the whole rotation turns the instance.
+pub const ROOT_FULL: u32 = 16;
+
 record! {
     /// A skeleton with its skins.
     Skeleton {
@@ -222,6 +233,24 @@ record! {
         /// Words: how many events, the index of the first, then for each its time in the clip's units, lower half first. None:
         /// no events.
         events: u32,
+        /// Words: the record of its root joint. None: it moves nobody.
+        root: u32,
+    }
+}
+
+record! {
+    /// A clip's root joint, in the words.
+    Root {
+        /// The joint.
+        joint: u32,
+        /// What of it moves the instance.
+        moves: u32,
+        /// The up axis in the space of its parent, of unit length.
+        up_x: f32,
+        /// As above.
+        up_y: f32,
+        /// As above.
+        up_z: f32,
     }
 }
 

@@ -22,6 +22,12 @@ pub struct Share<T> {
 }
 
 impl<T> Share<T> {
+    /// The same of something else that is made of its values.
+    pub fn map<U>(self, of: impl Fn(T) -> U) -> Share<U> {
+        let Self { weight, mode, value, reference } = self;
+        Share { weight, mode, value: of(value), reference: of(reference) }
+    }
+
     fn blends(&self) -> bool {
         self.mode == LayerMode::Blend && self.weight > 0.0
     }

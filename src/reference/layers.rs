@@ -53,10 +53,15 @@ impl<'a> Played<'a> {
         self.mask.zip(joint).map_or(1.0, |(mask, joint)| mask.weights[joint])
     }
 
+    /// Its weight at a joint, or at what belongs to none.
+    pub fn weight_at(&self, joint: Option<usize>) -> f64 {
+        self.weight * self.mask_at(joint)
+    }
+
     /// Its share in one thing: of a joint, which a mask may weigh, or of none.
     pub fn share<T>(&self, joint: Option<usize>, animated: bool, value: impl Fn(&Values) -> T) -> Option<Share<T>> {
         animated.then(|| Share {
-            weight: self.weight * self.mask_at(joint),
+            weight: self.weight_at(joint),
             mode: self.mode,
             value: value(&self.values),
             reference: value(&self.reference),

@@ -11,6 +11,7 @@ pub mod hierarchy;
 pub mod layers;
 pub mod occurrences;
 pub mod phase;
+pub mod root_motion;
 pub mod sample;
 pub mod search;
 pub mod skin;
@@ -26,7 +27,6 @@ use crate::model::occurrence::EventList;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::step::Step;
-use crate::model::ticks::Ticks;
 use crate::reference::values::Values;
 
 /// The `f64` engine that the others are held to.
@@ -42,9 +42,9 @@ impl<'a> Reference<'a> {
     }
 
     /// The pose of one instance of a crowd that was checked.
-    pub(crate) fn pose(&self, skeleton_id: SkeletonId, layers: &[Layer], now: Ticks, outputs: Outputs) -> Pose {
+    pub(crate) fn pose(&self, skeleton_id: SkeletonId, layers: &[Layer], step: Step, outputs: Outputs) -> Pose {
         let skeleton = self.library.skeleton(skeleton_id);
-        let Values { local, weights, properties } = layers::values(self.library, skeleton, layers, now);
+        let Values { local, weights, properties } = layers::values(self.library, skeleton, layers, step.to);
         let model = if outputs.model || outputs.skin { hierarchy::model(skeleton, &local) } else { Vec::new() };
         let mut pose = Pose::default();
         if outputs.skin {
@@ -63,6 +63,9 @@ impl<'a> Reference<'a> {
         if outputs.properties {
             pose.properties = properties.concat();
         }
+        if outputs.root_motion {
+            pose.root_motion = root_motion::of_instance(self.library, layers, step);
+        }
         pose
     }
 }
@@ -78,7 +81,7 @@ impl Evaluator for Reference<'_> {
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
         crowd.check(self.library)?;
-        let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step.to, outputs);
+        let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step, outputs);
         Ok(Poses { instances: (0..crowd.len()).map(pose).collect() })
     }
 

@@ -50,8 +50,28 @@ impl Values {
         Self { local, weights, properties }
     }
 
-    /// What a clip gives at a time of its own, and the rest pose where it has no track.
+    /// What a clip gives at a time of its own, and the rest pose where it has no track. What its root joint moves the
+    /// instance by is taken out: `local' = part^-1 local`, for what it has tracks for.
     pub fn of_clip(library: &Library, clip: &Clip, time: f64) -> Self {
+        let skeleton = library.skeleton(clip.skeleton);
+        let mut values = Self::sampled(library, clip, time);
+        if let Some(root) = clip.root_motion {
+            let [moved, turned, _] = Animated::by_clip(skeleton, clip).local[root.joint];
+            let local = &mut values.local[root.joint];
+            let part = root.part(local, root.up(skeleton));
+            let back = part.rotation.conjugate();
+            if moved {
+                local.translation = back * (local.translation - part.translation);
+            }
+            if turned {
+                local.rotation = back * local.rotation;
+            }
+        }
+        values
+    }
+
+    /// The same, with all that the root joint does.
+    pub(crate) fn sampled(library: &Library, clip: &Clip, time: f64) -> Self {
         let skeleton = library.skeleton(clip.skeleton);
         let mut values = Self::at_rest(skeleton);
         let mut euler_angles = HashMap::new();

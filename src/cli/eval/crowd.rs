@@ -9,13 +9,14 @@ use posse::import::crowd::CrowdFile;
 use posse::model::layer::Layer;
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
+use posse::model::root_motion::Motion;
 use serde::Serialize;
 
 use crate::cli::crowd;
 use crate::cli::engine;
 use crate::cli::eval::json::Seconds;
 use crate::cli::eval::npz::{self, Table};
-use crate::cli::eval::numbers::Precision;
+use crate::cli::eval::numbers::{Number, Precision};
 use crate::cli::eval::shape::{Instance, Shape};
 use crate::cli::eval::{Args, Format, outputs};
 use crate::cli::output::Output;
@@ -36,8 +37,24 @@ struct Member<'a> {
     file: usize,
     #[serde(flatten)]
     instance: Instance<'a>,
-    /// Nothing as long as crowd files cannot name roots.
-    root_motion: Option<()>,
+    root_motion: Option<Moved>,
+}
+
+/// What an instance moves by since the sample before.
+#[derive(Serialize)]
+struct Moved {
+    translation: [Number; 3],
+    rotation: [Number; 4],
+}
+
+impl Moved {
+    fn new(motion: Motion, precision: Precision) -> Result<Self, Error> {
+        let place = || "root motion".to_string();
+        Ok(Self {
+            translation: precision.numbers(motion.translation.to_array(), place)?,
+            rotation: precision.numbers(motion.rotation.to_array(), place)?,
+        })
+    }
 }
 
 /// Runs `posse eval --crowd`.
@@ -45,7 +62,7 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let mut library = Library::new();
     let file = crowd::load(&mut library, path)?;
     let question = CrowdQuestion::new(&library, &file, args.times.on_clock()?)?;
-    let outputs = outputs(&args.outputs);
+    let outputs = Outputs { root_motion: true, ..outputs(&args.outputs) };
     let only = match args.format {
         Format::Json => None,
         Format::Npz => Some(only_file(&file)?),
@@ -121,7 +138,8 @@ fn write(
                 none.insert(shape_of(library, file, index, &layers, outputs, precision))
             }
         };
-        let member = Member { file: index, instance: shape.instance(None, answer)?, root_motion: None };
+        let root_motion = answer.root_motion.map(|motion| Moved::new(motion, precision)).transpose()?;
+        let member = Member { file: index, instance: shape.instance(None, answer)?, root_motion };
         output.write(|out| out.write_all(if instance == 0 { b"\n" } else { b",\n" }))?;
         output.write(|out| serde_json::to_writer(out, &member))
     })?;

@@ -27,7 +27,8 @@ Samples of --format json have `nodes`, `skins` and `pointers` of a glTF file. A 
 in the file's order, with `path`, `component`, `property` and `value`: a list of numbers; of a colour its four bytes, with
 `unrounded` beside them; of what does not interpolate the index of the key that holds; null without keys, and null for a
 number that no curve drives. With --wrap a sample also has `clip_time`, `direction` (1 or -1), `iterations` and `stopped`.
-With --crowd each sample has `instances`, groups unrolled, each with the index of its `file`; `root_motion` is null.
+With --crowd each sample has `instances`, groups unrolled, each with the index of its `file`, and with `root_motion`: the
+`translation` and `rotation` that it moves by from the time before to this one; null where none of its clips has a root.
 
 Arrays of --format npz, for T times, N instances and J nodes in the file's order; float32 of gpu and cpu, float64 of
 reference:
@@ -39,6 +40,8 @@ reference:
   weights (T,N,W)               with output `weights`, node after node
   properties (T,N,P)            with output `properties`, pointer after pointer, or the unrounded numbers of target
                                 after target
+  root_motion_translation (T,N,3), root_motion_rotation (T,N,4)
+                                with --crowd, where a clip has a root: the movement since the time before
 
 A Cocos clip without --rig has no nodes: of its arrays there are times and properties.
 
@@ -164,6 +167,7 @@ fn outputs(parts: &[Part]) -> Outputs {
         skin: wanted(Part::Skin),
         weights: wanted(Part::Weights),
         properties: wanted(Part::Properties),
+        root_motion: false,
     }
 }
 

@@ -182,5 +182,23 @@ fn arrays<'a>(table: &'a Table) -> Vec<Array<'a>> {
             }),
         );
     }
+    let clips = || library.clips().iter().filter(|clip| clip.skeleton == table.skeleton);
+    if table.outputs.root_motion && clips().any(|clip| clip.root_motion.is_some()) {
+        let outputs = Outputs { root_motion: true, ..Outputs::NONE };
+        // An instance without a root stays where it is.
+        let motion = |pose: &Pose| pose.root_motion.unwrap_or_default();
+        add(
+            "root_motion_translation".into(),
+            outputs,
+            vec![3],
+            Box::new(move |pose, numbers| numbers.extend(motion(pose).translation.to_array())),
+        );
+        add(
+            "root_motion_rotation".into(),
+            outputs,
+            vec![4],
+            Box::new(move |pose, numbers| numbers.extend(motion(pose).rotation.to_array())),
+        );
+    }
     arrays
 }

@@ -10,6 +10,7 @@ use crate::import::fault::Fault;
 use crate::model::layer::FadeShape;
 use crate::model::mask::is_weight;
 use crate::model::playback::WrapMode;
+use crate::model::root_motion::RootRotation;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,8 +19,40 @@ pub(super) struct Document {
     #[serde(default)]
     pub masks: BTreeMap<String, MaskEntry>,
     pub instances: Vec<GroupEntry>,
-    #[serde(default, rename = "roots", deserialize_with = "no_roots")]
-    _roots: (),
+    #[serde(default)]
+    pub roots: Vec<RootEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RootEntry {
+    #[serde(default)]
+    pub file: usize,
+    pub clip: ClipName,
+    pub joint: String,
+    #[serde(default, deserialize_with = "axes")]
+    pub translation: [bool; 3],
+    #[serde(default)]
+    pub rotation: Turning,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Turning {
+    Yaw,
+    Full,
+    #[default]
+    None,
+}
+
+impl From<Turning> for RootRotation {
+    fn from(turning: Turning) -> Self {
+        match turning {
+            Turning::Yaw => Self::Yaw,
+            Turning::Full => Self::Full,
+            Turning::None => Self::None,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -157,8 +190,16 @@ fn wrap_mode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<WrapMode, D::
     })
 }
 
-fn no_roots<'de, D: Deserializer<'de>>(_: D) -> Result<(), D::Error> {
-    Err(D::Error::custom("root motion is not supported yet; leave `roots` out"))
+/// Axes by their letters, or `none`.
+fn axes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[bool; 3], D::Error> {
+    let letters = String::deserialize(deserializer)?;
+    match letters.as_str() {
+        "none" => Ok([false; 3]),
+        letters if !letters.is_empty() && letters.chars().all(|letter| "xyz".contains(letter)) => {
+            Ok(['x', 'y', 'z'].map(|axis| letters.contains(axis)))
+        }
+        _ => Err(D::Error::custom(format!("{letters:?} is neither some of the letters xyz nor `none`"))),
+    }
 }
 
 impl Document {

@@ -173,7 +173,7 @@ fn started(library: &Library, path: &str, entry: &LayerEntry, asset: &Asset) -> 
     Ok(Started { start: entry.start, playback, layer })
 }
 
-fn find_clip(library: &Library, path: &str, wanted: &ClipName, asset: &Asset) -> Result<ClipId, Fault> {
+pub(super) fn find_clip(library: &Library, path: &str, wanted: &ClipName, asset: &Asset) -> Result<ClipId, Fault> {
     let name = |clip: &&ClipId| library.clip(**clip).name.as_deref();
     let found = match wanted {
         ClipName::Index(index) => asset.clips.get(*index),
@@ -221,7 +221,7 @@ fn ticks(path: impl fmt::Display, seconds: f64) -> Result<Ticks, Fault> {
 }
 
 /// Some names, for errors.
-fn list(names: &[&str]) -> String {
+pub(super) fn list(names: &[&str]) -> String {
     const MOST: usize = 20;
     match names {
         [] => "none".into(),

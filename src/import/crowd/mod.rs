@@ -11,10 +11,13 @@
 //!         { "clip": "Survey", "mode": "additive", "reference": "first", "weight": 0.5, "mask": "front" } ] } ] }
 //! ```
 //!
-//! `document` parses the JSON, `groups` makes layers of it, `spread` sets instances of a group apart.
+//! `"roots": [{ "clip": "Walk", "joint": "b_Root_00", "translation": "xz", "rotation": "yaw" }]` gives clips root motion.
+//!
+//! `document` parses the JSON, `roots` names root joints, `groups` makes layers, `spread` sets instances of a group apart.
 
 mod document;
 mod groups;
+mod roots;
 mod spread;
 
 use std::collections::{HashMap, HashSet};
@@ -48,7 +51,7 @@ pub struct CrowdFile {
 pub struct PosedFile {
     /// Its name, as the crowd file has it.
     pub name: String,
-    /// What it has become; the same for files of the same name.
+    /// What it has become; the same for files of the same name, unless `roots` names them.
     pub asset: Arc<Asset>,
 }
 
@@ -118,19 +121,22 @@ fn read(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<CrowdFile, E
     let document = Document::parse(bytes).map_err(of_file)?;
     document.check_masks().map_err(of_file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let mut assets: HashMap<&str, Arc<Asset>> = HashMap::new();
+    let mut assets: HashMap<(&str, Option<usize>), Arc<Asset>> = HashMap::new();
     let mut files = Vec::with_capacity(document.files.len());
     for (index, name) in document.files.iter().enumerate() {
-        let asset = match assets.get(name.as_str()) {
+        // A file whose clips get roots is not another's, if only by name.
+        let rooted = document.roots.iter().any(|root| root.file == index).then_some(index);
+        let asset = match assets.get(&(name.as_str(), rooted)) {
             Some(asset) => Arc::clone(asset),
             None => {
                 let place = |reason: String| Fault::new(format_args!("files[{index}]"), reason).of(file);
                 Arc::new(posed_file(library, &folder.join(name), place)?)
             }
         };
-        assets.insert(name, Arc::clone(&asset));
+        assets.insert((name, rooted), Arc::clone(&asset));
         files.push(PosedFile { name: name.clone(), asset });
     }
+    roots::set(library, &document, &files).map_err(of_file)?;
     let groups = Groups { file, document: &document, files: &files }.read(library)?;
     let warnings = unknown_joints(&document, library, &files);
     Ok(CrowdFile { files, warnings, groups })

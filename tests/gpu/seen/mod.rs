@@ -150,7 +150,7 @@ impl Stage {
     #[track_caller]
     fn assert_untouched(&self, instance: usize) {
         let (chunk, place) = self.on_gpu.find(instance);
-        let Read { local, model, skin, values } = self.engine.read(chunk, place..place + 1).unwrap();
+        let Read { local, model, skin, values, .. } = self.engine.read(chunk, place..place + 1).unwrap();
         let numbers = [local, model, skin, values].concat();
         assert!(numbers.iter().all(|&number| number == SENTINEL), "instance {instance} was touched");
     }

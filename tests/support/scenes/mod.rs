@@ -6,18 +6,21 @@ mod bent;
 mod crowds;
 /// Skeletons and skins.
 mod rigs;
+/// What moves their instances.
+mod roots;
 /// What drives them.
 mod tracks;
 
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use posse::{Clip, Crowd, Interpolation, InterpolatorId, Library, Mask, Ticks};
+use posse::{Clip, Crowd, Interpolation, InterpolatorId, Library, Mask, Step, Ticks};
 use proptest::prelude::*;
 
 use self::bent::Bent;
 use self::crowds::crowd;
 use self::rigs::{skeleton, skin};
+use self::roots::root;
 use self::tracks::tracks;
 
 /// A stream of numbers from a seed, so that a scene is small to shrink and its values need no strategy.
@@ -134,7 +137,8 @@ pub struct SceneSpec {
 pub struct Scene {
     pub library: Library,
     pub crowd: Crowd,
-    pub now: Ticks,
+    /// A step of up to some minutes, forwards or back.
+    pub step: Step,
 }
 
 /// Scenes of up to so many joints and keys a track.
@@ -165,19 +169,24 @@ pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = Sce
 impl SceneSpec {
     /// Makes the scene.
     pub fn scene(&self) -> Scene {
-        let mut numbers = Numbers::new(self.seed);
+        let (mut numbers, mut roots) = (Numbers::new(self.seed), Numbers::new(!self.seed));
         let mut library = Library::new();
         let bent = library.add_interpolator(Arc::new(Bent)).unwrap();
         for rig in &self.rigs {
-            self.add_rig(&mut numbers, &mut library, rig, bent);
+            self.add_rig([&mut numbers, &mut roots], &mut library, rig, bent);
         }
         let now = Ticks(numbers.below(1 << 42) as i64);
         let crowd = crowd(&mut numbers, &library, now, self.instances);
-        Scene { library, crowd, now }
+        let back = match roots.below(4) {
+            0 => 0.0,
+            1 => roots.within(-1.0, 1.0) * 1e8,
+            _ => roots.within(-5e6, 5e6),
+        };
+        Scene { library, crowd, step: Step { from: Ticks(now.0 - back as i64), to: now } }
     }
 
     /// Adds a skeleton with skins, clips and masks; one clip may be that of a skeleton before it.
-    fn add_rig(&self, numbers: &mut Numbers, library: &mut Library, rig: &RigSpec, bent: InterpolatorId) {
+    fn add_rig(&self, [numbers, roots]: [&mut Numbers; 2], library: &mut Library, rig: &RigSpec, bent: InterpolatorId) {
         let lent = library.clip_ids().collect::<Vec<_>>();
         let skeleton = library.add_skeleton(skeleton(numbers, rig.joints, rig.shape));
         for _ in 0..rig.skins {
@@ -186,7 +195,8 @@ impl SceneSpec {
         for _ in 0..1 + numbers.below(3) {
             let length = (numbers.below(2) == 0).then(|| numbers.within(0.0, 5.0));
             let tracks = tracks(numbers, library.skeleton(skeleton), &self.tracks, bent, length);
-            let clip = Clip { length, ..Clip::new(Some("random".into()), skeleton, tracks) };
+            let root_motion = root(roots, library.skeleton(skeleton), &tracks);
+            let clip = Clip { length, root_motion, ..Clip::new(Some("random".into()), skeleton, tracks) };
             library.add_clip(clip).unwrap();
         }
         if !lent.is_empty() && numbers.below(2) == 0 {

@@ -1,0 +1,88 @@
+//! How far root motion may be off.
+//!
+//! What a clip moves its instance by from `a` to `b` is `G(a)^-1 W^n G(b)` with the named part `G` of its root joint, and `W`
+//! the way from the first moment of what is played to the last, gone `n` times. Errors of `W` grow with `n`, and those of its
+//! rotation move what lies up to `n` ways away.
+
+use std::f64::consts::PI;
+
+use glam::{DQuat, DVec3};
+
+use crate::contract::bounds::{Local, Magnitudes, Part};
+use crate::contract::mixed::{self, Term, WEIGHT};
+use crate::contract::sizes::{NARROW, share_of};
+use crate::contract::slack::Clock;
+use crate::model::layer::{Layer, LayerTime};
+use crate::model::library::Library;
+use crate::model::root_motion::{Motion, RootMotion, RootRotation};
+use crate::model::step::Step;
+use crate::model::ticks::Ticks;
+use crate::reference::layers::Played;
+use crate::reference::phase;
+use crate::reference::root_motion;
+
+/// How far an instance's motion may be off: as a distance, and in radians.
+pub fn bounds(library: &Library, layers: &[Layer], step: Step, magnitudes: &mut Magnitudes) -> [f64; 2] {
+    let (mut moved, mut turned) = (Vec::new(), Vec::new());
+    for layer in layers {
+        let (Some(root), Some(share)) =
+            (library.clip(layer.clip).root_motion, root_motion::share(library, layer, step))
+        else {
+            continue;
+        };
+        let played = Played::new(library, layer, step.to);
+        let slip = WEIGHT * played.full_weight * played.mask_at(Some(root.joint));
+        let [distance, angle] = of_layer(library, layer, root, step, share.value, magnitudes);
+        let distances = share.clone().map(|motion| motion.translation);
+        moved.push(Term { share: distances, own: distance, reference: 0.0, slip });
+        turned.push(Term { share: share.map(|motion| motion.rotation), own: angle, reference: 0.0, slip });
+    }
+    let distance = mixed::vectors(DVec3::ZERO, share_of(0.0), &moved, false);
+    [distance, mixed::rotation(DQuat::IDENTITY, NARROW, &turned)]
+}
+
+/// The same of what a layer's clip gives.
+fn of_layer(
+    library: &Library,
+    layer: &Layer,
+    root: RootMotion,
+    step: Step,
+    motion: Motion,
+    magnitudes: &mut Magnitudes,
+) -> [f64; 2] {
+    let clip = library.clip(layer.clip);
+    let LayerTime::Playing(playback) = layer.time else { return [share_of(0.0), NARROW] };
+    let playback = playback.of_clip(clip.wrap);
+    let [start, end] = playback.part(clip.duration());
+    let mut at = |time: f64, clock: Clock| {
+        let local = Local::sampled(library, layer.clip, time, clock, magnitudes);
+        (root_motion::part(library, clip, root, time), local.part(library, clip, root, time))
+    };
+    let mut now = |now: Ticks| at(phase::clip_time(layer.time, now, clip), Clock::new(layer.time, now));
+    let [(from, from_off), (to, to_off)] = [now(step.from), now(step.to)];
+    let times = [step.from, step.to].map(|now| (phase::played(&playback, now) / (end - start)).floor());
+    let count = if end > start { (times[1] - times[0]).abs().min(2.0 * playback.passes()) + 2.0 } else { 0.0 };
+    let (mut ways, mut ways_off) = (0.0, Part::default());
+    if count > 2.0 || from != to {
+        let [(first, first_off), (last, last_off)] = [start, end].map(|time| at(time, Clock::STANDING));
+        let way = last.then(first.inverse());
+        let sizes = first.translation.length() + last.translation.length();
+        let angle = first_off.rotation + last_off.rotation + if angles(root) { NARROW } else { 0.0 };
+        let distance =
+            first_off.translation + last_off.translation + angle * first.translation.length() + NARROW * sizes;
+        ways = count * way.translation.length();
+        ways_off = Part { translation: count * (distance + angle * ways), rotation: count * angle };
+    }
+    let angle = from_off.rotation + to_off.rotation + ways_off.rotation + NARROW;
+    let distance = from_off.translation
+        + to_off.translation
+        + ways_off.translation
+        + ways_off.rotation * to.translation.length()
+        + from_off.rotation * motion.translation.length()
+        + NARROW * (ways + from.translation.length() + to.translation.length());
+    [distance.max(share_of(0.0)), angle.min(PI)]
+}
+
+fn angles(root: RootMotion) -> bool {
+    root.rotation != RootRotation::None
+}

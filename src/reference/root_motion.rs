@@ -1,0 +1,135 @@
+//! What instances move by between two moments of the crowd's clock.
+//!
+//! Passes go through a clip's part one way or the other. Within one, from clip time `a` to `b`, a root joint whose named part
+//! is `G` moves its instance by `G(a)^-1 G(b)`; what it moves by altogether is the product over the passes, in order. From
+//! pass to pass a clip may jump, and that is no movement.
+
+use glam::{DQuat, DVec3};
+
+use crate::model::clip::Clip;
+use crate::model::layer::{Layer, LayerMode, LayerTime};
+use crate::model::library::Library;
+use crate::model::playback::Playback;
+use crate::model::root_motion::{Motion, RootMotion};
+use crate::model::step::Step;
+use crate::reference::blend::{self, Share};
+use crate::reference::layers::Played;
+use crate::reference::phase::played;
+use crate::reference::values::Values;
+
+/// Beyond so many whole passes on one side of the start, they are multiplied two and two.
+const MOST_PASSES: f64 = 512.0;
+
+/// What an instance of a crowd that was checked moves by in a step; none where no layer's clip names a root.
+pub fn of_instance(library: &Library, layers: &[Layer], step: Step) -> Option<Motion> {
+    layers.iter().find(|layer| library.clip(layer.clip).root_motion.is_some())?;
+    let shares: Vec<Share<Motion>> = layers.iter().filter_map(|layer| share(library, layer, step)).collect();
+    let translation = |share: &Share<Motion>| share.clone().map(|motion| motion.translation.to_array().to_vec());
+    let rotation = |share: &Share<Motion>| share.clone().map(|motion| motion.rotation);
+    let translations: Vec<_> = shares.iter().map(translation).collect();
+    let rotations: Vec<_> = shares.iter().map(rotation).collect();
+    Some(Motion {
+        translation: DVec3::from_slice(&blend::numbers(&[0.0; 3], &translations, false)),
+        rotation: blend::rotation(DQuat::IDENTITY, &rotations),
+    })
+}
+
+/// A layer's share in the motion, by its weight at the end of the step; none of an additive one, and of one without a root.
+pub(crate) fn share(library: &Library, layer: &Layer, step: Step) -> Option<Share<Motion>> {
+    let clip = library.clip(layer.clip);
+    let root = clip.root_motion?;
+    if matches!(layer.mode, LayerMode::Additive(_)) {
+        return None;
+    }
+    let weight = Played::new(library, layer, step.to).weight_at(Some(root.joint));
+    let value = of_layer(library, clip, root, layer.time, step);
+    Some(Share { weight, mode: layer.mode, value, reference: Motion::IDENTITY })
+}
+
+/// The named part of a clip's root joint at a time of the clip.
+pub(crate) fn part(library: &Library, clip: &Clip, root: RootMotion, time: f64) -> Motion {
+    let local = Values::sampled(library, clip, time).local[root.joint];
+    root.part(&local, root.up(library.skeleton(clip.skeleton)))
+}
+
+/// What a layer's clip moves by in a step; a layer that does not play, not at all.
+fn of_layer(library: &Library, clip: &Clip, root: RootMotion, time: LayerTime, step: Step) -> Motion {
+    let LayerTime::Playing(playback) = time else { return Motion::IDENTITY };
+    let playback = playback.of_clip(clip.wrap);
+    let [start, end] = playback.part(clip.duration());
+    if start == end {
+        return Motion::IDENTITY;
+    }
+    let walk = Walk { library, clip, root, playback, part: [start, end] };
+    let [from, to] = [step.from, step.to].map(|now| {
+        let most = playback.passes();
+        (played(&playback, now) / (end - start)).clamp(-most, most)
+    });
+    // Before the start and after it passes are counted from there, and turn in a mirrored way.
+    if from * to < 0.0 { walk.between(from, 0.0).then(walk.between(0.0, to)) } else { walk.between(from, to) }
+}
+
+/// Passes through a part of a clip.
+struct Walk<'a> {
+    library: &'a Library,
+    clip: &'a Clip,
+    root: RootMotion,
+    playback: Playback,
+    part: [f64; 2],
+}
+
+impl Walk<'_> {
+    /// What is moved by from so many passes to so many, both on the same side of the start.
+    fn between(&self, from: f64, to: f64) -> Motion {
+        if to < from {
+            return self.between(to, from).inverse();
+        }
+        let (first, last) = (from.floor(), to.ceil() - 1.0);
+        if last <= first {
+            return self.within(first, from - first, to - first);
+        }
+        let begin = self.within(first, from - first, 1.0);
+        let end = self.within(last, 0.0, to - last);
+        let mut whole = last - first - 1.0;
+        let mut pass = first + 1.0;
+        let mut middle = Motion::IDENTITY;
+        if whole > MOST_PASSES {
+            // Two passes, one after the other, are as any other two.
+            let pairs = (whole / 2.0).floor();
+            middle = power(self.within(pass, 0.0, 1.0).then(self.within(pass + 1.0, 0.0, 1.0)), pairs);
+            (pass, whole) = (pass + 2.0 * pairs, whole - 2.0 * pairs);
+        }
+        for _ in 0..whole as u32 {
+            middle = middle.then(self.within(pass, 0.0, 1.0));
+            pass += 1.0;
+        }
+        begin.then(middle).then(end)
+    }
+
+    /// What is moved by within a pass, from one part of it to another. Passes before the start have negative numbers.
+    fn within(&self, pass: f64, from: f64, to: f64) -> Motion {
+        let number = if pass < 0.0 { -1.0 - pass } else { pass };
+        let turned = self.playback.wrap.is_ping_pong() && number % 2.0 == 1.0;
+        let back = turned != self.playback.wrap.is_reverse();
+        let [start, end] = self.part;
+        let at = |along: f64| {
+            let along = if back { 1.0 - along } else { along };
+            let time = if along == 1.0 { end } else { start + (end - start) * along };
+            part(self.library, self.clip, self.root, time)
+        };
+        at(from).inverse().then(at(to))
+    }
+}
+
+/// A movement, so many times.
+fn power(motion: Motion, mut times: f64) -> Motion {
+    let (mut result, mut square) = (Motion::IDENTITY, motion);
+    while times > 0.0 {
+        if times % 2.0 == 1.0 {
+            result = result.then(square);
+        }
+        square = square.then(square);
+        times = (times / 2.0).floor();
+    }
+    result
+}
