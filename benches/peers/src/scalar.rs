@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat, Vec3};
+use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat, Vec3A};
 use posse::{Curve, Error, Pose, Target, Timeline, Transform};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
@@ -36,16 +36,16 @@ struct Rig {
 /// A local pose.
 #[derive(Clone, Copy, Default)]
 struct Local {
-    translation: Vec3,
+    translation: Vec3A,
     rotation: Quat,
-    scale: Vec3,
+    scale: Vec3A,
 }
 
 /// The channels of a joint.
 struct Joint {
-    translation: Channel<Vec3>,
+    translation: Channel<Vec3A>,
     rotation: Channel<Quat>,
-    scale: Channel<Vec3>,
+    scale: Channel<Vec3A>,
 }
 
 /// Keys of one value, at least two.
@@ -90,7 +90,7 @@ impl Local {
 
     #[inline]
     fn matrix(&self) -> Affine3A {
-        Affine3A::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
+        Affine3A::from_scale_rotation_translation(self.scale.into(), self.rotation, self.translation.into())
     }
 }
 
@@ -216,7 +216,7 @@ impl Contender for Scalar {
 /// The channels of a clip by joint.
 fn channels(scene: &Scene, clip: usize) -> Vec<Joint> {
     let curve = |target| scene.curve(scene.clips[clip], target);
-    let vector = |key: &[f64]| DVec3::from_slice(key).as_vec3();
+    let vector = |key: &[f64]| DVec3::from_slice(key).as_vec3a();
     let quaternion = |key: &[f64]| DQuat::from_slice(key).as_quat();
     let mut known = Known::new();
     let joint = |(index, joint): (usize, &posse::Joint)| Joint {
