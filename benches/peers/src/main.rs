@@ -152,8 +152,8 @@ fn contenders(
     if wanted(only, Scalar::NAME) {
         contenders.push(Box::new(Scalar::new(scene, workload, instances)));
     }
-    for threads in [1, 2] {
-        for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_here()) {
+    for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_here()) {
+        for threads in [1, 2] {
             if wanted(only, &cpu::name(instructions, threads)) {
                 contenders.push(Box::new(Cpu::new(scene, workload, instances, instructions, threads)?));
             }

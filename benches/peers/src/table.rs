@@ -144,7 +144,7 @@ impl Report {
             text += &format!("\nwhat was hoped for, {size} instances: median of the ratios in a round\n");
             for Target { what, wanted, measured } in self.targets(size) {
                 let verdict = if measured >= wanted { "met" } else { "MISSED" };
-                text += &format!("  {what:<62} {measured:>6.2}, wanted {wanted:>4.1}: {verdict}\n");
+                text += &format!("  {what:<66} {measured:>6.2}, wanted {wanted:>4.1}: {verdict}\n");
             }
         }
         text += "\nfurthest from the f64 reference, of all workloads (metres, or numbers of quaternions), and what is allowed\n";
@@ -183,11 +183,11 @@ impl Report {
                     continue;
                 };
                 let base = self.find(size, workload, Scalar::NAME);
-                let ratio = base.map_or("-".into(), |base| format!("{:.2}", cell.ratio(base)));
+                let ratio = base.map_or("-".into(), |base| format!("{:.2}x", cell.ratio(base)));
                 let [slowest, fastest] = cell.spread().map(|rate| format!("{:.1}", rate / 1e6));
                 let spread = format!("({slowest}-{fastest})");
                 // Writing to a string does not fail.
-                let _ = write!(text, "| {:>5.1} {spread:<13} {ratio:>5}x ", cell.median() / 1e6);
+                let _ = write!(text, "| {:>5.1} {spread:<13} {ratio:>6} ", cell.median() / 1e6);
             }
             *text += "\n";
         }
