@@ -66,8 +66,29 @@ fn numbers(pose: &Pose) -> Vec<f64> {
 mod tests {
     use glam::{DAffine3, DQuat, DVec3};
     use posse::Transform;
+    use posse::cpu::simd::InstructionSet;
 
     use super::*;
+    use crate::{bevy::Bevy, cpu::Cpu, scalar::Scalar};
+
+    #[test]
+    fn everyone_poses_the_demo_rig_as_the_reference_does() {
+        let scene = Scene::demo().unwrap();
+        for workload in Workload::ALL {
+            let mut cpu = Cpu::new(&scene, workload, 20, InstructionSet::widest(), 1).unwrap();
+            check(&scene, workload, &mut cpu).unwrap();
+            check(&scene, workload, &mut Scalar::new(&scene, workload, 20)).unwrap();
+            check(&scene, workload, &mut Bevy::new(&scene, workload, 20).unwrap()).unwrap();
+        }
+    }
+
+    #[test]
+    fn who_is_a_frame_ahead_is_found_out() {
+        let scene = Scene::demo().unwrap();
+        let mut early = Scalar::new(&scene, Workload::Skin, 20);
+        early.frame().unwrap();
+        assert!(matches!(check(&scene, Workload::Skin, &mut early), Err(Error::Usage(_))));
+    }
 
     #[test]
     fn differences_are_seen_and_signs_of_quaternions_are_not() {

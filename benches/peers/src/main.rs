@@ -4,7 +4,7 @@
 //! cargo run --release --manifest-path benches/peers/Cargo.toml --ignore-rust-version
 //! ```
 //!
-//! The flag is for Bevy, which may ask for a newer compiler than it needs. `--help` names the options.
+//! The flag is for compilers older than the one that Bevy asks for, 1.95. `--help` names the options.
 //!
 //! Who plays: posse's CPU engine on one thread and two, with each instruction set that the machine has; posse's GPU engine on
 //! whatever adapter there is, a software renderer included; a plain scalar loop on glam; and bevy_animation on one thread, of

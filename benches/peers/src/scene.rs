@@ -102,6 +102,14 @@ impl Scene {
         eprintln!(
             "note: ../shared/rigs/rig64.glb is not there; posse's demo rig is played instead, its one clip twice"
         );
+        Self::demo()
+    }
+
+    /// posse's demo rig, its one clip in both places.
+    ///
+    /// # Errors
+    /// None that a caller can bring about.
+    pub fn demo() -> Result<Self, Error> {
         let library = demo::rig(64, 60, 11)?;
         let clip = library.clip_ids().next().ok_or_else(|| Error::Usage("the demo rig has no clip".into()))?;
         Self::new("posse's demo rig".into(), library, [clip; 2])
