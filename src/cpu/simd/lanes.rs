@@ -14,21 +14,25 @@ pub struct Matrix([Vec4; 4]);
 
 impl Matrix {
     /// By its rows.
+    #[inline(always)]
     pub fn new([x, y, z]: Rows) -> Self {
         Self([x, y, z, Vec4::ZERO])
     }
 
     /// All numbers, row after row, then four more.
+    #[inline(always)]
     pub fn numbers(&self) -> &[f32; 16] {
         bytemuck::cast_ref(&self.0)
     }
 
     /// As above.
+    #[inline(always)]
     pub fn numbers_mut(&mut self) -> &mut [f32; 16] {
         bytemuck::cast_mut(&mut self.0)
     }
 
     /// The rows.
+    #[inline(always)]
     pub fn rows(&self) -> &[f32; NUMBERS] {
         self.numbers().first_chunk().unwrap_or(&[0.0; NUMBERS])
     }

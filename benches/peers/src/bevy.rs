@@ -1,0 +1,221 @@
+//! bevy_animation: an entity a joint, an `AnimationPlayer` an instance, its systems without a window, on one thread.
+//!
+//! `+ model` adds Bevy's transform propagation, `+ skin` a system that multiplies as Bevy's renderer does when it extracts
+//! skins, into one array.
+
+use std::time::Duration;
+
+use bevy_animation::prelude::{AnimatableCurve, AnimatableKeyframeCurve, AnimationGraphHandle};
+use bevy_animation::{
+    AnimatedBy, AnimationClip, AnimationPlayer, AnimationPlugin, AnimationTargetId, animated_field,
+    graph::AnimationGraph,
+};
+use bevy_app::{App, PostUpdate, TaskPoolPlugin};
+use bevy_asset::{AssetPlugin, Assets, Handle};
+use bevy_ecs::prelude::{ChildOf, Entity, IntoScheduleConfigs, Query, ResMut, Resource};
+use bevy_math::{Mat4, Quat, Vec3};
+use bevy_time::Time;
+use bevy_transform::components::{GlobalTransform, Transform};
+use bevy_transform::{TransformPlugin, TransformSystems};
+use glam::{DAffine3, DMat4, DQuat, DVec3};
+use posse::{Curve, Error, Pose, Target};
+
+use crate::scene::{Contender, FRAME, Scene, Workload};
+
+/// bevy_animation's systems in an app of their own.
+pub struct Bevy {
+    app: App,
+    workload: Workload,
+    /// By instance, then by joint.
+    joints: Vec<Vec<Entity>>,
+    skin_joints: usize,
+}
+
+/// Whose matrices are wanted, and room for them.
+#[derive(Resource)]
+struct Skins {
+    /// By instance and joint of the skin.
+    joints: Vec<Entity>,
+    inverse_bind: Vec<Mat4>,
+    matrices: Vec<Mat4>,
+}
+
+impl Bevy {
+    /// What the table calls it.
+    pub const NAME: &str = "bevy_animation";
+
+    /// An app with so many instances.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where Bevy refuses a curve.
+    pub fn new(scene: &Scene, workload: Workload, instances: usize) -> Result<Self, Error> {
+        let mut app = App::new();
+        app.add_plugins((TaskPoolPlugin::default(), AssetPlugin::default(), AnimationPlugin));
+        app.insert_resource(Time::<()>::default());
+        if workload != Workload::Sample {
+            app.add_plugins(TransformPlugin);
+        }
+        let mut clips: Vec<Handle<AnimationClip>> = Vec::new();
+        for clip in 0..workload.clips() {
+            clips.push(app.world_mut().resource_mut::<Assets<AnimationClip>>().add(clip_of(scene, clip)?));
+        }
+        // The graph's root blends all clips, here with equal weights.
+        let (graph, nodes) = AnimationGraph::from_clips(clips);
+        let graph = app.world_mut().resource_mut::<Assets<AnimationGraph>>().add(graph);
+
+        let skeleton = scene.library.skeleton(scene.skeleton).joints();
+        let mut joints: Vec<Vec<Entity>> = Vec::with_capacity(instances);
+        for instance in 0..instances {
+            let mut player = AnimationPlayer::default();
+            for (&node, phase) in nodes.iter().zip(scene.phases(instance)) {
+                player.play(node).repeat().set_seek_time(phase.to_seconds() as f32);
+            }
+            let player = app.world_mut().spawn((player, AnimationGraphHandle(graph.clone()))).id();
+            let mut entities: Vec<Entity> = Vec::with_capacity(skeleton.len());
+            for (index, joint) in skeleton.iter().enumerate() {
+                let rest = Transform {
+                    translation: vector(&joint.rest.translation.to_array()),
+                    rotation: quaternion(&joint.rest.rotation.to_array()),
+                    scale: vector(&joint.rest.scale.to_array()),
+                };
+                let mut entity = app.world_mut().spawn((rest, target(index), AnimatedBy(player)));
+                if let Some(parent) = joint.parent {
+                    entity.insert(ChildOf(entities[parent]));
+                }
+                entities.push(entity.id());
+            }
+            joints.push(entities);
+        }
+        let skin = scene.skin();
+        if workload.outputs().skin {
+            let all = joints.iter().flat_map(|joints| skin.joints.iter().map(|&joint| joints[joint]));
+            let all: Vec<Entity> = all.collect();
+            let inverse_bind = skin.inverse_bind.iter().map(|&bind| matrix(DMat4::from(bind))).collect();
+            let matrices = vec![Mat4::IDENTITY; all.len()];
+            app.insert_resource(Skins { joints: all, inverse_bind, matrices });
+            app.add_systems(PostUpdate, extract_skins.after(TransformSystems::Propagate));
+        }
+        app.finish();
+        app.cleanup();
+        // Assets are seen a frame after they come; the clock stands still.
+        for _ in 0..3 {
+            app.update();
+        }
+        Ok(Self { app, workload, joints, skin_joints: skin.joints.len() })
+    }
+}
+
+/// What Bevy's renderer does with a skin: each joint's matrix times its inverse bind matrix.
+fn extract_skins(joints: Query<&GlobalTransform>, mut skins: ResMut<Skins>) {
+    let Skins { joints: wanted, inverse_bind, matrices } = &mut *skins;
+    let binds = inverse_bind.iter().cycle();
+    for ((joint, bind), to) in joints.iter_many(&*wanted).zip(binds).zip(matrices) {
+        let Ok(joint) = joint else { continue };
+        *to = joint.to_matrix() * *bind;
+    }
+}
+
+impl Contender for Bevy {
+    fn name(&self) -> String {
+        Self::NAME.into()
+    }
+
+    fn instances(&self) -> usize {
+        self.joints.len()
+    }
+
+    fn bound(&self) -> f64 {
+        2e-5
+    }
+
+    fn frame(&mut self) -> Result<(), Error> {
+        let frame = Duration::from_secs_f64(FRAME.to_seconds());
+        self.app.world_mut().resource_mut::<Time>().advance_by(frame);
+        self.app.update();
+        Ok(())
+    }
+
+    fn pose(&self, instance: usize) -> Result<Pose, Error> {
+        let world = self.app.world();
+        let missing = || Error::Usage(format!("{}: an entity of instance {instance} has gone", Self::NAME));
+        let mut pose = Pose::default();
+        match self.workload {
+            Workload::Sample => {
+                for &joint in &self.joints[instance] {
+                    pose.local.push(local(world.get(joint).ok_or_else(missing)?));
+                }
+            }
+            Workload::Model => {
+                for &joint in &self.joints[instance] {
+                    let global: &GlobalTransform = world.get(joint).ok_or_else(missing)?;
+                    pose.model.push(wide(&global.to_matrix()));
+                }
+            }
+            Workload::Skin | Workload::Blend => {
+                let matrices = &world.resource::<Skins>().matrices[instance * self.skin_joints..][..self.skin_joints];
+                pose.skins.push(matrices.iter().map(wide).collect());
+            }
+        }
+        Ok(pose)
+    }
+}
+
+fn target(joint: usize) -> AnimationTargetId {
+    [format!("joint {joint}")].into_iter().collect()
+}
+
+/// A clip of a scene as Bevy has them.
+fn clip_of(scene: &Scene, clip: usize) -> Result<AnimationClip, Error> {
+    let curve = |target| scene.curve(scene.clips[clip], target);
+    let mut result = AnimationClip::default();
+    for joint in 0..scene.library.skeleton(scene.skeleton).joints().len() {
+        if let Some(curve) = curve(Target::Translation(joint)) {
+            let field = animated_field!(Transform::translation);
+            result.add_curve_to_target(target(joint), AnimatableCurve::new(field, keys(curve, vector)?));
+        }
+        if let Some(curve) = curve(Target::Rotation(joint)) {
+            let field = animated_field!(Transform::rotation);
+            result.add_curve_to_target(target(joint), AnimatableCurve::new(field, keys(curve, quaternion)?));
+        }
+        if let Some(curve) = curve(Target::Scale(joint)) {
+            let field = animated_field!(Transform::scale);
+            result.add_curve_to_target(target(joint), AnimatableCurve::new(field, keys(curve, vector)?));
+        }
+    }
+    Ok(result)
+}
+
+fn keys<T>(curve: &Curve, value: impl Fn(&[f64]) -> T) -> Result<AnimatableKeyframeCurve<T>, Error>
+where
+    T: bevy_animation::prelude::Animatable,
+{
+    let times = curve.timeline().times().iter().map(|&time| time as f32);
+    let keys = times.zip(curve.values().chunks_exact(curve.width()).map(value));
+    AnimatableKeyframeCurve::new(keys).map_err(|error| Error::Usage(format!("{}: {error}", Bevy::NAME)))
+}
+
+// Bevy's glam need not be of posse's version: numbers go over as numbers.
+
+fn vector(numbers: &[f64]) -> Vec3 {
+    Vec3::from_array(std::array::from_fn(|index| numbers[index] as f32))
+}
+
+fn quaternion(numbers: &[f64]) -> Quat {
+    Quat::from_array(std::array::from_fn(|index| numbers[index] as f32))
+}
+
+fn matrix(matrix: DMat4) -> Mat4 {
+    Mat4::from_cols_array(&matrix.to_cols_array().map(|number| number as f32))
+}
+
+fn wide(matrix: &Mat4) -> DAffine3 {
+    DAffine3::from_mat4(DMat4::from_cols_array(&matrix.to_cols_array().map(f64::from)))
+}
+
+fn local(transform: &Transform) -> posse::Transform {
+    posse::Transform {
+        translation: DVec3::from_array(transform.translation.to_array().map(f64::from)),
+        rotation: DQuat::from_array(transform.rotation.to_array().map(f64::from)),
+        scale: DVec3::from_array(transform.scale.to_array().map(f64::from)),
+    }
+}

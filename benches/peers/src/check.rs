@@ -1,0 +1,106 @@
+//! Whether a contender's poses are the reference's.
+
+use posse::{Error, Evaluator, Pose, Reference, Ticks};
+
+use crate::scene::{Contender, FRAME, Scene, Workload};
+
+/// Instances that are compared, spread evenly over all.
+const CHECKED: usize = 64;
+/// Frames that a contender plays before it is compared: enough for some instances to have begun their clip anew.
+const FRAMES: i64 = 5;
+
+/// Plays a new contender for some frames, and gives the largest difference between its numbers and the reference's.
+///
+/// # Errors
+/// [`Error::Usage`] where the difference is beyond the contender's bound.
+pub fn check(scene: &Scene, workload: Workload, contender: &mut dyn Contender) -> Result<f64, Error> {
+    for _ in 0..FRAMES {
+        contender.frame()?;
+    }
+    let count = contender.instances().min(CHECKED);
+    let last = contender.instances() - 1;
+    let instances: Vec<usize> = (0..count).map(|index| index * last / (count - 1).max(1)).collect();
+    let crowd = scene.crowd(workload, instances.iter().copied())?;
+    let now = Ticks(FRAMES * FRAME.0);
+    let expected = Reference::new(&scene.library).evaluate(&crowd, now, workload.outputs())?;
+    let mut worst = 0.0_f64;
+    for (&instance, expected) in instances.iter().zip(&expected.instances) {
+        worst = worst.max(difference(expected, &contender.pose(instance)?));
+    }
+    if worst <= contender.bound() {
+        return Ok(worst);
+    }
+    let (name, workload, bound) = (contender.name(), workload.name(), contender.bound());
+    Err(Error::Usage(format!("{name}, {workload}: off by {worst:e}, which is more than the {bound:e} it is allowed")))
+}
+
+/// The largest difference between any two numbers; infinite where one is missing or none.
+fn difference(expected: &Pose, actual: &Pose) -> f64 {
+    let (expected_numbers, actual_numbers) = (numbers(expected), numbers(actual));
+    if expected_numbers.len() != actual_numbers.len() || expected_numbers.is_empty() {
+        return f64::INFINITY;
+    }
+    let differences = expected_numbers.iter().zip(&actual_numbers).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, |worst, new| {
+        if new <= worst {
+            worst
+        } else if new.is_nan() {
+            f64::INFINITY
+        } else {
+            new
+        }
+    })
+}
+
+/// All numbers of a pose. Of the two quaternions of a rotation it is the one whose w is not negative.
+fn numbers(pose: &Pose) -> Vec<f64> {
+    let locals = pose.local.iter().flat_map(|local| {
+        let rotation = if local.rotation.w < 0.0 { -local.rotation } else { local.rotation };
+        [&local.translation.to_array()[..], &rotation.to_array(), &local.scale.to_array()].concat()
+    });
+    let matrices = pose.model.iter().chain(pose.skins.iter().flatten());
+    locals.chain(matrices.flat_map(|matrix| matrix.to_cols_array())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{DAffine3, DQuat, DVec3};
+    use posse::Transform;
+    use posse::cpu::simd::InstructionSet;
+
+    use super::*;
+    use crate::{bevy::Bevy, cpu::Cpu, scalar::Scalar};
+
+    #[test]
+    fn everyone_poses_the_demo_rig_as_the_reference_does() {
+        let scene = Scene::demo().unwrap();
+        for workload in Workload::ALL {
+            let mut cpu = Cpu::new(&scene, workload, 20, InstructionSet::widest(), 1).unwrap();
+            check(&scene, workload, &mut cpu).unwrap();
+            check(&scene, workload, &mut Scalar::new(&scene, workload, 20)).unwrap();
+            check(&scene, workload, &mut Bevy::new(&scene, workload, 20).unwrap()).unwrap();
+        }
+    }
+
+    #[test]
+    fn who_is_a_frame_ahead_is_found_out() {
+        let scene = Scene::demo().unwrap();
+        let mut early = Scalar::new(&scene, Workload::Skin, 20);
+        early.frame().unwrap();
+        assert!(matches!(check(&scene, Workload::Skin, &mut early), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn differences_are_seen_and_signs_of_quaternions_are_not() {
+        let pose = |x: f64, rotation| Pose {
+            local: vec![Transform { translation: DVec3::X * x, rotation, ..Transform::IDENTITY }],
+            model: vec![DAffine3::IDENTITY],
+            ..Pose::default()
+        };
+        let turned = DQuat::from_rotation_x(1.0);
+        assert_eq!(difference(&pose(1.0, turned), &pose(1.25, -turned)), 0.25);
+        assert_eq!(difference(&pose(1.0, turned), &pose(f64::NAN, turned)), f64::INFINITY);
+        assert_eq!(difference(&pose(1.0, turned), &Pose::default()), f64::INFINITY);
+        assert_eq!(difference(&Pose::default(), &Pose::default()), f64::INFINITY);
+    }
+}

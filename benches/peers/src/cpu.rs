@@ -1,0 +1,65 @@
+//! posse's CPU engine.
+
+use posse::cpu::engine::CpuCrowd;
+use posse::cpu::simd::InstructionSet;
+use posse::{CpuEngine, Error, Outputs, Pose, Ticks};
+
+use crate::scene::{Contender, FRAME, Scene, Workload};
+
+/// posse's CPU engine on so many threads, with an instruction set.
+pub struct Cpu {
+    name: String,
+    engine: CpuEngine,
+    crowd: CpuCrowd,
+    outputs: Outputs,
+    instances: usize,
+    now: Ticks,
+}
+
+impl Cpu {
+    /// The engine for so many instances.
+    ///
+    /// # Errors
+    /// As the engine's.
+    pub fn new(
+        scene: &Scene,
+        workload: Workload,
+        instances: usize,
+        instructions: InstructionSet,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        let engine = CpuEngine::with_threads(&scene.library, threads)?.with_instructions(instructions);
+        let outputs = workload.outputs();
+        let crowd = engine.crowd(&scene.crowd(workload, 0..instances)?, outputs)?;
+        Ok(Self { name: name(instructions, threads), engine, crowd, outputs, instances, now: Ticks(0) })
+    }
+}
+
+/// What the table calls the engine.
+pub fn name(instructions: InstructionSet, threads: usize) -> String {
+    format!("posse cpu {} x{threads}", instructions.name())
+}
+
+impl Contender for Cpu {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn instances(&self) -> usize {
+        self.instances
+    }
+
+    fn bound(&self) -> f64 {
+        5e-6
+    }
+
+    fn frame(&mut self) -> Result<(), Error> {
+        self.now.0 += FRAME.0;
+        self.engine.pose(&mut self.crowd, self.now);
+        Ok(())
+    }
+
+    fn pose(&self, instance: usize) -> Result<Pose, Error> {
+        Ok(self.engine.read(&self.crowd, instance, self.outputs))
+    }
+}

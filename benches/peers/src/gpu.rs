@@ -1,0 +1,58 @@
+//! posse's GPU engine: recording, submission and waiting, without reading back.
+
+use posse::{Error, GpuCrowd, GpuEngine, HeadlessGpu, Outputs, Pose, Ticks};
+
+use crate::scene::{Contender, FRAME, Scene, Workload};
+
+/// posse's GPU engine.
+pub struct Gpu {
+    engine: GpuEngine,
+    crowd: GpuCrowd,
+    outputs: Outputs,
+    instances: usize,
+    now: Ticks,
+}
+
+impl Gpu {
+    /// What the table calls it.
+    pub const NAME: &str = "posse gpu";
+
+    /// The engine for so many instances, on this device.
+    ///
+    /// # Errors
+    /// As the engine's.
+    pub fn new(scene: &Scene, workload: Workload, instances: usize, gpu: HeadlessGpu) -> Result<Self, Error> {
+        let engine = GpuEngine::new(&scene.library, gpu)?;
+        let outputs = workload.outputs();
+        let crowd = scene.crowd(workload, 0..instances)?;
+        let crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, outputs)?;
+        Ok(Self { engine, crowd, outputs, instances, now: Ticks(0) })
+    }
+}
+
+impl Contender for Gpu {
+    fn name(&self) -> String {
+        Self::NAME.into()
+    }
+
+    fn instances(&self) -> usize {
+        self.instances
+    }
+
+    fn bound(&self) -> f64 {
+        5e-6
+    }
+
+    fn frame(&mut self) -> Result<(), Error> {
+        let (device, queue) = (&self.engine.gpu().device, &self.engine.gpu().queue);
+        self.now.0 += FRAME.0;
+        let mut encoder = device.create_command_encoder(&Default::default());
+        self.crowd.encode(device, &mut encoder, self.now);
+        queue.submit([encoder.finish()]);
+        self.engine.wait()
+    }
+
+    fn pose(&self, instance: usize) -> Result<Pose, Error> {
+        self.engine.read_instance(&self.crowd, instance, self.outputs)
+    }
+}

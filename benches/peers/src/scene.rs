@@ -1,0 +1,185 @@
+//! What everyone plays: a rig, two of its clips, and who is where in them.
+
+use std::path::{Path, PathBuf};
+
+use posse::import::gltf;
+use posse::{
+    ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Skin,
+    Target, Ticks, demo,
+};
+
+/// A frame of everyone's clock.
+pub const FRAME: Ticks = Ticks(Ticks::PER_SECOND / 60);
+
+/// What is asked of a contender each frame. Only the last result of every instance is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workload {
+    /// Local poses of one clip.
+    Sample,
+    /// Model matrices of one clip.
+    Model,
+    /// Skin matrices of one clip.
+    Skin,
+    /// Skin matrices of two clips blended half and half.
+    Blend,
+}
+
+impl Workload {
+    /// All of them, each doing more than the one before.
+    pub const ALL: [Self; 4] = [Self::Sample, Self::Model, Self::Skin, Self::Blend];
+
+    /// What the table calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sample => "sample",
+            Self::Model => "+ model",
+            Self::Skin => "+ skin",
+            Self::Blend => "two clips, + skin",
+        }
+    }
+
+    /// How many clips it plays.
+    pub fn clips(self) -> usize {
+        if self == Self::Blend { 2 } else { 1 }
+    }
+
+    /// What it keeps.
+    pub fn outputs(self) -> Outputs {
+        match self {
+            Self::Sample => Outputs { local: true, ..Outputs::NONE },
+            Self::Model => Outputs { model: true, ..Outputs::NONE },
+            Self::Skin | Self::Blend => Outputs::SKIN,
+        }
+    }
+}
+
+/// Someone who plays.
+pub trait Contender {
+    /// What the table calls it.
+    fn name(&self) -> String;
+
+    /// How many instances it poses a frame.
+    fn instances(&self) -> usize;
+
+    /// How far any number of its poses may be from the reference's: metres, or the numbers of unit quaternions.
+    fn bound(&self) -> f64;
+
+    /// Takes the clock, which starts at 0, a [`FRAME`] on, and poses all instances.
+    ///
+    /// # Errors
+    /// What goes wrong in the contender.
+    fn frame(&mut self) -> Result<(), Error>;
+
+    /// What it keeps of an instance's latest pose.
+    ///
+    /// # Errors
+    /// What goes wrong in the contender.
+    fn pose(&self, instance: usize) -> Result<Pose, Error>;
+}
+
+/// A rig, and two of its clips.
+pub struct Scene {
+    /// Where it is from.
+    pub source: String,
+    /// The rig and its clips.
+    pub library: Library,
+    /// Whose poses are wanted.
+    pub skeleton: SkeletonId,
+    /// The clips; workloads of one clip play the first.
+    pub clips: [ClipId; 2],
+}
+
+impl Scene {
+    /// The rig of the shared folder beside the checkout; posse's demo rig where there is none, which is said aloud.
+    ///
+    /// # Errors
+    /// Where the file has not what is needed: the clips `full_a` and `full_b`, of the same length, and one skin.
+    pub fn load() -> Result<Self, Error> {
+        let file: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../../shared/rigs/rig64.glb"].iter().collect();
+        if file.exists() {
+            return Self::rig64(&file);
+        }
+        eprintln!(
+            "note: ../shared/rigs/rig64.glb is not there; posse's demo rig is played instead, its one clip twice"
+        );
+        Self::demo()
+    }
+
+    /// posse's demo rig, its one clip in both places.
+    ///
+    /// # Errors
+    /// None that a caller can bring about.
+    pub fn demo() -> Result<Self, Error> {
+        let library = demo::rig(64, 60, 11)?;
+        let clip = library.clip_ids().next().ok_or_else(|| Error::Usage("the demo rig has no clip".into()))?;
+        Self::new("posse's demo rig".into(), library, [clip; 2])
+    }
+
+    fn rig64(file: &Path) -> Result<Self, Error> {
+        let mut library = Library::new();
+        gltf::load(&mut library, file)?;
+        let find = |name| library.find_clip(name).ok_or_else(|| Error::Usage(format!("rig64.glb has no clip {name}")));
+        let clips = [find("full_a")?, find("full_b")?];
+        Self::new("rig64.glb, clips full_a and full_b".into(), library, clips)
+    }
+
+    fn new(source: String, library: Library, clips: [ClipId; 2]) -> Result<Self, Error> {
+        let skeleton = library.clip(clips[0]).skeleton;
+        let [a, b] = clips.map(|clip| library.clip(clip).duration());
+        let linear = |clip| library.clip(clip).tracks.iter().all(|track| is_plain(&track.curve));
+        if a != b || library.skins_of(skeleton).count() != 1 || !clips.into_iter().all(linear) {
+            let reason = "clips of the same length, LINEAR curves of two keys or more and one skin are needed";
+            return Err(Error::Usage(format!("{source}: {reason}")));
+        }
+        Ok(Self { source, library, skeleton, clips })
+    }
+
+    /// The number of joints of the skin, which rates count. A file's nodes beside them are posed, too, and not counted.
+    pub fn joints(&self) -> usize {
+        self.skin().joints.len()
+    }
+
+    /// Seconds that each clip lasts.
+    pub fn duration(&self) -> f64 {
+        self.library.clip(self.clips[0]).duration()
+    }
+
+    /// The skin.
+    pub fn skin(&self) -> &Skin {
+        let mut skins = self.library.skins_of(self.skeleton);
+        // The constructor has counted them.
+        skins.next().map(|(_, skin)| skin).unwrap_or_else(|| unreachable!("a scene has one skin"))
+    }
+
+    /// The curve that a clip has for a target.
+    pub fn curve(&self, clip: ClipId, target: Target) -> Option<&Curve> {
+        self.library.clip(clip).tracks.iter().find(|track| track.target == target).map(|track| &track.curve)
+    }
+
+    /// Where in its clips an instance is at time 0, in ticks: the golden ratio's multiples spread them evenly.
+    pub fn phases(&self, instance: usize) -> [Ticks; 2] {
+        [0.618_033_988_749_894_9, 0.754_877_666_246_692_8]
+            .map(|ratio| Ticks::from_seconds((instance as f64 * ratio).fract() * self.duration()))
+    }
+
+    /// Some instances as posse has them.
+    ///
+    /// # Errors
+    /// None: a scene's clips belong to its skeleton.
+    pub fn crowd(&self, workload: Workload, instances: impl Iterator<Item = usize>) -> Result<Crowd, Error> {
+        let mut crowd = Crowd::new();
+        for instance in instances {
+            let layer = |(&clip, phase): (&ClipId, Ticks)| {
+                Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(-phase.0), 1.0)))
+            };
+            let layers: Vec<Layer> = self.clips.iter().zip(self.phases(instance)).map(layer).collect();
+            crowd.push(self.skeleton, &layers[..workload.clips()])?;
+        }
+        Ok(crowd)
+    }
+}
+
+/// Whether every contender can play a curve.
+fn is_plain(curve: &Curve) -> bool {
+    curve.interpolation() == Interpolation::Linear && curve.timeline().len() > 1
+}
