@@ -80,7 +80,7 @@ fn pose_store(
         local_out[at + 2u] = scale;
     }
     var matrix = NONE;
-    if batch.skeleton.matrices != NONE {
+    if USES_MATRICES && batch.skeleton.matrices != NONE {
         matrix = words[batch.skeleton.matrices + joint];
     }
     if matrix != NONE {

@@ -40,8 +40,8 @@ fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<
     if mode == MODE_CONSTANT {
         return values[channel.values];
     }
-    let split = (mode & ~MODE_EULER) == MODE_SPLIT;
-    let euler = (mode & MODE_EULER) != 0u;
+    let split = USES_BEYOND_GLTF && (mode & ~MODE_EULER) == MODE_SPLIT;
+    let euler = USES_BEYOND_GLTF && (mode & MODE_EULER) != 0u;
     var single = channel;
     var found: vec4<f32>;
     for (var component = 0u; component < select(1u, 3u, split); component += 1u) {
@@ -64,7 +64,7 @@ fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<
 /// What a channel of keys gives, or of one value.
 fn pose_sample(channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler) & ~MODE_EULER;
-    if mode == MODE_CONSTANT {
+    if USES_BEYOND_GLTF && mode == MODE_CONSTANT {
         return values[channel.values];
     }
     let span = pose_span(channel.sampler, sampler);

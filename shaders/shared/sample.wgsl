@@ -17,19 +17,19 @@ fn sample_numbers(at: u32, mode: u32, span: Span) -> vec4<f32> {
     }
     let key = at + span.row;
     let straight = span.interval < 0.0;
-    if mode == MODE_STEP && !straight {
+    if USES_SPLINES && mode == MODE_STEP && !straight {
         return values[key];
     }
-    if mode == MODE_LINEAR || mode == MODE_STEP {
-        return sample_line(key, key + span.next, span.fraction);
-    }
-    if mode == MODE_SLERP {
+    if USES_BEYOND_GLTF && mode == MODE_SLERP {
         return quat_slerp_as_is(values[key], values[key + 1u], span.fraction);
     }
-    if straight {
-        return sample_line(key + 1u, key + span.next + 1u, span.fraction);
+    if USES_SPLINES && mode == MODE_CUBIC {
+        if straight {
+            return sample_line(key + 1u, key + span.next + 1u, span.fraction);
+        }
+        return sample_cubic(key, span);
     }
-    return sample_cubic(key, span);
+    return sample_line(key, key + span.next, span.fraction);
 }
 
 /// Part of the way from one value to another.
@@ -43,13 +43,13 @@ fn sample_rotation(at: u32, mode: u32, span: Span) -> vec4<f32> {
         return values[at];
     }
     let key = at + span.row;
-    if mode == MODE_STEP {
+    if USES_SPLINES && mode == MODE_STEP {
         return quat_normalize(values[key], values[key]);
     }
-    if mode == MODE_LINEAR {
-        return quat_slerp(values[key], values[key + span.next], span.fraction);
+    if USES_SPLINES && mode == MODE_CUBIC {
+        return quat_normalize(sample_cubic(key, span), values[key + 1u]);
     }
-    return quat_normalize(sample_cubic(key, span), values[key + 1u]);
+    return quat_slerp(values[key], values[key + span.next], span.fraction);
 }
 
 /// A rotation or numbers.

@@ -22,10 +22,10 @@ fn search_key_time(timeline: Timeline, key: u32) -> Time {
 
 /// A key that is hit, by its place among the key times.
 fn search_hit(timeline: Timeline, key: u32) -> Span {
-    if timeline.map == NONE {
-        return Span(key * timeline.row, 0u, 0.0, 0.0);
+    if USES_BEYOND_GLTF && timeline.map != NONE {
+        return Span(words[timeline.map + MAPPING_WORDS * key] * timeline.row, 0u, 0.0, 0.0);
     }
-    return Span(words[timeline.map + MAPPING_WORDS * key] * timeline.row, 0u, 0.0, 0.0);
+    return Span(key * timeline.row, 0u, 0.0, 0.0);
 }
 
 /// Finds the keys around a time.
@@ -56,10 +56,10 @@ fn search_timeline(timeline: Timeline, time: Time) -> Span {
         }
     }
     var mapping = Mapping(low, low, 0.0, 1.0);
-    if timeline.map != NONE {
+    if USES_BEYOND_GLTF && timeline.map != NONE {
         mapping = mapping_load(timeline.map + MAPPING_WORDS * low);
     }
-    let straight = (mapping.source & MAP_STRAIGHT) != 0u;
+    let straight = USES_BEYOND_GLTF && (mapping.source & MAP_STRAIGHT) != 0u;
     // A line beyond the keys begins at once.
     let window = select(timeline.window, 0.0, straight);
     let key = search_key_time(timeline, low);
@@ -82,7 +82,7 @@ fn search_timeline(timeline: Timeline, time: Time) -> Span {
     if straight {
         return Span(source * timeline.row, timeline.row, fraction, -interval);
     }
-    if timeline.easing != NONE && fraction > 0.0 {
+    if USES_BEYOND_GLTF && timeline.easing != NONE && fraction > 0.0 {
         fraction = ease_fraction(timeline.easing, source, fraction);
     }
     return Span(source * timeline.row, timeline.row, fraction, interval);

@@ -12,9 +12,10 @@ use crate::gpu::shader::{
     SEEN_ENTRIES, SEEN_WORKGROUP_SIZE, VARIANTS, Variant,
 };
 use crate::pack::record::{self, Field};
+use crate::pack::uses::Uses;
 
 fn parse(kernel: Kernel, variant: &Variant) -> naga::Module {
-    parse_composed(&Composed::pose(kernel, variant, &[]))
+    parse_composed(&Composed::pose(kernel, variant, Uses::ALL, &[]))
 }
 
 fn parse_composed(composed: &Composed) -> naga::Module {
@@ -174,7 +175,12 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
         assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
     }
     assert_kernel(&parse_composed(&Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &events::BINDINGS);
-    assert_kernel(&parse_composed(&Composed::motion()), MOTION_ENTRY, MOTION_WORKGROUP_SIZE, &motion::BINDINGS);
+    assert_kernel(
+        &parse_composed(&Composed::motion(Uses::ALL)),
+        MOTION_ENTRY,
+        MOTION_WORKGROUP_SIZE,
+        &motion::BINDINGS,
+    );
 }
 
 /// Asserts that a module has one entry point, with these bindings; gives its bytes of workgroup memory.

@@ -92,7 +92,7 @@ impl GpuLibrary {
         if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }
-        let composed = Composed::pose(kernel, &VARIANTS[variant], &self.packing.interpolators);
+        let composed = Composed::pose(kernel, &VARIANTS[variant], self.packing.uses, &self.packing.interpolators);
         let made = pipeline(device, &self.layout, &composed.compile(device)?, POSE_ENTRY)?;
         Ok(place.get_or_init(|| made).clone())
     }
@@ -108,7 +108,8 @@ impl GpuLibrary {
 
     /// The kernel of root motion, made where it is not there yet.
     pub(super) fn motion_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
-        SmallKernel::get(&self.motion_kernel, device, Composed::motion, &motion::BINDINGS, MOTION_ENTRY)
+        let composed = || Composed::motion(self.packing.uses);
+        SmallKernel::get(&self.motion_kernel, device, composed, &motion::BINDINGS, MOTION_ENTRY)
     }
 
     /// The kernel that lists events, made where it is not there yet.
@@ -128,7 +129,7 @@ impl SmallKernel {
     fn get<'a>(
         place: &'a OnceLock<Self>,
         device: &wgpu::Device,
-        composed: fn() -> Composed,
+        composed: impl Fn() -> Composed,
         bindings: &[(&str, Binding)],
         entry_point: &str,
     ) -> Result<&'a Self, Error> {

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::gpu::interpolators;
 use crate::model::interpolator::Interpolator;
 use crate::model::occurrence::EventList;
+use crate::pack::uses::Uses;
 
 /// A shader file, or a text that stands for one.
 #[derive(Debug, Clone)]
@@ -124,6 +125,16 @@ impl Variant {
     }
 }
 
+/// What a library does not use is known when its kernels are compiled: a branch that is never taken costs registers, and on a
+/// software renderer, which takes both ways, time.
+fn uses_constants(uses: Uses) -> String {
+    let Uses { splines, beyond_gltf, matrices, roots } = uses;
+    format!(
+        "const USES_SPLINES: bool = {splines};\nconst USES_BEYOND_GLTF: bool = {beyond_gltf};\n\
+         const USES_MATRICES: bool = {matrices};\nconst USES_ROOTS: bool = {roots};\n"
+    )
+}
+
 /// WGSL of several modules, one after the other.
 #[derive(Debug, Clone)]
 pub struct Composed {
@@ -134,8 +145,8 @@ pub struct Composed {
 }
 
 impl Composed {
-    /// The fused pass in one of its forms, for a library with these interpolators.
-    pub fn pose(kernel: Kernel, variant: &Variant, interpolators: &[Arc<dyn Interpolator>]) -> Self {
+    /// The fused pass in one of its forms, for a library that uses no more than this, with these interpolators.
+    pub fn pose(kernel: Kernel, variant: &Variant, uses: Uses, interpolators: &[Arc<dyn Interpolator>]) -> Self {
         let joints = if variant.joint_capacity.is_some() { JOINTS_IN_WORKGROUP } else { JOINTS_IN_STORAGE };
         let mut code = String::new();
         let mut constant = |name: &str, value: u32| writeln!(code, "const {name}: u32 = {value}u;").is_ok();
@@ -143,6 +154,7 @@ impl Composed {
         constant("SPAN_CAPACITY", variant.span_capacity(kernel));
         constant("PLAYED_CAPACITY", Kernel::PLAYED_CAPACITY);
         constant("JOINT_CAPACITY", variant.joint_capacity.unwrap_or(0));
+        code.push_str(&uses_constants(uses));
         let custom = interpolators.iter().enumerate().flat_map(|(index, interpolator)| {
             let interpolator = &**interpolator;
             let module = |file: String, text: String| Module { file: file.into(), text: text.into() };
@@ -156,9 +168,10 @@ impl Composed {
         Self::new(code, SHARED.into_iter().chain(own).chain(custom).chain([choice]))
     }
 
-    /// The kernel of root motion.
-    pub fn motion() -> Self {
-        let code = format!("const WORKGROUP_SIZE: u32 = {MOTION_WORKGROUP_SIZE}u;\n");
+    /// The kernel of root motion, for a library that uses no more than this.
+    pub fn motion(uses: Uses) -> Self {
+        let mut code = format!("const WORKGROUP_SIZE: u32 = {MOTION_WORKGROUP_SIZE}u;\n");
+        code.push_str(&uses_constants(uses));
         Self::new(code, SHARED.into_iter().chain([PART, MOTION]))
     }
 

@@ -12,6 +12,7 @@ use crate::model::skin::Skin;
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record;
 use crate::pack::timeline::Timelines;
+use crate::pack::uses::Uses;
 use crate::pack::{clip, skeleton};
 
 /// A library in flat arrays, ready for an engine.
@@ -22,6 +23,7 @@ pub struct Packing {
     clips: Vec<PackedClip>,
     /// Places of the masks' weights in the words.
     pub(crate) masks: Vec<(SkeletonId, u32)>,
+    pub(crate) uses: Uses,
     /// As the library has them.
     pub(crate) interpolators: Vec<Arc<dyn Interpolator>>,
 }
@@ -60,6 +62,7 @@ impl Packing {
         check_sizes(library)?;
         let mut arrays = Arrays::default();
         let mut timelines = Timelines::default();
+        let mut uses = Uses::default();
         let mut skeletons = Vec::new();
         for id in library.skeleton_ids() {
             let skeleton = library.skeleton(id);
@@ -68,6 +71,7 @@ impl Packing {
             let rest = Clip::new(None, id, Vec::new());
             let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, library, &rest);
             record.rest_clip = rest_clip;
+            uses.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
             skeletons.push(PackedSkeleton { record, skins, parents });
@@ -77,6 +81,7 @@ impl Packing {
             let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, library, clip);
             let most = &mut skeletons[clip.skeleton.index()].record.timeline_count;
             *most = timeline_count.max(*most);
+            uses.add_clip(&arrays, skeletons[clip.skeleton.index()].record.joint_count, place);
             let (skeleton, duration) = (clip.skeleton, clip.duration());
             clips.push(PackedClip { place, skeleton, duration, length: clip.length, wrap: clip.wrap });
         }
@@ -85,7 +90,7 @@ impl Packing {
             let weights: Vec<f32> = mask.weights.iter().map(|&weight| weight as f32).collect();
             masks.push((mask.skeleton, arrays.push_records(&weights)));
         }
-        Ok(Self { masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
+        Ok(Self { uses, masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
     }
 
     /// Bytes of all arrays.

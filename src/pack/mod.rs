@@ -19,3 +19,4 @@ pub mod root_motion;
 pub mod skeleton;
 pub mod timeline;
 pub mod unroll;
+pub mod uses;

@@ -6,11 +6,12 @@ use crate::gpu::headless::{AdapterKind, HeadlessGpu};
 use crate::gpu::library::{BINDINGS, Scopes, bind_group_layout, upload};
 use crate::gpu::readback;
 use crate::gpu::shader::{Composed, Kernel, VARIANTS};
+use crate::pack::uses::Uses;
 
 /// What a piece of WGSL gives for each `i` below `count`. It finds its inputs in `words` and `values`.
 pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
     let HeadlessGpu { device, queue, .. } = HeadlessGpu::new(AdapterKind::Any).unwrap_or_else(|e| panic!("{e}"));
-    let mut composed = Composed::pose(Kernel::Plain, &VARIANTS[0], &[]);
+    let mut composed = Composed::pose(Kernel::Plain, &VARIANTS[0], Uses::ALL, &[]);
     composed.code += &format!(
         "fn test_case(i: u32) -> vec4<f32> {{ {body} }}
         @compute @workgroup_size(64) fn test(@builtin(global_invocation_id) id: vec3<u32>) {{

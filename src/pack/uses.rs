@@ -1,0 +1,117 @@
+//! What a packed library makes use of, so that kernels can be compiled without the rest.
+
+use crate::pack::arrays::Arrays;
+use crate::pack::record::{
+    Channel, Clip, MODE_BITS, MODE_CUBIC, MODE_EULER, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE, Skeleton, Timeline,
+    ValueChannel,
+};
+
+/// What a library makes use of. Few parts, so that few forms of each kernel are ever compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Uses {
+    /// Curves that are not linear: steps and cubic splines.
+    pub splines: bool,
+    /// What glTF does not have: easings, curves that go on beyond their keys, Euler angles, numbers driven one by one,
+    /// quaternions interpolated as they are.
+    pub beyond_gltf: bool,
+    /// Joints given by a matrix.
+    pub matrices: bool,
+    /// Clips that name a root joint.
+    pub roots: bool,
+}
+
+impl Uses {
+    /// Everything.
+    #[cfg(test)]
+    pub const ALL: Self = Self { splines: true, beyond_gltf: true, matrices: true, roots: true };
+
+    /// Takes note of a skeleton.
+    pub fn add_skeleton(&mut self, skeleton: &Skeleton) {
+        self.matrices |= skeleton.matrices != NONE;
+    }
+
+    /// Takes note of a packed clip of a skeleton of so many joints.
+    pub fn add_clip(&mut self, arrays: &Arrays, joints: u32, place: u32) {
+        let clip: Clip = arrays.record(place);
+        self.roots |= clip.root != NONE;
+        for index in 0..clip.timeline_count {
+            let timeline: Timeline = arrays.record(clip.timelines + index * Timeline::WORDS as u32);
+            self.beyond_gltf |= timeline.easing != NONE || timeline.map != NONE;
+        }
+        for index in 0..3 * joints {
+            let channel: Channel = arrays.record(clip.channels + index * Channel::WORDS as u32);
+            self.add_sampler(channel.sampler);
+        }
+        for index in 0..clip.value_channel_count {
+            let channel: ValueChannel = arrays.record(clip.value_channels + index * ValueChannel::WORDS as u32);
+            self.add_sampler(channel.sampler);
+        }
+    }
+
+    fn add_sampler(&mut self, sampler: u32) {
+        let mode = sampler & ((1 << MODE_BITS) - 1);
+        self.beyond_gltf |= mode & MODE_EULER != 0;
+        match mode & !MODE_EULER {
+            MODE_STEP | MODE_CUBIC => self.splines = true,
+            // A number driven by itself may be so in any way.
+            MODE_SPLIT => (self.splines, self.beyond_gltf) = (true, true),
+            MODE_SLERP => self.beyond_gltf = true,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use glam::DAffine3;
+
+    use super::*;
+    use crate::model::clip::Clip;
+    use crate::model::curve::{Curve, Interpolation};
+    use crate::model::easing::{CurveEasing, Easing};
+    use crate::model::library::Library;
+    use crate::model::root_motion::{RootMotion, RootRotation};
+    use crate::model::skeleton::{Joint, Skeleton};
+    use crate::model::timeline::Timeline;
+    use crate::model::track::{Target, Track};
+    use crate::pack::library::Packing;
+
+    fn curve(interpolation: Interpolation, width: usize) -> Curve {
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+        let numbers = 2 * width * interpolation.elements_per_key();
+        let values = (0..numbers).map(|number| number as f64).collect();
+        Curve::new(timeline, interpolation, width, values).unwrap()
+    }
+
+    fn uses(matrix: Option<DAffine3>, track: Track, root_motion: Option<RootMotion>) -> Uses {
+        let mut library = Library::new();
+        let joints = vec![Joint::default(), Joint { matrix, ..Joint::default() }];
+        let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+        library.add_clip(Clip { root_motion, ..Clip::new(None, skeleton, vec![track]) }).unwrap();
+        Packing::new(&library).unwrap().uses
+    }
+
+    #[test]
+    fn what_a_library_has_is_used_and_nothing_else() {
+        let moved = |curve| Track::new(Target::Translation(0), curve);
+        let linear = || moved(curve(Interpolation::Linear, 3));
+        let none = Uses::default();
+        assert_eq!(uses(None, linear(), None), none);
+        let matrix = Some(DAffine3::IDENTITY);
+        assert_eq!(uses(matrix, linear(), None), Uses { matrices: true, ..none });
+        let root = RootMotion { joint: 0, translation: [true; 3], rotation: RootRotation::None };
+        assert_eq!(uses(None, linear(), Some(root)), Uses { roots: true, ..none });
+        for interpolation in [Interpolation::Step, Interpolation::CubicSpline] {
+            assert_eq!(uses(None, moved(curve(interpolation, 3)), None), Uses { splines: true, ..none });
+        }
+        let beyond = Uses { beyond_gltf: true, ..none };
+        let eased = curve(Interpolation::Linear, 3).with_easing(CurveEasing::One(Easing::from_name("quadIn").unwrap()));
+        assert_eq!(uses(None, moved(eased.unwrap()), None), beyond);
+        let angles = Track::new(Target::EulerAngles(0), curve(Interpolation::Linear, 3));
+        assert_eq!(uses(None, angles, None), beyond);
+        let single = Track { component: Some(1), ..moved(curve(Interpolation::Linear, 1)) };
+        assert_eq!(uses(None, single, None), Uses { splines: true, ..beyond });
+    }
+}
