@@ -26,6 +26,9 @@ use crate::pack::record;
 /// Instances that a thread takes at a time: enough to make taking them cheap, few enough to share them out evenly.
 const BLOCK: usize = 64;
 
+/// Joints, of each layer, below which starting a thread takes longer than posing them.
+const JOINTS_WORTH_A_THREAD: usize = 16_384;
+
 /// The CPU engine.
 #[derive(Debug)]
 pub struct CpuEngine {
@@ -177,7 +180,8 @@ impl CpuEngine {
             let posing =
                 Posing { source, layout: &layout, layer_count: count, plain: packed.plain, step, blocks: &blocks };
             let work = || self.instructions.run(posing);
-            let threads = self.threads.min(packed.instances.len().div_ceil(BLOCK));
+            let joints = packed.instances.len() * source.skeleton.record.joint_count as usize * count;
+            let threads = self.threads.min(joints.div_ceil(JOINTS_WORTH_A_THREAD));
             thread::scope(|scope| {
                 for _ in 1..threads {
                     scope.spawn(work);
@@ -260,17 +264,23 @@ fn instances<'a>(layout: &Layout, block: Place<'a>, count: usize) -> impl Iterat
 
 /// Outputs in parts of so many instances, without an end: outputs that are not wanted have only empty parts.
 fn parts<'a>(layout: &Layout, whole: Place<'a>, instances: usize) -> impl Iterator<Item = Place<'a>> {
-    let strides = layout.strides().map(|stride| stride * instances);
-    let mut rest = [whole.local, whole.model, whole.skin, whole.values, whole.root_motion];
+    let [local, model, skin, values, root_motion] = layout.strides().map(|stride| stride * instances);
+    let mut rest = whole;
     std::iter::from_fn(move || {
-        let mut next = 0;
-        let [local, model, skin, values, root_motion] = rest.each_mut().map(|rest| {
-            let stride = strides[next].min(rest.len());
-            next += 1;
-            rest.split_off_mut(..stride).unwrap_or_default()
-        });
-        Some(Place { local, model, skin, values, root_motion })
+        Some(Place {
+            local: first(&mut rest.local, local),
+            model: first(&mut rest.model, model),
+            skin: first(&mut rest.skin, skin),
+            values: first(&mut rest.values, values),
+            root_motion: first(&mut rest.root_motion, root_motion),
+        })
     })
+}
+
+/// Splits off the first of some numbers, as many as there are.
+#[inline(always)]
+fn first<'a>(rest: &mut &'a mut [f32], count: usize) -> &'a mut [f32] {
+    rest.split_off_mut(..count.min(rest.len())).unwrap_or_default()
 }
 
 impl Evaluator for CpuEngine {
