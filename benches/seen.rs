@@ -3,7 +3,8 @@
 
 use std::time::Instant;
 
-use posse::gpu::crowd::{CrowdOptions, GpuCrowd};
+use posse::gpu::chunk::CrowdOptions;
+use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::pack::record::SeenEntry;

@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use crate::error::Error;
+use crate::gpu::buffers::largest_binding;
 use crate::gpu::headless::HeadlessGpu;
-use crate::gpu::library::{Scopes, largest_binding};
 use crate::gpu::readback;
+use crate::gpu::scopes::Scopes;
 use crate::gpu::stopwatch::Stopwatch;
 
 /// Bytes that are written at a time, where the device allows as many: more than any cache holds.

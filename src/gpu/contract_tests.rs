@@ -3,10 +3,8 @@
 
 use wgpu::naga;
 
-use crate::gpu::events;
-use crate::gpu::library::{BINDINGS, Binding, GpuLibrary};
-use crate::gpu::motion;
-use crate::gpu::seen::SEEN_BINDINGS;
+use crate::gpu::kernels::{Binding, EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SEEN_BINDINGS};
+use crate::gpu::library::GpuLibrary;
 use crate::gpu::shader::{
     Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, Kernel, MOTION_ENTRY, MOTION_WORKGROUP_SIZE, POSE_ENTRY,
     SEEN_ENTRIES, SEEN_WORKGROUP_SIZE, VARIANTS, Variant,
@@ -169,18 +167,13 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
         [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
     {
         let module = parse(kernel, variant);
-        let workgroup_bytes = assert_kernel(&module, POSE_ENTRY, variant.workgroup_size, &BINDINGS);
+        let workgroup_bytes = assert_kernel(&module, POSE_ENTRY, variant.workgroup_size, &POSE_BINDINGS);
         let limits = wgpu::Limits::default();
         assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {variant:?}");
         assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
     }
-    assert_kernel(&parse_composed(&Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &events::BINDINGS);
-    assert_kernel(
-        &parse_composed(&Composed::motion(Uses::ALL)),
-        MOTION_ENTRY,
-        MOTION_WORKGROUP_SIZE,
-        &motion::BINDINGS,
-    );
+    assert_kernel(&parse_composed(&Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &EVENTS_BINDINGS);
+    assert_kernel(&parse_composed(&Composed::motion(Uses::ALL)), MOTION_ENTRY, MOTION_WORKGROUP_SIZE, &MOTION_BINDINGS);
 }
 
 /// Asserts that a module has one entry point, with these bindings; gives its bytes of workgroup memory.

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::gpu::crowd::{Chunk, GpuCrowd};
+use crate::gpu::chunk::Chunk;
+use crate::gpu::crowd::GpuCrowd;
 use crate::gpu::events::GpuEvents;
 use crate::gpu::headless::HeadlessGpu;
 use crate::gpu::library::GpuLibrary;

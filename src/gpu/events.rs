@@ -1,26 +1,18 @@
 //! The events that a crowd on the GPU reaches, listed there.
 
 use crate::error::Error;
-use crate::gpu::crowd::{Chunk, GpuCrowd};
-use crate::gpu::library::{
-    Binding, GpuLibrary, Scopes, SmallKernel, bind_group, filled_buffer, largest_binding, upload,
-};
+use crate::gpu::buffers::{filled_buffer, largest_binding, upload};
+use crate::gpu::chunk::Chunk;
+use crate::gpu::crowd::GpuCrowd;
+use crate::gpu::kernels::{SmallKernel, bind_group};
+use crate::gpu::library::GpuLibrary;
 use crate::gpu::readback;
+use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::model::occurrence::{self, EventList};
 use crate::model::step::Step;
 use crate::model::ticks::Ticks;
 use crate::pack::record::{EventBatch, EventCount, Frame, Occurrence};
-
-/// The bindings of the kernel's only group, in order, by the names that WGSL gives them.
-pub(super) const BINDINGS: [(&str, Binding); 6] = [
-    ("words", Binding::Read),
-    ("layers", Binding::Read),
-    ("instances", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("list", Binding::Write),
-];
 
 /// Lists the events that a crowd's layers reach in a step of its clock; [`occurrence::Occurrence`] says what that is.
 ///

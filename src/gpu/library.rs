@@ -3,35 +3,13 @@
 use std::sync::OnceLock;
 
 use crate::error::Error;
-use crate::gpu::seen::SeenKernels;
+use crate::gpu::buffers::{largest_binding, upload};
+use crate::gpu::kernels::{
+    EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SeenKernels, SmallKernel, bind_group_layout, pipeline,
+};
+use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::{Composed, EVENTS_ENTRY, Kernel, MOTION_ENTRY, POSE_ENTRY, VARIANTS, Variant};
-use crate::gpu::{events, motion};
 use crate::pack::library::Packing;
-
-/// What a binding of the kernel is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Binding {
-    /// Storage that is read.
-    Read,
-    /// Storage that is written.
-    Write,
-    /// A uniform.
-    Uniform,
-}
-
-/// The bindings of the kernel's only group, in order, by the names that WGSL gives them.
-pub(super) const BINDINGS: [(&str, Binding); 10] = [
-    ("words", Binding::Read),
-    ("values", Binding::Read),
-    ("layers", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("local_out", Binding::Write),
-    ("model_out", Binding::Write),
-    ("skin_out", Binding::Write),
-    ("values_out", Binding::Write),
-    ("due", Binding::Read),
-];
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
@@ -61,7 +39,7 @@ impl GpuLibrary {
         let scopes = Scopes::push(device);
         let words = upload(device, "posse words", bytemuck::cast_slice(&packing.arrays.words));
         let values = upload(device, "posse values", bytemuck::cast_slice(&packing.arrays.values));
-        let layout = bind_group_layout(device, &BINDINGS);
+        let layout = bind_group_layout(device, &POSE_BINDINGS);
         scopes.pop()?;
         let (words, values) = (words?, values?);
         let library = Self {
@@ -109,165 +87,16 @@ impl GpuLibrary {
     /// The kernel of root motion, made where it is not there yet.
     pub(super) fn motion_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
         let composed = || Composed::motion(self.packing.uses);
-        SmallKernel::get(&self.motion_kernel, device, composed, &motion::BINDINGS, MOTION_ENTRY)
+        SmallKernel::get(&self.motion_kernel, device, composed, &MOTION_BINDINGS, MOTION_ENTRY)
     }
 
     /// The kernel that lists events, made where it is not there yet.
     pub(super) fn events_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
-        SmallKernel::get(&self.events_kernel, device, Composed::events, &events::BINDINGS, EVENTS_ENTRY)
+        SmallKernel::get(&self.events_kernel, device, Composed::events, &EVENTS_BINDINGS, EVENTS_ENTRY)
     }
-}
-
-/// A kernel beside the fused pass, and the layout of its only group.
-#[derive(Debug)]
-pub(super) struct SmallKernel {
-    pub pipeline: wgpu::ComputePipeline,
-    pub layout: wgpu::BindGroupLayout,
-}
-
-impl SmallKernel {
-    fn get<'a>(
-        place: &'a OnceLock<Self>,
-        device: &wgpu::Device,
-        composed: impl Fn() -> Composed,
-        bindings: &[(&str, Binding)],
-        entry_point: &str,
-    ) -> Result<&'a Self, Error> {
-        if let Some(ready) = place.get() {
-            return Ok(ready);
-        }
-        let module = composed().compile(device)?;
-        let scopes = Scopes::push(device);
-        let layout = bind_group_layout(device, bindings);
-        scopes.pop()?;
-        let pipeline = pipeline(device, &layout, &module, entry_point)?;
-        Ok(place.get_or_init(|| Self { pipeline, layout }))
-    }
-}
-
-/// The largest binding of storage that a device allows, in bytes; not beyond what 32 bits address, as kernels do.
-pub(super) fn largest_binding(device: &wgpu::Device) -> u64 {
-    let limits = device.limits();
-    limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(u32::MAX.into())
 }
 
 fn check_size(device: &wgpu::Device, what: &str, needed: u64) -> Result<(), Error> {
     let allowed = largest_binding(device);
     if needed > allowed { Err(Error::Limit { what: what.into(), needed, allowed }) } else { Ok(()) }
-}
-
-/// A storage buffer with contents; never empty, since a binding may not be.
-pub(super) fn upload(device: &wgpu::Device, label: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
-    let contents = if contents.is_empty() { &[0; 16] } else { contents };
-    filled_buffer(device, label, contents, wgpu::BufferUsages::STORAGE)
-}
-
-/// A buffer with contents, a multiple of 4 bytes. wgpu's `create_buffer_init` does the same, but panics where the device
-/// is lost or out of memory.
-///
-/// # Errors
-/// [`Error::Device`] in those cases; what the device reports to error scopes says more.
-pub(super) fn filled_buffer(
-    device: &wgpu::Device,
-    label: &str,
-    contents: &[u8],
-    usage: wgpu::BufferUsages,
-) -> Result<wgpu::Buffer, Error> {
-    let size = contents.len() as u64;
-    let label = Some(label);
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: true });
-    match buffer.get_mapped_range_mut(..) {
-        Ok(mut view) => view.copy_from_slice(contents),
-        Err(error) => return Err(Error::Device(format!("it is lost: {error}"))),
-    }
-    buffer.unmap();
-    Ok(buffer)
-}
-
-/// The layout of a kernel's only group.
-pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Binding)]) -> wgpu::BindGroupLayout {
-    let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
-        binding: index as u32,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: match binding {
-                Binding::Read => wgpu::BufferBindingType::Storage { read_only: true },
-                Binding::Write => wgpu::BufferBindingType::Storage { read_only: false },
-                Binding::Uniform => wgpu::BufferBindingType::Uniform,
-            },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
-    };
-    let entries: Vec<_> = bindings.iter().enumerate().map(entry).collect();
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse"), entries: &entries })
-}
-
-/// Binds buffers, in the order of the bindings.
-pub(super) fn bind_group(
-    device: &wgpu::Device,
-    layout: &wgpu::BindGroupLayout,
-    buffers: &[&wgpu::Buffer],
-) -> wgpu::BindGroup {
-    let entries = (0..).zip(buffers);
-    let entries: Vec<_> = entries
-        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-        .collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse"), layout, entries: &entries })
-}
-
-/// Builds the pipeline of an entry point.
-pub(super) fn pipeline(
-    device: &wgpu::Device,
-    layout: &wgpu::BindGroupLayout,
-    module: &wgpu::ShaderModule,
-    entry_point: &str,
-) -> Result<wgpu::ComputePipeline, Error> {
-    let scopes = Scopes::push(device);
-    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("posse"),
-        bind_group_layouts: &[Some(layout)],
-        immediate_size: 0,
-    });
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some(&format!("posse {entry_point}")),
-        layout: Some(&layout),
-        module,
-        entry_point: Some(entry_point),
-        compilation_options: wgpu::PipelineCompilationOptions {
-            // Every place is written before it is read.
-            zero_initialize_workgroup_memory: false,
-            ..Default::default()
-        },
-        cache: None,
-    });
-    scopes.pop().map(|()| pipeline)
-}
-
-/// Catches what a device reports, instead of the panic that is wgpu's default.
-pub(super) struct Scopes([wgpu::ErrorScopeGuard; 3]);
-
-impl Scopes {
-    /// From now on.
-    pub fn push(device: &wgpu::Device) -> Self {
-        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
-        Self([OutOfMemory, Internal, Validation].map(|filter| device.push_error_scope(filter)))
-    }
-
-    /// Until now.
-    ///
-    /// # Errors
-    /// [`Error::Device`] with the first report.
-    pub fn pop(self) -> Result<(), Error> {
-        let [memory, internal, validation] = self.0;
-        let reports = [validation, internal, memory].map(|scope| pollster::block_on(scope.pop()));
-        match reports.into_iter().flatten().next() {
-            None => Ok(()),
-            Some(wgpu::Error::OutOfMemory { .. }) => {
-                Err(Error::Device("out of memory; ask for fewer instances or outputs at a time".into()))
-            }
-            Some(error) => Err(Error::Device(error.to_string())),
-        }
-    }
 }

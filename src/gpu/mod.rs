@@ -5,14 +5,18 @@
 //! the only type that owns a device.
 
 pub mod bandwidth;
+mod buffers;
+pub mod chunk;
 pub mod crowd;
 pub mod engine;
 pub mod events;
 pub mod headless;
 mod interpolators;
+mod kernels;
 pub mod library;
 mod motion;
 mod readback;
+mod scopes;
 mod seen;
 mod shader;
 pub mod stopwatch;

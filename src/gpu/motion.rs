@@ -1,18 +1,9 @@
-//! The kernel of root motion, run for a chunk where that is wanted.
+//! Root motion of a chunk, where that is wanted.
 
 use crate::error::Error;
-use crate::gpu::library::{Binding, GpuLibrary, bind_group};
+use crate::gpu::kernels::bind_group;
+use crate::gpu::library::GpuLibrary;
 use crate::gpu::shader::MOTION_WORKGROUP_SIZE;
-
-/// The bindings of the kernel's only group, in order, by the names that WGSL gives them.
-pub(super) const BINDINGS: [(&str, Binding); 6] = [
-    ("words", Binding::Read),
-    ("values", Binding::Read),
-    ("layers", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("motion_out", Binding::Write),
-];
 
 /// The root motion of all instances of a chunk, seen or not.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::gpu::library::Scopes;
+use crate::gpu::scopes::Scopes;
 
 /// Copies whole buffers, or a range of bytes of each, to the host, after all that the encoder holds already, which it submits.
 ///

@@ -3,38 +3,10 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::library::{Binding, GpuLibrary, Scopes, bind_group, bind_group_layout, pipeline};
-use crate::gpu::shader::{Composed, SEEN_ENTRIES, SEEN_WORKGROUP_SIZE};
+use crate::gpu::kernels::bind_group;
+use crate::gpu::library::GpuLibrary;
+use crate::gpu::shader::SEEN_WORKGROUP_SIZE;
 use crate::pack::record::SeenEntry;
-
-/// The bindings of the kernels' only group, in order, by the names that WGSL gives them.
-pub(super) const SEEN_BINDINGS: [(&str, Binding); 6] = [
-    ("words", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("seen", Binding::Read),
-    ("due", Binding::Write),
-    ("workgroups", Binding::Write),
-];
-
-/// The kernels that come before the fused pass.
-#[derive(Debug)]
-pub(super) struct SeenKernels {
-    layout: wgpu::BindGroupLayout,
-    collect: wgpu::ComputePipeline,
-    measure: wgpu::ComputePipeline,
-}
-
-impl SeenKernels {
-    pub fn new(device: &wgpu::Device) -> Result<Self, Error> {
-        let module = Composed::seen().compile(device)?;
-        let scopes = Scopes::push(device);
-        let layout = bind_group_layout(device, &SEEN_BINDINGS);
-        scopes.pop()?;
-        let [collect, measure] = SEEN_ENTRIES.map(|entry| pipeline(device, &layout, &module, entry));
-        Ok(Self { layout, collect: collect?, measure: measure? })
-    }
-}
 
 /// The list of a chunk, and what comes of it.
 #[derive(Debug)]
@@ -109,7 +81,8 @@ impl Seen {
 mod tests {
     use super::*;
     use crate::demo;
-    use crate::gpu::crowd::{CrowdOptions, GpuCrowd};
+    use crate::gpu::chunk::CrowdOptions;
+    use crate::gpu::crowd::GpuCrowd;
     use crate::gpu::headless::{AdapterKind, HeadlessGpu};
     use crate::gpu::readback;
     use crate::model::outputs::Outputs;

@@ -1,4 +1,5 @@
-use posse::gpu::crowd::{Chunk, GpuCrowd};
+use posse::gpu::chunk::Chunk;
+use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::library::GpuLibrary;
 use posse::pack::record::Frame;

@@ -2,9 +2,11 @@ use std::ops::Range;
 
 use glam::{DQuat, DVec4};
 
+use crate::gpu::buffers::upload;
 use crate::gpu::headless::{AdapterKind, HeadlessGpu};
-use crate::gpu::library::{BINDINGS, Scopes, bind_group_layout, upload};
+use crate::gpu::kernels::{POSE_BINDINGS, bind_group_layout};
 use crate::gpu::readback;
+use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::{Composed, Kernel, VARIANTS};
 use crate::pack::uses::Uses;
 
@@ -20,7 +22,7 @@ pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<
     );
     let module = composed.compile(&device).unwrap();
     let scopes = Scopes::push(&device);
-    let group_layout = bind_group_layout(&device, &BINDINGS);
+    let group_layout = bind_group_layout(&device, &POSE_BINDINGS);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         bind_group_layouts: &[Some(&group_layout)],
         ..Default::default()
@@ -33,7 +35,7 @@ pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<
         compilation_options: Default::default(),
         cache: None,
     });
-    let buffers = BINDINGS.map(|(name, _)| match name {
+    let buffers = POSE_BINDINGS.map(|(name, _)| match name {
         "words" => upload(&device, name, bytemuck::cast_slice(words)).unwrap(),
         "values" => upload(&device, name, bytemuck::cast_slice(values)).unwrap(),
         _ => device.create_buffer(&wgpu::BufferDescriptor {
@@ -58,7 +60,7 @@ pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<
     pass.dispatch_workgroups((count as u32).div_ceil(64), 1, 1);
     drop(pass);
     scopes.pop().unwrap();
-    let out = BINDINGS.iter().position(|(name, _)| *name == "local_out").unwrap();
+    let out = POSE_BINDINGS.iter().position(|(name, _)| *name == "local_out").unwrap();
     let bytes = readback::read(&device, &queue, encoder, &[(&buffers[out], 0..16 * count as u64)]).unwrap();
     let numbers: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes[0]);
     numbers.into_iter().map(|number| DVec4::from_array(number.map(f64::from))).collect()

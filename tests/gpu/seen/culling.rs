@@ -1,4 +1,5 @@
-use posse::gpu::crowd::{Chunk, CrowdOptions, GpuCrowd};
+use posse::gpu::chunk::{Chunk, CrowdOptions};
+use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::pack::record::SeenEntry;
 use posse::{

@@ -12,7 +12,8 @@ mod previous;
 use std::sync::{Arc, OnceLock};
 
 use glam::DAffine3;
-use posse::gpu::crowd::{Chunk, CrowdOptions, GpuCrowd};
+use posse::gpu::chunk::{Chunk, CrowdOptions};
+use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::headless::HeadlessGpu;
 use posse::pack::outputs::Numbers as Read;

@@ -1,4 +1,4 @@
-use posse::gpu::crowd::CrowdOptions;
+use posse::gpu::chunk::CrowdOptions;
 use posse::{Outputs, Poses, Step, Ticks, demo};
 
 use super::{ALL, Stage, branches};

@@ -1,0 +1,235 @@
+//! Instances of one skeleton on the GPU, with the buffers that their poses are written to.
+
+use wgpu::BufferUsages as Usages;
+
+use crate::error::Error;
+use crate::gpu::buffers::{filled_buffer, largest_binding, upload};
+use crate::gpu::kernels::bind_group;
+use crate::gpu::library::GpuLibrary;
+use crate::gpu::motion::Motion;
+use crate::gpu::seen::Seen;
+use crate::gpu::shader::{Kernel, MOTION_WORKGROUP_SIZE, VARIANTS, Variant};
+use crate::model::id::SkeletonId;
+use crate::model::outputs::Outputs;
+use crate::pack::crowd::{Group, PackedCrowd};
+use crate::pack::outputs::Layout;
+use crate::pack::record;
+
+/// What a crowd on the GPU is made for, beyond posing all instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct CrowdOptions {
+    /// Lists of the instances that are seen: see [`Chunk::seen`] and [`GpuCrowd::encode_seen`].
+    pub seen: bool,
+    /// The skin matrices of the frame before: see [`Chunk::previous_skin`].
+    pub previous_skin: bool,
+}
+
+/// Instances of one skeleton whose outputs fit a binding each.
+///
+/// A crowd is one chunk for each of its skeletons, or several where a buffer would be larger than the device allows. The
+/// buffers are laid out as [`pack::outputs`](crate::pack::outputs) says, instance after instance; an output that was not
+/// asked for has none. They have the usages `STORAGE`, `VERTEX` and `COPY_SRC`, so that a vertex shader reads them as they are.
+#[derive(Debug)]
+pub struct Chunk {
+    skeleton: SkeletonId,
+    instances: Vec<usize>,
+    layout: Layout,
+    /// Local, model, skin, values, root motion.
+    outputs: [Option<wgpu::Buffer>; 5],
+    previous_skin: Option<wgpu::Buffer>,
+    pub(super) seen: Option<Seen>,
+    motion: Option<Motion>,
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    workgroups: (u32, u32),
+    layers: wgpu::Buffer,
+    layer_count: u32,
+}
+
+impl Chunk {
+    /// Records the poses of all instances, or of those that are due.
+    pub(super) fn record(&self, pass: &mut wgpu::ComputePass, seen_only: bool) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        match &self.seen {
+            Some(seen) if seen_only => pass.dispatch_workgroups_indirect(&seen.workgroups, 0),
+            _ => pass.dispatch_workgroups(self.workgroups.0, self.workgroups.1, 1),
+        }
+        if let Some(motion) = &self.motion {
+            motion.record(pass);
+        }
+    }
+
+    /// The skeleton of all its instances.
+    pub fn skeleton(&self) -> SkeletonId {
+        self.skeleton
+    }
+
+    /// The crowd's index of each instance, in the order of the buffers.
+    pub fn instances(&self) -> &[usize] {
+        &self.instances
+    }
+
+    /// How many numbers an instance has in each buffer.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The layers' records, and how many an instance has.
+    pub(super) fn layers(&self) -> (&wgpu::Buffer, u32) {
+        (&self.layers, self.layer_count)
+    }
+
+    /// Local transforms: for each instance and joint 12 `f32`: translation xyz, 0, rotation xyzw, scale xyz, 0.
+    pub fn local(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[0].as_ref()
+    }
+
+    /// Model matrices: for each instance and joint three rows of 4 `f32`.
+    pub fn model(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[1].as_ref()
+    }
+
+    /// Skin matrices: for each instance, skin and joint of the skin three rows of 4 `f32`.
+    pub fn skin(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[2].as_ref()
+    }
+
+    /// Morph weights and properties: for each instance those `f32` that are wanted, weights first.
+    pub fn values(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[3].as_ref()
+    }
+
+    /// Root motions: for each instance 8 `f32`: translation xyz, then 1 where a layer's clip names a root and 0 where none
+    /// does, and the rotation xyzw. They are those of all instances, seen or not.
+    pub fn root_motion(&self) -> Option<&wgpu::Buffer> {
+        self.outputs[4].as_ref()
+    }
+
+    /// What [`skin`](Self::skin) held before the last frame, laid out as it is: what motion vectors are measured from. `None`
+    /// where it was not asked for, or skin matrices were not.
+    ///
+    /// A frame that is a step from one tick to another first copies here what the skin matrices are, whatever tick that was
+    /// of; a frame whose step goes nowhere, as the first does and one after a cut, copies here what they have become, so that
+    /// nothing moves. An instance that a frame does not pose, since it is not listed or not due, stands still: both hold the
+    /// same. When it is posed again, it moves from the pose that it last had, however old. Each recording counts as a frame.
+    pub fn previous_skin(&self) -> Option<&wgpu::Buffer> {
+        self.previous_skin.as_ref()
+    }
+
+    /// The list of the instances that are seen, for a culling pass to fill; `None` where it was not asked for.
+    ///
+    /// A `u32`, the number of entries, and from byte 4 on that many [`SeenEntry`](record::SeenEntry)s of three `u32`: the
+    /// instance's place in the chunk, how many joints are sampled, level by level from the roots (`0xffffffff`: all), and every
+    /// how many frames it is posed (0 and 1: each). There is room for as many entries as the chunk has instances; a greater
+    /// number counts as that many. It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins with nobody listed, and
+    /// keeps what it holds from frame to frame.
+    pub fn seen(&self) -> Option<&wgpu::Buffer> {
+        self.seen.as_ref().map(|seen| &seen.list)
+    }
+}
+
+/// The chunks of a group of instances, whose frame is a uniform of this buffer.
+pub(super) fn chunks_of(
+    device: &wgpu::Device,
+    library: &GpuLibrary,
+    packed: &PackedCrowd,
+    group: &Group,
+    outputs: Outputs,
+    (frame, options): (&wgpu::Buffer, CrowdOptions),
+) -> Result<Vec<Chunk>, Error> {
+    let mut chunks = Vec::new();
+    let skeleton = &library.packing.skeletons[group.skeleton.index()].record;
+    let layout = Layout::new(skeleton, outputs);
+    let variant = Variant::for_joints(skeleton.joint_count);
+    let in_storage = VARIANTS[variant].joint_capacity.is_none();
+    let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
+    let [local, model, skin, values, root_motion] = layout.strides();
+    let strides = [local, model.max(model_scratch), skin, values, root_motion];
+    let layer_bytes = group.layer_count * size_of::<record::Layer>();
+    let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
+    let allowed = largest_binding(device);
+    if largest > allowed {
+        let what = format!("bytes of one instance of skeleton {}", group.skeleton.index());
+        return Err(Error::Limit { what, needed: largest, allowed });
+    }
+    let kernel = if group.plain { Kernel::Plain } else { Kernel::Layers };
+    let pipeline = library.pipeline(device, kernel, variant)?;
+    let layer_count = group.layer_count as u32;
+    let lane_count = VARIANTS[variant].lane_count(kernel, skeleton.joint_count, layer_count);
+    let instances_per_group = VARIANTS[variant].workgroup_size / lane_count;
+    let span_count = VARIANTS[variant].span_capacity(kernel) / (instances_per_group * layer_count);
+    let groups_per_row = device.limits().max_compute_workgroups_per_dimension;
+    let most_groups = u64::from(groups_per_row).pow(2);
+    let least_per_group =
+        if layout.root_motion > 0 { instances_per_group.min(MOTION_WORKGROUP_SIZE) } else { instances_per_group };
+    let step = (allowed / largest).min(most_groups.saturating_mul(least_per_group.into()));
+    let step = usize::try_from(step).unwrap_or(usize::MAX);
+    for first in group.instances.clone().step_by(step) {
+        let range = first..group.instances.end.min(first.saturating_add(step));
+        let count = range.len();
+        let first_layer = group.first_layer + (range.start - group.instances.start) * group.layer_count;
+        let layers = &packed.layers[first_layer..][..count * group.layer_count];
+        let layers = upload(device, "posse layers", bytemuck::cast_slice(layers))?;
+        let batch = record::Batch {
+            skeleton: *skeleton,
+            instance_count: count as u32,
+            lane_count,
+            span_count: span_count.min(skeleton.timeline_count),
+            groups_per_row,
+            outputs: layout.bits(),
+            first_value: layout.first_value as u32,
+            value_count: layout.values as u32,
+            layer_count,
+            instances_per_group,
+        };
+        let batch = filled_buffer(device, "posse batch", bytemuck::bytes_of(&batch), Usages::UNIFORM)?;
+        let buffers = strides.map(|stride| output_buffer(device, 4 * (stride * count) as u64, Usages::empty()));
+        let seen = match options.seen {
+            true => Some(Seen::new(device, library, frame, &batch, count as u32)?),
+            false => None,
+        };
+        // Where nobody asks who is due, anything may be bound.
+        let due = seen.as_ref().map_or(&library.words, |seen| &seen.due);
+        let [local, model, skin, values, root_motion] = &buffers;
+        let motion = match layout.root_motion {
+            0 => None,
+            _ => Some(Motion::new(device, library, [&layers, frame, &batch, root_motion], count as u32)?),
+        };
+        let bound = [&library.words, &library.values, &layers, frame, &batch, local, model, skin, values, due];
+        let bind_group = bind_group(device, &library.layout, &bound);
+        let wanted = layout.strides();
+        let previous_size = (options.previous_skin && layout.skin > 0).then_some(skin.size());
+        let previous_skin = previous_size.map(|size| output_buffer(device, size, Usages::COPY_DST));
+        let mut index = 0;
+        let outputs = buffers.map(|buffer| {
+            index += 1;
+            (wanted[index - 1] > 0).then_some(buffer)
+        });
+        let groups = (count as u32).div_ceil(instances_per_group);
+        chunks.push(Chunk {
+            skeleton: group.skeleton,
+            instances: packed.order[range].to_vec(),
+            layout,
+            outputs,
+            previous_skin,
+            seen,
+            pipeline: pipeline.clone(),
+            bind_group,
+            workgroups: (groups.min(groups_per_row), groups.div_ceil(groups_per_row)),
+            layers,
+            layer_count,
+            motion,
+        });
+    }
+    Ok(chunks)
+}
+
+fn output_buffer(device: &wgpu::Device, size: u64, more: Usages) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("posse output"),
+        size: size.max(16),
+        usage: Usages::STORAGE | Usages::VERTEX | Usages::COPY_SRC | more,
+        mapped_at_creation: false,
+    })
+}

@@ -1,0 +1,170 @@
+//! Kernels: what they bind, and their pipelines.
+
+use std::sync::OnceLock;
+
+use crate::error::Error;
+use crate::gpu::scopes::Scopes;
+use crate::gpu::shader::{Composed, SEEN_ENTRIES};
+
+/// What a binding of the kernel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// Storage that is read.
+    Read,
+    /// Storage that is written.
+    Write,
+    /// A uniform.
+    Uniform,
+}
+
+/// The bindings of the fused pass, in order, by the names that WGSL gives them.
+pub(super) const POSE_BINDINGS: [(&str, Binding); 10] = [
+    ("words", Binding::Read),
+    ("values", Binding::Read),
+    ("layers", Binding::Read),
+    ("frame", Binding::Uniform),
+    ("batch", Binding::Uniform),
+    ("local_out", Binding::Write),
+    ("model_out", Binding::Write),
+    ("skin_out", Binding::Write),
+    ("values_out", Binding::Write),
+    ("due", Binding::Read),
+];
+
+/// Those of the kernels of what is seen.
+pub(super) const SEEN_BINDINGS: [(&str, Binding); 6] = [
+    ("words", Binding::Read),
+    ("frame", Binding::Uniform),
+    ("batch", Binding::Uniform),
+    ("seen", Binding::Read),
+    ("due", Binding::Write),
+    ("workgroups", Binding::Write),
+];
+
+/// Those of the kernel of root motion.
+pub(super) const MOTION_BINDINGS: [(&str, Binding); 6] = [
+    ("words", Binding::Read),
+    ("values", Binding::Read),
+    ("layers", Binding::Read),
+    ("frame", Binding::Uniform),
+    ("batch", Binding::Uniform),
+    ("motion_out", Binding::Write),
+];
+
+/// Those of the kernel that lists events.
+pub(super) const EVENTS_BINDINGS: [(&str, Binding); 6] = [
+    ("words", Binding::Read),
+    ("layers", Binding::Read),
+    ("instances", Binding::Read),
+    ("frame", Binding::Uniform),
+    ("batch", Binding::Uniform),
+    ("list", Binding::Write),
+];
+
+/// A kernel beside the fused pass, and the layout of its only group.
+#[derive(Debug)]
+pub(super) struct SmallKernel {
+    pub pipeline: wgpu::ComputePipeline,
+    pub layout: wgpu::BindGroupLayout,
+}
+
+impl SmallKernel {
+    /// The kernel in its place, made where it is not there yet.
+    pub fn get<'a>(
+        place: &'a OnceLock<Self>,
+        device: &wgpu::Device,
+        composed: impl Fn() -> Composed,
+        bindings: &[(&str, Binding)],
+        entry_point: &str,
+    ) -> Result<&'a Self, Error> {
+        if let Some(ready) = place.get() {
+            return Ok(ready);
+        }
+        let module = composed().compile(device)?;
+        let scopes = Scopes::push(device);
+        let layout = bind_group_layout(device, bindings);
+        scopes.pop()?;
+        let pipeline = pipeline(device, &layout, &module, entry_point)?;
+        Ok(place.get_or_init(|| Self { pipeline, layout }))
+    }
+}
+
+/// The kernels that come before the fused pass.
+#[derive(Debug)]
+pub(super) struct SeenKernels {
+    pub layout: wgpu::BindGroupLayout,
+    pub collect: wgpu::ComputePipeline,
+    pub measure: wgpu::ComputePipeline,
+}
+
+impl SeenKernels {
+    pub fn new(device: &wgpu::Device) -> Result<Self, Error> {
+        let module = Composed::seen().compile(device)?;
+        let scopes = Scopes::push(device);
+        let layout = bind_group_layout(device, &SEEN_BINDINGS);
+        scopes.pop()?;
+        let [collect, measure] = SEEN_ENTRIES.map(|entry| pipeline(device, &layout, &module, entry));
+        Ok(Self { layout, collect: collect?, measure: measure? })
+    }
+}
+
+/// The layout of a kernel's only group.
+pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Binding)]) -> wgpu::BindGroupLayout {
+    let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
+        binding: index as u32,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: match binding {
+                Binding::Read => wgpu::BufferBindingType::Storage { read_only: true },
+                Binding::Write => wgpu::BufferBindingType::Storage { read_only: false },
+                Binding::Uniform => wgpu::BufferBindingType::Uniform,
+            },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let entries: Vec<_> = bindings.iter().enumerate().map(entry).collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse"), entries: &entries })
+}
+
+/// Binds buffers, in the order of the bindings.
+pub(super) fn bind_group(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    buffers: &[&wgpu::Buffer],
+) -> wgpu::BindGroup {
+    let entries = (0..).zip(buffers);
+    let entries: Vec<_> = entries
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse"), layout, entries: &entries })
+}
+
+/// Builds the pipeline of an entry point.
+pub(super) fn pipeline(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    module: &wgpu::ShaderModule,
+    entry_point: &str,
+) -> Result<wgpu::ComputePipeline, Error> {
+    let scopes = Scopes::push(device);
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("posse"),
+        bind_group_layouts: &[Some(layout)],
+        immediate_size: 0,
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(&format!("posse {entry_point}")),
+        layout: Some(&layout),
+        module,
+        entry_point: Some(entry_point),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            // Every place is written before it is read.
+            zero_initialize_workgroup_memory: false,
+            ..Default::default()
+        },
+        cache: None,
+    });
+    scopes.pop().map(|()| pipeline)
+}
