@@ -18,7 +18,8 @@ use crate::pack::record;
 /// What a crowd on the GPU is made for, beyond posing all instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CrowdOptions {
-    /// Lists of the instances that are seen: see [`Chunk::seen`] and [`GpuCrowd::encode_seen`].
+    /// Lists of the instances that are seen: see [`Chunk::seen`] and
+    /// [`GpuCrowd::encode_seen`](crate::gpu::crowd::GpuCrowd::encode_seen).
     pub seen: bool,
     /// The skin matrices of the frame before: see [`Chunk::previous_skin`].
     pub previous_skin: bool,
