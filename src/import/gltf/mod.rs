@@ -8,7 +8,8 @@
 //! where it is required: it is named in a [`Warning`].
 //!
 //! The stages, in order: `container` finds the JSON, `document` parses it, `reader` finds bytes (`meshopt` decompresses
-//! them), `accessor` makes numbers of them; `nodes`, `skins`, `channels`, `curves` and `animations` make the model.
+//! them), `accessor` makes numbers of them; `nodes`, `skins`, `channels`, `curves`, `defaults` and
+//! `animations` make the model.
 
 mod accessor;
 mod animations;
