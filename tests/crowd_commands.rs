@@ -125,6 +125,24 @@ fn verify_holds_each_skeleton_of_a_crowd_to_the_reference() {
 }
 
 #[test]
+fn verify_compares_root_motion_since_the_time_before() {
+    let folder = Folder::new();
+    let layers = json!([{ "clip": "wave", "wrap": "loop", "rate": 0.9 }]);
+    let crowd = json!({
+        "files": ["arm.glb"],
+        "roots": [{ "clip": "wave", "joint": "shoulder", "translation": "xyz", "rotation": "full" }],
+        "instances": [{ "layers": layers }],
+    });
+    let report = folder.json("verify", &crowd, &["--engine", "cpu", "--times", "0,0.3,1.7"]);
+    let turn = &report["skeletons"][0]["quantities"]["motion turn"];
+    // Two singles and a double do not agree to the last digit about a turn, but all do about none.
+    assert!(turn["error"].as_f64().unwrap() > 0.0 && turn["share"].as_f64().unwrap() <= 1.0, "{turn}");
+    assert!(turn["time"].as_f64().unwrap() > 0.0 && turn["place"] == "root motion", "{turn}");
+    let single = folder.json("verify", &crowd, &["--engine", "cpu", "--times", "1.7"]);
+    assert_eq!(single["skeletons"][0]["quantities"]["motion turn"]["error"], 0.0, "the first is since itself");
+}
+
+#[test]
 fn verify_takes_a_sample_of_a_huge_crowd_and_says_so() {
     let folder = Folder::new();
     let layers = json!([{ "clip": "wave", "wrap": "loop" }]);

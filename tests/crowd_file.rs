@@ -228,6 +228,33 @@ fn files_mix_and_each_instance_has_the_form_of_its_file() {
 }
 
 #[test]
+fn a_matrix_that_no_layer_of_the_instance_animates_has_no_parts() {
+    let folder = Folder::new();
+    let mut rig = rig();
+    let (input, output) = (rig.floats("SCALAR", &[0.0]), rig.floats("VEC3", &[1.0, 2.0, 3.0]));
+    let channels = json!([{ "sampler": 0, "target": { "node": 4, "path": "translation" } }]);
+    rig.push(
+        "animations",
+        json!({ "name": "push", "channels": channels, "samplers": [{ "input": input, "output": output }] }),
+    );
+    fs::write(folder.0.path().join("pushed.glb"), rig.glb()).unwrap();
+    let crowd = json!({ "files": ["pushed.glb"], "instances": [
+        { "layers": [{ "clip": "push", "weight": 0 }] }, { "layers": [{ "clip": "walk" }] }, {},
+        { "layers": [{ "clip": "walk" }, { "clip": "push" }] },
+    ] });
+    for engine in ENGINES {
+        let sample = folder.json(&crowd, "0", engine)["samples"][0].clone();
+        let node = |instance: usize| &sample["instances"][instance]["nodes"][4];
+        assert_near(&node(0)["translation"], &[5.0, 0.0, 0.0]);
+        assert_near(&node(3)["translation"], &[1.0, 2.0, 3.0]);
+        for node in [node(1), node(2)] {
+            assert_eq!([&node["translation"], &node["rotation"], &node["scale"]], [&Value::Null; 3]);
+            assert_near(&json!([node["world"][12]]), &[5.0]);
+        }
+    }
+}
+
+#[test]
 fn nobody_is_an_empty_result() {
     let folder = Folder::new();
     for crowd in [

@@ -298,6 +298,25 @@ fn pointers_to_anything_else_are_properties() {
     assert_eq!(parts, (vec![1.0], vec![0.0, 1.0]));
 }
 
+/// What the property tables of glTF 2.0 and of its extensions say where a file says nothing.
+#[test]
+fn a_property_that_the_file_leaves_out_rests_at_its_default() {
+    for (text, kind, default) in [
+        ("/materials/1/pbrMetallicRoughness/baseColorFactor", "VEC4", vec![1.0; 4]),
+        ("/materials/0/pbrMetallicRoughness/metallicFactor", "SCALAR", vec![1.0]),
+        ("/materials/1/emissiveFactor", "VEC3", vec![0.0; 3]),
+        ("/materials/1/alphaCutoff", "SCALAR", vec![0.5]),
+        ("/materials/1/normalTexture/scale", "SCALAR", vec![1.0]),
+        ("/materials/1/normalTexture/extensions/KHR_texture_transform/scale", "VEC2", vec![1.0; 2]),
+        ("/materials/1/normalTexture/extensions/KHR_texture_transform/offset", "VEC2", vec![0.0; 2]),
+        ("/materials/1/extensions/KHR_materials_ior/ior", "SCALAR", vec![1.5]),
+        ("/extensions/KHR_lights_punctual/lights/0/spot/outerConeAngle", "SCALAR", vec![std::f64::consts::FRAC_PI_4]),
+    ] {
+        let (library, asset) = pointer(text, |file| file.floats(kind, &vec![0.25; 2 * default.len()]));
+        assert_eq!(library.skeleton(asset.skeleton).properties()[0].rest, default, "{text}");
+    }
+}
+
 #[test]
 fn one_property_serves_all_animations() {
     let mut file = something_of_everything();

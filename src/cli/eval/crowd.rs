@@ -156,6 +156,7 @@ fn shape_of<'a>(
     precision: Precision,
 ) -> Shape<'a> {
     let asset = &file.files[index].asset;
-    let clips = layers.iter().map(|layer| library.clip(layer.clip));
-    Shape::new(library.skeleton(asset.skeleton), &asset.joints, clips, outputs, precision)
+    let clips = || layers.iter().map(|layer| library.clip(layer.clip));
+    Shape::new(library.skeleton(asset.skeleton), &asset.joints, clips(), outputs, precision)
+        .with_matrices(&asset.matrices, clips())
 }

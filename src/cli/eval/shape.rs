@@ -1,6 +1,6 @@
 //! A pose as JSON has it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use posse::error::Error;
@@ -8,7 +8,7 @@ use posse::model::clip::Clip;
 use posse::model::outputs::Outputs;
 use posse::model::poses::Pose;
 use posse::model::skeleton::Skeleton;
-use posse::model::track::Target;
+use posse::model::track::{Target, Track};
 use posse::model::transform::Transform;
 use posse::reference::phase::Phase;
 use serde::Serialize;
@@ -67,6 +67,8 @@ pub struct Shape<'a> {
     joints: &'a [usize],
     outputs: Outputs,
     precision: Precision,
+    /// Whether each joint has a matrix in place of translation, rotation and scale.
+    matrices: Vec<bool>,
     weights: Vec<Range<usize>>,
     pointers: Vec<(&'a str, Range<usize>)>,
     /// Targets that have names, which take the place of pointers.
@@ -90,7 +92,19 @@ impl<'a> Shape<'a> {
                 pointers.push((skeleton.properties()[index].name.as_str(), properties[index].clone()));
             }
         }
-        Self { skeleton, joints, outputs, precision, weights, pointers, targets: None }
+        let matrices = skeleton.joints().iter().map(|joint| joint.matrix.is_some()).collect();
+        Self { skeleton, joints, outputs, precision, matrices, weights, pointers, targets: None }
+    }
+
+    /// The same, with a matrix also for those of some joints that none of some clips move.
+    pub fn with_matrices(mut self, joints: &[usize], clips: impl Iterator<Item = &'a Clip>) -> Self {
+        let moved = |track: &Track| match track.target {
+            Target::Translation(joint) | Target::Rotation(joint) | Target::Scale(joint) => Some(joint),
+            _ => None,
+        };
+        let moved: HashSet<usize> = clips.flat_map(|clip| &clip.tracks).filter_map(moved).collect();
+        joints.iter().for_each(|&joint| self.matrices[joint] |= !moved.contains(&joint));
+        self
     }
 
     /// The same, with what a clip drives by name in place of pointers.
@@ -134,7 +148,7 @@ impl<'a> Shape<'a> {
         let (outputs, precision) = (self.outputs, self.precision);
         let place = |what: &'static str| move || format!("{what} of node {node}");
         // The outer `Option` says whether it is asked for, the inner one whether the node has it.
-        let local = outputs.local.then(|| self.skeleton.joints()[joint].matrix.is_none().then(|| pose.local[joint]));
+        let local = outputs.local.then(|| (!self.matrices[joint]).then(|| pose.local[joint]));
         let translation = |local: Transform| precision.numbers(local.translation.to_array(), place("translation"));
         let rotation = |local: Transform| precision.numbers(local.rotation.to_array(), place("rotation"));
         let scale = |local: Transform| precision.numbers(local.scale.to_array(), place("scale"));

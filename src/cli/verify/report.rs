@@ -49,6 +49,7 @@ impl Finding {
 pub fn place(skeleton: &Skeleton, quantity: &str, worst: Worst) -> String {
     let name = match quantity {
         "weight" => Some(format!("weight {}", worst.place)),
+        "motion" | "motion turn" => Some("root motion".into()),
         "property" => skeleton.properties().get(worst.place).map(|property| property.name.clone()),
         _ => skeleton.joints().get(worst.place).and_then(|joint| joint.name.clone()),
     };

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::at::At;
 use super::channels::{self, Aim, AimedChannel, Morphs};
 use super::curves::{Timelines, Values};
+use super::defaults::default_of;
 use super::document::Sampler;
 use super::reader::Reader;
 use crate::import::fault::Fault;
@@ -57,7 +58,7 @@ impl Animations {
         moved
     }
 
-    /// The properties of all animations together, with their values in the document.
+    /// The properties of all animations together, with their values in the document, or by default.
     pub fn properties(&self, json: &[u8]) -> Vec<Property> {
         if self.properties.is_empty() {
             return Vec::new();
@@ -65,8 +66,9 @@ impl Animations {
         // Parsed a second time, whole: a pointer may lead anywhere.
         let document = serde_json::from_slice(json).unwrap_or(Value::Null);
         let property = |(pointer, width): &(String, usize)| {
-            let rest = document.pointer(pointer).and_then(numbers).filter(|rest| rest.len() == *width);
-            Property { name: pointer.clone(), rest: rest.unwrap_or(vec![0.0; *width]), rotation: false }
+            let given = document.pointer(pointer).and_then(numbers).filter(|rest| rest.len() == *width);
+            let rest = given.unwrap_or_else(|| vec![default_of(pointer); *width]);
+            Property { name: pointer.clone(), rest, rotation: false }
         };
         self.properties.iter().map(property).collect()
     }

@@ -8,7 +8,8 @@
 //! where it is required: it is named in a [`Warning`].
 //!
 //! The stages, in order: `container` finds the JSON, `document` parses it, `reader` finds bytes (`meshopt` decompresses
-//! them), `accessor` makes numbers of them; `nodes`, `skins`, `channels`, `curves` and `animations` make the model.
+//! them), `accessor` makes numbers of them; `nodes`, `skins`, `channels`, `curves`, `defaults` and
+//! `animations` make the model.
 
 mod accessor;
 mod animations;
@@ -16,6 +17,7 @@ mod at;
 mod channels;
 mod container;
 mod curves;
+mod defaults;
 mod document;
 mod extensions;
 mod meshopt;
@@ -51,6 +53,8 @@ pub struct Asset {
     pub clips: Vec<ClipId>,
     /// The joint of each node, by glTF node index. Joints differ from nodes where a file has children before parents.
     pub joints: Vec<usize>,
+    /// The joints whose nodes the file gives by a matrix, in order of nodes, even where an animation moves them.
+    pub matrices: Vec<usize>,
     /// What was repaired or passed over.
     pub warnings: Vec<Warning>,
 }
@@ -129,5 +133,7 @@ fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, As
         clips.push(library.add_clip(Clip::new(animation.name.clone(), skeleton, tracks)).map_err(of_model)?);
     }
     let (joints, warnings) = (hierarchy.joints, reader.warnings);
-    Ok((library, Asset { file: name.to_path_buf(), skeleton, skins, clips, joints, warnings }))
+    let by_matrix = joints.iter().zip(&document.nodes).filter(|(_, node)| node.matrix.is_some());
+    let matrices = by_matrix.map(|(&joint, _)| joint).collect();
+    Ok((library, Asset { file: name.to_path_buf(), skeleton, skins, clips, joints, matrices, warnings }))
 }

@@ -15,6 +15,7 @@ use posse::model::id::SkeletonId;
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 use posse::model::poses::Poses;
+use posse::model::step::Step;
 use posse::model::ticks::Ticks;
 use posse::reference::Reference;
 
@@ -50,17 +51,19 @@ pub fn verify(path: &Path, choice: Choice, times: &[f64]) -> Result<CrowdReport,
     let mut report = CrowdReport::new(path, engine.as_ref(), &library, &file, &instances, &times);
     let progress = Progress::new(instances.len() * times.len(), "poses");
     let block = mixed_block(&library, Outputs::ALL);
-    for (&time, &now) in times.iter().zip(&ticks) {
+    for (sample, (&time, &to)) in times.iter().zip(&ticks).enumerate() {
+        // Root motion is what happens since the time before; nothing at the first.
+        let step = Step { from: ticks[sample.saturating_sub(1)], to };
         for block in instances.chunks(block) {
             let mut crowd = Crowd::new();
             for &instance in block {
                 let alone = file.crowd(instance..instance + 1)?;
                 crowd.push(alone.skeleton(0), alone.layers(0))?;
             }
-            let expected = Reference::new(&library).evaluate(&crowd, now, Outputs::ALL)?;
-            let actual = engine.evaluate(&crowd, now, Outputs::ALL)?;
+            let expected = Reference::new(&library).evaluate_step(&crowd, step, Outputs::ALL)?;
+            let actual = engine.evaluate_step(&crowd, step, Outputs::ALL)?;
             for (skeleton, part) in parts(&crowd, expected, actual)? {
-                let found = compare(&library, &part.crowd, now, &part.expected, &part.actual);
+                let found = compare(&library, &part.crowd, step, &part.expected, &part.actual);
                 report.note(&library, skeleton, found, |place| (block[part.places[place]], time));
             }
             progress.add(block.len());
