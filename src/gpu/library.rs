@@ -239,6 +239,8 @@ pub(super) fn pipeline(
             zero_initialize_workgroup_memory: false,
             ..Default::default()
         },
+        // wgpu trusts what a cache is made of, so that making one is `unsafe`, which this crate denies itself. Drivers keep
+        // caches of their own: a second start finds what the first compiled.
         cache: None,
     });
     scopes.pop().map(|()| pipeline)
