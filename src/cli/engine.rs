@@ -47,20 +47,25 @@ pub enum Engine<'a> {
 impl<'a> Engine<'a> {
     /// The chosen engine.
     pub fn open(library: &'a Library, choice: Choice) -> Result<Self, Error> {
-        Self::open_timed(library, choice, &mut StartUp::default())
+        Self::open_timed(library, choice, None, &mut StartUp::default())
     }
 
-    /// The chosen engine, and what each step towards it took.
-    pub fn open_timed(library: &'a Library, choice: Choice, start_up: &mut StartUp) -> Result<Self, Error> {
+    /// The chosen engine, on so many threads if it is the CPU's, else on all; and what each step towards it took.
+    pub fn open_timed(
+        library: &'a Library,
+        choice: Choice,
+        threads: Option<usize>,
+        start_up: &mut StartUp,
+    ) -> Result<Self, Error> {
         match choice {
             Choice::Reference => Ok(Self::Reference(Reference::new(library))),
-            Choice::Cpu => Self::cpu(library, start_up),
+            Choice::Cpu => Self::cpu(library, threads, start_up),
             Choice::Gpu => Self::gpu(library, AdapterKind::Any, start_up),
             Choice::Auto => match Self::gpu(library, AdapterKind::Hardware, start_up) {
                 Ok(engine) => Ok(engine),
                 Err(error @ (Error::NoAdapter { .. } | Error::Device(_))) => {
                     note(&format!("note: the CPU engine answers: {error}"));
-                    Self::cpu(library, start_up)
+                    Self::cpu(library, threads, start_up)
                 }
                 Err(error) => Err(error),
             },
@@ -74,8 +79,12 @@ impl<'a> Engine<'a> {
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))
     }
 
-    fn cpu(library: &Library, start_up: &mut StartUp) -> Result<Self, Error> {
-        Ok(Self::Cpu(start_up.step("pack", || CpuEngine::new(library))?))
+    fn cpu(library: &Library, threads: Option<usize>, start_up: &mut StartUp) -> Result<Self, Error> {
+        let engine = || match threads {
+            Some(threads) => CpuEngine::with_threads(library, threads),
+            None => CpuEngine::new(library),
+        };
+        Ok(Self::Cpu(start_up.step("pack", engine)?))
     }
 
     /// The engine, whichever it is.

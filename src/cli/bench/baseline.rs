@@ -91,8 +91,12 @@ impl Baseline {
             }
             None => return Err(("format".into(), format!("it is missing; {hint}"))),
         }
-        let baseline: Self = serde_path_to_error::deserialize(value)
-            .map_err(|error| (error.path().to_string(), error.inner().to_string()))?;
+        let baseline: Self = serde_path_to_error::deserialize(value).map_err(|error| {
+            // What a missing name is missing from is the whole where nothing else is named.
+            let path = error.path().to_string();
+            let path = path.trim_end_matches(['.', '?']);
+            (if path.is_empty() { "JSON" } else { path }.to_owned(), error.inner().to_string())
+        })?;
         for (index, case) in baseline.cases.iter().enumerate() {
             // JSON has no infinity, but a number may be too large for a float.
             if !(case.joints_per_second > 0.0 && case.joints_per_second.is_finite()) {

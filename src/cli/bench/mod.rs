@@ -78,6 +78,9 @@ pub struct Args {
     /// The engines; `gpu` takes a software adapter where there is no other [default: gpu,cpu,reference; of tables gpu,cpu].
     #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',')]
     engines: Vec<Choice>,
+    /// Threads of the CPU engine [default: one a core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<usize>,
     /// Seconds for each case and engine.
     #[arg(long, default_value_t = 0.5, value_parser = seconds)]
     seconds: f64,
@@ -103,6 +106,13 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=600.0).contains(&seconds) => Ok(seconds),
         _ => Err("a number of seconds from 0 to 600 is needed".into()),
+    }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=1024) => Ok(threads),
+        _ => Err("a number of threads from 1 to 1024 is needed".into()),
     }
 }
 
@@ -186,7 +196,7 @@ fn open<'a>(
     report: &mut Report,
 ) -> Result<Option<Engine<'a>>, Error> {
     let mut start_up = load.clone();
-    let mut engine = match Engine::open_timed(library, choice, &mut start_up) {
+    let mut engine = match Engine::open_timed(library, choice, args.threads, &mut start_up) {
         Ok(engine) => engine,
         // One engine less is still a benchmark, unless it is all that was asked for.
         Err(error @ Error::NoAdapter { .. }) if args.engines().len() > 1 => {

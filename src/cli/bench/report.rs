@@ -69,13 +69,19 @@ impl Report {
         self.cases.iter().all(Case::is_within)
     }
 
-    /// What a joint of a cost table's case costs, in shares of what it costs at the table's base.
-    pub fn relative_cost(&self, case: &Case) -> Option<f64> {
+    /// What a joint of a cost table's case costs, in shares of what it costs at the table's base: by the medians, and by
+    /// the fastest frames, which other work on the machine disturbs least.
+    pub fn relative_cost(&self, case: &Case) -> Option<[f64; 2]> {
         let step = case.step?;
         let base = Step { value: step.table.base(), ..step };
         let is_base = |other: &&Case| other.step == Some(base) && other.measured.engine == case.measured.engine;
         let base = self.cases.iter().find(is_base)?;
-        Some(base.measured.joints_per_second() / case.measured.joints_per_second())
+        let costs = |measured: &Measurement| {
+            let Statistics { median, p5, .. } = measured.device.unwrap_or(measured.wall);
+            [median, p5].map(|seconds| seconds / measured.joints as f64)
+        };
+        let ([median, p5], [base_median, base_p5]) = (costs(&case.measured), costs(&base.measured));
+        Some([median / base_median, p5 / base_p5])
     }
 
     /// The throughput of a case in shares of what it was in the earlier run.
@@ -166,7 +172,9 @@ impl Report {
         });
         if let Some(step) = step {
             value["table"] = json!(step.table.name());
-            value["relative_cost"] = json!(self.relative_cost(case));
+            let [median, p5] = self.relative_cost(case).map_or([None; 2], |costs| costs.map(Some));
+            value["relative_cost"] = json!(median);
+            value["relative_cost_of_p5"] = json!(p5);
             value["relative_cost_at_most"] = json!(step.at_most());
         }
         if self.baseline.is_some() {

@@ -59,7 +59,7 @@ impl Report {
         let table = |table: Table| case.step.is_some_and(|step| step.table == table);
         let cost = self.relative_cost(case);
         let at_most = case.step.and_then(|step| step.at_most());
-        let exceeded = cost.zip(at_most).is_some_and(|(cost, at_most)| cost > at_most);
+        let exceeded = cost.zip(at_most).is_some_and(|([cost, _], at_most)| cost > at_most);
         let check = match &measured.check {
             None => "is the check",
             Some(check) if check.is_within() => "ok",
@@ -79,7 +79,8 @@ impl Report {
             ("p95", Some(format!("{:.3}", 1e3 * time.p95))),
             ("GB/s", case.bytes_per_second().map(|bytes| format!("{:.2}", bytes / 1e9))),
             ("of peak", case.bandwidth_share(self.write_bandwidth).map(|share| format!("{:.0} %", 100.0 * share))),
-            ("cost", cost.map(|cost| format!("{cost:.2}"))),
+            ("cost", cost.map(|[median, _]| format!("{median:.2}"))),
+            ("of p5", cost.map(|[_, p5]| format!("{p5:.2}"))),
             ("at most", at_most.map(|most| format!("{most:.2}{}", if exceeded { ", EXCEEDED" } else { "" }))),
             ("x baseline", self.baseline_ratio(case).map(|ratio| format!("{ratio:.2}"))),
             ("check", Some(check.into())),
