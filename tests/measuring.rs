@@ -39,7 +39,10 @@ fn a_benchmark_checks_every_case_that_it_times() {
     for (engine, steps) in [("gpu", "device pack pipelines"), ("cpu", "pack"), ("reference", "")] {
         let start_up = report["start_up_ms"][engine].as_object().unwrap();
         let names: Vec<&str> = start_up.keys().map(String::as_str).collect();
-        assert_eq!(names.join(" ").replace("  ", " "), format!("load {steps} first_pose total").replace("  ", " "));
+        assert_eq!(
+            names.join(" ").replace("  ", " "),
+            format!("program load {steps} first_pose total").replace("  ", " ")
+        );
         let sum: f64 =
             start_up.iter().filter(|(name, _)| *name != "total").map(|(_, time)| time.as_f64().unwrap()).sum();
         assert!((start_up["total"].as_f64().unwrap() - sum).abs() <= 1e-9 * sum && sum > 0.0, "{start_up:?}");

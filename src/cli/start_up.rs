@@ -1,5 +1,7 @@
 //! What starting takes: the steps from nothing to an engine's first pose.
 
+use std::env;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Seconds of each step, in order.
@@ -10,6 +12,25 @@ pub struct StartUp {
 }
 
 impl StartUp {
+    /// The first step, the system's loading of the program. It is over before a program can look at a clock; so the program
+    /// is started once more, to say its version. There is no step where that cannot be done.
+    pub fn of_program() -> Self {
+        let mut start_up = Self::default();
+        let start = Instant::now();
+        let again = env::current_exe().and_then(|program| {
+            Command::new(program)
+                .arg("--version")
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+        });
+        if again.is_ok_and(|status| status.success()) {
+            start_up.steps.push(("program", start.elapsed().as_secs_f64()));
+        }
+        start_up
+    }
+
     /// Takes a step and notes how long it took.
     pub fn step<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();

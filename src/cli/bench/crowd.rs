@@ -21,7 +21,7 @@ use crate::cli::start_up::StartUp;
 /// Times the crowd on each engine.
 pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Error> {
     let mut library = Library::new();
-    let mut load = StartUp::default();
+    let mut load = StartUp::of_program();
     let file = load.step("load", || crowd::load(&mut library, path))?;
     if file.is_empty() {
         return Err(Error::Usage(format!("{}: there is no instance to pose; give a group a count", path.display())));

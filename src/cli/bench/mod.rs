@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 
 /// Times crowds of each size on each engine.
 fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
-    let mut load = StartUp::default();
+    let mut load = StartUp::of_program();
     let rigs = rigs(args, &mut load, report)?;
     if rigs.iter().any(|rig| rig.library.clips().is_empty()) {
         return Err(Error::Usage("there is no clip to play; a file with animations is needed".into()));
