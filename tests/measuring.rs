@@ -1,8 +1,13 @@
 //! The commands that need no file: `posse demo` and `posse bench`, with every engine.
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::gltf_builder::something_of_everything;
 
 fn posse(arguments: &[&str]) -> Output {
     let output = Command::new(env!("CARGO_BIN_EXE_posse")).args(arguments).output().unwrap();
@@ -31,6 +36,17 @@ fn a_benchmark_checks_every_case_that_it_times() {
     let arguments = ["bench", "--json", "--instances", "1,70", "--joints", "5,70", "--seconds", "0"];
     let report: Value = serde_json::from_slice(&posse(&arguments).stdout).unwrap();
     assert!(report["write_bandwidth_bytes_per_second"].as_f64().unwrap() > 0.0);
+    for (engine, steps) in [("gpu", "device pack pipelines"), ("cpu", "pack"), ("reference", "")] {
+        let start_up = report["start_up_ms"][engine].as_object().unwrap();
+        let names: Vec<&str> = start_up.keys().map(String::as_str).collect();
+        assert_eq!(
+            names.join(" ").replace("  ", " "),
+            format!("program load {steps} first_pose total").replace("  ", " ")
+        );
+        let sum: f64 =
+            start_up.iter().filter(|(name, _)| *name != "total").map(|(_, time)| time.as_f64().unwrap()).sum();
+        assert!((start_up["total"].as_f64().unwrap() - sum).abs() <= 1e-9 * sum && sum > 0.0, "{start_up:?}");
+    }
     let cases = report["cases"].as_array().unwrap();
     for engine in ["gpu", "cpu", "reference"] {
         let of_engine: Vec<&Value> = cases.iter().filter(|case| case["engine"] == engine).collect();
@@ -40,6 +56,175 @@ fn a_benchmark_checks_every_case_that_it_times() {
             let [low, median, high] = ["p5", "median", "p95"].map(|part| case["wall_ms"][part].as_f64().unwrap());
             assert!(0.0 < low && low <= median && median <= high, "{case}");
             assert_eq!(case["within_contract"].as_bool(), (engine != "reference").then_some(true), "{case}");
+            let joints = case["joints_posed"].as_u64().unwrap();
+            // The reference poses at most 64 instances of a case.
+            let posed = case["instances"].as_u64().unwrap().min(if engine == "reference" { 64 } else { u64::MAX });
+            assert_eq!(joints, posed * case["joints"].as_u64().unwrap(), "{case}");
+            assert_eq!(case["bytes_written"].as_u64(), (engine != "reference").then_some(48 * joints), "{case}");
+            assert_eq!(case["bandwidth_share"].is_f64(), engine == "gpu", "{case}");
+            assert!(["table", "baseline_ratio"].iter().all(|name| case.get(name).is_none()), "{case}");
         }
+    }
+}
+
+/// A benchmark of the CPU engine on one thread, as briefly as can be.
+fn bench(folder: &Path, arguments: &[&str]) -> Output {
+    let command = ["bench", "--engine", "cpu", "--threads", "1", "--seconds", "0"];
+    Command::new(env!("CARGO_BIN_EXE_posse")).current_dir(folder).args(command).args(arguments).output().unwrap()
+}
+
+#[test]
+fn an_earlier_run_is_compared_case_by_case() {
+    let folder = TempDir::new().unwrap();
+    let run = |arguments: &[&str]| -> (Value, String) {
+        let output = bench(folder.path(), &[arguments, &["--json"]].concat());
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{notes}");
+        (serde_json::from_slice(&output.stdout).unwrap(), notes)
+    };
+    let mut earlier = run(&["--instances", "1,3", "--joints", "4"]).0;
+    assert_eq!(earlier["baseline"], Value::Null);
+    earlier["cases"][0]["joints_per_second"] = json!(4e9);
+    earlier["cases"][0]["adapter"] = json!("an abacus");
+    fs::write(folder.path().join("earlier.json"), earlier.to_string()).unwrap();
+    let compared = ["--instances", "1,2", "--joints", "4", "--baseline", "earlier.json"];
+    let (now, notes) = run(&compared);
+    let [same, other] = [0, 1].map(|index| &now["cases"][index]);
+    let expected = same["joints_per_second"].as_f64().unwrap() / 4e9;
+    assert!((same["baseline_ratio"].as_f64().unwrap() / expected - 1.0).abs() < 1e-12, "{same}");
+    assert_eq!(other["baseline_ratio"], Value::Null);
+    let remarks = [
+        format!("cpu is {}, in earlier.json it was an abacus", same["adapter"].as_str().unwrap()),
+        "not in earlier.json: cpu: 2 instances of 4 joints, layers 1, keys 60, depth 4".into(),
+        "only in earlier.json: cpu: 3 instances of 4 joints, layers 1, keys 60, depth 4".into(),
+    ];
+    assert_eq!(now["baseline"], json!({ "file": "earlier.json", "remarks": remarks }));
+    assert!(remarks.iter().all(|remark| notes.contains(&format!("note: {remark}\n"))), "{notes}");
+
+    let output = bench(folder.path(), &compared);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("cpu ") && line.ends_with("  ok")).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert!(text.contains("x baseline") && rows[1].ends_with(" -  ok") && !rows[0].ends_with(" -  ok"), "{text}");
+}
+
+#[test]
+fn the_same_sizes_of_another_file_are_another_case() {
+    let folder = TempDir::new().unwrap();
+    for name in ["one.glb", "two.glb"] {
+        fs::write(folder.path().join(name), something_of_everything().glb()).unwrap();
+    }
+    let run = |file: &str, more: &[&str]| -> Value {
+        let output = bench(folder.path(), &[&[file, "--instances", "2", "--json"], more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let earlier = run("one.glb", &[]);
+    assert_eq!((&earlier["file"], &earlier["cases"][0]["keys"]), (&json!("one.glb"), &Value::Null));
+    fs::write(folder.path().join("earlier.json"), earlier.to_string()).unwrap();
+    for (file, found) in [("one.glb", true), ("two.glb", false)] {
+        let report = run(file, &["--baseline", "earlier.json"]);
+        assert_eq!(report["cases"][0]["baseline_ratio"].is_f64(), found, "{report}");
+    }
+}
+
+#[test]
+fn a_baseline_that_is_none_is_refused_with_the_place() {
+    let folder = TempDir::new().unwrap();
+    let output = bench(folder.path(), &["--instances", "1", "--joints", "1", "--json"]);
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let changed = |change: &dyn Fn(&mut Value)| {
+        let mut run = run.clone();
+        change(&mut run);
+        run.to_string()
+    };
+    let faults = [
+        (String::new(), "earlier.json: JSON: "),
+        ("engine instances".into(), "earlier.json: JSON: "),
+        ("{}".into(), "earlier.json: format: it is missing"),
+        (changed(&|run| run["format"] = json!(99)), "earlier.json: format: 99 is another version"),
+        (
+            changed(&|run| drop(run.as_object_mut().unwrap().remove("cases"))),
+            "earlier.json: JSON: missing field `cases`",
+        ),
+        (changed(&|run| run["cases"][0]["joints"] = json!("many")), "earlier.json: cases[0].joints: "),
+        (changed(&|run| run["cases"][0]["joints_per_second"] = json!(0)), "earlier.json: cases[0].joints_per_second: "),
+    ];
+    for (text, place) in faults {
+        fs::write(folder.path().join("earlier.json"), &text).unwrap();
+        let output = bench(folder.path(), &["--instances", "1", "--baseline", "earlier.json"]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}: {stderr}");
+        assert!(stderr.contains("error: ") && stderr.contains(place) && output.stdout.is_empty(), "{text}: {stderr}");
+    }
+    let output = bench(folder.path(), &["--baseline", "nowhere.json"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere.json"));
+}
+
+#[test]
+fn cost_tables_compare_every_step_with_their_base() {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["--table", "depth,layers,skeletons", "--table-joints", "640", "--json"];
+    let output = bench(folder.path(), &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cases = report["cases"].as_array().unwrap();
+    for (table, size, steps, base) in [
+        ("depth", "depth", vec![1, 10, 50, 200, 500], 10),
+        ("layers", "layers", vec![1, 2, 4, 8], 1),
+        ("skeletons", "skeletons", vec![1, 2, 4, 8, 16], 1),
+    ] {
+        let of_table: Vec<&Value> = cases.iter().filter(|case| case["table"] == table).collect();
+        let found: Vec<u64> = of_table.iter().map(|case| case[size].as_u64().unwrap()).collect();
+        assert_eq!(found, steps, "{table}");
+        // What a joint costs at the base, by hand.
+        let cost = |case: &Value| case["wall_ms"]["median"].as_f64().unwrap() / case["joints_posed"].as_f64().unwrap();
+        let at_base = cost(of_table[found.iter().position(|&step| step == base).unwrap()]);
+        for case in of_table {
+            let relative = case["relative_cost"].as_f64().unwrap();
+            assert!((relative * at_base / cost(case) - 1.0).abs() < 1e-9, "{case}");
+            assert_eq!(case["within_contract"], true, "{case}");
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_left_out_aloud() {
+    let folder = TempDir::new().unwrap();
+    let output = bench(folder.path(), &["--table", "instances", "--memory", "0.005", "--json"]);
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{notes}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sizes: Vec<u64> =
+        report["cases"].as_array().unwrap().iter().map(|case| case["instances"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [1, 10, 100, 1_000]);
+    let skipped: Vec<&str> = report["skipped"].as_array().unwrap().iter().map(|why| why.as_str().unwrap()).collect();
+    for (size, why) in ["10000 ", "100000 ", "1000000 "].into_iter().zip(&skipped) {
+        assert!(why.starts_with(&format!("without {size}instances")) && why.contains("--memory"), "{why}");
+        assert!(notes.contains(&format!("note: {why}\n")), "{notes}");
+    }
+    assert_eq!(skipped.len(), 3);
+    // Without the base there is nothing to compare with.
+    assert!(report["cases"].as_array().unwrap().iter().all(|case| case["relative_cost"].is_null()));
+}
+
+#[test]
+fn impossible_cost_tables_are_refused() {
+    let folder = TempDir::new().unwrap();
+    for (arguments, saying) in [
+        (["--table", "weather"], "possible values"),
+        (["--memory", "1"], "--table"),
+        (["--table-joints", "640"], "--table"),
+    ] {
+        let output = bench(folder.path(), &arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr.contains(saying), "{stderr}");
+    }
+    for option in ["--instances", "--joints", "--layers", "--keys", "--depth", "--crowd"] {
+        let output = bench(folder.path(), &["--table", "keys", option, "3"]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be used with"), "{option}");
     }
 }

@@ -7,11 +7,14 @@ use posse::error::Error;
 use posse::evaluator::Evaluator;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
+use posse::gpu::library::GpuLibrary;
 use posse::measure::{self, Measurement, Subject};
 use posse::model::library::Library;
+use posse::pack::library::Packing;
 use posse::reference::Reference;
 
 use crate::cli::output::note;
+use crate::cli::start_up::StartUp;
 
 /// An engine, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -44,19 +47,52 @@ pub enum Engine<'a> {
 impl<'a> Engine<'a> {
     /// The chosen engine.
     pub fn open(library: &'a Library, choice: Choice) -> Result<Self, Error> {
-        let gpu = |kind| Ok::<_, Error>(Self::Gpu(Box::new(GpuEngine::new(library, HeadlessGpu::new(kind)?)?)));
+        Self::open_timed(library, choice, None, &mut StartUp::default())
+    }
+
+    /// The chosen engine, on so many threads if it is the CPU's, else on all; and what each step towards it took.
+    pub fn open_timed(
+        library: &'a Library,
+        choice: Choice,
+        threads: Option<usize>,
+        start_up: &mut StartUp,
+    ) -> Result<Self, Error> {
         match choice {
             Choice::Reference => Ok(Self::Reference(Reference::new(library))),
-            Choice::Cpu => Ok(Self::Cpu(CpuEngine::new(library)?)),
-            Choice::Gpu => gpu(AdapterKind::Any),
-            Choice::Auto => match gpu(AdapterKind::Hardware) {
+            Choice::Cpu => Self::cpu(library, threads, start_up),
+            Choice::Gpu => Self::gpu(library, AdapterKind::Any, start_up),
+            Choice::Auto => match Self::gpu(library, AdapterKind::Hardware, start_up) {
                 Ok(engine) => Ok(engine),
                 Err(error @ (Error::NoAdapter { .. } | Error::Device(_))) => {
                     note(&format!("note: the CPU engine answers: {error}"));
-                    Ok(Self::Cpu(CpuEngine::new(library)?))
+                    Self::cpu(library, threads, start_up)
                 }
                 Err(error) => Err(error),
             },
+        }
+    }
+
+    fn gpu(library: &Library, kind: AdapterKind, start_up: &mut StartUp) -> Result<Self, Error> {
+        let gpu = start_up.step("device", || HeadlessGpu::new(kind))?;
+        let packing = start_up.step("pack", || Packing::new(library))?;
+        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu.device, packing))?;
+        Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))
+    }
+
+    fn cpu(library: &Library, threads: Option<usize>, start_up: &mut StartUp) -> Result<Self, Error> {
+        let engine = || match threads {
+            Some(threads) => CpuEngine::with_threads(library, threads),
+            None => CpuEngine::new(library),
+        };
+        Ok(Self::Cpu(start_up.step("pack", engine)?))
+    }
+
+    /// The engine, whichever it is.
+    pub fn evaluator(&mut self) -> &mut (dyn Evaluator + 'a) {
+        match self {
+            Self::Gpu(engine) => engine.as_mut(),
+            Self::Cpu(engine) => engine,
+            Self::Reference(engine) => engine,
         }
     }
 

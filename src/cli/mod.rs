@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod question;
 mod source;
+mod start_up;
 mod verify;
 
 use std::process::ExitCode;

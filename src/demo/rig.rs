@@ -9,6 +9,7 @@ use crate::demo::{GOLDEN, PLASTIC, spread};
 use crate::error::Error;
 use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
+use crate::model::id::SkeletonId;
 use crate::model::library::Library;
 use crate::model::skeleton::{Joint, Skeleton};
 use crate::model::skin::Skin;
@@ -29,6 +30,16 @@ const MOST_KEYS: u64 = 1 << 24;
 /// [`Error::Usage`] where a number is 0 or there are more levels than joints; [`Error::Limit`] beyond 2^24 joints times
 /// keys.
 pub fn rig(joints: usize, keys: usize, depth: usize) -> Result<Library, Error> {
+    let mut library = Library::new();
+    add_rig(&mut library, joints, keys, depth)?;
+    Ok(library)
+}
+
+/// Adds a rig as [`rig`] makes it, skeleton, skin and clip, to a library: for crowds of several skeletons.
+///
+/// # Errors
+/// As those of [`rig`].
+pub fn add_rig(library: &mut Library, joints: usize, keys: usize, depth: usize) -> Result<SkeletonId, Error> {
     if joints == 0 || keys == 0 || depth == 0 || depth > joints {
         let reason = format!("a rig of {joints} joints on {depth} levels with {keys} keys cannot be");
         return Err(Error::Usage(reason));
@@ -48,7 +59,6 @@ pub fn rig(joints: usize, keys: usize, depth: usize) -> Result<Library, Error> {
         rest: rest(index),
         ..Joint::default()
     };
-    let mut library = Library::new();
     let skeleton =
         library.add_skeleton(Skeleton::new(Some("rig".into()), (0..joints).map(joint).collect(), Vec::new())?);
 
@@ -78,7 +88,7 @@ pub fn rig(joints: usize, keys: usize, depth: usize) -> Result<Library, Error> {
         tracks.push(Track::new(Target::Scale(index), curve(3, &scale)?));
     }
     library.add_clip(Clip::new(Some("swing".into()), skeleton, tracks))?;
-    Ok(library)
+    Ok(skeleton)
 }
 
 /// The parents of a tree with one root and joints spread evenly over the other levels.
@@ -110,6 +120,15 @@ mod tests {
             assert_eq!(library.clips()[0].tracks.len(), 3 * joints);
             assert!(library.clips()[0].tracks.iter().all(|track| track.curve.timeline().len() == keys));
         }
+    }
+
+    #[test]
+    fn rigs_share_a_library() {
+        let mut library = rig(3, 2, 2).unwrap();
+        let second = add_rig(&mut library, 5, 4, 3).unwrap();
+        assert_eq!((library.skeletons().len(), library.skins().len(), library.clips().len()), (2, 2, 2));
+        assert_eq!(library.skeleton(second).joints().len(), 5);
+        assert_eq!(library.clips()[1].skeleton, second);
     }
 
     #[test]

@@ -33,7 +33,12 @@ impl GpuEngine {
     /// As [`Packing::new`] and [`GpuLibrary::new`].
     pub fn new(library: &Library, gpu: HeadlessGpu) -> Result<Self, Error> {
         let library = GpuLibrary::new(&gpu.device, Packing::new(library)?)?;
-        Ok(Self { gpu, library })
+        Ok(Self::with_library(gpu, library))
+    }
+
+    /// An engine for a library that is on this device already.
+    pub fn with_library(gpu: HeadlessGpu, library: GpuLibrary) -> Self {
+        Self { gpu, library }
     }
 
     /// The device.

@@ -14,6 +14,10 @@ use crate::pack::library::Packing;
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
 /// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::crowd::GpuCrowd)s share it.
+///
+/// Pipelines are compiled anew in each process, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes that one is made
+/// from, and so making one is `unsafe`, which this crate denies itself outside the CPU's kernels. Most drivers keep a cache
+/// of their own, in which a second start finds what the first compiled. `posse bench` says what a start takes.
 #[derive(Debug)]
 pub struct GpuLibrary {
     pub(super) packing: Packing,

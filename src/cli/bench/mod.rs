@@ -1,30 +1,34 @@
 //! `posse bench`: how fast the engines are here.
 
+mod baseline;
+mod cost;
 mod crowd;
 mod report;
+mod rig;
+mod text;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use posse::demo;
 use posse::error::Error;
 use posse::gpu::bandwidth::write_bandwidth;
-use posse::measure::Subject;
+use posse::measure::{Measurement, Subject};
 use posse::model::crowd::Crowd;
-use posse::model::id::ClipId;
-use posse::model::layer::{Layer, LayerTime};
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
-use posse::model::playback::Playback;
 use posse::model::ticks::Ticks;
 
+use self::baseline::Baseline;
+use self::cost::{Step, Table};
 use self::report::{Case, Report};
+use self::rig::{Rig, Size};
 use crate::cli::Outcome;
 use crate::cli::engine::{Choice, Engine};
-use crate::cli::output::{self, note};
+use crate::cli::output::{self, file_name, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::limit;
 use crate::cli::source::Source;
+use crate::cli::start_up::StartUp;
 
 /// The most joints of a case: instances times joints.
 const MOST_JOINTS: u64 = 1 << 28;
@@ -38,9 +42,24 @@ pub struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"]
+        conflicts_with_all = ["file", "table", "instances", "joints", "keys", "depth", "layers"]
     )]
     crowd: Option<PathBuf>,
+    /// Cost tables: what a joint costs as one size grows and the others stay.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "TABLE,TABLE",
+        value_delimiter = ',',
+        conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"]
+    )]
+    table: Vec<Table>,
+    /// Joints of each case of a cost table, of all instances together; those of table `instances` bring their own.
+    #[arg(long, value_name = "N", default_value_t = 640_000, requires = "table", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    table_joints: u32,
+    /// Gigabytes that a case of a cost table may take, roughly; one that would take more is left out.
+    #[arg(long, value_name = "GB", default_value_t = 2.0, requires = "table", value_parser = gigabytes)]
+    memory: f64,
     /// Sizes of the crowds.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u32).range(1..))]
     instances: Vec<u32>,
@@ -56,15 +75,31 @@ pub struct Args {
     /// Layers of each instance, blended with equal weights.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1], value_parser = clap::value_parser!(u32).range(1..=Crowd::MAX_LAYERS as i64))]
     layers: Vec<u32>,
-    /// The engines; `gpu` takes a software adapter where there is no other.
-    #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',', default_values_t = [Choice::Gpu, Choice::Cpu, Choice::Reference])]
+    /// The engines; `gpu` takes a software adapter where there is no other [default: gpu,cpu,reference; of tables gpu,cpu].
+    #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',')]
     engines: Vec<Choice>,
+    /// Threads of the CPU engine [default: one a core].
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<usize>,
     /// Seconds for each case and engine.
     #[arg(long, default_value_t = 0.5, value_parser = seconds)]
     seconds: f64,
+    /// What an earlier run printed as JSON: each case is compared with the same case of it, by ratio of throughput.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    fn engines(&self) -> &[Choice] {
+        match &self.engines[..] {
+            [] if self.table.is_empty() => &[Choice::Gpu, Choice::Cpu, Choice::Reference],
+            [] => &[Choice::Gpu, Choice::Cpu],
+            engines => engines,
+        }
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -74,99 +109,160 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=1024) => Ok(threads),
+        _ => Err("a number of threads from 1 to 1024 is needed".into()),
+    }
+}
+
+fn gigabytes(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(gigabytes) if (0.0..=1e6).contains(&gigabytes) => Ok(gigabytes),
+        _ => Err("a number of gigabytes from 0 to 1e6 is needed".into()),
+    }
+}
+
 /// Runs `posse bench`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
-    let report = match &args.crowd {
-        Some(file) => crowd::measure(args, file)?,
-        None => measure(args)?,
-    };
-    output::print(|out| if args.json { report.write_json(out) } else { report.write_table(out) })?;
+    let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
+    let mut report = Report { baseline, ..Report::default() };
+    match &args.crowd {
+        Some(file) => crowd::measure(args, file, &mut report)?,
+        None => measure(args, &mut report)?,
+    }
+    for remark in report.remarks() {
+        note(&format!("note: {remark}"));
+    }
+    output::print(|out| if args.json { report.write_json(out) } else { report.write_text(out) })?;
     Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed })
 }
 
 /// Times crowds of each size on each engine.
-fn measure(args: &Args) -> Result<Report, Error> {
-    let libraries = libraries(args)?;
-    for (library, joints) in &libraries {
-        for &instances in &args.instances {
-            limit("instances x joints of a case", u64::from(instances) * *joints as u64, MOST_JOINTS)?;
-        }
-        if library.clips().is_empty() {
-            return Err(Error::Usage("there is no clip to play; a file with animations is needed".into()));
-        }
+fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
+    let mut load = StartUp::of_program();
+    let rigs = rigs(args, &mut load, report)?;
+    if rigs.iter().any(|rig| rig.library.clips().is_empty()) {
+        return Err(Error::Usage("there is no clip to play; a file with animations is needed".into()));
     }
-    let mut report = Report::default();
-    let sizes = args.instances.iter().flat_map(|&instances| args.layers.iter().map(move |&layers| (instances, layers)));
-    let sizes: Vec<(u32, u32)> = sizes.collect();
-    let progress = Progress::new(libraries.len() * sizes.len() * args.engines.len(), "cases");
-    for &choice in &args.engines {
-        for (library, joints) in &libraries {
-            let Some(engine) = open(args, library, choice, &mut report)? else { break };
-            for &(instances, layers) in &sizes {
-                let crowd = crowd(library, instances, layers)?;
-                let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN };
-                let measured = engine.measure(&subject, Duration::from_secs_f64(args.seconds))?;
-                let keys = args.file.is_none().then_some(args.keys);
-                report.cases.push(Case::new(*joints, layers, keys, measured));
+    let cases: usize = rigs.iter().map(|rig| rig.crowds.len()).sum();
+    let progress = Progress::new(cases * args.engines().len(), "cases");
+    for &choice in args.engines() {
+        for Rig { library, crowds } in &rigs {
+            let first = rig::crowd(library, 1, 1)?;
+            let engine = match open(args, library, choice, (&load, &first), report) {
+                Ok(Some(engine)) => engine,
+                Ok(None) => break,
+                Err(error) => {
+                    // Whatever is too large of a rig is so for all its crowds.
+                    leave_out(report, crowds[0], error)?;
+                    continue;
+                }
+            };
+            for &(size, step) in crowds {
+                match time(args, &engine, library, size) {
+                    Ok(measured) => report.cases.push(Case { size, step, measured }),
+                    Err(error) => leave_out(report, (size, step), error)?,
+                }
                 progress.add(1);
             }
         }
     }
-    Ok(report)
+    Ok(())
 }
 
-/// An engine, whose bandwidth is measured where it is a GPU and that is not done; `None`, and a note, where there is no
-/// adapter for one of several.
+fn time(args: &Args, engine: &Engine, library: &Library, size: Size) -> Result<Measurement, Error> {
+    let crowd = rig::crowd(library, size.instances, size.layers)?;
+    let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN };
+    engine.measure(&subject, Duration::from_secs_f64(args.seconds))
+}
+
+/// Goes on without a case of a cost table that a device has no room for, and says so; elsewhere that is an error.
+fn leave_out(report: &mut Report, (size, step): (Size, Option<Step>), error: Error) -> Result<(), Error> {
+    match error {
+        Error::Limit { .. } | Error::Device(_) if step.is_some() => report.skip(format!("without {size}: {error}")),
+        error => return Err(error),
+    }
+    Ok(())
+}
+
+/// An engine, whose bandwidth is measured where it is a GPU and that is not done, and whose start-up is kept where it is
+/// the first of its kind; `None`, and a note, where there is no adapter for one of several.
 fn open<'a>(
     args: &Args,
     library: &'a Library,
     choice: Choice,
+    (load, first): (&StartUp, &Crowd),
     report: &mut Report,
 ) -> Result<Option<Engine<'a>>, Error> {
-    let engine = match Engine::open(library, choice) {
+    let mut start_up = load.clone();
+    let mut engine = match Engine::open_timed(library, choice, args.threads, &mut start_up) {
         Ok(engine) => engine,
         // One engine less is still a benchmark, unless it is all that was asked for.
-        Err(error @ Error::NoAdapter { .. }) if args.engines.len() > 1 => {
-            note(&format!("note: without the gpu engine: {error}"));
-            report.skipped.push(error.to_string());
+        Err(error @ Error::NoAdapter { .. }) if args.engines().len() > 1 => {
+            report.skip(format!("without the gpu engine: {error}"));
             return Ok(None);
         }
         Err(error) => return Err(error),
     };
+    let name = engine.evaluator().engine();
+    if report.start_ups.iter().all(|(engine, _)| *engine != name) {
+        start_up.step("first pose", || engine.evaluator().evaluate(first, Ticks::default(), Outputs::SKIN))?;
+        report.start_ups.push((name, start_up));
+    }
     if let (Engine::Gpu(engine), None) = (&engine, report.write_bandwidth) {
         report.write_bandwidth = Some(write_bandwidth(engine.gpu())?);
     }
     Ok(Some(engine))
 }
 
-/// What is played, each with the number of its joints.
-fn libraries(args: &Args) -> Result<Vec<(Library, usize)>, Error> {
-    if let Some(file) = &args.file {
-        let Source { library, skeleton, .. } = Source::gltf(file)?;
-        let joints = library.skeleton(skeleton).joints().len();
-        return Ok(vec![(library, joints)]);
-    }
-    let rig = |&joints: &u32| {
-        limit("joints of a rig", u64::from(joints), 1 << 20)?;
-        let joints = joints as usize;
-        Ok((demo::rig(joints, args.keys as usize, (args.depth as usize).min(joints))?, joints))
+/// What is played. Loading the first rig is a step of starting up.
+fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>, Error> {
+    let sizes = |size: Size| {
+        let of = move |&instances: &u32| {
+            args.layers.iter().map(move |&layers| (Size { instances: instances as usize, layers, ..size }, None))
+        };
+        args.instances.iter().flat_map(of)
     };
-    args.joints.iter().map(rig).collect()
+    let size = Size { instances: 0, skeletons: 1, joints: 0, keys: None, depth: None, layers: 0 };
+    if let Some(file) = &args.file {
+        let Source { library, skeleton, .. } = load.step("load", || Source::gltf(file))?;
+        report.file = Some(file_name(file));
+        let joints = library.skeleton(skeleton).joints().len();
+        let crowds: Vec<_> = sizes(Size { joints, ..size }).collect();
+        check_joints(&crowds)?;
+        return Ok(vec![Rig { library, crowds }]);
+    }
+    let cases: Vec<(Size, Option<Step>)> = if args.table.is_empty() {
+        let rig = |&joints: &u32| {
+            let depth = Some(args.depth.min(joints));
+            sizes(Size { joints: joints as usize, keys: Some(args.keys), depth, ..size })
+        };
+        args.joints.iter().flat_map(rig).collect()
+    } else {
+        let mut cases: Vec<_> = args.table.iter().flat_map(|table| table.cases(args.table_joints)).collect();
+        cases.retain(|(size, _)| {
+            let needed = size.bytes() as f64 / 1e9;
+            if needed > args.memory {
+                report.skip(format!("without {size}: it takes {needed:.2} GB, --memory allows {}", args.memory));
+            }
+            needed <= args.memory
+        });
+        cases
+    };
+    check_joints(&cases)?;
+    let mut rigs: Vec<Rig> = Vec::new();
+    for case @ (size, _) in cases {
+        match rigs.last_mut() {
+            Some(rig) if rig.crowds[0].0.is_same_rig(&size) => rig.crowds.push(case),
+            None => rigs.push(Rig { library: load.step("load", || size.library())?, crowds: vec![case] }),
+            Some(_) => rigs.push(Rig { library: size.library()?, crowds: vec![case] }),
+        }
+    }
+    Ok(rigs)
 }
 
-/// Instances that play all clips in turn, each layer at its own time.
-fn crowd(library: &Library, instances: u32, layers: u32) -> Result<Crowd, Error> {
-    let clips: Vec<ClipId> = library.clip_ids().collect();
-    let mut crowd = Crowd::new();
-    for instance in 0..instances as usize {
-        let skeleton = library.clip(clips[instance % clips.len()]).skeleton;
-        let layer = |layer: usize| {
-            let clip = clips[(instance + layer) % clips.len()];
-            // The golden ratio spreads any number of starts evenly over a minute.
-            let spread = (instance * layers as usize + layer) as f64 * 0.618_033_988_749_894_9;
-            Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks::from_seconds(-60.0 * spread.fract()), 1.0)))
-        };
-        crowd.push(skeleton, &(0..layers as usize).map(layer).collect::<Vec<_>>())?;
-    }
-    Ok(crowd)
+fn check_joints(cases: &[(Size, Option<Step>)]) -> Result<(), Error> {
+    let joints = |(size, _): &(Size, Option<Step>)| (size.instances as u64).saturating_mul(size.joints as u64);
+    limit("instances x joints of a case", cases.iter().map(joints).max().unwrap_or(0), MOST_JOINTS)
 }

@@ -1,68 +1,186 @@
-//! What `posse bench` prints.
+//! What `posse bench` found, and its JSON.
 
 use std::io::{self, Write};
 
 use posse::measure::{Measurement, Statistics};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use super::baseline::{Baseline, FORMAT, Key};
+use super::cost::Step;
+use super::rig::Size;
+use crate::cli::output::note;
+use crate::cli::start_up::StartUp;
 
 /// All that was measured.
 #[derive(Default)]
 pub struct Report {
+    /// The rig's file, where it has one.
+    pub file: Option<String>,
     /// The crowd file, where it is one that is timed.
     pub crowd: Option<String>,
+    /// The way to the first pose, by engine.
+    pub start_ups: Vec<(&'static str, StartUp)>,
     /// The cases, engine by engine.
     pub cases: Vec<Case>,
     /// Bytes a second that the GPU writes to its memory at best.
     pub write_bandwidth: Option<f64>,
-    /// Why an engine was left out.
+    /// What was left out, and why.
     pub skipped: Vec<String>,
+    /// An earlier run, to compare with.
+    pub baseline: Option<Baseline>,
 }
 
 /// A crowd on an engine.
 pub struct Case {
-    joints: usize,
-    layers: u32,
-    keys: Option<u32>,
-    measured: Measurement,
+    /// What was asked for; the reference poses a part.
+    pub size: Size,
+    /// The step of a cost table, where it is one.
+    pub step: Option<Step>,
+    /// What was found.
+    pub measured: Measurement,
 }
 
 impl Case {
-    /// A measured crowd of rigs of so many joints and layers, or at most so many; of generated ones, with so many keys a
-    /// track.
-    pub fn new(joints: usize, layers: u32, keys: Option<u32>, measured: Measurement) -> Self {
-        Self { joints, layers, keys, measured }
-    }
-
-    fn is_within(&self) -> bool {
+    /// Whether it is as right as it must be.
+    pub fn is_within(&self) -> bool {
         self.measured.check.as_ref().is_none_or(|check| check.is_within())
     }
 
-    fn bandwidth_share(&self, bandwidth: Option<f64>) -> Option<f64> {
-        (self.measured.engine == "gpu").then_some(self.measured.bytes_per_second() / bandwidth?)
+    /// Bytes of poses written a second; `None` for the reference, whose poses are not counted.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        (self.measured.bytes > 0).then(|| self.measured.bytes_per_second())
     }
 
-    fn json(&self, bandwidth: Option<f64>) -> Value {
-        let measured = &self.measured;
+    /// The share of a bandwidth that a GPU uses.
+    pub fn bandwidth_share(&self, bandwidth: Option<f64>) -> Option<f64> {
+        (self.measured.engine == "gpu").then_some(self.bytes_per_second()? / bandwidth?)
+    }
+}
+
+impl Report {
+    /// Notes, on stderr too, that something is left out.
+    pub fn skip(&mut self, what: String) {
+        note(&format!("note: {what}"));
+        self.skipped.push(what);
+    }
+
+    /// Whether every case is as right as it must be.
+    pub fn is_within(&self) -> bool {
+        self.cases.iter().all(Case::is_within)
+    }
+
+    /// What a joint of a cost table's case costs, in shares of what it costs at the table's base: by the medians, and by
+    /// the fastest frames, which other work on the machine disturbs least.
+    pub fn relative_cost(&self, case: &Case) -> Option<[f64; 2]> {
+        let step = case.step?;
+        let base = Step { value: step.table.base(), ..step };
+        let is_base = |other: &&Case| other.step == Some(base) && other.measured.engine == case.measured.engine;
+        let base = self.cases.iter().find(is_base)?;
+        let costs = |measured: &Measurement| {
+            let Statistics { median, p5, .. } = measured.device.unwrap_or(measured.wall);
+            [median, p5].map(|seconds| seconds / measured.joints as f64)
+        };
+        let ([median, p5], [base_median, base_p5]) = (costs(&case.measured), costs(&base.measured));
+        Some([median / base_median, p5 / base_p5])
+    }
+
+    /// The throughput of a case in shares of what it was in the earlier run.
+    pub fn baseline_ratio(&self, case: &Case) -> Option<f64> {
+        let earlier = self.baseline.as_ref()?.find(&self.key(case))?;
+        Some(case.measured.joints_per_second() / earlier.joints_per_second)
+    }
+
+    /// What to know before comparing with the earlier run: cases that only one of the two has, and other adapters.
+    pub fn remarks(&self) -> Vec<String> {
+        let Some(baseline) = &self.baseline else { return Vec::new() };
+        let mut remarks = Vec::new();
+        let mut say = |remark: String| {
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        };
+        for case in &self.cases {
+            let Measurement { engine, adapter, .. } = &case.measured;
+            match baseline.find(&self.key(case)) {
+                None => say(format!("not in {}: {}", baseline.name, self.key(case))),
+                Some(earlier) if earlier.adapter != *adapter => {
+                    say(format!("{engine} is {adapter}, in {} it was {}", baseline.name, earlier.adapter));
+                }
+                Some(_) => {}
+            }
+        }
+        for key in baseline.cases.iter().map(|case| baseline.key(case)) {
+            if self.cases.iter().all(|case| self.key(case) != key) {
+                say(format!("only in {}: {key}", baseline.name));
+            }
+        }
+        remarks
+    }
+
+    fn key<'a>(&'a self, case: &'a Case) -> Key<'a> {
+        let (file, crowd) = (self.file.as_deref(), self.crowd.as_deref());
+        Key { engine: case.measured.engine, file, crowd, size: case.size }
+    }
+
+    /// For machines.
+    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        let start_ups = self.start_ups.iter().map(|(engine, start_up)| (engine.to_string(), start_up_json(start_up)));
+        let report = json!({
+            "format": FORMAT,
+            "posse": env!("CARGO_PKG_VERSION"),
+            "file": self.file,
+            "crowd": self.crowd,
+            "start_up_ms": start_ups.collect::<Map<_, _>>(),
+            "write_bandwidth_bytes_per_second": self.write_bandwidth,
+            "skipped": self.skipped,
+            "baseline": self.baseline.as_ref().map(|baseline| json!({
+                "file": baseline.name,
+                "remarks": self.remarks(),
+            })),
+            "cases": self.cases.iter().map(|case| self.case_json(case)).collect::<Vec<_>>(),
+        });
+        serde_json::to_writer_pretty(&mut *out, &report)?;
+        writeln!(out)
+    }
+
+    fn case_json(&self, case: &Case) -> Value {
+        let Case { size, step, measured } = case;
         let worst = measured.check.as_ref().map(|check| {
             let shares = check.quantities().into_iter().filter_map(|(_, worst)| worst).map(|worst| worst.share());
             shares.fold(0.0, f64::max)
         });
-        json!({
+        let mut value = json!({
             "engine": measured.engine,
             "adapter": measured.adapter,
-            "instances": measured.instances,
-            "joints": self.joints,
-            "layers": self.layers,
-            "keys": self.keys,
+            "instances": size.instances,
+            "skeletons": size.skeletons,
+            "joints": size.joints,
+            "layers": size.layers,
+            "keys": size.keys,
+            "depth": size.depth,
             "outputs": ["skin"],
+            "instances_posed": measured.instances,
+            "joints_posed": measured.joints,
             "joints_per_second": measured.joints_per_second(),
             "wall_ms": milliseconds(&measured.wall),
             "gpu_ms": measured.device.as_ref().map(milliseconds),
-            "bytes_written": measured.bytes,
-            "bandwidth_share": self.bandwidth_share(bandwidth),
+            "bytes_written": (measured.bytes > 0).then_some(measured.bytes),
+            "bytes_per_second": case.bytes_per_second(),
+            "bandwidth_share": case.bandwidth_share(self.write_bandwidth),
             "within_contract": measured.check.as_ref().map(|check| check.is_within()),
             "worst_share_of_contract": worst,
-        })
+        });
+        if let Some(step) = step {
+            value["table"] = json!(step.table.name());
+            let [median, p5] = self.relative_cost(case).map_or([None; 2], |costs| costs.map(Some));
+            value["relative_cost"] = json!(median);
+            value["relative_cost_of_p5"] = json!(p5);
+            value["relative_cost_at_most"] = json!(step.at_most());
+        }
+        if self.baseline.is_some() {
+            value["baseline_ratio"] = json!(self.baseline_ratio(case));
+        }
+        value
     }
 }
 
@@ -75,72 +193,7 @@ fn milliseconds(statistics: &Statistics) -> Value {
     })
 }
 
-impl Report {
-    /// Whether every case is as right as it must be.
-    pub fn is_within(&self) -> bool {
-        self.cases.iter().all(Case::is_within)
-    }
-
-    /// For machines.
-    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        let cases: Vec<Value> = self.cases.iter().map(|case| case.json(self.write_bandwidth)).collect();
-        let report = json!({
-            "posse": env!("CARGO_PKG_VERSION"),
-            "crowd": self.crowd,
-            "write_bandwidth_bytes_per_second": self.write_bandwidth,
-            "skipped": self.skipped,
-            "cases": cases,
-        });
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)
-    }
-
-    /// For people.
-    pub fn write_table(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut adapters: Vec<(&str, &str)> = Vec::new();
-        for case in &self.cases {
-            let adapter = (case.measured.engine, case.measured.adapter.as_str());
-            if !adapters.contains(&adapter) {
-                adapters.push(adapter);
-            }
-        }
-        for (engine, adapter) in adapters {
-            writeln!(out, "{engine:<10} {adapter}")?;
-        }
-        if let Some(bandwidth) = self.write_bandwidth {
-            writeln!(out, "{:<10} writes {:.1} GB/s at best", "gpu", bandwidth / 1e9)?;
-        }
-        writeln!(
-            out,
-            "\n{:<10} {:>9} {:>7} {:>7} {:>11} {:>10} {:>10} {:>10} {:>7}  check",
-            "engine", "instances", "joints", "layers", "Mjoints/s", "ms", "p5", "p95", "of peak"
-        )?;
-        for case in &self.cases {
-            let time = case.measured.device.unwrap_or(case.measured.wall);
-            let share = case.bandwidth_share(self.write_bandwidth);
-            let share = share.map_or("-".into(), |share| format!("{:.0} %", 100.0 * share));
-            let check = match &case.measured.check {
-                None => "is the check",
-                Some(check) if check.is_within() => "ok",
-                Some(_) => "BEYOND THE CONTRACT",
-            };
-            writeln!(
-                out,
-                "{:<10} {:>9} {:>7} {:>7} {:>11.2} {:>10.3} {:>10.3} {:>10.3} {:>7}  {check}",
-                case.measured.engine,
-                case.measured.instances,
-                case.joints,
-                case.layers,
-                case.measured.joints_per_second() / 1e6,
-                1e3 * time.median,
-                1e3 * time.p5,
-                1e3 * time.p95,
-                share
-            )?;
-        }
-        if let Some(crowd) = &self.crowd {
-            writeln!(out, "\n{crowd}: joints and layers are the most that an instance has")?;
-        }
-        writeln!(out, "\nskin matrices, 48 bytes a joint; the GPU's own clock where it has one, without reading back")
-    }
+fn start_up_json(start_up: &StartUp) -> Value {
+    let steps = start_up.steps.iter().map(|(name, seconds)| (name.replace(' ', "_"), json!(1e3 * seconds)));
+    steps.chain([("total".to_owned(), json!(1e3 * start_up.seconds()))]).collect::<Map<_, _>>().into()
 }

@@ -1,0 +1,139 @@
+//! What `posse bench` prints for people.
+
+use std::io::{self, Write};
+
+use super::cost::Table;
+use super::report::{Case, Report};
+
+/// A column's name and what a case has there; a column in which no case has anything is left out.
+type Cell = (&'static str, Option<String>);
+
+impl Report {
+    /// Adapters, start-up, a table of the cases, and one for each cost table.
+    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut adapters: Vec<(&str, &str)> = Vec::new();
+        for case in &self.cases {
+            let adapter = (case.measured.engine, case.measured.adapter.as_str());
+            if !adapters.contains(&adapter) {
+                adapters.push(adapter);
+            }
+        }
+        for (engine, adapter) in adapters {
+            writeln!(out, "{engine:<10} {adapter}")?;
+        }
+        if let Some(bandwidth) = self.write_bandwidth {
+            writeln!(out, "{:<10} writes {:.1} GB/s at best", "gpu", bandwidth / 1e9)?;
+        }
+        for (engine, start_up) in &self.start_ups {
+            let steps: Vec<String> =
+                start_up.steps.iter().map(|(name, seconds)| format!("{name} {:.1}", 1e3 * seconds)).collect();
+            writeln!(out, "{engine:<10} starts in {:.1} ms: {}", 1e3 * start_up.seconds(), steps.join(", "))?;
+        }
+        let mut tables: Vec<Option<Table>> = Vec::new();
+        for table in self.cases.iter().map(|case| case.step.map(|step| step.table)) {
+            if !tables.contains(&table) {
+                tables.push(table);
+            }
+        }
+        for table in tables {
+            writeln!(out)?;
+            if let Some(table) = table {
+                writeln!(out, "{}: what a joint costs, in shares of what it costs at {}", table.name(), table.base())?;
+            }
+            let cases = self.cases.iter().filter(|case| case.step.map(|step| step.table) == table);
+            write_table(out, &cases.map(|case| self.cells(case)).collect::<Vec<_>>())?;
+        }
+        if let Some(crowd) = &self.crowd {
+            writeln!(out, "\n{crowd}: joints and layers are the most that an instance has")?;
+        }
+        writeln!(out, "\nskin matrices, 48 bytes a joint; the GPU's own clock where it has one, without reading back")?;
+        if let Some(part) = self.cases.iter().find(|case| case.measured.instances < case.size.instances) {
+            writeln!(out, "the {} poses at most {} instances", part.measured.engine, part.measured.instances)?;
+        }
+        Ok(())
+    }
+
+    fn cells(&self, case: &Case) -> Vec<Cell> {
+        let (size, measured) = (&case.size, &case.measured);
+        let time = measured.device.unwrap_or(measured.wall);
+        let table = |table: Table| case.step.is_some_and(|step| step.table == table);
+        let cost = self.relative_cost(case);
+        let at_most = case.step.and_then(|step| step.at_most());
+        let exceeded = cost.zip(at_most).is_some_and(|([cost, _], at_most)| cost > at_most);
+        let check = match &measured.check {
+            None => "is the check",
+            Some(check) if check.is_within() => "ok",
+            Some(_) => "BEYOND THE CONTRACT",
+        };
+        vec![
+            ("engine", Some(measured.engine.into())),
+            ("instances", Some(size.instances.to_string())),
+            ("skeletons", (size.skeletons > 1 || table(Table::Skeletons)).then(|| size.skeletons.to_string())),
+            ("joints", Some(size.joints.to_string())),
+            ("keys", table(Table::Keys).then(|| size.keys.unwrap_or(0).to_string())),
+            ("depth", table(Table::Depth).then(|| size.depth.unwrap_or(0).to_string())),
+            ("layers", Some(size.layers.to_string())),
+            ("Mjoints/s", Some(format!("{:.2}", measured.joints_per_second() / 1e6))),
+            ("ms", Some(format!("{:.3}", 1e3 * time.median))),
+            ("p5", Some(format!("{:.3}", 1e3 * time.p5))),
+            ("p95", Some(format!("{:.3}", 1e3 * time.p95))),
+            ("GB/s", case.bytes_per_second().map(|bytes| format!("{:.2}", bytes / 1e9))),
+            ("of peak", case.bandwidth_share(self.write_bandwidth).map(|share| format!("{:.0} %", 100.0 * share))),
+            ("cost", cost.map(|[median, _]| format!("{median:.2}"))),
+            ("of p5", cost.map(|[_, p5]| format!("{p5:.2}"))),
+            ("at most", at_most.map(|most| format!("{most:.2}{}", if exceeded { ", EXCEEDED" } else { "" }))),
+            ("x baseline", self.baseline_ratio(case).map(|ratio| format!("{ratio:.2}"))),
+            ("check", Some(check.into())),
+        ]
+    }
+}
+
+/// Writes rows of the same columns, numbers to the right, the first and the last column to the left.
+fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
+    let Some(first) = rows.first() else { return Ok(()) };
+    let names = first.iter().map(|(name, _)| *name);
+    let used: Vec<usize> = (0..first.len()).filter(|&column| rows.iter().any(|row| row[column].1.is_some())).collect();
+    let text = |row: &'_ [Cell], column: usize| row[column].1.clone().unwrap_or_else(|| "-".into());
+    let width = |&column: &usize| {
+        let cells = rows.iter().map(|row| text(row, column).len());
+        cells.chain([first[column].0.len()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = used.iter().map(width).collect();
+    let headings = names.map(|name| (name, Some(name.to_owned()))).collect();
+    for row in [&headings].into_iter().chain(rows) {
+        let mut line = String::new();
+        for (place, (&column, &width)) in used.iter().zip(&widths).enumerate() {
+            let cell = text(row, column);
+            if place == 0 {
+                line += &format!("{cell:<width$}");
+            } else if place + 1 == used.len() {
+                line += &format!("  {cell}");
+            } else {
+                line += &format!("  {cell:>width$}");
+            }
+        }
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_they_must_be_and_empty_ones_are_left_out() {
+        let row = |engine: &str, size: Option<&str>, check: &str| -> Vec<Cell> {
+            vec![
+                ("engine", Some(engine.into())),
+                ("joints", size.map(Into::into)),
+                ("keys", None),
+                ("check", Some(check.into())),
+            ]
+        };
+        let mut out = Vec::new();
+        write_table(&mut out, &[row("cpu", Some("1234567"), "ok"), row("reference", None, "is the check")]).unwrap();
+        let expected = "engine      joints  check\ncpu        1234567  ok\nreference        -  is the check\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}
