@@ -41,6 +41,8 @@ mod hand_worked;
 mod import;
 /// Interpolation of one's own, in Rust and in WGSL.
 mod interpolators;
+/// Crowds larger than the caches, on the CPU engine.
+mod large_crowds;
 /// Layers over one another, by hand, on every engine.
 mod layers;
 /// `posse demo` and `posse bench`, with every engine.

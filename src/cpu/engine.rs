@@ -26,6 +26,9 @@ use crate::pack::record;
 /// Instances that a thread takes at a time: enough to make taking them cheap, few enough to share them out evenly.
 const BLOCK: usize = 64;
 
+/// Bytes of skin matrices that caches do not keep until somebody reads them.
+const LARGER_THAN_CACHES: usize = 8 << 20;
+
 /// Joints, of each layer, below which starting a thread takes longer than posing them.
 const JOINTS_WORTH_A_THREAD: usize = 16_384;
 
@@ -172,6 +175,7 @@ impl CpuEngine {
                 packing: &self.packing,
                 skeleton: &self.packing.skeletons[group.skeleton.index()],
                 plans: &self.plans,
+                past_caches: size_of_val(group.numbers.skin.as_slice()) > LARGER_THAN_CACHES,
             };
             let layout = group.layout;
             let count = packed.layer_count;
@@ -230,6 +234,7 @@ impl<'a, Blocks: Iterator<Item = (&'a [record::Layer], Place<'a>)>> Kernel for P
                 }
             }
         }
+        L::fence();
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Source<'a> {
     pub skeleton: &'a PackedSkeleton,
     /// By the places of the clips' records, in order.
     pub plans: &'a [(u32, Plan)],
+    /// Whether skin matrices are written past the caches.
+    pub past_caches: bool,
 }
 
 /// Memory that one instance after the other uses.
@@ -138,5 +140,5 @@ pub fn finish<L: Lanes>(source: Source, layout: &Layout, scratch: &mut Scratch, 
         *to = *model.rows();
     }
     let skin_joints = &words[skeleton.skin_joints as usize..];
-    matrices::skin::<L>(skin_joints, &values[skeleton.inverse_binds as usize..], models, to.skin);
+    matrices::skin::<L>(skin_joints, &values[skeleton.inverse_binds as usize..], models, source.past_caches, to.skin);
 }

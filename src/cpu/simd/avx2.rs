@@ -209,4 +209,23 @@ impl Lanes for Avx2 {
             _mm_storeu_ps(to[8..].as_mut_ptr(), lower);
         }
     }
+
+    #[inline(always)]
+    fn store_rows_past_caches((upper, lower): (__m256, __m128), to: &mut [f32; NUMBERS]) {
+        if !to.as_ptr().addr().is_multiple_of(16) {
+            return Self::store_rows((upper, lower), to);
+        }
+        // SAFETY: see above: three times 4 numbers, each on a multiple of 16 bytes.
+        unsafe {
+            _mm_stream_ps(to.as_mut_ptr(), _mm256_castps256_ps128(upper));
+            _mm_stream_ps(to[4..].as_mut_ptr(), _mm256_extractf128_ps::<1>(upper));
+            _mm_stream_ps(to[8..].as_mut_ptr(), lower);
+        }
+    }
+
+    #[inline(always)]
+    fn fence() {
+        // SAFETY: see above.
+        unsafe { _mm_sfence() }
+    }
 }

@@ -199,4 +199,23 @@ impl Lanes for Avx512 {
             _mm_storeu_ps(to[8..].as_mut_ptr(), _mm512_extractf32x4_ps::<2>(product));
         }
     }
+
+    #[inline(always)]
+    fn store_rows_past_caches(product: __m512, to: &mut [f32; NUMBERS]) {
+        if !to.as_ptr().addr().is_multiple_of(16) {
+            return Self::store_rows(product, to);
+        }
+        // SAFETY: see above: three times 4 numbers, each on a multiple of 16 bytes.
+        unsafe {
+            _mm_stream_ps(to.as_mut_ptr(), _mm512_castps512_ps128(product));
+            _mm_stream_ps(to[4..].as_mut_ptr(), _mm512_extractf32x4_ps::<1>(product));
+            _mm_stream_ps(to[8..].as_mut_ptr(), _mm512_extractf32x4_ps::<2>(product));
+        }
+    }
+
+    #[inline(always)]
+    fn fence() {
+        // SAFETY: see above.
+        unsafe { _mm_sfence() }
+    }
 }

@@ -94,6 +94,17 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// Writes a product's three rows.
     fn store_rows(product: Self::Product, to: &mut [f32; NUMBERS]);
 
+    /// Writes a product's three rows past the caches, where the instruction set can and they lie on a multiple of 16 bytes:
+    /// for results that are larger than the caches anyway. [`fence`](Self::fence) comes before anybody else reads them.
+    #[inline(always)]
+    fn store_rows_past_caches(product: Self::Product, to: &mut [f32; NUMBERS]) {
+        Self::store_rows(product, to);
+    }
+
+    /// What was written past the caches is seen by whoever reads it from now on.
+    #[inline(always)]
+    fn fence() {}
+
     /// The block that a slice begins with.
     #[inline(always)]
     fn load_block(from: &[Vec4]) -> [Self; 4] {
