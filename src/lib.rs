@@ -39,6 +39,10 @@
 //!   motion and events have kernels of their own, run where they are wanted.
 //! * Where a list on the GPU says who is seen, the pose kernels are the same: they find their instance in what is due. Those
 //!   of few joints stand, for the others, in the clip without tracks, level by level, so that whole waves have nothing to sample.
+//! * Kernels are compiled without what the library does not use: a branch never taken costs registers, and a software renderer
+//!   takes both ways.
+//! * The CPU engine's kernels are written once, over a register type, and compiled for each instruction set ([`cpu::simd`]); it
+//!   reads the same packing as the GPU, in which neighbouring joints' keys are neighbours.
 //! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
 //! * The events that a step of the clock reaches are all there are, each with its tick, however long the step: what lies in
 //!   every pass is counted, not walked. [`player`] fires as Cocos Creator does, which goes through an end but once a frame.

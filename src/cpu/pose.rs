@@ -2,14 +2,15 @@
 
 use glam::Vec4;
 
+use crate::cpu::hierarchy::{self, Locals};
 use crate::cpu::joints::{self, Parts};
-use crate::cpu::matrices::{self, Locals};
 use crate::cpu::mixer::Mixer;
 use crate::cpu::phase::{self, Time};
 use crate::cpu::plan::Plan;
 use crate::cpu::sampler::Sampler;
 use crate::cpu::search::{self, Span};
 use crate::cpu::simd::{Lanes, Matrix};
+use crate::cpu::skin;
 use crate::pack::library::{PackedSkeleton, Packing};
 use crate::pack::outputs::{Layout, NUMBERS};
 use crate::pack::record::{Clip, Layer, NONE, Timeline};
@@ -124,7 +125,7 @@ pub fn finish<L: Lanes>(source: Source, layout: &Layout, scratch: &mut Scratch, 
     if layout.model == 0 && layout.skin == 0 {
         return;
     }
-    matrices::compose::<L>(parts, joints, locals);
+    hierarchy::compose::<L>(parts, joints, locals);
     let (words, values) = (&source.packing.arrays.words, &source.packing.arrays.values);
     if skeleton.matrices != NONE {
         for (joint, &matrix) in words[skeleton.matrices as usize..][..joints].iter().enumerate() {
@@ -135,10 +136,10 @@ pub fn finish<L: Lanes>(source: Source, layout: &Layout, scratch: &mut Scratch, 
             }
         }
     }
-    matrices::walk::<L>(&source.skeleton.parents, locals, models);
+    hierarchy::walk::<L>(&source.skeleton.parents, locals, models);
     for (to, model) in to.model.as_chunks_mut::<NUMBERS>().0.iter_mut().zip(models.iter()) {
         *to = *model.rows();
     }
     let skin_joints = &words[skeleton.skin_joints as usize..];
-    matrices::skin::<L>(skin_joints, &values[skeleton.inverse_binds as usize..], models, source.past_caches, to.skin);
+    skin::matrices::<L>(skin_joints, &values[skeleton.inverse_binds as usize..], models, source.past_caches, to.skin);
 }

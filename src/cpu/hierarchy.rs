@@ -1,10 +1,9 @@
-//! From local transforms to model and skin matrices, a block of joints or a joint at a time.
+//! Local transforms to model matrices.
 
 use glam::Vec4;
 
 use crate::cpu::joints::Parts;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Matrix};
-use crate::pack::outputs::NUMBERS;
 
 /// Local matrices: the first rows of all joints, the second, the third, each with room for a block more.
 #[derive(Debug, Clone, Default)]
@@ -55,20 +54,6 @@ pub fn walk<L: Lanes>(parents: &[Option<usize>], locals: &Locals, models: &mut [
         match parent {
             Some(parent) => L::store_matrix(L::product(&before[*parent], &rows), &mut from_here[0]),
             None => from_here[0] = Matrix::new(rows),
-        }
-    }
-}
-
-/// Model matrices times inverse bind matrices, written past the caches or not.
-#[inline(always)]
-pub fn skin<L: Lanes>(joints: &[u32], inverse_binds: &[Vec4], models: &[Matrix], past_caches: bool, to: &mut [f32]) {
-    let to = to.as_chunks_mut::<NUMBERS>().0;
-    for ((to, &joint), inverse_bind) in to.iter_mut().zip(joints).zip(inverse_binds.as_chunks::<3>().0) {
-        let product = L::product(&models[joint as usize], inverse_bind);
-        if past_caches {
-            L::store_rows_past_caches(product, to);
-        } else {
-            L::store_rows(product, to);
         }
     }
 }
