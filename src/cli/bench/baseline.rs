@@ -6,7 +6,7 @@ use std::{fmt, fs};
 use posse::error::Error;
 use serde::Deserialize;
 
-use super::rig::Size;
+use super::size::Size;
 use crate::cli::output::file_name;
 
 /// The version of the JSON that `posse bench` prints, raised where what a name stands for changes.

@@ -1,6 +1,6 @@
 //! Cost tables: what a joint costs as one size grows and the others stay.
 
-use super::rig::Size;
+use super::size::Size;
 
 /// What grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -10,7 +10,7 @@ use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 
 use super::report::{Case, Report};
-use super::rig::Size;
+use super::size::Size;
 use super::{Args, MOST_JOINTS, open};
 use crate::cli::crowd;
 use crate::cli::output::file_name;

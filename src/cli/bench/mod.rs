@@ -5,6 +5,7 @@ mod cost;
 mod crowd;
 mod report;
 mod rig;
+mod size;
 mod text;
 
 use std::path::PathBuf;
@@ -21,7 +22,8 @@ use posse::model::ticks::Ticks;
 use self::baseline::Baseline;
 use self::cost::{Step, Table};
 use self::report::{Case, Report};
-use self::rig::{Rig, Size};
+use self::rig::Rig;
+use self::size::Size;
 use crate::cli::Outcome;
 use crate::cli::engine::{Choice, Engine};
 use crate::cli::output::{self, file_name, note};

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::baseline::{Baseline, FORMAT, Key};
 use super::cost::Step;
-use super::rig::Size;
+use super::size::Size;
 use crate::cli::output::note;
 use crate::cli::start_up::StartUp;
 

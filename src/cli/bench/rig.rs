@@ -1,8 +1,5 @@
 //! What `posse bench` plays: a file's rig, or generated ones, in crowds of some sizes.
 
-use std::fmt;
-
-use posse::demo;
 use posse::error::Error;
 use posse::model::crowd::Crowd;
 use posse::model::id::{ClipId, SkeletonId};
@@ -12,67 +9,7 @@ use posse::model::playback::Playback;
 use posse::model::ticks::Ticks;
 
 use super::cost::Step;
-use crate::cli::question::limit;
-
-/// The most joints of a generated rig.
-const MOST_JOINTS: u64 = 1 << 20;
-
-/// What makes a case comparable with another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    /// Instances of the crowd.
-    pub instances: usize,
-    /// Skeletons among them.
-    pub skeletons: u32,
-    /// Joints of the largest.
-    pub joints: usize,
-    /// Keys a track, of generated rigs.
-    pub keys: Option<u32>,
-    /// Levels of the hierarchy, of generated rigs.
-    pub depth: Option<u32>,
-    /// Layers of each instance, or the most that one has.
-    pub layers: u32,
-}
-
-impl Size {
-    /// Whether both play the same rigs, in whatever crowds.
-    pub fn is_same_rig(&self, other: &Self) -> bool {
-        Self { instances: 0, layers: 0, ..*self } == Self { instances: 0, layers: 0, ..*other }
-    }
-
-    /// The generated rigs: of several, each has a joint less than the one before.
-    pub fn library(&self) -> Result<Library, Error> {
-        limit("joints of a rig", self.joints as u64, MOST_JOINTS)?;
-        let mut library = Library::new();
-        for fewer in 0..self.skeletons as usize {
-            let joints = self.joints.saturating_sub(fewer).max(1);
-            let depth = self.depth.map_or(1, |depth| depth as usize).min(joints);
-            demo::add_rig(&mut library, joints, self.keys.unwrap_or(1) as usize, depth)?;
-        }
-        Ok(library)
-    }
-
-    /// About how many bytes of memory a case takes at the most.
-    pub fn bytes(&self) -> u64 {
-        // Ten `f64` of a joint's key in the model, three vectors of `f32` in the packing, and once more on the device.
-        let keys = 176 * u64::from(self.keys.unwrap_or(1)) * self.joints as u64 * u64::from(self.skeletons);
-        // A skin matrix a joint; what an instance and its layers are in the model, packed, and on the device.
-        let instance = 48 * self.joints as u64 + 100 + 400 * u64::from(self.layers);
-        keys.saturating_add(instance.saturating_mul(self.instances as u64))
-    }
-}
-
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { instances, skeletons, joints, keys, depth, layers } = self;
-        write!(f, "{instances} instances of {joints} joints, layers {layers}")?;
-        if *skeletons > 1 {
-            write!(f, ", skeletons {skeletons}")?;
-        }
-        let generated = [("keys", keys), ("depth", depth)];
-        generated.iter().try_for_each(|(name, size)| size.map_or(Ok(()), |size| write!(f, ", {name} {size}")))
-    }
-}
+use super::size::Size;
 
 /// A library and the crowds of it that are timed.
 pub struct Rig {
@@ -117,18 +54,5 @@ mod tests {
         let skeletons: Vec<usize> = (0..crowd.len()).map(|instance| crowd.skeleton(instance).index()).collect();
         assert_eq!(skeletons, [0, 1, 2, 0, 1, 2]);
         assert!((0..crowd.len()).all(|instance| crowd.layers(instance).len() == 2));
-    }
-
-    #[test]
-    fn memory_is_at_least_that_of_what_is_written() {
-        let million = Size { instances: 1_000_000, joints: 16, ..SIZE };
-        assert!((768_000_000..2_000_000_000).contains(&million.bytes()), "{}", million.bytes());
-        assert_eq!(Size { instances: usize::MAX, ..SIZE }.bytes(), u64::MAX);
-    }
-
-    #[test]
-    fn the_same_rig_is_played_by_crowds_of_any_size() {
-        assert!(SIZE.is_same_rig(&Size { instances: 1, layers: 1, ..SIZE }));
-        assert!(!SIZE.is_same_rig(&Size { keys: Some(5), ..SIZE }));
     }
 }
