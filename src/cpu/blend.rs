@@ -43,7 +43,7 @@ pub fn over_rotation(below: Vec4, share: &Share) -> Vec4 {
     if share.mode == LAYER_OVERRIDE {
         return nlerp(below, share.value, share.weight.min(1.0));
     }
-    let delta = quat::multiply(share.reference * Vec4::new(-1.0, -1.0, -1.0, 1.0), share.value);
+    let delta = quat::multiply(quat::conjugate(share.reference), share.value);
     quat::normalize(quat::multiply(below, nlerp(Vec4::W, delta, share.weight)), below)
 }
 
@@ -65,16 +65,14 @@ pub fn rotation(rest: Vec4, shares: &[Share]) -> Vec4 {
     let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
     let mut mean = rest;
     if let Some(first) = blended().next().map(|share| share.value) {
-        let near = |rotation: Vec4| if first.dot(rotation) < 0.0 { -rotation } else { rotation };
         let sum: f32 = blended().map(|share| share.weight).sum();
-        let mixed: Vec4 = blended().map(|share| share.weight * near(share.value)).sum();
-        mean = quat::normalize(mixed + (LEAST - sum).max(0.0) * near(rest), first);
+        let mixed: Vec4 = blended().map(|share| share.weight * quat::toward(share.value, first)).sum();
+        mean = quat::normalize(mixed + (LEAST - sum).max(0.0) * quat::toward(rest, first), first);
     }
     shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, over_rotation)
 }
 
 /// From one rotation to another, the shorter way, along the chord.
 fn nlerp(from: Vec4, to: Vec4, weight: f32) -> Vec4 {
-    let to = if from.dot(to) < 0.0 { -to } else { to };
-    quat::normalize((1.0 - weight) * from + weight * to, from)
+    quat::normalize((1.0 - weight) * from + weight * quat::toward(to, from), from)
 }

@@ -127,8 +127,8 @@ impl CpuEngine {
         group.numbers.pose(&self.packing.skeletons[group.skeleton.index()], &group.layout, place, outputs)
     }
 
-    /// The pose of one instance of a crowd at a tick or the end of a step, whoever poses the others: for what hangs on a joint, or for a game's
-    /// rules, beside a crowd that is on the GPU.
+    /// The pose of one instance of a crowd at a tick or the end of a step, whoever poses the others: for what hangs on a
+    /// joint, or for a game's rules, beside a crowd that is on the GPU.
     ///
     /// # Errors
     /// [`Error::Instance`] where there is no such instance, or it does not fit the library.

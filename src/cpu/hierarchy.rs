@@ -3,22 +3,11 @@
 use glam::Vec4;
 
 use crate::cpu::joints::Parts;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Matrix};
+use crate::cpu::simd::{Lanes, Matrix};
 
-/// Local matrices: the first rows of all joints, the second, the third, each with room for a block more.
-#[derive(Debug, Clone, Default)]
-pub struct Locals(pub [Vec<Vec4>; 3]);
-
-impl Locals {
-    /// Makes room for so many joints.
-    pub fn resize(&mut self, joints: usize) {
-        self.0.iter_mut().for_each(|rows| rows.resize(joints + LARGEST_BLOCK, Vec4::ZERO));
-    }
-}
-
-/// `T R S` of all joints: scales, then rotates by a unit quaternion, then translates.
+/// `T R S` of all joints, by rows: scales, then rotates by a unit quaternion, then translates.
 #[inline(always)]
-pub fn compose<L: Lanes>(parts: &Parts, joints: usize, to: &mut Locals) {
+pub fn compose<L: Lanes>(parts: &Parts, joints: usize, to: &mut Parts) {
     let [translations, rotations, scales] = &parts.0;
     let [first, second, third] = &mut to.0;
     for joint in (0..joints).step_by(L::BLOCK) {
@@ -46,7 +35,7 @@ fn store_scaled<L: Lanes>(row: [L; 4], scale: [L; 4], to: &mut [Vec4]) {
 
 /// Model matrices of local ones. Parents come before children, so that one pass is enough.
 #[inline(always)]
-pub fn walk<L: Lanes>(parents: &[Option<usize>], locals: &Locals, models: &mut [Matrix]) {
+pub fn walk<L: Lanes>(parents: &[Option<usize>], locals: &Parts, models: &mut [Matrix]) {
     let [first, second, third] = &locals.0;
     for (joint, parent) in parents.iter().enumerate() {
         let (before, from_here) = models.split_at_mut(joint);

@@ -7,7 +7,7 @@ use crate::cpu::sampler::Sampler;
 use crate::cpu::search::Span;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 
-/// Translations, rotations and scales of all joints, each with room for a block more.
+/// Translations, rotations and scales of all joints, or the three rows of their matrices, each with room for a block more.
 #[derive(Debug, Clone, Default)]
 pub struct Parts(pub [Vec<Vec4>; 3]);
 

@@ -82,7 +82,7 @@ impl Mixer {
                         if weights[joint].x == 0.0 {
                             *first = value;
                         }
-                        value = toward(value, *first);
+                        value = quat::toward(value, *first);
                     }
                     values[joint] += weight * value;
                     weights[joint] += weight;
@@ -145,9 +145,4 @@ impl Mixer {
     pub fn swap(&mut self, parts: &mut Parts) {
         std::mem::swap(&mut self.values, parts);
     }
-}
-
-#[inline(always)]
-fn toward(value: Vec4, first: Vec4) -> Vec4 {
-    if value.dot(first) < 0.0 { -value } else { value }
 }

@@ -6,7 +6,9 @@ use glam::Vec4;
 
 use crate::cpu::simd::LARGEST_BLOCK;
 use crate::pack::library::Packing;
-use crate::pack::record::{Channel, Clip, MODE_BITS, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, Skeleton};
+use crate::pack::record::{
+    Channel, Clip, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, Skeleton, mode_of, timeline_of,
+};
 
 /// The runs of a clip's translations, rotations and scales, each from the first joint to the last.
 #[derive(Debug, Clone, Default)]
@@ -96,8 +98,8 @@ impl Plan {
 
     /// How one joint is sampled.
     fn kind(&mut self, values: &[Vec4], channel: &Channel) -> Kind {
-        let (first, timeline) = (channel.values as usize, (channel.sampler >> MODE_BITS) as usize);
-        match channel.sampler & ((1 << MODE_BITS) - 1) {
+        let (first, timeline) = (channel.values as usize, timeline_of(channel.sampler));
+        match mode_of(channel.sampler) {
             MODE_REST => Kind::Rest,
             MODE_CONSTANT => {
                 self.constants.push(values[first]);

@@ -2,7 +2,7 @@
 
 use glam::Vec4;
 
-use crate::cpu::hierarchy::{self, Locals};
+use crate::cpu::hierarchy;
 use crate::cpu::joints::{self, Parts};
 use crate::cpu::mixer::Mixer;
 use crate::cpu::phase::{self, Time};
@@ -43,7 +43,8 @@ pub struct Scratch {
     /// What an additive layer is compared to.
     pub reference: Parts,
     pub mixer: Mixer,
-    locals: Locals,
+    /// The rows of the local matrices.
+    locals: Parts,
     models: Vec<Matrix>,
 }
 

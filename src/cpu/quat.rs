@@ -52,6 +52,12 @@ pub fn conjugate(q: Vec4) -> Vec4 {
     q * Vec4::new(-1.0, -1.0, -1.0, 1.0)
 }
 
+/// A quaternion, negated where its dot product with another is negative: the same rotation in the other's hemisphere.
+#[inline(always)]
+pub fn toward(q: Vec4, other: Vec4) -> Vec4 {
+    if q.dot(other) < 0.0 { -q } else { q }
+}
+
 /// A vector turned by a rotation of unit length; the fourth number stays 0.
 pub fn rotate(q: Vec4, vector: Vec4) -> Vec4 {
     let (axis, vector) = (q.truncate(), vector.truncate());

@@ -10,8 +10,8 @@ use crate::cpu::sample;
 use crate::cpu::search::Span;
 use crate::model::interpolator::Interpolator;
 use crate::pack::record::{
-    Channel, Clip, MODE_BITS, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST,
-    SHAPE_ROTATION, Skeleton, ValueChannel,
+    Channel, Clip, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST, SHAPE_ROTATION, Skeleton,
+    ValueChannel, mode_of, timeline_of,
 };
 
 /// A clip whose keys around a time were found.
@@ -91,7 +91,7 @@ impl<'a> Sampler<'a> {
     #[inline(always)]
     fn sampled(&self, part: usize, joint: usize) -> Option<Vec4> {
         let channel = self.channels[part * self.joints + joint];
-        let mode = mode(channel.sampler);
+        let mode = mode_of(channel.sampler);
         Some(match mode {
             MODE_REST => return None,
             MODE_CONSTANT => self.values[channel.values as usize],
@@ -114,7 +114,7 @@ impl<'a> Sampler<'a> {
         }
         let first = channel.values as usize;
         let singles: &[Channel] = bytemuck::cast_slice(&self.words[first..first + 3 * Channel::WORDS]);
-        let single = |channel: &Channel| match self::mode(channel.sampler) {
+        let single = |channel: &Channel| match mode_of(channel.sampler) {
             MODE_CONSTANT => self.values[channel.values as usize].x,
             mode => sample::numbers(self.values, channel.values, mode, self.span_of(channel.sampler)).x,
         };
@@ -138,7 +138,7 @@ impl<'a> Sampler<'a> {
 
     /// The numbers of a channel of morph weights or properties.
     pub fn value(&self, channel: &ValueChannel, to: &mut [f32]) {
-        let mode = mode(channel.sampler);
+        let mode = mode_of(channel.sampler);
         if mode == MODE_CUSTOM {
             return self.custom(channel, to);
         }
@@ -154,7 +154,7 @@ impl<'a> Sampler<'a> {
     /// no track for it.
     pub fn value_channel(&self, number: usize) -> Option<(&'a ValueChannel, usize)> {
         let channel = &self.value_channels[self.value_table[number] as usize];
-        let rests = mode(channel.sampler) != MODE_CUSTOM && channel.shape & SHAPE_REST != 0;
+        let rests = mode_of(channel.sampler) != MODE_CUSTOM && channel.shape & SHAPE_REST != 0;
         (!rests).then_some((channel, number - channel.output as usize))
     }
 
@@ -178,10 +178,6 @@ impl<'a> Sampler<'a> {
     }
 
     fn span_of(&self, sampler: u32) -> &'a Span {
-        self.span((sampler >> MODE_BITS) as usize)
+        self.span(timeline_of(sampler))
     }
-}
-
-fn mode(sampler: u32) -> u32 {
-    sampler & ((1 << MODE_BITS) - 1)
 }

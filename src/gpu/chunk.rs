@@ -4,7 +4,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::buffers::{filled_buffer, largest_binding, upload};
-use crate::gpu::kernels::bind_group;
+use crate::gpu::kernels::{bind_group, workgroups};
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::motion::Motion;
 use crate::gpu::seen::Seen;
@@ -217,7 +217,7 @@ pub(super) fn chunks_of(
             seen,
             pipeline: pipeline.clone(),
             bind_group,
-            workgroups: (groups.min(groups_per_row), groups.div_ceil(groups_per_row)),
+            workgroups: workgroups(groups, groups_per_row),
             layers,
             layer_count,
             motion,

@@ -1,10 +1,8 @@
 //! A crowd on the GPU, and the buffers that its poses are written to.
 
-use wgpu::BufferUsages as Usages;
-
 use crate::error::Error;
-use crate::gpu::buffers::filled_buffer;
 use crate::gpu::chunk::{Chunk, CrowdOptions, chunks_of};
+use crate::gpu::frame::FrameBuffer;
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::scopes::Scopes;
 use crate::model::crowd::Crowd;
@@ -19,7 +17,7 @@ use crate::pack::record::Frame;
 #[derive(Debug)]
 pub struct GpuCrowd {
     chunks: Vec<Chunk>,
-    frame: wgpu::Buffer,
+    frame: FrameBuffer,
     /// For each instance of the crowd its chunk and its place there.
     places: Vec<(u32, u32)>,
     options: CrowdOptions,
@@ -48,17 +46,12 @@ impl GpuCrowd {
     ) -> Result<Self, Error> {
         let packed = PackedCrowd::new(&library.packing, crowd)?;
         let scopes = Scopes::push(device);
-        let frame = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("posse frame"),
-            size: size_of::<Frame>() as u64,
-            usage: Usages::UNIFORM | Usages::COPY_DST,
-            mapped_at_creation: false,
-        });
+        let frame = FrameBuffer::new(device);
         let places = vec![(0, 0); packed.len()];
         let mut on_gpu = Self { chunks: Vec::new(), frame, places, options };
         let mut failure = None;
         for group in &packed.groups {
-            match chunks_of(device, library, &packed, group, outputs, (&on_gpu.frame, options)) {
+            match chunks_of(device, library, &packed, group, outputs, (on_gpu.frame.buffer(), options)) {
                 Ok(chunks) => on_gpu.chunks.extend(chunks),
                 Err(error) => {
                     failure = Some(error);
@@ -123,11 +116,7 @@ impl GpuCrowd {
         frame: Frame,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
     ) {
-        let contents = bytemuck::bytes_of(&frame);
-        // It fails where the device is lost. Nothing of what was recorded then runs, and who reads or waits is told.
-        if let Ok(upload) = filled_buffer(device, "posse frame upload", contents, Usages::COPY_SRC) {
-            encoder.copy_buffer_to_buffer(&upload, 0, &self.frame, 0, size_of::<Frame>() as u64);
-        }
+        self.frame.write(device, encoder, &frame);
         let step = frame.step();
         let cut = step.from == step.to;
         if !cut {

@@ -1,10 +1,13 @@
 //! The events that a crowd on the GPU reaches, listed there.
 
+use wgpu::BufferUsages as Usages;
+
 use crate::error::Error;
 use crate::gpu::buffers::{filled_buffer, largest_binding, upload};
 use crate::gpu::chunk::Chunk;
 use crate::gpu::crowd::GpuCrowd;
-use crate::gpu::kernels::{SmallKernel, bind_group};
+use crate::gpu::frame::FrameBuffer;
+use crate::gpu::kernels::{SmallKernel, bind_group, workgroups};
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
@@ -20,7 +23,7 @@ use crate::pack::record::{EventBatch, EventCount, Frame, Occurrence};
 #[derive(Debug)]
 pub struct GpuEvents {
     list: wgpu::Buffer,
-    frame: wgpu::Buffer,
+    frame: FrameBuffer,
     pipeline: wgpu::ComputePipeline,
     /// One for each of the crowd's chunks, with its workgroups.
     chunks: Vec<(wgpu::BindGroup, (u32, u32))>,
@@ -40,15 +43,13 @@ impl GpuEvents {
         }
         let SmallKernel { pipeline, layout } = library.events_kernel(device)?;
         let scopes = Scopes::push(device);
-        let buffer = |label: &str, size: u64, usage: wgpu::BufferUsages| {
-            let usage = usage | wgpu::BufferUsages::COPY_DST;
-            device.create_buffer(&wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false })
-        };
         // A list of nothing has room for one all the same: a binding holds at least one element.
         let size = needed.max(COUNT_BYTES + size_of::<Occurrence>() as u64);
-        let list = buffer("posse events", size, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC);
-        let frame = buffer("posse frame", size_of::<Frame>() as u64, wgpu::BufferUsages::UNIFORM);
-        let chunk = |chunk: &Chunk| chunk_of(device, library, layout, &frame, &list, capacity as u32, chunk);
+        let usage = Usages::STORAGE | Usages::COPY_SRC | Usages::COPY_DST;
+        let label = Some("posse events");
+        let list = device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
+        let frame = FrameBuffer::new(device);
+        let chunk = |chunk: &Chunk| chunk_of(device, library, layout, frame.buffer(), &list, capacity as u32, chunk);
         let chunks = crowd.chunks().iter().map(chunk).collect::<Result<_, Error>>();
         scopes.pop()?;
         Ok(Self { list, frame, pipeline: pipeline.clone(), chunks: chunks? })
@@ -60,12 +61,7 @@ impl GpuEvents {
     /// as does the emptying of the list, so that two steps in one submission do not disturb each other; but who wants the
     /// first list must use or copy it before the second step is recorded.
     pub fn encode(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, step: Step) {
-        let contents = Frame::new(step);
-        let contents = bytemuck::bytes_of(&contents);
-        // It fails where the device is lost. Nothing of what was recorded then runs, and who reads or waits is told.
-        if let Ok(upload) = filled_buffer(device, "posse frame upload", contents, wgpu::BufferUsages::COPY_SRC) {
-            encoder.copy_buffer_to_buffer(&upload, 0, &self.frame, 0, size_of::<Frame>() as u64);
-        }
+        self.frame.write(device, encoder, &Frame::new(step));
         encoder.clear_buffer(&self.list, 0, Some(COUNT_BYTES));
         let label = Some("posse events");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes: None });
@@ -140,7 +136,7 @@ fn chunk_of(
     let groups_per_row = device.limits().max_compute_workgroups_per_dimension;
     let batch = EventBatch { instance_count: instances.len() as u32, layer_count, groups_per_row, capacity };
     let instances = upload(device, "posse instances", bytemuck::cast_slice(&instances))?;
-    let batch = filled_buffer(device, "posse batch", bytemuck::bytes_of(&batch), wgpu::BufferUsages::UNIFORM)?;
+    let batch = filled_buffer(device, "posse batch", bytemuck::bytes_of(&batch), Usages::UNIFORM)?;
     let bound = [&library.words, layers, &instances, frame, &batch, list];
-    Ok((bind_group(device, layout, &bound), (groups.min(groups_per_row), groups.div_ceil(groups_per_row))))
+    Ok((bind_group(device, layout, &bound), workgroups(groups, groups_per_row)))
 }

@@ -141,6 +141,11 @@ pub(super) fn bind_group(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse"), layout, entries: &entries })
 }
 
+/// The rows of a dispatch of so many workgroups, of which a row has at most so many: workgroups of a row, and rows.
+pub(super) fn workgroups(count: u32, most: u32) -> (u32, u32) {
+    (count.min(most), count.div_ceil(most))
+}
+
 /// Builds the pipeline of an entry point.
 pub(super) fn pipeline(
     device: &wgpu::Device,

@@ -10,6 +10,7 @@ pub mod chunk;
 pub mod crowd;
 pub mod engine;
 pub mod events;
+mod frame;
 pub mod headless;
 mod interpolators;
 mod kernels;

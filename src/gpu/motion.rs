@@ -1,7 +1,7 @@
 //! Root motion of a chunk, where that is wanted.
 
 use crate::error::Error;
-use crate::gpu::kernels::bind_group;
+use crate::gpu::kernels::{bind_group, workgroups};
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::shader::MOTION_WORKGROUP_SIZE;
 
@@ -31,7 +31,7 @@ impl Motion {
         Ok(Self {
             pipeline: kernel.pipeline.clone(),
             bind_group: bind_group(device, &kernel.layout, &bound),
-            workgroups: (groups.min(groups_per_row), groups.div_ceil(groups_per_row)),
+            workgroups: workgroups(groups, groups_per_row),
         })
     }
 

@@ -487,6 +487,16 @@ impl Channel {
     }
 }
 
+/// The mode of a channel's sampler.
+pub fn mode_of(sampler: u32) -> u32 {
+    sampler & ((1 << MODE_BITS) - 1)
+}
+
+/// The timeline of a channel's sampler, by its index in the clip.
+pub fn timeline_of(sampler: u32) -> usize {
+    (sampler >> MODE_BITS) as usize
+}
+
 impl Frame {
     /// The frame of a step, in which all instances are posed.
     pub fn new(step: Step) -> Self {

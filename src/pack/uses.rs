@@ -2,8 +2,8 @@
 
 use crate::pack::arrays::Arrays;
 use crate::pack::record::{
-    Channel, Clip, MODE_BITS, MODE_CUBIC, MODE_EULER, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE, Skeleton, Timeline,
-    ValueChannel,
+    Channel, Clip, MODE_CUBIC, MODE_EULER, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE, Skeleton, Timeline, ValueChannel,
+    mode_of,
 };
 
 /// What a library makes use of. Few parts, so that few forms of each kernel are ever compiled.
@@ -49,7 +49,7 @@ impl Uses {
     }
 
     fn add_sampler(&mut self, sampler: u32) {
-        let mode = sampler & ((1 << MODE_BITS) - 1);
+        let mode = mode_of(sampler);
         self.beyond_gltf |= mode & MODE_EULER != 0;
         match mode & !MODE_EULER {
             MODE_STEP | MODE_CUBIC => self.splines = true,

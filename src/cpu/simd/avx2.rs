@@ -34,41 +34,7 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
 // SAFETY of all that follows: a value of the type exists only under `compiled`, where the machine has the instructions. What
 // is read and written is as long as the indexed slice, or the array, that it is read from and written to.
 
-impl Add for Avx2 {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm256_add_ps(self.0, other.0) })
-    }
-}
-
-impl Sub for Avx2 {
-    type Output = Self;
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm256_sub_ps(self.0, other.0) })
-    }
-}
-
-impl Mul for Avx2 {
-    type Output = Self;
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm256_mul_ps(self.0, other.0) })
-    }
-}
-
-impl Div for Avx2 {
-    type Output = Self;
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm256_div_ps(self.0, other.0) })
-    }
-}
+operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
 
 impl Lanes for Avx2 {
     const BLOCK: usize = 8;

@@ -1,5 +1,19 @@
 //! The registers that the kernels are written in, one type for each instruction set, and which of them a machine has.
 
+/// The arithmetic of a register, an intrinsic for each operator.
+#[cfg(target_arch = "x86_64")]
+macro_rules! operators {
+    ($register:ident: $($operator:ident $method:ident $intrinsic:ident),*) => {
+        $(impl $operator for $register {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                // SAFETY: a value of the type exists only where the machine has the instructions.
+                Self(unsafe { $intrinsic(self.0, other.0) })
+            }
+        })*
+    };
+}
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -5,6 +5,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use glam::{Mat4, Vec4};
 
 use crate::cpu::matrix::{self, Rows};
+use crate::cpu::quat;
 use crate::cpu::simd::{Lanes, Matrix};
 use crate::pack::outputs::NUMBERS;
 
@@ -86,7 +87,7 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn toward(self, other: Self) -> Self {
-        if self.0.dot(other.0) < 0.0 { Self(-self.0) } else { self }
+        Self(quat::toward(self.0, other.0))
     }
 
     #[inline(always)]
