@@ -42,11 +42,11 @@ pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Erro
     let subject = Subject { library: &library, crowd: &crowd, outputs: Outputs::SKIN };
 
     report.crowd = Some(file_name(path));
-    let engines = args.engines();
-    let progress = Progress::new(engines.len(), "engines");
-    for &choice in engines {
+    let contenders = args.contenders();
+    let progress = Progress::new(contenders.len(), "engines");
+    for contender in contenders {
         let first = file.crowd(0..1)?;
-        let Some(engine) = open(args, &library, choice, (&load, &first), report)? else { continue };
+        let Some(engine) = open(args, &library, contender, (&load, &first), report)? else { continue };
         let measured = engine.measure(&subject, Duration::from_secs_f64(args.seconds))?;
         report.cases.push(Case { size, step: None, measured });
         progress.add(1);

@@ -1,18 +1,25 @@
 //! `posse bench`: how fast the engines are here.
 
 mod baseline;
+mod circumstances;
 mod cost;
 mod crowd;
+mod earlier;
+mod page;
 mod report;
 mod rig;
 mod size;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
+
+use clap::builder::ArgPredicate;
 
 use posse::error::Error;
 use posse::gpu::bandwidth::write_bandwidth;
+use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::measure::{Measurement, Subject};
 use posse::model::crowd::Crowd;
 use posse::model::library::Library;
@@ -20,13 +27,15 @@ use posse::model::outputs::Outputs;
 use posse::model::ticks::Ticks;
 
 use self::baseline::Baseline;
+use self::circumstances::Circumstances;
 use self::cost::{Step, Table};
+use self::page::run::Run;
 use self::report::{Case, Report};
 use self::rig::Rig;
 use self::size::Size;
 use crate::cli::Outcome;
 use crate::cli::engine::{Choice, Engine};
-use crate::cli::output::{self, file_name, note};
+use crate::cli::output::{self, Output, file_name, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::limit;
 use crate::cli::source::Source;
@@ -34,6 +43,10 @@ use crate::cli::start_up::StartUp;
 
 /// The most joints of a case: instances times joints.
 const MOST_JOINTS: u64 = 1 << 28;
+/// Joints of each case of a cost table, and of a page that has a software adapter on it.
+const TABLE_JOINTS: [u32; 2] = [640_000, 64_000];
+/// The most joints of a page's case that a software adapter poses.
+const MOST_IN_SOFTWARE: u64 = 2_000_000;
 
 /// Arguments of `posse bench`.
 #[derive(Debug, clap::Args)]
@@ -47,20 +60,24 @@ pub struct Args {
         conflicts_with_all = ["file", "table", "instances", "joints", "keys", "depth", "layers"]
     )]
     crowd: Option<PathBuf>,
-    /// Cost tables: what a joint costs as one size grows and the others stay.
+    /// Cost tables: what a joint costs as one size grows and the others stay [default of --report: all].
     #[arg(
         long,
         value_enum,
         value_name = "TABLE,TABLE",
         value_delimiter = ',',
-        conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"]
+        group = "tables",
+        conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"],
+        default_value_ifs = TABLES_OF_A_PAGE,
+        hide_default_value = true
     )]
     table: Vec<Table>,
-    /// Joints of each case of a cost table, of all instances together; those of table `instances` bring their own.
-    #[arg(long, value_name = "N", default_value_t = 640_000, requires = "table", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
-    table_joints: u32,
+    /// Joints of each case of a cost table, of all instances together; those of table `instances` bring their own
+    /// [default: 640000; of --report with a software adapter 64000].
+    #[arg(long, value_name = "N", requires = "tables", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    table_joints: Option<u32>,
     /// Gigabytes that a case of a cost table may take, roughly; one that would take more is left out.
-    #[arg(long, value_name = "GB", default_value_t = 2.0, requires = "table", value_parser = gigabytes)]
+    #[arg(long, value_name = "GB", default_value_t = 2.0, requires = "tables", value_parser = gigabytes)]
     memory: f64,
     /// Sizes of the crowds.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u32).range(1..))]
@@ -80,11 +97,11 @@ pub struct Args {
     /// The engines; `gpu` takes a software adapter where there is no other [default: gpu,cpu,reference; of tables gpu,cpu].
     #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',')]
     engines: Vec<Choice>,
-    /// Threads of the CPU engine [default: one a core].
-    #[arg(long, value_name = "N", value_parser = threads)]
-    threads: Option<usize>,
-    /// Seconds for each case and engine.
-    #[arg(long, default_value_t = 0.5, value_parser = seconds)]
+    /// Threads of the CPU engine, which is timed with each number [default: one a core; of --report 1 and one a core].
+    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = threads)]
+    threads: Vec<usize>,
+    /// Seconds for each case and engine [default of --report: 0.2].
+    #[arg(long, default_value_t = 0.5, default_value_if("report", ArgPredicate::IsPresent, "0.2"), value_parser = seconds)]
     seconds: f64,
     /// What an earlier run printed as JSON: each case is compared with the same case of it, by ratio of throughput.
     #[arg(long, value_name = "FILE")]
@@ -92,15 +109,76 @@ pub struct Args {
     /// Prints JSON.
     #[arg(long)]
     json: bool,
+    /// Writes a page of plots and tables too, in one file without scripts; of a name that ends in .svg, its first plot
+    /// alone. Without sizes, it is of all cost tables, which takes a minute or two.
+    #[arg(long, value_name = "FILE", group = "tables")]
+    report: Option<PathBuf>,
+    /// What an earlier run printed as JSON: the page is made of that, and nothing is measured.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "report",
+        conflicts_with_all = [
+            "file", "crowd", "table", "table_joints", "memory", "instances", "joints", "keys", "depth", "layers",
+            "engines", "threads", "seconds", "baseline", "json"
+        ]
+    )]
+    from: Option<PathBuf>,
+}
+
+/// What a page shows of generated rigs whose sizes are not given: all cost tables.
+const TABLES_OF_A_PAGE: [(&str, ArgPredicate, Option<&str>); 9] = [
+    ("from", ArgPredicate::IsPresent, None),
+    ("file", ArgPredicate::IsPresent, None),
+    ("crowd", ArgPredicate::IsPresent, None),
+    ("instances", ArgPredicate::IsPresent, None),
+    ("joints", ArgPredicate::IsPresent, None),
+    ("keys", ArgPredicate::IsPresent, None),
+    ("depth", ArgPredicate::IsPresent, None),
+    ("layers", ArgPredicate::IsPresent, None),
+    ("report", ArgPredicate::IsPresent, Some("instances,layers,keys,depth,joints,skeletons")),
+];
+
+/// An engine, and the threads of the CPU's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Contender {
+    choice: Choice,
+    threads: Option<usize>,
 }
 
 impl Args {
     fn engines(&self) -> &[Choice] {
         match &self.engines[..] {
-            [] if self.table.is_empty() => &[Choice::Gpu, Choice::Cpu, Choice::Reference],
+            [] if self.table.is_empty() || self.report.is_some() => &[Choice::Gpu, Choice::Cpu, Choice::Reference],
             [] => &[Choice::Gpu, Choice::Cpu],
             engines => engines,
         }
+    }
+
+    /// Who is measured: each engine, the CPU's with each number of threads.
+    fn contenders(&self) -> Vec<Contender> {
+        let threads: Vec<Option<usize>> = match &self.threads[..] {
+            [] if self.report.is_some() && thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) => {
+                vec![Some(1), None]
+            }
+            [] => vec![None],
+            threads => threads.iter().copied().map(Some).collect(),
+        };
+        let of = |&choice: &Choice| match choice {
+            Choice::Cpu | Choice::Auto => threads.iter().map(|&threads| Contender { choice, threads }).collect(),
+            Choice::Gpu | Choice::Reference => vec![Contender { choice, threads: None }],
+        };
+        self.engines().iter().flat_map(of).collect()
+    }
+
+    /// Joints of each case of a cost table. What is drawn side by side is of one size, which a software adapter can pose too.
+    fn table_joints(&self) -> u32 {
+        let [usual, in_software] = TABLE_JOINTS;
+        self.table_joints.unwrap_or_else(|| {
+            let is_slow = || HeadlessGpu::new(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
+            let is_slow = self.report.is_some() && self.engines().contains(&Choice::Gpu) && is_slow();
+            if is_slow { in_software } else { usual }
+        })
     }
 }
 
@@ -127,8 +205,16 @@ fn gigabytes(text: &str) -> Result<f64, String> {
 
 /// Runs `posse bench`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    // Whether the page can be written shows before anything is measured.
+    let page = args.report.as_deref().map(|file| Output::create(Some(file)).map(|page| (file, page))).transpose()?;
+    let page = match (page, &args.from) {
+        (Some((file, page)), Some(earlier)) => {
+            return draw(&earlier::read(earlier)?, file, page).map(|()| Outcome::Passed);
+        }
+        (page, _) => page,
+    };
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
-    let mut report = Report { baseline, ..Report::default() };
+    let mut report = Report { circumstances: Circumstances::here(), baseline, ..Report::default() };
     match &args.crowd {
         Some(file) => crowd::measure(args, file, &mut report)?,
         None => measure(args, &mut report)?,
@@ -137,7 +223,18 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         note(&format!("note: {remark}"));
     }
     output::print(|out| if args.json { report.write_json(out) } else { report.write_text(out) })?;
+    if let Some((file, mut page)) = page {
+        let run = page.write(|_| report.run())?;
+        draw(&run, file, page)?;
+    }
     Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed })
+}
+
+/// Writes the page of a run; of a name that ends in `.svg`, its first plot.
+fn draw(run: &Run, file: &Path, mut page: Output) -> Result<(), Error> {
+    let is_plot = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+    page.write(|out| if is_plot { run.write_plot(out) } else { run.write_page(out) })?;
+    page.finish()
 }
 
 /// Times crowds of each size on each engine.
@@ -148,11 +245,12 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
         return Err(Error::Usage("there is no clip to play; a file with animations is needed".into()));
     }
     let cases: usize = rigs.iter().map(|rig| rig.crowds.len()).sum();
-    let progress = Progress::new(cases * args.engines().len(), "cases");
-    for &choice in args.engines() {
+    let contenders = args.contenders();
+    let progress = Progress::new(cases * contenders.len(), "cases");
+    for contender in contenders {
         for Rig { library, crowds } in &rigs {
             let first = rig::crowd(library, 1, 1)?;
-            let engine = match open(args, library, choice, (&load, &first), report) {
+            let engine = match open(args, library, contender, (&load, &first), report) {
                 Ok(Some(engine)) => engine,
                 Ok(None) => break,
                 Err(error) => {
@@ -162,6 +260,11 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
                 }
             };
             for &(size, step) in crowds {
+                if args.report.is_some() && step.is_some() && takes_long(&engine, size) {
+                    report.skip(format!("without {size} on the gpu engine: a software adapter takes long for it"));
+                    progress.add(1);
+                    continue;
+                }
                 match time(args, &engine, library, size) {
                     Ok(measured) => report.cases.push(Case { size, step, measured }),
                     Err(error) => leave_out(report, (size, step), error)?,
@@ -171,6 +274,12 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Whether it is a case that a page waits long for.
+fn takes_long(engine: &Engine, size: Size) -> bool {
+    let is_slow = matches!(engine, Engine::Gpu(engine) if !engine.gpu().is_hardware());
+    is_slow && (size.instances as u64).saturating_mul(size.joints as u64) > MOST_IN_SOFTWARE
 }
 
 fn time(args: &Args, engine: &Engine, library: &Library, size: Size) -> Result<Measurement, Error> {
@@ -193,12 +302,12 @@ fn leave_out(report: &mut Report, (size, step): (Size, Option<Step>), error: Err
 fn open<'a>(
     args: &Args,
     library: &'a Library,
-    choice: Choice,
+    Contender { choice, threads }: Contender,
     (load, first): (&StartUp, &Crowd),
     report: &mut Report,
 ) -> Result<Option<Engine<'a>>, Error> {
     let mut start_up = load.clone();
-    let mut engine = match Engine::open_timed(library, choice, args.threads, &mut start_up) {
+    let mut engine = match Engine::open_timed(library, choice, threads, &mut start_up) {
         Ok(engine) => engine,
         // One engine less is still a benchmark, unless it is all that was asked for.
         Err(error @ Error::NoAdapter { .. }) if args.engines().len() > 1 => {
@@ -242,7 +351,8 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
         };
         args.joints.iter().flat_map(rig).collect()
     } else {
-        let mut cases: Vec<_> = args.table.iter().flat_map(|table| table.cases(args.table_joints)).collect();
+        let joints = args.table_joints();
+        let mut cases: Vec<_> = args.table.iter().flat_map(|table| table.cases(joints)).collect();
         cases.retain(|(size, _)| {
             let needed = size.bytes() as f64 / 1e9;
             if needed > args.memory {

@@ -3,10 +3,14 @@
 use std::io::{self, Write};
 
 use posse::measure::{Measurement, Statistics};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::baseline::{Baseline, FORMAT, Key};
+use super::baseline::{Baseline, EarlierCase, Key};
+use super::circumstances::Circumstances;
 use super::cost::Step;
+use super::earlier::FORMAT;
+use super::page::run::Run;
 use super::size::Size;
 use crate::cli::output::note;
 use crate::cli::start_up::StartUp;
@@ -14,6 +18,8 @@ use crate::cli::start_up::StartUp;
 /// All that was measured.
 #[derive(Default)]
 pub struct Report {
+    /// Where, when and by which command.
+    pub circumstances: Circumstances,
     /// The rig's file, where it has one.
     pub file: Option<String>,
     /// The crowd file, where it is one that is timed.
@@ -74,7 +80,7 @@ impl Report {
     pub fn relative_cost(&self, case: &Case) -> Option<[f64; 2]> {
         let step = case.step?;
         let base = Step { value: step.table.base(), ..step };
-        let is_base = |other: &&Case| other.step == Some(base) && other.measured.engine == case.measured.engine;
+        let is_base = |other: &&Case| other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured);
         let base = self.cases.iter().find(is_base)?;
         let costs = |measured: &Measurement| {
             let Statistics { median, p5, .. } = measured.device.unwrap_or(measured.wall);
@@ -86,8 +92,13 @@ impl Report {
 
     /// The throughput of a case in shares of what it was in the earlier run.
     pub fn baseline_ratio(&self, case: &Case) -> Option<f64> {
-        let earlier = self.baseline.as_ref()?.find(&self.key(case))?;
+        let earlier = self.earlier(case)?;
         Some(case.measured.joints_per_second() / earlier.joints_per_second)
+    }
+
+    /// The same case of the earlier run.
+    fn earlier(&self, case: &Case) -> Option<&EarlierCase> {
+        self.baseline.as_ref()?.find(&self.key(case), &case.measured.adapter)
     }
 
     /// What to know before comparing with the earlier run: cases that only one of the two has, and other adapters.
@@ -101,7 +112,7 @@ impl Report {
         };
         for case in &self.cases {
             let Measurement { engine, adapter, .. } = &case.measured;
-            match baseline.find(&self.key(case)) {
+            match self.earlier(case) {
                 None => say(format!("not in {}: {}", baseline.name, self.key(case))),
                 Some(earlier) if earlier.adapter != *adapter => {
                     say(format!("{engine} is {adapter}, in {} it was {}", baseline.name, earlier.adapter));
@@ -124,10 +135,21 @@ impl Report {
 
     /// For machines.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, &self.json())?;
+        writeln!(out)
+    }
+
+    /// For the page: what a reader of the JSON has.
+    pub fn run(&self) -> Result<Run, io::Error> {
+        Ok(Run::deserialize(self.json())?)
+    }
+
+    fn json(&self) -> Value {
         let start_ups = self.start_ups.iter().map(|(engine, start_up)| (engine.to_string(), start_up_json(start_up)));
-        let report = json!({
+        json!({
             "format": FORMAT,
             "posse": env!("CARGO_PKG_VERSION"),
+            "circumstances": self.circumstances,
             "file": self.file,
             "crowd": self.crowd,
             "start_up_ms": start_ups.collect::<Map<_, _>>(),
@@ -138,9 +160,7 @@ impl Report {
                 "remarks": self.remarks(),
             })),
             "cases": self.cases.iter().map(|case| self.case_json(case)).collect::<Vec<_>>(),
-        });
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)
+        })
     }
 
     fn case_json(&self, case: &Case) -> Value {
@@ -182,6 +202,11 @@ impl Report {
         }
         value
     }
+}
+
+/// What tells one engine's cases from another's: the CPU engine may run with several numbers of threads.
+fn ran_on(measured: &Measurement) -> (&str, &str) {
+    (measured.engine, &measured.adapter)
 }
 
 fn milliseconds(statistics: &Statistics) -> Value {

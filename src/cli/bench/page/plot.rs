@@ -1,0 +1,173 @@
+//! Figures as SVG.
+
+use plotters::backend::SVGBackend;
+use plotters::chart::ChartBuilder;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontStyle, IntoFont, RGBColor, ShapeStyle, TextStyle};
+
+use super::figure::{Figure, Series};
+use super::number::short;
+use super::palette::{self, FINE, GRID, INK, MUTED, SERIES, SURFACE};
+use super::scale::Scale;
+
+/// Units of the drawing to a point of the page: it knows whole units only.
+const UNIT: i32 = 4;
+/// Width and height, in points.
+const SIZE: (i32, i32) = (480, 320);
+/// From each side to the axes, in points: left, right, top, bottom.
+const MARGIN: [i32; 4] = [46, 106, 58, 44];
+/// The height of a line of text, in points.
+const LINE: i32 = 16;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Fault = DrawingAreaErrorKind<std::io::Error>;
+
+impl Figure {
+    /// The plot. Its text is set by whatever shows it.
+    ///
+    /// # Errors
+    /// None, as a text cannot fail to take what is drawn; the type is the backend's.
+    pub fn svg(&self, id: &str) -> Result<String, Fault> {
+        let mut svg = String::new();
+        let area = SVGBackend::with_string(&mut svg, ((SIZE.0 * UNIT) as u32, (SIZE.1 * UNIT) as u32)).into_drawing_area();
+        self.draw(&area)?;
+        area.present()?;
+        drop(area);
+        let (title, description) = (escaped(&self.heading), escaped(&self.description()));
+        let names = format!("role=\"img\" aria-labelledby=\"{id}-title {id}-text\">\n");
+        let words = format!("<title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-text\">{description}</desc>\n");
+        Ok(svg.replacen(">\n", &format!(" {names}{words}"), 1))
+    }
+
+    fn draw(&self, area: &Area) -> Result<(), Fault> {
+        area.fill(&SURFACE.light)?;
+        let [left, right, top, bottom] = MARGIN.map(|margin| margin * UNIT);
+        let write = |text: &str, place: (i32, i32), style: TextStyle| area.draw(&Text::new(text.to_owned(), place, style));
+        let heading = text(15.0, INK.light, HPos::Left, VPos::Center);
+        let heading = TextStyle { font: heading.font.style(FontStyle::Bold), ..heading };
+        write(&self.heading, (12 * UNIT, 18 * UNIT), heading)?;
+        write(self.up, (12 * UNIT, 39 * UNIT), text(12.0, MUTED.light, HPos::Left, VPos::Center))?;
+        let middle = (left + SIZE.0 * UNIT - right) / 2;
+        let place = (middle, (SIZE.1 - 12) * UNIT);
+        write(self.across, place, text(12.0, MUTED.light, HPos::Center, VPos::Center))?;
+
+        let [across, up] = &self.scales;
+        let range = |scale: &Scale| scale.place(scale.range[0])..scale.place(scale.range[1]);
+        let chart = ChartBuilder::on(area)
+            .margin_top(top)
+            .margin_right(right)
+            .margin_bottom(bottom)
+            .margin_left(left)
+            .build_cartesian_2d(range(across), range(up))?;
+        let plane = chart.plotting_area();
+        let at = |x: f64, y: f64| (across.place(x), up.place(y));
+        let ([west, east], [south, north]) = (across.range, up.range);
+        for (values, line) in [(&up.between, FINE), (&up.labels, GRID)] {
+            for &value in values {
+                plane.draw(&PathElement::new([at(west, value), at(east, value)], stroke(line.light, 1)))?;
+            }
+        }
+        for &value in &across.labels {
+            plane.draw(&PathElement::new([at(value, south), at(value, north)], stroke(GRID.light, 1)))?;
+        }
+        let label = |h_pos| text(12.0, MUTED.light, h_pos, VPos::Center);
+        for &value in &across.labels {
+            let (x, y) = plane.map_coordinate(&at(value, south));
+            write(&short(value), (x, y + 12 * UNIT), label(HPos::Center))?;
+        }
+        for &value in &up.labels {
+            let (x, y) = plane.map_coordinate(&at(west, value));
+            write(&short(value), (x - 7 * UNIT, y), label(HPos::Right))?;
+        }
+        for series in &self.series {
+            let style = stroke(colour(series), 2);
+            for point in &series.points {
+                let [low, high] = point.spread;
+                plane.draw(&PathElement::new([at(point.across, low), at(point.across, high)], stroke(colour(series), 1)))?;
+            }
+            plane.draw(&PathElement::new(
+                series.points.iter().map(|point| at(point.across, point.up)).collect::<Vec<_>>(),
+                style,
+            ))?;
+            for point in &series.points {
+                plane.draw(&Circle::new(at(point.across, point.up), 3 * UNIT, colour(series).filled()))?;
+            }
+        }
+        let ends: Vec<(i32, i32)> = self
+            .series
+            .iter()
+            .filter_map(|series| series.points.last())
+            .map(|point| plane.map_coordinate(&at(point.across, point.up)))
+            .collect();
+        let edge = SIZE.0 * UNIT - right;
+        let heights = apart(&ends.iter().map(|&(_, y)| y).collect::<Vec<_>>(), top, SIZE.1 * UNIT - bottom);
+        for ((series, end), y) in self.series.iter().zip(ends).zip(heights) {
+            area.draw(&PathElement::new([end, (edge + 8 * UNIT, y)], stroke(colour(series), 1)))?;
+            let style = text(12.0, colour(series), HPos::Left, VPos::Center);
+            write(&series.label, (edge + 11 * UNIT, y), style)?;
+        }
+        Ok(())
+    }
+}
+
+fn colour(series: &Series) -> RGBColor {
+    SERIES[series.contender % SERIES.len()].light
+}
+
+fn stroke(colour: RGBColor, points: u32) -> ShapeStyle {
+    colour.stroke_width(points * UNIT as u32)
+}
+
+fn text(points: f64, colour: RGBColor, h_pos: HPos, v_pos: VPos) -> TextStyle<'static> {
+    // plotters writes a font's size divided by 1.24.
+    ("sans-serif", 1.24 * points * f64::from(UNIT)).into_font().color(&colour).pos(Pos::new(h_pos, v_pos))
+}
+
+/// Heights for labels of lines that end at some heights: a line of text apart, between top and bottom where there is room.
+fn apart(ends: &[i32], top: i32, bottom: i32) -> Vec<i32> {
+    let line = LINE * UNIT;
+    let mut order: Vec<usize> = (0..ends.len()).collect();
+    order.sort_by_key(|&index| ends[index]);
+    let mut heights = ends.to_vec();
+    // Downwards from the top, then up again from the bottom.
+    let mut next = top;
+    for &index in &order {
+        heights[index] = heights[index].max(next);
+        next = heights[index] + line;
+    }
+    let mut last = bottom;
+    for &index in order.iter().rev() {
+        heights[index] = heights[index].min(last);
+        last = heights[index] - line;
+    }
+    heights
+}
+
+/// Text for markup.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A plot with its style, for a file of its own.
+pub fn alone(svg: &str) -> String {
+    let mut parts = svg.splitn(2, "<title");
+    let (head, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    format!("{head}<style>\n{}</style>\n<title{rest}", palette::style())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_a_line_apart_and_inside() {
+        let line = LINE * UNIT;
+        let heights = apart(&[100, 101, 500, 99], 0, 1000);
+        assert_eq!(heights, [99 + line, 99 + 2 * line, 500, 99]);
+        assert_eq!(apart(&[1000, 1000], 0, 1000), [1000 - line, 1000]);
+        assert_eq!(apart(&[-5], 0, 1000), [0]);
+    }
+}
