@@ -5,6 +5,9 @@ mod support;
 
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
+/// `posse bench --report`: the page says what the JSON says.
+#[cfg(feature = "cli")]
+mod benchmark_page;
 /// What clips can have beyond glTF, by hand, on every engine.
 mod beyond_gltf;
 /// Clips of named targets are bound to skeletons.

@@ -65,11 +65,7 @@ impl Baseline {
     /// As those of [`earlier::read`]; [`Error::Import`] where a throughput is none.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let mut baseline: Self = earlier::read(path)?;
-        baseline.check().map_err(|(place, reason)| Error::Import {
-            file: path.to_path_buf(),
-            path: place,
-            reason,
-        })?;
+        baseline.check().map_err(|(place, reason)| Error::Import { file: path.to_path_buf(), path: place, reason })?;
         baseline.name = file_name(path);
         Ok(baseline)
     }

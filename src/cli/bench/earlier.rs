@@ -23,7 +23,8 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
 /// A run; or the place of a fault and what is wrong there.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, (String, String)> {
     let hint = "give a file that `posse bench --json` printed";
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| ("JSON".to_owned(), format!("{error}; {hint}")))?;
+    let value: Value =
+        serde_json::from_slice(bytes).map_err(|error| ("JSON".to_owned(), format!("{error}; {hint}")))?;
     match value.get("format").map(|format| (format, format.as_u64())) {
         Some((_, Some(FORMAT))) => {}
         Some((format, _)) => {

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod circumstances;
+mod contender;
 mod cost;
 mod crowd;
 mod earlier;
@@ -12,14 +13,12 @@ mod size;
 mod text;
 
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
 
 use clap::builder::ArgPredicate;
 
 use posse::error::Error;
 use posse::gpu::bandwidth::write_bandwidth;
-use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::measure::{Measurement, Subject};
 use posse::model::crowd::Crowd;
 use posse::model::library::Library;
@@ -28,7 +27,9 @@ use posse::model::ticks::Ticks;
 
 use self::baseline::Baseline;
 use self::circumstances::Circumstances;
+use self::contender::Contender;
 use self::cost::{Step, Table};
+use self::page::plan;
 use self::page::run::Run;
 use self::report::{Case, Report};
 use self::rig::Rig;
@@ -43,10 +44,6 @@ use crate::cli::start_up::StartUp;
 
 /// The most joints of a case: instances times joints.
 const MOST_JOINTS: u64 = 1 << 28;
-/// Joints of each case of a cost table, and of a page that has a software adapter on it.
-const TABLE_JOINTS: [u32; 2] = [640_000, 64_000];
-/// The most joints of a page's case that a software adapter poses.
-const MOST_IN_SOFTWARE: u64 = 2_000_000;
 
 /// Arguments of `posse bench`.
 #[derive(Debug, clap::Args)]
@@ -68,7 +65,7 @@ pub struct Args {
         value_delimiter = ',',
         group = "tables",
         conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"],
-        default_value_ifs = TABLES_OF_A_PAGE,
+        default_value_ifs = plan::TABLES,
         hide_default_value = true
     )]
     table: Vec<Table>,
@@ -100,8 +97,14 @@ pub struct Args {
     /// Threads of the CPU engine, which is timed with each number [default: one a core; of --report 1 and one a core].
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = threads)]
     threads: Vec<usize>,
-    /// Seconds for each case and engine [default of --report: 0.2].
-    #[arg(long, default_value_t = 0.5, default_value_if("report", ArgPredicate::IsPresent, "0.2"), value_parser = seconds)]
+    /// Seconds for each case and engine [default: 0.5; of --report 0.2].
+    #[arg(
+        long,
+        default_value_t = 0.5,
+        default_value_if("report", ArgPredicate::IsPresent, "0.2"),
+        hide_default_value = true,
+        value_parser = seconds
+    )]
     seconds: f64,
     /// What an earlier run printed as JSON: each case is compared with the same case of it, by ratio of throughput.
     #[arg(long, value_name = "FILE")]
@@ -126,26 +129,6 @@ pub struct Args {
     from: Option<PathBuf>,
 }
 
-/// What a page shows of generated rigs whose sizes are not given: all cost tables.
-const TABLES_OF_A_PAGE: [(&str, ArgPredicate, Option<&str>); 9] = [
-    ("from", ArgPredicate::IsPresent, None),
-    ("file", ArgPredicate::IsPresent, None),
-    ("crowd", ArgPredicate::IsPresent, None),
-    ("instances", ArgPredicate::IsPresent, None),
-    ("joints", ArgPredicate::IsPresent, None),
-    ("keys", ArgPredicate::IsPresent, None),
-    ("depth", ArgPredicate::IsPresent, None),
-    ("layers", ArgPredicate::IsPresent, None),
-    ("report", ArgPredicate::IsPresent, Some("instances,layers,keys,depth,joints,skeletons")),
-];
-
-/// An engine, and the threads of the CPU's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Contender {
-    choice: Choice,
-    threads: Option<usize>,
-}
-
 impl Args {
     fn engines(&self) -> &[Choice] {
         match &self.engines[..] {
@@ -153,32 +136,6 @@ impl Args {
             [] => &[Choice::Gpu, Choice::Cpu],
             engines => engines,
         }
-    }
-
-    /// Who is measured: each engine, the CPU's with each number of threads.
-    fn contenders(&self) -> Vec<Contender> {
-        let threads: Vec<Option<usize>> = match &self.threads[..] {
-            [] if self.report.is_some() && thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) => {
-                vec![Some(1), None]
-            }
-            [] => vec![None],
-            threads => threads.iter().copied().map(Some).collect(),
-        };
-        let of = |&choice: &Choice| match choice {
-            Choice::Cpu | Choice::Auto => threads.iter().map(|&threads| Contender { choice, threads }).collect(),
-            Choice::Gpu | Choice::Reference => vec![Contender { choice, threads: None }],
-        };
-        self.engines().iter().flat_map(of).collect()
-    }
-
-    /// Joints of each case of a cost table. What is drawn side by side is of one size, which a software adapter can pose too.
-    fn table_joints(&self) -> u32 {
-        let [usual, in_software] = TABLE_JOINTS;
-        self.table_joints.unwrap_or_else(|| {
-            let is_slow = || HeadlessGpu::new(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
-            let is_slow = self.report.is_some() && self.engines().contains(&Choice::Gpu) && is_slow();
-            if is_slow { in_software } else { usual }
-        })
     }
 }
 
@@ -260,7 +217,7 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
                 }
             };
             for &(size, step) in crowds {
-                if args.report.is_some() && step.is_some() && takes_long(&engine, size) {
+                if args.report.is_some() && step.is_some() && plan::takes_long(&engine, size) {
                     report.skip(format!("without {size} on the gpu engine: a software adapter takes long for it"));
                     progress.add(1);
                     continue;
@@ -274,12 +231,6 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// Whether it is a case that a page waits long for.
-fn takes_long(engine: &Engine, size: Size) -> bool {
-    let is_slow = matches!(engine, Engine::Gpu(engine) if !engine.gpu().is_hardware());
-    is_slow && (size.instances as u64).saturating_mul(size.joints as u64) > MOST_IN_SOFTWARE
 }
 
 fn time(args: &Args, engine: &Engine, library: &Library, size: Size) -> Result<Measurement, Error> {
@@ -351,7 +302,7 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
         };
         args.joints.iter().flat_map(rig).collect()
     } else {
-        let joints = args.table_joints();
+        let joints = plan::table_joints(args);
         let mut cases: Vec<_> = args.table.iter().flat_map(|table| table.cases(joints)).collect();
         cases.retain(|(size, _)| {
             let needed = size.bytes() as f64 / 1e9;

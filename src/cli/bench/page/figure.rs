@@ -68,7 +68,13 @@ const AXES: [Axis; 6] = [
         of: |case| Some(case.layers),
         measure: Measure::Throughput,
     },
-    Axis { table: "keys", across: "keys a track", heading: "Time a joint as clips grow", of: |case| case.keys, measure: Measure::Time },
+    Axis {
+        table: "keys",
+        across: "keys a track",
+        heading: "Time a joint as clips grow",
+        of: |case| case.keys,
+        measure: Measure::Time,
+    },
     Axis {
         table: "depth",
         across: "levels of the hierarchy",
@@ -110,7 +116,11 @@ impl Measure {
             Self::BandwidthShare => case.bandwidth_share.map(|share| 100.0 * share * times.median / milliseconds),
         };
         let spread = [of(times.p5)?, of(times.p95)?];
-        let point = Point { across: across as f64, up: of(times.median)?, spread: [spread[0].min(spread[1]), spread[0].max(spread[1])] };
+        let point = Point {
+            across: across as f64,
+            up: of(times.median)?,
+            spread: [spread[0].min(spread[1]), spread[0].max(spread[1])],
+        };
         let is_placed = |number: f64| number.is_finite() && number > 0.0;
         [point.across, point.up, point.spread[0], point.spread[1]].into_iter().all(is_placed).then_some(point)
     }
@@ -129,7 +139,8 @@ impl Run {
     pub fn figures(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
         for axis in &AXES {
-            let cases: Vec<&Case> = self.cases.iter().filter(|case| case.table.as_deref() == Some(axis.table)).collect();
+            let cases: Vec<&Case> =
+                self.cases.iter().filter(|case| case.table.as_deref() == Some(axis.table)).collect();
             figures.extend(self.figure(axis, axis.measure, &cases));
         }
         let crowds = &AXES[0];
@@ -140,7 +151,8 @@ impl Run {
             figures.extend(self.figure(crowds, Measure::Throughput, &same));
             rest = others;
         }
-        let shares: Vec<&Case> = self.cases.iter().filter(|case| case.table.as_deref().is_none_or(|table| table == "instances")).collect();
+        let shares: Vec<&Case> =
+            self.cases.iter().filter(|case| case.table.as_deref().is_none_or(|table| table == "instances")).collect();
         let first = shares.iter().map(|case| (case.joints, case.layers)).next();
         let shares: Vec<&Case> = shares.into_iter().filter(|case| Some((case.joints, case.layers)) == first).collect();
         let bandwidth = Axis { heading: "The GPU's bandwidth that poses take", ..AXES[0] };
@@ -163,7 +175,14 @@ impl Run {
         let across: Vec<f64> = points().map(|point| point.across).collect();
         let scales = [Scale::of_steps(&across), measure.scale(points())];
         let (heading, held) = (axis.heading.into(), held(axis, cases));
-        (!across.is_empty()).then_some(Figure { heading, held, across: axis.across, up: measure.unit(), scales, series })
+        (!across.is_empty()).then_some(Figure {
+            heading,
+            held,
+            across: axis.across,
+            up: measure.unit(),
+            scales,
+            series,
+        })
     }
 }
 
@@ -181,7 +200,12 @@ fn held(axis: &Axis, cases: &[&Case]) -> String {
         ("depth", size("level", "levels", |case| case.depth)),
         ("layers", size("layer", "layers", |case| Some(case.layers))),
     ];
-    sizes.into_iter().filter(|(name, _)| *name != axis.table).filter_map(|(_, size)| size).collect::<Vec<_>>().join(", ")
+    sizes
+        .into_iter()
+        .filter(|(name, _)| *name != axis.table)
+        .filter_map(|(_, size)| size)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Figure {

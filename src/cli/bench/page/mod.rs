@@ -3,6 +3,7 @@
 mod figure;
 mod number;
 mod palette;
+pub mod plan;
 mod plot;
 pub mod run;
 mod scale;
@@ -11,7 +12,9 @@ mod table;
 use std::io::{self, Write};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::{Map, Value};
 
+use self::figure::Figure;
 use self::number::{digits, grouped, short};
 use self::run::{Case, Run};
 
@@ -22,11 +25,8 @@ impl Run {
     /// The page: one file, which asks for nothing else.
     pub fn write_page(&self, out: &mut impl Write) -> io::Result<()> {
         let figures = self.figures();
-        let plots = figures.iter().enumerate().map(|(index, figure)| {
-            let svg = figure.svg(&format!("figure-{index}")).map_err(io::Error::other)?;
-            Ok((svg, figure.held.as_str()))
-        });
-        let plots = plots.collect::<io::Result<Vec<_>>>()?;
+        let plot = |(index, figure): (usize, &Figure)| figure.svg(&format!("figure-{index}")).map_err(io::Error::other);
+        let plots = figures.iter().enumerate().map(plot).collect::<io::Result<Vec<_>>>()?;
         let style = palette::names() + &palette::style() + include_str!("style.css");
         let page = html! {
             (DOCTYPE)
@@ -55,7 +55,7 @@ impl Run {
         self.file.as_deref().or(self.crowd.as_deref())
     }
 
-    fn body(&self, plots: &[(String, &str)]) -> Markup {
+    fn body(&self, plots: &[String]) -> Markup {
         html! {
             main {
                 header {
@@ -70,20 +70,18 @@ impl Run {
                         @if let Some((throughput, case)) = self.best(&label, adapter) {
                             li style=(format!("--series: var(--series-{})", contender % palette::SERIES.len())) {
                                 strong { (digits(throughput / 1e6, 3)) }
-                                span { " million joints a second at best" }
+                                span { " million joints/s" }
                                 b { (label) }
-                                small { (sizes(case)) }
+                                small { "at best, of " (sizes(case)) }
                             }
                         }
                     }
                 }
                 section {
                     h2 { "Plots" }
-                    p { "Points are medians; the line through each reaches from the 5th to the 95th percentile of its frames." }
+                    p { "Points are medians of many frames; the band reaches from the 5th to the 95th percentile." }
                     div class="plots" {
-                        @for (svg, held) in plots {
-                            figure { (PreEscaped(svg)) @if !held.is_empty() { figcaption { "Held: " (held) "." } } }
-                        }
+                        @for svg in plots { figure { (PreEscaped(svg)) } }
                     }
                     @if self.cases.iter().all(|case| case.bandwidth_share.is_none()) {
                         p { "No GPU was measured, and so no share of its bandwidth." }
@@ -92,6 +90,10 @@ impl Run {
                 section {
                     h2 { "All figures" }
                     (self.table())
+                }
+                section {
+                    h2 { "From nothing to the first pose" }
+                    (facts(&self.start_ups()))
                 }
                 section {
                     h2 { "How it was measured" }
@@ -127,15 +129,19 @@ impl Run {
         }
         let bandwidth = self.write_bandwidth_bytes_per_second;
         fact("GPU writes at best", bandwidth.map(|bytes| format!("{} GB/s", digits(bytes / 1e9, 3))));
-        for (engine, steps) in &self.start_up_ms {
-            let step = |(name, time): (&String, &serde_json::Value)| {
-                time.as_f64().map(|time| format!("{} {}", name.replace('_', " "), digits(time, 3)))
-            };
-            let steps: Vec<String> = steps.as_object().into_iter().flatten().filter_map(step).collect();
-            fact(&format!("{engine} starts in"), Some(format!("ms: {}", steps.join(", "))));
-        }
         fact("posse", Some(self.posse.clone()));
         facts
+    }
+
+    /// The way to each engine's first pose.
+    fn start_ups(&self) -> Vec<Fact> {
+        let step = |(name, time): (&String, &Value)| {
+            Some(format!("{} {} ms", name.replace('_', " "), digits(time.as_f64()?, 3)))
+        };
+        let of = |(engine, steps): (&String, &Map<String, Value>)| {
+            (engine.clone(), steps.iter().filter_map(step).collect::<Vec<_>>().join(", "))
+        };
+        self.start_up_ms.iter().map(of).collect()
     }
 
     /// The case with the most joints a second.

@@ -12,6 +12,8 @@ const fn tone(light: (u8, u8, u8), dark: (u8, u8, u8)) -> Tone {
     Tone { light: RGBColor(light.0, light.1, light.2), dark: RGBColor(dark.0, dark.1, dark.2) }
 }
 
+/// Behind everything.
+const GROUND: Tone = tone((240, 242, 245), (13, 16, 20));
 /// Behind a plot.
 pub const SURFACE: Tone = tone((255, 255, 255), (24, 28, 34));
 /// Headings.
@@ -19,17 +21,17 @@ pub const INK: Tone = tone((27, 31, 36), (232, 236, 241));
 /// The text of axes.
 pub const MUTED: Tone = tone((87, 96, 106), (158, 168, 179));
 /// Lines at what is labelled.
-pub const GRID: Tone = tone((222, 226, 231), (51, 58, 68));
+pub const GRID: Tone = tone((222, 226, 231), (48, 55, 64));
 /// Lines between them.
-pub const FINE: Tone = tone((242, 244, 246), (33, 38, 46));
+pub const FINE: Tone = tone((242, 244, 246), (34, 39, 47));
 /// Of the series, in order: told apart by hue, by brightness and by their labels.
 pub const SERIES: [Tone; 6] = [
     tone((178, 64, 12), (255, 158, 100)),
-    tone((0, 108, 163), (96, 186, 247)),
-    tone((8, 66, 110), (170, 214, 255)),
+    tone((0, 98, 164), (96, 186, 247)),
+    tone((0, 122, 92), (94, 214, 168)),
     tone((110, 72, 160), (203, 166, 247)),
-    tone((0, 115, 83), (94, 214, 168)),
     tone((140, 40, 92), (245, 150, 195)),
+    tone((92, 84, 0), (226, 210, 100)),
 ];
 
 fn all() -> impl Iterator<Item = &'static Tone> {
@@ -48,15 +50,18 @@ pub fn style() -> String {
         format!("svg [fill=\"{light}\"] {{ fill: {dark} }}\nsvg [stroke=\"{light}\"] {{ stroke: {dark} }}\n")
     };
     let rules: String = all().map(rule).collect();
-    format!("svg text {{ font-family: system-ui, sans-serif }}\n@media screen and (prefers-color-scheme: dark) {{\n{rules}}}\n")
+    format!(
+        "svg text {{ font-family: system-ui, sans-serif }}\n@media screen and (prefers-color-scheme: dark) {{\n{rules}}}\n"
+    )
 }
 
 /// Style rules: the page's own names for its colours, and those of the series.
 pub fn names() -> String {
     let rules = |colour: fn(&Tone) -> RGBColor| {
-        let named = [("surface", &SURFACE), ("ink", &INK), ("muted", &MUTED), ("grid", &GRID)];
+        let named = [("ground", &GROUND), ("surface", &SURFACE), ("ink", &INK), ("muted", &MUTED), ("grid", &GRID)];
         let named = named.map(|(name, tone)| format!("--{name}: {};", hex(colour(tone)))).join(" ");
-        let series = SERIES.iter().enumerate().map(|(index, tone)| format!(" --series-{index}: {};", hex(colour(tone))));
+        let series =
+            SERIES.iter().enumerate().map(|(index, tone)| format!(" --series-{index}: {};", hex(colour(tone))));
         named + &series.collect::<String>()
     };
     let (light, dark) = (rules(|tone| tone.light), rules(|tone| tone.dark));

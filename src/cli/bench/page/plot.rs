@@ -4,7 +4,7 @@ use plotters::backend::SVGBackend;
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
-use plotters::element::{Circle, PathElement, Text};
+use plotters::element::{Circle, PathElement, Polygon, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
@@ -16,9 +16,11 @@ use super::scale::Scale;
 /// Units of the drawing to a point of the page: it knows whole units only.
 const UNIT: i32 = 4;
 /// Width and height, in points.
-const SIZE: (i32, i32) = (480, 320);
+const SIZE: (i32, i32) = (500, 336);
 /// From each side to the axes, in points: left, right, top, bottom.
-const MARGIN: [i32; 4] = [46, 106, 58, 44];
+const MARGIN: [i32; 4] = [46, 128, 78, 44];
+/// How opaque the band is in which 90 % of the frames lie.
+const BAND: f64 = 0.15;
 /// The height of a line of text, in points.
 const LINE: i32 = 16;
 
@@ -32,10 +34,14 @@ impl Figure {
     /// None, as a text cannot fail to take what is drawn; the type is the backend's.
     pub fn svg(&self, id: &str) -> Result<String, Fault> {
         let mut svg = String::new();
-        let area = SVGBackend::with_string(&mut svg, ((SIZE.0 * UNIT) as u32, (SIZE.1 * UNIT) as u32)).into_drawing_area();
+        let area =
+            SVGBackend::with_string(&mut svg, ((SIZE.0 * UNIT) as u32, (SIZE.1 * UNIT) as u32)).into_drawing_area();
         self.draw(&area)?;
         area.present()?;
         drop(area);
+        // It is shown in points, whatever its units.
+        let size = |unit: i32| format!("width=\"{}\" height=\"{}\"", SIZE.0 * unit, SIZE.1 * unit);
+        let svg = svg.replacen(&size(UNIT), &size(1), 1);
         let (title, description) = (escaped(&self.heading), escaped(&self.description()));
         let names = format!("role=\"img\" aria-labelledby=\"{id}-title {id}-text\">\n");
         let words = format!("<title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-text\">{description}</desc>\n");
@@ -45,11 +51,13 @@ impl Figure {
     fn draw(&self, area: &Area) -> Result<(), Fault> {
         area.fill(&SURFACE.light)?;
         let [left, right, top, bottom] = MARGIN.map(|margin| margin * UNIT);
-        let write = |text: &str, place: (i32, i32), style: TextStyle| area.draw(&Text::new(text.to_owned(), place, style));
+        let write =
+            |text: &str, place: (i32, i32), style: TextStyle| area.draw(&Text::new(text.to_owned(), place, style));
         let heading = text(15.0, INK.light, HPos::Left, VPos::Center);
         let heading = TextStyle { font: heading.font.style(FontStyle::Bold), ..heading };
         write(&self.heading, (12 * UNIT, 18 * UNIT), heading)?;
-        write(self.up, (12 * UNIT, 39 * UNIT), text(12.0, MUTED.light, HPos::Left, VPos::Center))?;
+        write(&self.held, (12 * UNIT, 38 * UNIT), text(12.0, MUTED.light, HPos::Left, VPos::Center))?;
+        write(self.up, (12 * UNIT, 60 * UNIT), text(12.0, MUTED.light, HPos::Left, VPos::Center))?;
         let middle = (left + SIZE.0 * UNIT - right) / 2;
         let place = (middle, (SIZE.1 - 12) * UNIT);
         write(self.across, place, text(12.0, MUTED.light, HPos::Center, VPos::Center))?;
@@ -83,15 +91,13 @@ impl Figure {
             write(&short(value), (x - 7 * UNIT, y), label(HPos::Right))?;
         }
         for series in &self.series {
-            let style = stroke(colour(series), 2);
-            for point in &series.points {
-                let [low, high] = point.spread;
-                plane.draw(&PathElement::new([at(point.across, low), at(point.across, high)], stroke(colour(series), 1)))?;
-            }
-            plane.draw(&PathElement::new(
-                series.points.iter().map(|point| at(point.across, point.up)).collect::<Vec<_>>(),
-                style,
-            ))?;
+            let low = series.points.iter().map(|point| at(point.across, point.spread[0]));
+            let high = series.points.iter().rev().map(|point| at(point.across, point.spread[1]));
+            plane.draw(&Polygon::new(low.chain(high).collect::<Vec<_>>(), colour(series).mix(BAND)))?;
+        }
+        for series in &self.series {
+            let line: Vec<_> = series.points.iter().map(|point| at(point.across, point.up)).collect();
+            plane.draw(&PathElement::new(line, stroke(colour(series), 2)))?;
             for point in &series.points {
                 plane.draw(&Circle::new(at(point.across, point.up), 3 * UNIT, colour(series).filled()))?;
             }

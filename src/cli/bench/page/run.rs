@@ -1,5 +1,7 @@
 //! What a page is made of: a benchmark, as its JSON has it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -17,7 +19,7 @@ pub struct Run {
     /// The crowd file, where it is one that was timed.
     pub crowd: Option<String>,
     /// The way to the first pose: milliseconds of each step, by engine.
-    pub start_up_ms: Map<String, Value>,
+    pub start_up_ms: BTreeMap<String, Map<String, Value>>,
     /// Bytes a second that the GPU writes to its memory at best.
     pub write_bandwidth_bytes_per_second: Option<f64>,
     /// What was left out, and why.
