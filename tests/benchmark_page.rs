@@ -263,7 +263,7 @@ fn figures_that_no_scale_has_a_place_for_are_in_the_table_alone() {
 #[test]
 fn a_page_without_sizes_is_of_all_cost_tables() {
     let folder = TempDir::new().unwrap();
-    let brief = ["--engine", "cpu", "--table-joints", "1", "--memory", "0.001"];
+    let brief = ["--engine", "cpu", "--table-joints", "1", "--memory", "0.01"];
     let (run, _) = bench(folder.path(), &brief);
     for table in ["instances", "layers", "keys", "depth", "joints", "skeletons"] {
         assert!(cases(&run).iter().any(|case| case["table"] == table), "{table}");

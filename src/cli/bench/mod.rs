@@ -15,6 +15,7 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ArgGroup;
 use clap::builder::ArgPredicate;
 
 use posse::error::Error;
@@ -47,6 +48,7 @@ const MOST_JOINTS: u64 = 1 << 28;
 
 /// Arguments of `posse bench`.
 #[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("tables").args(["table", "report"]).multiple(true))]
 pub struct Args {
     /// A .glb or .gltf file whose clips are played; without one, generated rigs.
     file: Option<PathBuf>,
@@ -63,7 +65,6 @@ pub struct Args {
         value_enum,
         value_name = "TABLE,TABLE",
         value_delimiter = ',',
-        group = "tables",
         conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"],
         default_value_ifs = plan::TABLES,
         hide_default_value = true
@@ -114,7 +115,7 @@ pub struct Args {
     json: bool,
     /// Writes a page of plots and tables too, in one file without scripts; of a name that ends in .svg, its first plot
     /// alone. Without sizes, it is of all cost tables, which takes a minute or two.
-    #[arg(long, value_name = "FILE", group = "tables")]
+    #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// What an earlier run printed as JSON: the page is made of that, and nothing is measured.
     #[arg(
