@@ -109,6 +109,17 @@ fn an_earlier_run_is_compared_case_by_case() {
 }
 
 #[test]
+fn the_cpu_engine_is_timed_with_each_number_of_threads() {
+    let arguments =
+        ["bench", "--engine", "cpu", "--threads", "1,3", "--instances", "2", "--joints", "4", "--seconds", "0"];
+    let text = String::from_utf8(posse(&arguments).stdout).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    let headings = rows.iter().position(|row| row.starts_with(&["engine", "threads", "instances"])).expect(&text);
+    assert_eq!(rows[headings + 1][..3], ["cpu", "1", "2"], "{text}");
+    assert_eq!(rows[headings + 2][..3], ["cpu", "3", "2"], "{text}");
+}
+
+#[test]
 fn the_same_sizes_of_another_file_are_another_case() {
     let folder = TempDir::new().unwrap();
     for name in ["one.glb", "two.glb"] {

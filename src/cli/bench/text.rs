@@ -53,6 +53,15 @@ impl Report {
         Ok(())
     }
 
+    /// The threads of a case of the CPU engine, where it ran with several numbers of them.
+    fn threads(&self, case: &Case) -> Option<String> {
+        let of_cpu = |case: &&Case| case.measured.engine == "cpu";
+        let is_other = |other: &Case| other.measured.adapter != case.measured.adapter;
+        let several = of_cpu(&case) && self.cases.iter().filter(of_cpu).any(is_other);
+        // The adapter's name begins with them.
+        several.then(|| case.measured.adapter.split(' ').next().unwrap_or_default().to_owned())
+    }
+
     fn cells(&self, case: &Case) -> Vec<Cell> {
         let (size, measured) = (&case.size, &case.measured);
         let time = measured.device.unwrap_or(measured.wall);
@@ -67,6 +76,7 @@ impl Report {
         };
         vec![
             ("engine", Some(measured.engine.into())),
+            ("threads", self.threads(case)),
             ("instances", Some(size.instances.to_string())),
             ("skeletons", (size.skeletons > 1 || table(Table::Skeletons)).then(|| size.skeletons.to_string())),
             ("joints", Some(size.joints.to_string())),

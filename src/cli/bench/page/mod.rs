@@ -160,6 +160,7 @@ impl Run {
              clock, of the GPU by its own where it has one, else by the host's from recording to completion. Nothing is read \
              back."
                 .into(),
+            "Milliseconds are the median of the frames; p5 and p95 are the 5th and the 95th percentile.".into(),
             "The clock moves on by 1/60 s a frame; instances begin at different times of their clips.".into(),
         ];
         if self.cases.iter().any(|case| case.joints_posed < case.instances && case.engine == "reference") {
@@ -167,7 +168,7 @@ impl Run {
         }
         if let Some(bandwidth) = self.write_bandwidth_bytes_per_second {
             notes.push(format!(
-                "The GPU's bandwidth is that of a pass which only writes, {}B/s here; shares count the bytes of poses written.",
+                "The GPU's bandwidth is that of a pass which only writes, {}B/s here; % of peak is the share of it that the bytes of poses take.",
                 short(bandwidth)
             ));
         }

@@ -9,7 +9,7 @@ use super::run::{Case, Run};
 type Column = (&'static str, fn(&Case) -> Option<String>);
 
 /// The columns. One in which no case has anything is left out.
-const COLUMNS: [Column; 18] = [
+const COLUMNS: [Column; 17] = [
     ("grows", |case| case.table.clone()),
     ("instances", |case| Some(grouped(case.instances))),
     ("skeletons", |case| Some(grouped(case.skeletons))),
@@ -17,16 +17,15 @@ const COLUMNS: [Column; 18] = [
     ("keys", |case| case.keys.map(grouped)),
     ("depth", |case| case.depth.map(grouped)),
     ("layers", |case| Some(grouped(case.layers))),
-    ("million joints/s", |case| Some(digits(case.joints_per_second(case.times().median) / 1e6, 4))),
-    ("ns a joint", |case| Some(digits(case.nanoseconds_a_joint(case.times().median), 4))),
-    ("ms a frame", |case| Some(digits(case.times().median, 4))),
-    ("5th percentile", |case| Some(digits(case.times().p5, 4))),
-    ("95th percentile", |case| Some(digits(case.times().p95, 4))),
+    ("Mjoints/s", |case| Some(digits(case.joints_per_second(case.times().median) / 1e6, 4))),
+    ("ns/joint", |case| Some(digits(case.nanoseconds_a_joint(case.times().median), 4))),
+    ("ms", |case| Some(digits(case.times().median, 4))),
+    ("p5", |case| Some(digits(case.times().p5, 4))),
+    ("p95", |case| Some(digits(case.times().p95, 4))),
     ("frames", |case| Some(grouped(case.times().frames))),
-    ("joints posed", |case| Some(grouped(case.joints_posed))),
     ("bytes written", |case| case.bytes_written.map(grouped)),
     ("GB/s", |case| case.bytes_per_second.map(|bytes| digits(bytes / 1e9, 4))),
-    ("% of bandwidth", |case| case.bandwidth_share.map(|share| digits(100.0 * share, 3))),
+    ("% of peak", |case| case.bandwidth_share.map(|share| digits(100.0 * share, 3))),
     ("check", |case| {
         let share = case.worst_share_of_contract.map(|share| format!(", {} % of the bound", digits(100.0 * share, 2)));
         let word = if case.within_contract? { "ok" } else { "BEYOND THE CONTRACT" };
