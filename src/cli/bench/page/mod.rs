@@ -15,7 +15,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Map, Value};
 
 use self::figure::Figure;
-use self::number::{digits, grouped, short};
+use self::number::{digits, grouped};
 use self::run::{Case, Run};
 
 /// A name and what it is.
@@ -168,8 +168,9 @@ impl Run {
         }
         if let Some(bandwidth) = self.write_bandwidth_bytes_per_second {
             notes.push(format!(
-                "The GPU's bandwidth is that of a pass which only writes, {}B/s here; % of peak is the share of it that the bytes of poses take.",
-                short(bandwidth)
+                "The GPU's bandwidth is that of a pass which only writes, {} GB/s here; % of peak is the share of it that the \
+                 bytes of poses take.",
+                digits(bandwidth / 1e9, 3)
             ));
         }
         notes

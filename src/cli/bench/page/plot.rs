@@ -16,9 +16,9 @@ use super::scale::Scale;
 /// Units of the drawing to a point of the page: it knows whole units only.
 const UNIT: i32 = 4;
 /// Width and height, in points.
-const SIZE: (i32, i32) = (500, 336);
+const SIZE: (i32, i32) = (500, 340);
 /// From each side to the axes, in points: left, right, top, bottom.
-const MARGIN: [i32; 4] = [46, 128, 78, 44];
+const MARGIN: [i32; 4] = [46, 128, 82, 44];
 /// How opaque the band is in which 90 % of the frames lie.
 const BAND: f64 = 0.15;
 /// The height of a line of text, in points.
@@ -57,7 +57,7 @@ impl Figure {
         let heading = TextStyle { font: heading.font.style(FontStyle::Bold), ..heading };
         write(&self.heading, (12 * UNIT, 18 * UNIT), heading)?;
         write(&self.held, (12 * UNIT, 38 * UNIT), text(12.0, MUTED.light, HPos::Left, VPos::Center))?;
-        write(self.up, (12 * UNIT, 60 * UNIT), text(12.0, MUTED.light, HPos::Left, VPos::Center))?;
+        write(self.up, (12 * UNIT, 59 * UNIT), text(12.0, MUTED.light, HPos::Left, VPos::Center))?;
         let middle = (left + SIZE.0 * UNIT - right) / 2;
         let place = (middle, (SIZE.1 - 12) * UNIT);
         write(self.across, place, text(12.0, MUTED.light, HPos::Center, VPos::Center))?;
