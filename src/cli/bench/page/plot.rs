@@ -3,6 +3,8 @@
 use plotters::backend::SVGBackend;
 use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::coord::types::RangedCoordf64;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::element::{Circle, PathElement, Polygon, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -21,10 +23,15 @@ const SIZE: (i32, i32) = (500, 340);
 const MARGIN: [i32; 4] = [46, 128, 82, 44];
 /// How opaque the band is in which 90 % of the frames lie.
 const BAND: f64 = 0.15;
+/// How opaque the line from a series to its name is.
+const LEADER: f64 = 0.4;
 /// The height of a line of text, in points.
 const LINE: i32 = 16;
 
+/// The drawing, in its units.
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// The part of it within the axes, in places of their scales.
+type Plane<'a> = DrawingArea<SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 type Fault = DrawingAreaErrorKind<std::io::Error>;
 
 impl Figure {
@@ -51,16 +58,13 @@ impl Figure {
     fn draw(&self, area: &Area) -> Result<(), Fault> {
         area.fill(&SURFACE.light)?;
         let [left, right, top, bottom] = MARGIN.map(|margin| margin * UNIT);
-        let write =
-            |text: &str, place: (i32, i32), style: TextStyle| area.draw(&Text::new(text.to_owned(), place, style));
-        let heading = text(15.0, INK.light, HPos::Left, VPos::Center);
+        let heading = text(15.0, INK.light, HPos::Left);
         let heading = TextStyle { font: heading.font.style(FontStyle::Bold), ..heading };
-        write(&self.heading, (12 * UNIT, 18 * UNIT), heading)?;
-        write(&self.held, (12 * UNIT, 38 * UNIT), text(12.0, MUTED.light, HPos::Left, VPos::Center))?;
-        write(self.up, (12 * UNIT, 59 * UNIT), text(12.0, MUTED.light, HPos::Left, VPos::Center))?;
         let middle = (left + SIZE.0 * UNIT - right) / 2;
-        let place = (middle, (SIZE.1 - 12) * UNIT);
-        write(self.across, place, text(12.0, MUTED.light, HPos::Center, VPos::Center))?;
+        write(area, &self.heading, (12 * UNIT, 18 * UNIT), heading)?;
+        write(area, &self.held, (12 * UNIT, 38 * UNIT), text(12.0, MUTED.light, HPos::Left))?;
+        write(area, self.up, (12 * UNIT, 59 * UNIT), text(12.0, MUTED.light, HPos::Left))?;
+        write(area, self.across, (middle, (SIZE.1 - 12) * UNIT), text(12.0, MUTED.light, HPos::Center))?;
 
         let [across, up] = &self.scales;
         let range = |scale: &Scale| scale.place(scale.range[0])..scale.place(scale.range[1]);
@@ -70,53 +74,73 @@ impl Figure {
             .margin_bottom(bottom)
             .margin_left(left)
             .build_cartesian_2d(range(across), range(up))?;
-        let plane = chart.plotting_area();
-        let at = |x: f64, y: f64| (across.place(x), up.place(y));
+        self.draw_grid(area, chart.plotting_area())?;
+        self.draw_series(chart.plotting_area())?;
+        self.name_series(area, chart.plotting_area())
+    }
+
+    /// Where a pair of values lies on the plane.
+    fn at(&self, across: f64, up: f64) -> (f64, f64) {
+        (self.scales[0].place(across), self.scales[1].place(up))
+    }
+
+    /// The lines of the grid, and the labels of those that have one.
+    fn draw_grid(&self, area: &Area, plane: &Plane) -> Result<(), Fault> {
+        let [across, up] = &self.scales;
         let ([west, east], [south, north]) = (across.range, up.range);
         for (values, line) in [(&up.between, FINE), (&up.labels, GRID)] {
             for &value in values {
-                plane.draw(&PathElement::new([at(west, value), at(east, value)], stroke(line.light, 1)))?;
+                plane.draw(&PathElement::new([self.at(west, value), self.at(east, value)], stroke(line.light, 1)))?;
             }
         }
         for &value in &across.labels {
-            plane.draw(&PathElement::new([at(value, south), at(value, north)], stroke(GRID.light, 1)))?;
-        }
-        let label = |h_pos| text(12.0, MUTED.light, h_pos, VPos::Center);
-        for &value in &across.labels {
-            let (x, y) = plane.map_coordinate(&at(value, south));
-            write(&short(value), (x, y + 12 * UNIT), label(HPos::Center))?;
+            plane.draw(&PathElement::new([self.at(value, south), self.at(value, north)], stroke(GRID.light, 1)))?;
+            let (x, y) = plane.map_coordinate(&self.at(value, south));
+            write(area, &short(value), (x, y + 12 * UNIT), text(12.0, MUTED.light, HPos::Center))?;
         }
         for &value in &up.labels {
-            let (x, y) = plane.map_coordinate(&at(west, value));
-            write(&short(value), (x - 7 * UNIT, y), label(HPos::Right))?;
-        }
-        for series in &self.series {
-            let low = series.points.iter().map(|point| at(point.across, point.spread[0]));
-            let high = series.points.iter().rev().map(|point| at(point.across, point.spread[1]));
-            plane.draw(&Polygon::new(low.chain(high).collect::<Vec<_>>(), colour(series).mix(BAND)))?;
-        }
-        for series in &self.series {
-            let line: Vec<_> = series.points.iter().map(|point| at(point.across, point.up)).collect();
-            plane.draw(&PathElement::new(line, stroke(colour(series), 2)))?;
-            for point in &series.points {
-                plane.draw(&Circle::new(at(point.across, point.up), 3 * UNIT, colour(series).filled()))?;
-            }
-        }
-        let ends: Vec<(i32, i32)> = self
-            .series
-            .iter()
-            .filter_map(|series| series.points.last())
-            .map(|point| plane.map_coordinate(&at(point.across, point.up)))
-            .collect();
-        let edge = SIZE.0 * UNIT - right;
-        let heights = apart(&ends.iter().map(|&(_, y)| y).collect::<Vec<_>>(), top, SIZE.1 * UNIT - bottom);
-        for ((series, end), y) in self.series.iter().zip(ends).zip(heights) {
-            area.draw(&PathElement::new([end, (edge + 8 * UNIT, y)], stroke(colour(series), 1)))?;
-            let style = text(12.0, colour(series), HPos::Left, VPos::Center);
-            write(&series.label, (edge + 11 * UNIT, y), style)?;
+            let (x, y) = plane.map_coordinate(&self.at(west, value));
+            write(area, &short(value), (x - 7 * UNIT, y), text(12.0, MUTED.light, HPos::Right))?;
         }
         Ok(())
     }
+
+    /// All bands, and over them the lines and points.
+    fn draw_series(&self, plane: &Plane) -> Result<(), Fault> {
+        for series in &self.series {
+            let low = series.points.iter().map(|point| self.at(point.across, point.spread[0]));
+            let high = series.points.iter().rev().map(|point| self.at(point.across, point.spread[1]));
+            plane.draw(&Polygon::new(low.chain(high).collect::<Vec<_>>(), colour(series).mix(BAND)))?;
+        }
+        for series in &self.series {
+            let line: Vec<_> = series.points.iter().map(|point| self.at(point.across, point.up)).collect();
+            for &point in &line {
+                plane.draw(&Circle::new(point, 3 * UNIT, colour(series).filled()))?;
+            }
+            plane.draw(&PathElement::new(line, stroke(colour(series), 2)))?;
+        }
+        Ok(())
+    }
+
+    /// The name of each series, to the right of its end.
+    fn name_series(&self, area: &Area, plane: &Plane) -> Result<(), Fault> {
+        let [_, right, top, bottom] = MARGIN.map(|margin| margin * UNIT);
+        let last = self.series.iter().filter_map(|series| series.points.last());
+        let ends: Vec<(i32, i32)> = last.map(|point| plane.map_coordinate(&self.at(point.across, point.up))).collect();
+        let edge = SIZE.0 * UNIT - right;
+        let heights = apart(&ends.iter().map(|&(_, y)| y).collect::<Vec<_>>(), top, SIZE.1 * UNIT - bottom);
+        for ((series, end), y) in self.series.iter().zip(ends).zip(heights) {
+            // Fainter than the series: it leads to the name, and says nothing of what was not measured.
+            let leader = colour(series).mix(LEADER).stroke_width(UNIT as u32);
+            area.draw(&PathElement::new([end, (edge + 8 * UNIT, y)], leader))?;
+            write(area, &series.label, (edge + 11 * UNIT, y), text(12.0, colour(series), HPos::Left))?;
+        }
+        Ok(())
+    }
+}
+
+fn write(area: &Area, text: &str, place: (i32, i32), style: TextStyle) -> Result<(), Fault> {
+    area.draw(&Text::new(text.to_owned(), place, style))
 }
 
 fn colour(series: &Series) -> RGBColor {
@@ -127,9 +151,10 @@ fn stroke(colour: RGBColor, points: u32) -> ShapeStyle {
     colour.stroke_width(points * UNIT as u32)
 }
 
-fn text(points: f64, colour: RGBColor, h_pos: HPos, v_pos: VPos) -> TextStyle<'static> {
+/// A style for text in the middle of its line.
+fn text(points: f64, colour: RGBColor, h_pos: HPos) -> TextStyle<'static> {
     // plotters writes a font's size divided by 1.24.
-    ("sans-serif", 1.24 * points * f64::from(UNIT)).into_font().color(&colour).pos(Pos::new(h_pos, v_pos))
+    ("sans-serif", 1.24 * points * f64::from(UNIT)).into_font().color(&colour).pos(Pos::new(h_pos, VPos::Center))
 }
 
 /// Heights for labels of lines that end at some heights: a line of text apart, between top and bottom where there is room.
