@@ -116,6 +116,7 @@ pub use model::root_motion::{Motion, RootMotion, RootRotation};
 pub use model::sharing::{Sharing, SharingFault, SharingFaultKind};
 pub use model::skeleton::{Joint, Property, Skeleton};
 pub use model::skin::Skin;
+pub use model::skin_format::SkinFormat;
 pub use model::step::Step;
 pub use model::ticks::Ticks;
 pub use model::timeline::Timeline;

@@ -7,8 +7,9 @@ use std::ops::{Add, Div, Mul, Sub};
 use glam::Vec4;
 
 use crate::cpu::matrix::Rows;
-use crate::cpu::simd::{Kernel, Lanes, Matrix};
+use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
 use crate::pack::outputs::NUMBERS;
+use crate::pack::skin_format::LARGEST_HALF;
 
 /// Four joints. It exists only in a kernel that [`run`] runs.
 #[derive(Clone, Copy)]
@@ -176,6 +177,29 @@ impl Lanes for Avx512 {
             _mm_stream_ps(to.as_mut_ptr(), _mm512_castps512_ps128(product));
             _mm_stream_ps(to[4..].as_mut_ptr(), _mm512_extractf32x4_ps::<1>(product));
             _mm_stream_ps(to[8..].as_mut_ptr(), _mm512_extractf32x4_ps::<2>(product));
+        }
+    }
+
+    #[inline(always)]
+    fn halves(product: __m512) -> [u64; 3] {
+        // SAFETY: see above.
+        unsafe {
+            let (least, most) = (_mm512_set1_ps(-LARGEST_HALF), _mm512_set1_ps(LARGEST_HALF));
+            let within = _mm512_max_ps(_mm512_min_ps(product, most), least);
+            let halves = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(within);
+            let (upper, lower) = (_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
+            let words = [_mm_cvtsi128_si64(upper), _mm_extract_epi64::<1>(upper), _mm_cvtsi128_si64(lower)];
+            words.map(i64::cast_unsigned)
+        }
+    }
+
+    #[inline(always)]
+    fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
+        // SAFETY: see above: three times 2 numbers, on whatever bytes.
+        unsafe {
+            _mm_stream_si64(to.as_mut_ptr().cast(), words[0].cast_signed());
+            _mm_stream_si64(to[2..].as_mut_ptr().cast(), words[1].cast_signed());
+            _mm_stream_si64(to[4..].as_mut_ptr().cast(), words[2].cast_signed());
         }
     }
 

@@ -8,6 +8,7 @@ use crate::cpu::matrix::{self, Rows};
 use crate::cpu::quat;
 use crate::cpu::simd::{Lanes, Matrix};
 use crate::pack::outputs::NUMBERS;
+use crate::pack::skin_format::half;
 
 /// One joint.
 #[derive(Clone, Copy)]
@@ -129,5 +130,13 @@ impl Lanes for Portable {
         for (row, to) in product.iter().zip(to.chunks_exact_mut(4)) {
             to.copy_from_slice(&row.to_array());
         }
+    }
+
+    #[inline(always)]
+    fn halves(product: Rows) -> [u64; 3] {
+        product.map(|row| {
+            let [x, y, z, w] = row.to_array().map(half);
+            u64::from(x | y << 16) | u64::from(z | w << 16) << 32
+        })
     }
 }
