@@ -1,11 +1,14 @@
 //! Which format skin matrices are written in.
 
 use posse::model::skin_format::SkinFormat;
+use serde::Deserialize;
 
 /// A skin format, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SkinFormatChoice {
     /// Three rows of four f32: 48 bytes a joint.
+    #[default]
     Matrix,
     /// Three rows of four f16: 24 bytes a joint.
     Half,
