@@ -345,7 +345,7 @@ fn config(cases: u32) -> Config {
 }
 
 proptest! {
-    #![proptest_config(config(30))]
+    #![proptest_config(config(12))]
 
     #[test]
     fn small_scenes(spec in scenes(12, 20)) {
@@ -355,7 +355,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(6))]
+    #![proptest_config(config(3))]
 
     #[test]
     fn large_scenes(spec in scenes(700, 100)) {

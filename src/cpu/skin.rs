@@ -51,23 +51,18 @@ pub fn dual_quaternions<L: Lanes>(
     to: &mut [f32],
 ) {
     let to = to.as_chunks_mut().0;
-    let inverse_binds = inverse_binds.as_chunks::<3>().0;
-    let mut rows = [[Vec4::ZERO; LARGEST_BLOCK]; 3];
-    for (first, to) in (0..).step_by(L::BLOCK).zip(to.chunks_mut(L::BLOCK)) {
-        for slot in 0..to.len() {
-            let mut product = Matrix::default();
-            L::store_matrix(
-                L::product(&models[joints[first + slot] as usize], &inverse_binds[first + slot]),
-                &mut product,
-            );
-            let numbers = product.numbers();
-            rows[0][slot] = Vec4::from_slice(&numbers[0..]);
-            rows[1][slot] = Vec4::from_slice(&numbers[4..]);
-            rows[2][slot] = Vec4::from_slice(&numbers[8..]);
+    let bound = joints[..to.len()].iter().zip(inverse_binds.as_chunks::<3>().0);
+    let Some((&joint, inverse_bind)) = bound.clone().next() else { return };
+    // A block that is not full is filled with something that can be taken apart.
+    let mut products = [L::product(&models[joint as usize], inverse_bind); LARGEST_BLOCK];
+    let mut bound = bound;
+    for to in to.chunks_mut(L::BLOCK) {
+        for (product, (&joint, inverse_bind)) in products[..to.len()].iter_mut().zip(bound.by_ref()) {
+            *product = L::product(&models[joint as usize], inverse_bind);
         }
-        let block = dual_quaternion::of_rows::<L>(&rows);
+        let parts = dual_quaternion::of_products::<L>(&products);
         for (slot, to) in to.iter_mut().enumerate() {
-            store::<L>(block.words(slot), past_caches, to);
+            store::<L>(parts.words(slot), past_caches, to);
         }
     }
 }

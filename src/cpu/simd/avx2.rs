@@ -102,6 +102,19 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn store_low_bits(self, to: &mut [u64]) {
+        let to = &mut to[..2];
+        // SAFETY: see above.
+        unsafe {
+            // Bytes 0, 1, 4, 5, 8, 9, 12, 13 of each half.
+            let lowest = _mm256_set1_epi64x(0x0d0c_0908_0504_0100);
+            let packed = _mm256_shuffle_epi8(_mm256_castps_si256(self.0), lowest);
+            let both = _mm256_permute4x64_epi64::<0b10_00>(packed);
+            _mm_storeu_si128(to.as_mut_ptr().cast(), _mm256_castsi256_si128(both));
+        }
+    }
+
+    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
         // SAFETY: see above.
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, than.0)) != 0 }
@@ -155,6 +168,19 @@ impl Lanes for Avx2 {
             let sum = _mm_fmadd_ps(_mm_permute_ps::<0b00_00_00_00>(lower), x, moved);
             let sum = _mm_fmadd_ps(_mm_permute_ps::<0b01_01_01_01>(lower), y, sum);
             (first_two, _mm_fmadd_ps(_mm_permute_ps::<0b10_10_10_10>(lower), z, sum))
+        }
+    }
+
+    #[inline(always)]
+    fn rows(products: &[(__m256, __m128)]) -> [Self; 3] {
+        let [(a, third_a), (b, third_b)] = [products[0], products[1]];
+        // SAFETY: see above.
+        unsafe {
+            [
+                Self(_mm256_permute2f128_ps::<0x20>(a, b)),
+                Self(_mm256_permute2f128_ps::<0x31>(a, b)),
+                Self(_mm256_set_m128(third_b, third_a)),
+            ]
         }
     }
 

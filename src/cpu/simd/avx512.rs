@@ -101,6 +101,16 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn store_low_bits(self, to: &mut [u64]) {
+        let to = &mut to[..4];
+        // SAFETY: see above.
+        unsafe {
+            let packed = _mm512_cvtepi32_epi16(_mm512_castps_si512(self.0));
+            _mm256_storeu_si256(to.as_mut_ptr().cast(), packed);
+        }
+    }
+
+    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
         // SAFETY: see above.
         unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, than.0) != 0 }
@@ -149,6 +159,23 @@ impl Lanes for Avx512 {
             let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0b00_00_00_00>(left), x, moved);
             let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0b01_01_01_01>(left), y, sum);
             _mm512_fmadd_ps(_mm512_permute_ps::<0b10_10_10_10>(left), z, sum)
+        }
+    }
+
+    #[inline(always)]
+    fn rows(products: &[__m512]) -> [Self; 3] {
+        let [a, b, c, d] = [products[0], products[1], products[2], products[3]];
+        // SAFETY: see above.
+        unsafe {
+            let upper_ab = _mm512_shuffle_f32x4::<0b01_00_01_00>(a, b);
+            let upper_cd = _mm512_shuffle_f32x4::<0b01_00_01_00>(c, d);
+            let lower_ab = _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b);
+            let lower_cd = _mm512_shuffle_f32x4::<0b11_10_11_10>(c, d);
+            [
+                Self(_mm512_shuffle_f32x4::<0b10_00_10_00>(upper_ab, upper_cd)),
+                Self(_mm512_shuffle_f32x4::<0b11_01_11_01>(upper_ab, upper_cd)),
+                Self(_mm512_shuffle_f32x4::<0b10_00_10_00>(lower_ab, lower_cd)),
+            ]
         }
     }
 

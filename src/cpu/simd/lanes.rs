@@ -76,6 +76,9 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// Each joint's four numbers, negated where their dot product with another's is negative.
     fn toward(self, other: Self) -> Self;
 
+    /// The lowest 16 bits of each joint's four numbers, the first lowest, a joint a word.
+    fn store_low_bits(self, to: &mut [u64]);
+
     /// Whether any number is less than another.
     fn any_less(self, than: Self) -> bool;
 
@@ -90,6 +93,9 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
     /// A matrix times another that is given by its rows.
     fn product(left: &Matrix, right: &Rows) -> Self::Product;
+
+    /// The rows of the products of as many neighbouring joints as a register has: all first rows, all second, all third.
+    fn rows(products: &[Self::Product]) -> [Self; 3];
 
     /// Writes a product.
     fn store_matrix(product: Self::Product, to: &mut Matrix);

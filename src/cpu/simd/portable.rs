@@ -92,6 +92,13 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn store_low_bits(self, to: &mut [u64]) {
+        let bits: [u32; 4] = bytemuck::cast(self.0.to_array());
+        let [low, high] = [bits[0] & 0xffff | bits[1] << 16, bits[2] & 0xffff | bits[3] << 16];
+        to[0] = u64::from(low) | u64::from(high) << 32;
+    }
+
+    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
         self.0.cmplt(than.0).any()
     }
@@ -118,6 +125,11 @@ impl Lanes for Portable {
         let numbers = left.numbers();
         let row = |row: usize| Vec4::from_slice(&numbers[4 * row..]);
         matrix::multiply(&[row(0), row(1), row(2)], right)
+    }
+
+    #[inline(always)]
+    fn rows(products: &[Rows]) -> [Self; 3] {
+        products[0].map(Self)
     }
 
     #[inline(always)]

@@ -1,5 +1,5 @@
 use posse::gpu::chunk::CrowdOptions;
-use posse::{Outputs, Poses, SkinFormat, Step, Ticks, demo};
+use posse::{Library, Outputs, Poses, SkinFormat, Step, Ticks, demo};
 
 use super::{ALL, Stage, branches};
 use crate::gpu::{NOW, assert_right, only_clip};
@@ -115,8 +115,9 @@ fn what_is_not_posed_stands_still() {
 #[test]
 fn packed_matrices_are_kept_and_left_alone_as_full_ones() {
     for format in [SkinFormat::HalfMatrix, SkinFormat::DualQuaternion] {
-        let library = demo::library().unwrap();
-        let crowd = demo::crowd(&library, 10).unwrap();
+        let mut library = Library::new();
+        demo::add_uniform_rig(&mut library, 64, 3, 10).unwrap();
+        let crowd = only_clip(&library, 10);
         let stage = Stage::new(library, crowd, Outputs::SKIN.with_skin_format(format), BOTH);
         let mut encoder = stage.device().create_command_encoder(&Default::default());
         stage.on_gpu.encode(stage.device(), &mut encoder, tick(0));
