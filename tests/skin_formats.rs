@@ -310,6 +310,44 @@ fn clips_that_are_not_uniform_are_refused() {
 }
 
 #[test]
+fn what_counts_as_uniform_is_within_the_contract() {
+    let rest = Transform {
+        translation: DVec3::new(1.0, 2.0, 3.0),
+        rotation: degrees(DVec3::new(0.6, 0.0, 0.8), 70.0),
+        scale: DVec3::new(1.0, 1.000_06, 0.999_97),
+    };
+    let (library, crowd) = standing(rest);
+    let outputs = Outputs::SKIN.with_skin_format(SkinFormat::DualQuaternion);
+    let expected = Reference::new(&library).evaluate(&crowd, Ticks(0), outputs).unwrap();
+    each_engine(&library, |engine| {
+        let actual = engine.evaluate(&crowd, Ticks(0), outputs).unwrap();
+        let format = SkinFormat::DualQuaternion;
+        let report = contract::compare_as(format, &library, &crowd, Ticks(0), &expected, &actual);
+        assert!(report.is_within(), "{}: {report:?}", engine.engine());
+    });
+}
+
+#[test]
+fn a_spline_may_take_a_scale_below_nothing() {
+    // From 1 to 1 in a second, downwards at 12 a second at first: half-way 1 + 12 (-1/8 - 1/8) = -2, and the tip with it.
+    let mut rig = Rig::new();
+    let spline = [[0.0; 3], [1.0; 3], [-12.0; 3], [12.0; 3], [1.0; 3], [0.0; 3]];
+    let spline = curve(Interpolation::CubicSpline, 3, &[0.0, 1.0], spline.as_flattened());
+    rig.tracks = vec![Track::new(Target::Scale(0), spline)];
+    let (library, clip) = rig.library();
+    let mut crowd = Crowd::new();
+    crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(0.5))]).unwrap();
+    let outputs = Outputs::SKIN.with_skin_format(SkinFormat::DualQuaternion);
+    // The hand, a metre from an arm that is at (0, 1, 0).
+    let linear = DMat3::from_diagonal(DVec3::splat(-2.0));
+    let by_hand = DAffine3::from_mat3_translation(linear, DVec3::new(0.0, -1.0, 0.0));
+    each_engine(&library, |engine| {
+        let hand = engine.evaluate(&crowd, Ticks(0), outputs).unwrap().instances[0].skins[0][1];
+        assert_matrix(hand, by_hand, engine.engine());
+    });
+}
+
+#[test]
 fn only_what_a_crowd_uses_has_to_be_uniform() {
     let (mut library, clip) = Rig::new().library();
     let skeleton = library.clip(clip).skeleton;

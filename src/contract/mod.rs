@@ -11,10 +11,10 @@
 //! | the same as dual quaternions | and 2 / 32767 rad, turned about the model's origin |
 //! | root motion | as the root joint's rotation and translation, times the loops that it sums up |
 //!
-//! Packed skin matrices ([`SkinFormat`]) are rounded last. As `f16`, a vertex in a model a metre large is off by up to a
-//! millimetre or so, in one of ten metres by a centimetre: its numbers have steps of 1/1024 from 1 to 2, of 1/128 from 8 to
-//! 16. As a dual quaternion, whose translation and scale are `f32`, it is off by up to 0.06 mm a metre from the model's
-//! origin. What counts as uniform and is not quite, up to a share of 1e-4 of each scale, comes on top.
+//! Packed skin matrices ([`SkinFormat`]) are rounded last. As `f16`, a vertex a metre from the model's origin is off by up to
+//! 2 mm, at ten metres by up to 2 cm: numbers from 1 to 2 have steps of 1/1024, those from 8 to 16 of 1/128. As a dual
+//! quaternion, whose translation and scale are `f32`, it is off by up to 0.06 mm at a metre, 0.6 mm at ten. What counts as
+//! uniform and is not quite, up to a share of 1e-4 of each scale, comes on top.
 //!
 //! An easing adds to the local bounds what 2^-22 of a key interval makes of the eased fraction, which shows where it is steep,
 //! and, past a key's value, scales them by how far past (`contract/slack.rs`).

@@ -3,7 +3,7 @@
 /// How an engine writes the skin matrix of a joint: in full, or in half the bytes.
 ///
 /// The reference gives every format's matrices unrounded. How far the others may be from it, [`contract`](crate::contract)
-/// says.
+/// says. [`wgsl`](Self::wgsl) has the functions with which a shader reads them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SkinFormat {
     /// Three rows of four `f32`, the last of each row the translation: 48 bytes.
