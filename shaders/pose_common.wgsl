@@ -1,4 +1,4 @@
-//! What both kernels of the fused pass share: bindings, and the stages around mixing.
+//! What both kernels of the fused pass share: bindings, but for that of skin matrices, and the stages around mixing.
 //!
 //! A workgroup poses one instance, or several small ones, each with `lane_count` lanes.
 
@@ -16,8 +16,6 @@
 @group(0) @binding(5) var<storage, read_write> local_out: array<vec4<f32>>;
 /// For each joint the rows of its model matrix.
 @group(0) @binding(6) var<storage, read_write> model_out: array<vec4<f32>>;
-/// For each joint of each skin the rows of its skin matrix.
-@group(0) @binding(7) var<storage, read_write> skin_out: array<vec4<f32>>;
 /// Morph weights, then properties.
 @group(0) @binding(8) var<storage, read_write> values_out: array<f32>;
 /// Where not all instances are posed, which ones, as `seen.wgsl` leaves them.
@@ -102,13 +100,17 @@ fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
     }
 }
 
-/// Model matrices times inverse bind matrices, one row a lane.
+/// Skin matrices, as the module of their format writes them, one part a lane.
 fn pose_skin(instance: u32, base: u32, lane: u32) {
-    let rows = 3u * batch.skeleton.skin_joint_count;
-    for (var row = lane; row < rows; row += batch.lane_count) {
-        let matrix = row / 3u;
-        let joint = words[batch.skeleton.skin_joints + matrix];
-        let model = joint_matrix_row(base + joint, row % 3u);
-        skin_out[instance * rows + row] = matrix_row(model, matrix_load(batch.skeleton.inverse_binds + 3u * matrix));
+    let parts = SKIN_PARTS * batch.skeleton.skin_joint_count;
+    for (var part = lane; part < parts; part += batch.lane_count) {
+        skin_write(instance * parts + part, part, base);
     }
+}
+
+/// A row of a skin matrix: of a model matrix times an inverse bind matrix.
+fn pose_skin_row(base: u32, matrix: u32, row: u32) -> vec4<f32> {
+    let joint = words[batch.skeleton.skin_joints + matrix];
+    let model = joint_matrix_row(base + joint, row);
+    return matrix_row(model, matrix_load(batch.skeleton.inverse_binds + 3u * matrix));
 }

@@ -39,6 +39,9 @@
 //!   motion and events have kernels of their own, run where they are wanted.
 //! * Where a list on the GPU says who is seen, the pose kernels are the same: they find their instance in what is due. Those
 //!   of few joints stand, for the others, in the clip without tracks, level by level, so that whole waves have nothing to sample.
+//! * Skin matrices of half the bytes are another kernel, not a branch: whoever takes them in full pays nothing. An `f16` is
+//!   rounded by whole numbers, since WGSL leaves open which way its own packing rounds; whether scales are uniform enough for
+//!   dual quaternions is known from the keys when a library is packed, not looked for in frames.
 //! * Kernels are compiled without what the library does not use: a branch never taken costs registers, and a software renderer
 //!   takes both ways.
 //! * The CPU engine's kernels are written once, over a register type, and compiled for each instruction set ([`cpu::simd`]); it
@@ -116,6 +119,7 @@ pub use model::root_motion::{Motion, RootMotion, RootRotation};
 pub use model::sharing::{Sharing, SharingFault, SharingFaultKind};
 pub use model::skeleton::{Joint, Property, Skeleton};
 pub use model::skin::Skin;
+pub use model::skin_format::SkinFormat;
 pub use model::step::Step;
 pub use model::ticks::Ticks;
 pub use model::timeline::Timeline;

@@ -67,6 +67,25 @@ fn a_benchmark_checks_every_case_that_it_times() {
     }
 }
 
+#[test]
+fn a_benchmark_counts_the_bytes_of_each_skin_format() {
+    let formats = ["matrix", "half", "dual-quaternion"];
+    let sizes = ["bench", "--instances", "3", "--joints", "5", "--seconds", "0", "--engine", "cpu,gpu"];
+    let arguments = [&sizes[..], &["--skin-format", "matrix,half,dual-quaternion"]].concat();
+    let report: Value = serde_json::from_slice(&posse(&[&arguments[..], &["--json"]].concat()).stdout).unwrap();
+    let cases = report["cases"].as_array().unwrap();
+    let found: Vec<_> = cases.iter().map(|case| (&case["skin_format"], &case["bytes_written"])).collect();
+    let expected = formats.map(|format| json!(format)).into_iter().zip([720, 360, 360].map(|bytes: u64| json!(bytes)));
+    let expected: Vec<_> = expected.collect();
+    for engine in found.chunks(3) {
+        assert!(engine.iter().copied().eq(expected.iter().map(|(format, bytes)| (format, bytes))), "{report}");
+    }
+    assert_eq!(found.len(), 6);
+    assert!(cases.iter().all(|case| case["within_contract"] == true), "{report}");
+    let text = String::from_utf8(posse(&arguments).stdout).unwrap();
+    assert!(text.contains("24 as half or dual-quaternion") && text.contains("  dual-quaternion  "), "{text}");
+}
+
 /// A benchmark of the CPU engine on one thread, as briefly as can be.
 fn bench(folder: &Path, arguments: &[&str]) -> Output {
     let command = ["bench", "--engine", "cpu", "--threads", "1", "--seconds", "0"];

@@ -64,5 +64,7 @@ mod sharing;
 /// Clips of one glTF file on the nodes of another, through the `posse` command.
 #[cfg(feature = "cli")]
 mod sharing_command_line;
+/// Skin matrices in half the bytes, on every engine: by hand, at random, and refused where dual quaternions have no room.
+mod skin_formats;
 /// Wrap modes, repeats and ranges, on every engine.
 mod wrap;

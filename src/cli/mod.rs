@@ -9,6 +9,7 @@ mod inspect;
 mod output;
 mod progress;
 mod question;
+mod skin_format;
 mod source;
 mod start_up;
 mod verify;

@@ -97,9 +97,11 @@ impl CpuEngine {
     /// Packs a crowd, and makes room for its poses.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library.
+    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Skeleton`], [`Error::Skin`] or
+    /// [`Error::Track`] where dual quaternions are wanted and something it uses does not scale alike along all axes.
     pub fn crowd(&self, crowd: &Crowd, outputs: Outputs) -> Result<CpuCrowd, Error> {
         let packed = PackedCrowd::new(&self.packing, crowd)?;
+        self.packing.check_outputs(crowd, outputs)?;
         let group = |group: &crate::pack::crowd::Group| {
             let layout = Layout::new(&self.packing.skeletons[group.skeleton.index()].record, outputs);
             let mut numbers = Numbers::default();
@@ -131,7 +133,7 @@ impl CpuEngine {
     /// joint, or for a game's rules, beside a crowd that is on the GPU.
     ///
     /// # Errors
-    /// [`Error::Instance`] where there is no such instance, or it does not fit the library.
+    /// [`Error::Instance`] where there is no such instance, or it does not fit the library; as [`crowd`](Self::crowd).
     pub fn query(
         &self,
         crowd: &Crowd,

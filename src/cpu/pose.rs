@@ -11,6 +11,7 @@ use crate::cpu::sampler::Sampler;
 use crate::cpu::search::{self, Span};
 use crate::cpu::simd::{Lanes, Matrix};
 use crate::cpu::skin;
+use crate::model::skin_format::SkinFormat;
 use crate::pack::library::{PackedSkeleton, Packing};
 use crate::pack::outputs::{Layout, NUMBERS};
 use crate::pack::record::{Clip, Layer, NONE, Timeline};
@@ -142,5 +143,12 @@ pub fn finish<L: Lanes>(source: Source, layout: &Layout, scratch: &mut Scratch, 
         *to = *model.rows();
     }
     let skin_joints = &words[skeleton.skin_joints as usize..];
-    skin::matrices::<L>(skin_joints, &values[skeleton.inverse_binds as usize..], models, source.past_caches, to.skin);
+    let (inverse_binds, past_caches) = (&values[skeleton.inverse_binds as usize..], source.past_caches);
+    match layout.skin_format {
+        SkinFormat::Matrix => skin::matrices::<L>(skin_joints, inverse_binds, models, past_caches, to.skin),
+        SkinFormat::HalfMatrix => skin::half_matrices::<L>(skin_joints, inverse_binds, models, past_caches, to.skin),
+        SkinFormat::DualQuaternion => {
+            skin::dual_quaternions::<L>(skin_joints, inverse_binds, models, past_caches, to.skin);
+        }
+    }
 }

@@ -5,7 +5,7 @@ mod human;
 mod motion;
 mod rig;
 
-pub use rig::{add_rig, rig};
+pub use rig::{add_rig, add_uniform_rig, rig};
 
 use crate::error::Error;
 use crate::model::crowd::Crowd;

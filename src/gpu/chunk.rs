@@ -11,6 +11,7 @@ use crate::gpu::seen::Seen;
 use crate::gpu::shader::{Kernel, MOTION_WORKGROUP_SIZE, VARIANTS, Variant};
 use crate::model::id::SkeletonId;
 use crate::model::outputs::Outputs;
+use crate::model::skin_format::SkinFormat;
 use crate::pack::crowd::{Group, PackedCrowd};
 use crate::pack::outputs::Layout;
 use crate::pack::record;
@@ -91,7 +92,8 @@ impl Chunk {
         self.outputs[1].as_ref()
     }
 
-    /// Skin matrices: for each instance, skin and joint of the skin three rows of 4 `f32`.
+    /// Skin matrices: for each instance, skin and joint of the skin three rows of 4 `f32`, or what their
+    /// [`SkinFormat`](crate::SkinFormat) says.
     pub fn skin(&self) -> Option<&wgpu::Buffer> {
         self.outputs[2].as_ref()
     }
@@ -155,7 +157,9 @@ pub(super) fn chunks_of(
         return Err(Error::Limit { what, needed: largest, allowed });
     }
     let kernel = if group.plain { Kernel::Plain } else { Kernel::Layers };
-    let pipeline = library.pipeline(device, kernel, variant)?;
+    // Where no skin matrix is written, any format's kernel will do, and that in full is there.
+    let format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
+    let pipeline = library.pipeline(device, kernel, variant, format)?;
     let layer_count = group.layer_count as u32;
     let lane_count = VARIANTS[variant].lane_count(kernel, skeleton.joint_count, layer_count);
     let instances_per_group = VARIANTS[variant].workgroup_size / lane_count;

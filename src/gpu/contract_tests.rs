@@ -9,11 +9,12 @@ use crate::gpu::shader::{
     Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, Kernel, MOTION_ENTRY, MOTION_WORKGROUP_SIZE, POSE_ENTRY,
     SEEN_ENTRIES, SEEN_WORKGROUP_SIZE, VARIANTS, Variant,
 };
+use crate::model::skin_format::SkinFormat;
 use crate::pack::record::{self, Field};
 use crate::pack::uses::Uses;
 
-fn parse(kernel: Kernel, variant: &Variant) -> naga::Module {
-    parse_composed(&Composed::pose(kernel, variant, Uses::ALL, &[]))
+fn parse(kernel: Kernel, variant: &Variant, format: SkinFormat) -> naga::Module {
+    parse_composed(&Composed::pose(kernel, variant, format, Uses::ALL, &[]))
 }
 
 fn parse_composed(composed: &Composed) -> naga::Module {
@@ -61,7 +62,7 @@ fn constant(module: &naga::Module, name: &str) -> Option<u32> {
 
 #[test]
 fn records_are_the_same_in_rust_and_wgsl() {
-    let module = parse(Kernel::Plain, &VARIANTS[0]);
+    let module = parse(Kernel::Plain, &VARIANTS[0], SkinFormat::Matrix);
     macro_rules! faults {
         ($($name:ident),*) => {
             [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
@@ -95,7 +96,7 @@ fn constants_are_the_same_in_rust_and_wgsl() {
     for (kernel, variant) in
         [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
     {
-        let module = parse(kernel, variant);
+        let module = parse(kernel, variant, SkinFormat::Matrix);
         macro_rules! check {
             ($($name:ident),*) => {
                 $(assert_eq!(constant(&module, stringify!($name)), Some(record::$name), stringify!($name));)*
@@ -166,11 +167,13 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
     for (kernel, variant) in
         [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
     {
-        let module = parse(kernel, variant);
-        let workgroup_bytes = assert_kernel(&module, POSE_ENTRY, variant.workgroup_size, &POSE_BINDINGS);
-        let limits = wgpu::Limits::default();
-        assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {variant:?}");
-        assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
+        for format in SkinFormat::ALL {
+            let module = parse(kernel, variant, format);
+            let bytes = assert_kernel(&module, POSE_ENTRY, variant.workgroup_size, &POSE_BINDINGS);
+            let limits = wgpu::Limits::default();
+            assert!(bytes <= limits.max_compute_workgroup_storage_size, "{bytes} bytes: {variant:?}");
+            assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
+        }
     }
     assert_kernel(&parse_composed(&Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &EVENTS_BINDINGS);
     assert_kernel(&parse_composed(&Composed::motion(Uses::ALL)), MOTION_ENTRY, MOTION_WORKGROUP_SIZE, &MOTION_BINDINGS);
@@ -209,8 +212,9 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
     }
     let library = GpuLibrary::new(&device, crate::pack::library::Packing::new(&library).unwrap()).unwrap();
     for kernel in [Kernel::Plain, Kernel::Layers] {
-        for variant in 0..VARIANTS.len() {
-            library.pipeline(&device, kernel, variant).unwrap();
+        for (variant, format) in (0..VARIANTS.len()).flat_map(|variant| SkinFormat::ALL.map(|format| (variant, format)))
+        {
+            library.pipeline(&device, kernel, variant, format).unwrap();
         }
     }
     library.seen_kernels(&device).unwrap();

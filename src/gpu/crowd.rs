@@ -27,8 +27,10 @@ impl GpuCrowd {
     /// Uploads a crowd of the library's skeletons and clips, and makes room for its poses. Nothing is submitted.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Limit`] where one instance's outputs are
-    /// larger than the device allows; [`Error::Device`] where its memory does not suffice.
+    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Skeleton`], [`Error::Skin`] or
+    /// [`Error::Track`] where dual quaternions are wanted and something it uses does not scale alike along all axes;
+    /// [`Error::Limit`] where one instance's outputs are larger than the device allows; [`Error::Device`] where its memory
+    /// does not suffice.
     pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
         Self::with_options(device, library, crowd, outputs, CrowdOptions::default())
     }
@@ -45,6 +47,7 @@ impl GpuCrowd {
         options: CrowdOptions,
     ) -> Result<Self, Error> {
         let packed = PackedCrowd::new(&library.packing, crowd)?;
+        library.packing.check_outputs(crowd, outputs)?;
         let scopes = Scopes::push(device);
         let frame = FrameBuffer::new(device);
         let places = vec![(0, 0); packed.len()];

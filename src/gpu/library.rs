@@ -9,6 +9,7 @@ use crate::gpu::kernels::{
 };
 use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::{Composed, EVENTS_ENTRY, Kernel, MOTION_ENTRY, POSE_ENTRY, VARIANTS, Variant};
+use crate::model::skin_format::SkinFormat;
 use crate::pack::library::Packing;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
@@ -24,8 +25,8 @@ pub struct GpuLibrary {
     pub(super) words: wgpu::Buffer,
     pub(super) values: wgpu::Buffer,
     pub(super) layout: wgpu::BindGroupLayout,
-    /// By kernel, one for each of [`VARIANTS`] that was asked for.
-    pipelines: [[OnceLock<wgpu::ComputePipeline>; VARIANTS.len()]; 2],
+    /// By kernel and skin format, one for each of [`VARIANTS`] that was asked for.
+    pipelines: [[[OnceLock<wgpu::ComputePipeline>; VARIANTS.len()]; SkinFormat::ALL.len()]; 2],
     seen_kernels: OnceLock<SeenKernels>,
     motion_kernel: OnceLock<SmallKernel>,
     events_kernel: OnceLock<SmallKernel>,
@@ -51,30 +52,33 @@ impl GpuLibrary {
             words,
             values,
             layout,
-            pipelines: [const { [const { OnceLock::new() }; VARIANTS.len()] }; 2],
+            pipelines: Default::default(),
             seen_kernels: OnceLock::new(),
             motion_kernel: OnceLock::new(),
             events_kernel: OnceLock::new(),
         };
-        // The kernel that mixes is made when the first crowd asks for it.
+        // The kernel that mixes, and those of other skin formats, are made when the first crowd asks for them.
         for skeleton in &library.packing.skeletons {
-            library.pipeline(device, Kernel::Plain, Variant::for_joints(skeleton.record.joint_count))?;
+            let variant = Variant::for_joints(skeleton.record.joint_count);
+            library.pipeline(device, Kernel::Plain, variant, SkinFormat::Matrix)?;
         }
         Ok(library)
     }
 
-    /// The pipeline of a kernel for one of [`VARIANTS`], made where it is not there yet.
+    /// The pipeline of a kernel for one of [`VARIANTS`] and a skin format, made where it is not there yet.
     pub(super) fn pipeline(
         &self,
         device: &wgpu::Device,
         kernel: Kernel,
         variant: usize,
+        format: SkinFormat,
     ) -> Result<wgpu::ComputePipeline, Error> {
-        let place = &self.pipelines[kernel as usize][variant];
+        let place = &self.pipelines[kernel as usize][format as usize][variant];
         if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }
-        let composed = Composed::pose(kernel, &VARIANTS[variant], self.packing.uses, &self.packing.interpolators);
+        let Packing { uses, interpolators, .. } = &self.packing;
+        let composed = Composed::pose(kernel, &VARIANTS[variant], format, *uses, interpolators);
         let made = pipeline(device, &self.layout, &composed.compile(device)?, POSE_ENTRY)?;
         Ok(place.get_or_init(|| made).clone())
     }

@@ -20,6 +20,7 @@ mod readback;
 mod scopes;
 mod seen;
 mod shader;
+mod skinning;
 pub mod stopwatch;
 
 #[cfg(test)]

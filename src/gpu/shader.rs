@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::gpu::interpolators;
 use crate::model::interpolator::Interpolator;
 use crate::model::occurrence::EventList;
+use crate::model::skin_format::SkinFormat;
 use crate::pack::uses::Uses;
 
 /// A shader file, or a text that stands for one.
@@ -45,6 +46,9 @@ const MOTION: Module = module!("motion.wgsl");
 const JOINTS_IN_WORKGROUP: Module = module!("shared/joints_in_workgroup.wgsl");
 const JOINTS_IN_STORAGE: Module = module!("shared/joints_in_storage.wgsl");
 const COMMON: Module = module!("pose_common.wgsl");
+const SKIN_MATRIX: Module = module!("skin_matrix.wgsl");
+const SKIN_HALF: Module = module!("skin_half.wgsl");
+const SKIN_DUAL_QUATERNION: Module = module!("skin_dual_quaternion.wgsl");
 const POSE: Module = module!("pose.wgsl");
 const POSE_LAYERS: Module = module!("pose_layers.wgsl");
 const SEEN: Module = module!("seen.wgsl");
@@ -146,7 +150,13 @@ pub struct Composed {
 
 impl Composed {
     /// The fused pass in one of its forms, for a library that uses no more than this, with these interpolators.
-    pub fn pose(kernel: Kernel, variant: &Variant, uses: Uses, interpolators: &[Arc<dyn Interpolator>]) -> Self {
+    pub fn pose(
+        kernel: Kernel,
+        variant: &Variant,
+        format: SkinFormat,
+        uses: Uses,
+        interpolators: &[Arc<dyn Interpolator>],
+    ) -> Self {
         let joints = if variant.joint_capacity.is_some() { JOINTS_IN_WORKGROUP } else { JOINTS_IN_STORAGE };
         let mut code = String::new();
         let mut constant = |name: &str, value: u32| writeln!(code, "const {name}: u32 = {value}u;").is_ok();
@@ -164,7 +174,12 @@ impl Composed {
         let choice = interpolators::choice(interpolators.len()).into();
         let choice = Module { file: "choice of an interpolator".into(), text: choice };
         let entry = if kernel == Kernel::Plain { POSE } else { POSE_LAYERS };
-        let own = [MATRIX, HIERARCHY, joints, PART, COMMON, entry];
+        let skin = match format {
+            SkinFormat::Matrix => SKIN_MATRIX,
+            SkinFormat::HalfMatrix => SKIN_HALF,
+            SkinFormat::DualQuaternion => SKIN_DUAL_QUATERNION,
+        };
+        let own = [MATRIX, HIERARCHY, joints, PART, COMMON, skin, entry];
         Self::new(code, SHARED.into_iter().chain(own).chain(custom).chain([choice]))
     }
 

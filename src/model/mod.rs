@@ -27,12 +27,14 @@ mod share;
 pub mod sharing;
 pub mod skeleton;
 pub mod skin;
+pub mod skin_format;
 pub mod step;
 pub mod ticks;
 pub mod timeline;
 pub mod track;
 pub mod transform;
 pub mod unbound;
+pub(crate) mod uniform;
 
 /// Whether a number can be posed with: finite, and within what an `f32` holds.
 pub(crate) fn is_usable(number: f64) -> bool {

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::clip::Clip;
+use crate::model::crowd::Crowd;
 use crate::model::id::{ClipId, SkeletonId};
 use crate::model::interpolator::Interpolator;
 use crate::model::library::Library;
+use crate::model::outputs::Outputs;
 use crate::model::playback::WrapMode;
 use crate::model::skin::Skin;
+use crate::model::uniform::{self, Uneven};
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record;
 use crate::pack::timeline::Timelines;
@@ -41,6 +44,8 @@ pub(crate) struct PackedClip {
     pub length: Option<f64>,
     /// How it plays where nobody says.
     pub wrap: WrapMode,
+    /// What keeps its skin matrices from being dual quaternions.
+    pub uneven: Option<Uneven>,
 }
 
 /// A skeleton's record, and what only the host needs.
@@ -51,6 +56,8 @@ pub(crate) struct PackedSkeleton {
     pub skins: Vec<usize>,
     /// Each joint's parent.
     pub parents: Vec<Option<usize>>,
+    /// What keeps its skin matrices, at rest, from being dual quaternions.
+    pub uneven: Option<Uneven>,
 }
 
 impl Packing {
@@ -74,7 +81,7 @@ impl Packing {
             uses.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
-            skeletons.push(PackedSkeleton { record, skins, parents });
+            skeletons.push(PackedSkeleton { record, skins, parents, uneven: uniform::of_skeleton(library, id) });
         }
         let mut clips = Vec::new();
         for clip in library.clips() {
@@ -82,8 +89,8 @@ impl Packing {
             let most = &mut skeletons[clip.skeleton.index()].record.timeline_count;
             *most = timeline_count.max(*most);
             uses.add_clip(&arrays, skeletons[clip.skeleton.index()].record.joint_count, place);
-            let (skeleton, duration) = (clip.skeleton, clip.duration());
-            clips.push(PackedClip { place, skeleton, duration, length: clip.length, wrap: clip.wrap });
+            let (skeleton, duration, uneven) = (clip.skeleton, clip.duration(), uniform::of_clip(library, clip));
+            clips.push(PackedClip { place, skeleton, duration, length: clip.length, wrap: clip.wrap, uneven });
         }
         let mut masks = Vec::new();
         for mask in library.masks() {
@@ -106,6 +113,25 @@ impl Packing {
         let mut places: Vec<_> = clips.chain(rests).collect();
         places.sort();
         places
+    }
+
+    /// Checks that all that a crowd uses can be written as it is wanted. The crowd was checked.
+    ///
+    /// # Errors
+    /// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] where dual quaternions are wanted and the place has a scale
+    /// that is not uniform, or a mirror.
+    pub(crate) fn check_outputs(&self, crowd: &Crowd, outputs: Outputs) -> Result<(), Error> {
+        if !outputs.is_uniform_only() {
+            return Ok(());
+        }
+        for instance in 0..crowd.len() {
+            let skeleton = &self.skeletons[crowd.skeleton(instance).index()].uneven;
+            let clips = crowd.layers(instance).iter().filter_map(|layer| self.clip(layer.clip)?.uneven.as_ref());
+            if let Some(uneven) = skeleton.iter().chain(clips).next() {
+                return Err(uneven.error());
+            }
+        }
+        Ok(())
     }
 
     /// A clip; `None` where there is no such one.

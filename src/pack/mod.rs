@@ -17,6 +17,7 @@ pub mod playback;
 pub mod record;
 pub mod root_motion;
 pub mod skeleton;
+pub mod skin_format;
 pub mod timeline;
 pub mod unroll;
 pub mod uses;

@@ -1,7 +1,10 @@
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::library::GpuLibrary;
-use posse::{Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Skeleton, Ticks, demo};
+use posse::{
+    Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Skeleton, SkinFormat, Ticks,
+    demo,
+};
 
 use super::{NOW, assert_evaluates, assert_right, engine, lesser_gpu, only_clip, play};
 use crate::support::build;
@@ -52,6 +55,24 @@ fn a_crowd_larger_than_a_binding_is_split() {
     assert_eq!(assert_covers(&gpu_crowd, 1000), 3);
     let poses = play(&engine, &gpu_crowd, 1000, NOW, Outputs::ALL);
     assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
+}
+
+#[test]
+fn a_crowd_of_packed_skin_matrices_has_twice_as_many_to_a_binding() {
+    let mut library = Library::new();
+    demo::add_uniform_rig(&mut library, 64, 3, 10).unwrap();
+    let engine = GpuEngine::new(&library, lesser_gpu(small_buffers(1 << 20))).unwrap();
+    let crowd = only_clip(&library, 1500);
+    // 64 joints: 341 instances of 48 bytes a joint in a mebibyte, 682 of 24.
+    for (format, chunks) in [(SkinFormat::Matrix, 5), (SkinFormat::HalfMatrix, 3), (SkinFormat::DualQuaternion, 3)] {
+        let outputs = Outputs::SKIN.with_skin_format(format);
+        let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, outputs).unwrap();
+        assert_eq!(assert_covers(&gpu_crowd, 1500), chunks, "{format:?}");
+        let bytes = gpu_crowd.chunks().iter().map(|chunk| chunk.skin().unwrap().size()).sum::<u64>();
+        assert_eq!(bytes, (1500 * 64 * format.bytes()) as u64, "{format:?}");
+        let poses = play(&engine, &gpu_crowd, 1500, NOW, outputs);
+        assert_right(&library, &crowd, NOW, outputs, &poses);
+    }
 }
 
 #[test]

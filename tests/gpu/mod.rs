@@ -70,7 +70,7 @@ fn play(engine: &GpuEngine, crowd: &GpuCrowd, instances: usize, now: Ticks, outp
 #[track_caller]
 fn assert_right(library: &Library, crowd: &Crowd, now: Ticks, outputs: Outputs, actual: &Poses) {
     let expected = Reference::new(library).evaluate(crowd, now, outputs).unwrap();
-    let report = contract::compare(library, crowd, now, &expected, actual);
+    let report = contract::compare_as(outputs.skin_format, library, crowd, now, &expected, actual);
     assert!(report.is_within(), "{outputs:?}: {:?}", report.quantities());
     assert_eq!(expected.instances.len(), actual.instances.len());
     for (expected, actual) in expected.instances.iter().zip(&actual.instances) {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::earlier;
 use super::size::Size;
 use crate::cli::output::file_name;
+use crate::cli::skin_format::SkinFormatChoice;
 
 /// What `posse bench --json` printed, as far as a comparison needs it.
 #[derive(Debug, Deserialize)]
@@ -34,6 +35,9 @@ pub struct EarlierCase {
     keys: Option<u32>,
     depth: Option<u32>,
     layers: u32,
+    /// Of runs before there was a choice, matrices.
+    #[serde(default)]
+    skin_format: SkinFormatChoice,
     /// The throughput.
     pub joints_per_second: f64,
 }
@@ -84,12 +88,12 @@ impl Baseline {
 
     /// What tells one of its cases from the others.
     pub fn key<'a>(&'a self, case: &'a EarlierCase) -> Key<'a> {
-        let EarlierCase { instances, skeletons, joints, keys, depth, layers, .. } = *case;
+        let EarlierCase { instances, skeletons, joints, keys, depth, layers, skin_format, .. } = *case;
         Key {
             engine: &case.engine,
             file: self.file.as_deref(),
             crowd: self.crowd.as_deref(),
-            size: Size { instances, skeletons, joints, keys, depth, layers },
+            size: Size { instances, skeletons, joints, keys, depth, layers, skin_format: skin_format.into() },
         }
     }
 
@@ -102,6 +106,7 @@ impl Baseline {
 
 #[cfg(test)]
 mod tests {
+    use posse::model::skin_format::SkinFormat;
     use serde_json::{Value, json};
 
     use super::*;
@@ -121,7 +126,9 @@ mod tests {
     #[test]
     fn a_case_is_found_by_all_that_tells_it_from_others() {
         let baseline = baseline(run());
-        let size = Size { instances: 10, skeletons: 1, joints: 5, keys: Some(60), depth: Some(5), layers: 1 };
+        let skin_format = SkinFormat::Matrix;
+        let size =
+            Size { instances: 10, skeletons: 1, joints: 5, keys: Some(60), depth: Some(5), layers: 1, skin_format };
         let key = Key { engine: "cpu", file: None, crowd: None, size };
         assert_eq!(baseline.find(&key, "2 threads").unwrap().joints_per_second, 2e6);
         let others = [
@@ -134,6 +141,7 @@ mod tests {
             Key { size: Size { keys: None, ..size }, ..key },
             Key { size: Size { depth: Some(4), ..size }, ..key },
             Key { size: Size { layers: 2, ..size }, ..key },
+            Key { size: Size { skin_format: SkinFormat::HalfMatrix, ..size }, ..key },
         ];
         assert!(others.iter().all(|key| baseline.find(key, "2 threads").is_none()));
         assert_eq!(key.to_string(), "cpu: 10 instances of 5 joints, layers 1, keys 60, depth 5");

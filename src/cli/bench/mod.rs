@@ -24,6 +24,7 @@ use posse::measure::{Measurement, Subject};
 use posse::model::crowd::Crowd;
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
+use posse::model::skin_format::SkinFormat;
 use posse::model::ticks::Ticks;
 
 use self::baseline::Baseline;
@@ -40,6 +41,7 @@ use crate::cli::engine::{Choice, Engine};
 use crate::cli::output::{self, Output, file_name, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::limit;
+use crate::cli::skin_format::SkinFormatChoice;
 use crate::cli::source::Source;
 use crate::cli::start_up::StartUp;
 
@@ -92,6 +94,9 @@ pub struct Args {
     /// Layers of each instance, blended with equal weights.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1], value_parser = clap::value_parser!(u32).range(1..=Crowd::MAX_LAYERS as i64))]
     layers: Vec<u32>,
+    /// How skin matrices are written. With dual-quaternion among them, generated rigs scale alike along all axes.
+    #[arg(long, value_enum, value_name = "FORMAT,FORMAT", value_delimiter = ',', default_values_t = [SkinFormatChoice::Matrix])]
+    skin_format: Vec<SkinFormatChoice>,
     /// The engines; `gpu` takes a software adapter where there is no other [default: gpu,cpu,reference; of tables gpu,cpu].
     #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',')]
     engines: Vec<Choice>,
@@ -124,13 +129,22 @@ pub struct Args {
         requires = "report",
         conflicts_with_all = [
             "file", "crowd", "table", "table_joints", "memory", "instances", "joints", "keys", "depth", "layers",
-            "engines", "threads", "seconds", "baseline", "json"
+            "skin_format", "engines", "threads", "seconds", "baseline", "json"
         ]
     )]
     from: Option<PathBuf>,
 }
 
 impl Args {
+    fn skin_formats(&self) -> impl Iterator<Item = SkinFormat> {
+        self.skin_format.iter().map(|&format| format.into())
+    }
+
+    /// Whether what is played has to scale alike along all axes.
+    fn uniform(&self) -> bool {
+        self.skin_formats().any(|format| format == SkinFormat::DualQuaternion)
+    }
+
     fn engines(&self) -> &[Choice] {
         match &self.engines[..] {
             [] if self.table.is_empty() || self.report.is_some() => &[Choice::Gpu, Choice::Cpu, Choice::Reference],
@@ -236,7 +250,7 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
 
 fn time(args: &Args, engine: &Engine, library: &Library, size: Size) -> Result<Measurement, Error> {
     let crowd = rig::crowd(library, size.instances, size.layers)?;
-    let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN };
+    let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
     engine.measure(&subject, Duration::from_secs_f64(args.seconds))
 }
 
@@ -283,11 +297,20 @@ fn open<'a>(
 fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>, Error> {
     let sizes = |size: Size| {
         let of = move |&instances: &u32| {
-            args.layers.iter().map(move |&layers| (Size { instances: instances as usize, layers, ..size }, None))
+            args.layers.iter().map(move |&layers| Size { instances: instances as usize, layers, ..size })
         };
-        args.instances.iter().flat_map(of)
+        let written = |size| args.skin_formats().map(move |skin_format| (Size { skin_format, ..size }, None));
+        args.instances.iter().flat_map(of).flat_map(written)
     };
-    let size = Size { instances: 0, skeletons: 1, joints: 0, keys: None, depth: None, layers: 0 };
+    let size = Size {
+        instances: 0,
+        skeletons: 1,
+        joints: 0,
+        keys: None,
+        depth: None,
+        layers: 0,
+        skin_format: SkinFormat::Matrix,
+    };
     if let Some(file) = &args.file {
         let Source { library, skeleton, .. } = load.step("load", || Source::gltf(file))?;
         report.file = Some(file_name(file));
@@ -304,7 +327,9 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
         args.joints.iter().flat_map(rig).collect()
     } else {
         let joints = plan::table_joints(args);
-        let mut cases: Vec<_> = args.table.iter().flat_map(|table| table.cases(joints)).collect();
+        let cases = args.table.iter().flat_map(|table| table.cases(joints));
+        let written = |(size, step)| args.skin_formats().map(move |skin_format| (Size { skin_format, ..size }, step));
+        let mut cases: Vec<_> = cases.flat_map(written).collect();
         cases.retain(|(size, _)| {
             let needed = size.bytes() as f64 / 1e9;
             if needed > args.memory {
@@ -319,8 +344,8 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
     for case @ (size, _) in cases {
         match rigs.last_mut() {
             Some(rig) if rig.crowds[0].0.is_same_rig(&size) => rig.crowds.push(case),
-            None => rigs.push(Rig { library: load.step("load", || size.library())?, crowds: vec![case] }),
-            Some(_) => rigs.push(Rig { library: size.library()?, crowds: vec![case] }),
+            None => rigs.push(Rig { library: load.step("load", || size.library(args.uniform()))?, crowds: vec![case] }),
+            Some(_) => rigs.push(Rig { library: size.library(args.uniform())?, crowds: vec![case] }),
         }
     }
     Ok(rigs)

@@ -80,7 +80,10 @@ impl Report {
     pub fn relative_cost(&self, case: &Case) -> Option<[f64; 2]> {
         let step = case.step?;
         let base = Step { value: step.table.base(), ..step };
-        let is_base = |other: &&Case| other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured);
+        let is_base = |other: &&Case| {
+            let alike = other.size.skin_format == case.size.skin_format;
+            other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && alike
+        };
         let base = self.cases.iter().find(is_base)?;
         let costs = |measured: &Measurement| {
             let Statistics { median, p5, .. } = measured.device.unwrap_or(measured.wall);
@@ -179,6 +182,7 @@ impl Report {
             "keys": size.keys,
             "depth": size.depth,
             "outputs": ["skin"],
+            "skin_format": size.skin_format.name(),
             "instances_posed": measured.instances,
             "joints_posed": measured.joints,
             "joints_per_second": measured.joints_per_second(),

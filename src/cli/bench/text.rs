@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use posse::model::skin_format::SkinFormat;
+
 use super::cost::Table;
 use super::report::{Case, Report};
 
@@ -46,7 +48,11 @@ impl Report {
         if let Some(crowd) = &self.crowd {
             writeln!(out, "\n{crowd}: joints and layers are the most that an instance has")?;
         }
-        writeln!(out, "\nskin matrices, 48 bytes a joint; the GPU's own clock where it has one, without reading back")?;
+        let packed = if self.is_packed() { ", 24 as half or dual-quaternion" } else { "" };
+        writeln!(
+            out,
+            "\nskin matrices, 48 bytes a joint{packed}; the GPU's own clock where it has one, without reading back"
+        )?;
         if let Some(part) = self.cases.iter().find(|case| case.measured.instances < case.size.instances) {
             writeln!(out, "the {} poses at most {} instances", part.measured.engine, part.measured.instances)?;
         }
@@ -60,6 +66,11 @@ impl Report {
         let several = of_cpu(&case) && self.cases.iter().filter(of_cpu).any(is_other);
         // The adapter's name begins with them.
         several.then(|| case.measured.adapter.split(' ').next().unwrap_or_default().to_owned())
+    }
+
+    /// Whether any case writes skin matrices in less than full.
+    fn is_packed(&self) -> bool {
+        self.cases.iter().any(|case| case.size.skin_format != SkinFormat::Matrix)
     }
 
     fn cells(&self, case: &Case) -> Vec<Cell> {
@@ -83,6 +94,7 @@ impl Report {
             ("keys", table(Table::Keys).then(|| size.keys.unwrap_or(0).to_string())),
             ("depth", table(Table::Depth).then(|| size.depth.unwrap_or(0).to_string())),
             ("layers", Some(size.layers.to_string())),
+            ("skin", self.is_packed().then(|| size.skin_format.name().into())),
             ("Mjoints/s", Some(format!("{:.2}", measured.joints_per_second() / 1e6))),
             ("ms", Some(format!("{:.3}", 1e3 * time.median))),
             ("p5", Some(format!("{:.3}", 1e3 * time.p5))),

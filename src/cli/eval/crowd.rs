@@ -62,7 +62,7 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let mut library = Library::new();
     let file = crowd::load(&mut library, path)?;
     let question = CrowdQuestion::new(&library, &file, args.times.on_clock()?)?;
-    let outputs = Outputs { root_motion: true, ..outputs(&args.outputs) };
+    let outputs = Outputs { root_motion: true, ..outputs(&args.outputs, args.skin_format) };
     let only = match args.format {
         Format::Json => None,
         Format::Npz => Some(only_file(&file)?),

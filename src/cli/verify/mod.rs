@@ -7,7 +7,7 @@ mod times;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use posse::contract::{Report, compare};
+use posse::contract::{Report, compare_as};
 use posse::error::Error;
 use posse::evaluator::Evaluator;
 use posse::model::id::ClipId;
@@ -23,6 +23,7 @@ use crate::cli::engine::{self, Choice, EngineArgs};
 use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::{Asked, Question, seconds};
+use crate::cli::skin_format::SkinFormatChoice;
 use crate::cli::source::Source;
 
 /// Arguments of `posse verify`.
@@ -40,6 +41,9 @@ pub struct Args {
     /// The most times of a clip that are checked.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     samples: u32,
+    /// How the engine writes skin matrices.
+    #[arg(long, value_enum, default_value = "matrix")]
+    skin_format: SkinFormatChoice,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
@@ -56,14 +60,15 @@ struct Verdict<'a> {
 
 /// Runs `posse verify`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let outputs = Outputs::ALL.with_skin_format(args.skin_format.into());
     if let Some(file) = &args.crowd {
-        let report = crowd::verify(file, args.engine.engine, &args.times)?;
+        let report = crowd::verify(file, args.engine.engine, outputs, &args.times)?;
         output::print(|out| if args.json { report.write_json(out) } else { report.print(out) })?;
         return Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed });
     }
     let mut reports = Vec::with_capacity(args.files.len());
     for file in &args.files {
-        let report = match verify(file, args.engine.engine, args.samples as usize) {
+        let report = match verify(file, args.engine.engine, outputs, args.samples as usize) {
             Ok(report) => report,
             Err(error) => {
                 note(&format!("error: {error}"));
@@ -89,7 +94,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     })
 }
 
-fn verify(file: &Path, choice: Choice, samples: usize) -> Result<FileReport, Error> {
+fn verify(file: &Path, choice: Choice, outputs: Outputs, samples: usize) -> Result<FileReport, Error> {
     let Source { library, skeleton, clips, .. } = Source::load(file, None)?;
     let mut engine = engine::open(&library, choice)?;
     let mut clips: Vec<Option<ClipId>> = clips.into_iter().map(Some).collect();
@@ -104,7 +109,7 @@ fn verify(file: &Path, choice: Choice, samples: usize) -> Result<FileReport, Err
     let mut report = FileReport::new(file, engine.as_ref(), &library, &questions);
     let progress = Progress::new(questions.iter().map(Question::poses).sum(), "poses");
     for question in &questions {
-        ask(&library, engine.as_mut(), question, &progress, |found, first| {
+        ask(&library, engine.as_mut(), question, outputs, &progress, |found, first| {
             for (name, worst) in found.quantities() {
                 if let Some(worst) = worst {
                     report.note(name, Finding::new(&library, question, name, worst, first));
@@ -120,15 +125,16 @@ fn ask(
     library: &Library,
     engine: &mut dyn Evaluator,
     question: &Question,
+    outputs: Outputs,
     progress: &Progress,
     mut found: impl FnMut(Report, usize),
 ) -> Result<(), Error> {
     let now = Ticks::default();
-    for block in question.blocks(library, Outputs::ALL) {
+    for block in question.blocks(library, outputs) {
         let crowd = question.crowd(block.clone())?;
-        let expected = Reference::new(library).evaluate(&crowd, now, Outputs::ALL)?;
-        let actual = engine.evaluate(&crowd, now, Outputs::ALL)?;
-        found(compare(library, &crowd, now, &expected, &actual), block.start);
+        let expected = Reference::new(library).evaluate(&crowd, now, outputs)?;
+        let actual = engine.evaluate(&crowd, now, outputs)?;
+        found(compare_as(outputs.skin_format, library, &crowd, now, &expected, &actual), block.start);
         progress.add(block.len());
     }
     Ok(())

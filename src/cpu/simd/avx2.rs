@@ -1,4 +1,4 @@
-//! Eight numbers: AVX2 with fused multiplication and addition.
+//! Eight numbers: AVX2 with fused multiplication and addition, and F16C.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -7,8 +7,9 @@ use std::ops::{Add, Div, Mul, Sub};
 use glam::Vec4;
 
 use crate::cpu::matrix::Rows;
-use crate::cpu::simd::{Kernel, Lanes, Matrix};
+use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
 use crate::pack::outputs::NUMBERS;
+use crate::pack::skin_format::LARGEST_HALF;
 
 /// Two joints. It exists only in a kernel that [`run`] runs.
 #[derive(Clone, Copy)]
@@ -16,7 +17,7 @@ pub struct Avx2(__m256);
 
 /// Whether this machine has what the registers need.
 pub fn is_here() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
 }
 
 /// Runs a kernel on a machine that [`is_here`] says yes of.
@@ -26,7 +27,7 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
     unsafe { compiled(kernel) }
 }
 
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx2>()
 }
@@ -101,6 +102,19 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn store_low_bits(self, to: &mut [u64]) {
+        let to = &mut to[..2];
+        // SAFETY: see above.
+        unsafe {
+            // Bytes 0, 1, 4, 5, 8, 9, 12, 13 of each half.
+            let lowest = _mm256_set1_epi64x(0x0d0c_0908_0504_0100);
+            let packed = _mm256_shuffle_epi8(_mm256_castps_si256(self.0), lowest);
+            let both = _mm256_permute4x64_epi64::<0b10_00>(packed);
+            _mm_storeu_si128(to.as_mut_ptr().cast(), _mm256_castsi256_si128(both));
+        }
+    }
+
+    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
         // SAFETY: see above.
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, than.0)) != 0 }
@@ -158,6 +172,19 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn rows(products: &[(__m256, __m128)]) -> [Self; 3] {
+        let [(a, third_a), (b, third_b)] = [products[0], products[1]];
+        // SAFETY: see above.
+        unsafe {
+            [
+                Self(_mm256_permute2f128_ps::<0x20>(a, b)),
+                Self(_mm256_permute2f128_ps::<0x31>(a, b)),
+                Self(_mm256_set_m128(third_b, third_a)),
+            ]
+        }
+    }
+
+    #[inline(always)]
     fn store_matrix((upper, lower): (__m256, __m128), to: &mut Matrix) {
         let to = to.numbers_mut();
         // SAFETY: see above: 8 numbers and 4 of a matrix.
@@ -186,6 +213,31 @@ impl Lanes for Avx2 {
             _mm_stream_ps(to.as_mut_ptr(), _mm256_castps256_ps128(upper));
             _mm_stream_ps(to[4..].as_mut_ptr(), _mm256_extractf128_ps::<1>(upper));
             _mm_stream_ps(to[8..].as_mut_ptr(), lower);
+        }
+    }
+
+    #[inline(always)]
+    fn halves((upper, lower): (__m256, __m128)) -> [u64; 3] {
+        // SAFETY: see above.
+        unsafe {
+            let (least, most) = (_mm256_set1_ps(-LARGEST_HALF), _mm256_set1_ps(LARGEST_HALF));
+            let upper = _mm256_max_ps(_mm256_min_ps(upper, most), least);
+            let upper = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(upper);
+            let (least, most) = (_mm_set1_ps(-LARGEST_HALF), _mm_set1_ps(LARGEST_HALF));
+            let lower = _mm_max_ps(_mm_min_ps(lower, most), least);
+            let lower = _mm_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(lower);
+            let words = [_mm_cvtsi128_si64(upper), _mm_extract_epi64::<1>(upper), _mm_cvtsi128_si64(lower)];
+            words.map(i64::cast_unsigned)
+        }
+    }
+
+    #[inline(always)]
+    fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
+        // SAFETY: see above: three times 2 numbers, on whatever bytes.
+        unsafe {
+            _mm_stream_si64(to.as_mut_ptr().cast(), words[0].cast_signed());
+            _mm_stream_si64(to[2..].as_mut_ptr().cast(), words[1].cast_signed());
+            _mm_stream_si64(to[4..].as_mut_ptr().cast(), words[2].cast_signed());
         }
     }
 

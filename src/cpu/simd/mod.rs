@@ -21,7 +21,7 @@ mod avx512;
 mod lanes;
 mod portable;
 
-pub use lanes::{Kernel, Lanes, Matrix};
+pub use lanes::{Kernel, Lanes, Matrix, PackedMatrix};
 
 use portable::Portable;
 
@@ -33,7 +33,7 @@ pub const LARGEST_BLOCK: usize = 16;
 pub enum InstructionSet {
     /// AVX-512: registers of 16 numbers.
     Avx512,
-    /// AVX2 with fused multiplication and addition: registers of 8 numbers.
+    /// AVX2 with fused multiplication and addition, and conversion to `f16`: registers of 8 numbers.
     Avx2,
     /// What any machine of the architecture has, which is NEON on 64-bit ARM and SSE2 on x86: registers of 4 numbers.
     Portable,

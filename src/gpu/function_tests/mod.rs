@@ -2,6 +2,8 @@
 
 /// Runs functions, and makes what to run them with.
 mod harness;
+/// Those of the skin formats.
+mod skin_formats;
 
 use glam::{DAffine3, DQuat, DVec3, DVec4};
 

@@ -1,5 +1,5 @@
 use posse::gpu::chunk::CrowdOptions;
-use posse::{Outputs, Poses, Step, Ticks, demo};
+use posse::{Library, Outputs, Poses, SkinFormat, Step, Ticks, demo};
 
 use super::{ALL, Stage, branches};
 use crate::gpu::{NOW, assert_right, only_clip};
@@ -110,6 +110,32 @@ fn what_is_not_posed_stands_still() {
     let [previous, present] = skins(&stage);
     assert_eq!(previous, present);
     assert_ne!(present, last);
+}
+
+#[test]
+fn packed_matrices_are_kept_and_left_alone_as_full_ones() {
+    for format in [SkinFormat::HalfMatrix, SkinFormat::DualQuaternion] {
+        let mut library = Library::new();
+        demo::add_uniform_rig(&mut library, 64, 3, 10).unwrap();
+        let crowd = only_clip(&library, 10);
+        let stage = Stage::new(library, crowd, Outputs::SKIN.with_skin_format(format), BOTH);
+        let mut encoder = stage.device().create_command_encoder(&Default::default());
+        stage.on_gpu.encode(stage.device(), &mut encoder, tick(0));
+        stage.queue().submit([encoder.finish()]);
+        let words =
+            |stage: &Stage| skins(stage).map(|skin| skin.iter().map(|word| word.to_bits()).collect::<Vec<u32>>());
+        let [previous, first] = words(&stage);
+        assert_eq!(previous, first);
+        assert_eq!(first.len(), 10 * 64 * 6);
+        stage.list_instances(|instance| (instance % 2 == 0).then_some((ALL, 1)));
+        stage.show(step(0, 1), 1);
+        let [previous, second] = words(&stage);
+        assert_eq!(previous, first);
+        for (instance, (before, after)) in first.chunks(64 * 6).zip(second.chunks(64 * 6)).enumerate() {
+            assert_eq!(before != after, instance % 2 == 0, "{format:?}, instance {instance}");
+        }
+        stage.assert_holds(|instance| Some(tick(i64::from(instance % 2 == 0))));
+    }
 }
 
 #[test]

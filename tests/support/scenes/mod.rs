@@ -10,6 +10,8 @@ mod rigs;
 mod roots;
 /// What drives them.
 mod tracks;
+/// Without scales that differ from axis to axis.
+mod uniform;
 
 use std::sync::Arc;
 

@@ -156,7 +156,7 @@ impl Run {
             "Every case was first compared with the f64 reference, 64 instances spread evenly over the crowd. The check says \
              how much of posse's bounds the worst of all quantities takes."
                 .to_owned(),
-            "A frame is what it takes until skin matrices, 48 bytes a joint, are complete: of the CPU engine by the host's \
+            "A frame is what it takes until skin matrices are complete: of the CPU engine by the host's \
              clock, of the GPU by its own where it has one, else by the host's from recording to completion. Nothing is read \
              back."
                 .into(),

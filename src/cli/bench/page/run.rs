@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use posse::model::skin_format::SkinFormat;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::cli::bench::circumstances::Circumstances;
+use crate::cli::skin_format::SkinFormatChoice;
 
 /// A run of `posse bench`.
 #[derive(Debug, Deserialize)]
@@ -43,6 +45,9 @@ pub struct Case {
     pub keys: Option<u64>,
     pub depth: Option<u64>,
     pub layers: u64,
+    /// How skin matrices are written; runs before there was a choice do not say.
+    #[serde(default)]
+    pub skin_format: SkinFormatChoice,
     /// Of all instances together; the reference poses a part of them.
     pub joints_posed: u64,
     pub wall_ms: Times,
@@ -71,10 +76,12 @@ impl Case {
         self.gpu_ms.unwrap_or(self.wall_ms)
     }
 
-    /// A name for whoever posed: `gpu`, `cpu, 4 threads`.
+    /// A name for whoever posed, and how: `gpu`, `cpu, 4 threads`, `gpu, half`.
     pub fn contender(&self) -> String {
         let threads = self.adapter.split(',').next().filter(|_| self.engine == "cpu");
-        threads.map_or_else(|| self.engine.clone(), |threads| format!("{}, {threads}", self.engine))
+        let format = SkinFormat::from(self.skin_format);
+        let format = Some(format.name()).filter(|_| format != SkinFormat::Matrix);
+        [Some(self.engine.as_str()), threads, format].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// Joints a second if a frame takes so many milliseconds.
