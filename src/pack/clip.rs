@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3, DVec4, Vec4};
+use glam::{DQuat, DVec4, Vec4};
 
 use crate::model::clip::Clip;
 use crate::model::curve::Interpolation;
@@ -211,55 +211,55 @@ fn mode(column: &Column) -> u32 {
 /// `previous` is the key before as it stands, and whether it was negated.
 fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
     let curve = column.curve;
-    match curve.interpolation() {
+    let quaternion = |key: usize| curve.numbers(key, curve.value_element(), (0, 4));
+    let numbers = match curve.interpolation() {
         Interpolation::Linear if column.rotation => {
-            let rotation = rotation::key(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY);
+            let rotation = rotation::key(DQuat::from_array(quaternion(key))).unwrap_or(DQuat::IDENTITY);
             let negated = previous.is_some_and(|(before, negated)| negated != (before.dot(rotation) < 0.0));
             *previous = Some((rotation, negated));
-            (if negated { -rotation } else { rotation }).as_quat().to_array()
+            (if negated { -rotation } else { rotation }).to_array()
         }
         Interpolation::Step if column.rotation => {
-            unit(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY).as_quat().to_array()
+            unit(DQuat::from_array(quaternion(key))).unwrap_or(DQuat::IDENTITY).to_array()
         }
-        Interpolation::CubicSpline if number == 0 => some(curve.in_tangent(key), column.part),
-        Interpolation::CubicSpline if number == 2 => some(curve.out_tangent(key), column.part),
+        // In-tangent, value and out-tangent lie as the curve has them.
+        Interpolation::CubicSpline => curve.numbers(key, number, column.part),
         Interpolation::Slerp if number == 1 => {
-            let value = DVec4::from_slice(curve.value(key));
-            let next = DVec4::from_slice(curve.value((key + 1).min(curve.timeline().len() - 1)));
-            (if value.dot(next) < 0.0 { -next } else { next }).as_vec4().to_array()
+            let value = DVec4::from_array(quaternion(key));
+            let next = DVec4::from_array(quaternion((key + 1).min(curve.timeline().len() - 1)));
+            (if value.dot(next) < 0.0 { -next } else { next }).to_array()
         }
         Interpolation::Custom(_) => {
             let first = 4 * number;
-            some(curve.value(key), (first, (column.part.1 - first).min(4)))
+            curve.numbers(key, 0, (first, (column.part.1 - first).min(4)))
         }
-        _ => some(curve.value(key), column.part),
-    }
+        _ => curve.numbers(key, 0, column.part),
+    };
+    narrow(numbers)
 }
 
 /// The value of a constant column as the engines want it: rotations are of unit length, and quaternions even where they
 /// are given by angles.
 fn constant(column: &Column) -> [f32; 4] {
-    let value = column.curve.value(0);
-    let Some(interpolator) = column.interpolator else {
-        let rotation = match column.target {
-            Target::EulerAngles(_) if column.place.1 == 3 => {
-                Some(rotation::from_euler_angles(DVec3::from_slice(value)))
-            }
-            _ if column.rotation => Some(unit(DQuat::from_slice(value)).unwrap_or(DQuat::IDENTITY)),
-            _ => None,
-        };
-        return rotation.map_or_else(|| some(value, column.part), |rotation| rotation.as_quat().to_array());
-    };
-    let mut result = vec![0.0; interpolator.result_width()];
-    interpolator.no_lerp(value, &mut result);
-    some(&result, column.part)
+    let curve = column.curve;
+    if let Some(interpolator) = column.interpolator {
+        let mut result = vec![0.0; interpolator.result_width()];
+        interpolator.no_lerp(curve.value(0), &mut result);
+        let (first, count) = column.part;
+        let mut value = [0.0; 4];
+        value.iter_mut().zip(&result[first..first + count]).for_each(|(to, from)| *to = *from);
+        return narrow(value);
+    }
+    let value = curve.numbers(0, curve.value_element(), column.part);
+    narrow(match column.target {
+        Target::EulerAngles(_) if column.place.1 == 3 => {
+            rotation::from_euler_angles(DVec4::from_array(value).truncate()).to_array()
+        }
+        _ if column.rotation => unit(DQuat::from_array(value)).unwrap_or(DQuat::IDENTITY).to_array(),
+        _ => value,
+    })
 }
 
-/// Some numbers, filled with zeros.
-fn some(numbers: &[f64], (first, count): (usize, usize)) -> [f32; 4] {
-    let mut value = [0.0; 4];
-    for (to, from) in value.iter_mut().zip(&numbers[first..first + count]) {
-        *to = *from as f32;
-    }
-    value
+fn narrow(numbers: [f64; 4]) -> [f32; 4] {
+    numbers.map(|number| number as f32)
 }

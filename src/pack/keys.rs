@@ -12,10 +12,10 @@ use crate::pack::unroll::Beyond;
 /// What keys lie on: a timeline, how it goes on beyond them, and the place of the easings between them.
 pub type Axis = (*const Timeline, Beyond, u32);
 
-/// The keys of a column: curves that are copies of one another have the same values in memory.
+/// The keys of a column: curves that are copies of one another share their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Keys {
-    values: *const f64,
+    values: usize,
     interpolation: Interpolation,
     part: (usize, usize),
     rotation: bool,
@@ -24,7 +24,7 @@ struct Keys {
 impl Keys {
     fn of(column: &Column) -> Self {
         let Column { curve, part, rotation, .. } = *column;
-        Self { values: curve.values().as_ptr(), interpolation: curve.interpolation(), part, rotation }
+        Self { values: curve.values_identity(), interpolation: curve.interpolation(), part, rotation }
     }
 }
 
