@@ -213,11 +213,7 @@ impl Curve {
     /// Where there is no such key, element or number.
     pub(crate) fn numbers(&self, key: usize, element: usize, (first, count): (usize, usize)) -> [f64; 4] {
         let start = (key * self.interpolation.elements_per_key() + element) * self.width + first;
-        let mut numbers = [0.0; 4];
-        on_numbers!(&*self.values, values => {
-            numbers.iter_mut().zip(&values[start..start + count]).for_each(|(to, &from)| *to = from.into());
-        });
-        numbers
+        on_numbers!(&*self.values, values => filled_up(&values[start..start + count]))
     }
 
     /// The element of a key that is its value, after the in-tangent of a cubic spline.
@@ -291,6 +287,13 @@ impl Curve {
         let start = (key * self.interpolation.elements_per_key() + element) * self.width;
         &self.values()[start..start + self.width]
     }
+}
+
+/// Up to four numbers, then zeros.
+fn filled_up<T: Number>(numbers: &[T]) -> [f64; 4] {
+    let mut four = [0.0; 4];
+    four.iter_mut().zip(numbers).for_each(|(to, &from)| *to = from.into());
+    four
 }
 
 #[cfg(test)]

@@ -149,10 +149,11 @@ fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track
     if curve.interpolation() == Interpolation::Slerp && (rotation || !matches!(track.target, Target::Property(_))) {
         return Err("rotations are interpolated spherically by LINEAR; SLERP is for other properties".into());
     }
-    if rotation && curve.interpolation() != Interpolation::CubicSpline {
-        if let Some(key) = curve.zero_key() {
-            return Err(format!("the rotation at key {key} is the zero quaternion"));
-        }
+    if rotation
+        && curve.interpolation() != Interpolation::CubicSpline
+        && let Some(key) = curve.zero_key()
+    {
+        return Err(format!("the rotation at key {key} is the zero quaternion"));
     }
     Ok(())
 }

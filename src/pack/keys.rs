@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::model::curve::Interpolation;
 use crate::model::timeline::Timeline;
 use crate::pack::arrays::Arrays;
+use crate::pack::blocks::{self, Unfilled};
 use crate::pack::column::Column;
 use crate::pack::unroll::Beyond;
 
@@ -39,13 +40,14 @@ pub struct Block {
 
 /// Blocks of keys, and constant values, that are packed already.
 #[derive(Default)]
-pub struct PackedKeys {
+pub struct PackedKeys<'a> {
     /// For each column of an axis the block that it was packed in last, by its first value, with its row and its own place.
     columns: HashMap<(Axis, Keys), (usize, usize, usize)>,
     constants: HashMap<[u32; 4], u32>,
+    unfilled: Vec<Unfilled<'a>>,
 }
 
-impl PackedKeys {
+impl<'a> PackedKeys<'a> {
     /// The axis of a timeline.
     pub fn axis(timeline: &Arc<Timeline>, beyond: Beyond, easing: u32) -> Axis {
         (Arc::as_ptr(timeline), beyond, easing)
@@ -66,11 +68,17 @@ impl PackedKeys {
     }
 
     /// Remembers where the keys of some columns of an axis lie.
-    pub fn insert(&mut self, axis: Axis, columns: &[&Column], block: &Block) {
+    pub fn insert(&mut self, axis: Axis, columns: &[&Column], block: &Block, unfilled: Unfilled<'a>) {
+        self.unfilled.push(unfilled);
         let Some(&first) = block.places.first() else { return };
         for (column, &place) in columns.iter().zip(&block.places) {
             self.columns.insert((axis, Keys::of(column)), (first, block.row, place));
         }
+    }
+
+    /// Fills the blocks that have been taken a place for, on up to so many threads.
+    pub fn fill(self, arrays: &mut Arrays, threads: usize) {
+        blocks::fill(&mut arrays.values, self.unfilled, threads);
     }
 
     /// The place of a value that does not change, packed once however often it is asked for.
