@@ -11,8 +11,8 @@ use crate::pack::arrays::Arrays;
 use crate::pack::column::Column;
 use crate::pack::keys::Block;
 
-/// Values below which starting a thread takes longer than making them of keys.
-const VALUES_WORTH_A_THREAD: usize = 16_384;
+/// Values, a millisecond's or two, below which waiting for another thread takes longer than making them of keys.
+const VALUES_WORTH_A_THREAD: usize = 1 << 17;
 
 /// Keys of a column that are made before those of the next: few enough rows to stay in a core's cache.
 const KEYS_AT_A_TIME: usize = 32;
@@ -138,6 +138,7 @@ pub fn narrow(numbers: [f64; 4]) -> [f32; 4] {
 mod tests {
     use std::sync::Arc;
 
+    use super::VALUES_WORTH_A_THREAD;
     use crate::model::clip::Clip;
     use crate::model::curve::{Curve, Interpolation};
     use crate::model::library::Library;
@@ -147,10 +148,10 @@ mod tests {
     use crate::model::transform::Transform;
     use crate::pack::library::Packing;
 
-    /// Of keys that turn by more than a right angle every other time, more than a thread's worth in each of several clips.
+    /// Of several clips whose rotations leave the hemisphere of the key before, more than two threads' worth together.
     #[test]
     fn all_threads_together_pack_what_one_packs() {
-        let (joints, keys) = (20, 1000);
+        let (joints, keys) = (20, 4000);
         let joint =
             |_| Joint { name: None, parent: None, rest: Transform::IDENTITY, matrix: None, weights: Vec::new() };
         let skeleton = Skeleton::new(None, (0..joints).map(joint).collect(), Vec::new()).unwrap();
@@ -168,7 +169,7 @@ mod tests {
             library.add_clip(Clip::new(None, skeleton, (0..joints).map(track).collect())).unwrap();
         }
         let one = Packing::with_threads(&library, 1).unwrap().arrays;
-        assert!(one.values.iter().any(|value| value.w < -0.9) && one.values.len() > 80 * keys as usize);
+        assert!(one.values.iter().any(|value| value.w < -0.9) && one.values.len() > 2 * VALUES_WORTH_A_THREAD);
         for threads in [2, 3, 16] {
             let several = Packing::with_threads(&library, threads).unwrap().arrays;
             assert!(several.words == one.words && several.values == one.values, "{threads} threads");
