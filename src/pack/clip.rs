@@ -152,7 +152,8 @@ fn pack_keys<'a>(
         let axis = PackedKeys::axis(timeline, beyond, easing);
         let block = timelines.keys.find(axis, &columns).unwrap_or_else(|| {
             let (block, unfilled) = take_place(arrays, timeline.len(), &columns);
-            timelines.keys.insert(axis, &columns, &block, unfilled);
+            timelines.keys.fill_later(unfilled);
+            timelines.keys.insert(axis, &columns, &block);
             block
         });
         for (column, &place) in columns.iter().zip(&block.places) {

@@ -68,15 +68,19 @@ impl<'a> PackedKeys<'a> {
     }
 
     /// Remembers where the keys of some columns of an axis lie.
-    pub fn insert(&mut self, axis: Axis, columns: &[&Column], block: &Block, unfilled: Unfilled<'a>) {
-        self.unfilled.push(unfilled);
+    pub fn insert(&mut self, axis: Axis, columns: &[&Column], block: &Block) {
         let Some(&first) = block.places.first() else { return };
         for (column, &place) in columns.iter().zip(&block.places) {
             self.columns.insert((axis, Keys::of(column)), (first, block.row, place));
         }
     }
 
-    /// Fills the blocks that have been taken a place for, on up to so many threads.
+    /// Remembers a block that is to be filled.
+    pub fn fill_later(&mut self, block: Unfilled<'a>) {
+        self.unfilled.push(block);
+    }
+
+    /// Fills the blocks that are to be filled, on up to so many threads.
     pub fn fill(self, arrays: &mut Arrays, threads: usize) {
         blocks::fill(&mut arrays.values, self.unfilled, threads);
     }
