@@ -21,7 +21,9 @@
 //!
 //! Where this departs from common practice:
 //!
-//! * The model holds `f64`. Files hold `f32`, but clips built in code need not, and the reference wants the source's numbers.
+//! * The model speaks `f64`. Files hold `f32`, but clips built in code need not, and the reference wants the source's numbers.
+//!   A curve keeps the `f32`s of a file as they are and makes `f64`s of them when somebody first asks, which packing does not:
+//!   loading a file is then bounded by the memory that its keys fill.
 //! * A stored rotation is interpolated as it stands, and normalised after (glTF 2.0, appendix C.4), unless its length is off
 //!   by more than a tenth: normalising first would turn files with rounded quaternions by up to 7e-5 rad.
 //! * Times are pairs of `f32` on the GPU. A lone `f32` is off by half a microsecond after 8 s, and a joint that turns fast

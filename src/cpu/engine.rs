@@ -78,7 +78,7 @@ impl CpuEngine {
     /// # Errors
     /// As [`Packing::new`].
     pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
-        let mut packing = Packing::new(library)?;
+        let mut packing = Packing::with_threads(library, threads)?;
         // A block reads beyond what it is wanted for.
         packing.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
         let plan = |(place, skeleton): (u32, SkeletonId)| {

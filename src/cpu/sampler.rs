@@ -57,6 +57,11 @@ impl<'a> Sampler<'a> {
         }
     }
 
+    /// The same clip, its keys found around another time.
+    pub fn at(&self, spans: &'a [Span]) -> Self {
+        Self { spans, ..*self }
+    }
+
     /// A joint's translation, rotation or scale, part 0, 1 or 2, less what of it moves the instance; none where the clip has
     /// no track for it.
     #[inline(always)]

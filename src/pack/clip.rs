@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3, DVec4, Vec4};
+use glam::{DQuat, DVec4};
 
 use crate::model::clip::Clip;
 use crate::model::curve::Interpolation;
@@ -13,11 +13,12 @@ use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
 use crate::model::track::{Target, Track};
 use crate::pack::arrays::{Arrays, Sizes};
+use crate::pack::blocks::{elements, narrow, take_place};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
 use crate::pack::column::{Channels, Column};
 use crate::pack::easing;
 use crate::pack::events;
-use crate::pack::keys::{Block, PackedKeys};
+use crate::pack::keys::PackedKeys;
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
     self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP, NONE,
@@ -27,7 +28,12 @@ use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
 
 /// Packs a clip, and gives the place of its record in the words.
-pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Library, clip: &Clip) -> (u32, u32) {
+pub fn pack_clip<'a>(
+    arrays: &mut Arrays,
+    timelines: &mut Timelines<'a>,
+    library: &'a Library,
+    clip: &'a Clip,
+) -> (u32, u32) {
     let skeleton = library.skeleton(clip.skeleton);
     let columns = columns(library, skeleton, clip);
     let mut channels = Channels::new();
@@ -113,19 +119,19 @@ fn columns<'a>(library: &'a Library, skeleton: &Skeleton, clip: &'a Clip) -> Vec
 }
 
 /// Columns that share their key times, the way these go on, and their easings.
-struct Shared<'a> {
+struct Shared<'a, 'b> {
     timeline: &'a Arc<Timeline>,
     beyond: Beyond,
     easing: u32,
-    columns: Vec<&'a Column<'a>>,
+    columns: Vec<&'b Column<'a>>,
 }
 
 /// Packs the keys of all columns that need some, timeline by timeline, one with several easings being several, the most
 /// shared first: where an engine has room for only so many search results, those are the ones that pay.
-fn pack_keys(
+fn pack_keys<'a>(
     arrays: &mut Arrays,
-    timelines: &mut Timelines,
-    columns: &[Column],
+    timelines: &mut Timelines<'a>,
+    columns: &[Column<'a>],
     channels: &mut Channels,
 ) -> Vec<record::Timeline> {
     let mut shared: Vec<Shared> = Vec::new();
@@ -145,7 +151,8 @@ fn pack_keys(
     for (index, Shared { timeline, beyond, easing, columns }) in shared.into_iter().enumerate() {
         let axis = PackedKeys::axis(timeline, beyond, easing);
         let block = timelines.keys.find(axis, &columns).unwrap_or_else(|| {
-            let block = pack_block(arrays, timeline.len(), &columns);
+            let (block, unfilled) = take_place(arrays, timeline.len(), &columns);
+            timelines.keys.fill_later(unfilled);
             timelines.keys.insert(axis, &columns, &block);
             block
         });
@@ -156,40 +163,6 @@ fn pack_keys(
         records.push(timelines.pack(arrays, timeline, beyond).record(block.row, easing));
     }
     records
-}
-
-/// Packs the keys of columns that share their key times, a row for each.
-fn pack_block(arrays: &mut Arrays, keys: usize, columns: &[&Column]) -> Block {
-    let row: usize = columns.iter().map(|column| values_a_key(column)).sum();
-    let mut place = arrays.values.len();
-    arrays.values.resize(place + row * keys, Vec4::ZERO);
-    let mut places = Vec::with_capacity(columns.len());
-    for column in columns {
-        let count = values_a_key(column);
-        let mut previous = None;
-        for key in 0..keys {
-            for number in 0..count {
-                let value = key_value(column, key, number, &mut previous);
-                arrays.values[place + key * row + number] = value.into();
-            }
-        }
-        places.push(place);
-        place += count;
-    }
-    Block { row, places }
-}
-
-/// Values that the packing has for each piece of up to four numbers of a key.
-fn elements(interpolation: Interpolation) -> usize {
-    if interpolation == Interpolation::Slerp { 2 } else { interpolation.elements_per_key() }
-}
-
-/// Values that a key of a column takes.
-fn values_a_key(column: &Column) -> usize {
-    match column.curve.interpolation() {
-        Interpolation::Custom(_) => column.part.1.div_ceil(4),
-        interpolation => elements(interpolation),
-    }
 }
 
 /// How the channel of a column that is not constant samples.
@@ -205,61 +178,24 @@ fn mode(column: &Column) -> u32 {
     if matches!(column.target, Target::EulerAngles(_)) && whole { mode | MODE_EULER } else { mode }
 }
 
-/// A key's number as the engines want it. Rotations between which to slerp are each in the hemisphere of the
-/// one before it: whether a half turn goes left or right can hang on the last bit of an f64, which an f32 has not.
-///
-/// `previous` is the key before as it stands, and whether it was negated.
-fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
-    let curve = column.curve;
-    match curve.interpolation() {
-        Interpolation::Linear if column.rotation => {
-            let rotation = rotation::key(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY);
-            let negated = previous.is_some_and(|(before, negated)| negated != (before.dot(rotation) < 0.0));
-            *previous = Some((rotation, negated));
-            (if negated { -rotation } else { rotation }).as_quat().to_array()
-        }
-        Interpolation::Step if column.rotation => {
-            unit(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY).as_quat().to_array()
-        }
-        Interpolation::CubicSpline if number == 0 => some(curve.in_tangent(key), column.part),
-        Interpolation::CubicSpline if number == 2 => some(curve.out_tangent(key), column.part),
-        Interpolation::Slerp if number == 1 => {
-            let value = DVec4::from_slice(curve.value(key));
-            let next = DVec4::from_slice(curve.value((key + 1).min(curve.timeline().len() - 1)));
-            (if value.dot(next) < 0.0 { -next } else { next }).as_vec4().to_array()
-        }
-        Interpolation::Custom(_) => {
-            let first = 4 * number;
-            some(curve.value(key), (first, (column.part.1 - first).min(4)))
-        }
-        _ => some(curve.value(key), column.part),
-    }
-}
-
 /// The value of a constant column as the engines want it: rotations are of unit length, and quaternions even where they
 /// are given by angles.
 fn constant(column: &Column) -> [f32; 4] {
-    let value = column.curve.value(0);
-    let Some(interpolator) = column.interpolator else {
-        let rotation = match column.target {
-            Target::EulerAngles(_) if column.place.1 == 3 => {
-                Some(rotation::from_euler_angles(DVec3::from_slice(value)))
-            }
-            _ if column.rotation => Some(unit(DQuat::from_slice(value)).unwrap_or(DQuat::IDENTITY)),
-            _ => None,
-        };
-        return rotation.map_or_else(|| some(value, column.part), |rotation| rotation.as_quat().to_array());
-    };
-    let mut result = vec![0.0; interpolator.result_width()];
-    interpolator.no_lerp(value, &mut result);
-    some(&result, column.part)
-}
-
-/// Some numbers, filled with zeros.
-fn some(numbers: &[f64], (first, count): (usize, usize)) -> [f32; 4] {
-    let mut value = [0.0; 4];
-    for (to, from) in value.iter_mut().zip(&numbers[first..first + count]) {
-        *to = *from as f32;
+    let curve = column.curve;
+    if let Some(interpolator) = column.interpolator {
+        let mut result = vec![0.0; interpolator.result_width()];
+        interpolator.no_lerp(curve.value(0), &mut result);
+        let (first, count) = column.part;
+        let mut value = [0.0; 4];
+        value.iter_mut().zip(&result[first..first + count]).for_each(|(to, from)| *to = *from);
+        return narrow(value);
     }
-    value
+    let value = curve.numbers(0, curve.value_element(), column.part);
+    narrow(match column.target {
+        Target::EulerAngles(_) if column.place.1 == 3 => {
+            rotation::from_euler_angles(DVec4::from_array(value).truncate()).to_array()
+        }
+        _ if column.rotation => unit(DQuat::from_array(value)).unwrap_or(DQuat::IDENTITY).to_array(),
+        _ => value,
+    })
 }

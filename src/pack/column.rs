@@ -9,6 +9,7 @@ use crate::pack::record::{Channel, SHAPE_ROTATION};
 use crate::pack::unroll::Beyond;
 
 /// Up to four numbers of a track, or all that an interpolator makes: what a channel samples.
+#[derive(Clone, Copy)]
 pub struct Column<'a> {
     /// What is driven.
     pub target: Target,

@@ -1,6 +1,7 @@
 //! A whole library in two arrays.
 
 use std::sync::Arc;
+use std::thread;
 
 use crate::error::Error;
 use crate::model::clip::Clip;
@@ -61,22 +62,30 @@ pub(crate) struct PackedSkeleton {
 }
 
 impl Packing {
-    /// Packs a library.
+    /// Packs a library, on all cores.
     ///
     /// # Errors
     /// [`Error::Limit`] where there are more than 2^32 words or values to pack.
     pub fn new(library: &Library) -> Result<Self, Error> {
+        Self::with_threads(library, thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// Packs a library, on up to so many threads, at least 1; what comes of it is the same.
+    ///
+    /// # Errors
+    /// As from [`new`](Self::new).
+    pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
         check_sizes(library)?;
+        let rests: Vec<Clip> = library.skeleton_ids().map(|id| Clip::new(None, id, Vec::new())).collect();
         let mut arrays = Arrays::default();
         let mut timelines = Timelines::default();
         let mut uses = Uses::default();
         let mut skeletons = Vec::new();
-        for id in library.skeleton_ids() {
+        for (id, rest) in library.skeleton_ids().zip(&rests) {
             let skeleton = library.skeleton(id);
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
             let mut record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
-            let rest = Clip::new(None, id, Vec::new());
-            let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, library, &rest);
+            let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, library, rest);
             record.rest_clip = rest_clip;
             uses.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
@@ -97,6 +106,7 @@ impl Packing {
             let weights: Vec<f32> = mask.weights.iter().map(|&weight| weight as f32).collect();
             masks.push((mask.skeleton, arrays.push_records(&weights)));
         }
+        timelines.keys.fill(&mut arrays, threads);
         Ok(Self { uses, masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
     }
 

@@ -4,6 +4,7 @@
 //! vectors of four `f32`: keys, rest poses, inverse bind matrices. Offsets into them are in their own elements.
 
 pub mod arrays;
+pub mod blocks;
 pub mod channels;
 pub mod clip;
 pub mod column;

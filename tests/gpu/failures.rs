@@ -33,7 +33,7 @@ fn a_lost_device_is_an_error_wherever_it_shows() {
     assert_device_error(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");
     assert_device_error(GpuCrowd::new(&device, engine.library(), &crowd, Outputs::ALL), "a new crowd");
     assert_device_error(GpuLibrary::new(&device, Packing::new(&library).unwrap()), "a new library");
-    assert_device_error(posse::gpu::bandwidth::write_bandwidth(engine.gpu()), "the bandwidth");
+    assert_device_error(posse::gpu::bandwidth::Bandwidth::measure(engine.gpu()), "the bandwidth");
 }
 
 #[test]

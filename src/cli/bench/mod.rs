@@ -19,7 +19,7 @@ use clap::ArgGroup;
 use clap::builder::ArgPredicate;
 
 use posse::error::Error;
-use posse::gpu::bandwidth::write_bandwidth;
+use posse::gpu::bandwidth::Bandwidth;
 use posse::measure::{Measurement, Subject};
 use posse::model::crowd::Crowd;
 use posse::model::library::Library;
@@ -287,8 +287,8 @@ fn open<'a>(
         start_up.step("first pose", || engine.evaluator().evaluate(first, Ticks::default(), Outputs::SKIN))?;
         report.start_ups.push((name, start_up));
     }
-    if let (Engine::Gpu(engine), None) = (&engine, report.write_bandwidth) {
-        report.write_bandwidth = Some(write_bandwidth(engine.gpu())?);
+    if let (Engine::Gpu(engine), None) = (&engine, report.bandwidth) {
+        report.bandwidth = Some(Bandwidth::measure(engine.gpu())?);
     }
     Ok(Some(engine))
 }

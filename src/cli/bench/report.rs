@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use posse::gpu::bandwidth::Bandwidth;
 use posse::measure::{Measurement, Statistics};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -28,8 +29,8 @@ pub struct Report {
     pub start_ups: Vec<(&'static str, StartUp)>,
     /// The cases, engine by engine.
     pub cases: Vec<Case>,
-    /// Bytes a second that the GPU writes to its memory at best.
-    pub write_bandwidth: Option<f64>,
+    /// Bytes a second that the GPU moves in its memory at best.
+    pub bandwidth: Option<Bandwidth>,
     /// What was left out, and why.
     pub skipped: Vec<String>,
     /// An earlier run, to compare with.
@@ -57,9 +58,9 @@ impl Case {
         (self.measured.bytes > 0).then(|| self.measured.bytes_per_second())
     }
 
-    /// The share of a bandwidth that a GPU uses.
-    pub fn bandwidth_share(&self, bandwidth: Option<f64>) -> Option<f64> {
-        (self.measured.engine == "gpu").then_some(self.bytes_per_second()? / bandwidth?)
+    /// The share of what a GPU can write that it writes.
+    pub fn bandwidth_share(&self, bandwidth: Option<Bandwidth>) -> Option<f64> {
+        (self.measured.engine == "gpu").then_some(self.bytes_per_second()? / bandwidth?.write)
     }
 }
 
@@ -156,7 +157,8 @@ impl Report {
             "file": self.file,
             "crowd": self.crowd,
             "start_up_ms": start_ups.collect::<Map<_, _>>(),
-            "write_bandwidth_bytes_per_second": self.write_bandwidth,
+            "write_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.write),
+            "copy_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.copy),
             "skipped": self.skipped,
             "baseline": self.baseline.as_ref().map(|baseline| json!({
                 "file": baseline.name,
@@ -190,7 +192,7 @@ impl Report {
             "gpu_ms": measured.device.as_ref().map(milliseconds),
             "bytes_written": (measured.bytes > 0).then_some(measured.bytes),
             "bytes_per_second": case.bytes_per_second(),
-            "bandwidth_share": case.bandwidth_share(self.write_bandwidth),
+            "bandwidth_share": case.bandwidth_share(self.bandwidth),
             "within_contract": measured.check.as_ref().map(|check| check.is_within()),
             "worst_share_of_contract": worst,
         });

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use posse::gpu::bandwidth::Bandwidth;
 use posse::model::skin_format::SkinFormat;
 
 use super::cost::Table;
@@ -23,8 +24,9 @@ impl Report {
         for (engine, adapter) in adapters {
             writeln!(out, "{engine:<10} {adapter}")?;
         }
-        if let Some(bandwidth) = self.write_bandwidth {
-            writeln!(out, "{:<10} writes {:.1} GB/s at best", "gpu", bandwidth / 1e9)?;
+        if let Some(Bandwidth { write, copy }) = self.bandwidth {
+            let [write, copy] = [write, copy].map(|bandwidth| bandwidth / 1e9);
+            writeln!(out, "{:<10} writes {write:.1} GB/s at best, copies {copy:.1} GB/s read and written", "gpu")?;
         }
         for (engine, start_up) in &self.start_ups {
             let steps: Vec<String> =
@@ -100,7 +102,7 @@ impl Report {
             ("p5", Some(format!("{:.3}", 1e3 * time.p5))),
             ("p95", Some(format!("{:.3}", 1e3 * time.p95))),
             ("GB/s", case.bytes_per_second().map(|bytes| format!("{:.2}", bytes / 1e9))),
-            ("of peak", case.bandwidth_share(self.write_bandwidth).map(|share| format!("{:.0} %", 100.0 * share))),
+            ("of peak", case.bandwidth_share(self.bandwidth).map(|share| format!("{:.0} %", 100.0 * share))),
             ("cost", cost.map(|[median, _]| format!("{median:.2}"))),
             ("of p5", cost.map(|[_, p5]| format!("{p5:.2}"))),
             ("at most", at_most.map(|most| format!("{most:.2}{}", if exceeded { ", EXCEEDED" } else { "" }))),

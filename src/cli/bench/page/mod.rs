@@ -127,8 +127,9 @@ impl Run {
         for (label, adapter) in self.contenders() {
             fact(&label, Some(adapter.to_owned()));
         }
-        let bandwidth = self.write_bandwidth_bytes_per_second;
-        fact("GPU writes at best", bandwidth.map(|bytes| format!("{} GB/s", digits(bytes / 1e9, 3))));
+        let at_best = |bytes: Option<f64>| bytes.map(|bytes| format!("{} GB/s", digits(bytes / 1e9, 3)));
+        fact("GPU writes at best", at_best(self.write_bandwidth_bytes_per_second));
+        fact("GPU copies at best", at_best(self.copy_bandwidth_bytes_per_second));
         fact("posse", Some(self.posse.clone()));
         facts
     }

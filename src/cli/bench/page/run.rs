@@ -24,6 +24,8 @@ pub struct Run {
     pub start_up_ms: BTreeMap<String, Map<String, Value>>,
     /// Bytes a second that the GPU writes to its memory at best.
     pub write_bandwidth_bytes_per_second: Option<f64>,
+    /// Bytes a second that it reads and writes, together, where it copies at best.
+    pub copy_bandwidth_bytes_per_second: Option<f64>,
     /// What was left out, and why.
     pub skipped: Vec<String>,
     /// The cases.
