@@ -58,41 +58,33 @@ fn pose_joint(index: u32, posed: Posed) -> u32 {
 /// The search result that a channel needs: found before by some lane, or, beyond what workgroup memory holds, now.
 fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
     let index = sample_timeline(channel_sampler);
-    if index < sampler.span_count {
+    if SPANS_FIT || index < sampler.span_count {
         return spans[sampler.first_span + index];
     }
     return pose_search(sampler.clip, index, sampler.time);
 }
 
-/// Writes a joint's local transform, where it is wanted, and leaves its local matrix.
-fn pose_store(
-    joint: u32,
-    instance: u32,
-    base: u32,
-    translation: vec4<f32>,
-    rotation: vec4<f32>,
-    scale: vec4<f32>,
-) {
+/// Writes a joint's local transform, where it is wanted, and hands on its local matrix.
+fn pose_store(joint: u32, instance: u32, base: u32, local: Local) {
     if (batch.outputs & OUTPUT_LOCAL) != 0u {
         let at = 3u * (instance * batch.skeleton.joint_count + joint);
-        local_out[at] = translation;
-        local_out[at + 1u] = rotation;
-        local_out[at + 2u] = scale;
+        local_out[at] = local.translation;
+        local_out[at + 1u] = local.rotation;
+        local_out[at + 2u] = local.scale;
     }
     var matrix = NONE;
     if USES_MATRICES && batch.skeleton.matrices != NONE {
         matrix = words[batch.skeleton.matrices + joint];
     }
     if matrix != NONE {
-        joint_matrix_store(base + joint, matrix_load(matrix));
+        hierarchy_add(base, joint, matrix_load(matrix));
     } else {
-        joint_matrix_store(base + joint, matrix_compose(translation.xyz, rotation, scale.xyz));
+        hierarchy_add(base, joint, matrix_compose(local.translation.xyz, local.rotation, local.scale.xyz));
     }
 }
 
 /// From local matrices to everything that is made of them. All lanes of the workgroup come here.
 fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
-    joint_matrix_barrier();
     hierarchy_walk(base, lane, present);
     if present && (batch.outputs & OUTPUT_MODEL) != 0u {
         joint_matrix_write(base, instance, lane);
@@ -102,13 +94,17 @@ fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
     }
 }
 
-/// Model matrices times inverse bind matrices, one row a lane.
+/// Model matrices times inverse bind matrices, `SKIN_ROWS` rows a lane: one where lanes share an instance, so that neighbouring
+/// lanes write neighbouring addresses, else all three.
 fn pose_skin(instance: u32, base: u32, lane: u32) {
     let rows = 3u * batch.skeleton.skin_joint_count;
-    for (var row = lane; row < rows; row += batch.lane_count) {
-        let matrix = row / 3u;
+    for (var first = SKIN_ROWS * lane; first < rows; first += SKIN_ROWS * batch.lane_count) {
+        let matrix = first / 3u;
         let joint = words[batch.skeleton.skin_joints + matrix];
-        let model = joint_matrix_row(base + joint, row % 3u);
-        skin_out[instance * rows + row] = matrix_row(model, matrix_load(batch.skeleton.inverse_binds + 3u * matrix));
+        let inverse_bind = matrix_load(batch.skeleton.inverse_binds + 3u * matrix);
+        for (var row = 0u; row < SKIN_ROWS; row += 1u) {
+            let model = joint_matrix_row(base + joint, first % 3u + row);
+            skin_out[instance * rows + first + row] = matrix_row(model, inverse_bind);
+        }
     }
 }

@@ -5,15 +5,31 @@ use wgpu::naga;
 
 use crate::gpu::kernels::{Binding, EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SEEN_BINDINGS};
 use crate::gpu::library::GpuLibrary;
+use crate::gpu::plan::{Kernel, Plan, VARIANTS};
 use crate::gpu::shader::{
-    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, Kernel, MOTION_ENTRY, MOTION_WORKGROUP_SIZE, POSE_ENTRY,
-    SEEN_ENTRIES, SEEN_WORKGROUP_SIZE, VARIANTS, Variant,
+    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, MOTION_ENTRY, MOTION_WORKGROUP_SIZE, POSE_ENTRY, SEEN_ENTRIES,
+    SEEN_WORKGROUP_SIZE,
 };
 use crate::pack::record::{self, Field};
 use crate::pack::uses::Uses;
 
-fn parse(kernel: Kernel, variant: &Variant) -> naga::Module {
-    parse_composed(&Composed::pose(kernel, variant, Uses::ALL, &[]))
+fn parse(plan: &Plan) -> naga::Module {
+    parse_composed(&Composed::pose(plan, Uses::ALL, &[]))
+}
+
+/// Plans for all pipelines that there are.
+fn plans() -> impl Iterator<Item = Plan> {
+    let one = Plan {
+        kernel: Kernel::Plain,
+        variant: 0,
+        lane_count: 1,
+        instances_per_group: 1,
+        span_count: 1,
+        spans_fit: true,
+    };
+    let variants = (0..VARIANTS.len()).flat_map(|variant| [false, true].map(|spans_fit| (variant, spans_fit)));
+    let plans = variants.map(move |(variant, spans_fit)| Plan { variant, spans_fit, ..one });
+    plans.flat_map(|plan| Kernel::ALL.map(|kernel| Plan { kernel, ..plan }))
 }
 
 fn parse_composed(composed: &Composed) -> naga::Module {
@@ -61,7 +77,7 @@ fn constant(module: &naga::Module, name: &str) -> Option<u32> {
 
 #[test]
 fn records_are_the_same_in_rust_and_wgsl() {
-    let module = parse(Kernel::Plain, &VARIANTS[0]);
+    let module = parse(&plans().next().unwrap());
     macro_rules! faults {
         ($($name:ident),*) => {
             [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
@@ -92,10 +108,8 @@ fn the_comparison_of_records_sees_planted_faults() {
 
 #[test]
 fn constants_are_the_same_in_rust_and_wgsl() {
-    for (kernel, variant) in
-        [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
-    {
-        let module = parse(kernel, variant);
+    for plan in plans() {
+        let module = parse(&plan);
         macro_rules! check {
             ($($name:ident),*) => {
                 $(assert_eq!(constant(&module, stringify!($name)), Some(record::$name), stringify!($name));)*
@@ -163,10 +177,9 @@ fn the_kernels_of_what_is_seen_have_the_bindings_and_the_size_that_rust_gives_th
 
 #[test]
 fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
-    for (kernel, variant) in
-        [Kernel::Plain, Kernel::Layers].into_iter().flat_map(|kernel| VARIANTS.iter().map(move |v| (kernel, v)))
-    {
-        let module = parse(kernel, variant);
+    for plan in plans() {
+        let module = parse(&plan);
+        let variant = &VARIANTS[plan.variant];
         let workgroup_bytes = assert_kernel(&module, POSE_ENTRY, variant.workgroup_size, &POSE_BINDINGS);
         let limits = wgpu::Limits::default();
         assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {variant:?}");
@@ -208,10 +221,8 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
         library.add_skeleton(crate::model::skeleton::Skeleton::new(None, joints, Vec::new()).unwrap());
     }
     let library = GpuLibrary::new(&device, crate::pack::library::Packing::new(&library).unwrap()).unwrap();
-    for kernel in [Kernel::Plain, Kernel::Layers] {
-        for variant in 0..VARIANTS.len() {
-            library.pipeline(&device, kernel, variant).unwrap();
-        }
+    for plan in plans() {
+        library.pipeline(&device, &plan).unwrap();
     }
     library.seen_kernels(&device).unwrap();
     library.motion_kernel(&device).unwrap();
