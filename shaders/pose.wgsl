@@ -16,8 +16,11 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let layer = layers[instance];
         let clip = clip_load(layer.clip);
         sampler.clip = layer.clip;
-        sampler.time = phase_of_layer(layer, clip, frame);
         let span_count = min(clip.timeline_count, batch.span_count);
+        // Who searches nothing needs no time.
+        if !SPANS_FIT || lane < span_count {
+            sampler.time = phase_of_layer(layer, clip, frame);
+        }
         for (var index = lane; index < span_count; index += batch.lane_count) {
             spans[sampler.first_span + index] = pose_search(layer.clip, index, sampler.time);
         }

@@ -1,6 +1,7 @@
-//! What both kernels of the fused pass share: bindings, and the stages around mixing.
+//! What the kernels of the fused pass share: bindings, and the stages around mixing.
 //!
-//! A workgroup poses one instance, or several small ones, each with `lane_count` lanes.
+//! A workgroup poses one instance, or several, each with `lane_count` lanes: in the parallel form as many as it has joints, in the
+//! serial form one.
 
 /// Indices, key times and records of the library.
 @group(0) @binding(0) var<storage, read> words: array<u32>;

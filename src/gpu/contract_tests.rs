@@ -3,13 +3,19 @@
 
 use wgpu::naga;
 
+use crate::demo;
+use crate::gpu::form::Form;
 use crate::gpu::kernels::{Binding, EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SEEN_BINDINGS};
 use crate::gpu::library::GpuLibrary;
-use crate::gpu::plan::{Kernel, Plan, VARIANTS};
+use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::gpu::shader::{
     Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, MOTION_ENTRY, MOTION_WORKGROUP_SIZE, POSE_ENTRY, SEEN_ENTRIES,
     SEEN_WORKGROUP_SIZE,
 };
+use crate::model::outputs::Outputs;
+use crate::pack::crowd::PackedCrowd;
+use crate::pack::library::Packing;
+use crate::pack::outputs::Layout;
 use crate::pack::record::{self, Field};
 use crate::pack::uses::Uses;
 
@@ -19,17 +25,10 @@ fn parse(plan: &Plan) -> naga::Module {
 
 /// Plans for all pipelines that there are.
 fn plans() -> impl Iterator<Item = Plan> {
-    let one = Plan {
-        kernel: Kernel::Plain,
-        variant: 0,
-        lane_count: 1,
-        instances_per_group: 1,
-        span_count: 1,
-        spans_fit: true,
-    };
-    let variants = (0..VARIANTS.len()).flat_map(|variant| [false, true].map(|spans_fit| (variant, spans_fit)));
-    let plans = variants.map(move |(variant, spans_fit)| Plan { variant, spans_fit, ..one });
-    plans.flat_map(|plan| Kernel::ALL.map(|kernel| Plan { kernel, ..plan }))
+    let of =
+        |kernel, variant, spans| Plan { kernel, variant, lane_count: 1, instances_per_group: 1, span_count: 1, spans };
+    let kernels = Kernel::ALL.into_iter().flat_map(|kernel| (0..VARIANTS.len()).map(move |variant| (kernel, variant)));
+    kernels.flat_map(move |(kernel, variant)| Spans::ALL.map(|spans| of(kernel, variant, spans)))
 }
 
 fn parse_composed(composed: &Composed) -> naga::Module {
@@ -220,11 +219,37 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
         let joints = vec![crate::model::skeleton::Joint::default(); joints];
         library.add_skeleton(crate::model::skeleton::Skeleton::new(None, joints, Vec::new()).unwrap());
     }
-    let library = GpuLibrary::new(&device, crate::pack::library::Packing::new(&library).unwrap()).unwrap();
+    let library = GpuLibrary::new(&device, Packing::new(&library).unwrap()).unwrap();
     for plan in plans() {
         library.pipeline(&device, &plan).unwrap();
     }
     library.seen_kernels(&device).unwrap();
     library.motion_kernel(&device).unwrap();
     library.events_kernel(&device).unwrap();
+}
+
+/// `benches/RESULTS.md` reckons with these what a joint costs on hardware: 64 joints, each moved in translation, rotation and
+/// scale.
+#[test]
+fn a_joint_costs_the_bytes_that_are_reckoned_with() {
+    let library = demo::rig(64, 60, 10).unwrap();
+    let packing = Packing::new(&library).unwrap();
+    let skeleton = &packing.skeletons[0].record;
+    let crowd = PackedCrowd::new(&packing, &demo::crowd(&library, 10).unwrap()).unwrap();
+    // Through memory: a skin matrix is written, and of 64 joints a layer is read.
+    let layout = Layout::new(skeleton, Outputs::SKIN);
+    assert_eq!(4 * layout.strides().iter().sum::<usize>(), 64 * 48);
+    assert_eq!((crowd.layers.len(), size_of::<record::Layer>()), (10, 104));
+    // From caches: keys, rest poses and inverse bind matrices, which all instances share.
+    let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * 3);
+    assert_eq!(packing.arrays.values.len(), keys + at_rest + inverse_binds);
+    assert_eq!((skeleton.timeline_count, skeleton.round_count), (1, 4));
+    // Workgroup memory, which says how many workgroups run at a time.
+    let bytes = |kernel, layers| {
+        let plan = Plan::new(Form::Parallel, kernel, skeleton, layers);
+        let module = parse(&plan);
+        assert_eq!(plan.instances_per_group, 1);
+        assert_kernel(&module, POSE_ENTRY, 64, &POSE_BINDINGS)
+    };
+    assert_eq!([bytes(Kernel::Plain, 1), bytes(Kernel::Blend, 2)], [5120, 6656]);
 }

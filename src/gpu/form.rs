@@ -1,4 +1,7 @@
 //! The forms of the kernels that pose, and which one suits an adapter.
+//!
+//! They differ in the hierarchy (`shaders/shared/hierarchy.wgsl` and `hierarchy_serial.wgsl`) and in how many lanes an instance
+//! has; all other stages are the same.
 
 /// How the invocations of a workgroup share the work of posing. Both forms give the same poses, within the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

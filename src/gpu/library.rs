@@ -8,7 +8,7 @@ use crate::gpu::form::Form;
 use crate::gpu::kernels::{
     EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SeenKernels, SmallKernel, bind_group_layout, pipeline,
 };
-use crate::gpu::plan::{Kernel, Plan, VARIANTS};
+use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::{Composed, EVENTS_ENTRY, MOTION_ENTRY, POSE_ENTRY};
 use crate::pack::library::Packing;
@@ -27,8 +27,8 @@ pub struct GpuLibrary {
     pub(super) values: wgpu::Buffer,
     pub(super) layout: wgpu::BindGroupLayout,
     form: Form,
-    /// By kernel and variant, without and with room for all search results: those that were asked for.
-    pipelines: [[[OnceLock<wgpu::ComputePipeline>; 2]; VARIANTS.len()]; Kernel::ALL.len()],
+    /// By kernel, variant and how many search results there are: those that were asked for.
+    pipelines: [[[OnceLock<wgpu::ComputePipeline>; Spans::ALL.len()]; VARIANTS.len()]; Kernel::ALL.len()],
     seen_kernels: OnceLock<SeenKernels>,
     motion_kernel: OnceLock<SmallKernel>,
     events_kernel: OnceLock<SmallKernel>,
@@ -82,7 +82,7 @@ impl GpuLibrary {
 
     /// The pipeline of a plan, made where it is not there yet.
     pub(super) fn pipeline(&self, device: &wgpu::Device, plan: &Plan) -> Result<wgpu::ComputePipeline, Error> {
-        let place = &self.pipelines[plan.kernel as usize][plan.variant][usize::from(plan.spans_fit)];
+        let place = &self.pipelines[plan.kernel as usize][plan.variant][plan.spans as usize];
         if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }

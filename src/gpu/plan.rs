@@ -51,7 +51,7 @@ pub const VARIANTS: [Variant; 5] = [
     Variant { form: Form::Parallel, workgroup_size: 256, joint_capacity: Some(256), span_capacity: 256 },
     Variant { form: Form::Parallel, workgroup_size: 256, joint_capacity: None, span_capacity: 512 },
     // As many as a software renderer has lanes in a vector, and as find room for the most layers each.
-    Variant { form: Form::Serial, workgroup_size: 8, joint_capacity: None, span_capacity: 1024 },
+    Variant { form: Form::Serial, workgroup_size: 8, joint_capacity: None, span_capacity: 512 },
 ];
 
 impl Variant {
@@ -76,14 +76,32 @@ impl Variant {
         lanes.map_or(self.workgroup_size, |lanes| lanes.min(self.workgroup_size))
     }
 
-    /// Search results of a workgroup: of a kernel that mixes as many as the 16 KiB leave, up to four times as many.
-    pub fn span_capacity(&self, kernel: Kernel) -> u32 {
+    /// Search results of a workgroup: of a kernel that mixes, where they are many, as many as the 16 KiB leave, up to four times
+    /// as many.
+    pub fn span_capacity(&self, kernel: Kernel, spans: Spans) -> u32 {
         let left = 16384 - 48 * self.joint_capacity.unwrap_or(0) - 24 * Kernel::PLAYED_CAPACITY;
+        let most = if spans == Spans::Few { self.span_capacity } else { 4 * self.span_capacity };
         match kernel {
             Kernel::Plain => self.span_capacity,
-            Kernel::Blend | Kernel::Layers => (left / 16).min(4 * self.span_capacity),
+            Kernel::Blend | Kernel::Layers => most.min(left / 16),
         }
     }
+}
+
+/// How many search results the layers of a workgroup have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spans {
+    /// So few that a workgroup of any kernel takes little memory, and more of them run at a time.
+    Few,
+    /// As many as find room.
+    Many,
+    /// More: a lane searches for itself what found none.
+    TooMany,
+}
+
+impl Spans {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Few, Self::Many, Self::TooMany];
 }
 
 /// How the work on instances of a skeleton is shared out.
@@ -99,8 +117,8 @@ pub struct Plan {
     pub instances_per_group: u32,
     /// Timelines of a clip whose search results find room.
     pub span_count: u32,
-    /// Whether those are all that a clip of the skeleton has: then no lane ever searches what it samples.
-    pub spans_fit: bool,
+    /// How many they are.
+    pub spans: Spans,
 }
 
 impl Plan {
@@ -112,15 +130,12 @@ impl Plan {
         let instances_per_group = variant.workgroup_size / lane_count;
         // What an additive layer is compared to is searched beside it.
         let samples = if kernel == Kernel::Layers { 2 } else { 1 };
-        let room = variant.span_capacity(kernel) / (instances_per_group * layers * samples);
-        Self {
-            kernel,
-            variant: index,
-            lane_count,
-            instances_per_group,
-            span_count: room.min(skeleton.timeline_count),
-            spans_fit: skeleton.timeline_count <= room,
-        }
+        let shares = instances_per_group * layers * samples;
+        let room = |spans| variant.span_capacity(kernel, spans) / shares;
+        let fits = |&spans: &Spans| skeleton.timeline_count <= room(spans);
+        let spans = [Spans::Few, Spans::Many].into_iter().find(fits).unwrap_or(Spans::TooMany);
+        let span_count = room(spans).min(skeleton.timeline_count);
+        Self { kernel, variant: index, lane_count, instances_per_group, span_count, spans }
     }
 }
 
@@ -153,16 +168,20 @@ mod tests {
         let plan = |form, kernel, joint_count, timeline_count, layers| {
             let skeleton = record::Skeleton { joint_count, timeline_count, ..Default::default() };
             let plan = Plan::new(form, kernel, &skeleton, layers);
-            (plan.instances_per_group, plan.span_count, plan.spans_fit)
+            (plan.instances_per_group, plan.span_count, plan.spans)
         };
         // 128 results in a workgroup, of one instance or of two.
-        assert_eq!(plan(Form::Parallel, Kernel::Plain, 64, 128, 1), (1, 128, true));
-        assert_eq!(plan(Form::Parallel, Kernel::Plain, 64, 129, 1), (1, 128, false));
-        assert_eq!(plan(Form::Parallel, Kernel::Plain, 32, 129, 1), (2, 64, false));
-        // 1024 of eight instances; where layers are mixed 928, twice as many of which one that adds takes.
-        assert_eq!(plan(Form::Serial, Kernel::Plain, 500, 128, 1), (8, 128, true));
-        assert_eq!(plan(Form::Serial, Kernel::Blend, 500, 58, 2), (8, 58, true));
-        assert_eq!(plan(Form::Serial, Kernel::Layers, 500, 58, 2), (8, 29, false));
-        assert_eq!(plan(Form::Serial, Kernel::Layers, 500, 1, 8), (8, 1, true));
+        assert_eq!(plan(Form::Parallel, Kernel::Plain, 64, 128, 1), (1, 128, Spans::Few));
+        assert_eq!(plan(Form::Parallel, Kernel::Plain, 64, 129, 1), (1, 128, Spans::TooMany));
+        assert_eq!(plan(Form::Parallel, Kernel::Plain, 32, 129, 1), (2, 64, Spans::TooMany));
+        // Where layers are mixed, up to 512; a layer that adds takes twice as many.
+        assert_eq!(plan(Form::Parallel, Kernel::Blend, 64, 64, 2), (1, 64, Spans::Few));
+        assert_eq!(plan(Form::Parallel, Kernel::Layers, 64, 64, 2), (1, 64, Spans::Many));
+        assert_eq!(plan(Form::Parallel, Kernel::Layers, 64, 129, 2), (1, 128, Spans::TooMany));
+        // Of eight instances, 512 and 928.
+        assert_eq!(plan(Form::Serial, Kernel::Plain, 500, 64, 1), (8, 64, Spans::Few));
+        assert_eq!(plan(Form::Serial, Kernel::Blend, 500, 58, 2), (8, 58, Spans::Many));
+        assert_eq!(plan(Form::Serial, Kernel::Layers, 500, 58, 2), (8, 29, Spans::TooMany));
+        assert_eq!(plan(Form::Serial, Kernel::Layers, 500, 1, 8), (8, 1, Spans::Few));
     }
 }

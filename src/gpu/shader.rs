@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::gpu::form::Form;
 use crate::gpu::interpolators;
-use crate::gpu::plan::{Kernel, Plan, VARIANTS};
+use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::model::interpolator::Interpolator;
 use crate::model::occurrence::EventList;
 use crate::pack::uses::Uses;
@@ -90,7 +90,7 @@ pub struct Composed {
 impl Composed {
     /// The fused pass of a plan, for a library that uses no more than this, with these interpolators.
     pub fn pose(plan: &Plan, uses: Uses, interpolators: &[Arc<dyn Interpolator>]) -> Self {
-        let &Plan { kernel, spans_fit, .. } = plan;
+        let &Plan { kernel, spans, .. } = plan;
         let variant = &VARIANTS[plan.variant];
         let (hierarchy, skin_rows) = match variant.form {
             Form::Parallel => (HIERARCHY, 1),
@@ -100,10 +100,11 @@ impl Composed {
         let mut code = String::new();
         let mut constant = |name: &str, value: u32| writeln!(code, "const {name}: u32 = {value}u;").is_ok();
         constant("WORKGROUP_SIZE", variant.workgroup_size);
-        constant("SPAN_CAPACITY", variant.span_capacity(kernel));
+        constant("SPAN_CAPACITY", variant.span_capacity(kernel, spans));
         constant("PLAYED_CAPACITY", Kernel::PLAYED_CAPACITY);
         constant("JOINT_CAPACITY", variant.joint_capacity.unwrap_or(0));
         constant("SKIN_ROWS", skin_rows);
+        let spans_fit = spans != Spans::TooMany;
         let over = kernel == Kernel::Layers;
         code.push_str(&format!("const SPANS_FIT: bool = {spans_fit};\nconst LAYERS_OVER: bool = {over};\n"));
         code.push_str(&uses_constants(uses));
