@@ -1,6 +1,7 @@
-//! What both kernels of the fused pass share: bindings, but for that of skin matrices, and the stages around mixing.
+//! What the kernels of the fused pass share: bindings, but for that of skin matrices, and the stages around mixing.
 //!
-//! A workgroup poses one instance, or several small ones, each with `lane_count` lanes.
+//! A workgroup poses one instance, or several, each with `lane_count` lanes: in the parallel form as many as it has joints, in the
+//! serial form one.
 
 /// Indices, key times and records of the library.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
@@ -56,41 +57,33 @@ fn pose_joint(index: u32, posed: Posed) -> u32 {
 /// The search result that a channel needs: found before by some lane, or, beyond what workgroup memory holds, now.
 fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
     let index = sample_timeline(channel_sampler);
-    if index < sampler.span_count {
+    if SPANS_FIT || index < sampler.span_count {
         return spans[sampler.first_span + index];
     }
     return pose_search(sampler.clip, index, sampler.time);
 }
 
-/// Writes a joint's local transform, where it is wanted, and leaves its local matrix.
-fn pose_store(
-    joint: u32,
-    instance: u32,
-    base: u32,
-    translation: vec4<f32>,
-    rotation: vec4<f32>,
-    scale: vec4<f32>,
-) {
+/// Writes a joint's local transform, where it is wanted, and hands on its local matrix.
+fn pose_store(joint: u32, instance: u32, base: u32, local: Local) {
     if (batch.outputs & OUTPUT_LOCAL) != 0u {
         let at = 3u * (instance * batch.skeleton.joint_count + joint);
-        local_out[at] = translation;
-        local_out[at + 1u] = rotation;
-        local_out[at + 2u] = scale;
+        local_out[at] = local.translation;
+        local_out[at + 1u] = local.rotation;
+        local_out[at + 2u] = local.scale;
     }
     var matrix = NONE;
     if USES_MATRICES && batch.skeleton.matrices != NONE {
         matrix = words[batch.skeleton.matrices + joint];
     }
     if matrix != NONE {
-        joint_matrix_store(base + joint, matrix_load(matrix));
+        hierarchy_add(base, joint, matrix_load(matrix));
     } else {
-        joint_matrix_store(base + joint, matrix_compose(translation.xyz, rotation, scale.xyz));
+        hierarchy_add(base, joint, matrix_compose(local.translation.xyz, local.rotation, local.scale.xyz));
     }
 }
 
 /// From local matrices to everything that is made of them. All lanes of the workgroup come here.
 fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
-    joint_matrix_barrier();
     hierarchy_walk(base, lane, present);
     if present && (batch.outputs & OUTPUT_MODEL) != 0u {
         joint_matrix_write(base, instance, lane);
@@ -100,17 +93,14 @@ fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
     }
 }
 
-/// Skin matrices, as the module of their format writes them, one part a lane.
+/// Skin matrices, as the module of their format writes them, `SKIN_ROWS` rows a lane: one where lanes share an instance, so that
+/// neighbouring lanes write neighbouring addresses, else all three.
 fn pose_skin(instance: u32, base: u32, lane: u32) {
-    let parts = SKIN_PARTS * batch.skeleton.skin_joint_count;
-    for (var part = lane; part < parts; part += batch.lane_count) {
-        skin_write(instance * parts + part, part, base);
+    let rows = 3u * batch.skeleton.skin_joint_count;
+    for (var first = SKIN_ROWS * lane; first < rows; first += SKIN_ROWS * batch.lane_count) {
+        let matrix = first / 3u;
+        let joint = base + words[batch.skeleton.skin_joints + matrix];
+        let inverse_bind = matrix_load(batch.skeleton.inverse_binds + 3u * matrix);
+        skin_write(instance * rows + first, first % 3u, joint, inverse_bind);
     }
-}
-
-/// A row of a skin matrix: of a model matrix times an inverse bind matrix.
-fn pose_skin_row(base: u32, matrix: u32, row: u32) -> vec4<f32> {
-    let joint = words[batch.skeleton.skin_joints + matrix];
-    let model = joint_matrix_row(base + joint, row);
-    return matrix_row(model, matrix_load(batch.skeleton.inverse_binds + 3u * matrix));
 }

@@ -4,15 +4,16 @@
 /// For each joint of each skin its rotation as `snorm16` xy and zw; translation x and y; translation z and the scale.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;
 
-/// Parts of a joint that are written one by one.
-const SKIN_PARTS: u32 = 1u;
-
 /// Below it, the square of a scale counts as it: of nothing there is no direction.
 const SKIN_LEAST_SQUARE: f32 = 1e-30;
 
-/// Writes a part of an instance's skin matrices to its place among all.
-fn skin_write(at: u32, part: u32, base: u32) {
-    let rows = Rows(pose_skin_row(base, part, 0u), pose_skin_row(base, part, 1u), pose_skin_row(base, part, 2u));
+/// Writes what a model matrix times an inverse bind matrix is to its place among all. It takes all rows.
+fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
+    let rows = Rows(
+        matrix_row(joint_matrix_row(joint, 0u), inverse_bind),
+        matrix_row(joint_matrix_row(joint, 1u), inverse_bind),
+        matrix_row(joint_matrix_row(joint, 2u), inverse_bind),
+    );
     let squares = dot(rows.x.xyz, rows.x.xyz) + dot(rows.y.xyz, rows.y.xyz) + dot(rows.z.xyz, rows.z.xyz);
     let square = max(squares / 3.0, SKIN_LEAST_SQUARE);
     let shrink = inverseSqrt(square);
@@ -23,9 +24,9 @@ fn skin_write(at: u32, part: u32, base: u32) {
     let side = dot(x, cross(y, z));
     let rotation = skin_rotation(x * side, y * side, z * side);
     let place = vec4(rows.x.w, rows.y.w, rows.z.w, square * shrink * side);
-    skin_out[3u * at] = vec2(pack2x16snorm(rotation.xy), pack2x16snorm(rotation.zw));
-    skin_out[3u * at + 1u] = bitcast<vec2<u32>>(place.xy);
-    skin_out[3u * at + 2u] = bitcast<vec2<u32>>(place.zw);
+    skin_out[at] = vec2(pack2x16snorm(rotation.xy), pack2x16snorm(rotation.zw));
+    skin_out[at + 1u] = bitcast<vec2<u32>>(place.xy);
+    skin_out[at + 2u] = bitcast<vec2<u32>>(place.zw);
 }
 
 /// The unit quaternion of a rotation matrix, by its rows.

@@ -1,16 +1,15 @@
-//! Skin matrices as `f16`: a joint is three rows of four, which three lanes write.
+//! Skin matrices as `f16`: a joint is three rows of four.
 
 /// For each joint of each skin the rows of its skin matrix: x and y, z and w.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;
 
-/// Parts of a joint that are written one by one.
-const SKIN_PARTS: u32 = 3u;
-
-/// Writes a part of an instance's skin matrices to its place among all.
-fn skin_write(at: u32, part: u32, base: u32) {
-    let row = pose_skin_row(base, part / 3u, part % 3u);
-    let halves = vec4(skin_half(row.x), skin_half(row.y), skin_half(row.z), skin_half(row.w));
-    skin_out[at] = halves.xz | (halves.yw << vec2(16u));
+/// Writes `SKIN_ROWS` rows of a skin matrix to their place among all: of a model matrix times an inverse bind matrix.
+fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
+    for (var index = 0u; index < SKIN_ROWS; index += 1u) {
+        let row = matrix_row(joint_matrix_row(joint, first + index), inverse_bind);
+        let halves = vec4(skin_half(row.x), skin_half(row.y), skin_half(row.z), skin_half(row.w));
+        skin_out[at + index] = halves.xz | (halves.yw << vec2(16u));
+    }
 }
 
 /// The bits of the nearest `f16`, ties to even; of the largest one, 65504, beyond it, and for what is no number.

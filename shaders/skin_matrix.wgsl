@@ -1,12 +1,11 @@
-//! Skin matrices in full: a joint is three rows of four `f32`, which three lanes write.
+//! Skin matrices in full: a joint is three rows of four `f32`.
 
 /// For each joint of each skin the rows of its skin matrix.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec4<f32>>;
 
-/// Parts of a joint that are written one by one.
-const SKIN_PARTS: u32 = 3u;
-
-/// Writes a part of an instance's skin matrices to its place among all.
-fn skin_write(at: u32, part: u32, base: u32) {
-    skin_out[at] = pose_skin_row(base, part / 3u, part % 3u);
+/// Writes `SKIN_ROWS` rows of a skin matrix to their place among all: of a model matrix times an inverse bind matrix.
+fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
+    for (var row = 0u; row < SKIN_ROWS; row += 1u) {
+        skin_out[at + row] = matrix_row(joint_matrix_row(joint, first + row), inverse_bind);
+    }
 }

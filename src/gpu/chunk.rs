@@ -7,8 +7,9 @@ use crate::gpu::buffers::{filled_buffer, largest_binding, upload};
 use crate::gpu::kernels::{bind_group, workgroups};
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::motion::Motion;
+use crate::gpu::plan::{Kernel, Plan, VARIANTS};
 use crate::gpu::seen::Seen;
-use crate::gpu::shader::{Kernel, MOTION_WORKGROUP_SIZE, VARIANTS, Variant};
+use crate::gpu::shader::MOTION_WORKGROUP_SIZE;
 use crate::model::id::SkeletonId;
 use crate::model::outputs::Outputs;
 use crate::model::skin_format::SkinFormat;
@@ -144,8 +145,11 @@ pub(super) fn chunks_of(
     let mut chunks = Vec::new();
     let skeleton = &library.packing.skeletons[group.skeleton.index()].record;
     let layout = Layout::new(skeleton, outputs);
-    let variant = Variant::for_joints(skeleton.joint_count);
-    let in_storage = VARIANTS[variant].joint_capacity.is_none();
+    let layer_count = group.layer_count as u32;
+    // Where no skin matrix is written, any format's kernel will do, and that in full is there.
+    let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
+    let plan = Plan { skin_format, ..Plan::new(library.form(), Kernel::of(group), skeleton, layer_count) };
+    let in_storage = VARIANTS[plan.variant].joint_capacity.is_none();
     let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
     let [local, model, skin, values, root_motion] = layout.strides();
     let strides = [local, model.max(model_scratch), skin, values, root_motion];
@@ -156,14 +160,8 @@ pub(super) fn chunks_of(
         let what = format!("bytes of one instance of skeleton {}", group.skeleton.index());
         return Err(Error::Limit { what, needed: largest, allowed });
     }
-    let kernel = if group.plain { Kernel::Plain } else { Kernel::Layers };
-    // Where no skin matrix is written, any format's kernel will do, and that in full is there.
-    let format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
-    let pipeline = library.pipeline(device, kernel, variant, format)?;
-    let layer_count = group.layer_count as u32;
-    let lane_count = VARIANTS[variant].lane_count(kernel, skeleton.joint_count, layer_count);
-    let instances_per_group = VARIANTS[variant].workgroup_size / lane_count;
-    let span_count = VARIANTS[variant].span_capacity(kernel) / (instances_per_group * layer_count);
+    let pipeline = library.pipeline(device, &plan)?;
+    let instances_per_group = plan.instances_per_group;
     let groups_per_row = device.limits().max_compute_workgroups_per_dimension;
     let most_groups = u64::from(groups_per_row).pow(2);
     let least_per_group =
@@ -179,8 +177,8 @@ pub(super) fn chunks_of(
         let batch = record::Batch {
             skeleton: *skeleton,
             instance_count: count as u32,
-            lane_count,
-            span_count: span_count.min(skeleton.timeline_count),
+            lane_count: plan.lane_count,
+            span_count: plan.span_count,
             groups_per_row,
             outputs: layout.bits(),
             first_value: layout.first_value as u32,

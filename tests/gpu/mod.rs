@@ -17,6 +17,7 @@ mod uploads;
 
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::{
     ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Poses, Reference, SkeletonId, Ticks,
@@ -34,9 +35,9 @@ fn lesser_gpu(limits: wgpu::Limits) -> HeadlessGpu {
     HeadlessGpu::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An engine on the device of the tests.
-fn engine(library: &Library) -> GpuEngine {
-    GpuEngine::new(library, gpu()).unwrap()
+/// An engine on the device of the tests, its kernels in this form.
+fn engine(form: Form, library: &Library) -> GpuEngine {
+    GpuEngine::with_form(form, library, gpu()).unwrap()
 }
 
 /// Instances that play a clip, each from its own start at its own rate.

@@ -5,10 +5,12 @@ use std::sync::OnceLock;
 use posse::cpu::engine::CpuEngine;
 use posse::cpu::simd::InstructionSet;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::{Evaluator, Library, Reference};
 
-/// Runs a check with each engine of a library: reference, CPU with each instruction set that the machine has, GPU.
+/// Runs a check with each engine of a library: reference, CPU with each instruction set that the machine has, GPU
+/// in each form of its kernels.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
     check(&mut Reference::new(library));
     for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_here()) {
@@ -19,7 +21,9 @@ pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator))
         };
         check(&mut engine.expect("a packing").with_instructions(instructions));
     }
-    check(&mut GpuEngine::new(library, gpu()).expect("a library on the GPU"));
+    for form in Form::ALL {
+        check(&mut GpuEngine::with_form(form, library, gpu()).expect("a library on the GPU"));
+    }
 }
 
 /// The GPU of the tests: hardware where there is some, else a software renderer. A machine without either fails here,
