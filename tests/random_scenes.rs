@@ -3,18 +3,20 @@
 use std::collections::HashSet;
 
 use posse::contract;
+use posse::gpu::form::Form;
 use posse::{Clip, Crowd, Evaluator, Fade, LayerMode, Outputs, Poses, Reference, Track};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-use crate::support::each_engine::each_engine;
+use crate::support::each_engine::each_engine_of;
 use crate::support::scenes::{Scene, SceneSpec, scenes};
 
 fn check(spec: &SceneSpec) {
     let scene = spec.scene();
     let expected = Reference::new(&scene.library).evaluate_step(&scene.crowd, scene.step, Outputs::ALL).unwrap();
-    each_engine(&scene.library, |engine| {
+    // Half of the scenes for each form of the kernels.
+    each_engine_of(&[Form::ALL[(spec.seed % 2) as usize]], &scene.library, |engine| {
         let actual = engine.evaluate_step(&scene.crowd, scene.step, Outputs::ALL).unwrap();
         let report = contract::compare(&scene.library, &scene.crowd, scene.step, &expected, &actual);
         let rooted =

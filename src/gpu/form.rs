@@ -9,7 +9,8 @@ pub enum Form {
     /// They share the joints of an instance, and meet between stages: what a GPU is made for.
     Parallel,
     /// Each walks the joints of an instance of its own, parents before children, and never waits. It suits software renderers,
-    /// whose invocations are the lanes of a vector: there a meeting costs more than a walk.
+    /// whose invocations are the lanes of a vector: there a meeting costs more than a walk. What is too much for one lane, some
+    /// thousand joints or a hundred in eight layers, is done in the parallel form all the same.
     Serial,
 }
 

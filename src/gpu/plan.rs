@@ -124,9 +124,26 @@ pub struct Plan {
     pub skin_format: SkinFormat,
 }
 
+/// Samples that an invocation of the serial form takes at most. A software renderer ends an invocation's loops after 65,535
+/// rounds, all told, and a sample may be worth some dozens.
+const MOST_SERIAL_SAMPLES: u32 = 1024;
+
 impl Plan {
-    /// For instances of a skeleton with so many layers each, whose skin matrices are written in full.
+    /// For instances of a skeleton with so many layers each, whose skin matrices are written in full. What is too much for one
+    /// lane is done in the parallel form.
     pub fn new(form: Form, kernel: Kernel, skeleton: &record::Skeleton, layers: u32) -> Self {
+        let plan = Self::in_form(form, kernel, skeleton, layers);
+        // Twice over the layers, and twice each.
+        let by_layer = if kernel == Kernel::Layers { 4 } else { 1 };
+        let targets = [skeleton.joint_count, skeleton.weight_count, skeleton.property_width];
+        let samples = targets.into_iter().fold(0, u32::saturating_add).saturating_mul(by_layer * layers);
+        if samples <= MOST_SERIAL_SAMPLES && plan.spans != Spans::TooMany {
+            return plan;
+        }
+        Self::in_form(Form::Parallel, kernel, skeleton, layers)
+    }
+
+    fn in_form(form: Form, kernel: Kernel, skeleton: &record::Skeleton, layers: u32) -> Self {
         let index = Variant::for_joints(form, skeleton.joint_count);
         let variant = VARIANTS[index];
         let lane_count = variant.lane_count(kernel, skeleton.joint_count, layers);
@@ -183,9 +200,22 @@ mod tests {
         assert_eq!(plan(Form::Parallel, Kernel::Layers, 64, 64, 2), (1, 64, Spans::Many));
         assert_eq!(plan(Form::Parallel, Kernel::Layers, 64, 129, 2), (1, 128, Spans::TooMany));
         // Of eight instances, 512 and 928.
-        assert_eq!(plan(Form::Serial, Kernel::Plain, 500, 64, 1), (8, 64, Spans::Few));
-        assert_eq!(plan(Form::Serial, Kernel::Blend, 500, 58, 2), (8, 58, Spans::Many));
-        assert_eq!(plan(Form::Serial, Kernel::Layers, 500, 58, 2), (8, 29, Spans::TooMany));
-        assert_eq!(plan(Form::Serial, Kernel::Layers, 500, 1, 8), (8, 1, Spans::Few));
+        assert_eq!(plan(Form::Serial, Kernel::Plain, 64, 64, 1), (8, 64, Spans::Few));
+        assert_eq!(plan(Form::Serial, Kernel::Blend, 64, 58, 2), (8, 58, Spans::Many));
+        assert_eq!(plan(Form::Serial, Kernel::Layers, 64, 1, 4), (8, 1, Spans::Few));
+    }
+
+    #[test]
+    fn what_is_too_much_for_a_lane_is_done_in_the_parallel_form() {
+        let form = |kernel, joint_count, weight_count, timeline_count, layers| {
+            let skeleton = record::Skeleton { joint_count, weight_count, timeline_count, ..Default::default() };
+            VARIANTS[Plan::new(Form::Serial, kernel, &skeleton, layers).variant].form
+        };
+        assert_eq!(form(Kernel::Plain, 1024, 0, 1, 1), Form::Serial);
+        assert_eq!(form(Kernel::Plain, 1000, 25, 1, 1), Form::Parallel);
+        assert_eq!(form(Kernel::Blend, 128, 0, 1, 8), Form::Serial);
+        assert_eq!(form(Kernel::Blend, 129, 0, 1, 8), Form::Parallel);
+        assert_eq!(form(Kernel::Layers, 64, 0, 1, 5), Form::Parallel);
+        assert_eq!(form(Kernel::Plain, 64, 0, 65, 1), Form::Parallel);
     }
 }

@@ -11,7 +11,12 @@ use posse::{Evaluator, Library, Reference};
 
 /// Runs a check with each engine of a library: reference, CPU with each instruction set that the machine has, GPU
 /// in each form of its kernels.
-pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
+pub fn each_engine(library: &Library, check: impl FnMut(&mut dyn Evaluator)) {
+    each_engine_of(&Form::ALL, library, check);
+}
+
+/// The same, with these forms only: compiling kernels takes a software renderer longer than most tests.
+pub fn each_engine_of(forms: &[Form], library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
     check(&mut Reference::new(library));
     for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_here()) {
         // One thread, then all.
@@ -21,7 +26,7 @@ pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator))
         };
         check(&mut engine.expect("a packing").with_instructions(instructions));
     }
-    for form in Form::ALL {
+    for &form in forms {
         check(&mut GpuEngine::with_form(form, library, gpu()).expect("a library on the GPU"));
     }
 }

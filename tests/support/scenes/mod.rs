@@ -129,7 +129,7 @@ pub struct RigSpec {
 /// A scene before it is made, small enough to print.
 #[derive(Debug, Clone)]
 pub struct SceneSpec {
-    seed: u64,
+    pub seed: u64,
     rigs: Vec<RigSpec>,
     tracks: Vec<TrackSpec>,
     instances: usize,
