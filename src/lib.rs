@@ -130,6 +130,8 @@ pub use model::timeline::Timeline;
 pub use model::track::{Target, Track};
 pub use model::transform::Transform;
 pub use model::unbound::{TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind};
+pub use pack::compact::Compaction;
+pub use pack::compact::bound::{Bound, Length};
 pub use pack::library::Packing;
 pub use player::Player;
 pub use reference::Reference;

@@ -24,6 +24,11 @@ mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
+/// Compact keys: what they may be off by, what they take, what is refused.
+mod compact;
+/// Compact keys through the `posse` command.
+#[cfg(feature = "cli")]
+mod compact_command_line;
 /// `posse verify` and `posse bench` of crowd files, with every engine.
 #[cfg(feature = "cli")]
 mod crowd_commands;

@@ -1,6 +1,7 @@
 //! The command line: one file a command. Results go to stdout, notes and progress to stderr.
 
 mod bench;
+mod compact;
 mod crowd;
 mod demo;
 mod engine;

@@ -8,7 +8,7 @@ use glam::Vec4;
 use crate::cpu::plan::Plan;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
 use crate::cpu::simd::{InstructionSet, Kernel, LARGEST_BLOCK, Lanes};
-use crate::cpu::{events, layers, motion};
+use crate::cpu::{compact, events, layers, motion};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::crowd::Crowd;
@@ -70,7 +70,7 @@ impl CpuEngine {
     /// # Errors
     /// As [`Packing::new`].
     pub fn new(library: &Library) -> Result<Self, Error> {
-        Self::with_threads(library, thread::available_parallelism().map_or(1, usize::from))
+        Self::with_threads(library, all_threads())
     }
 
     /// An engine for a library, on so many threads, at least 1.
@@ -78,14 +78,19 @@ impl CpuEngine {
     /// # Errors
     /// As [`Packing::new`].
     pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
-        let mut packing = Packing::with_threads(library, threads)?;
+        Ok(Self::with_packing(Packing::with_threads(library, threads)?, threads))
+    }
+
+    /// An engine for a library that is packed already, on so many threads, at least 1.
+    pub fn with_packing(mut packing: Packing, threads: usize) -> Self {
         // A block reads beyond what it is wanted for.
         packing.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
+        packing.arrays.words.extend([0; compact::WORDS_BEYOND]);
         let plan = |(place, skeleton): (u32, SkeletonId)| {
             (place, Plan::new(&packing, &packing.skeletons[skeleton.index()].record, place))
         };
         let plans = packing.clip_places().into_iter().map(plan).collect();
-        Ok(Self { packing, plans, threads: threads.max(1), instructions: InstructionSet::widest() })
+        Self { packing, plans, threads: threads.max(1), instructions: InstructionSet::widest() }
     }
 
     /// The same engine with the kernels of an instruction set; the portable ones where the machine has no such.
@@ -196,6 +201,11 @@ impl CpuEngine {
             });
         }
     }
+}
+
+/// As many threads as the machine has cores for.
+pub fn all_threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The work of a thread: blocks of instances, as long as there are some.

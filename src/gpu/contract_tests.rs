@@ -97,7 +97,7 @@ fn records_are_the_same_in_rust_and_wgsl() {
     }
     let mut faults: Vec<String> =
         faults!(Skeleton, Clip, Root, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame, SeenEntry);
-    faults.extend(faults!(EventBatch, Occurrence, EventCount));
+    faults.extend(faults!(CompactColumn, EventBatch, Occurrence, EventCount));
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
@@ -128,7 +128,9 @@ fn constants_are_the_same_in_rust_and_wgsl() {
             };
         }
         check!(NONE, MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_BITS, SHAPE_ROTATION);
-        check!(MODE_SLERP, MODE_CUSTOM, MODE_SPLIT, MODE_EULER, MAP_STRAIGHT, MAP_BACK, MAP_KEY);
+        check!(MODE_SLERP, MODE_CUSTOM, MODE_SPLIT, MODE_COMPACT, MODE_EULER, MAP_STRAIGHT, MAP_BACK, MAP_KEY);
+        check!(COMPACT_BITS, COMPACT_FORM, COMPACT_NUMBERS, COMPACT_UNIT, COMPACT_FORM_BITS);
+        check!(COMPACT_WIDE, COMPACT_COLUMN_WORDS, COMPACT_WIDE_COLUMN_WORDS);
         check!(SHAPE_REST, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST, LAYER_MODE, LAYER_BLEND, LAYER_OVERRIDE);
         check!(LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT);
         check!(CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);

@@ -16,16 +16,22 @@ use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::blocks::{elements, narrow, take_place};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
 use crate::pack::column::{Channels, Column};
+use crate::pack::compact::curve::CompactCurve;
+use crate::pack::compact::rows::{self, pack_rows};
 use crate::pack::easing;
 use crate::pack::events;
 use crate::pack::keys::PackedKeys;
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
-    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP, NONE,
+    self, Channel, MODE_COMPACT, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP,
+    MODE_STEP, NONE,
 };
 use crate::pack::root_motion;
 use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
+
+/// For each track of a clip its keys as integers, where they are packed so; shorter where none are from there on.
+pub type CompactCurves<'a> = &'a [Option<Arc<CompactCurve>>];
 
 /// Packs a clip, and gives the place of its record in the words.
 pub fn pack_clip<'a>(
@@ -33,15 +39,12 @@ pub fn pack_clip<'a>(
     timelines: &mut Timelines<'a>,
     library: &'a Library,
     clip: &'a Clip,
+    compact: CompactCurves<'a>,
 ) -> (u32, u32) {
     let skeleton = library.skeleton(clip.skeleton);
-    let columns = columns(library, skeleton, clip);
+    let columns = columns(library, skeleton, clip, compact);
     let mut channels = Channels::new();
-    for column in columns.iter().filter(|column| column.constant) {
-        let value = timelines.keys.constant(arrays, constant(column));
-        channels.insert((column.target, column.place), Channel::new(MODE_CONSTANT, 0, value));
-    }
-    let records = pack_keys(arrays, timelines, &columns, &mut channels);
+    let records = pack_columns(arrays, timelines, &columns, &mut channels);
     let timeline_count = records.len() as u32;
     let timelines = arrays.push_records(&records);
     let joint_channels = pack_joint_channels(arrays, skeleton, &channels);
@@ -61,8 +64,17 @@ pub fn pack_clip<'a>(
     (arrays.push_records(&[record]), timeline_count)
 }
 
+/// Bytes of a clip's keys, constants, key times and what finds them, alone in a packing.
+pub fn key_bytes(library: &Library, clip: &Clip, compact: CompactCurves) -> usize {
+    let mut arrays = Arrays::default();
+    let columns = columns(library, library.skeleton(clip.skeleton), clip, compact);
+    let records = pack_columns(&mut arrays, &mut Timelines::default(), &columns, &mut Channels::new());
+    arrays.push_records(&records);
+    arrays.size()
+}
+
 /// What a clip takes at most.
-pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
+pub fn sizes(library: &Library, clip: &Clip, compact: CompactCurves) -> Sizes {
     let skeleton = library.skeleton(clip.skeleton);
     let numbers = skeleton.weight_count() + skeleton.property_width();
     // Of a joint's parts, those that are driven number by number take three more channels and three values.
@@ -80,7 +92,11 @@ pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
         sizes.values = sizes.values.saturating_add(more.values);
     };
     add(events::sizes(clip));
-    for Track { curve, .. } in &clip.tracks {
+    for (index, Track { curve, .. }) in clip.tracks.iter().enumerate() {
+        if compact.get(index).is_some_and(Option::is_some) {
+            let numbers = curve.width() * curve.interpolation().elements_per_key();
+            add(Sizes { words: rows::most_words(curve.timeline().len(), numbers), values: 0 });
+        }
         let keys = if curve.is_constant() { 1 } else { curve.timeline().len() * elements(curve.interpolation()) };
         add(Sizes { words: record::Timeline::WORDS, values: keys.saturating_mul(curve.width().div_ceil(4)) });
         add(easing::sizes(curve));
@@ -90,9 +106,15 @@ pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
 }
 
 /// All tracks in pieces of up to four numbers, ordered so that neighbouring joints' keys are neighbours.
-fn columns<'a>(library: &'a Library, skeleton: &Skeleton, clip: &'a Clip) -> Vec<Column<'a>> {
+fn columns<'a>(
+    library: &'a Library,
+    skeleton: &Skeleton,
+    clip: &'a Clip,
+    compact: CompactCurves<'a>,
+) -> Vec<Column<'a>> {
     let mut columns = Vec::new();
-    for track in &clip.tracks {
+    for (index, track) in clip.tracks.iter().enumerate() {
+        let compact = compact.get(index).and_then(Option::as_ref);
         let (target, curve) = (track.target, &track.curve);
         let rotation = target.is_rotation(skeleton);
         let constant = curve.is_constant();
@@ -111,19 +133,35 @@ fn columns<'a>(library: &'a Library, skeleton: &Skeleton, clip: &'a Clip) -> Vec
             let part = (first, (wide - first).min(split));
             let place = if constant || interpolator.is_none() { part } else { (0, made) };
             let place = (first_place + place.0, place.1);
-            columns.push(Column { target, place, part, curve, rotation, constant, interpolator, beyond });
+            let compact = compact.map(|compact| compact.parts[first / 4].as_slice());
+            columns.push(Column { target, place, part, curve, rotation, constant, interpolator, beyond, compact });
         }
     }
     columns.sort_by_key(|column| (column.target, column.place));
     columns
 }
 
-/// Columns that share their key times, the way these go on, and their easings.
+/// Columns that share their key times, the way these go on, their easings, and whether their keys are integers.
 struct Shared<'a, 'b> {
     timeline: &'a Arc<Timeline>,
     beyond: Beyond,
     easing: u32,
+    compact: bool,
     columns: Vec<&'b Column<'a>>,
+}
+
+/// Packs the constants and the keys of all columns.
+fn pack_columns<'a>(
+    arrays: &mut Arrays,
+    timelines: &mut Timelines<'a>,
+    columns: &[Column<'a>],
+    channels: &mut Channels,
+) -> Vec<record::Timeline> {
+    for column in columns.iter().filter(|column| column.constant) {
+        let value = timelines.keys.constant(arrays, constant(column));
+        channels.insert((column.target, column.place), Channel::new(MODE_CONSTANT, 0, value));
+    }
+    pack_keys(arrays, timelines, columns, channels)
 }
 
 /// Packs the keys of all columns that need some, timeline by timeline, one with several easings being several, the most
@@ -135,12 +173,13 @@ fn pack_keys<'a>(
     channels: &mut Channels,
 ) -> Vec<record::Timeline> {
     let mut shared: Vec<Shared> = Vec::new();
-    let mut places: HashMap<(*const Timeline, Beyond, u32), usize> = HashMap::new();
+    let mut places: HashMap<(*const Timeline, Beyond, u32, bool), usize> = HashMap::new();
     for column in columns.iter().filter(|column| !column.constant) {
         let (timeline, beyond) = (column.curve.timeline(), column.beyond);
         let easing = timelines.easings.pack(arrays, column.curve);
-        let place = *places.entry((Arc::as_ptr(timeline), beyond, easing)).or_insert_with(|| {
-            shared.push(Shared { timeline, beyond, easing, columns: Vec::new() });
+        let compact = column.compact.is_some();
+        let place = *places.entry((Arc::as_ptr(timeline), beyond, easing, compact)).or_insert_with(|| {
+            shared.push(Shared { timeline, beyond, easing, compact, columns: Vec::new() });
             shared.len() - 1
         });
         shared[place].columns.push(column);
@@ -148,11 +187,17 @@ fn pack_keys<'a>(
     shared.sort_by_key(|shared| std::cmp::Reverse(shared.columns.len()));
 
     let mut records = Vec::new();
-    for (index, Shared { timeline, beyond, easing, columns }) in shared.into_iter().enumerate() {
+    for (index, Shared { timeline, beyond, easing, compact, columns }) in shared.into_iter().enumerate() {
         let axis = PackedKeys::axis(timeline, beyond, easing);
         let block = timelines.keys.find(axis, &columns).unwrap_or_else(|| {
-            let (block, unfilled) = take_place(arrays, timeline.len(), &columns);
-            timelines.keys.fill_later(unfilled);
+            let block = if compact {
+                let parts: Vec<_> = columns.iter().filter_map(|column| column.compact).collect();
+                pack_rows(arrays, timeline.len(), &parts)
+            } else {
+                let (block, unfilled) = take_place(arrays, timeline.len(), &columns);
+                timelines.keys.fill_later(unfilled);
+                block
+            };
             timelines.keys.insert(axis, &columns, &block);
             block
         });
@@ -174,6 +219,7 @@ fn mode(column: &Column) -> u32 {
         Interpolation::Slerp => MODE_SLERP,
         Interpolation::Custom(_) => MODE_CUSTOM,
     };
+    let mode = if column.compact.is_some() { mode | MODE_COMPACT } else { mode };
     let whole = column.place.1 == 3;
     if matches!(column.target, Target::EulerAngles(_)) && whole { mode | MODE_EULER } else { mode }
 }

@@ -29,12 +29,12 @@ impl Keys {
     }
 }
 
-/// Where keys lie: rows of so many values, each for a key of the timeline.
+/// Where keys lie: rows of so many values, or words where they are integers, each for a key of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Values from a key to the next.
+    /// Values, or words, from a key to the next.
     pub row: usize,
-    /// For each column the place of its first key.
+    /// For each column the place of its first key, or of its record.
     pub places: Vec<usize>,
 }
 

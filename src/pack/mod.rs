@@ -8,6 +8,7 @@ pub mod blocks;
 pub mod channels;
 pub mod clip;
 pub mod column;
+pub mod compact;
 pub mod crowd;
 pub mod easing;
 pub mod events;

@@ -37,7 +37,8 @@ use self::report::{Case, Report};
 use self::rig::Rig;
 use self::size::Size;
 use crate::cli::Outcome;
-use crate::cli::engine::{Choice, Engine};
+use crate::cli::compact::CompactArgs;
+use crate::cli::engine::{Choice, Engine, Keys};
 use crate::cli::output::{self, Output, file_name, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::limit;
@@ -112,6 +113,8 @@ pub struct Args {
         value_parser = seconds
     )]
     seconds: f64,
+    #[command(flatten)]
+    compact: CompactArgs,
     /// What an earlier run printed as JSON: each case is compared with the same case of it, by ratio of throughput.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -219,10 +222,13 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
     let cases: usize = rigs.iter().map(|rig| rig.crowds.len()).sum();
     let contenders = args.contenders();
     let progress = Progress::new(cases * contenders.len(), "cases");
+    let compactions: Vec<_> = rigs.iter().map(|rig| args.compact.of(&rig.library)).collect::<Result<_, _>>()?;
+    report.compact = args.compact.compact;
     for contender in contenders {
-        for Rig { library, crowds } in &rigs {
+        for (Rig { library, crowds }, compaction) in rigs.iter().zip(&compactions) {
+            let keys = Keys::of(library, compaction.as_ref());
             let first = rig::crowd(library, 1, 1)?;
-            let engine = match open(args, library, contender, (&load, &first), report) {
+            let engine = match open(args, keys, contender, (&load, &first), report) {
                 Ok(Some(engine)) => engine,
                 Ok(None) => break,
                 Err(error) => {
@@ -237,7 +243,7 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
                     progress.add(1);
                     continue;
                 }
-                match time(args, &engine, library, size) {
+                match time(args, &engine, keys.library(), size) {
                     Ok(measured) => report.cases.push(Case { size, step, measured }),
                     Err(error) => leave_out(report, (size, step), error)?,
                 }
@@ -267,13 +273,13 @@ fn leave_out(report: &mut Report, (size, step): (Size, Option<Step>), error: Err
 /// the first of its kind; `None`, and a note, where there is no adapter for one of several.
 fn open<'a>(
     args: &Args,
-    library: &'a Library,
+    keys: Keys<'a>,
     Contender { choice, threads }: Contender,
     (load, first): (&StartUp, &Crowd),
     report: &mut Report,
 ) -> Result<Option<Engine<'a>>, Error> {
     let mut start_up = load.clone();
-    let mut engine = match Engine::open_timed(library, choice, threads, &mut start_up) {
+    let mut engine = match Engine::open_timed(keys, choice, threads, &mut start_up) {
         Ok(engine) => engine,
         // One engine less is still a benchmark, unless it is all that was asked for.
         Err(error @ Error::NoAdapter { .. }) if args.engines().len() > 1 => {

@@ -28,6 +28,9 @@ impl Report {
             let [write, copy] = [write, copy].map(|bandwidth| bandwidth / 1e9);
             writeln!(out, "{:<10} writes {write:.1} GB/s at best, copies {copy:.1} GB/s read and written", "gpu")?;
         }
+        if let Some(length) = self.compact {
+            writeln!(out, "{:<10} compact, off by {length} at most", "keys")?;
+        }
         for (engine, start_up) in &self.start_ups {
             let steps: Vec<String> =
                 start_up.steps.iter().map(|(name, seconds)| format!("{name} {:.1}", 1e3 * seconds)).collect();

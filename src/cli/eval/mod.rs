@@ -15,7 +15,8 @@ use posse::error::Error;
 use posse::model::id::ClipId;
 use posse::model::outputs::Outputs;
 
-use crate::cli::engine::{self, EngineArgs};
+use crate::cli::compact::CompactArgs;
+use crate::cli::engine::{self, EngineArgs, Keys};
 use crate::cli::eval::npz::Table;
 use crate::cli::output::{self, Output};
 use crate::cli::question::{Question, seconds};
@@ -95,6 +96,8 @@ pub struct Args {
     output: Option<PathBuf>,
     #[command(flatten)]
     engine: EngineArgs,
+    #[command(flatten)]
+    compact: CompactArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -142,7 +145,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let instances = usize::try_from(args.instances).unwrap_or(usize::MAX);
     let question = Question { skeleton: source.skeleton, clip, times, instances, phase: args.phase, play };
     question.check(library)?;
-    let mut engine = engine::open(library, args.engine.engine)?;
+    let compaction = args.compact.of(library)?;
+    let mut engine = engine::open(Keys::of(library, compaction.as_ref()), args.engine.engine)?;
     engine::introduce(engine.as_ref());
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;

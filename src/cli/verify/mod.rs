@@ -1,5 +1,6 @@
 //! `posse verify`: is this engine right?
 
+mod compact;
 mod crowd;
 mod report;
 mod times;
@@ -19,7 +20,8 @@ use serde::Serialize;
 
 use self::report::{FileReport, Finding};
 use crate::cli::Outcome;
-use crate::cli::engine::{self, Choice, EngineArgs};
+use crate::cli::compact::CompactArgs;
+use crate::cli::engine::{self, EngineArgs, Keys};
 use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::{Asked, Question, seconds};
@@ -33,7 +35,7 @@ pub struct Args {
     #[arg(required_unless_present = "crowd")]
     files: Vec<PathBuf>,
     /// A crowd file in place of FILES, all its instances or, of very many, an even sample.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples", "compact"])]
     crowd: Option<PathBuf>,
     /// With --crowd, the times on the crowd's clock that are checked, in seconds; by default some over its longest play.
     #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = seconds)]
@@ -49,6 +51,8 @@ pub struct Args {
     json: bool,
     #[command(flatten)]
     engine: EngineArgs,
+    #[command(flatten)]
+    compact: CompactArgs,
 }
 
 /// All files together.
@@ -68,7 +72,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     }
     let mut reports = Vec::with_capacity(args.files.len());
     for file in &args.files {
-        let report = match verify(file, args.engine.engine, outputs, args.samples as usize) {
+        let report = match verify(file, args, outputs) {
             Ok(report) => report,
             Err(error) => {
                 note(&format!("error: {error}"));
@@ -94,28 +98,35 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     })
 }
 
-fn verify(file: &Path, choice: Choice, outputs: Outputs, samples: usize) -> Result<FileReport, Error> {
-    let Source { library, skeleton, clips, .. } = Source::load(file, None)?;
-    let mut engine = engine::open(&library, choice)?;
+fn verify(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Error> {
+    let Source { library: original, skeleton, clips, .. } = Source::load(file, None)?;
+    let compaction = args.compact.of(&original)?;
+    let keys = Keys::of(&original, compaction.as_ref());
+    let library = keys.library();
+    let mut engine = engine::open(keys, args.engine.engine)?;
     let mut clips: Vec<Option<ClipId>> = clips.into_iter().map(Some).collect();
     if clips.is_empty() {
         clips.push(None);
     }
     let question = |clip: Option<ClipId>| {
-        let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), samples));
+        let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), args.samples as usize));
         Question { skeleton, clip, times, instances: 1, phase: 0.0, play: None }
     };
     let questions: Vec<Question> = clips.into_iter().map(question).collect();
-    let mut report = FileReport::new(file, engine.as_ref(), &library, &questions);
+    let mut report = FileReport::new(file, engine.as_ref(), library, &questions);
     let progress = Progress::new(questions.iter().map(Question::poses).sum(), "poses");
     for question in &questions {
-        ask(&library, engine.as_mut(), question, outputs, &progress, |found, first| {
+        ask(library, engine.as_mut(), question, outputs, &progress, |found, first| {
             for (name, worst) in found.quantities() {
                 if let Some(worst) = worst {
-                    report.note(name, Finding::new(&library, question, name, worst, first));
+                    report.note(name, Finding::new(library, question, name, worst, first));
                 }
             }
         })?;
+        if compaction.is_some() {
+            let worst = compact::worst(&original, library, question, args.compact)?;
+            report.note(compact::QUANTITY, Finding::new(library, question, compact::QUANTITY, worst, 0));
+        }
     }
     Ok(report)
 }

@@ -6,6 +6,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
+use crate::cpu::compact::ColumnsAt;
 use crate::cpu::matrix::Rows;
 use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
 use crate::pack::outputs::NUMBERS;
@@ -36,6 +37,28 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
 // is read and written is as long as the indexed slice, or the array, that it is read from and written to.
 
 operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
+
+/// The codes of two columns from one on in a row, with their least codes.
+#[inline(always)]
+pub fn codes(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> __m256i {
+    let bytes: &[u8] = bytemuck::cast_slice(words);
+    let row = &bytes[4 * row as usize..];
+    let key = |column: usize| row[columns.firsts[column]..][..16].as_ptr();
+    let [low, high] = [key(first), key(first + 1)];
+    let [places, shifts, masks, least] = [
+        columns.bytes[first..first + 2].as_ptr().cast::<__m256i>(),
+        columns.shifts[first..first + 2].as_ptr().cast(),
+        columns.masks[first..first + 2].as_ptr().cast(),
+        columns.least[first..first + 2].as_ptr().cast(),
+    ];
+    // SAFETY: see above: twice 16 bytes each.
+    unsafe {
+        let bits = _mm256_loadu2_m128i(high.cast(), low.cast());
+        let bits = _mm256_shuffle_epi8(bits, _mm256_loadu_si256(places));
+        let bits = _mm256_srlv_epi32(bits, _mm256_loadu_si256(shifts));
+        _mm256_add_epi32(_mm256_and_si256(bits, _mm256_loadu_si256(masks)), _mm256_loadu_si256(least))
+    }
+}
 
 impl Lanes for Avx2 {
     const BLOCK: usize = 8;
@@ -112,6 +135,24 @@ impl Lanes for Avx2 {
             let both = _mm256_permute4x64_epi64::<0b10_00>(packed);
             _mm_storeu_si128(to.as_mut_ptr().cast(), _mm256_castsi256_si128(both));
         }
+    }
+
+    #[inline(always)]
+    fn square_length(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let squares = _mm256_mul_ps(self.0, self.0);
+            let pairs = _mm256_add_ps(squares, _mm256_permute_ps::<0b10_11_00_01>(squares));
+            Self(_mm256_add_ps(pairs, _mm256_permute_ps::<0b01_00_11_10>(pairs)))
+        }
+    }
+
+    #[inline(always)]
+    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
+        let codes = codes(columns, first, words, row);
+        // SAFETY: see above.
+        let codes = Self(unsafe { _mm256_cvtepi32_ps(codes) });
+        codes * Self::load(&columns.steps[first..])
     }
 
     #[inline(always)]

@@ -6,7 +6,9 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
+use crate::cpu::compact::ColumnsAt;
 use crate::cpu::matrix::Rows;
+use crate::cpu::simd::avx2;
 use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
 use crate::pack::outputs::NUMBERS;
 use crate::pack::skin_format::LARGEST_HALF;
@@ -108,6 +110,25 @@ impl Lanes for Avx512 {
             let packed = _mm512_cvtepi32_epi16(_mm512_castps_si512(self.0));
             _mm256_storeu_si256(to.as_mut_ptr().cast(), packed);
         }
+    }
+
+    #[inline(always)]
+    fn square_length(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let squares = _mm512_mul_ps(self.0, self.0);
+            let pairs = _mm512_add_ps(squares, _mm512_permute_ps::<0b10_11_00_01>(squares));
+            Self(_mm512_add_ps(pairs, _mm512_permute_ps::<0b01_00_11_10>(pairs)))
+        }
+    }
+
+    #[inline(always)]
+    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
+        // Bytes change places in the narrower register: in the wide one, not every machine can.
+        let (low, high) = (avx2::codes(columns, first, words, row), avx2::codes(columns, first + 2, words, row));
+        // SAFETY: see above.
+        let codes = Self(unsafe { _mm512_cvtepi32_ps(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)) });
+        codes * Self::load(&columns.steps[first..])
     }
 
     #[inline(always)]

@@ -4,6 +4,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
+use crate::cpu::compact::ColumnsAt;
 use crate::cpu::matrix::Rows;
 use crate::pack::outputs::NUMBERS;
 
@@ -78,6 +79,12 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
     /// The lowest 16 bits of each joint's four numbers, the first lowest, a joint a word.
     fn store_low_bits(self, to: &mut [u64]);
+
+    /// The sum of the squares of each joint's four numbers, four times.
+    fn square_length(self) -> Self;
+
+    /// Compact keys of the first joints of some columns from one on, less what is dropped, by their row.
+    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self;
 
     /// Whether any number is less than another.
     fn any_less(self, than: Self) -> bool;

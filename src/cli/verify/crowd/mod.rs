@@ -21,7 +21,7 @@ use posse::reference::Reference;
 
 pub use self::report::CrowdReport;
 use crate::cli::crowd;
-use crate::cli::engine::{self, Choice};
+use crate::cli::engine::{self, Choice, Keys};
 use crate::cli::output::note;
 use crate::cli::progress::Progress;
 use crate::cli::question::{limit, mixed_block};
@@ -46,7 +46,7 @@ pub fn verify(path: &Path, choice: Choice, outputs: Outputs, times: &[f64]) -> R
             "note: {checked} of {all} instances are checked, spread evenly; fewer --times leave room for more"
         ));
     }
-    let mut engine = engine::open(&library, choice)?;
+    let mut engine = engine::open(Keys::Float(&library), choice)?;
     engine::introduce(engine.as_ref());
     let mut report = CrowdReport::new(path, engine.as_ref(), &library, &file, &instances, &times);
     let progress = Progress::new(instances.len() * times.len(), "poses");
