@@ -12,7 +12,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::support::displacement::assert_within;
-use crate::support::each_engine::{compact_engines, fast_engines};
+use crate::support::each_engine::{cpu_engines, fast_engines};
 use crate::support::scenes::{Scene, SceneSpec, scenes};
 
 fn check(spec: &SceneSpec) {
@@ -23,9 +23,9 @@ fn check(spec: &SceneSpec) {
     fast_engines(&[Form::ALL[1 - other]], &packing, &mut |engine| check_engine(spec, &scene, &scene.library, engine));
     // Compact keys are held to what the reference makes of them, and they to the original ones.
     let compaction = Compaction::new(&scene.library, Bound::default()).unwrap();
-    compact_engines(&[Form::ALL[other]], &compaction, |engine| {
-        check_engine(spec, &scene, compaction.library(), engine)
-    });
+    // A software GPU takes longer to compile kernels than to run them, and the collected files run them too.
+    let forms: &[Form] = if spec.is_one_in(4) { &[Form::ALL[other]] } else { &[] };
+    compact_engines(forms, &compaction, |engine| check_engine(spec, &scene, compaction.library(), engine));
     assert_within(&scene.library, &compaction, Bound::default(), &format!("{spec:#?}"));
 }
 

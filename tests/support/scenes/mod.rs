@@ -169,6 +169,11 @@ pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = Sce
 }
 
 impl SceneSpec {
+    /// Whether this is one of so many scenes, by its seed.
+    pub fn is_one_in(&self, scenes: u64) -> bool {
+        self.seed.is_multiple_of(scenes)
+    }
+
     /// Makes the scene.
     pub fn scene(&self) -> Scene {
         let (mut numbers, mut roots) = (Numbers::new(self.seed), Numbers::new(!self.seed));
