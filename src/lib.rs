@@ -12,11 +12,12 @@
 //! * [`contract`]: how far an engine may be from the reference, and how far it is.
 //! * [`player`]: a play stepped frame by frame, for who has no crowd's clock.
 //! * [`measure`]: how fast it is. [`demo`]: rigs made in code.
+//! * `render`, with the feature of that name: pictures of crowds, from the GPU engine's buffers.
 //!
 //! # Architecture
 //!
 //! Each layer imports only what is to its right:
-//! `main -> cli -> lib -> {measure, player} -> {contract, cpu, gpu} -> {reference, pack, import, demo, evaluator} -> model -> error`.
+//! `main -> cli -> lib -> {measure, player, render} -> {contract, cpu, gpu} -> {reference, pack, import, demo, evaluator} -> model -> error`.
 //! The reference reads the model and never the packing, so that a fault of the packing shows.
 //!
 //! Where this departs from common practice:
@@ -86,6 +87,8 @@ pub mod model;
 pub mod pack;
 pub mod player;
 pub mod reference;
+#[cfg(feature = "render")]
+pub mod render;
 
 pub use cpu::engine::CpuEngine;
 pub use error::Error;

@@ -9,6 +9,7 @@ mod inspect;
 mod output;
 mod progress;
 mod question;
+mod render;
 mod source;
 mod start_up;
 mod verify;
@@ -36,6 +37,8 @@ enum Command {
     Eval(eval::Args),
     /// Holds an engine to the f64 reference, over every clip of glTF files, over Cocos clips, or over a crowd file.
     Verify(verify::Args),
+    /// Draws a crowd of a glTF file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
+    Render(render::Args),
     /// Measures the engines over crowds of many sizes, or over a crowd file, each checked against the reference first.
     Bench(bench::Args),
 }
@@ -68,6 +71,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),
         Command::Eval(args) => eval::run(&args).map(|()| Outcome::Passed),
         Command::Verify(args) => verify::run(&args),
+        Command::Render(args) => render::run(&args).map(|()| Outcome::Passed),
         Command::Bench(args) => bench::run(&args),
     }
 }

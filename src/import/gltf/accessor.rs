@@ -7,7 +7,7 @@ use crate::import::fault::Fault;
 
 /// The type of a single number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Component {
+pub(crate) enum Component {
     I8,
     U8,
     I16,
@@ -64,7 +64,7 @@ impl Component {
 
 /// What is known of an accessor before its data are read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub component: Component,
     pub normalized: bool,
     /// Numbers an element.
@@ -88,7 +88,7 @@ impl Layout {
 
 /// How integers become numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Integers {
+pub(crate) enum Integers {
     /// Normalized, where the accessor says so.
     AsDeclared,
     /// Normalized, whatever the accessor says.

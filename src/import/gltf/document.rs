@@ -11,7 +11,7 @@ use crate::import::fault::Fault;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Document {
+pub(crate) struct Document {
     pub asset: Option<AssetInfo>,
     #[serde(default)]
     pub extensions_required: Vec<String>,
@@ -32,20 +32,20 @@ pub(super) struct Document {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct AssetInfo {
+pub(crate) struct AssetInfo {
     pub version: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Buffer {
+pub(crate) struct Buffer {
     pub uri: Option<String>,
     pub byte_length: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct BufferView {
+pub(crate) struct BufferView {
     pub buffer: usize,
     #[serde(default)]
     pub byte_offset: u64,
@@ -55,7 +55,7 @@ pub(super) struct BufferView {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct BufferViewExtensions {
+pub(crate) struct BufferViewExtensions {
     #[serde(rename = "EXT_meshopt_compression")]
     pub ext_meshopt: Option<Compression>,
     #[serde(rename = "KHR_meshopt_compression")]
@@ -65,7 +65,7 @@ pub(super) struct BufferViewExtensions {
 /// `EXT_meshopt_compression` or `KHR_meshopt_compression`, which have the same fields.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Compression {
+pub(crate) struct Compression {
     pub buffer: usize,
     #[serde(default)]
     pub byte_offset: u64,
@@ -78,7 +78,7 @@ pub(super) struct Compression {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Accessor {
+pub(crate) struct Accessor {
     pub buffer_view: Option<usize>,
     #[serde(default)]
     pub byte_offset: u64,
@@ -92,7 +92,7 @@ pub(super) struct Accessor {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Sparse {
+pub(crate) struct Sparse {
     pub count: u64,
     pub indices: SparseIndices,
     pub values: SparseValues,
@@ -100,7 +100,7 @@ pub(super) struct Sparse {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SparseIndices {
+pub(crate) struct SparseIndices {
     pub buffer_view: usize,
     #[serde(default)]
     pub byte_offset: u64,
@@ -109,27 +109,27 @@ pub(super) struct SparseIndices {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SparseValues {
+pub(crate) struct SparseValues {
     pub buffer_view: usize,
     #[serde(default)]
     pub byte_offset: u64,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Mesh {
+pub(crate) struct Mesh {
     #[serde(default)]
     pub primitives: Vec<Primitive>,
     pub weights: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Primitive {
+pub(crate) struct Primitive {
     #[serde(default)]
     pub targets: Vec<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub name: Option<String>,
     #[serde(default)]
     pub children: Vec<usize>,
@@ -143,7 +143,7 @@ pub(super) struct Node {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Skin {
+pub(crate) struct Skin {
     pub name: Option<String>,
     #[serde(default)]
     pub joints: Vec<usize>,
@@ -151,7 +151,7 @@ pub(super) struct Skin {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Animation {
+pub(crate) struct Animation {
     pub name: Option<String>,
     #[serde(default)]
     pub channels: Vec<Channel>,
@@ -160,31 +160,31 @@ pub(super) struct Animation {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Channel {
+pub(crate) struct Channel {
     pub sampler: usize,
     pub target: ChannelTarget,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct ChannelTarget {
+pub(crate) struct ChannelTarget {
     pub node: Option<usize>,
     pub path: Option<String>,
     pub extensions: Option<TargetExtensions>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct TargetExtensions {
+pub(crate) struct TargetExtensions {
     #[serde(rename = "KHR_animation_pointer")]
     pub pointer: Option<AnimationPointer>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct AnimationPointer {
+pub(crate) struct AnimationPointer {
     pub pointer: String,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     pub input: usize,
     pub output: usize,
     pub interpolation: Option<String>,
@@ -217,7 +217,7 @@ impl Document {
 }
 
 /// JSON without what may stand around it: a byte order mark before, padding zeros after.
-pub(super) fn trim(json: &[u8]) -> &[u8] {
+pub(crate) fn trim(json: &[u8]) -> &[u8] {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
     let end = json.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     json.get(..end).unwrap_or(json)

@@ -1,0 +1,88 @@
+// From where a scene is seen, and in which light. It goes before figure.wgsl, bones.wgsl and stage.wgsl.
+
+/// The same for all that is drawn in a pass. It is `View` of src/render/view.rs.
+struct View {
+    /// Depth goes from 1 at the nearest to 0 at infinity; in the shadow's pass from 0 to 1.
+    clip_from_world: mat4x4f,
+    /// To the shadow map: x and y from -1 to 1, depth from 0 to 1.
+    shadow_from_world: mat4x4f,
+    eye: vec3f,
+    /// The height of the ground.
+    ground: f32,
+    /// From the middle of the picture to its right edge, at distance 1.
+    right: vec3f,
+    /// Where the shadow's penumbra ends, in texture coordinates of the shadow map.
+    penumbra: f32,
+    /// From the middle of the picture to its upper edge, at distance 1.
+    up: vec3f,
+    /// How far a surface is moved along its normal before it looks for its shadow, against shadows of its own.
+    shadow_offset: f32,
+    /// From the eye to the middle of the picture, of length 1.
+    forward: vec3f,
+    /// Where haze has taken two thirds of a colour.
+    haze: f32,
+    /// Towards the sun, of length 1.
+    sun: vec3f,
+    /// From line to line of the ground's grid.
+    grid: f32,
+    sun_colour: vec3f,
+    /// Up to this height above the ground, it takes light of the sky away.
+    contact: f32,
+    /// Light from above.
+    sky_light: vec3f,
+    /// Of what size the scene is, from its middle.
+    radius: f32,
+    /// Light from below.
+    ground_light: vec3f,
+    /// How much darker than the ground its grid is; negative for lighter.
+    grid_contrast: f32,
+    zenith: vec3f,
+    /// What bones are drawn with: nearer than all else where it is small, at their place where it is 1.
+    bone_depth: f32,
+    horizon: vec3f,
+    /// How large a joint is drawn.
+    joint_size: f32,
+    ground_colour: vec3f,
+    /// 1 where the background is nothing, and the ground only its shadows.
+    transparent: f32,
+    middle: vec3f,
+    padding: f32,
+}
+
+@group(0) @binding(0) var<uniform> view: View;
+@group(0) @binding(1) var shadow_map: texture_depth_2d;
+@group(0) @binding(2) var shadow_sampler: sampler_comparison;
+
+/// How much of the sun reaches a point, 0 to 1: the mean of 16 places of the shadow map.
+fn sunlight(world: vec3f, normal: vec3f) -> f32 {
+    let facing = max(dot(normal, view.sun), 0.0);
+    let moved = world + normal * view.shadow_offset * (1.5 - facing);
+    let place = view.shadow_from_world * vec4f(moved, 1.0);
+    let middle = vec2f(0.5 + 0.5 * place.x, 0.5 - 0.5 * place.y);
+    // What lies beyond the map has no shadow, and all of a quad has to sample.
+    let beyond = any(abs(place.xy) > vec2f(1.0)) || place.z > 1.0;
+    var lit = 0.0;
+    for (var y = 0; y < 4; y++) {
+        for (var x = 0; x < 4; x++) {
+            let offset = (vec2f(f32(x), f32(y)) - 1.5) / 1.5 * view.penumbra;
+            lit += textureSampleCompareLevel(shadow_map, shadow_sampler, middle + offset, place.z);
+        }
+    }
+    return select(lit / 16.0, 1.0, beyond);
+}
+
+/// A colour behind so much haze.
+fn hazy(colour: vec3f, world: vec3f) -> vec3f {
+    let distance = length(world - view.eye) / view.haze;
+    return mix(colour, view.horizon, 1.0 - exp(-distance * distance));
+}
+
+/// The light that a matt surface gives off, of white colour.
+fn light(world: vec3f, normal: vec3f, shade: f32) -> vec3f {
+    let sun = max(dot(normal, view.sun), 0.0) * shade;
+    let above = 0.5 + 0.5 * normal.y;
+    // Near the ground, the ground hides the sky from what faces it.
+    let near = 1.0 - smoothstep(0.0, view.contact, world.y - view.ground);
+    let open = 1.0 - 0.45 * near * (1.0 - 0.5 * above);
+    return sun * view.sun_colour + mix(view.ground_light, view.sky_light, above) * open;
+}

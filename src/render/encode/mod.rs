@@ -1,0 +1,3 @@
+//! Pictures into files.
+
+pub mod png;
