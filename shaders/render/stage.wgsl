@@ -31,7 +31,7 @@ fn ground_fragment(in: Seen) -> @location(0) vec4f {
     let up = vec3f(0.0, 1.0, 0.0);
     let shade = sunlight(in.world, up);
     let away = length(in.world.xz - view.middle.xz) / view.radius;
-    let lines = grid(in.world.xz, view.grid, 0.03 * view.grid) * (1.0 - smoothstep(1.0, 3.5, away));
+    let lines = grid(in.world.xz, view.grid, 0.02 * view.grid) * (1.0 - smoothstep(1.0, 3.5, away));
     let lit = view.sky_light + max(view.sun.y, 0.0) * view.sun_colour * shade;
     let bright = view.sky_light + max(view.sun.y, 0.0) * view.sun_colour;
     // Its colour is what it has in the sun.

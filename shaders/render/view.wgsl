@@ -11,7 +11,7 @@ struct View {
     ground: f32,
     /// From the middle of the picture to its right edge, at distance 1.
     right: vec3f,
-    /// Where the shadow's penumbra ends, in texture coordinates of the shadow map.
+    /// From place to place at which the shadow map is sampled, in its texture coordinates.
     penumbra: f32,
     /// From the middle of the picture to its upper edge, at distance 1.
     up: vec3f,
@@ -46,29 +46,34 @@ struct View {
     /// 1 where the background is nothing, and the ground only its shadows.
     transparent: f32,
     middle: vec3f,
-    padding: f32,
+    /// The part of the shadow map that is used, from its upper left corner, to the right and down.
+    shadow_part: f32,
 }
 
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var shadow_map: texture_depth_2d;
 @group(0) @binding(2) var shadow_sampler: sampler_comparison;
 
-/// How much of the sun reaches a point, 0 to 1: the mean of 16 places of the shadow map.
+/// How much of the sun reaches a point, 0 to 1: the mean of 36 places of the shadow map, each of four texels.
 fn sunlight(world: vec3f, normal: vec3f) -> f32 {
-    let facing = max(dot(normal, view.sun), 0.0);
+    let facing = dot(normal, view.sun);
+    if facing <= 0.0 {
+        return 0.0;
+    }
     let moved = world + normal * view.shadow_offset * (1.5 - facing);
     let place = view.shadow_from_world * vec4f(moved, 1.0);
-    let middle = vec2f(0.5 + 0.5 * place.x, 0.5 - 0.5 * place.y);
-    // What lies beyond the map has no shadow, and all of a quad has to sample.
-    let beyond = any(abs(place.xy) > vec2f(1.0)) || place.z > 1.0;
+    if any(abs(place.xy) > vec2f(1.0)) || place.z > 1.0 {
+        return 1.0;
+    }
+    let middle = view.shadow_part * vec2f(0.5 + 0.5 * place.x, 0.5 - 0.5 * place.y);
     var lit = 0.0;
-    for (var y = 0; y < 4; y++) {
-        for (var x = 0; x < 4; x++) {
-            let offset = (vec2f(f32(x), f32(y)) - 1.5) / 1.5 * view.penumbra;
+    for (var y = 0; y < 6; y++) {
+        for (var x = 0; x < 6; x++) {
+            let offset = (vec2f(f32(x), f32(y)) - 2.5) * view.penumbra;
             lit += textureSampleCompareLevel(shadow_map, shadow_sampler, middle + offset, place.z);
         }
     }
-    return select(lit / 16.0, 1.0, beyond);
+    return lit / 36.0;
 }
 
 /// A colour behind so much haze.

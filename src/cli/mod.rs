@@ -38,6 +38,7 @@ enum Command {
     /// Holds an engine to the f64 reference, over every clip of glTF files, over Cocos clips, or over a crowd file.
     Verify(verify::Args),
     /// Draws a crowd of a glTF file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
+    #[command(after_long_help = render::FILES)]
     Render(render::Args),
     /// Measures the engines over crowds of many sizes, or over a crowd file, each checked against the reference first.
     Bench(bench::Args),

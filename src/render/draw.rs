@@ -89,7 +89,7 @@ impl Renderer {
     ) -> Result<(), Error> {
         let record = ViewRecord::new(view, canvas.aspect(), Self::SHADOW_TEXELS);
         let shadow = self.view_group(device, &record.of_shadow(), &self.no_shadow)?;
-        self.draw_shadow(encoder, scene, &shadow, view.bones == Bones::Solid);
+        self.draw_shadow(encoder, scene, &shadow, view);
         let seen = self.view_group(device, &record, &self.shadow_map)?;
         let attachment = canvas.samples.as_ref().unwrap_or(into);
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
@@ -132,18 +132,20 @@ impl Renderer {
         }
     }
 
-    fn draw_shadow(&self, encoder: &mut wgpu::CommandEncoder, scene: &Scene, view: &wgpu::BindGroup, bones: bool) {
+    fn draw_shadow(&self, encoder: &mut wgpu::CommandEncoder, scene: &Scene, group: &wgpu::BindGroup, view: &View) {
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("shadow map"),
             depth_stencil_attachment: Some(depth_attachment(&self.shadow_map, 1.0, wgpu::StoreOp::Store)),
             ..Default::default()
         });
-        pass.set_bind_group(0, view, &[]);
+        let side = ViewRecord::shadow_texels(view, Self::SHADOW_TEXELS) as f32;
+        pass.set_viewport(0.0, 0.0, side, side, 0.0, 1.0);
+        pass.set_bind_group(0, group, &[]);
         for draw in &scene.draws {
             pass.set_pipeline(&self.pipelines.shadows[usize::from(draw.alpha != Alpha::Opaque)]);
             draw.record(&mut pass);
         }
-        if bones {
+        if view.bones == Bones::Solid {
             pass.set_pipeline(&self.pipelines.bone_shadows);
             draw_bones(&mut pass, scene);
         }

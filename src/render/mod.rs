@@ -24,4 +24,5 @@ pub mod scene;
 mod skeleton;
 mod surface;
 mod textures;
+pub mod upload;
 pub mod view;

@@ -59,7 +59,7 @@ impl Stage {
     /// A stage for a scene of these bounds, with figures of this size; both are repaired where they are empty or not finite.
     pub fn new(bounds: Bounds, figure_size: f32) -> Self {
         let figure_size = if figure_size.is_finite() && figure_size > 0.0 { figure_size } else { 1.0 };
-        let sun = Vec3::new(0.38, 0.80, 0.46).normalize();
+        let sun = Vec3::new(-0.42, 0.78, 0.46).normalize();
         Self { bounds: bounds.or(figure_size), figure_size, background: Background::default(), sun }
     }
 
@@ -98,6 +98,16 @@ impl Stage {
     }
 }
 
+/// From sample to sample of a shadow, in texels: so that those of a row have no gaps.
+const SAMPLE_TEXELS: f32 = 1.25;
+
+/// Texels a side that are used of a shadow map so wide in the world: so many that a penumbra, which is always as many texels
+/// wide, is a hundredth of a figure; or all there are.
+fn shadow_texels(stage: &Stage, width: f32, texels: u32) -> u32 {
+    let wanted = 6.0 * SAMPLE_TEXELS * width / (0.02 * stage.figure_size);
+    (wanted.ceil() as u32).clamp(64, texels)
+}
+
 /// `View` of shaders/render/view.wgsl.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -127,7 +137,7 @@ pub(super) struct ViewRecord {
     ground_colour: Vec3,
     transparent: f32,
     middle: Vec3,
-    padding: f32,
+    shadow_part: f32,
 }
 
 impl ViewRecord {
@@ -137,8 +147,8 @@ impl ViewRecord {
         let (shadow_from_world, width) = stage.shadow_from_world();
         let [across, upwards] = camera.halves(aspect);
         let [right, up, back] = camera.axes();
-        let texel = width / texels as f32;
-        let penumbra = (0.012 * stage.figure_size).max(1.5 * texel);
+        let used = shadow_texels(stage, width, texels);
+        let texel = width / used as f32;
         let (zenith, horizon, ground_colour, grid_contrast) = match stage.background {
             Background::Sky | Background::Transparent => {
                 (Vec3::new(0.20, 0.42, 0.74), Vec3::new(0.70, 0.80, 0.88), Vec3::new(0.54, 0.56, 0.52), 0.22)
@@ -155,9 +165,9 @@ impl ViewRecord {
             eye: camera.eye(),
             ground: stage.bounds.low.y,
             right: across * right,
-            penumbra: penumbra / width,
+            penumbra: SAMPLE_TEXELS / texels as f32,
             up: upwards * up,
-            shadow_offset: 1.5 * texel + 0.6 * penumbra,
+            shadow_offset: 2.5 * texel,
             forward: -back,
             haze: 3.5 * (camera.distance + stage.radius()),
             sun: stage.sun,
@@ -175,8 +185,13 @@ impl ViewRecord {
             ground_colour,
             transparent: if stage.background == Background::Transparent { 1.0 } else { 0.0 },
             middle: stage.bounds.middle(),
-            padding: 0.0,
+            shadow_part: used as f32 / texels as f32,
         }
+    }
+
+    /// The texels a side of the shadow map that are used.
+    pub fn shadow_texels(view: &View, texels: u32) -> u32 {
+        shadow_texels(&view.stage, view.stage.shadow_from_world().1, texels)
     }
 
     /// The same for the pass that makes the shadow map.

@@ -1,48 +1,56 @@
 //! Draws a subject at any time: the GPU engine, a renderer, and the scene between them.
 
 use posse::error::Error;
+use posse::evaluator::Evaluator;
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::gpu::library::GpuLibrary;
+use posse::model::outputs::Outputs;
 use posse::model::ticks::Ticks;
 use posse::pack::library::Packing;
-use posse::render::canvas::{Canvas, Target};
+use posse::reference::Reference;
+use posse::render::canvas::{Canvas, Target, check_size};
 use posse::render::draw::Renderer;
 use posse::render::picture::Picture;
 use posse::render::scene::{PoseBuffers, Scene, outputs};
+use posse::render::upload::UploadedPoses;
 use posse::render::view::View;
 
 use crate::cli::output::note;
 use crate::cli::render::subject::Subject;
 
 /// A device with all that is needed to draw a subject.
-pub struct Studio {
+pub struct Studio<'a> {
+    subject: &'a Subject,
     gpu: HeadlessGpu,
+    outputs: Outputs,
     crowd: GpuCrowd,
     renderer: Renderer,
     canvas: Canvas,
     scene: Scene,
 }
 
-impl Studio {
-    /// Uploads a subject, for pictures of a size; bones only where they are wanted. Says which adapter draws.
-    pub fn new(subject: &Subject, size: [u32; 2], bones: bool) -> Result<Self, Error> {
+impl<'a> Studio<'a> {
+    /// Uploads a subject, for pictures of a size of which a file has so many beside and below each other; bones only where
+    /// they are wanted. Says which adapter draws.
+    pub fn new(subject: &'a Subject, size: [u32; 2], [columns, rows]: [u32; 2], bones: bool) -> Result<Self, Error> {
         let gpu = HeadlessGpu::new(AdapterKind::Any)?;
         note(&format!("engine: gpu ({})", gpu.name()));
+        check_size(&gpu.device, size)?;
         let target = Target::default();
-        let canvas = Canvas::new(&gpu.device, target, size)?;
+        let canvas = Canvas::new(&gpu.device, target, [size[0] / columns, size[1] / rows])?;
         let library = GpuLibrary::new(&gpu.device, Packing::new(&subject.library)?)?;
-        let crowd = GpuCrowd::new(&gpu.device, &library, &subject.crowd, outputs(&subject.figures, bones))?;
+        let outputs = outputs(&subject.figures, bones);
+        let crowd = GpuCrowd::new(&gpu.device, &library, &subject.crowd, outputs)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
-        let scene = Scene::new(
-            &renderer,
-            (&gpu.device, &gpu.queue),
-            &subject.library,
-            &subject.figures,
-            crowd.chunks().iter().map(PoseBuffers::from),
-            &subject.places,
-        )?;
-        Ok(Self { gpu, crowd, renderer, canvas, scene })
+        let poses: Vec<PoseBuffers> = crowd.chunks().iter().map(PoseBuffers::from).collect();
+        let scene = scene(&renderer, &gpu, subject, &poses)?;
+        Ok(Self { subject, gpu, outputs, crowd, renderer, canvas, scene })
+    }
+
+    /// Pixels of a picture.
+    pub fn size(&self) -> [u32; 2] {
+        self.canvas.size
     }
 
     /// How many times as wide as high its pictures are.
@@ -57,4 +65,22 @@ impl Studio {
         self.crowd.encode(device, &mut encoder, now);
         Picture::draw(&self.renderer, (device, queue), encoder, &self.canvas, &self.scene, view)
     }
+
+    /// The same picture of the reference's poses.
+    pub fn reference_picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
+        let HeadlessGpu { device, queue, .. } = &self.gpu;
+        let poses = Reference::new(&self.subject.library).evaluate(&self.subject.crowd, now, self.outputs)?;
+        let chunks = self.crowd.chunks().iter();
+        let uploaded =
+            chunks.map(|chunk| UploadedPoses::new(device, chunk.into(), &poses)).collect::<Result<Vec<_>, Error>>()?;
+        let buffers: Vec<PoseBuffers> = uploaded.iter().map(UploadedPoses::buffers).collect();
+        let scene = scene(&self.renderer, &self.gpu, self.subject, &buffers)?;
+        let encoder = device.create_command_encoder(&Default::default());
+        Picture::draw(&self.renderer, (device, queue), encoder, &self.canvas, &scene, view)
+    }
+}
+
+fn scene(renderer: &Renderer, gpu: &HeadlessGpu, subject: &Subject, poses: &[PoseBuffers]) -> Result<Scene, Error> {
+    let Subject { library, figures, places, .. } = subject;
+    Scene::new(renderer, (&gpu.device, &gpu.queue), library, figures, poses.iter().copied(), places)
 }

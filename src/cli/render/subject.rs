@@ -162,7 +162,7 @@ impl Subject {
         let figure_size = reach.iter().map(|bounds| bounds.size().max_element()).fold(0.0, f32::max);
         let alone = crowd.len() == 1;
         let (mut places, mut corners, mut all) = (Vec::with_capacity(crowd.len()), Vec::new(), Bounds::EMPTY);
-        for (instance, place) in sunflower(crowd.len(), 1.25 * room).enumerate() {
+        for (instance, place) in sunflower(crowd.len(), room).enumerate() {
             let bounds = bounds_of(crowd.skeleton(instance));
             let middle = bounds.middle();
             let foot = Affine3A::from_translation(-Vec3::new(middle.x, bounds.low.y, middle.z));
