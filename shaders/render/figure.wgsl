@@ -125,8 +125,7 @@ fn dye(instance: u32, place: u32) -> vec4f {
 }
 
 /// A vertex of an instance, where its pose and its place take it.
-@vertex
-fn figure_vertex(vertex: Vertex, @builtin(vertex_index) vertex_index: u32, @builtin(instance_index) index: u32) -> Seen {
+fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> Seen {
     var position = vertex.position;
     var normal = vertex.normal;
     for (var morph = 0u; morph < part.target_count; morph++) {
@@ -155,6 +154,11 @@ fn figure_vertex(vertex: Vertex, @builtin(vertex_index) vertex_index: u32, @buil
         seen.colour = vertex.colour * vec4f(dye(index, 0u).rgb, 1.0);
     }
     return seen;
+}
+
+@vertex
+fn figure_vertex(vertex: Vertex, @builtin(vertex_index) vertex_index: u32, @builtin(instance_index) index: u32) -> Seen {
+    return posed(vertex, vertex_index, index);
 }
 
 /// The base colour of what is seen, with its alpha.

@@ -62,15 +62,17 @@ fn sunlight(world: vec3f, normal: vec3f) -> f32 {
     }
     let moved = world + normal * view.shadow_offset * (1.5 - facing);
     let place = view.shadow_from_world * vec4f(moved, 1.0);
-    if any(abs(place.xy) > vec2f(1.0)) || place.z > 1.0 {
+    if any(abs(place.xy) > vec2f(1.0)) {
         return 1.0;
     }
+    // Behind all that throws shadows, there are still shadows.
+    let depth = min(place.z, 1.0);
     let middle = view.shadow_part * vec2f(0.5 + 0.5 * place.x, 0.5 - 0.5 * place.y);
     var lit = 0.0;
     for (var y = 0; y < 6; y++) {
         for (var x = 0; x < 6; x++) {
             let offset = (vec2f(f32(x), f32(y)) - 2.5) * view.penumbra;
-            lit += textureSampleCompareLevel(shadow_map, shadow_sampler, middle + offset, place.z);
+            lit += textureSampleCompareLevel(shadow_map, shadow_sampler, middle + offset, depth);
         }
     }
     return lit / 36.0;

@@ -27,6 +27,8 @@ pub struct Renderer {
     pub(super) white: wgpu::TextureView,
     /// What is bound where there are no morph weights.
     pub(super) nothing: wgpu::Buffer,
+    /// What is bound as a view where none is looked at.
+    pub(super) no_view: wgpu::BindGroup,
 }
 
 impl Renderer {
@@ -63,9 +65,12 @@ impl Renderer {
         let (shadow_map, no_shadow) = (depth(Self::SHADOW_TEXELS), depth(1));
         let white = textures::upload(device, queue, &textures::white());
         let nothing = filled_buffer(device, "no morph weights", &[0; 16], Usages::STORAGE);
+        let record = filled_buffer(device, "no view", &[0; size_of::<ViewRecord>()], Usages::UNIFORM);
         scopes.pop()?;
+        let (nothing, record) = (nothing?, record?);
+        let no_view = view_group(device, &layouts, &record, &no_shadow, &shadow_sampler);
         let pipelines = Pipelines::new(device, &layouts, target)?;
-        Ok(Self { target, pipelines, shadow_map, no_shadow, shadow_sampler, layouts, white, nothing: nothing? })
+        Ok(Self { target, pipelines, shadow_map, no_shadow, shadow_sampler, layouts, white, nothing, no_view })
     }
 
     /// What it draws into.
@@ -159,31 +164,40 @@ impl Renderer {
     ) -> Result<wgpu::BindGroup, Error> {
         // A buffer of its own for each picture, so that several in one submission do not disturb each other.
         let buffer = filled_buffer(device, "view", bytemuck::bytes_of(record), Usages::UNIFORM)?;
-        let resources = [
-            buffer.as_entire_binding(),
-            wgpu::BindingResource::TextureView(shadow_map),
-            wgpu::BindingResource::Sampler(&self.shadow_sampler),
-        ];
-        Ok(self.group(device, &self.layouts.view, &resources))
+        Ok(view_group(device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler))
     }
 
     /// Matrices, values and instances.
     pub(super) fn poses_group(&self, device: &wgpu::Device, buffers: [&wgpu::Buffer; 3]) -> wgpu::BindGroup {
-        self.group(device, &self.layouts.poses, &buffers.map(wgpu::Buffer::as_entire_binding))
+        group(device, &self.layouts.poses, &buffers.map(wgpu::Buffer::as_entire_binding))
     }
+}
 
-    pub(super) fn group(
-        &self,
-        device: &wgpu::Device,
-        layout: &wgpu::BindGroupLayout,
-        resources: &[wgpu::BindingResource],
-    ) -> wgpu::BindGroup {
-        let entries: Vec<_> = (0..)
-            .zip(resources)
-            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() })
-            .collect();
-        device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("render"), layout, entries: &entries })
-    }
+fn view_group(
+    device: &wgpu::Device,
+    layouts: &Layouts,
+    record: &wgpu::Buffer,
+    shadow_map: &wgpu::TextureView,
+    shadow_sampler: &wgpu::Sampler,
+) -> wgpu::BindGroup {
+    let resources = [
+        record.as_entire_binding(),
+        wgpu::BindingResource::TextureView(shadow_map),
+        wgpu::BindingResource::Sampler(shadow_sampler),
+    ];
+    group(device, &layouts.view, &resources)
+}
+
+/// A bind group of resources in the order of their bindings.
+pub(super) fn group(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    resources: &[wgpu::BindingResource],
+) -> wgpu::BindGroup {
+    let entries =
+        (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() });
+    let entries: Vec<_> = entries.collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("render"), layout, entries: &entries })
 }
 
 impl super::scene::Draw {

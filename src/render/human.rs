@@ -12,9 +12,6 @@ use crate::render::mesh::{Mesh, Vertex};
 use crate::render::place::chance;
 use crate::render::surface::surface;
 
-/// Metres of a triangle's side, about.
-const CELL: f64 = 0.026;
-
 /// What the surface is made of; its place in [`Vertex::parts`].
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
@@ -73,14 +70,18 @@ const MELT: f64 = 0.035;
 /// Joints share the vertices within this many metres.
 const SHARE: f64 = 0.07;
 
-/// The figure of [`demo::library`](crate::demo::library)'s human, whose clothes have the colours of an instance's dyes.
+/// The figure of [`demo::library`](crate::demo::library)'s human, whose clothes have the colours of an instance's dyes, in
+/// triangles of about so many metres a side: 0.025 for crowds, less for who comes near.
 ///
 /// # Errors
-/// [`Error::Usage`] where the skeleton is another.
-pub fn figure(library: &Library, skeleton: SkeletonId) -> Result<Figure, Error> {
+/// [`Error::Usage`] where the skeleton is another, or the side is not from 0.005 to 0.1.
+pub fn figure(library: &Library, skeleton: SkeletonId, side: f64) -> Result<Figure, Error> {
+    if !(0.005..=0.1).contains(&side) {
+        return Err(Error::Usage(format!("triangles of {side} m a side; from 0.005 to 0.1 will do")));
+    }
     let body = Body::new(library.skeleton(skeleton)).map_err(Error::Usage)?;
     let reach = DVec3::new(1.0, 0.0, 0.3);
-    let surface = surface(|point| body.distance(point), -reach, reach + 1.85 * DVec3::Y, CELL);
+    let surface = surface(|point| body.distance(point), -reach, reach + 1.85 * DVec3::Y, side);
     let vertices = surface.points.iter().map(|&point| body.vertex(point)).collect();
     let mesh = Mesh { vertices, indices: surface.indices, targets: Vec::new() };
     let material = Material { vertex_colours: VertexColours::Dyes, ..Material::default() };

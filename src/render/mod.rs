@@ -20,6 +20,7 @@ pub mod mesh;
 pub mod picture;
 mod pipelines;
 pub mod place;
+pub mod probe;
 pub mod scene;
 mod skeleton;
 mod surface;

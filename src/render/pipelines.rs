@@ -5,8 +5,8 @@ use crate::gpu::scopes::Scopes;
 use crate::render::canvas::{Canvas, Target};
 use crate::render::mesh::Vertex;
 
-const VIEW: &str = include_str!("../../shaders/render/view.wgsl");
-const FIGURE: &str = include_str!("../../shaders/render/figure.wgsl");
+pub(super) const VIEW: &str = include_str!("../../shaders/render/view.wgsl");
+pub(super) const FIGURE: &str = include_str!("../../shaders/render/figure.wgsl");
 const STAGE: &str = include_str!("../../shaders/render/stage.wgsl");
 const BONES: &str = include_str!("../../shaders/render/bones.wgsl");
 
@@ -153,15 +153,6 @@ struct Stages<'a> {
 
 impl Stages<'_> {
     fn pipeline(&self, fragment: Option<&str>, pass: Pass, sides: Sides) -> wgpu::RenderPipeline {
-        let attributes = wgpu::vertex_attr_array![
-            0 => Float32x3, 1 => Float32x3, 2 => Float32x2, 3 => Unorm16x4,
-            4 => Uint16x4, 5 => Uint16x4, 6 => Float32x4, 7 => Float32x4,
-        ];
-        let buffers = [Some(wgpu::VertexBufferLayout {
-            array_stride: size_of::<Vertex>() as u64,
-            step_mode: wgpu::VertexStepMode::Vertex,
-            attributes: &attributes,
-        })];
         let blend = pass.blend.then_some(wgpu::BlendState::ALPHA_BLENDING);
         let write_mask = wgpu::ColorWrites::ALL;
         let colours: Vec<_> = pass
@@ -176,46 +167,61 @@ impl Stages<'_> {
         };
         let shadow = pass.target.is_none();
         let strip = !self.meshes && self.vertex == "ground_vertex";
-        self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: Some(self.vertex),
-            layout: Some(self.layout),
-            vertex: wgpu::VertexState {
-                module: self.module,
-                entry_point: Some(self.vertex),
-                compilation_options: Default::default(),
-                buffers: if self.meshes { &buffers } else { &[] },
-            },
-            primitive: wgpu::PrimitiveState {
-                topology: if strip {
-                    wgpu::PrimitiveTopology::TriangleStrip
-                } else {
-                    wgpu::PrimitiveTopology::TriangleList
+        vertex_buffers(|buffers| {
+            self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(self.vertex),
+                layout: Some(self.layout),
+                vertex: wgpu::VertexState {
+                    module: self.module,
+                    entry_point: Some(self.vertex),
+                    compilation_options: Default::default(),
+                    buffers: if self.meshes { buffers } else { &[] },
                 },
-                front_face: if sides == Sides::Mirrored { wgpu::FrontFace::Cw } else { wgpu::FrontFace::Ccw },
-                cull_mode: (sides != Sides::Both).then_some(wgpu::Face::Back),
-                ..Default::default()
-            },
-            depth_stencil: Some(wgpu::DepthStencilState {
-                format: Canvas::DEPTH,
-                depth_write_enabled: Some(!pass.blend),
-                depth_compare: Some(compare),
-                stencil: Default::default(),
-                bias: wgpu::DepthBiasState { constant: 0, slope_scale: if shadow { 1.5 } else { 0.0 }, clamp: 0.0 },
-            }),
-            multisample: wgpu::MultisampleState {
-                count: pass.target.map_or(1, |target| target.samples),
-                ..Default::default()
-            },
-            fragment: fragment.map(|entry| wgpu::FragmentState {
-                module: self.module,
-                entry_point: Some(entry),
-                compilation_options: Default::default(),
-                targets: &colours,
-            }),
-            multiview_mask: None,
-            cache: None,
+                primitive: wgpu::PrimitiveState {
+                    topology: if strip {
+                        wgpu::PrimitiveTopology::TriangleStrip
+                    } else {
+                        wgpu::PrimitiveTopology::TriangleList
+                    },
+                    front_face: if sides == Sides::Mirrored { wgpu::FrontFace::Cw } else { wgpu::FrontFace::Ccw },
+                    cull_mode: (sides != Sides::Both).then_some(wgpu::Face::Back),
+                    ..Default::default()
+                },
+                depth_stencil: Some(wgpu::DepthStencilState {
+                    format: Canvas::DEPTH,
+                    depth_write_enabled: Some(!pass.blend),
+                    depth_compare: Some(compare),
+                    stencil: Default::default(),
+                    bias: wgpu::DepthBiasState { constant: 0, slope_scale: if shadow { 1.5 } else { 0.0 }, clamp: 0.0 },
+                }),
+                multisample: wgpu::MultisampleState {
+                    count: pass.target.map_or(1, |target| target.samples),
+                    ..Default::default()
+                },
+                fragment: fragment.map(|entry| wgpu::FragmentState {
+                    module: self.module,
+                    entry_point: Some(entry),
+                    compilation_options: Default::default(),
+                    targets: &colours,
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
         })
     }
+}
+
+/// What a [`Vertex`] is in a buffer, shown to who makes a pipeline.
+pub(super) fn vertex_buffers<T>(with: impl FnOnce(&[Option<wgpu::VertexBufferLayout>]) -> T) -> T {
+    let attributes = wgpu::vertex_attr_array![
+        0 => Float32x3, 1 => Float32x3, 2 => Float32x2, 3 => Unorm16x4,
+        4 => Uint16x4, 5 => Uint16x4, 6 => Float32x4, 7 => Float32x4,
+    ];
+    with(&[Some(wgpu::VertexBufferLayout {
+        array_stride: size_of::<Vertex>() as u64,
+        step_mode: wgpu::VertexStepMode::Vertex,
+        attributes: &attributes,
+    })])
 }
 
 #[cfg(test)]

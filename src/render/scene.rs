@@ -11,7 +11,7 @@ use crate::model::id::SkeletonId;
 use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::pack::outputs::Layout;
-use crate::render::draw::Renderer;
+use crate::render::draw::{Renderer, group};
 use crate::render::figure::{Figure, Mover, Part};
 use crate::render::material::{Alpha, Material, VertexColours};
 use crate::render::mesh::Mesh;
@@ -131,6 +131,7 @@ pub(super) struct Draw {
     pub part: wgpu::BindGroup,
     pub vertices: wgpu::Buffer,
     pub indices: wgpu::Buffer,
+    pub vertex_count: u32,
     pub index_count: u32,
     pub instance_count: u32,
     pub sides: Sides,
@@ -285,6 +286,7 @@ impl Builder<'_> {
             part: self.part_group(record, deltas, material_record, texture, sampler)?,
             vertices: vertices.clone(),
             indices: indices.clone(),
+            vertex_count: mesh.vertices.len() as u32,
             index_count: mesh.indices.len() as u32,
             instance_count: poses.instances.len() as u32,
             sides: match (material.double_sided, mirrored) {
@@ -338,7 +340,7 @@ impl Builder<'_> {
             wgpu::BindingResource::TextureView(texture),
             wgpu::BindingResource::Sampler(sampler),
         ];
-        Ok(self.renderer.group(self.device, &self.renderer.layouts.part, &resources))
+        Ok(group(self.device, &self.renderer.layouts.part, &resources))
     }
 
     /// A storage buffer; never empty, since a binding may not be.

@@ -61,7 +61,9 @@ fn fill(
         let numbers = poses.instances.get(instance).map(&numbers).unwrap_or_default();
         if numbers.len() != stride {
             let found = numbers.len();
-            return Err(Error::Usage(format!("the pose of instance {instance} has {found} numbers in place of {stride}")));
+            return Err(Error::Usage(format!(
+                "the pose of instance {instance} has {found} numbers in place of {stride}"
+            )));
         }
         all.extend(numbers);
     }

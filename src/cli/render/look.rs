@@ -41,7 +41,7 @@ impl LookArgs {
         let stage = Stage { background: self.background, ..subject.stage };
         let mut camera = Camera::default();
         if subject.crowd.len() > 1 {
-            camera = Camera { azimuth: 0.4, elevation: 0.3, field_of_view: 0.75, ..camera };
+            camera = Camera { azimuth: 0.4, elevation: 0.36, field_of_view: 0.75, ..camera };
         }
         if let Some(orbit) = self.camera {
             camera = Camera { azimuth: orbit.azimuth, elevation: orbit.elevation, ..camera };

@@ -122,7 +122,7 @@ impl Subject {
             let passes = (DEMO_SECONDS / duration).round().max(1.0);
             crowd.push(skeleton, &[playing(clip, duration, instance, duration * passes / DEMO_SECONDS)])?;
         }
-        let figure = human::figure(&library, skeleton)?;
+        let figure = human::figure(&library, skeleton, if args.instances <= 16 { 0.013 } else { 0.025 })?;
         Self::new(library, vec![figure], crowd, DEMO_SECONDS, human::dyes)
     }
 

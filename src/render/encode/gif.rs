@@ -57,7 +57,8 @@ impl<W: Write> Animation<W> {
         }
         let rows = (top..bottom).flat_map(|y| (left..right).map(move |x| y * width + x));
         let shown = self.shown.as_ref();
-        let index = |place: usize| if shown.is_some_and(|shown| shown[place] == now[place]) { SAME } else { now[place] };
+        let index =
+            |place: usize| if shown.is_some_and(|shown| shown[place] == now[place]) { SAME } else { now[place] };
         let frame = gif::Frame {
             delay: self.hundredths,
             dispose: gif::DisposalMethod::Keep,

@@ -56,9 +56,7 @@ impl Palette {
         }
         let mean = |bins: &Vec<Bin>| {
             let count: u64 = bins.iter().map(|bin| bin.count).sum();
-            [0, 1, 2].map(|channel| {
-                (bins.iter().map(|bin| bin.sums[channel]).sum::<u64>() / count.max(1)) as u8
-            })
+            [0, 1, 2].map(|channel| (bins.iter().map(|bin| bin.sums[channel]).sum::<u64>() / count.max(1)) as u8)
         };
         Self { colours: boxes.iter().map(mean).collect(), nearest: vec![None; LEVELS * LEVELS * LEVELS] }
     }
