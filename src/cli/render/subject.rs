@@ -31,6 +31,8 @@ const LONGEST: f64 = 12.0;
 /// Instances that bounds are measured by, and poses of them all.
 const MEASURED: usize = 20;
 const MEASURED_POSES: usize = 80;
+/// The largest crowd to each of whose members the camera is fitted; of a larger one, to the box around all.
+const MOST_CORNERED: usize = 20_000;
 
 /// Names who is drawn.
 #[derive(Debug, clap::Args)]
@@ -60,7 +62,7 @@ pub struct Subject {
     pub crowd: Crowd,
     /// Where each stands.
     pub places: Vec<Place>,
-    /// How far each reaches, whenever: corners of boxes in the world.
+    /// How far each reaches, whenever: corners of boxes in the world; none of a very large crowd.
     pub corners: Vec<Vec3>,
     /// The ground they stand on.
     pub stage: Stage,
@@ -122,7 +124,7 @@ impl Subject {
             let passes = (DEMO_SECONDS / duration).round().max(1.0);
             crowd.push(skeleton, &[playing(clip, duration, instance, duration * passes / DEMO_SECONDS)])?;
         }
-        let figure = human::figure(&library, skeleton, if args.instances <= 16 { 0.013 } else { 0.025 })?;
+        let figure = human::figure(&library, skeleton, side(args.instances))?;
         Self::new(library, vec![figure], crowd, DEMO_SECONDS, human::dyes)
     }
 
@@ -170,7 +172,7 @@ impl Subject {
             for corner in bounds.corners() {
                 let corner = world.transform_point3(corner);
                 all.add(corner);
-                corners.push(corner);
+                corners.extend((crowd.len() <= MOST_CORNERED).then_some(corner));
             }
             places.push(Place { world, dyes: dyes(instance) });
         }
@@ -188,6 +190,16 @@ impl Subject {
 
 fn tints(instance: usize) -> [[f32; 3]; 5] {
     [tint(instance); 5]
+}
+
+/// Metres of a triangle's side of the built-in rig's body: a software adapter's time goes with their number, and the more there
+/// are to be seen, the smaller is each.
+fn side(instances: u32) -> f64 {
+    match instances {
+        0..=16 => 0.013,
+        17..=64 => 0.025,
+        _ => 0.036,
+    }
 }
 
 /// A clip that loops; each instance is ahead by another part of it.
