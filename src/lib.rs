@@ -12,11 +12,12 @@
 //! * [`contract`]: how far an engine may be from the reference, and how far it is.
 //! * [`player`]: a play stepped frame by frame, for who has no crowd's clock.
 //! * [`measure`]: how fast it is. [`demo`]: rigs made in code.
+//! * `render`, with the feature of that name: pictures of crowds, from the GPU engine's buffers.
 //!
 //! # Architecture
 //!
 //! Each layer imports only what is to its right:
-//! `main -> cli -> lib -> {measure, player} -> {contract, cpu, gpu} -> {reference, pack, import, demo, evaluator} -> model -> error`.
+//! `main -> cli -> lib -> {measure, player, render} -> {contract, cpu, gpu} -> {reference, pack, import, demo, evaluator} -> model -> error`.
 //! The reference reads the model and never the packing, so that a fault of the packing shows.
 //!
 //! Where this departs from common practice:
@@ -58,6 +59,11 @@
 //! * Meshopt decoding is our own and safe: the reference implementation needs a C++ compiler, which a machine with a Rust
 //!   toolchain need not have, and does not build for the web. Tests hold it against that implementation.
 //!
+//! * Pictures are drawn from the buffers that the kernels write; the renderer copies no pose. Meshes are read by a second, small
+//!   set of structs over the importer's buffers and accessors, so that loading clips pays nothing for them.
+//! * The shadow map is used up to a size that goes with the scene's: its filter is some texels wide, and so a penumbra stays
+//!   the same part of a figure.
+//!
 //! # Example
 //!
 //! The README's, which is run as a test:
@@ -93,6 +99,8 @@ pub mod model;
 pub mod pack;
 pub mod player;
 pub mod reference;
+#[cfg(feature = "render")]
+pub mod render;
 
 pub use cpu::engine::CpuEngine;
 pub use error::Error;

@@ -12,7 +12,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::support::displacement::assert_within;
-use crate::support::each_engine::{cpu_engines, fast_engines};
+use crate::support::each_engine::{compact_engines, fast_engines};
 use crate::support::scenes::{Scene, SceneSpec, scenes};
 
 fn check(spec: &SceneSpec) {

@@ -60,6 +60,9 @@ mod measuring;
 mod occurrences;
 /// Random scenes, every engine against the reference.
 mod random_scenes;
+/// `posse render` and the renderer beneath it: vertices against the reference, pictures against stored ones, files, faults.
+#[cfg(feature = "cli")]
+mod render;
 /// The renderer of the examples draws each character where the reference poses it.
 mod renderer;
 /// What instances move by, by hand, on every engine.

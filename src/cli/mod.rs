@@ -10,6 +10,7 @@ mod inspect;
 mod output;
 mod progress;
 mod question;
+mod render;
 mod skin_format;
 mod source;
 mod start_up;
@@ -38,6 +39,9 @@ enum Command {
     Eval(eval::Args),
     /// Holds an engine to the f64 reference, over every clip of glTF files, over Cocos clips, or over a crowd file.
     Verify(verify::Args),
+    /// Draws a crowd of a glTF file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
+    #[command(after_long_help = render::FILES)]
+    Render(render::Args),
     /// Measures the engines over crowds of many sizes, or over a crowd file, each checked against the reference first.
     Bench(bench::Args),
 }
@@ -70,6 +74,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),
         Command::Eval(args) => eval::run(&args).map(|()| Outcome::Passed),
         Command::Verify(args) => verify::run(&args),
+        Command::Render(args) => render::run(&args).map(|()| Outcome::Passed),
         Command::Bench(args) => bench::run(&args),
     }
 }

@@ -38,6 +38,8 @@ pub struct Source {
     pub lost: Vec<ClipId>,
     /// What was repaired, passed over or not bound.
     pub warnings: Vec<String>,
+    /// The glTF file whose nodes are moved, as it was loaded; `None` for a Cocos clip without one.
+    pub asset: Option<gltf::Asset>,
 }
 
 /// A clip whose targets have names, and what they are bound to.
@@ -70,9 +72,11 @@ impl Source {
     fn of_gltf(file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let mut library = Library::new();
         let folder = file.parent().unwrap_or(Path::new(""));
-        let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } =
-            gltf::from_slice(&mut library, file, bytes, Some(folder))?;
-        let mut source = Self { file: file_name(file), clips, skins, joints, ..Self::of_skeleton(library, skeleton) };
+        let asset = gltf::from_slice(&mut library, file, bytes, Some(folder))?;
+        let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
+        let asset = Some(asset);
+        let mut source =
+            Self { file: file_name(file), clips, skins, joints, asset, ..Self::of_skeleton(library, skeleton) };
         source.warn(file, warnings);
         Ok(source)
     }
@@ -82,7 +86,7 @@ impl Source {
         let bytes = read_gltf(rig)?;
         let folder = rig.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut self.library, rig, &bytes, Some(folder))?;
-        self.warn(rig, asset.warnings);
+        self.warn(rig, &asset.warnings);
         let joints = self.library.skeleton(asset.skeleton).joints().len() as u64;
         limit("clips x joints of the rig", self.clips.len() as u64 * joints, MOST_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
@@ -110,14 +114,25 @@ impl Source {
                 rig.display()
             )));
         }
-        let (skeleton, skins, joints) = (asset.skeleton, asset.skins, asset.joints);
-        Ok(Self { skeleton, clips, skins, joints, rig: Some(file_name(rig)), ..self })
+        let (skeleton, skins, joints) = (asset.skeleton, asset.skins.clone(), asset.joints.clone());
+        Ok(Self { skeleton, clips, skins, joints, asset: Some(asset), rig: Some(file_name(rig)), ..self })
     }
 
     /// A skeleton without clips.
     fn of_skeleton(library: Library, skeleton: SkeletonId) -> Self {
-        let (clips, skins, joints, lost, warnings) = Default::default();
-        Self { file: String::new(), library, skeleton, clips, skins, joints, named: None, rig: None, lost, warnings }
+        Self {
+            file: String::new(),
+            library,
+            skeleton,
+            clips: Vec::new(),
+            skins: Vec::new(),
+            joints: Vec::new(),
+            named: None,
+            rig: None,
+            lost: Vec::new(),
+            warnings: Vec::new(),
+            asset: None,
+        }
     }
 
     fn of_cocos(file: &Path, bytes: &[u8], rig: Option<&Path>) -> Result<Self, Error> {

@@ -3,13 +3,13 @@
 use crate::error::Error;
 
 /// The largest binding of storage that a device allows, in bytes; not beyond what 32 bits address, as kernels do.
-pub(super) fn largest_binding(device: &wgpu::Device) -> u64 {
+pub(crate) fn largest_binding(device: &wgpu::Device) -> u64 {
     let limits = device.limits();
     limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(u32::MAX.into())
 }
 
 /// A storage buffer with contents; never empty, since a binding may not be.
-pub(super) fn upload(device: &wgpu::Device, label: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
+pub(crate) fn upload(device: &wgpu::Device, label: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
     let contents = if contents.is_empty() { &[0; 16] } else { contents };
     filled_buffer(device, label, contents, wgpu::BufferUsages::STORAGE)
 }
@@ -19,7 +19,7 @@ pub(super) fn upload(device: &wgpu::Device, label: &str, contents: &[u8]) -> Res
 ///
 /// # Errors
 /// [`Error::Device`] in those cases; what the device reports to error scopes says more.
-pub(super) fn filled_buffer(
+pub(crate) fn filled_buffer(
     device: &wgpu::Device,
     label: &str,
     contents: &[u8],

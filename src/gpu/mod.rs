@@ -5,7 +5,7 @@
 //! the only type that owns a device.
 
 pub mod bandwidth;
-mod buffers;
+pub(crate) mod buffers;
 pub mod chunk;
 pub mod crowd;
 pub mod engine;
@@ -18,8 +18,8 @@ mod kernels;
 pub mod library;
 mod motion;
 mod plan;
-mod readback;
-mod scopes;
+pub(crate) mod readback;
+pub(crate) mod scopes;
 mod seen;
 mod shader;
 mod skinning;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 
 /// Catches what a device reports, instead of the panic that is wgpu's default.
-pub(super) struct Scopes([wgpu::ErrorScopeGuard; 3]);
+pub(crate) struct Scopes([wgpu::ErrorScopeGuard; 3]);
 
 impl Scopes {
     /// From now on.

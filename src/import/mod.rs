@@ -2,6 +2,6 @@
 
 pub mod cocos;
 pub mod crowd;
-mod fault;
+pub(crate) mod fault;
 pub mod gltf;
 pub mod warning;

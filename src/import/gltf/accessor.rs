@@ -6,7 +6,7 @@ use super::reader::Reader;
 use crate::import::fault::Fault;
 
 /// What numbers are read as. Floats fit either; of integers `f32` has not every one.
-pub(super) trait Float: Copy + Default + Into<f64> {
+pub(crate) trait Float: Copy + Default + Into<f64> {
     /// The nearest number.
     fn of(number: f64) -> Self;
 }
@@ -25,7 +25,7 @@ impl Float for f32 {
 
 /// The type of a single number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Component {
+pub(crate) enum Component {
     I8,
     U8,
     I16,
@@ -85,7 +85,7 @@ impl Component {
 
 /// What is known of an accessor before its data are read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub component: Component,
     pub normalized: bool,
     /// Numbers an element.
@@ -109,7 +109,7 @@ impl Layout {
 
 /// How integers become numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Integers {
+pub(crate) enum Integers {
     /// Normalized, where the accessor says so.
     AsDeclared,
     /// Normalized, whatever the accessor says.

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A place in a document. It is spelled out, as a JSON path, only where there is something to say about it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct At<'a> {
+pub(crate) struct At<'a> {
     within: Option<&'a At<'a>>,
     name: &'static str,
     index: Option<usize>,

@@ -10,14 +10,14 @@ const BIN_CHUNK: u32 = 0x004E_4942;
 
 /// The two parts of a file.
 #[derive(Debug)]
-pub(super) struct Container<'a> {
+pub(crate) struct Container<'a> {
     pub json: &'a [u8],
     /// The binary chunk of a GLB file, where it has one.
     pub bin: Option<&'a [u8]>,
 }
 
 /// Takes a file apart. What does not begin like a GLB file is JSON.
-pub(super) fn open<'a>(bytes: &'a [u8], warnings: &mut Vec<Warning>) -> Result<Container<'a>, Fault> {
+pub(crate) fn open<'a>(bytes: &'a [u8], warnings: &mut Vec<Warning>) -> Result<Container<'a>, Fault> {
     if bytes.starts_with(MAGIC) { open_glb(bytes, warnings) } else { Ok(Container { json: bytes, bin: None }) }
 }
 

@@ -14,7 +14,7 @@ use crate::import::fault::Fault;
 
 /// Text of the file, copied only where it has escapes.
 #[derive(Debug, Deserialize)]
-pub(super) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl Deref for Text<'_> {
     type Target = str;
@@ -26,7 +26,7 @@ impl Deref for Text<'_> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Document<'a> {
+pub(crate) struct Document<'a> {
     #[serde(borrow)]
     pub asset: Option<AssetInfo<'a>>,
     #[serde(borrow, default)]
@@ -48,14 +48,14 @@ pub(super) struct Document<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct AssetInfo<'a> {
+pub(crate) struct AssetInfo<'a> {
     #[serde(borrow)]
     pub version: Option<Text<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Buffer<'a> {
+pub(crate) struct Buffer<'a> {
     #[serde(borrow)]
     pub uri: Option<Text<'a>>,
     pub byte_length: Option<u64>,
@@ -63,7 +63,7 @@ pub(super) struct Buffer<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct BufferView<'a> {
+pub(crate) struct BufferView<'a> {
     pub buffer: usize,
     #[serde(default)]
     pub byte_offset: u64,
@@ -74,7 +74,7 @@ pub(super) struct BufferView<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct BufferViewExtensions<'a> {
+pub(crate) struct BufferViewExtensions<'a> {
     #[serde(borrow, rename = "EXT_meshopt_compression")]
     pub ext_meshopt: Option<Compression<'a>>,
     #[serde(borrow, rename = "KHR_meshopt_compression")]
@@ -84,7 +84,7 @@ pub(super) struct BufferViewExtensions<'a> {
 /// `EXT_meshopt_compression` or `KHR_meshopt_compression`, which have the same fields.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Compression<'a> {
+pub(crate) struct Compression<'a> {
     pub buffer: usize,
     #[serde(default)]
     pub byte_offset: u64,
@@ -99,7 +99,7 @@ pub(super) struct Compression<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Accessor<'a> {
+pub(crate) struct Accessor<'a> {
     pub buffer_view: Option<usize>,
     #[serde(default)]
     pub byte_offset: u64,
@@ -113,7 +113,7 @@ pub(super) struct Accessor<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Sparse {
+pub(crate) struct Sparse {
     pub count: u64,
     pub indices: SparseIndices,
     pub values: SparseValues,
@@ -121,7 +121,7 @@ pub(super) struct Sparse {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SparseIndices {
+pub(crate) struct SparseIndices {
     pub buffer_view: usize,
     #[serde(default)]
     pub byte_offset: u64,
@@ -130,27 +130,27 @@ pub(super) struct SparseIndices {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SparseValues {
+pub(crate) struct SparseValues {
     pub buffer_view: usize,
     #[serde(default)]
     pub byte_offset: u64,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Mesh {
+pub(crate) struct Mesh {
     #[serde(default)]
     pub primitives: Vec<Primitive>,
     pub weights: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Primitive {
+pub(crate) struct Primitive {
     #[serde(default)]
     pub targets: Vec<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Node<'a> {
+pub(crate) struct Node<'a> {
     #[serde(borrow)]
     pub name: Option<Text<'a>>,
     #[serde(default)]
@@ -165,7 +165,7 @@ pub(super) struct Node<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Skin<'a> {
+pub(crate) struct Skin<'a> {
     #[serde(borrow)]
     pub name: Option<Text<'a>>,
     #[serde(default)]
@@ -174,7 +174,7 @@ pub(super) struct Skin<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Animation<'a> {
+pub(crate) struct Animation<'a> {
     #[serde(borrow)]
     pub name: Option<Text<'a>>,
     #[serde(borrow, default)]
@@ -184,14 +184,14 @@ pub(super) struct Animation<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Channel<'a> {
+pub(crate) struct Channel<'a> {
     pub sampler: usize,
     #[serde(borrow)]
     pub target: ChannelTarget<'a>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct ChannelTarget<'a> {
+pub(crate) struct ChannelTarget<'a> {
     pub node: Option<usize>,
     #[serde(borrow)]
     pub path: Option<Text<'a>>,
@@ -200,19 +200,19 @@ pub(super) struct ChannelTarget<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct TargetExtensions<'a> {
+pub(crate) struct TargetExtensions<'a> {
     #[serde(borrow, rename = "KHR_animation_pointer")]
     pub pointer: Option<AnimationPointer<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct AnimationPointer<'a> {
+pub(crate) struct AnimationPointer<'a> {
     #[serde(borrow)]
     pub pointer: Text<'a>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Sampler<'a> {
+pub(crate) struct Sampler<'a> {
     pub input: usize,
     pub output: usize,
     #[serde(borrow)]
@@ -251,7 +251,7 @@ impl<'a> Document<'a> {
 }
 
 /// JSON without what may stand around it: a byte order mark before, padding zeros after.
-pub(super) fn trim(json: &[u8]) -> &[u8] {
+pub(crate) fn trim(json: &[u8]) -> &[u8] {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
     let end = json.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     json.get(..end).unwrap_or(json)

@@ -11,18 +11,18 @@
 //! them), `accessor` makes numbers of them; `nodes`, `skins`, `channels`, `curves`, `defaults` and
 //! `animations` make the model.
 
-mod accessor;
+pub(crate) mod accessor;
 mod animations;
-mod at;
+pub(crate) mod at;
 mod channels;
-mod container;
+pub(crate) mod container;
 mod curves;
 mod defaults;
-mod document;
+pub(crate) mod document;
 mod extensions;
 mod meshopt;
 mod nodes;
-mod reader;
+pub(crate) mod reader;
 mod skins;
 
 use std::path::{Path, PathBuf};

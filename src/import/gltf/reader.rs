@@ -34,10 +34,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// Bytes of the file itself, or loaded or decompressed.
-type Bytes<'a> = Rc<Cow<'a, [u8]>>;
+pub(crate) type Bytes<'a> = Rc<Cow<'a, [u8]>>;
 
 /// Reads the data of a document. Buffers are loaded and views decompressed when they are first asked for.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     pub document: &'a Document<'a>,
     pub warnings: Vec<Warning>,
     bin: Option<&'a [u8]>,
@@ -50,7 +50,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// The bytes of a buffer view.
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     bytes: Bytes<'a>,
     range: Range<usize>,
     pub stride: Option<u64>,
@@ -191,6 +191,17 @@ impl<'a> Reader<'a> {
         match wanted {
             Some(wanted) if (bytes.len() as u64) < wanted => Err(too_short(bytes.len() as u64)),
             _ => Ok(bytes),
+        }
+    }
+
+    /// What a URI that is not a buffer's leads to: data of its own, or a file beside the document.
+    #[cfg(feature = "render")]
+    pub(crate) fn resource(&mut self, uri: &str, path: &At) -> Result<Bytes<'a>, Fault> {
+        match uri.get(..5) {
+            Some(scheme) if scheme.eq_ignore_ascii_case("data:") => {
+                Ok(Rc::new(Cow::Owned(decode_data_uri(uri, path)?)))
+            }
+            _ => self.read_file(uri, None, path, |there| Fault::new(path, format!("only {there} bytes are there"))),
         }
     }
 

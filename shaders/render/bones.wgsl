@@ -1,0 +1,97 @@
+// Skeletons: an octahedron from joint to joint, and one at each joint. It follows view.wgsl.
+
+/// A skeleton's bones. It is `PartRecord` of src/render/record.rs, of which it uses some fields.
+struct Bones {
+    /// Rows of an instance in the matrices.
+    row_count: u32,
+    padding_0: u32,
+    padding_1: u32,
+    padding_2: u32,
+    padding_3: u32,
+    padding_4: u32,
+    /// Bones of an instance.
+    count: u32,
+    padding_5: u32,
+}
+
+/// Where an instance stands. It is `Instance` of src/render/record.rs.
+struct Instance {
+    world: array<vec4f, 3>,
+    dyes: array<u32, 8>,
+}
+
+@group(1) @binding(0) var<storage, read> matrices: array<vec4f>;
+@group(1) @binding(2) var<storage, read> instances: array<Instance>;
+@group(2) @binding(0) var<uniform> part: Bones;
+/// For each bone the joints at its ends; twice the same for a joint.
+@group(2) @binding(1) var<storage, read> ends: array<vec2u>;
+
+struct Seen {
+    @builtin(position) clip: vec4f,
+    @location(0) world: vec3f,
+    @location(1) @interpolate(flat) normal: vec3f,
+    @location(2) @interpolate(flat) colour: vec3f,
+}
+
+fn joint_at(instance: u32, joint: u32) -> vec3f {
+    let row = instance * part.row_count + 3u * joint;
+    let local = vec4f(matrices[row].w, matrices[row + 1u].w, matrices[row + 2u].w, 1.0);
+    let world = instances[instance].world;
+    return vec3f(dot(world[0], local), dot(world[1], local), dot(world[2], local));
+}
+
+/// A corner of an octahedron around a bone: 0 its start, 5 its end, between them four around it.
+fn corner(start: vec3f, end: vec3f, width: f32, waist: f32, which: u32) -> vec3f {
+    let along = end - start;
+    let length = max(length(along), 1e-12);
+    let axis = along / length;
+    let helper = select(vec3f(1.0, 0.0, 0.0), vec3f(0.0, 1.0, 0.0), abs(axis.y) < 0.9);
+    let right = normalize(cross(helper, axis));
+    let up = cross(axis, right);
+    let around = array(right, up, -right, -up);
+    if which == 0u {
+        return start;
+    }
+    if which == 5u {
+        return end;
+    }
+    return start + waist * along + width * around[which - 1u];
+}
+
+@vertex
+fn bone_vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) which: u32) -> Seen {
+    var corners = array<u32, 24>(
+        0u, 2u, 1u, 0u, 3u, 2u, 0u, 4u, 3u, 0u, 1u, 4u, 5u, 1u, 2u, 5u, 2u, 3u, 5u, 3u, 4u, 5u, 4u, 1u,
+    );
+    let instance = which / part.count;
+    let bone = ends[which % part.count];
+    var start = joint_at(instance, bone.x);
+    var end = joint_at(instance, bone.y);
+    var width = 0.5 * view.joint_size;
+    var waist = 0.5;
+    var colour = vec3f(0.9, 0.36, 0.08);
+    if bone.x == bone.y {
+        start.y -= width;
+        end.y += width;
+    } else {
+        width = min(0.1 * length(end - start), view.joint_size);
+        waist = 0.15;
+        colour = vec3f(0.86, 0.80, 0.66);
+    }
+    let first = 3u * (index / 3u);
+    let a = corner(start, end, width, waist, corners[first]);
+    let b = corner(start, end, width, waist, corners[first + 1u]);
+    let c = corner(start, end, width, waist, corners[first + 2u]);
+    let normal = cross(b - a, c - a);
+    let world = corner(start, end, width, waist, corners[index]);
+    var clip = view.clip_from_world * vec4f(world, 1.0);
+    // Over all else: in the nearest part of the depth, where bones hide only each other.
+    clip.z = mix(clip.w, clip.z, view.bone_depth);
+    return Seen(clip, world, normal / max(length(normal), 1e-30), colour);
+}
+
+@fragment
+fn bone_fragment(in: Seen) -> @location(0) vec4f {
+    let shade = select(1.0, sunlight(in.world, in.normal), view.bone_depth == 1.0);
+    return vec4f(hazy(in.colour * light(in.world, in.normal, shade), in.world), 1.0);
+}

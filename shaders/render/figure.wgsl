@@ -1,0 +1,200 @@
+// Figures, moved by what posse's kernel has written: nothing comes between. It follows view.wgsl.
+
+/// A vertex of a mesh, in its bind pose.
+struct Vertex {
+    @location(0) position: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) texture: vec2f,
+    @location(3) colour: vec4f,
+    @location(4) joints: vec4u,
+    @location(5) more_joints: vec4u,
+    @location(6) weights: vec4f,
+    @location(7) more_weights: vec4f,
+}
+
+/// Where an instance stands, and its colours. It is `Instance` of src/render/record.rs.
+struct Instance {
+    /// Three rows of a matrix, the last of each row the translation.
+    world: array<vec4f, 3>,
+    /// Five colours of four bytes, linear; three words of nothing.
+    dyes: array<u32, 8>,
+}
+
+/// A part of a figure. It is `PartRecord` of src/render/record.rs.
+struct Part {
+    /// Rows of an instance in the matrices, and the first of what moves the part.
+    row_count: u32,
+    first_row: u32,
+    /// Joints that move a vertex; 0 where one moves all.
+    influences: u32,
+    /// Numbers of an instance in the values, and the first weight of the part's.
+    value_count: u32,
+    first_value: u32,
+    target_count: u32,
+    vertex_count: u32,
+    padding: u32,
+}
+
+/// What a surface looks like. It is `MaterialRecord` of src/render/record.rs.
+struct Material {
+    base_colour: vec4f,
+    emissive: vec3f,
+    /// Where alpha is less, there is nothing.
+    cutoff: f32,
+    /// From a vertex's texture coordinates: two columns.
+    texture_matrix: vec4f,
+    texture_offset: vec2f,
+    unlit: u32,
+    /// Whether the vertices' colours are shares of the instance's dyes.
+    dyed: u32,
+}
+
+/// posse's buffer of skin matrices or model matrices: for each instance rows of four numbers.
+@group(1) @binding(0) var<storage, read> matrices: array<vec4f>;
+/// posse's buffer of morph weights: for each instance so many numbers.
+@group(1) @binding(1) var<storage, read> values: array<f32>;
+@group(1) @binding(2) var<storage, read> instances: array<Instance>;
+@group(2) @binding(0) var<uniform> part: Part;
+/// For each morph target and vertex what it adds to position and normal.
+@group(2) @binding(1) var<storage, read> deltas: array<vec4f>;
+@group(2) @binding(2) var<uniform> material: Material;
+@group(2) @binding(3) var base_texture: texture_2d<f32>;
+@group(2) @binding(4) var base_sampler: sampler;
+
+struct Seen {
+    @builtin(position) clip: vec4f,
+    @location(0) world: vec3f,
+    @location(1) normal: vec3f,
+    @location(2) texture: vec2f,
+    @location(3) colour: vec4f,
+}
+
+/// Three rows of a matrix, the last of each row the translation.
+struct Rows {
+    x: vec4f,
+    y: vec4f,
+    z: vec4f,
+}
+
+fn matrix_at(row: u32) -> Rows {
+    return Rows(matrices[row], matrices[row + 1u], matrices[row + 2u]);
+}
+
+fn add(sum: Rows, first_row: u32, joints: vec4u, weights: vec4f) -> Rows {
+    var rows = sum;
+    for (var i = 0u; i < 4u; i++) {
+        let row = first_row + 3u * joints[i];
+        rows.x += weights[i] * matrices[row];
+        rows.y += weights[i] * matrices[row + 1u];
+        rows.z += weights[i] * matrices[row + 2u];
+    }
+    return rows;
+}
+
+/// What moves a vertex of an instance: the mean of its joints' matrices by weight.
+fn moved_by(vertex: Vertex, index: u32) -> Rows {
+    let first_row = index * part.row_count + part.first_row;
+    if part.influences == 0u {
+        return matrix_at(first_row);
+    }
+    var rows = add(Rows(), first_row, vertex.joints, vertex.weights);
+    if part.influences > 4u {
+        rows = add(rows, first_row, vertex.more_joints, vertex.more_weights);
+    }
+    return rows;
+}
+
+fn point(rows: Rows, place: vec3f) -> vec3f {
+    let four = vec4f(place, 1.0);
+    return vec3f(dot(rows.x, four), dot(rows.y, four), dot(rows.z, four));
+}
+
+/// A normal, by the cofactors of a matrix, which keep it upright on a surface whatever the scale.
+fn upright(rows: Rows, normal: vec3f) -> vec3f {
+    let x = cross(rows.y.xyz, rows.z.xyz);
+    let y = cross(rows.z.xyz, rows.x.xyz);
+    let z = cross(rows.x.xyz, rows.y.xyz);
+    // A mirrored matrix turns them inside out.
+    let side = select(1.0, -1.0, dot(rows.x.xyz, x) < 0.0);
+    return side * vec3f(dot(x, normal), dot(y, normal), dot(z, normal));
+}
+
+/// A colour of four bytes.
+fn dye(instance: u32, place: u32) -> vec4f {
+    return unpack4x8unorm(instances[instance].dyes[place]);
+}
+
+/// A vertex of an instance, where its pose and its place take it.
+fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> Seen {
+    var position = vertex.position;
+    var normal = vertex.normal;
+    for (var morph = 0u; morph < part.target_count; morph++) {
+        let weight = values[index * part.value_count + part.first_value + morph];
+        if weight != 0.0 {
+            let delta = 2u * (morph * part.vertex_count + vertex_index);
+            position += weight * deltas[delta].xyz;
+            normal += weight * deltas[delta + 1u].xyz;
+        }
+    }
+    let rows = moved_by(vertex, index);
+    let world = instances[index].world;
+    let placed = Rows(world[0], world[1], world[2]);
+    var seen: Seen;
+    seen.world = point(placed, point(rows, position));
+    seen.normal = upright(placed, upright(rows, normal));
+    seen.clip = view.clip_from_world * vec4f(seen.world, 1.0);
+    let matrix = material.texture_matrix;
+    seen.texture = mat2x2f(matrix.xy, matrix.zw) * vertex.texture + material.texture_offset;
+    if material.dyed == 1u {
+        let shares = vertex.colour;
+        let rest = max(1.0 - dot(shares, vec4f(1.0)), 0.0);
+        let mixed = shares.x * dye(index, 0u) + shares.y * dye(index, 1u) + shares.z * dye(index, 2u);
+        seen.colour = vec4f((mixed + shares.w * dye(index, 3u) + rest * dye(index, 4u)).rgb, 1.0);
+    } else {
+        seen.colour = vertex.colour * vec4f(dye(index, 0u).rgb, 1.0);
+    }
+    return seen;
+}
+
+@vertex
+fn figure_vertex(vertex: Vertex, @builtin(vertex_index) vertex_index: u32, @builtin(instance_index) index: u32) -> Seen {
+    return posed(vertex, vertex_index, index);
+}
+
+/// The base colour of what is seen, with its alpha.
+fn base_colour(in: Seen) -> vec4f {
+    return material.base_colour * in.colour * textureSample(base_texture, base_sampler, in.texture);
+}
+
+@fragment
+fn figure_fragment(in: Seen, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+    let base = base_colour(in);
+    // Derivatives want all of a quad to come here.
+    let flat_normal = normalize(cross(dpdx(in.world), dpdy(in.world)));
+    if base.a < material.cutoff {
+        discard;
+    }
+    if material.unlit == 1u {
+        return vec4f(hazy(base.rgb + material.emissive, in.world), base.a);
+    }
+    let eye = normalize(view.eye - in.world);
+    // Where a vertex has no normal, the triangle has one.
+    var normal = select(-flat_normal, flat_normal, dot(flat_normal, eye) > 0.0);
+    if dot(in.normal, in.normal) > 0.0 {
+        normal = normalize(in.normal);
+        normal = select(-normal, normal, front);
+    }
+    let shade = sunlight(in.world, normal);
+    let rim = pow(1.0 - max(dot(normal, eye), 0.0), 4.0) * 0.12;
+    let gloss = pow(max(dot(normal, normalize(eye + view.sun)), 0.0), 40.0) * 0.06 * shade;
+    let matt = base.rgb * (light(in.world, normal, shade) + rim * view.sky_light);
+    return vec4f(hazy(matt + gloss * view.sun_colour + material.emissive, in.world), base.a);
+}
+
+/// The shadow of what has holes.
+@fragment
+fn shadow_fragment(in: Seen) {
+    if base_colour(in).a < max(material.cutoff, 0.5) {
+        discard;
+    }
+}

@@ -1,0 +1,57 @@
+// The ground and the sky. It follows view.wgsl.
+
+struct Seen {
+    @builtin(position) clip: vec4f,
+    @location(0) world: vec3f,
+}
+
+/// Four corners of the ground.
+@vertex
+fn ground_vertex(@builtin(vertex_index) index: u32) -> Seen {
+    let corner = vec2f(f32(index & 1u), f32(index >> 1u)) * 2.0 - 1.0;
+    let reach = 6.0 * view.haze;
+    let world = vec3f(view.middle.x + reach * corner.x, view.ground, view.middle.z + reach * corner.y);
+    return Seen(view.clip_from_world * vec4f(world, 1.0), world);
+}
+
+/// How much of a pixel is a line of a grid, 0 to 1; a line that is thinner than a pixel fades, so that it does not flicker.
+fn grid(place: vec2f, spacing: f32, width: f32) -> f32 {
+    let at = place / spacing;
+    let pixel = max(fwidth(at), vec2f(1e-6));
+    let half = 0.5 * width / spacing;
+    let away = abs(fract(at - 0.5) - 0.5);
+    let line = (1.0 - smoothstep(vec2f(half), half + pixel, away)) * min(vec2f(1.0), 2.0 * half / pixel);
+    // Where there are several lines a pixel, they are all one.
+    let fine = line * (1.0 - smoothstep(vec2f(0.2), vec2f(0.6), pixel));
+    return max(fine.x, fine.y);
+}
+
+@fragment
+fn ground_fragment(in: Seen) -> @location(0) vec4f {
+    let up = vec3f(0.0, 1.0, 0.0);
+    let shade = sunlight(in.world, up);
+    let away = length(in.world.xz - view.middle.xz) / view.radius;
+    let lines = grid(in.world.xz, view.grid, 0.02 * view.grid) * (1.0 - smoothstep(1.0, 3.5, away));
+    let lit = view.sky_light + max(view.sun.y, 0.0) * view.sun_colour * shade;
+    let bright = view.sky_light + max(view.sun.y, 0.0) * view.sun_colour;
+    // Its colour is what it has in the sun.
+    let colour = view.ground_colour * (1.0 - view.grid_contrast * lines) * lit / bright;
+    if view.transparent > 0.0 {
+        return vec4f(0.0, 0.0, 0.0, 0.6 * (1.0 - shade));
+    }
+    return vec4f(hazy(colour, in.world), 1.0);
+}
+
+/// A triangle over the whole picture, infinitely far.
+@vertex
+fn sky_vertex(@builtin(vertex_index) index: u32) -> Seen {
+    let corner = vec2f(f32(index & 1u), f32(index >> 1u)) * 4.0 - 1.0;
+    return Seen(vec4f(corner, 0.0, 1.0), view.forward + corner.x * view.right + corner.y * view.up);
+}
+
+@fragment
+fn sky_fragment(in: Seen) -> @location(0) vec4f {
+    let height = normalize(in.world).y;
+    let colour = mix(view.horizon, view.zenith, smoothstep(0.0, 0.7, max(height, 0.0)));
+    return vec4f(colour, 1.0) * (1.0 - view.transparent);
+}

@@ -1,0 +1,246 @@
+//! Who is drawn, where, and doing what.
+
+use std::path::PathBuf;
+
+use glam::{Affine3A, Vec3};
+use posse::demo;
+use posse::error::Error;
+use posse::import::crowd::CrowdFile;
+use posse::model::crowd::Crowd;
+use posse::model::id::{ClipId, SkeletonId};
+use posse::model::layer::{Layer, LayerTime};
+use posse::model::library::Library;
+use posse::model::playback::Playback;
+use posse::model::ticks::Ticks;
+use posse::render::bounds::{self, Bounds};
+use posse::render::figure::Figure;
+use posse::render::place::{Place, sunflower, tint};
+use posse::render::view::Stage;
+use posse::render::{gltf, human};
+
+use crate::cli::crowd;
+use crate::cli::output::note;
+use crate::cli::source::Source;
+
+/// What stands for the built-in rig in place of a file.
+const DEMO: &str = "demo";
+/// The loop that all clips of the built-in rig are brought to, in seconds.
+const DEMO_SECONDS: f64 = 4.0;
+/// The longest loop where nobody says otherwise, in seconds.
+const LONGEST: f64 = 12.0;
+/// Instances that bounds are measured by, and poses of them all.
+const MEASURED: usize = 20;
+const MEASURED_POSES: usize = 80;
+/// The largest crowd to each of whose members the camera is fitted; of a larger one, to the box around all.
+const MOST_CORNERED: usize = 20_000;
+
+/// Names who is drawn.
+#[derive(Debug, clap::Args)]
+pub struct SubjectArgs {
+    /// A .glb or .gltf file, a Cocos clip (with --rig), or `demo` for the built-in rig.
+    #[arg(required_unless_present = "crowd")]
+    file: Option<PathBuf>,
+    /// A crowd file in place of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances"])]
+    crowd: Option<PathBuf>,
+    /// A .glb or .gltf file whose nodes the clip is to move, found by their names; those of its own by default.
+    #[arg(long, value_name = "FILE")]
+    rig: Option<PathBuf>,
+    /// The clip, by name or by index; the first by default, and of `demo` all.
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Option<String>,
+    /// How many instances, each ahead of the others by a part of the clip.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    instances: u32,
+}
+
+/// Who is drawn, where, and doing what.
+pub struct Subject {
+    pub library: Library,
+    /// What they look like.
+    pub figures: Vec<Figure>,
+    pub crowd: Crowd,
+    /// Where each stands.
+    pub places: Vec<Place>,
+    /// How far each reaches, whenever: corners of boxes in the world; none of a very large crowd.
+    pub corners: Vec<Vec3>,
+    /// The ground they stand on.
+    pub stage: Stage,
+    /// Seconds after which all is as before, or nearly so.
+    pub seconds: f64,
+}
+
+impl Subject {
+    /// Reads the files, warnings going to stderr.
+    pub fn load(args: &SubjectArgs) -> Result<Self, Error> {
+        match (&args.crowd, &args.file) {
+            (Some(path), _) => Self::of_crowd_file(path),
+            (None, Some(file)) if file.as_os_str() == DEMO => Self::of_demo(args),
+            (None, Some(_)) => Self::of_file(args),
+            (None, None) => Err(Error::Usage("which file? Give one, or `demo`".into())),
+        }
+    }
+
+    fn of_file(args: &SubjectArgs) -> Result<Self, Error> {
+        let file = args.file.as_deref().unwrap_or("".as_ref());
+        let source = Source::load(file, args.rig.as_deref())?;
+        let Some(asset) = &source.asset else {
+            let file = file.display();
+            return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; give a glTF file as --rig")));
+        };
+        let (figure, warnings) = gltf::load(asset)?;
+        for warning in warnings {
+            note(&format!("warning: {}: {warning}", asset.file.display()));
+        }
+        let clip = choose(&source.library, &source.clips, args.clip.as_deref())?;
+        if let (Some(clip), None, 2..) = (clip, &args.clip, source.clips.len()) {
+            let names: Vec<_> = source.clips.iter().map(|&clip| clip_name(&source.library, clip)).collect();
+            let chosen = clip_name(&source.library, clip);
+            note(&format!("clip: {chosen}, of {}; --clip chooses another", names.join(", ")));
+        }
+        let duration = clip.map_or(0.0, |clip| source.library.clip(clip).duration());
+        let mut crowd = Crowd::new();
+        for instance in 0..args.instances as usize {
+            let layer = clip.map(|clip| playing(clip, duration, instance, 1.0));
+            crowd.push(source.skeleton, layer.as_slice())?;
+        }
+        Self::new(source.library, vec![figure], crowd, duration, tints)
+    }
+
+    fn of_demo(args: &SubjectArgs) -> Result<Self, Error> {
+        let library = demo::library()?;
+        let clips: Vec<ClipId> = library.clip_ids().collect();
+        let only = match &args.clip {
+            Some(_) => choose(&library, &clips, args.clip.as_deref())?,
+            None => None,
+        };
+        let skeleton = library.clip(clips[0]).skeleton;
+        let mut crowd = Crowd::new();
+        for instance in 0..args.instances as usize {
+            // The first walks.
+            let clip = only.unwrap_or(clips[(instance + 1) % clips.len()]);
+            let duration = library.clip(clip).duration();
+            // At the nearest rate at which it fits the loop.
+            let passes = (DEMO_SECONDS / duration).round().max(1.0);
+            crowd.push(skeleton, &[playing(clip, duration, instance, duration * passes / DEMO_SECONDS)])?;
+        }
+        let figure = human::figure(&library, skeleton, side(args.instances))?;
+        Self::new(library, vec![figure], crowd, DEMO_SECONDS, human::dyes)
+    }
+
+    fn of_crowd_file(path: &std::path::Path) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let file = crowd::load(&mut library, path)?;
+        let mut figures: Vec<Figure> = Vec::new();
+        for posed in &file.files {
+            if figures.iter().all(|figure| figure.skeleton != posed.asset.skeleton) {
+                let (figure, warnings) = gltf::load(&posed.asset)?;
+                for warning in warnings {
+                    note(&format!("warning: {}: {warning}", posed.asset.file.display()));
+                }
+                figures.push(figure);
+            }
+        }
+        let crowd = file.crowd(0..file.len())?;
+        let durations = (0..crowd.len()).flat_map(|instance| crowd.layers(instance));
+        let seconds = durations.map(|layer| library.clip(layer.clip).duration()).fold(0.0, f64::max);
+        Self::new(library, figures, crowd, seconds, tints)
+    }
+
+    fn new(
+        library: Library,
+        figures: Vec<Figure>,
+        crowd: Crowd,
+        seconds: f64,
+        dyes: impl Fn(usize) -> [[f32; 3]; 5],
+    ) -> Result<Self, Error> {
+        let reach = reach(&library, &figures, &crowd, seconds)?;
+        let bounds_of = |skeleton: SkeletonId| {
+            let found = figures.iter().position(|figure| figure.skeleton == skeleton);
+            found.map_or(Bounds::EMPTY, |figure| reach[figure]).or(1.0)
+        };
+        let across = |bounds: &Bounds| {
+            let [x, z] = [bounds.size().x, bounds.size().z];
+            (0.5 * (x + z)).max(0.75 * x.max(z))
+        };
+        let room = reach.iter().map(across).fold(0.0, f32::max);
+        let figure_size = reach.iter().map(|bounds| bounds.size().max_element()).fold(0.0, f32::max);
+        let alone = crowd.len() == 1;
+        let (mut places, mut corners, mut all) = (Vec::with_capacity(crowd.len()), Vec::new(), Bounds::EMPTY);
+        for (instance, place) in sunflower(crowd.len(), room).enumerate() {
+            let bounds = bounds_of(crowd.skeleton(instance));
+            let middle = bounds.middle();
+            let foot = Affine3A::from_translation(-Vec3::new(middle.x, bounds.low.y, middle.z));
+            let world = if alone { place } else { place * foot };
+            for corner in bounds.corners() {
+                let corner = world.transform_point3(corner);
+                all.add(corner);
+                corners.extend((crowd.len() <= MOST_CORNERED).then_some(corner));
+            }
+            places.push(Place { world, dyes: dyes(instance) });
+        }
+        let stage = Stage::new(all, figure_size);
+        let seconds = if seconds > 0.0 { seconds.min(LONGEST) } else { 1.0 };
+        Ok(Self { library, figures, crowd, places, corners, stage, seconds })
+    }
+
+    /// A time on the crowd's clock.
+    pub fn ticks(seconds: f64) -> Result<Ticks, Error> {
+        CrowdFile::ticks(seconds)
+            .ok_or_else(|| Error::Usage(format!("{seconds:e} s is beyond the crowd's clock; give a time nearer to 0")))
+    }
+}
+
+fn tints(instance: usize) -> [[f32; 3]; 5] {
+    [tint(instance); 5]
+}
+
+/// Metres of a triangle's side of the built-in rig's body: a software adapter's time goes with their number, and the more there
+/// are to be seen, the smaller is each.
+fn side(instances: u32) -> f64 {
+    match instances {
+        0..=16 => 0.013,
+        17..=64 => 0.025,
+        _ => 0.036,
+    }
+}
+
+/// A clip that loops; each instance is ahead by another part of it.
+fn playing(clip: ClipId, duration: f64, instance: usize, rate: f64) -> Layer {
+    let ahead = (instance as f64 * 0.618_033_988_749_895).fract() * duration / rate.max(f64::MIN_POSITIVE);
+    Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks::from_seconds(-ahead), rate)))
+}
+
+/// How far each figure reaches: some of the instances, at times all over the loop.
+fn reach(library: &Library, figures: &[Figure], crowd: &Crowd, seconds: f64) -> Result<Vec<Bounds>, Error> {
+    let mut some = Crowd::new();
+    let mut counts = vec![0; library.skeletons().len()];
+    for instance in 0..crowd.len() {
+        let skeleton = crowd.skeleton(instance);
+        let count = &mut counts[skeleton.index()];
+        if *count < MEASURED {
+            *count += 1;
+            some.push(skeleton, crowd.layers(instance))?;
+        }
+    }
+    let moments = (MEASURED_POSES / some.len().max(1)).clamp(4, 40);
+    let moments = (0..moments).map(|moment| Ticks::from_seconds(seconds * moment as f64 / moments as f64));
+    bounds::of_crowd(library, figures, &some, &moments.collect::<Vec<_>>())
+}
+
+/// A clip by its name, else by its index; the first where nobody says which.
+fn choose(library: &Library, clips: &[ClipId], wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
+    let Some(wanted) = wanted else { return Ok(clips.first().copied()) };
+    let by_name = clips.iter().find(|&&clip| library.clip(clip).name.as_deref() == Some(wanted));
+    let found = by_name.or_else(|| clips.get(wanted.parse::<usize>().ok()?));
+    found.copied().map(Some).ok_or_else(|| {
+        let list = clips.iter().enumerate().map(|(index, &clip)| format!("{index} {}", clip_name(library, clip)));
+        let list: Vec<_> = list.collect();
+        let list = if list.is_empty() { "none".into() } else { list.join(", ") };
+        Error::Usage(format!("there is no clip {wanted:?}, but: {list}"))
+    })
+}
+
+fn clip_name(library: &Library, clip: ClipId) -> &str {
+    library.clip(clip).name.as_deref().unwrap_or("unnamed")
+}

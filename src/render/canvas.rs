@@ -1,0 +1,91 @@
+//! What is drawn on: pictures of a size, with depth and samples.
+
+use crate::error::Error;
+use crate::gpu::scopes::Scopes;
+
+/// What pictures are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// Of colours; one in sRGB, since colours are linear where they are mixed.
+    pub format: wgpu::TextureFormat,
+    /// Samples of a pixel: 1 or 4.
+    pub samples: u32,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self { format: wgpu::TextureFormat::Rgba8UnormSrgb, samples: 4 }
+    }
+}
+
+/// Textures for pictures of one size: samples, where there are several, and depth.
+#[derive(Debug)]
+pub struct Canvas {
+    /// Pixels to the right and down.
+    pub size: [u32; 2],
+    pub(super) samples: Option<wgpu::TextureView>,
+    pub(super) depth: wgpu::TextureView,
+}
+
+impl Canvas {
+    /// The format of the depth.
+    pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+    /// The most pixels: those of a picture of 7680 x 4320, and a few more.
+    pub const MOST_PIXELS: u64 = 1 << 25;
+
+    /// A canvas of so many pixels.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where a side is longer than the device allows, or there are more than
+    /// [`MOST_PIXELS`](Self::MOST_PIXELS); [`Error::Usage`] where a side is 0; [`Error::Device`] where memory does not suffice.
+    pub fn new(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
+        check_size(device, size)?;
+        let scopes = Scopes::push(device);
+        let texture = |format| {
+            let descriptor = wgpu::TextureDescriptor {
+                label: Some("canvas"),
+                size: wgpu::Extent3d { width: size[0], height: size[1], depth_or_array_layers: 1 },
+                mip_level_count: 1,
+                sample_count: target.samples,
+                dimension: wgpu::TextureDimension::D2,
+                format,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+                view_formats: &[],
+            };
+            device.create_texture(&descriptor).create_view(&Default::default())
+        };
+        let samples = (target.samples > 1).then(|| texture(target.format));
+        let depth = texture(Self::DEPTH);
+        scopes.pop()?;
+        Ok(Self { size, samples, depth })
+    }
+
+    /// How many times as wide as high it is.
+    pub fn aspect(&self) -> f32 {
+        self.size[0] as f32 / self.size[1] as f32
+    }
+}
+
+/// Refuses sizes of pictures that a device cannot make.
+///
+/// # Errors
+/// As those of [`Canvas::new`].
+pub fn check_size(device: &wgpu::Device, size: [u32; 2]) -> Result<(), Error> {
+    if size.contains(&0) {
+        return Err(Error::Usage("a picture has at least one pixel in each direction".into()));
+    }
+    let longest = device.limits().max_texture_dimension_2d;
+    let side = size[0].max(size[1]);
+    if side > longest {
+        return Err(Error::Limit {
+            what: "pixels of a picture's side".into(),
+            needed: side.into(),
+            allowed: longest.into(),
+        });
+    }
+    let pixels = u64::from(size[0]) * u64::from(size[1]);
+    if pixels > Canvas::MOST_PIXELS {
+        return Err(Error::Limit { what: "pixels of a picture".into(), needed: pixels, allowed: Canvas::MOST_PIXELS });
+    }
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! Draws scenes: a shadow map first, then the picture.
+
+use wgpu::BufferUsages as Usages;
+
+use crate::error::Error;
+use crate::gpu::buffers::filled_buffer;
+use crate::gpu::scopes::Scopes;
+use crate::render::canvas::{Canvas, Target};
+use crate::render::material::Alpha;
+use crate::render::pipelines::{Layouts, Pipelines};
+use crate::render::scene::Scene;
+use crate::render::textures;
+use crate::render::view::{Background, Bones, View, ViewRecord};
+
+/// What draws scenes into pictures of a [`Target`], on the caller's device.
+///
+/// It needs no feature beyond WebGPU's own, and keeps to its default limits.
+#[derive(Debug)]
+pub struct Renderer {
+    target: Target,
+    pipelines: Pipelines,
+    shadow_map: wgpu::TextureView,
+    /// What is bound as a shadow map while that is made.
+    no_shadow: wgpu::TextureView,
+    shadow_sampler: wgpu::Sampler,
+    pub(super) layouts: Layouts,
+    pub(super) white: wgpu::TextureView,
+    /// What is bound where there are no morph weights.
+    pub(super) nothing: wgpu::Buffer,
+    /// What is bound as a view where none is looked at.
+    pub(super) no_view: wgpu::BindGroup,
+}
+
+impl Renderer {
+    /// Texels of the shadow map in each direction.
+    const SHADOW_TEXELS: u32 = 4096;
+
+    /// A renderer for pictures of a kind. Its pipelines are compiled here, once.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device refuses, or its memory does not suffice.
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, target: Target) -> Result<Self, Error> {
+        let scopes = Scopes::push(device);
+        let layouts = Layouts::new(device);
+        let depth = |size: u32| {
+            let texture = device.create_texture(&wgpu::TextureDescriptor {
+                label: Some("shadow map"),
+                size: wgpu::Extent3d { width: size, height: size, depth_or_array_layers: 1 },
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format: Canvas::DEPTH,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
+                view_formats: &[],
+            });
+            texture.create_view(&Default::default())
+        };
+        let shadow_sampler = device.create_sampler(&wgpu::SamplerDescriptor {
+            label: Some("shadow map"),
+            mag_filter: wgpu::FilterMode::Linear,
+            min_filter: wgpu::FilterMode::Linear,
+            compare: Some(wgpu::CompareFunction::LessEqual),
+            ..Default::default()
+        });
+        let (shadow_map, no_shadow) = (depth(Self::SHADOW_TEXELS), depth(1));
+        let white = textures::upload(device, queue, &textures::white());
+        let nothing = filled_buffer(device, "no morph weights", &[0; 16], Usages::STORAGE);
+        let record = filled_buffer(device, "no view", &[0; size_of::<ViewRecord>()], Usages::UNIFORM);
+        scopes.pop()?;
+        let (nothing, record) = (nothing?, record?);
+        let no_view = view_group(device, &layouts, &record, &no_shadow, &shadow_sampler);
+        let pipelines = Pipelines::new(device, &layouts, target)?;
+        Ok(Self { target, pipelines, shadow_map, no_shadow, shadow_sampler, layouts, white, nothing, no_view })
+    }
+
+    /// What it draws into.
+    pub fn target(&self) -> Target {
+        self.target
+    }
+
+    /// Records a picture of a scene into a texture of the target's format and the canvas's size.
+    ///
+    /// It only records: nothing is submitted or waited for. The poses are those that the scene's buffers hold by then.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device is lost or out of memory.
+    pub fn draw(
+        &self,
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        (canvas, into): (&Canvas, &wgpu::TextureView),
+        scene: &Scene,
+        view: &View,
+    ) -> Result<(), Error> {
+        let record = ViewRecord::new(view, canvas.aspect(), Self::SHADOW_TEXELS);
+        let shadow = self.view_group(device, &record.of_shadow(), &self.no_shadow)?;
+        self.draw_shadow(encoder, scene, &shadow, view);
+        let seen = self.view_group(device, &record, &self.shadow_map)?;
+        let attachment = canvas.samples.as_ref().unwrap_or(into);
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("picture"),
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: attachment,
+                depth_slice: None,
+                resolve_target: canvas.samples.as_ref().map(|_| into),
+                ops: wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                    store: if canvas.samples.is_some() { wgpu::StoreOp::Discard } else { wgpu::StoreOp::Store },
+                },
+            })],
+            depth_stencil_attachment: Some(depth_attachment(&canvas.depth, 0.0, wgpu::StoreOp::Discard)),
+            ..Default::default()
+        });
+        pass.set_bind_group(0, &seen, &[]);
+        let blended = |alpha: Alpha| alpha == Alpha::Blend;
+        self.draw_figures(&mut pass, scene, blended, false);
+        if view.bones != Bones::Hidden {
+            pass.set_pipeline(&self.pipelines.bones);
+            draw_bones(&mut pass, scene);
+        }
+        pass.set_pipeline(&self.pipelines.sky);
+        pass.draw(0..3, 0..1);
+        // From below, the ground would hide all.
+        if view.camera.eye().y > view.stage.bounds.low.y || view.stage.background == Background::Transparent {
+            pass.set_pipeline(&self.pipelines.ground);
+            pass.draw(0..4, 0..1);
+        }
+        self.draw_figures(&mut pass, scene, blended, true);
+        Ok(())
+    }
+
+    /// Records the figures that are blended, or those that are not.
+    fn draw_figures(&self, pass: &mut wgpu::RenderPass, scene: &Scene, blended: impl Fn(Alpha) -> bool, blend: bool) {
+        for draw in scene.draws.iter().filter(|draw| blended(draw.alpha) == blend) {
+            pass.set_pipeline(&self.pipelines.figures[usize::from(blend)][draw.sides as usize]);
+            draw.record(pass);
+        }
+    }
+
+    fn draw_shadow(&self, encoder: &mut wgpu::CommandEncoder, scene: &Scene, group: &wgpu::BindGroup, view: &View) {
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("shadow map"),
+            depth_stencil_attachment: Some(depth_attachment(&self.shadow_map, 1.0, wgpu::StoreOp::Store)),
+            ..Default::default()
+        });
+        let side = ViewRecord::shadow_texels(view, Self::SHADOW_TEXELS) as f32;
+        pass.set_viewport(0.0, 0.0, side, side, 0.0, 1.0);
+        pass.set_bind_group(0, group, &[]);
+        for draw in &scene.draws {
+            pass.set_pipeline(&self.pipelines.shadows[usize::from(draw.alpha != Alpha::Opaque)]);
+            draw.record(&mut pass);
+        }
+        if view.bones == Bones::Solid {
+            pass.set_pipeline(&self.pipelines.bone_shadows);
+            draw_bones(&mut pass, scene);
+        }
+    }
+
+    fn view_group(
+        &self,
+        device: &wgpu::Device,
+        record: &ViewRecord,
+        shadow_map: &wgpu::TextureView,
+    ) -> Result<wgpu::BindGroup, Error> {
+        // A buffer of its own for each picture, so that several in one submission do not disturb each other.
+        let buffer = filled_buffer(device, "view", bytemuck::bytes_of(record), Usages::UNIFORM)?;
+        Ok(view_group(device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler))
+    }
+
+    /// Matrices, values and instances.
+    pub(super) fn poses_group(&self, device: &wgpu::Device, buffers: [&wgpu::Buffer; 3]) -> wgpu::BindGroup {
+        group(device, &self.layouts.poses, &buffers.map(wgpu::Buffer::as_entire_binding))
+    }
+}
+
+fn view_group(
+    device: &wgpu::Device,
+    layouts: &Layouts,
+    record: &wgpu::Buffer,
+    shadow_map: &wgpu::TextureView,
+    shadow_sampler: &wgpu::Sampler,
+) -> wgpu::BindGroup {
+    let resources = [
+        record.as_entire_binding(),
+        wgpu::BindingResource::TextureView(shadow_map),
+        wgpu::BindingResource::Sampler(shadow_sampler),
+    ];
+    group(device, &layouts.view, &resources)
+}
+
+/// A bind group of resources in the order of their bindings.
+pub(super) fn group(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    resources: &[wgpu::BindingResource],
+) -> wgpu::BindGroup {
+    let entries =
+        (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() });
+    let entries: Vec<_> = entries.collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("render"), layout, entries: &entries })
+}
+
+impl super::scene::Draw {
+    fn record(&self, pass: &mut wgpu::RenderPass) {
+        pass.set_bind_group(1, &self.poses, &[]);
+        pass.set_bind_group(2, &self.part, &[]);
+        pass.set_vertex_buffer(0, self.vertices.slice(..));
+        pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
+        pass.draw_indexed(0..self.index_count, 0, 0..self.instance_count);
+    }
+}
+
+fn draw_bones(pass: &mut wgpu::RenderPass, scene: &Scene) {
+    for bones in &scene.bones {
+        pass.set_bind_group(1, &bones.poses, &[]);
+        pass.set_bind_group(2, &bones.part, &[]);
+        // Eight triangles each.
+        pass.draw(0..24, 0..bones.count);
+    }
+}
+
+fn depth_attachment(
+    view: &wgpu::TextureView,
+    clear: f32,
+    store: wgpu::StoreOp,
+) -> wgpu::RenderPassDepthStencilAttachment<'_> {
+    wgpu::RenderPassDepthStencilAttachment {
+        view,
+        depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(clear), store }),
+        stencil_ops: None,
+    }
+}

@@ -1,0 +1,133 @@
+//! Images of textures: PNG and JPEG into pixels.
+
+use std::io::Cursor;
+
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+/// The most pixels to the right and down, and in all; larger images are refused, since a few bytes can claim any size.
+const MOST_PIXELS: usize = 1 << 14;
+const MOST_IN_ALL: usize = 1 << 26;
+
+/// Pixels of red, green, blue and alpha in sRGB, alpha linear, row after row from the top.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Pixels to the right and down, 1 or more.
+    pub size: [u32; 2],
+    /// Four bytes a pixel.
+    pub pixels: Vec<u8>,
+}
+
+impl Image {
+    /// A PNG or JPEG file.
+    ///
+    /// # Errors
+    /// In words, where it is neither, or broken, or larger than 16384 pixels a side or 2^26 in all.
+    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
+            [0xFF, 0xD8, ..] => decode_jpeg(bytes),
+            [b'R', b'I', b'F', b'F', ..] => Err("it is a WebP image; PNG and JPEG are known".into()),
+            [0xAB, b'K', b'T', b'X', ..] => Err("it is a KTX image; PNG and JPEG are known".into()),
+            _ => Err("it is neither a PNG nor a JPEG image".into()),
+        }
+    }
+
+    /// The image and smaller ones of it, each half as large, down to a single pixel; of those that are at most so large.
+    ///
+    /// Four pixels become one in linear light, each with the weight of its alpha.
+    pub fn levels(&self, largest: u32) -> Vec<Self> {
+        let mut levels = vec![self.clone()];
+        while let Some(last) = levels.last().filter(|last| last.size != [1, 1]) {
+            let half = last.half();
+            levels.push(half);
+        }
+        let fits = |level: &Self| level.size.iter().all(|&size| size <= largest);
+        let first = levels.iter().position(fits).unwrap_or(levels.len() - 1);
+        levels.split_off(first)
+    }
+
+    fn half(&self) -> Self {
+        let size = self.size.map(|size| (size / 2).max(1));
+        let [width, height] = self.size.map(|size| size as usize);
+        let mut pixels = Vec::with_capacity(4 * (size[0] * size[1]) as usize);
+        for y in 0..size[1] as usize {
+            for x in 0..size[0] as usize {
+                let mut sum = [0.0_f32; 4];
+                for (right, down) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                    let (x, y) = ((2 * x + right).min(width - 1), (2 * y + down).min(height - 1));
+                    let pixel = &self.pixels[4 * (y * width + x)..][..4];
+                    // A trace of what cannot be seen, so that there is a colour where nothing can be.
+                    let alpha = f32::from(pixel[3]) + 1e-3;
+                    (0..3).for_each(|channel| sum[channel] += alpha * linear(pixel[channel]));
+                    sum[3] += alpha;
+                }
+                pixels.extend([0, 1, 2].map(|channel| srgb(sum[channel] / sum[3])));
+                pixels.push((sum[3] / 4.0).round() as u8);
+            }
+        }
+        Self { size, pixels }
+    }
+}
+
+/// What a byte in sRGB stands for, from 0 to 1. (IEC 61966-2-1.)
+pub fn linear(byte: u8) -> f32 {
+    let value = f32::from(byte) / 255.0;
+    if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+}
+
+/// The byte in sRGB that stands for a number from 0 to 1; the nearest end for others. (IEC 61966-2-1.)
+pub fn srgb(linear: f32) -> u8 {
+    let value = if linear <= 0.003_130_8 { 12.92 * linear } else { 1.055 * linear.powf(2.4_f32.recip()) - 0.055 };
+    (255.0 * value).round().clamp(0.0, 255.0) as u8
+}
+
+fn check(width: usize, height: usize) -> Result<[u32; 2], String> {
+    if !(1..=MOST_PIXELS).contains(&width) || !(1..=MOST_PIXELS).contains(&height) {
+        return Err(format!("{width} x {height} pixels are not from 1 to {MOST_PIXELS} a side"));
+    }
+    if width * height > MOST_IN_ALL {
+        return Err(format!("{width} x {height} pixels are more than {MOST_IN_ALL}"));
+    }
+    Ok([width as u32, height as u32])
+}
+
+fn decode_png(bytes: &[u8]) -> Result<Image, String> {
+    let fault = |error: png::DecodingError| format!("it is not a PNG image that can be read: {error}");
+    let mut decoder = png::Decoder::new(Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().map_err(fault)?;
+    let size = check(reader.info().width as usize, reader.info().height as usize)?;
+    let room = reader.output_buffer_size().ok_or("it is too large for this machine")?;
+    let mut pixels = vec![0; room];
+    let frame = reader.next_frame(&mut pixels).map_err(fault)?;
+    pixels.truncate(frame.buffer_size());
+    let pixels = match frame.color_type {
+        png::ColorType::Grayscale => pixels.iter().flat_map(|&grey| [grey, grey, grey, 255]).collect(),
+        png::ColorType::GrayscaleAlpha => {
+            pixels.as_chunks().0.iter().flat_map(|&[grey, alpha]| [grey, grey, grey, alpha]).collect()
+        }
+        png::ColorType::Rgb => pixels.as_chunks().0.iter().flat_map(|&[r, g, b]| [r, g, b, 255]).collect(),
+        png::ColorType::Rgba => pixels,
+        png::ColorType::Indexed => return Err("its palette was not resolved".into()),
+    };
+    Ok(Image { size, pixels })
+}
+
+fn decode_jpeg(bytes: &[u8]) -> Result<Image, String> {
+    let fault = |error: &dyn std::fmt::Display| format!("it is not a JPEG image that can be read: {error}");
+    let options = DecoderOptions::default()
+        .jpeg_set_out_colorspace(ColorSpace::RGBA)
+        .set_max_width(MOST_PIXELS)
+        .set_max_height(MOST_PIXELS);
+    let mut decoder = JpegDecoder::new_with_options(Cursor::new(bytes), options);
+    decoder.decode_headers().map_err(|error| fault(&error))?;
+    let (width, height) = decoder.dimensions().ok_or("it has no size")?;
+    let size = check(width, height)?;
+    let pixels = decoder.decode().map_err(|error| fault(&error))?;
+    if pixels.len() != 4 * width * height {
+        return Err(fault(&"its pixels are incomplete"));
+    }
+    Ok(Image { size, pixels })
+}

@@ -1,0 +1,127 @@
+//! Pictures in memory, read back from a device.
+
+use crate::error::Error;
+use crate::gpu::readback;
+use crate::gpu::scopes::Scopes;
+use crate::render::canvas::Canvas;
+use crate::render::draw::Renderer;
+use crate::render::image::{linear, srgb};
+use crate::render::scene::Scene;
+use crate::render::view::{Background, View};
+
+/// Pixels of red, green, blue and alpha in sRGB, row after row from the top.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Pixels to the right and down.
+    pub size: [u32; 2],
+    /// Four bytes a pixel.
+    pub pixels: Vec<u8>,
+}
+
+impl Picture {
+    /// A picture of one colour.
+    pub fn filled(size: [u32; 2], colour: [u8; 4]) -> Self {
+        Self { size, pixels: colour.repeat(size[0] as usize * size[1] as usize) }
+    }
+
+    /// A picture of a scene, after all that the encoder holds already, which is submitted: the renderer's target has to be of
+    /// four bytes a pixel.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device is lost or out of memory.
+    pub fn draw(
+        renderer: &Renderer,
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        mut encoder: wgpu::CommandEncoder,
+        canvas: &Canvas,
+        scene: &Scene,
+        view: &View,
+    ) -> Result<Self, Error> {
+        let scopes = Scopes::push(device);
+        let [width, height] = canvas.size;
+        let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
+        let texture = device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("picture"),
+            size,
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: renderer.target().format,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        });
+        let into = texture.create_view(&Default::default());
+        let drawn = renderer.draw(device, &mut encoder, (canvas, &into), scene, view);
+        let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("picture"),
+            size: u64::from(row) * u64::from(height),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
+        encoder.copy_texture_to_buffer(
+            texture.as_image_copy(),
+            wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
+            size,
+        );
+        scopes.pop()?;
+        drawn?;
+        let rows = readback::read(device, queue, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
+        let pixels = rows.chunks(row as usize).flat_map(|row| &row[..4 * width as usize]).copied().collect();
+        let mut picture = Self { size: canvas.size, pixels };
+        if view.stage.background == Background::Transparent {
+            picture.pixels.as_chunks_mut().0.iter_mut().for_each(|pixel| *pixel = straight(*pixel));
+        }
+        Ok(picture)
+    }
+
+    /// The red, green, blue and alpha of a pixel.
+    ///
+    /// # Panics
+    /// Where it is outside.
+    pub fn pixel(&self, x: u32, y: u32) -> [u8; 4] {
+        let first = 4 * (y as usize * self.size[0] as usize + x as usize);
+        [0, 1, 2, 3].map(|channel| self.pixels[first + channel])
+    }
+
+    /// Puts another picture over this one, from a pixel on; what reaches beyond the edges is left out.
+    pub fn paste(&mut self, other: &Self, [left, top]: [u32; 2]) {
+        let width = other.size[0].min(self.size[0].saturating_sub(left)) as usize;
+        for y in 0..other.size[1].min(self.size[1].saturating_sub(top)) {
+            let from = 4 * y as usize * other.size[0] as usize;
+            let to = 4 * ((top + y) as usize * self.size[0] as usize + left as usize);
+            self.pixels[to..][..4 * width].copy_from_slice(&other.pixels[from..][..4 * width]);
+        }
+    }
+}
+
+/// A pixel whose colour was mixed with black where its alpha is small, with the colour itself, as files have it.
+fn straight([red, green, blue, alpha]: [u8; 4]) -> [u8; 4] {
+    if alpha == 0 || alpha == 255 {
+        return [red, green, blue, alpha];
+    }
+    let [red, green, blue] = [red, green, blue].map(|channel| srgb(linear(channel) * 255.0 / f32::from(alpha)));
+    [red, green, blue, alpha]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_a_colour_is_the_colour_at_half() {
+        // Half of the light of 200 is 146 in sRGB.
+        let half = srgb(0.5 * linear(200));
+        let [red, green, blue, alpha] = straight([half, 0, half, 128]);
+        assert!(red.abs_diff(200) <= 1 && green == 0 && blue == red && alpha == 128, "{red}");
+        assert_eq!(straight([9, 8, 7, 0]), [9, 8, 7, 0]);
+    }
+
+    #[test]
+    fn what_is_pasted_beyond_the_edge_is_left_out() {
+        let mut picture = Picture::filled([3, 2], [0; 4]);
+        picture.paste(&Picture::filled([2, 2], [1; 4]), [2, 1]);
+        assert_eq!([picture.pixel(1, 1), picture.pixel(2, 1), picture.pixel(2, 0)], [[0; 4], [1; 4], [0; 4]]);
+    }
+}

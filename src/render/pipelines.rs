@@ -1,0 +1,262 @@
+//! The pipelines: shaders, what is bound to them, and how their pixels join the picture.
+
+use crate::error::Error;
+use crate::gpu::scopes::Scopes;
+use crate::render::canvas::{Canvas, Target};
+use crate::render::mesh::Vertex;
+
+pub(super) const VIEW: &str = include_str!("../../shaders/render/view.wgsl");
+pub(super) const FIGURE: &str = include_str!("../../shaders/render/figure.wgsl");
+const STAGE: &str = include_str!("../../shaders/render/stage.wgsl");
+const BONES: &str = include_str!("../../shaders/render/bones.wgsl");
+
+/// Which sides of triangles are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sides {
+    /// Those that are anticlockwise.
+    Front,
+    /// Those that are clockwise: of a mesh that its joint mirrors.
+    Mirrored,
+    /// All.
+    Both,
+}
+
+/// What is bound, group by group.
+#[derive(Debug)]
+pub(super) struct Layouts {
+    /// A [`ViewRecord`](crate::render::view::ViewRecord), the shadow map and its sampler.
+    pub view: wgpu::BindGroupLayout,
+    /// Matrices, values and instances.
+    pub poses: wgpu::BindGroupLayout,
+    /// A part, its morph targets, its material with texture and sampler.
+    pub part: wgpu::BindGroupLayout,
+}
+
+/// All pipelines for a target.
+#[derive(Debug)]
+pub(super) struct Pipelines {
+    /// By [`Sides`]; without blending, then with it.
+    pub figures: [[wgpu::RenderPipeline; 3]; 2],
+    /// Into the shadow map: of what is opaque, then of what has holes.
+    pub shadows: [wgpu::RenderPipeline; 2],
+    pub bones: wgpu::RenderPipeline,
+    pub bone_shadows: wgpu::RenderPipeline,
+    pub ground: wgpu::RenderPipeline,
+    pub sky: wgpu::RenderPipeline,
+}
+
+impl Layouts {
+    pub fn new(device: &wgpu::Device) -> Self {
+        use wgpu::ShaderStages as Stages;
+        let uniform = |min: u64| wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Uniform,
+            has_dynamic_offset: false,
+            min_binding_size: wgpu::BufferSize::new(min),
+        };
+        let storage = wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only: true },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        };
+        let texture = |sample_type| wgpu::BindingType::Texture {
+            sample_type,
+            view_dimension: wgpu::TextureViewDimension::D2,
+            multisampled: false,
+        };
+        let layout = |bindings: &[(Stages, wgpu::BindingType)]| {
+            let entry =
+                |(binding, &(visibility, ty))| wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None };
+            let entries: Vec<_> = (0..).zip(bindings).map(entry).collect();
+            device
+                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("render"), entries: &entries })
+        };
+        let (depth, colours) = (wgpu::TextureSampleType::Depth, wgpu::TextureSampleType::Float { filterable: true });
+        Self {
+            view: layout(&[
+                (Stages::VERTEX_FRAGMENT, uniform(0)),
+                (Stages::FRAGMENT, texture(depth)),
+                (Stages::FRAGMENT, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison)),
+            ]),
+            poses: layout(&[(Stages::VERTEX, storage); 3]),
+            part: layout(&[
+                (Stages::VERTEX, uniform(0)),
+                (Stages::VERTEX, storage),
+                (Stages::VERTEX_FRAGMENT, uniform(0)),
+                (Stages::FRAGMENT, texture(colours)),
+                (Stages::FRAGMENT, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
+            ]),
+        }
+    }
+}
+
+impl Pipelines {
+    /// The pipelines for a target.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device refuses a shader or a pipeline.
+    pub fn new(device: &wgpu::Device, layouts: &Layouts, target: Target) -> Result<Self, Error> {
+        let scopes = Scopes::push(device);
+        let all = [Some(&layouts.view), Some(&layouts.poses), Some(&layouts.part)];
+        let layout = |count: usize| {
+            device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("render"),
+                bind_group_layouts: &all[..count],
+                immediate_size: 0,
+            })
+        };
+        let module = |label, sources: [&str; 2]| {
+            let source = wgpu::ShaderSource::Wgsl(sources.concat().into());
+            device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source })
+        };
+        let (figure, bones, stage) =
+            (module("figure", [VIEW, FIGURE]), module("bones", [VIEW, BONES]), module("stage", [VIEW, STAGE]));
+        let (whole, view_only) = (layout(3), layout(1));
+        let colour = Pass { target: Some(target), blend: false };
+        let shadow = Pass { target: None, blend: false };
+        let figures = Stages { device, layout: &whole, module: &figure, vertex: "figure_vertex", meshes: true };
+        let bones = Stages { device, layout: &whole, module: &bones, vertex: "bone_vertex", meshes: false };
+        let ground = Stages { device, layout: &view_only, module: &stage, vertex: "ground_vertex", meshes: false };
+        let sky = Stages { vertex: "sky_vertex", ..ground };
+        let sides = [Sides::Front, Sides::Mirrored, Sides::Both];
+        let pipelines = Self {
+            figures: [false, true].map(|blend| {
+                sides.map(|sides| figures.pipeline(Some("figure_fragment"), Pass { blend, ..colour }, sides))
+            }),
+            shadows: [None, Some("shadow_fragment")].map(|holes| figures.pipeline(holes, shadow, Sides::Both)),
+            bones: bones.pipeline(Some("bone_fragment"), colour, Sides::Both),
+            bone_shadows: bones.pipeline(None, shadow, Sides::Both),
+            ground: ground.pipeline(Some("ground_fragment"), Pass { blend: true, ..colour }, Sides::Both),
+            sky: sky.pipeline(Some("sky_fragment"), colour, Sides::Both),
+        };
+        scopes.pop()?;
+        Ok(pipelines)
+    }
+}
+
+/// What pixels go into: a picture, or the shadow map where there is none.
+#[derive(Clone, Copy)]
+struct Pass {
+    target: Option<Target>,
+    blend: bool,
+}
+
+/// What makes pixels.
+#[derive(Clone, Copy)]
+struct Stages<'a> {
+    device: &'a wgpu::Device,
+    layout: &'a wgpu::PipelineLayout,
+    module: &'a wgpu::ShaderModule,
+    vertex: &'a str,
+    /// Whether vertices come from buffers.
+    meshes: bool,
+}
+
+impl Stages<'_> {
+    fn pipeline(&self, fragment: Option<&str>, pass: Pass, sides: Sides) -> wgpu::RenderPipeline {
+        let blend = pass.blend.then_some(wgpu::BlendState::ALPHA_BLENDING);
+        let write_mask = wgpu::ColorWrites::ALL;
+        let colours: Vec<_> = pass
+            .target
+            .map(|target| Some(wgpu::ColorTargetState { format: target.format, blend, write_mask }))
+            .into_iter()
+            .collect();
+        // The sky is where nothing else is; of the shadow map 0 is near, of pictures 1.
+        let compare = match pass.target {
+            Some(_) => wgpu::CompareFunction::GreaterEqual,
+            None => wgpu::CompareFunction::Less,
+        };
+        let shadow = pass.target.is_none();
+        let strip = !self.meshes && self.vertex == "ground_vertex";
+        vertex_buffers(|buffers| {
+            self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(self.vertex),
+                layout: Some(self.layout),
+                vertex: wgpu::VertexState {
+                    module: self.module,
+                    entry_point: Some(self.vertex),
+                    compilation_options: Default::default(),
+                    buffers: if self.meshes { buffers } else { &[] },
+                },
+                primitive: wgpu::PrimitiveState {
+                    topology: if strip {
+                        wgpu::PrimitiveTopology::TriangleStrip
+                    } else {
+                        wgpu::PrimitiveTopology::TriangleList
+                    },
+                    front_face: if sides == Sides::Mirrored { wgpu::FrontFace::Cw } else { wgpu::FrontFace::Ccw },
+                    cull_mode: (sides != Sides::Both).then_some(wgpu::Face::Back),
+                    ..Default::default()
+                },
+                depth_stencil: Some(wgpu::DepthStencilState {
+                    format: Canvas::DEPTH,
+                    depth_write_enabled: Some(!pass.blend),
+                    depth_compare: Some(compare),
+                    stencil: Default::default(),
+                    bias: wgpu::DepthBiasState { constant: 0, slope_scale: if shadow { 1.5 } else { 0.0 }, clamp: 0.0 },
+                }),
+                multisample: wgpu::MultisampleState {
+                    count: pass.target.map_or(1, |target| target.samples),
+                    ..Default::default()
+                },
+                fragment: fragment.map(|entry| wgpu::FragmentState {
+                    module: self.module,
+                    entry_point: Some(entry),
+                    compilation_options: Default::default(),
+                    targets: &colours,
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
+        })
+    }
+}
+
+/// What a [`Vertex`] is in a buffer, shown to who makes a pipeline.
+pub(super) fn vertex_buffers<T>(with: impl FnOnce(&[Option<wgpu::VertexBufferLayout>]) -> T) -> T {
+    let attributes = wgpu::vertex_attr_array![
+        0 => Float32x3, 1 => Float32x3, 2 => Float32x2, 3 => Unorm16x4,
+        4 => Uint16x4, 5 => Uint16x4, 6 => Float32x4, 7 => Float32x4,
+    ];
+    with(&[Some(wgpu::VertexBufferLayout {
+        array_stride: size_of::<Vertex>() as u64,
+        step_mode: wgpu::VertexStepMode::Vertex,
+        attributes: &attributes,
+    })])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::record::{InstanceRecord, MaterialRecord, PartRecord};
+    use crate::render::view::ViewRecord;
+    use wgpu::naga;
+
+    fn sizes(sources: [&str; 2]) -> Vec<(String, u32)> {
+        let module = naga::front::wgsl::parse_str(&sources.concat()).unwrap();
+        let types = module.types.iter();
+        types
+            .filter_map(|(_, ty)| match (&ty.name, &ty.inner) {
+                (Some(name), naga::TypeInner::Struct { span, .. }) => Some((name.clone(), *span)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn records_have_the_sizes_that_the_shaders_have() {
+        let figure = sizes([VIEW, FIGURE]);
+        let expected = [
+            ("View", size_of::<ViewRecord>()),
+            ("Instance", size_of::<InstanceRecord>()),
+            ("Part", size_of::<PartRecord>()),
+            ("Material", size_of::<MaterialRecord>()),
+        ];
+        for (name, size) in expected {
+            assert!(figure.contains(&(name.into(), size as u32)), "{name} of {size} bytes: {figure:?}");
+        }
+        let bones = sizes([VIEW, BONES]);
+        for (name, size) in [("Bones", size_of::<PartRecord>()), ("Instance", size_of::<InstanceRecord>())] {
+            assert!(bones.contains(&(name.into(), size as u32)), "{name} of {size} bytes: {bones:?}");
+        }
+    }
+}

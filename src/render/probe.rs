@@ -1,0 +1,126 @@
+//! Where the vertex shader puts vertices: what pictures are made of, as numbers.
+
+use crate::error::Error;
+use crate::gpu::readback;
+use crate::gpu::scopes::Scopes;
+use crate::render::draw::Renderer;
+use crate::render::pipelines::{FIGURE, VIEW, vertex_buffers};
+use crate::render::scene::Scene;
+
+const PROBE: &str = include_str!("../../shaders/render/probe.wgsl");
+/// Vertices in a row of the texture that they are written to.
+const ROW: u32 = 1024;
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
+
+/// The positions in the world of all vertices of a scene, as the vertex shader computes them from the poses that the scene's
+/// buffers hold: for each chunk of the crowd and each part of its figure those of instance after instance.
+///
+/// It is read back, and so for tests and for who wants to take meshes elsewhere; pictures do without.
+///
+/// # Errors
+/// [`Error::Limit`] where instances have too many vertices for a texture of the device; [`Error::Device`] where the device is
+/// lost or out of memory.
+pub fn positions(
+    renderer: &Renderer,
+    (device, queue): (&wgpu::Device, &wgpu::Queue),
+    scene: &Scene,
+) -> Result<Vec<Vec<[f32; 3]>>, Error> {
+    scene.draws.iter().map(|draw| of_draw(renderer, (device, queue), draw)).collect()
+}
+
+fn of_draw(
+    renderer: &Renderer,
+    (device, queue): (&wgpu::Device, &wgpu::Queue),
+    draw: &super::scene::Draw,
+) -> Result<Vec<[f32; 3]>, Error> {
+    let count = u64::from(draw.vertex_count) * u64::from(draw.instance_count);
+    let allowed = u64::from(ROW) * u64::from(device.limits().max_texture_dimension_2d);
+    if count > allowed {
+        return Err(Error::Limit { what: "vertices to be read".into(), needed: count, allowed });
+    }
+    let size = wgpu::Extent3d { width: ROW, height: count.div_ceil(ROW.into()) as u32, depth_or_array_layers: 1 };
+    let scopes = Scopes::push(device);
+    let texture = device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("probe"),
+        size,
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: FORMAT,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+        view_formats: &[],
+    });
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("probe"),
+        size: u64::from(16 * size.width) * u64::from(size.height),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    });
+    let pipeline = pipeline(renderer, device, size);
+    let mut encoder = device.create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("probe"),
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view: &texture.create_view(&Default::default()),
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT), store: wgpu::StoreOp::Store },
+        })],
+        ..Default::default()
+    });
+    pass.set_pipeline(&pipeline);
+    pass.set_bind_group(0, &renderer.no_view, &[]);
+    pass.set_bind_group(1, &draw.poses, &[]);
+    pass.set_bind_group(2, &draw.part, &[]);
+    pass.set_vertex_buffer(0, draw.vertices.slice(..));
+    pass.draw(0..draw.vertex_count, 0..draw.instance_count);
+    drop(pass);
+    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(16 * ROW), rows_per_image: None };
+    encoder.copy_texture_to_buffer(
+        texture.as_image_copy(),
+        wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
+        size,
+    );
+    scopes.pop()?;
+    let bytes = readback::read(device, queue, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
+    let numbers: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes);
+    Ok(numbers.into_iter().take(count as usize).map(|[x, y, z, _]| [x, y, z]).collect())
+}
+
+fn pipeline(renderer: &Renderer, device: &wgpu::Device, size: wgpu::Extent3d) -> wgpu::RenderPipeline {
+    let layouts = &renderer.layouts;
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("probe"),
+        source: wgpu::ShaderSource::Wgsl([VIEW, FIGURE, PROBE].concat().into()),
+    });
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("probe"),
+        bind_group_layouts: &[Some(&layouts.view), Some(&layouts.poses), Some(&layouts.part)],
+        immediate_size: 0,
+    });
+    let constants = [("probe_width", f64::from(size.width)), ("probe_height", f64::from(size.height))];
+    let compilation_options = wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
+    vertex_buffers(|buffers| {
+        device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some("probe"),
+            layout: Some(&layout),
+            vertex: wgpu::VertexState {
+                module: &module,
+                entry_point: Some("probe_vertex"),
+                compilation_options: compilation_options.clone(),
+                buffers,
+            },
+            primitive: wgpu::PrimitiveState { topology: wgpu::PrimitiveTopology::PointList, ..Default::default() },
+            depth_stencil: None,
+            multisample: Default::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: Some("probe_fragment"),
+                compilation_options: compilation_options.clone(),
+                targets: &[Some(FORMAT.into())],
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
+    })
+}

@@ -1,0 +1,79 @@
+//! Poses of any engine, in buffers as the GPU engine writes them.
+
+use glam::DAffine3;
+use wgpu::BufferUsages as Usages;
+
+use crate::error::Error;
+use crate::gpu::buffers::filled_buffer;
+use crate::gpu::scopes::Scopes;
+use crate::model::poses::{Pose, Poses};
+use crate::render::scene::PoseBuffers;
+
+/// Poses of instances of one skeleton in buffers of their own, laid out as those of a chunk of a crowd.
+#[derive(Debug)]
+pub struct UploadedPoses<'a> {
+    like: PoseBuffers<'a>,
+    /// Skin, model, values.
+    buffers: [Option<wgpu::Buffer>; 3],
+}
+
+impl<'a> UploadedPoses<'a> {
+    /// The poses of a chunk's instances, each found by its index in the crowd, in buffers like the chunk's.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where a pose is missing, or has not what the chunk's buffers have; [`Error::Device`] where memory does
+    /// not suffice.
+    pub fn new(device: &wgpu::Device, like: PoseBuffers<'a>, poses: &Poses) -> Result<Self, Error> {
+        let skin = |pose: &Pose| pose.skins.iter().flatten().flat_map(rows).collect();
+        let model = |pose: &Pose| pose.model.iter().flat_map(rows).collect();
+        let values = |pose: &Pose| pose.weights.iter().chain(&pose.properties).map(|&value| value as f32).collect();
+        let scopes = Scopes::push(device);
+        let buffers = [
+            fill(device, &like, poses, (like.skin, like.layout.skin), skin),
+            fill(device, &like, poses, (like.model, like.layout.model), model),
+            fill(device, &like, poses, (like.values, like.layout.values), values),
+        ];
+        scopes.pop()?;
+        let [skin, model, values] = buffers;
+        Ok(Self { like, buffers: [skin?, model?, values?] })
+    }
+
+    /// The buffers.
+    pub fn buffers(&self) -> PoseBuffers<'_> {
+        let [skin, model, values] = self.buffers.each_ref().map(Option::as_ref);
+        PoseBuffers { skin, model, values, ..self.like }
+    }
+}
+
+/// A buffer like another, with numbers of poses.
+fn fill(
+    device: &wgpu::Device,
+    like: &PoseBuffers,
+    poses: &Poses,
+    (other, stride): (Option<&wgpu::Buffer>, usize),
+    numbers: impl Fn(&Pose) -> Vec<f32>,
+) -> Result<Option<wgpu::Buffer>, Error> {
+    if other.is_none() {
+        return Ok(None);
+    }
+    let mut all = Vec::with_capacity(stride * like.instances.len());
+    for &instance in like.instances {
+        let numbers = poses.instances.get(instance).map(&numbers).unwrap_or_default();
+        if numbers.len() != stride {
+            let found = numbers.len();
+            return Err(Error::Usage(format!(
+                "the pose of instance {instance} has {found} numbers in place of {stride}"
+            )));
+        }
+        all.extend(numbers);
+    }
+    filled_buffer(device, "poses", bytemuck::cast_slice(&all), Usages::STORAGE).map(Some)
+}
+
+/// Three rows of a matrix, the last of each row the translation.
+fn rows(matrix: &DAffine3) -> [f32; 12] {
+    let [x, y, z] = [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
+    let row = |axis: usize| [x[axis], y[axis], z[axis], matrix.translation[axis]].map(|number| number as f32);
+    let [a, b, c] = [row(0), row(1), row(2)];
+    [a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3], c[0], c[1], c[2], c[3]]
+}

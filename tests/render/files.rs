@@ -1,0 +1,252 @@
+//! glTF files into figures: what their meshes, materials and images become, and what is said of those that are broken.
+
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use posse::Library;
+use posse::import::gltf;
+use posse::render::figure::{Figure, Mover};
+use posse::render::gltf as looks;
+use posse::render::material::{Alpha, Wrap};
+use serde_json::{Value, json};
+
+use crate::support::gltf_builder::GltfBuilder;
+
+fn read(file: &GltfBuilder) -> (Library, Figure, Vec<String>) {
+    let mut document = file.json.clone();
+    let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(&file.bin));
+    document["buffers"] = json!([{ "byteLength": file.bin.len(), "uri": uri }]);
+    let bytes = serde_json::to_vec(&document).unwrap();
+    let mut library = Library::new();
+    let asset = gltf::from_slice(&mut library, Path::new("scene.gltf"), &bytes, None).unwrap();
+    let (figure, warnings) = looks::from_slice(&asset, &bytes, None).unwrap();
+    (library, figure, warnings.iter().map(ToString::to_string).collect())
+}
+
+/// A file of one mesh of these corners, and a triangle.
+fn mesh(corners: &[[f32; 3]]) -> (GltfBuilder, Value) {
+    let mut file = GltfBuilder::new();
+    let positions = file.floats("VEC3", corners.as_flattened());
+    (file, json!({ "attributes": { "POSITION": positions } }))
+}
+
+fn with_primitive(mut file: GltfBuilder, primitive: Value) -> GltfBuilder {
+    let mesh = file.push("meshes", json!({ "primitives": [primitive] }));
+    file.push("nodes", json!({ "mesh": mesh }));
+    file
+}
+
+/// Two meshes on skins of their own, which share node 0, and one with morph targets on a mirrored node. In the clip node 0
+/// goes up by 2 in a second, and the weights from (0, 0) to (1, 0.5).
+pub fn two_skins() -> (Library, Figure) {
+    let mut file = GltfBuilder::new();
+    let corners = [[0.0_f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let positions = file.floats("VEC3", corners.as_flattened());
+    let normals = file.floats("VEC3", [[0.0_f32, 0.0, 1.0]; 3].as_flattened());
+    let joints = file.accessor("VEC4", 5121, false, 3, &[[0_u8, 0, 0, 0]; 3].concat());
+    let weights = file.floats("VEC4", [[1.0_f32, 0.0, 0.0, 0.0]; 3].as_flattened());
+    let both = file.accessor("VEC4", 5121, false, 3, &[[0_u8, 1, 0, 0]; 3].concat());
+    // Weights whose sum is not 1 are brought to it.
+    let halves = file.floats("VEC4", [[2.0_f32, 2.0, 0.0, 0.0]; 3].as_flattened());
+    let up = file.floats("VEC3", [[0.0_f32, 2.0, 0.0]; 3].as_flattened());
+    let out = file.floats("VEC3", [[0.0_f32, 0.0, 4.0]; 3].as_flattened());
+    let attributes = json!({ "POSITION": positions, "NORMAL": normals });
+    let skinned = |joints: usize, weights: usize| {
+        json!({ "primitives": [{ "attributes":
+            { "POSITION": positions, "NORMAL": normals, "JOINTS_0": joints, "WEIGHTS_0": weights } }] })
+    };
+    file.push("meshes", skinned(joints, weights));
+    file.push("meshes", skinned(both, halves));
+    let targets = json!([{ "POSITION": up }, { "POSITION": out }]);
+    file.push("meshes", json!({ "primitives": [{ "attributes": attributes, "targets": targets }] }));
+    file.push("nodes", json!({}));
+    file.push("nodes", json!({ "translation": [0, 0, 4] }));
+    file.push("nodes", json!({ "mesh": 2, "scale": [-1, 1, 1], "translation": [0, 0, -2] }));
+    // A skinned mesh ignores its own node.
+    file.push("nodes", json!({ "mesh": 0, "skin": 0, "translation": [50, 50, 50] }));
+    file.push("nodes", json!({ "mesh": 1, "skin": 1 }));
+    let moved = [1.0_f32, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0];
+    let same = [1.0_f32, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    let large = [2.0_f32, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    let first = file.floats("MAT4", &moved);
+    let second = file.floats("MAT4", &[same, large].concat());
+    file.push("skins", json!({ "joints": [0], "inverseBindMatrices": first }));
+    file.push("skins", json!({ "joints": [0, 1], "inverseBindMatrices": second }));
+    let times = file.floats("SCALAR", &[0.0, 1.0]);
+    let up = file.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, 2.0, 0.0]);
+    let weights = file.floats("SCALAR", &[0.0, 0.0, 1.0, 0.5]);
+    file.push(
+        "animations",
+        json!({
+            "samplers": [{ "input": times, "output": up }, { "input": times, "output": weights }],
+            "channels": [
+                { "sampler": 0, "target": { "node": 0, "path": "translation" } },
+                { "sampler": 1, "target": { "node": 2, "path": "weights" } },
+            ],
+        }),
+    );
+    let (library, mut figure, warnings) = read(&file);
+    assert_eq!(warnings, Vec::<String>::new());
+    // In the order of the skins, then what hangs on a node.
+    figure.parts.sort_by_key(|part| match part.mover {
+        Mover::Skin(skin) => skin,
+        Mover::Joint => usize::MAX,
+    });
+    (library, figure)
+}
+
+#[test]
+fn strips_and_fans_become_triangles_that_face_the_same_way() {
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]];
+    for (mode, expected) in [(5, [[0, 1, 2], [1, 3, 2]]), (6, [[1, 2, 0], [2, 3, 0]])] {
+        let (mut file, mut primitive) = mesh(&corners);
+        primitive["mode"] = json!(mode);
+        primitive["attributes"]["NORMAL"] = json!(file.floats("VEC3", &[0.0; 12]));
+        let (_, figure, warnings) = read(&with_primitive(file, primitive));
+        assert_eq!((figure.meshes[0].indices.as_slice(), warnings), (expected.as_flattened(), vec![]), "{mode}");
+    }
+}
+
+#[test]
+fn a_mesh_without_normals_has_flat_triangles() {
+    let (mut file, mut primitive) = mesh(&[[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, -3.0], [0.0, 5.0, 0.0]]);
+    primitive["indices"] = json!(file.accessor("SCALAR", 5121, false, 6, &[0, 1, 2, 0, 1, 3]));
+    let (_, figure, _) = read(&with_primitive(file, primitive));
+    let normals: Vec<_> = figure.meshes[0].vertices.iter().map(|vertex| vertex.normal).collect();
+    // Anticlockwise from above, and from the front.
+    assert_eq!(normals, [[[0.0, 1.0, 0.0]; 3], [[0.0, 0.0, 1.0]; 3]].concat());
+}
+
+#[test]
+fn materials_are_what_the_file_says() {
+    let (mut file, mut primitive) = mesh(&[[0.0; 3]; 3]);
+    primitive["material"] = json!(0);
+    let mut pixels = Vec::new();
+    let mut encoder = png::Encoder::new(&mut pixels, 2, 1);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.write_header().unwrap().write_image_data(&[255, 0, 0, 255, 0, 0, 255, 128]).unwrap();
+    let view = file.view(&pixels);
+    file.json["images"] = json!([{ "bufferView": view, "mimeType": "image/png" }]);
+    file.json["samplers"] = json!([{ "magFilter": 9728, "wrapS": 33071, "wrapT": 33648 }]);
+    file.json["textures"] = json!([{ "source": 0, "sampler": 0 }]);
+    let transform = json!({ "KHR_texture_transform": { "offset": [0.5, 0.25], "scale": [2, 4] } });
+    file.json["materials"] = json!([{
+        "pbrMetallicRoughness": {
+            "baseColorFactor": [0.1, 0.2, 0.3, 0.4],
+            "baseColorTexture": { "index": 0, "extensions": transform },
+        },
+        "emissiveFactor": [0, 0, 1], "alphaMode": "MASK", "alphaCutoff": 0.25, "doubleSided": true,
+        "extensions": { "KHR_materials_unlit": {} },
+    }]);
+    let (_, figure, warnings) = read(&with_primitive(file, primitive));
+    assert_eq!(warnings, Vec::<String>::new());
+    let material = &figure.materials[figure.parts[0].material];
+    assert_eq!(material.base_colour, [0.1, 0.2, 0.3, 0.4]);
+    assert_eq!((material.emissive, material.alpha), ([0.0, 0.0, 1.0], Alpha::Mask(0.25)));
+    assert!(material.double_sided && material.unlit);
+    let texture = material.texture.unwrap();
+    assert_eq!((texture.wrap, texture.nearest), ([Wrap::Clamp, Wrap::Mirror], true));
+    assert_eq!(texture.transform.transform_point2(glam::Vec2::ONE), glam::Vec2::new(2.5, 4.25));
+    assert_eq!(figure.images[texture.image].pixels, [255, 0, 0, 255, 0, 0, 255, 128]);
+    // Both pixels in one: of red and half of blue, in linear light, two thirds and one third; the alpha in between.
+    let [red, green, blue, alpha] = figure.images[0].levels(1)[0].pixels[..] else { panic!("one pixel") };
+    assert_eq!((red, green, blue, alpha), (213, 0, 156, 192));
+}
+
+#[test]
+fn what_is_broken_is_named_by_its_place_and_left_out() {
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    type Fault = (&'static str, fn(&mut GltfBuilder, &mut Value), &'static str, usize);
+    let faults: [Fault; 9] = [
+        ("a mode", |_, primitive| primitive["mode"] = json!(1), "meshes[0].primitives[0].mode: points and lines", 0),
+        (
+            "an index",
+            |file, primitive| primitive["indices"] = json!(file.accessor("SCALAR", 5121, false, 3, &[0, 1, 3])),
+            "meshes[0].primitives[0].indices: an index is beyond the 3 vertices",
+            0,
+        ),
+        (
+            "no positions",
+            |_, primitive| primitive["attributes"] = json!({}),
+            "meshes[0].primitives[0].attributes: there is no POSITION",
+            0,
+        ),
+        (
+            "a count",
+            |file, primitive| primitive["attributes"]["NORMAL"] = json!(file.floats("VEC3", &[0.0; 6])),
+            "has 2 elements for 3 vertices",
+            0,
+        ),
+        (
+            "Draco",
+            |_, primitive| primitive["extensions"] = json!({ "KHR_draco_mesh_compression": {} }),
+            "KHR_draco_mesh_compression is not known",
+            0,
+        ),
+        (
+            "a material",
+            |_, primitive| primitive["material"] = json!(7),
+            "meshes[0].primitives[0].material: there is no materials[7]",
+            1,
+        ),
+        (
+            "a texture",
+            |file, primitive| {
+                primitive["material"] = json!(0);
+                let info = json!({ "baseColorTexture": { "index": 3 } });
+                file.json["materials"] = json!([{ "pbrMetallicRoughness": info }]);
+            },
+            "materials[0].pbrMetallicRoughness.baseColorTexture: there is no textures[3]",
+            1,
+        ),
+        (
+            "an image in an extension",
+            |file, primitive| {
+                primitive["material"] = json!(0);
+                let info = json!({ "baseColorTexture": { "index": 0 } });
+                file.json["materials"] = json!([{ "pbrMetallicRoughness": info }]);
+                file.json["textures"] = json!([{ "extensions": { "KHR_texture_basisu": { "source": 0 } } }]);
+            },
+            "textures[0].source: its image is only in KHR_texture_basisu",
+            1,
+        ),
+        (
+            "a missing file",
+            |file, primitive| {
+                primitive["material"] = json!(0);
+                let info = json!({ "baseColorTexture": { "index": 0 } });
+                file.json["materials"] = json!([{ "pbrMetallicRoughness": info }]);
+                file.json["textures"] = json!([{ "source": 0 }]);
+                file.json["images"] = json!([{ "uri": "nowhere.png" }]);
+            },
+            "images[0].uri: ",
+            1,
+        ),
+    ];
+    for (name, change, expected, parts) in faults {
+        let (mut file, mut primitive) = mesh(&corners);
+        change(&mut file, &mut primitive);
+        let (_, figure, warnings) = read(&with_primitive(file, primitive));
+        assert!(warnings.len() == 1 && warnings[0].contains(expected), "{name}: {warnings:?}");
+        assert_eq!(figure.parts.len(), parts, "{name}");
+    }
+}
+
+#[test]
+fn images_that_are_cut_short_or_claim_any_size_are_refused() {
+    use posse::render::image::Image;
+    let mut pixels = Vec::new();
+    let mut encoder = png::Encoder::new(&mut pixels, 8, 8);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.write_header().unwrap().write_image_data(&[7; 64]).unwrap();
+    assert_eq!(Image::decode(&pixels).unwrap().pixels[..4], [7, 7, 7, 255]);
+    for length in 0..pixels.len() - 12 {
+        assert!(Image::decode(&pixels[..length]).is_err(), "{length}");
+    }
+    let mut huge = pixels.clone();
+    huge[16..24].fill(0x7F);
+    assert!(Image::decode(&huge).is_err());
+    assert!(Image::decode(b"RIFF....WEBP").unwrap_err().contains("WebP"));
+    assert!(Image::decode(&[0xFF, 0xD8, 0xFF]).is_err());
+}

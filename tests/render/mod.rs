@@ -1,0 +1,6 @@
+mod command;
+mod files;
+mod likeness;
+mod pictures;
+mod positions;
+mod scenes;

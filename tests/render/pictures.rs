@@ -1,0 +1,85 @@
+//! Small scenes against stored pictures, as the eye would compare them.
+//!
+//! `cargo test --release -- --ignored store_the_pictures` stores them anew: look at them before they are kept.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use posse::render::encode;
+use posse::render::picture::Picture;
+use posse::render::view::Bones;
+
+use super::files;
+use super::likeness::fault;
+use super::scenes::Shot;
+
+const TIMES: [f64; 5] = [0.3, 0.7, 0.1, 0.9, 0.6];
+
+fn people() -> Shot {
+    Shot::people(&TIMES)
+}
+
+/// A single one, walking, seen with his bones.
+fn bones() -> Shot {
+    Shot { bones: Bones::Over, ..Shot::people(&[0.5, 0.2]) }
+}
+
+/// Two skins, morph targets and a mirrored node.
+fn triangles() -> Shot {
+    let (library, figure) = files::two_skins();
+    Shot::alone(library, figure, 0.5)
+}
+
+/// A picture's name, and what it is of.
+type Stored = (&'static str, fn() -> Shot);
+
+const SHOTS: [Stored; 3] = [("people", people), ("bones", bones), ("triangles", triangles)];
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/pictures/{name}.png"))
+}
+
+fn stored(name: &str) -> Picture {
+    let decoder = png::Decoder::new(BufReader::new(File::open(path(name)).unwrap()));
+    let mut reader = decoder.read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut bytes).unwrap();
+    assert_eq!(frame.color_type, png::ColorType::Rgb);
+    let pixels = bytes[..frame.buffer_size()].chunks(3).flat_map(|rgb| [rgb[0], rgb[1], rgb[2], 255]).collect();
+    Picture { size: [frame.width, frame.height], pixels }
+}
+
+#[test]
+#[ignore = "it stores pictures"]
+fn store_the_pictures() {
+    for (name, shot) in SHOTS {
+        encode::png::write(fs::File::create(path(name)).unwrap(), &shot().picture()).unwrap();
+    }
+}
+
+#[test]
+fn small_scenes_look_as_they_did() {
+    for (name, shot) in SHOTS {
+        assert_eq!(fault(&shot().picture(), &stored(name)), None, "{name}");
+    }
+}
+
+#[test]
+fn others_another_time_and_another_mesh_are_found_out() {
+    let stored = stored("people");
+    let mut swapped = people();
+    swapped.places.swap(1, 3);
+    assert!(fault(&swapped.picture(), &stored).is_some(), "two have changed places");
+    let mut later = TIMES;
+    later[2] += 0.15;
+    assert!(fault(&Shot::people(&later).picture(), &stored).is_some(), "one is 0.15 s later");
+    let mut thin = people();
+    for vertex in &mut thin.figures[0].meshes[0].vertices {
+        vertex.position = [0, 1, 2].map(|axis| vertex.position[axis] - 0.012 * vertex.normal[axis]);
+    }
+    assert!(fault(&thin.picture(), &stored).is_some(), "all are thinner by a centimetre");
+    let mut naked = people();
+    naked.places[2].dyes[1] = naked.places[2].dyes[4];
+    assert!(fault(&naked.picture(), &stored).is_some(), "one has no shirt");
+}
