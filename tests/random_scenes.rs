@@ -11,7 +11,6 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-use crate::support::displacement::assert_within;
 use crate::support::each_engine::{compact_engines, fast_engines};
 use crate::support::scenes::{Scene, SceneSpec, scenes};
 
@@ -19,14 +18,16 @@ fn check(spec: &SceneSpec) {
     let scene = spec.scene();
     let packing = || Packing::new(&scene.library).unwrap();
     // Half of the scenes for each form of the kernels, and compact keys in the other.
-    let other = (spec.seed % 2) as usize;
+    let other = (spec.seed / 4 % 2) as usize;
     fast_engines(&[Form::ALL[1 - other]], &packing, &mut |engine| check_engine(spec, &scene, &scene.library, engine));
-    // Compact keys are held to what the reference makes of them, and they to the original ones.
-    let compaction = Compaction::new(&scene.library, Bound::default()).unwrap();
-    // A software GPU takes longer to compile kernels than to run them, and the collected files run them too.
-    let forms: &[Form] = if spec.is_one_in(4) { &[Form::ALL[other]] } else { &[] };
-    compact_engines(forms, &compaction, |engine| check_engine(spec, &scene, compaction.library(), engine));
-    assert_within(&scene.library, &compaction, Bound::default(), &format!("{spec:#?}"));
+    // Compact keys are held to what the reference makes of them. A software GPU takes longer to compile kernels than to run
+    // them, and the collected files run them too.
+    if spec.is_one_in(4) {
+        let compaction = Compaction::new(&scene.library, Bound::default()).unwrap();
+        compact_engines(&[Form::ALL[other]], &compaction, |engine| {
+            check_engine(spec, &scene, compaction.library(), engine)
+        });
+    }
 }
 
 fn check_engine(spec: &SceneSpec, scene: &Scene, library: &Library, engine: &mut dyn Evaluator) {

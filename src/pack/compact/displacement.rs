@@ -3,6 +3,7 @@
 use glam::{DAffine3, DVec3};
 
 use crate::model::clip::Clip;
+use crate::model::curve::{Curve, Interpolation};
 use crate::model::library::Library;
 use crate::model::skeleton::Skeleton;
 use crate::model::track::{Target, Track};
@@ -116,16 +117,27 @@ fn only_joints(clip: &Clip) -> Clip {
     Clip { tracks, events: Vec::new(), root_motion: None, ..clip.clone() }
 }
 
-/// All key times and what lies a quarter, a half and three quarters of the way from one to the next; evenly chosen where
-/// there are more than so many.
+/// All key times and what lies between them, evenly chosen where there are more than so many.
+///
+/// Between neighbouring key times the errors of straight ways are at most what they are at these, and quarters are looked at
+/// besides; those of curves and easings may be larger in between, and sixteenths are.
 fn times(clip: &Clip, most: usize) -> Vec<f64> {
-    let keys = clip.tracks.iter().flat_map(|track| track.curve.timeline().times());
-    let mut keys: Vec<f64> = keys.map(|&time| clip.keep(time)).collect();
+    let curves = || clip.tracks.iter().map(|track| &track.curve);
+    let mut keys: Vec<f64> = curves().flat_map(|curve| curve.timeline().times()).map(|&time| clip.keep(time)).collect();
     keys.sort_by(f64::total_cmp);
     keys.dedup();
-    let between = keys.windows(2).flat_map(|gap| [0.25, 0.5, 0.75].map(|part| gap[0] + part * (gap[1] - gap[0])));
-    let mut times: Vec<f64> = keys.iter().copied().chain(between).collect();
+    let parts = if curves().any(is_bent) { 16 } else { 4 };
+    let mut times = keys.clone();
+    for gap in keys.windows(2) {
+        times.extend((1..parts).map(|part| gap[0] + f64::from(part) / f64::from(parts) * (gap[1] - gap[0])));
+    }
     times.sort_by(f64::total_cmp);
     let stride = times.len().div_ceil(most.max(8)).max(1);
     times.into_iter().step_by(stride).collect()
+}
+
+/// Whether the way from key to key is anything but straight.
+fn is_bent(curve: &Curve) -> bool {
+    let mut keys = 0..curve.timeline().len() - 1;
+    curve.interpolation() == Interpolation::CubicSpline || keys.any(|key| !curve.easing_at(key).is_linear())
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::clip::Clip;
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::{Curve, Extrapolation, Interpolation};
 use crate::model::library::Library;
 use crate::model::track::Track;
 use crate::pack::compact::bearings::{Bearings, Corrected};
@@ -88,7 +88,7 @@ pub fn compact_clips(library: &Library, clips: &[&Clip], goal: Goal) -> Vec<Comp
         let made = match goal {
             Goal::Within(_) => {
                 // What goes beyond its keys can be off by more than any time that is looked at shows.
-                family.pieces.iter_mut().for_each(|piece| piece.is_float |= lever(&piece.curve) > 1.0 + 1e-9);
+                family.pieces.iter_mut().for_each(|piece| piece.is_float |= goes_beyond(&piece.curve));
                 family.within()
             }
             Goal::Bits(bits) => family.pieces.iter().map(|piece| piece.make(Resolution::bits(bits), false)).collect(),
@@ -98,6 +98,12 @@ pub fn compact_clips(library: &Library, clips: &[&Clip], goal: Goal) -> Vec<Comp
     found.sort_by_key(|(family, made)| family.size(made));
     let [(family, made), _] = &found;
     family.finish(made)
+}
+
+/// Whether a curve's easings overshoot, or it has keys again beyond its own.
+fn goes_beyond(curve: &Curve) -> bool {
+    let again = [Extrapolation::Loop, Extrapolation::PingPong];
+    lever(curve) > 1.0 + 1e-9 || curve.extrapolation().iter().any(|beyond| again.contains(beyond))
 }
 
 impl<'a> Member<'a> {

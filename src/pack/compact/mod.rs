@@ -36,7 +36,8 @@ use crate::pack::compact::report::ClipReport;
 ///
 /// Constant tracks have lost their keys. Tracks stay as they were whose keys take no less as integers, those by an
 /// interpolator of one's own, quaternions that are not normalised, curves that go on in straight lines beyond their keys,
-/// within a bound those whose easings overshoot, and those that no number of bits brings within it.
+/// within a bound those whose easings overshoot or that loop beyond their keys, and those that no number of bits brings within
+/// it.
 #[derive(Debug, Clone)]
 pub struct Compaction {
     library: Library,
@@ -47,7 +48,7 @@ pub struct Compaction {
 
 impl Compaction {
     /// As few bits as a bound allows, which all clips meet at every key time and in between, wherever it was measured: at
-    /// quarters of each interval, or fewer of very long clips.
+    /// quarters of each interval, sixteenths where the way is not straight, or fewer of very long clips.
     ///
     /// # Errors
     /// [`Error::Usage`] where the bound is not of lengths above 0.
