@@ -9,6 +9,7 @@ use crate::gpu::scopes::Scopes;
 use crate::model::id::SkeletonId;
 use crate::model::library::Library;
 use crate::model::outputs::Outputs;
+use crate::model::skin_format::SkinFormat;
 use crate::pack::outputs::Layout;
 use crate::render::draw::{Renderer, group};
 use crate::render::figure::{Figure, Mover, Part};
@@ -99,7 +100,7 @@ impl Scene {
     ///
     /// # Errors
     /// [`Error::Limit`] where instances or morph targets do not fit a binding of the device; [`Error::Usage`] where there are
-    /// fewer places than instances, or as [`Figure::check`] says; [`Error::Device`] where memory does not suffice.
+    /// fewer places than instances, skin matrices are not in full, or as [`Figure::check`] says; [`Error::Device`] where memory does not suffice.
     pub fn new<'a>(
         renderer: &Renderer,
         (device, queue): (&wgpu::Device, &wgpu::Queue),
@@ -142,6 +143,10 @@ impl Builder<'_> {
     ) -> Result<(), Error> {
         let uploaded = figures.iter().map(|figure| self.upload(figure)).collect::<Result<Vec<_>, Error>>()?;
         for poses in poses {
+            if poses.skin.is_some() && poses.layout.skin_format != SkinFormat::Matrix {
+                let format = poses.layout.skin_format.name();
+                return Err(Error::Usage(format!("a scene is drawn from skin matrices in full, not as `{format}`")));
+            }
             let mut records = Vec::with_capacity(poses.instances.len());
             for &instance in poses.instances {
                 let place = places.get(instance).ok_or_else(|| {
