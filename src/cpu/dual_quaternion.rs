@@ -2,7 +2,8 @@
 
 use glam::Vec4;
 
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::Lanes;
+use crate::cpu::simd::block::LARGEST_BLOCK;
 use crate::pack::skin_format::SNORM;
 
 /// Added to a number of up to 2^22, leaves the nearest whole number in its lowest bits: 1.5 * 2^23.

@@ -7,7 +7,8 @@ use glam::Vec4;
 
 use crate::cpu::plan::Plan;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
-use crate::cpu::simd::{InstructionSet, Kernel, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::block::LARGEST_BLOCK;
+use crate::cpu::simd::{InstructionSet, Kernel, Lanes};
 use crate::cpu::{compact, events, layers, motion};
 use crate::error::Error;
 use crate::evaluator::Evaluator;

@@ -6,7 +6,8 @@ use crate::cpu::compact::ColumnsAt;
 use crate::cpu::plan::{Keys, Kind, Plan};
 use crate::cpu::sampler::Sampler;
 use crate::cpu::search::Span;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::Lanes;
+use crate::cpu::simd::block::LARGEST_BLOCK;
 
 /// Translations, rotations and scales of all joints, or the three rows of their matrices, each with room for a block more.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,8 @@ use crate::cpu::blend::{LEAST, Share, over, over_rotation};
 use crate::cpu::joints::{Parts, dot};
 use crate::cpu::plan::{Kind, Plan};
 use crate::cpu::quat;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::Lanes;
+use crate::cpu::simd::block::LARGEST_BLOCK;
 
 /// What the layers of an instance give together.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use glam::Vec4;
 
 use crate::cpu::compact::{Column, Columns};
-use crate::cpu::simd::LARGEST_BLOCK;
+use crate::cpu::simd::block::LARGEST_BLOCK;
 use crate::pack::arrays::Arrays;
 use crate::pack::library::Packing;
 use crate::pack::record::{

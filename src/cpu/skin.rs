@@ -3,7 +3,8 @@
 use glam::Vec4;
 
 use crate::cpu::dual_quaternion;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Matrix, PackedMatrix};
+use crate::cpu::simd::block::LARGEST_BLOCK;
+use crate::cpu::simd::{Lanes, Matrix, PackedMatrix};
 use crate::pack::outputs::NUMBERS;
 
 /// Model matrices times inverse bind matrices, written past the caches or not.

@@ -94,7 +94,7 @@ impl Chunk {
     }
 
     /// Skin matrices: for each instance, skin and joint of the skin three rows of 4 `f32`, or what their
-    /// [`SkinFormat`](crate::SkinFormat) says.
+    /// [`SkinFormat`] says.
     pub fn skin(&self) -> Option<&wgpu::Buffer> {
         self.outputs[2].as_ref()
     }

@@ -9,7 +9,15 @@ use crate::model::curve::Interpolation;
 use crate::model::rotation::{self, unit};
 use crate::pack::arrays::Arrays;
 use crate::pack::column::Column;
-use crate::pack::keys::Block;
+
+/// Where keys lie: rows of so many values, or words where they are integers, each for a key of the timeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Values, or words, from a key to the next.
+    pub row: usize,
+    /// For each column the place of its first key, or of its record.
+    pub places: Vec<usize>,
+}
 
 /// Values, a millisecond's or two, below which waiting for another thread takes longer than making them of keys.
 const VALUES_WORTH_A_THREAD: usize = 1 << 17;

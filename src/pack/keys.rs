@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::model::curve::Interpolation;
 use crate::model::timeline::Timeline;
 use crate::pack::arrays::Arrays;
-use crate::pack::blocks::{self, Unfilled};
+use crate::pack::blocks::{self, Block, Unfilled};
 use crate::pack::column::Column;
 use crate::pack::unroll::Beyond;
 
@@ -27,15 +27,6 @@ impl Keys {
         let Column { curve, part, rotation, .. } = *column;
         Self { values: curve.values_identity(), interpolation: curve.interpolation(), part, rotation }
     }
-}
-
-/// Where keys lie: rows of so many values, or words where they are integers, each for a key of the timeline.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
-    /// Values, or words, from a key to the next.
-    pub row: usize,
-    /// For each column the place of its first key, or of its record.
-    pub places: Vec<usize>,
 }
 
 /// Blocks of keys, and constant values, that are packed already.

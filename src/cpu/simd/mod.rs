@@ -18,15 +18,13 @@ macro_rules! operators {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub mod block;
 mod lanes;
 mod portable;
 
 pub use lanes::{Kernel, Lanes, Matrix, PackedMatrix};
 
 use portable::Portable;
-
-/// Joints of the largest block that any instruction set works on: how much further than its end an array is read and written.
-pub const LARGEST_BLOCK: usize = 16;
 
 /// An instruction set that the CPU engine has kernels for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

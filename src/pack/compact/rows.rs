@@ -1,8 +1,8 @@
 //! Compact keys in the words: a row of bits a key, and a record a column.
 
 use crate::pack::arrays::Arrays;
+use crate::pack::blocks::Block;
 use crate::pack::compact::quantised::{Form, Quantised};
-use crate::pack::keys::Block;
 use crate::pack::record::{
     COMPACT_BITS, COMPACT_COLUMN_WORDS, COMPACT_FORM, COMPACT_NUMBERS, COMPACT_UNIT, COMPACT_WIDE,
     COMPACT_WIDE_COLUMN_WORDS, CompactColumn,
