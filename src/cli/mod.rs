@@ -43,7 +43,7 @@ enum Command {
     #[command(after_long_help = render::FILES)]
     Render(render::Args),
     /// Measures the engines over crowds of many sizes, or over a crowd file, each checked against the reference first.
-    Bench(bench::Args),
+    Bench(bench::args::Args),
 }
 
 /// How a command ended.

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use super::Args;
+use super::args::Args;
 use crate::cli::engine::Choice;
 
 /// An engine, and the threads of the CPU's.

@@ -10,9 +10,10 @@ use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 use posse::model::skin_format::SkinFormat;
 
+use super::args::Args;
 use super::report::{Case, Report};
 use super::size::Size;
-use super::{Args, MOST_JOINTS, open};
+use super::{MOST_JOINTS, open};
 use crate::cli::crowd;
 use crate::cli::engine::Keys;
 use crate::cli::output::file_name;

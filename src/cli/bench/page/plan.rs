@@ -3,7 +3,7 @@
 use clap::builder::ArgPredicate;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 
-use crate::cli::bench::Args;
+use crate::cli::bench::args::Args;
 use crate::cli::bench::size::Size;
 use crate::cli::engine::{Choice, Engine};
 
