@@ -21,17 +21,7 @@ pub(super) fn decode(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>
     let mut decoded = Vec::with_capacity(count * stride);
     let mut last = [0u32; 2];
     for _ in 0..count {
-        let mut code = 0u32;
-        for shift in [0, 7, 14, 21, 28] {
-            let byte = stream.byte()?;
-            code |= u32::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            if shift == 28 {
-                return Err(broken("an index has too many bytes"));
-            }
-        }
+        let code = stream.number()?;
         let last = &mut last[(code & 1) as usize];
         let delta = code >> 1;
         *last = last.wrapping_add(delta >> 1 ^ (delta & 1).wrapping_neg());

@@ -1,14 +1,14 @@
 //! Decompression of buffer views: `KHR_meshopt_compression` and `EXT_meshopt_compression`, appendix A.
 //!
 //! In safe Rust, so that reading a file needs no C++ compiler, works in a browser, and meets garbled streams with an
-//! error. Attributes (versions 0 and 1) and index sequences can be decoded; triangle lists, which no animation uses,
-//! cannot.
+//! error.
 
 mod attributes;
 mod filters;
 mod indices;
 #[cfg(test)]
 mod tests;
+mod triangles;
 
 use self::filters::Filter;
 
@@ -46,7 +46,8 @@ pub(super) fn decode(data: &[u8], count: u64, stride: u64, mode: &str, filter: &
         }
         "INDICES" if filter != Filter::None => Err(wrong("filter", "indices have no filter")),
         "INDICES" => indices::decode(data, count, stride),
-        "TRIANGLES" => Err(wrong("mode", "a triangle list cannot be animation data")),
+        "TRIANGLES" if filter != Filter::None => Err(wrong("filter", "triangles have no filter")),
+        "TRIANGLES" => triangles::decode(data, count, stride),
         other => Err(wrong("mode", format!("{other:?} is not known"))),
     }
 }
@@ -63,5 +64,18 @@ impl<'a> Stream<'a> {
 
     fn byte(&mut self) -> Result<u8, MeshoptError> {
         Ok(self.take(1)?.first().copied().unwrap_or(0))
+    }
+
+    /// A number in groups of seven bits, the lowest first, each byte but the last with its highest bit set.
+    fn number(&mut self) -> Result<u32, MeshoptError> {
+        let mut number = 0u32;
+        for shift in [0, 7, 14, 21, 28] {
+            let byte = self.byte()?;
+            number |= u32::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(broken("an index has too many bytes"))
     }
 }

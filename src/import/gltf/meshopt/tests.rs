@@ -92,6 +92,45 @@ fn index_sequences_come_back() {
     }
 }
 
+/// Triangles of a grid, of a fan, and of vertices at random.
+fn triangles(count: usize, kind: u32) -> Vec<u32> {
+    let mut random = noise(u64::from(kind));
+    let triangle = |index: usize| {
+        let (index, width) = (index as u32, 17);
+        let corner = index / 2 + index / 2 / (width - 1);
+        match kind {
+            0 if index.is_multiple_of(2) => [corner, corner + 1, corner + width],
+            0 => [corner + 1, corner + width + 1, corner + width],
+            1 => [0, index + 1, index + 2],
+            2 => [random() % 4000, 4000 + random() % 4000, 8000 + random() % 4000],
+            _ => [3 * index, 3 * index + 1, 3 * index + 2],
+        }
+    };
+    (0..count).flat_map(triangle).collect()
+}
+
+#[test]
+fn triangles_come_back_but_for_the_corner_that_they_begin_with() {
+    for count in COUNTS {
+        for kind in 0..4 {
+            let wanted = triangles(count, kind);
+            let encoded = reference::encode_index_buffer(&wanted, 1 << 16).unwrap();
+            let longs = decode(&encoded, 3 * count as u64, 4, "TRIANGLES", "NONE").unwrap();
+            let found: Vec<u32> = longs.as_chunks::<4>().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
+            // The format may turn a triangle, but not around.
+            let turned = |triangle: &[u32]| {
+                let first = (0..3).min_by_key(|&corner| triangle[corner]).unwrap();
+                [0, 1, 2].map(|corner| triangle[(first + corner) % 3])
+            };
+            let [found, wanted] = [found, wanted].map(|all| all.chunks(3).map(turned).collect::<Vec<_>>());
+            assert_eq!(found, wanted, "{count} of kind {kind}");
+            let words = decode(&encoded, 3 * count as u64, 2, "TRIANGLES", "NONE").unwrap();
+            let halves: Vec<u8> = longs.chunks(4).flat_map(|bytes| [bytes[0], bytes[1]]).collect();
+            assert_eq!(words, halves);
+        }
+    }
+}
+
 fn vectors(unit: bool) -> Vec<[f32; 4]> {
     let mut random = noise(77);
     let mut number = move || random() as f32 / u32::MAX as f32 * 2.0 - 1.0;
@@ -174,7 +213,10 @@ fn what_does_not_fit_names_its_field() {
     assert_eq!(field(decode(&[], 1, 260, "ATTRIBUTES", "NONE")), "byteStride");
     assert_eq!(field(decode(&[], 1, 3, "INDICES", "NONE")), "byteStride");
     assert_eq!(field(decode(&[], 1, 4, "INDICES", "COLOR")), "filter");
-    assert_eq!(field(decode(&[], 3, 4, "TRIANGLES", "NONE")), "mode");
+    assert_eq!(field(decode(&[], 3, 12, "TRIANGLES", "NONE")), "mode");
+    assert_eq!(field(decode(&[], 4, 4, "TRIANGLES", "NONE")), "count");
+    assert_eq!(field(decode(&[], 3, 4, "TRIANGLES", "COLOR")), "filter");
+    assert_eq!(field(decode(&[], 3, 4, "TRIANGLES", "NONE")), "");
     assert_eq!(field(decode(&[], 3, 4, "RINGS", "NONE")), "mode");
     assert_eq!(field(decode(&[], 3, 4, "ATTRIBUTES", "NONE")), "");
 }
@@ -196,6 +238,11 @@ fn every_truncation_and_a_count_that_is_not_there_are_errors() {
         assert!(decode(&encoded[..end], 4, 4, "INDICES", "NONE").is_err(), "{end} bytes");
     }
     assert!(decode(&encoded, u64::MAX, 4, "INDICES", "NONE").is_err());
+    let encoded = reference::encode_index_buffer(&triangles(40, 2), 1 << 16).unwrap();
+    for end in 0..encoded.len() {
+        assert!(decode(&encoded[..end], 120, 4, "TRIANGLES", "NONE").is_err(), "{end} bytes");
+    }
+    assert!(decode(&encoded, u64::MAX, 4, "TRIANGLES", "NONE").is_err());
 }
 
 proptest! {
@@ -222,7 +269,7 @@ proptest! {
         rest in prop::collection::vec(any::<u8>(), 0..400),
         count in 0..1000u64,
         stride in 0..65u64,
-        mode in prop::sample::select(vec!["ATTRIBUTES", "INDICES"]),
+        mode in prop::sample::select(vec!["ATTRIBUTES", "INDICES", "TRIANGLES"]),
     ) {
         let stream = [vec![first], rest].concat();
         let _ = decode(&stream, count, stride, mode, "NONE");
