@@ -51,6 +51,23 @@ impl Picture {
         });
         let into = texture.create_view(&Default::default());
         let drawn = renderer.draw(device, &mut encoder, (canvas, &into), scene, view);
+        scopes.pop()?;
+        drawn?;
+        Self::read((device, queue), encoder, &texture)
+    }
+
+    /// What a texture shows after all that the encoder holds already, which is submitted. The texture is of four bytes a
+    /// pixel, with the usage `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device is lost or out of memory.
+    pub fn read(
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        mut encoder: wgpu::CommandEncoder,
+        texture: &wgpu::Texture,
+    ) -> Result<Self, Error> {
+        let scopes = Scopes::push(device);
+        let size @ wgpu::Extent3d { width, height, .. } = texture.size();
         let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("picture"),
@@ -65,10 +82,9 @@ impl Picture {
             size,
         );
         scopes.pop()?;
-        drawn?;
         let rows = readback::read(device, queue, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
         let pixels = rows.chunks(row as usize).flat_map(|row| &row[..4 * width as usize]).copied().collect();
-        Ok(Self { size: canvas.size, pixels })
+        Ok(Self { size: [width, height], pixels })
     }
 
     /// The red, green, blue and alpha of a pixel.

@@ -62,9 +62,9 @@ fn pictures_loops_and_sheets_are_written_in_the_size_and_number_that_was_asked_f
         delays.push(frame.delay);
     }
     assert_eq!((reader.width(), reader.height(), delays), (64, 48, vec![4; 5]));
-    let left = fs::read_dir(folder.path()).unwrap().filter(|file| {
-        file.as_ref().unwrap().file_name().to_string_lossy().ends_with(".part")
-    });
+    let left = fs::read_dir(folder.path())
+        .unwrap()
+        .filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().ends_with(".part"));
     assert_eq!(left.count(), 0);
 }
 
@@ -103,7 +103,11 @@ fn without_an_adapter_the_command_says_what_to_install() {
     let mut command = command(&folder, &["demo", "-o", "one.png"]);
     let output = command.env("WGPU_ADAPTER_NAME", "no adapter has this name").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output).contains("no GPU adapter") && text(&output).contains("mesa-vulkan-drivers"), "{}", text(&output));
+    assert!(
+        text(&output).contains("no GPU adapter") && text(&output).contains("mesa-vulkan-drivers"),
+        "{}",
+        text(&output)
+    );
 }
 
 #[test]

@@ -50,8 +50,10 @@ fn people_are_where_the_reference_says_and_not_where_it_was_before() {
 fn two_skins_two_morph_targets_and_a_mirrored_node_are_where_the_file_says_by_hand() {
     let (library, figure) = files::two_skins();
     let mut shot = Shot::alone(library, figure, 0.5);
-    shot.places[0].world =
-        Affine3A::from_rotation_translation(Quat::from_rotation_y(std::f32::consts::FRAC_PI_2), Vec3::new(0.0, 0.0, 10.0));
+    shot.places[0].world = Affine3A::from_rotation_translation(
+        Quat::from_rotation_y(std::f32::consts::FRAC_PI_2),
+        Vec3::new(0.0, 0.0, 10.0),
+    );
     let found = shot.positions();
     // See `two_skins`: at 0.5 s node 0 has moved by (0, 1, 0) and the weights are 0.5 and 0.25. A quarter turn takes
     // (x, y, z) to (z, y, -x).

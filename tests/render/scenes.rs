@@ -10,9 +10,7 @@ use posse::render::place::Place;
 use posse::render::scene::{PoseBuffers, Scene, outputs};
 use posse::render::view::{Bones, Stage, View};
 use posse::render::{bounds, human, probe};
-use posse::{
-    Crowd, GpuCrowd, GpuLibrary, HeadlessGpu, Layer, LayerTime, Library, Packing, SkeletonId, Ticks, demo,
-};
+use posse::{Crowd, GpuCrowd, GpuLibrary, HeadlessGpu, Layer, LayerTime, Library, Packing, SkeletonId, Ticks, demo};
 
 use crate::support::each_engine::gpu;
 

@@ -22,7 +22,8 @@ pub(super) fn decode(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>
     let codes = stream.take(count / 3)?;
     let body = stream.0.len().checked_sub(TABLE).ok_or_else(|| broken("it ends too early"))?;
     let (body, table) = stream.0.split_at(body);
-    let mut state = State { data: Stream(body), edges: Recent::new([0; 2]), vertices: Recent::new(0), next: 0, last: 0 };
+    let mut state =
+        State { data: Stream(body), edges: Recent::new([0; 2]), vertices: Recent::new(0), next: 0, last: 0 };
     let mut decoded = Vec::with_capacity(count * stride);
     for &code in codes {
         let triangle = if code < 0xf0 { state.beside(code, version)? } else { state.apart(code, table)? };
