@@ -148,10 +148,16 @@ impl Subject {
         Ok(subject)
     }
 
-    /// Has the cast do something else. Where that fails, all is as before.
-    pub fn choose(&mut self, choice: Choice) -> Result<(), Error> {
+    /// Has the cast do something else, and says whether anyone or anything stands elsewhere or looks different then. Where
+    /// that fails, all is as before.
+    pub fn choose(&mut self, choice: Choice) -> Result<bool, Error> {
         let Self { library, cast, .. } = self;
         let (crowd, seconds) = cast.crowd(library, &choice)?;
+        let weights_only = Choice { weights: choice.weights.clone(), ..self.choice.clone() } == choice;
+        if weights_only && crowd.len() == self.places.len() {
+            (self.choice, self.crowd) = (choice, crowd);
+            return Ok(false);
+        }
         let as_before = !self.figures.is_empty() && cast.detail(&choice) == cast.detail(&self.choice);
         let new_figures = if as_before { None } else { cast.figures(library, &choice)? };
         let figures = new_figures.as_ref().unwrap_or(&self.figures);
@@ -183,7 +189,7 @@ impl Subject {
             self.figures = figures;
         }
         (self.choice, self.crowd, self.places, self.corners) = (choice, crowd, places, corners);
-        Ok(())
+        Ok(true)
     }
 
     /// A time on the crowd's clock.

@@ -28,9 +28,18 @@ impl Live {
         Ok(Self { library, outputs, crowd, scene })
     }
 
-    /// Uploads what was chosen since. Where that fails, all is as before.
-    pub fn update(&mut self, gpu: &HeadlessGpu, renderer: &Renderer, subject: &Subject) -> Result<(), Error> {
-        (self.crowd, self.scene) = upload(gpu, renderer, &self.library, subject, self.outputs)?;
+    /// Uploads what was chosen since: layers only, where nobody stands elsewhere or looks different. Where that fails, all is
+    /// as before.
+    pub fn update(
+        &mut self,
+        gpu: &HeadlessGpu,
+        renderer: &Renderer,
+        subject: &Subject,
+        layers_only: bool,
+    ) -> Result<(), Error> {
+        if !layers_only || !self.crowd.set_layers(&gpu.queue, &self.library, &subject.crowd)? {
+            (self.crowd, self.scene) = upload(gpu, renderer, &self.library, subject, self.outputs)?;
+        }
         Ok(())
     }
 }

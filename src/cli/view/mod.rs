@@ -10,6 +10,7 @@ mod orbit;
 mod overlay;
 mod screen;
 mod show;
+mod timer;
 mod viewer;
 mod window;
 

@@ -1,6 +1,6 @@
 //! The controls and the numbers over a frame.
 
-use egui::{Align2, Area, Color32, Frame, Id, RichText, Slider, Ui};
+use egui::{Align2, Area, Color32, Frame, Id, Rect, RichText, Shape, Slider, Stroke, Ui, vec2};
 
 use crate::cli::view::clock::Clock;
 use crate::cli::view::show::{Action, Limits, MOST_INSTANCES, Show};
@@ -33,7 +33,8 @@ pub struct Times {
 }
 
 const BACK: Color32 = Color32::from_rgba_premultiplied(14, 16, 20, 205);
-const FAINT: Color32 = Color32::from_gray(150);
+const TEXT: Color32 = Color32::from_gray(232);
+const FAINT: Color32 = Color32::from_gray(165);
 
 /// Lays the controls out, and gives what was done with them.
 pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) -> Vec<Action> {
@@ -41,7 +42,13 @@ pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) 
     let context = ui.ctx();
     let panel = |name: &str, align: Align2, offset: [f32; 2], contents: &mut dyn FnMut(&mut Ui)| {
         Area::new(Id::unique(name)).anchor(align, offset).show(context, |ui| {
-            Frame::new().fill(BACK).corner_radius(8).inner_margin(10).show(ui, |ui| contents(ui));
+            Frame::new().fill(BACK).corner_radius(8).inner_margin(10).show(ui, |ui| {
+                let visuals = ui.visuals_mut();
+                visuals.override_text_color = Some(TEXT);
+                visuals.widgets.inactive.bg_fill = Color32::from_gray(88);
+                visuals.widgets.inactive.weak_bg_fill = Color32::from_gray(62);
+                contents(ui);
+            });
         });
     };
     panel("numbers", Align2::LEFT_TOP, [12.0, 12.0], &mut |ui| numbers(ui, facts, times));
@@ -68,7 +75,10 @@ pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) 
 fn numbers(ui: &mut Ui, facts: &Facts, times: Times) {
     ui.spacing_mut().item_spacing.y = 2.0;
     let frame = match (times.frame, times.rate) {
-        (Some(frame), Some(rate)) => format!("{:.1} ms   {rate:.0} frames/s", 1e3 * frame),
+        (Some(frame), Some(rate)) => {
+            let digits = usize::from(rate < 10.0);
+            format!("{:.1} ms   {rate:.digits$} frames/s", 1e3 * frame)
+        }
         _ => "– ms".into(),
     };
     ui.label(RichText::new(frame).strong().size(17.0));
@@ -85,8 +95,7 @@ fn numbers(ui: &mut Ui, facts: &Facts, times: Times) {
 
 fn timeline(ui: &mut Ui, show: &Show, limits: &Limits, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        let sign = if show.clock.running { "⏸" } else { "▶" };
-        if ui.add_sized([34.0, 24.0], egui::Button::new(RichText::new(sign).size(15.0))).clicked() {
+        if play_button(ui, show.clock.running) {
             actions.push(Action::Play);
         }
         let mut position = show.clock.position(limits.seconds);
@@ -98,6 +107,22 @@ fn timeline(ui: &mut Ui, show: &Show, limits: &Limits, actions: &mut Vec<Action>
         }
         ui.label(RichText::new(text).monospace());
     });
+}
+
+/// A button with the sign of what it does: two bars that pause, or a triangle that plays. True when it is clicked.
+fn play_button(ui: &mut Ui, running: bool) -> bool {
+    let button = ui.add_sized([34.0, 24.0], egui::Button::new("")).on_hover_text("Space");
+    let middle = button.rect.center();
+    let painter = ui.painter();
+    if running {
+        for x in [-3.5, 3.5] {
+            painter.rect_filled(Rect::from_center_size(middle + vec2(x, 0.0), vec2(3.5, 11.0)), 1.0, TEXT);
+        }
+    } else {
+        let corners = [[-4.0, -6.0], [6.0, 0.0], [-4.0, 6.0]].map(|[x, y]| middle + vec2(x, y));
+        painter.add(Shape::convex_polygon(corners.into(), TEXT, Stroke::NONE));
+    }
+    button.clicked()
 }
 
 fn choices(ui: &mut Ui, show: &Show, facts: &Facts, limits: &Limits, actions: &mut Vec<Action>) {
@@ -162,11 +187,11 @@ fn layers(ui: &mut Ui, show: &Show, facts: &Facts, actions: &mut Vec<Action>) {
 
 /// A name between a button for the one before and a button for the next.
 fn picker(ui: &mut Ui, name: &str, keys: &str, actions: &mut Vec<Action>, action: impl Fn(bool) -> Action) {
-    if ui.button("◀").on_hover_text(keys).clicked() {
+    if ui.button("‹").on_hover_text(keys).clicked() {
         actions.push(action(false));
     }
     ui.label(RichText::new(name).strong());
-    if ui.button("▶").on_hover_text(keys).clicked() {
+    if ui.button("›").on_hover_text(keys).clicked() {
         actions.push(action(true));
     }
 }

@@ -24,6 +24,7 @@ use crate::cli::view::mouse::Mouse;
 use crate::cli::view::overlay::{self, Facts, Times};
 use crate::cli::view::screen::Screen;
 use crate::cli::view::show::{Limits, Show};
+use crate::cli::view::timer::Timer;
 use crate::cli::view::{Args, keys, orbit};
 
 /// Seconds from frame to frame where a frame is written to a file.
@@ -47,6 +48,7 @@ pub struct Viewer<'a> {
     show: Show,
     facts: Facts,
     meter: Meter,
+    timer: Option<Timer>,
     /// When the last frame was begun, where one follows the other.
     last: Option<Instant>,
     /// Frames that were drawn.
@@ -77,6 +79,7 @@ impl<'a> Viewer<'a> {
             message: None,
         };
         let facts = facts(&subject, &gpu);
+        let timer = Timer::new(&gpu.device, &gpu.queue);
         Ok(Self {
             args,
             window,
@@ -91,6 +94,7 @@ impl<'a> Viewer<'a> {
             show,
             facts,
             meter: Meter::default(),
+            timer,
             last: None,
             drawn: 0,
         })
@@ -167,7 +171,7 @@ impl<'a> Viewer<'a> {
     /// Lays the controls out, and does what was done with them, if anything.
     fn controls(&mut self) -> (Painting, bool) {
         let (limits, mut actions) = (self.limits(), Vec::new());
-        let times = Times { frame: self.meter.median(), rate: self.meter.rate(), poses: None };
+        let times = Times { frame: self.meter.median(), rate: self.meter.rate(), poses: self.timer.as_ref().and_then(Timer::seconds) };
         let Self { gui, show, facts, window, .. } = self;
         let painting = gui.run(window, |ui| {
             if show.controls {
@@ -183,7 +187,8 @@ impl<'a> Viewer<'a> {
         if self.show.choice != self.subject.choice {
             let before = self.subject.choice.clone();
             let chosen = self.subject.choose(self.show.choice.clone());
-            let chosen = chosen.and_then(|()| self.live.update(&self.gpu, &self.renderer, &self.subject));
+            let chosen =
+                chosen.and_then(|moved| self.live.update(&self.gpu, &self.renderer, &self.subject, !moved));
             self.show.message = chosen.as_ref().err().map(Error::to_string);
             if chosen.is_err() {
                 self.subject.choose(before.clone())?;
@@ -204,7 +209,11 @@ impl<'a> Viewer<'a> {
         let Some(texture) = self.screen.acquire(device)? else { return Ok(false) };
         let frame = &self.screen.frame;
         let mut encoder = device.create_command_encoder(&Default::default());
-        self.live.crowd.encode(device, &mut encoder, self.show.clock.now);
+        let writes = self.timer.as_ref().and_then(Timer::writes);
+        self.live.crowd.encode_timed(device, &mut encoder, self.show.clock.now, writes);
+        if let Some(timer) = &self.timer {
+            timer.resolve(&mut encoder);
+        }
         let view = View { camera: self.show.camera, ..self.args.look.view(&self.subject, frame.canvas.aspect()) };
         self.renderer.draw(device, &mut encoder, (&frame.canvas, &frame.srgb), &self.live.scene, &view)?;
         self.gui.paint(&self.gpu, &mut encoder, (&frame.stored, frame.canvas.size), painting);
@@ -221,6 +230,9 @@ impl<'a> Viewer<'a> {
             _ => {
                 queue.submit([encoder.finish()]);
             }
+        }
+        if let Some(timer) = &mut self.timer {
+            timer.read();
         }
         self.window.pre_present_notify();
         queue.present(texture);

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use posse::error::Error;
 use winit::application::ApplicationHandler;
+use winit::error::EventLoopError;
 use winit::dpi::PhysicalSize;
 use winit::event::{StartCause, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
@@ -15,15 +16,18 @@ use crate::cli::view::viewer::Viewer;
 
 /// Opens a window, and shows a subject in it until it is closed.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let no_display = |error: &dyn std::fmt::Display| {
+    let no_display = |error: EventLoopError| {
+        // Before the reason there is a place in winit's source.
+        let error = error.to_string();
+        let error = error.rsplit(": ").next().unwrap_or_default().trim_end_matches('.');
         Error::Usage(format!(
             "there is no display to open a window on ({error}). Set DISPLAY or WAYLAND_DISPLAY, or start it with xvfb-run; \
              posse render needs no display"
         ))
     };
-    let event_loop = EventLoop::new().map_err(|error| no_display(&error))?;
+    let event_loop = EventLoop::new().map_err(no_display)?;
     let mut opened = Opened { args, subject: Some(Subject::load(&args.subject)?), viewer: None, result: Ok(()) };
-    event_loop.run_app(&mut opened).map_err(|error| no_display(&error))?;
+    event_loop.run_app(&mut opened).map_err(no_display)?;
     opened.result
 }
 
