@@ -64,5 +64,8 @@ mod sharing;
 /// Clips of one glTF file on the nodes of another, through the `posse` command.
 #[cfg(feature = "cli")]
 mod sharing_command_line;
+/// `posse view` on a virtual display: what the display shows, what keys do, how it ends.
+#[cfg(all(feature = "view", target_os = "linux"))]
+mod view;
 /// Wrap modes, repeats and ranges, on every engine.
 mod wrap;

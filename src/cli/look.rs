@@ -55,6 +55,7 @@ impl LookArgs {
     }
 
     /// Whether the camera's place was left to be fitted.
+    #[cfg(feature = "view")]
     pub fn is_fitted(&self) -> bool {
         self.camera.is_none_or(|orbit| orbit.distance.is_none())
     }

@@ -55,6 +55,7 @@ impl Choice {
 
 impl Cast {
     /// The clips that there are to choose from.
+    #[cfg(feature = "view")]
     pub fn clips(&self) -> &[ClipId] {
         match self {
             Self::File { clips, .. } | Self::Demo { clips, .. } => clips,
@@ -152,4 +153,58 @@ fn playing(
 /// A clip's name.
 pub fn clip_name(library: &Library, clip: ClipId) -> &str {
     library.clip(clip).name.as_deref().unwrap_or("unnamed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use posse::demo;
+
+    fn cast() -> (Library, Cast) {
+        let library = demo::library().unwrap();
+        let clips: Vec<ClipId> = library.clip_ids().collect();
+        let skeleton = library.clip(clips[0]).skeleton;
+        (library, Cast::File { skeleton, clips })
+    }
+
+    #[test]
+    fn a_second_clip_is_a_second_layer_with_its_weight() {
+        let (library, cast) = cast();
+        let Cast::File { clips, .. } = &cast else { panic!() };
+        let choice = Choice { clip: Some(1), second: Some(0), weights: vec![0.75, 0.25], instances: 3 };
+        let (crowd, seconds) = cast.crowd(&library, &choice).unwrap();
+        assert_eq!((crowd.len(), seconds), (3, library.clip(clips[1]).duration()));
+        let layers = |instance: usize| crowd.layers(instance).iter().map(|layer| (layer.clip, layer.weight));
+        for instance in 0..3 {
+            assert_eq!(layers(instance).collect::<Vec<_>>(), [(clips[1], 0.75), (clips[0], 0.25)]);
+        }
+        let (crowd, _) = cast.crowd(&library, &Choice { second: None, weights: Vec::new(), ..choice }).unwrap();
+        assert_eq!(crowd.layers(2).len(), 1);
+        assert_eq!(crowd.layers(2)[0].weight, 1.0);
+    }
+
+    #[test]
+    fn instances_of_a_crowd_file_are_repeated_and_their_weights_multiplied() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("crowd.json");
+        let gltf = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a"}],"scenes":[{"nodes":[0]}],
+            "buffers":[{"byteLength":32,"uri":"data:application/octet-stream;base64,AAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AAAAAAAAAAA="}],
+            "bufferViews":[{"buffer":0,"byteLength":8},{"buffer":0,"byteOffset":8,"byteLength":24}],
+            "accessors":[{"bufferView":0,"componentType":5126,"count":2,"type":"SCALAR","min":[0],"max":[1]},
+                {"bufferView":1,"componentType":5126,"count":2,"type":"VEC3"}],
+            "animations":[{"name":"go","samplers":[{"input":0,"output":1}],
+                "channels":[{"sampler":0,"target":{"node":0,"path":"translation"}}]}]}"#;
+        std::fs::write(folder.path().join("a.gltf"), gltf).unwrap();
+        let layers = |weight: f64| format!(r#"[{{"clip":"go","weight":{weight}}}]"#);
+        let group =
+            |count: usize, weight: f64| format!(r#"{{"file":"a.gltf","count":{count},"layers":{}}}"#, layers(weight));
+        let text = format!(r#"{{"groups":[{},{}]}}"#, group(1, 0.5), group(2, 0.8));
+        std::fs::write(&file, text).unwrap();
+        let mut library = Library::new();
+        let cast = Cast::CrowdFile(posse::import::crowd::load(&mut library, &file).unwrap());
+        let choice = Choice { weights: vec![0.5], ..Choice::new(7) };
+        let (crowd, _) = cast.crowd(&library, &choice).unwrap();
+        let weights: Vec<f64> = (0..crowd.len()).map(|instance| crowd.layers(instance)[0].weight).collect();
+        assert_eq!(weights, [0.25, 0.4, 0.4, 0.25, 0.4, 0.4, 0.25]);
+    }
 }

@@ -37,6 +37,9 @@ pub struct Args {
     /// Seconds since the play began, at the first frame.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = seconds)]
     time: f64,
+    /// Begins at a standstill; the key Space plays.
+    #[arg(long)]
+    paused: bool,
     /// Begins without the controls; the key H shows them.
     #[arg(long)]
     bare: bool,

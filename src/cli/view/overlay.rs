@@ -51,7 +51,7 @@ pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) 
             });
         });
     };
-    panel("numbers", Align2::LEFT_TOP, [12.0, 12.0], &mut |ui| numbers(ui, facts, times));
+    panel("numbers", Align2::LEFT_TOP, [12.0, 12.0], &mut |ui| numbers(ui, facts, times, show.clock.running));
     if let Some(message) = &show.message {
         panel("message", Align2::CENTER_TOP, [0.0, 12.0], &mut |ui| {
             ui.set_max_width(420.0);
@@ -72,18 +72,20 @@ pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) 
     actions
 }
 
-fn numbers(ui: &mut Ui, facts: &Facts, times: Times) {
+fn numbers(ui: &mut Ui, facts: &Facts, times: Times, running: bool) {
     ui.spacing_mut().item_spacing.y = 2.0;
     let frame = match (times.frame, times.rate) {
         (Some(frame), Some(rate)) => {
             let digits = usize::from(rate < 10.0);
             format!("{:.1} ms   {rate:.digits$} frames/s", 1e3 * frame)
         }
-        _ => "– ms".into(),
+        _ if running => "…".into(),
+        _ => "paused".into(),
     };
     ui.label(RichText::new(frame).strong().size(17.0));
-    let joints = times.rate.map_or("–".into(), |rate| short(rate * facts.joints as f64));
-    ui.label(RichText::new(format!("{joints} joints/s")).strong());
+    if let Some(rate) = times.rate {
+        ui.label(RichText::new(format!("{} joints/s", short(rate * facts.joints as f64))).strong());
+    }
     if let Some(poses) = times.poses {
         let rate = short(facts.joints as f64 / poses.max(1e-9));
         ui.label(RichText::new(format!("poses {:.3} ms on the GPU: {rate} joints/s", 1e3 * poses)));

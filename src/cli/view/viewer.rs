@@ -70,7 +70,7 @@ impl<'a> Viewer<'a> {
         let live = Live::new(&gpu, &renderer, &subject, args.look.bones(&subject) != Bones::Hidden)?;
         let gui = Gui::new(&window, &gpu, screen.target().format.remove_srgb_suffix());
         let show = Show {
-            clock: Clock::new(Subject::ticks(args.time)?),
+            clock: Clock { running: !args.paused, ..Clock::new(Subject::ticks(args.time)?) },
             camera: args.look.view(&subject, screen.frame.canvas.aspect()).camera,
             choice: subject.choice.clone(),
             controls: !args.bare,
@@ -171,7 +171,11 @@ impl<'a> Viewer<'a> {
     /// Lays the controls out, and does what was done with them, if anything.
     fn controls(&mut self) -> (Painting, bool) {
         let (limits, mut actions) = (self.limits(), Vec::new());
-        let times = Times { frame: self.meter.median(), rate: self.meter.rate(), poses: self.timer.as_ref().and_then(Timer::seconds) };
+        let times = Times {
+            frame: self.meter.median(),
+            rate: self.meter.rate(),
+            poses: self.timer.as_ref().and_then(Timer::seconds),
+        };
         let Self { gui, show, facts, window, .. } = self;
         let painting = gui.run(window, |ui| {
             if show.controls {
@@ -187,8 +191,7 @@ impl<'a> Viewer<'a> {
         if self.show.choice != self.subject.choice {
             let before = self.subject.choice.clone();
             let chosen = self.subject.choose(self.show.choice.clone());
-            let chosen =
-                chosen.and_then(|moved| self.live.update(&self.gpu, &self.renderer, &self.subject, !moved));
+            let chosen = chosen.and_then(|moved| self.live.update(&self.gpu, &self.renderer, &self.subject, !moved));
             self.show.message = chosen.as_ref().err().map(Error::to_string);
             if chosen.is_err() {
                 self.subject.choose(before.clone())?;

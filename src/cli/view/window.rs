@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use posse::error::Error;
 use winit::application::ApplicationHandler;
-use winit::error::EventLoopError;
 use winit::dpi::PhysicalSize;
+use winit::error::EventLoopError;
 use winit::event::{StartCause, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::window::{Window, WindowId};
