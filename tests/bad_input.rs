@@ -320,7 +320,7 @@ fn broken_compression_is_refused() {
     assert_eq!(with("byteStride", json!(7)), format!("{extension}.byteStride"));
     assert_eq!(with("count", json!(4_000_000_000u64)), format!("{extension}.count"));
     assert_eq!(with("count", json!(1_000_000)), extension);
-    assert_eq!(with("mode", json!("TRIANGLES")), format!("{extension}.mode"));
+    assert_eq!(with("mode", json!("QUADS")), format!("{extension}.mode"));
     assert_eq!(with("filter", json!("SEPIA")), format!("{extension}.filter"));
 }
 

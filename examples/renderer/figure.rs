@@ -1,10 +1,8 @@
-//! A mesh for the built-in rig: a runner's skin, drawn around the joints, each vertex moved by up to four of them.
+//! The built-in rig's body, as a vertex buffer has it.
 
 use bytemuck::{Pod, Zeroable};
-use glam::DVec3;
-use posse::Skeleton;
-
-use super::surface::surface;
+use posse::demo::{BodyVertex, body};
+use posse::{Error, Skeleton};
 
 /// A vertex as the vertex buffer has it.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -31,194 +29,26 @@ pub struct Figure {
     pub indices: Vec<u32>,
 }
 
-/// What the surface is made of; its place in [`Vertex::parts`].
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Hair,
-    Shirt,
-    Shorts,
-    Shoe,
-    Skin,
-}
-
-/// A rounded cone: the joint it belongs to, then an end and a radius, twice. An end is an offset from a joint, in metres.
-type Cone = (&'static str, [f64; 3], f64, &'static str, [f64; 3], f64, Part);
-
-/// Chains of cones, on the left side or in the middle, and the sides on which they are. On the right they are mirrored.
-const CHAINS: [(&[f64], &[Cone]); 4] =
-    [(&[1.0], &HEAD), (&[1.0, -1.0], &TRUNK), (&[1.0, -1.0], &ARM), (&[1.0, -1.0], &LEG)];
-
-const HEAD: [Cone; 5] = [
-    ("neck", [0.0, -0.03, -0.005], 0.058, "head", [0.0, 0.0, -0.01], 0.055, Part::Skin),
-    ("head", [0.0, 0.02, 0.02], 0.07, "head", [0.0, 0.09, 0.005], 0.095, Part::Skin),
-    ("head", [0.0, 0.035, 0.092], 0.017, "head", [0.0, 0.065, 0.088], 0.012, Part::Skin),
-    ("head", [0.0, 0.125, -0.012], 0.098, "head", [0.0, 0.06, -0.03], 0.09, Part::Hair),
-    ("jaw", [0.0, -0.02, 0.01], 0.05, "jaw", [0.0, -0.01, -0.02], 0.055, Part::Skin),
-];
-
-const TRUNK: [Cone; 5] = [
-    ("pelvis", [0.075, -0.045, -0.01], 0.11, "spine.1", [0.055, -0.03, 0.0], 0.105, Part::Shorts),
-    ("spine.1", [0.055, -0.03, 0.0], 0.105, "spine.2", [0.055, 0.0, 0.0], 0.105, Part::Shirt),
-    ("spine.2", [0.055, 0.0, 0.0], 0.105, "spine.3", [0.07, 0.0, 0.0], 0.112, Part::Shirt),
-    ("spine.3", [0.07, 0.0, 0.0], 0.112, "spine.4", [0.085, 0.0, -0.005], 0.105, Part::Shirt),
-    ("spine.4", [0.085, 0.0, -0.005], 0.105, "clavicle.L", [0.04, -0.02, -0.02], 0.075, Part::Shirt),
-];
-
-const ARM: [Cone; 8] = [
-    ("clavicle.L", [0.04, -0.02, -0.02], 0.075, "upper_arm.L", [0.0; 3], 0.066, Part::Shirt),
-    ("upper_arm.L", [0.0; 3], 0.066, "upper_arm_twist.L", [0.0; 3], 0.055, Part::Shirt),
-    ("upper_arm_twist.L", [0.0; 3], 0.055, "lower_arm.L", [0.0; 3], 0.045, Part::Skin),
-    ("lower_arm.L", [0.0; 3], 0.045, "lower_arm_twist.L", [0.0; 3], 0.043, Part::Skin),
-    ("lower_arm_twist.L", [0.0; 3], 0.043, "hand.L", [0.0; 3], 0.031, Part::Skin),
-    ("hand.L", [0.0; 3], 0.031, "middle.1.L", [0.0; 3], 0.034, Part::Skin),
-    ("middle.1.L", [0.0; 3], 0.034, "middle.3.L", [0.0; 3], 0.022, Part::Skin),
-    ("thumb.1.L", [0.0; 3], 0.022, "thumb.3.L", [0.0; 3], 0.018, Part::Skin),
-];
-
-const LEG: [Cone; 6] = [
-    ("thigh.L", [0.005, -0.01, 0.0], 0.1, "thigh_twist.L", [0.0; 3], 0.084, Part::Shorts),
-    ("thigh_twist.L", [0.0; 3], 0.084, "calf.L", [0.0, 0.0, 0.005], 0.06, Part::Skin),
-    ("calf.L", [0.0, 0.0, 0.005], 0.06, "calf_twist.L", [0.0, 0.06, -0.012], 0.06, Part::Skin),
-    ("calf_twist.L", [0.0, 0.06, -0.012], 0.06, "foot.L", [0.0; 3], 0.042, Part::Skin),
-    ("foot.L", [0.0, -0.03, -0.03], 0.046, "ball.L", [0.0, 0.025, 0.0], 0.045, Part::Shoe),
-    ("ball.L", [0.0, 0.025, 0.0], 0.045, "ball.L", [0.0, 0.012, 0.07], 0.036, Part::Shoe),
-];
-
-/// Chains melt into each other within this many metres.
-const MELT: f64 = 0.035;
-/// Joints share the vertices within this many metres.
-const SHARE: f64 = 0.07;
-
 impl Figure {
     /// The figure of a skeleton with the built-in rig's joints, in its rest pose, at about so many metres a triangle's side.
     ///
     /// # Errors
-    /// A message, where a joint is missing.
-    pub fn new(skeleton: &Skeleton, cell: f64) -> Result<Self, String> {
-        let body = Body::new(skeleton)?;
-        let reach = DVec3::new(1.0, 0.0, 0.3);
-        let surface = surface(|point| body.distance(point), -reach, reach + 1.85 * DVec3::Y, cell);
-        let vertices = surface.points.iter().map(|&point| body.vertex(point)).collect();
-        Ok(Self { vertices, indices: surface.indices })
+    /// Those of [`body`].
+    pub fn new(skeleton: &Skeleton, side: f64) -> Result<Self, Error> {
+        let body = body(skeleton, side)?;
+        Ok(Self { vertices: body.vertices.iter().map(vertex).collect(), indices: body.indices })
     }
 }
 
-/// Cones where they are at rest.
-struct Body {
-    cones: Vec<Placed>,
-    parents: Vec<Option<usize>>,
-}
-
-struct Placed {
-    joint: usize,
-    chain: usize,
-    part: Part,
-    ends: [DVec3; 2],
-    radii: [f64; 2],
-}
-
-impl Body {
-    fn new(skeleton: &Skeleton) -> Result<Self, String> {
-        let joints = skeleton.joints();
-        let mut rest: Vec<DVec3> = Vec::with_capacity(joints.len());
-        for joint in joints {
-            let offset = joint.rest.translation;
-            rest.push(joint.parent.map_or(offset, |parent| rest[parent] + offset));
-        }
-        let find = |name: &str| {
-            let found = joints.iter().position(|joint| joint.name.as_deref() == Some(name));
-            found.ok_or_else(|| format!("the skeleton has no joint {name}"))
-        };
-        let mut cones = Vec::new();
-        let mut chain = 0;
-        for (sides, table) in CHAINS {
-            for &side in sides {
-                for (joint, from, start, other, to, end, part) in table {
-                    let find = |name: &str| find(&if side < 0.0 { name.replace(".L", ".R") } else { (*name).into() });
-                    let (joint, other) = (find(joint)?, find(other)?);
-                    let mirror = DVec3::new(side, 1.0, 1.0);
-                    let ends = [rest[joint] + mirror * DVec3::from(*from), rest[other] + mirror * DVec3::from(*to)];
-                    cones.push(Placed { joint, chain, part: *part, ends, radii: [*start, *end] });
-                }
-                chain += 1;
-            }
-        }
-        Ok(Self { cones, parents: joints.iter().map(|joint| joint.parent).collect() })
+fn vertex(of_body: &BodyVertex) -> Vertex {
+    // Rounded down, but for rounding errors; the first weight is what the others leave.
+    let bytes = |shares: [f32; 4]| shares.map(|share| (255.0 * share + 0.01) as u8);
+    let [_, second, third, fourth] = bytes(of_body.weights);
+    Vertex {
+        position: of_body.position,
+        normal: of_body.normal,
+        joints: of_body.joints.map(|joint| joint as u8),
+        weights: [255 - second - third - fourth, second, third, fourth],
+        parts: bytes(of_body.parts),
     }
-
-    /// The distance of a point from the surface, negative within.
-    fn distance(&self, point: DVec3) -> f64 {
-        let melt = |a: f64, b: f64| {
-            let near = (MELT - (a - b).abs()).max(0.0) / MELT;
-            a.min(b) - near * near * MELT / 4.0
-        };
-        let chains = self.cones.chunk_by(|a, b| a.chain == b.chain);
-        let chain = |cones: &[Placed]| cones.iter().map(|cone| cone.distance(point)).fold(f64::INFINITY, f64::min);
-        chains.map(chain).fold(f64::INFINITY, melt)
-    }
-
-    fn vertex(&self, point: DVec3) -> Vertex {
-        // Over some way, so that no edge shows where one cone passes into the next.
-        let slope = |axis: DVec3| self.distance(point + 0.015 * axis) - self.distance(point - 0.015 * axis);
-        let normal = DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z)).normalize_or_zero();
-        let mut near: Vec<(f64, &Placed)> = self.cones.iter().map(|cone| (cone.distance(point), cone)).collect();
-        near.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (least, nearest) = near[0];
-        // A leg does not pull at the other: only what lies on one chain shares vertices.
-        let mut shares: Vec<(usize, f64)> = Vec::new();
-        for (distance, cone) in &near {
-            let share = (1.0 - (distance - least) / SHARE).max(0.0).powi(2);
-            if !(self.is_above(cone.joint, nearest.joint) || self.is_above(nearest.joint, cone.joint)) || share == 0.0 {
-                continue;
-            }
-            match shares.iter_mut().find(|(joint, _)| *joint == cone.joint) {
-                Some((_, sum)) => *sum = sum.max(share),
-                None => shares.push((cone.joint, share)),
-            }
-        }
-        shares.truncate(4);
-        let joint = |place: usize| shares.get(place).map_or(0, |(joint, _)| *joint as u8);
-        let share = |place: usize| shares.get(place).map_or(0.0, |(_, share)| *share);
-        let [_, second, third, fourth] = bytes([0, 1, 2, 3].map(share));
-        let part = |part: Part| {
-            let nearest = near.iter().find(|(_, cone)| cone.part == part).map_or(1.0, |(distance, _)| *distance);
-            // Seams of clothes are narrow.
-            (1.0 - (nearest - least) / 0.003).max(0.0)
-        };
-        let [hair, shirt, shorts, shoe, _] =
-            bytes([Part::Hair, Part::Shirt, Part::Shorts, Part::Shoe, Part::Skin].map(part));
-        Vertex {
-            position: point.as_vec3().to_array(),
-            normal: normal.as_vec3().to_array(),
-            joints: [0, 1, 2, 3].map(joint),
-            weights: [255 - second - third - fourth, second, third, fourth],
-            parts: [hair, shirt, shorts, shoe],
-        }
-    }
-
-    /// Whether a joint is another or an ancestor of it.
-    fn is_above(&self, joint: usize, other: usize) -> bool {
-        let mut at = Some(other);
-        while let Some(place) = at {
-            if place == joint {
-                return true;
-            }
-            at = self.parents[place];
-        }
-        false
-    }
-}
-
-impl Placed {
-    fn distance(&self, point: DVec3) -> f64 {
-        let along = self.ends[1] - self.ends[0];
-        let part = ((point - self.ends[0]).dot(along) / along.length_squared()).clamp(0.0, 1.0);
-        point.distance(self.ends[0] + part * along) - (self.radii[0] + part * (self.radii[1] - self.radii[0]))
-    }
-}
-
-/// Shares in 255ths of their sum, rounded down but for rounding errors.
-fn bytes<const N: usize>(shares: [f64; N]) -> [u8; N] {
-    let sum: f64 = shares.iter().sum();
-    shares.map(|share| (255.0 * share / sum) as u8)
 }

@@ -20,7 +20,6 @@ pub mod figure;
 pub mod picture;
 mod read_back;
 pub mod scene;
-mod surface;
 
 /// What the result of a fallible step is.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

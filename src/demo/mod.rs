@@ -1,10 +1,13 @@
 //! Rigs that need no file: a human with a handful of clips, crowds of it, and rigs of any size for measurements.
 
+mod body;
 mod clips;
 mod human;
 mod motion;
 mod rig;
+mod surface;
 
+pub use body::{Body, BodyVertex, body};
 pub use rig::{add_rig, rig};
 
 use crate::error::Error;

@@ -6,8 +6,9 @@ use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-/// The most pixels to the right and down; larger images are refused, since a few bytes can claim any size.
+/// The most pixels to the right and down, and in all; larger images are refused, since a few bytes can claim any size.
 const MOST_PIXELS: usize = 1 << 14;
+const MOST_IN_ALL: usize = 1 << 26;
 
 /// Pixels of red, green, blue and alpha in sRGB, alpha linear, row after row from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,7 @@ impl Image {
     /// A PNG or JPEG file.
     ///
     /// # Errors
-    /// In words, where it is neither, or broken, or larger than 16384 pixels a side.
+    /// In words, where it is neither, or broken, or larger than 16384 pixels a side or 2^26 in all.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
         match bytes {
             [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
@@ -85,6 +86,9 @@ pub fn srgb(linear: f32) -> u8 {
 fn check(width: usize, height: usize) -> Result<[u32; 2], String> {
     if !(1..=MOST_PIXELS).contains(&width) || !(1..=MOST_PIXELS).contains(&height) {
         return Err(format!("{width} x {height} pixels are not from 1 to {MOST_PIXELS} a side"));
+    }
+    if width * height > MOST_IN_ALL {
+        return Err(format!("{width} x {height} pixels are more than {MOST_IN_ALL}"));
     }
     Ok([width as u32, height as u32])
 }

@@ -23,7 +23,6 @@ pub mod place;
 pub mod probe;
 pub mod scene;
 mod skeleton;
-mod surface;
 mod textures;
 pub mod upload;
 pub mod view;

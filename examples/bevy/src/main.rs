@@ -32,8 +32,6 @@ mod figure;
 mod picture;
 #[path = "../../renderer/scene.rs"]
 mod scene;
-#[path = "../../renderer/surface.rs"]
-mod surface;
 
 /// What the result of a fallible step is.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

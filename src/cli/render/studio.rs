@@ -34,7 +34,7 @@ impl<'a> Studio<'a> {
     /// Uploads a subject, for pictures of a size of which a file has so many beside and below each other; bones only where
     /// they are wanted. Says which adapter draws.
     pub fn new(subject: &'a Subject, size: [u32; 2], [columns, rows]: [u32; 2], bones: bool) -> Result<Self, Error> {
-        let gpu = HeadlessGpu::new(AdapterKind::Any)?;
+        let gpu = HeadlessGpu::new(AdapterKind::Any).map_err(without_adapter)?;
         note(&format!("engine: gpu ({})", gpu.name()));
         check_size(&gpu.device, size)?;
         let target = Target::default();
@@ -77,6 +77,17 @@ impl<'a> Studio<'a> {
         let scene = scene(&self.renderer, &self.gpu, self.subject, &buffers)?;
         let encoder = device.create_command_encoder(&Default::default());
         Picture::draw(&self.renderer, (device, queue), encoder, &self.canvas, &scene, view)
+    }
+}
+
+/// What to install, where the other commands would name another engine.
+fn without_adapter(error: Error) -> Error {
+    match error {
+        Error::NoAdapter { wanted } => Error::Usage(format!(
+            "no GPU adapter{wanted}, and pictures need one. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a \
+             software one (Debian and Ubuntu: apt-get install mesa-vulkan-drivers)"
+        )),
+        other => other,
     }
 }
 

@@ -14,9 +14,6 @@ use posse::render::place::tint;
 
 /// The loop that all clips of the built-in rig are brought to, in seconds.
 const DEMO_SECONDS: f64 = 4.0;
-/// The most instances of the built-in rig that are drawn in full detail, and the size of triangles then and beyond, in metres.
-const DETAILED: usize = 16;
-const CELLS: [f64; 2] = [0.013, 0.025];
 
 /// Who there is to choose from.
 pub enum Cast {
@@ -105,18 +102,21 @@ impl Cast {
         }
     }
 
-    /// Metres of the sides of triangles that a choice asks for, of figures that are made here.
-    pub fn detail(&self, choice: &Choice) -> Option<f64> {
-        match self {
-            Self::Demo { .. } => Some(CELLS[usize::from(choice.instances > DETAILED)]),
+    /// Metres of a triangle's side of the built-in rig's body: a software adapter's time goes with their number, and the more
+    /// there are to be seen, the smaller is each. `None` for figures of files.
+    pub fn side(&self, choice: &Choice) -> Option<f64> {
+        match (self, choice.instances) {
+            (Self::Demo { .. }, 0..=16) => Some(0.013),
+            (Self::Demo { .. }, 17..=64) => Some(0.025),
+            (Self::Demo { .. }, _) => Some(0.036),
             _ => None,
         }
     }
 
-    /// The figures that are made here, none of them read from a file.
+    /// The figures that are made here; `None` where they are read from files.
     pub fn figures(&self, library: &Library, choice: &Choice) -> Result<Option<Vec<Figure>>, Error> {
-        let (Self::Demo { skeleton, .. }, Some(detail)) = (self, self.detail(choice)) else { return Ok(None) };
-        Ok(Some(vec![human::figure(library, *skeleton, detail)?]))
+        let (Self::Demo { skeleton, .. }, Some(side)) = (self, self.side(choice)) else { return Ok(None) };
+        Ok(Some(vec![human::figure(library, *skeleton, side)?]))
     }
 
     /// The colours of an instance.

@@ -30,6 +30,8 @@ const LONGEST: f64 = 12.0;
 /// Instances that bounds are measured by, and poses of them all.
 const MEASURED: usize = 20;
 const MEASURED_POSES: usize = 80;
+/// The largest crowd to each of whose members the camera is fitted; of a larger one, to the box around all.
+const MOST_CORNERED: usize = 20_000;
 
 /// Names who is drawn.
 #[derive(Debug, clap::Args)]
@@ -63,7 +65,7 @@ pub struct Subject {
     pub crowd: Crowd,
     /// Where each stands.
     pub places: Vec<Place>,
-    /// How far each reaches, whenever: corners of boxes in the world.
+    /// How far each reaches, whenever: corners of boxes in the world; none of a very large crowd.
     pub corners: Vec<Vec3>,
     /// The ground they stand on.
     pub stage: Stage,
@@ -158,7 +160,7 @@ impl Subject {
             (self.choice, self.crowd) = (choice, crowd);
             return Ok(false);
         }
-        let as_before = !self.figures.is_empty() && cast.detail(&choice) == cast.detail(&self.choice);
+        let as_before = !self.figures.is_empty() && cast.side(&choice) == cast.side(&self.choice);
         let new_figures = if as_before { None } else { cast.figures(library, &choice)? };
         let figures = new_figures.as_ref().unwrap_or(&self.figures);
         let reach = reach(library, figures, &crowd, seconds)?;
@@ -179,7 +181,7 @@ impl Subject {
             for corner in bounds.corners() {
                 let corner = world.transform_point3(corner);
                 all.add(corner);
-                corners.push(corner);
+                corners.extend((crowd.len() <= MOST_CORNERED).then_some(corner));
             }
             places.push(Place { world, dyes: cast.dyes(instance) });
         }

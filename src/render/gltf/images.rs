@@ -11,12 +11,13 @@ pub(super) fn read(reader: &mut Reader, document: &Document, index: usize, path:
     let count = document.images.len();
     let image = document.images.get(index).ok_or_else(|| Fault::index(path.field("source"), index, "images", count))?;
     let place = At::top("images", index);
-    let broken = |reason: String| Fault::new(place, reason);
-    if let Some(uri) = &image.uri {
-        let bytes = reader.resource(uri, &place.field("uri"))?;
-        return Image::decode(&bytes).map_err(broken);
-    }
-    let view = image.buffer_view.ok_or_else(|| broken("it has neither a uri nor a bufferView".into()))?;
-    let view = reader.view(view, &place.field("bufferView"))?;
-    Image::decode(view.bytes()).map_err(broken)
+    let decoded = match (&image.uri, image.buffer_view) {
+        (Some(uri), _) => Image::decode(&reader.resource(uri, &place.field("uri"))?),
+        (None, Some(view)) => Image::decode(reader.view(view, &place.field("bufferView"))?.bytes()),
+        (None, None) => Err("it has neither a uri nor a bufferView".into()),
+    };
+    let image = decoded.map_err(|reason| Fault::new(place, reason))?;
+    // With the smaller ones that are made of it.
+    reader.charge(&place, image.pixels.len() as u64, 2)?;
+    Ok(image)
 }
