@@ -13,7 +13,10 @@ use crate::support::aloud;
 
 /// How long is waited for what has to come, in seconds: pictures take long where other tests draw too.
 const PATIENCE: u64 = 120;
-const SIZE: [u32; 2] = [480, 270];
+const SIZE: [u32; 2] = [640, 360];
+/// Rows of the window between the numbers and the controls, and rows of the controls.
+const BETWEEN: [u32; 2] = [130, 230];
+const CONTROLS: [u32; 2] = [270, 360];
 
 /// A virtual X display, and a folder.
 struct Display {
@@ -115,7 +118,7 @@ fn decode(file: &Path) -> Picture {
 }
 
 /// A part of a picture: rows from one to before another.
-fn rows(picture: &Picture, from: u32, to: u32) -> Picture {
+fn rows(picture: &Picture, [from, to]: [u32; 2]) -> Picture {
     let [width, _] = picture.size;
     let row = 4 * width as usize;
     Picture { size: [width, to - from], pixels: picture.pixels[from as usize * row..to as usize * row].to_vec() }
@@ -146,8 +149,8 @@ fn a_window_shows_what_render_draws() {
     assert!(!alike(&bare, &render("1.9")), "another time is another picture");
     // The controls are at the bottom and in a corner at the top.
     let controlled = view(&["--frames", "3", "--time", "1.5", "--paused"]);
-    assert!(!alike(&rows(&controlled, 200, 270), &rows(&rendered, 200, 270)), "controls are seen");
-    assert_eq!(likeness::fault(&rows(&controlled, 100, 180), &rows(&rendered, 100, 180)), None);
+    assert!(!alike(&rows(&controlled, CONTROLS), &rows(&rendered, CONTROLS)), "controls are seen");
+    assert_eq!(likeness::fault(&rows(&controlled, BETWEEN), &rows(&rendered, BETWEEN)), None);
 }
 
 #[test]
@@ -168,7 +171,7 @@ fn keys_play_pause_hide_and_close() {
     display.press("Home");
     display.wait("it is paused, and at the start", |shown| alike(shown, &rendered));
     display.press("h");
-    display.wait("controls", |shown| !alike(&rows(shown, 200, 270), &rows(&rendered, 200, 270)));
+    display.wait("controls", |shown| !alike(&rows(shown, CONTROLS), &rows(&rendered, CONTROLS)));
     display.press("h");
     display.wait("no controls", |shown| alike(shown, &rendered));
     display.press("bracketright");

@@ -59,7 +59,9 @@ fn layers_are_replaced_in_place_or_refused_whole() {
     let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
     let crowd = |instances: usize, layers: &dyn Fn(usize) -> Vec<Layer>| {
         let mut crowd = Crowd::new();
-        (0..instances).for_each(|instance| drop(crowd.push(skeleton, &layers(instance)).unwrap()));
+        for instance in 0..instances {
+            crowd.push(skeleton, &layers(instance)).unwrap();
+        }
         crowd
     };
     let at = |time: f64, weight: f64| Layer { weight, ..Layer::new(clip, LayerTime::At(time)) };

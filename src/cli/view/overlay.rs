@@ -33,6 +33,8 @@ pub struct Times {
 }
 
 const BACK: Color32 = Color32::from_rgba_premultiplied(14, 16, 20, 205);
+/// A window's width in which the controls are in one row, in points.
+const WIDE: f32 = 780.0;
 const TEXT: Color32 = Color32::from_gray(232);
 const FAINT: Color32 = Color32::from_gray(165);
 
@@ -63,7 +65,16 @@ pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) 
         ui.set_width(width);
         timeline(ui, show, limits, &mut actions);
         ui.add_space(4.0);
-        ui.horizontal_wrapped(|ui| choices(ui, show, facts, limits, &mut actions));
+        if width < WIDE {
+            ui.horizontal(|ui| clips(ui, show, facts, limits, &mut actions));
+            ui.add_space(4.0);
+            ui.horizontal(|ui| others(ui, show, &mut actions));
+        } else {
+            ui.horizontal(|ui| {
+                clips(ui, show, facts, limits, &mut actions);
+                others(ui, show, &mut actions);
+            });
+        }
         if facts.layers > 0 {
             ui.add_space(4.0);
             ui.horizontal_wrapped(|ui| layers(ui, show, facts, &mut actions));
@@ -127,7 +138,7 @@ fn play_button(ui: &mut Ui, running: bool) -> bool {
     button.clicked()
 }
 
-fn choices(ui: &mut Ui, show: &Show, facts: &Facts, limits: &Limits, actions: &mut Vec<Action>) {
+fn clips(ui: &mut Ui, show: &Show, facts: &Facts, limits: &Limits, actions: &mut Vec<Action>) {
     let choice = &show.choice;
     let name = |clip: Option<usize>, none: &str| {
         clip.and_then(|clip| facts.clips.get(clip)).map_or(none.to_string(), |name| shortened(name))
@@ -149,6 +160,10 @@ fn choices(ui: &mut Ui, show: &Show, facts: &Facts, limits: &Limits, actions: &m
         }
         ui.separator();
     }
+}
+
+fn others(ui: &mut Ui, show: &Show, actions: &mut Vec<Action>) {
+    let instances = show.choice.instances;
     ui.label(RichText::new("speed").color(FAINT));
     let mut speed = show.clock.speed;
     ui.spacing_mut().slider_width = 80.0;
@@ -159,11 +174,11 @@ fn choices(ui: &mut Ui, show: &Show, facts: &Facts, limits: &Limits, actions: &m
     }
     ui.separator();
     ui.label(RichText::new("crowd").color(FAINT));
-    if ui.add_enabled(choice.instances > 1, egui::Button::new("−")).on_hover_text("-").clicked() {
+    if ui.add_enabled(instances > 1, egui::Button::new("−")).on_hover_text("-").clicked() {
         actions.push(Action::Crowd(false));
     }
-    ui.label(grouped(choice.instances as u64));
-    if ui.add_enabled(choice.instances < MOST_INSTANCES, egui::Button::new("+")).on_hover_text("+").clicked() {
+    ui.label(grouped(instances as u64));
+    if ui.add_enabled(instances < MOST_INSTANCES, egui::Button::new("+")).on_hover_text("+").clicked() {
         actions.push(Action::Crowd(true));
     }
     ui.separator();
