@@ -52,6 +52,11 @@
 //! * Meshopt decoding is our own and safe: the reference implementation needs a C++ compiler, which a machine with a Rust
 //!   toolchain need not have, and does not build for the web. Tests hold it against that implementation.
 //!
+//! * Pictures are drawn from the buffers that the kernels write; the renderer copies no pose. Meshes are read by a second, small
+//!   set of structs over the importer's buffers and accessors, so that loading clips pays nothing for them.
+//! * The shadow map is used up to a size that goes with the scene's: its filter is some texels wide, and so a penumbra stays
+//!   the same part of a figure.
+//!
 //! # Example
 //!
 //! The README's, which is run as a test:

@@ -1,6 +1,6 @@
 // Skeletons: an octahedron from joint to joint, and one at each joint. It follows view.wgsl.
 
-/// A skeleton's bones. It is `PartRecord` of src/render/scene.rs, of which it uses some fields.
+/// A skeleton's bones. It is `PartRecord` of src/render/record.rs, of which it uses some fields.
 struct Bones {
     /// Rows of an instance in the matrices.
     row_count: u32,
@@ -14,7 +14,7 @@ struct Bones {
     padding_5: u32,
 }
 
-/// Where an instance stands. It is `Instance` of src/render/scene.rs.
+/// Where an instance stands. It is `Instance` of src/render/record.rs.
 struct Instance {
     world: array<vec4f, 3>,
     dyes: array<u32, 8>,

@@ -12,7 +12,7 @@ struct Vertex {
     @location(7) more_weights: vec4f,
 }
 
-/// Where an instance stands, and its colours. It is `Instance` of src/render/scene.rs.
+/// Where an instance stands, and its colours. It is `Instance` of src/render/record.rs.
 struct Instance {
     /// Three rows of a matrix, the last of each row the translation.
     world: array<vec4f, 3>,
@@ -20,7 +20,7 @@ struct Instance {
     dyes: array<u32, 8>,
 }
 
-/// A part of a figure. It is `PartRecord` of src/render/scene.rs.
+/// A part of a figure. It is `PartRecord` of src/render/record.rs.
 struct Part {
     /// Rows of an instance in the matrices, and the first of what moves the part.
     row_count: u32,
@@ -35,7 +35,7 @@ struct Part {
     padding: u32,
 }
 
-/// What a surface looks like. It is `MaterialRecord` of src/render/scene.rs.
+/// What a surface looks like. It is `MaterialRecord` of src/render/record.rs.
 struct Material {
     base_colour: vec4f,
     emissive: vec3f,

@@ -9,7 +9,7 @@ struct Seen {
 @vertex
 fn ground_vertex(@builtin(vertex_index) index: u32) -> Seen {
     let corner = vec2f(f32(index & 1u), f32(index >> 1u)) * 2.0 - 1.0;
-    let reach = 4.0 * view.haze;
+    let reach = 6.0 * view.haze;
     let world = vec3f(view.middle.x + reach * corner.x, view.ground, view.middle.z + reach * corner.y);
     return Seen(view.clip_from_world * vec4f(world, 1.0), world);
 }
@@ -52,5 +52,6 @@ fn sky_vertex(@builtin(vertex_index) index: u32) -> Seen {
 @fragment
 fn sky_fragment(in: Seen) -> @location(0) vec4f {
     let height = normalize(in.world).y;
-    return vec4f(mix(view.horizon, view.zenith, smoothstep(0.0, 0.7, max(height, 0.0))), 1.0 - view.transparent);
+    let colour = mix(view.horizon, view.zenith, smoothstep(0.0, 0.7, max(height, 0.0)));
+    return vec4f(colour, 1.0) * (1.0 - view.transparent);
 }

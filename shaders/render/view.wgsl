@@ -19,7 +19,7 @@ struct View {
     shadow_offset: f32,
     /// From the eye to the middle of the picture, of length 1.
     forward: vec3f,
-    /// Where haze has taken two thirds of a colour.
+    /// How far beyond the scene haze has taken two thirds of a colour.
     haze: f32,
     /// Towards the sun, of length 1.
     sun: vec3f,
@@ -78,9 +78,10 @@ fn sunlight(world: vec3f, normal: vec3f) -> f32 {
     return lit / 36.0;
 }
 
-/// A colour behind so much haze.
+/// A colour behind the haze that is there beyond the scene.
 fn hazy(colour: vec3f, world: vec3f) -> vec3f {
-    let distance = length(world - view.eye) / view.haze;
+    let beyond = length(world - view.eye) - length(view.middle - view.eye) - view.radius;
+    let distance = max(beyond, 0.0) / view.haze;
     return mix(colour, view.horizon, 1.0 - exp(-distance * distance));
 }
 

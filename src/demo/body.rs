@@ -46,7 +46,7 @@ pub fn body(skeleton: &Skeleton, side: f64) -> Result<Body, Error> {
     Ok(Body { vertices, indices: surface.indices })
 }
 
-/// What the surface is made of; its place in [`Vertex::parts`].
+/// What the surface is made of; its place in [`BodyVertex::parts`].
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Hair,

@@ -95,7 +95,7 @@ pub fn positions<'a>(
         Mover::Joint => None,
     };
     let moved = move |(index, vertex): (usize, &Vertex)| {
-        let mut position = DVec3::from(Vec3::from(vertex.position).as_dvec3());
+        let mut position = Vec3::from(vertex.position).as_dvec3();
         for (target, weight) in mesh.targets.iter().zip(weights) {
             let delta = target.positions.get(index).copied().unwrap_or_default();
             position += *weight * Vec3::from(delta).as_dvec3();

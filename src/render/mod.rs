@@ -21,6 +21,7 @@ pub mod picture;
 mod pipelines;
 pub mod place;
 pub mod probe;
+mod record;
 pub mod scene;
 mod skeleton;
 mod textures;

@@ -5,8 +5,9 @@ use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
 use crate::render::canvas::Canvas;
 use crate::render::draw::Renderer;
+use crate::render::image::{linear, srgb};
 use crate::render::scene::Scene;
-use crate::render::view::View;
+use crate::render::view::{Background, View};
 
 /// Pixels of red, green, blue and alpha in sRGB, row after row from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +54,11 @@ impl Picture {
         let drawn = renderer.draw(device, &mut encoder, (canvas, &into), scene, view);
         scopes.pop()?;
         drawn?;
-        Self::read((device, queue), encoder, &texture)
+        let mut picture = Self::read((device, queue), encoder, &texture)?;
+        if view.stage.background == Background::Transparent {
+            picture.pixels.as_chunks_mut().0.iter_mut().for_each(|pixel| *pixel = straight(*pixel));
+        }
+        Ok(picture)
     }
 
     /// What a texture shows after all that the encoder holds already, which is submitted. The texture is of four bytes a
@@ -104,5 +109,35 @@ impl Picture {
             let to = 4 * ((top + y) as usize * self.size[0] as usize + left as usize);
             self.pixels[to..][..4 * width].copy_from_slice(&other.pixels[from..][..4 * width]);
         }
+    }
+}
+
+/// A pixel whose colour was mixed with black where its alpha is small, with the colour itself, as files have it.
+fn straight([red, green, blue, alpha]: [u8; 4]) -> [u8; 4] {
+    if alpha == 0 || alpha == 255 {
+        return [red, green, blue, alpha];
+    }
+    let [red, green, blue] = [red, green, blue].map(|channel| srgb(linear(channel) * 255.0 / f32::from(alpha)));
+    [red, green, blue, alpha]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_a_colour_is_the_colour_at_half() {
+        // Half of the light of 200 is 146 in sRGB.
+        let half = srgb(0.5 * linear(200));
+        let [red, green, blue, alpha] = straight([half, 0, half, 128]);
+        assert!(red.abs_diff(200) <= 1 && green == 0 && blue == red && alpha == 128, "{red}");
+        assert_eq!(straight([9, 8, 7, 0]), [9, 8, 7, 0]);
+    }
+
+    #[test]
+    fn what_is_pasted_beyond_the_edge_is_left_out() {
+        let mut picture = Picture::filled([3, 2], [0; 4]);
+        picture.paste(&Picture::filled([2, 2], [1; 4]), [2, 1]);
+        assert_eq!([picture.pixel(1, 1), picture.pixel(2, 1), picture.pixel(2, 0)], [[0; 4], [1; 4], [0; 4]]);
     }
 }

@@ -227,7 +227,7 @@ pub(super) fn vertex_buffers<T>(with: impl FnOnce(&[Option<wgpu::VertexBufferLay
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::scene::{InstanceRecord, MaterialRecord, PartRecord};
+    use crate::render::record::{InstanceRecord, MaterialRecord, PartRecord};
     use crate::render::view::ViewRecord;
     use wgpu::naga;
 

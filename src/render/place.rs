@@ -28,7 +28,7 @@ pub fn sunflower(count: usize, room: f32) -> impl Iterator<Item = Affine3A> {
     // Neighbours in the spiral are about 1.7 of its units apart.
     let unit = room / 1.7;
     (0..count).map(move |instance| {
-        let away = unit * (instance as f32).sqrt();
+        let away = if count == 1 { 0.0 } else { unit * (instance as f32 + 0.5).sqrt() };
         let position = Vec3::new(away * (golden * instance as f32).cos(), 0.0, away * (golden * instance as f32).sin());
         let turned = if count == 1 { 0.0 } else { 0.9 * (chance(instance, 7) - 0.5) };
         Affine3A::from_rotation_translation(Quat::from_rotation_y(turned), position)
@@ -60,4 +60,21 @@ pub fn chance(index: usize, which: u32) -> f32 {
 pub(super) fn packed(colour: [f32; 3]) -> u32 {
     let [r, g, b] = colour.map(|channel| (255.0 * channel).round().clamp(0.0, 255.0) as u32);
     r | g << 8 | b << 16 | 0xFF << 24
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_have_the_room_that_they_need_and_hardly_more() {
+        let places: Vec<Vec3> = sunflower(500, 2.0).map(|place| place.translation.into()).collect();
+        let nearest = |place: usize| {
+            let others = places.iter().enumerate().filter(|(other, _)| *other != place);
+            others.map(|(_, other)| other.distance(places[place])).fold(f32::MAX, f32::min)
+        };
+        let nearest: Vec<f32> = (0..500).map(nearest).collect();
+        assert!(nearest.iter().all(|distance| (1.8..2.4).contains(distance)), "{nearest:?}");
+        assert_eq!(sunflower(1, 2.0).next(), Some(Affine3A::IDENTITY));
+    }
 }

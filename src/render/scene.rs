@@ -1,6 +1,5 @@
 //! Figures on the device: what is drawn, and the buffers that say how it stands.
 
-use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
@@ -13,10 +12,11 @@ use crate::model::outputs::Outputs;
 use crate::pack::outputs::Layout;
 use crate::render::draw::{Renderer, group};
 use crate::render::figure::{Figure, Mover, Part};
-use crate::render::material::{Alpha, Material, VertexColours};
+use crate::render::material::{Alpha, Material};
 use crate::render::mesh::Mesh;
 use crate::render::pipelines::Sides;
-use crate::render::place::{Place, packed};
+use crate::render::place::Place;
+use crate::render::record::{InstanceRecord, MaterialRecord, PartRecord, deltas};
 use crate::render::skeleton;
 use crate::render::textures;
 
@@ -59,62 +59,6 @@ pub fn outputs(figures: &[Figure], bones: bool) -> Outputs {
         outputs.weights |= !figure.meshes[part.mesh].targets.is_empty();
     }
     outputs
-}
-
-/// `Instance` of shaders/render/figure.wgsl.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct InstanceRecord {
-    world: [[f32; 4]; 3],
-    dyes: [u32; 8],
-}
-
-/// `Part` of shaders/render/figure.wgsl.
-#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct PartRecord {
-    pub row_count: u32,
-    pub first_row: u32,
-    pub influences: u32,
-    pub value_count: u32,
-    pub first_value: u32,
-    pub target_count: u32,
-    pub vertex_count: u32,
-    pub padding: u32,
-}
-
-/// `Material` of shaders/render/figure.wgsl.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct MaterialRecord {
-    base_colour: [f32; 4],
-    emissive: [f32; 3],
-    cutoff: f32,
-    texture_matrix: [f32; 4],
-    texture_offset: [f32; 2],
-    unlit: u32,
-    dyed: u32,
-}
-
-impl MaterialRecord {
-    fn new(material: &Material) -> Self {
-        let transform = material.texture.map_or(glam::Affine2::IDENTITY, |texture| texture.transform);
-        let [a, b, c, d, x, y] = transform.to_cols_array();
-        Self {
-            base_colour: material.base_colour,
-            emissive: material.emissive,
-            // Below 0 there is nothing; and what hardly shows would only hide what is behind it.
-            cutoff: match material.alpha {
-                Alpha::Opaque => -1.0,
-                Alpha::Mask(cutoff) => cutoff,
-                Alpha::Blend => 1.0 / 255.0,
-            },
-            texture_matrix: [a, b, c, d],
-            texture_offset: [x, y],
-            unlit: material.unlit.into(),
-            dyed: (material.vertex_colours == VertexColours::Dyes).into(),
-        }
-    }
 }
 
 /// A scene on a device: figures, and the instances that they are of.
@@ -202,7 +146,7 @@ impl Builder<'_> {
                 let place = places.get(instance).ok_or_else(|| {
                     Error::Usage(format!("instance {instance} has no place, there are {}", places.len()))
                 })?;
-                records.push(instance_record(place));
+                records.push(InstanceRecord::new(place));
             }
             let instances = self.storage("instances of a scene, in bytes", bytemuck::cast_slice(&records))?;
             let figure = figures.iter().zip(&uploaded).filter(|(figure, _)| figure.skeleton == poses.skeleton);
@@ -352,25 +296,4 @@ impl Builder<'_> {
         let contents = if contents.is_empty() { &[0; 128] } else { contents };
         filled_buffer(self.device, what, contents, Usages::STORAGE)
     }
-}
-
-fn instance_record(place: &Place) -> InstanceRecord {
-    let matrix = place.world.matrix3;
-    let row =
-        |axis: usize| [matrix.x_axis[axis], matrix.y_axis[axis], matrix.z_axis[axis], place.world.translation[axis]];
-    let [a, b, c, d, e] = place.dyes.map(packed);
-    InstanceRecord { world: [row(0), row(1), row(2)], dyes: [a, b, c, d, e, 0, 0, 0] }
-}
-
-/// For each morph target and vertex what it adds to position and normal, four numbers each.
-fn deltas(mesh: &Mesh) -> Vec<[f32; 8]> {
-    let mut deltas = Vec::with_capacity(mesh.targets.len() * mesh.vertices.len());
-    for target in &mesh.targets {
-        for vertex in 0..mesh.vertices.len() {
-            let of = |values: &[[f32; 3]]| values.get(vertex).copied().unwrap_or_default();
-            let ([px, py, pz], [nx, ny, nz]) = (of(&target.positions), of(&target.normals));
-            deltas.push([px, py, pz, 0.0, nx, ny, nz, 0.0]);
-        }
-    }
-    deltas
 }

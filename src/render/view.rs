@@ -59,7 +59,7 @@ impl Stage {
     /// A stage for a scene of these bounds, with figures of this size; both are repaired where they are empty or not finite.
     pub fn new(bounds: Bounds, figure_size: f32) -> Self {
         let figure_size = if figure_size.is_finite() && figure_size > 0.0 { figure_size } else { 1.0 };
-        let sun = Vec3::new(-0.42, 0.78, 0.46).normalize();
+        let sun = Vec3::new(-0.32, 0.78, 0.54).normalize();
         Self { bounds: bounds.or(figure_size), figure_size, background: Background::default(), sun }
     }
 
@@ -169,14 +169,14 @@ impl ViewRecord {
             up: upwards * up,
             shadow_offset: 2.5 * texel,
             forward: -back,
-            haze: 3.5 * (camera.distance + stage.radius()),
+            haze: 2.5 * (camera.distance + stage.radius()),
             sun: stage.sun,
             grid: stage.grid(),
             sun_colour: Vec3::new(0.86, 0.78, 0.66),
             contact: 0.25 * stage.figure_size,
-            sky_light: Vec3::new(0.40, 0.46, 0.56),
+            sky_light: Vec3::new(0.44, 0.50, 0.60),
             radius: stage.radius(),
-            ground_light: Vec3::new(0.20, 0.19, 0.16),
+            ground_light: Vec3::new(0.27, 0.25, 0.21),
             grid_contrast,
             zenith,
             bone_depth: if *bones == Bones::Over { 0.5 } else { 1.0 },

@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::support::aloud;
@@ -149,4 +150,82 @@ fn files_of_nothing_much_are_drawn() {
         assert_eq!(output.status.code(), Some(0), "{name}: {}", text(&output));
         assert_eq!(decoder(&folder.path().join(format!("{name}.png"))).info().size(), (32, 32));
     }
+}
+
+/// A triangle of a red material, whose texture is a file that is not there.
+fn triangle(folder: &TempDir) {
+    let corners = [0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let bytes: Vec<u8> = corners.iter().flat_map(|number| number.to_le_bytes()).collect();
+    fs::write(folder.path().join("corners.bin"), &bytes).unwrap();
+    let document = json!({
+        "asset": { "version": "2.0" },
+        "buffers": [{ "uri": "corners.bin", "byteLength": bytes.len() }],
+        "bufferViews": [{ "buffer": 0, "byteLength": bytes.len() }],
+        "accessors": [{ "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3" }],
+        "images": [{ "uri": "nowhere.png" }],
+        "textures": [{ "source": 0 }],
+        "materials": [{ "doubleSided": true, "pbrMetallicRoughness":
+            { "baseColorFactor": [1, 0, 0, 1], "baseColorTexture": { "index": 0 } } }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 }, "material": 0 }] }],
+        "nodes": [{ "mesh": 0 }],
+        "animations": [],
+    });
+    fs::write(folder.path().join("triangle.gltf"), document.to_string()).unwrap();
+}
+
+/// How many pixels are red, and in how many spots of more than a few.
+fn reds(file: &Path) -> (usize, usize) {
+    let mut reader = decoder(file);
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut bytes).unwrap();
+    assert_eq!(frame.color_type, png::ColorType::Rgb);
+    let width = frame.width as usize;
+    let mut red: Vec<bool> =
+        bytes[..frame.buffer_size()].chunks(3).map(|rgb| u32::from(rgb[0]) > 2 * u32::from(rgb[1].max(40))).collect();
+    let (pixels, mut spots) = (red.iter().filter(|&&red| red).count(), 0);
+    for first in 0..red.len() {
+        let (mut stack, mut size) = (vec![first], 0);
+        while let Some(place) = stack.pop() {
+            if red.get(place) == Some(&true) {
+                (red[place], size) = (false, size + 1);
+                stack.extend([place + 1, place.wrapping_sub(1), place + width, place.wrapping_sub(width)]);
+            }
+        }
+        spots += usize::from(size > 8);
+    }
+    (pixels, spots)
+}
+
+#[test]
+fn a_texture_that_is_missing_is_a_warning_and_a_plain_colour() {
+    let folder = TempDir::new().unwrap();
+    triangle(&folder);
+    let output = posse(&folder, &["triangle.gltf", "--size", "64x64", "-o", "red.png"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let said = text(&output);
+    assert!(
+        said.contains("warning: triangle.gltf: images[0].uri: ") && said.contains("a plain colour is used"),
+        "{said}"
+    );
+    // A right-angled triangle that fills the picture is half of it, less the margin and what the camera's angle takes.
+    let (pixels, spots) = reds(&folder.path().join("red.png"));
+    assert!((800..1800).contains(&pixels) && spots == 1, "{pixels} in {spots}");
+}
+
+#[test]
+fn the_instances_of_a_crowd_file_are_drawn() {
+    let folder = TempDir::new().unwrap();
+    triangle(&folder);
+    for count in [1, 9] {
+        let crowd = json!({ "files": ["triangle.gltf"], "instances": [{ "file": 0, "count": count }] });
+        fs::write(folder.path().join("crowd.json"), crowd.to_string()).unwrap();
+        // From so high, none hides another.
+        let file = format!("{count}.png");
+        let output = posse(&folder, &["--crowd", "crowd.json", "--camera", "0,60", "--size", "96x96", "-o", &file]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    }
+    let [one, nine] = ["1.png", "9.png"].map(|name| reds(&folder.path().join(name)));
+    assert!(one.1 == 1 && (5..=9).contains(&nine.1), "{one:?} {nine:?}");
+    let said = refused(&folder, &["--crowd", "nothing.json", "-o", "a.png"]);
+    assert!(said.contains("nothing.json"), "{said}");
 }

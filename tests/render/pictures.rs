@@ -31,7 +31,10 @@ fn triangles() -> Shot {
     Shot::alone(library, figure, 0.5)
 }
 
-const SHOTS: [(&str, fn() -> Shot); 3] = [("people", people), ("bones", bones), ("triangles", triangles)];
+/// A picture's name, and what it is of.
+type Stored = (&'static str, fn() -> Shot);
+
+const SHOTS: [Stored; 3] = [("people", people), ("bones", bones), ("triangles", triangles)];
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/pictures/{name}.png"))

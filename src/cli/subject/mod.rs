@@ -168,7 +168,10 @@ impl Subject {
             let found = figures.iter().position(|figure| figure.skeleton == skeleton);
             found.map_or(Bounds::EMPTY, |figure| reach[figure]).or(1.0)
         };
-        let across = |bounds: &Bounds| 0.5 * (bounds.size().x + bounds.size().z);
+        let across = |bounds: &Bounds| {
+            let [x, z] = [bounds.size().x, bounds.size().z];
+            (0.5 * (x + z)).max(0.75 * x.max(z))
+        };
         let room = reach.iter().map(across).fold(0.0, f32::max);
         let figure_size = reach.iter().map(|bounds| bounds.size().max_element()).fold(0.0, f32::max);
         let alone = crowd.len() == 1;

@@ -16,19 +16,23 @@ use crate::cli::view::viewer::Viewer;
 
 /// Opens a window, and shows a subject in it until it is closed.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let no_display = |error: EventLoopError| {
-        // Before the reason there is a place in winit's source.
-        let error = error.to_string();
-        let error = error.rsplit(": ").next().unwrap_or_default().trim_end_matches('.');
-        Error::Usage(format!(
-            "there is no display to open a window on ({error}). Set DISPLAY or WAYLAND_DISPLAY, or start it with xvfb-run; \
-             posse render needs no display"
-        ))
-    };
-    let event_loop = EventLoop::new().map_err(no_display)?;
+    // Where a library that it loads is absent, winit panics, and says which.
+    let event_loop = std::panic::catch_unwind(EventLoop::new)
+        .map_err(|_| Error::Usage("a library that windows need is absent; posse render needs no window".into()))?
+        .map_err(no_display)?;
     let mut opened = Opened { args, subject: Some(Subject::load(&args.subject)?), viewer: None, result: Ok(()) };
     event_loop.run_app(&mut opened).map_err(no_display)?;
     opened.result
+}
+
+fn no_display(error: EventLoopError) -> Error {
+    // Before the reason there is a place in winit's source.
+    let error = error.to_string();
+    let reason = error.rsplit(": ").next().unwrap_or_default().trim_end_matches('.');
+    Error::Usage(format!(
+        "there is no display to open a window on ({reason}). Set DISPLAY or WAYLAND_DISPLAY, or start it with xvfb-run; posse \
+         render needs no display"
+    ))
 }
 
 /// A window and how it ended.

@@ -140,7 +140,7 @@ fn transform(info: &TextureInfo) -> Affine2 {
     let (sin, cos) = transform.rotation.sin_cos();
     let rotation = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
     let scale = Mat2::from_diagonal(Vec2::from(transform.scale.unwrap_or([1.0; 2])));
-    let matrix = Affine2 { matrix2: (rotation * scale).into(), translation: Vec2::from(transform.offset).into() };
+    let matrix = Affine2 { matrix2: rotation * scale, translation: Vec2::from(transform.offset) };
     if matrix.is_finite() { matrix } else { Affine2::IDENTITY }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn read(reader: &mut Reader, primitive: &Primitive, texture_set: u32,
         numbers(reader, accessor, widths, count, &attributes)
     };
     let Some((positions, 3)) = attribute(reader, "POSITION", &[3], None)? else {
-        return Err(Fault::new(&attributes, "there is no POSITION"));
+        return Err(Fault::new(attributes, "there is no POSITION"));
     };
     let count = positions.len() / 3;
     reader.charge(&attributes, count as u64, size_of::<Vertex>() as u64)?;
