@@ -195,10 +195,8 @@ mod tests {
             "animations":[{"name":"go","samplers":[{"input":0,"output":1}],
                 "channels":[{"sampler":0,"target":{"node":0,"path":"translation"}}]}]}"#;
         std::fs::write(folder.path().join("a.gltf"), gltf).unwrap();
-        let layers = |weight: f64| format!(r#"[{{"clip":"go","weight":{weight}}}]"#);
-        let group =
-            |count: usize, weight: f64| format!(r#"{{"file":"a.gltf","count":{count},"layers":{}}}"#, layers(weight));
-        let text = format!(r#"{{"groups":[{},{}]}}"#, group(1, 0.5), group(2, 0.8));
+        let text = r#"{"files":["a.gltf"],"instances":[{"layers":[{"clip":"go","weight":0.5}]},
+            {"count":2,"layers":[{"clip":"go","weight":0.8}]}]}"#;
         std::fs::write(&file, text).unwrap();
         let mut library = Library::new();
         let cast = Cast::CrowdFile(posse::import::crowd::load(&mut library, &file).unwrap());
