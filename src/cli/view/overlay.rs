@@ -145,7 +145,8 @@ fn clips(ui: &mut Ui, show: &Show, facts: &Facts, limits: &Limits, actions: &mut
     };
     if limits.clips > 0 {
         ui.label(RichText::new("clip").color(FAINT));
-        picker(ui, &name(choice.clip, facts.own), "[ and ]", actions, Action::Clip);
+        let several = limits.clips > 1 || limits.own;
+        ui.add_enabled_ui(several, |ui| picker(ui, &name(choice.clip, facts.own), "[ and ]", actions, Action::Clip));
         ui.separator();
     }
     if limits.clips > 1 {

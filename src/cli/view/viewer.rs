@@ -46,6 +46,10 @@ pub struct Viewer<'a> {
     subject: Subject,
     live: Live,
     show: Show,
+    /// What is seen, but for the camera.
+    view: View,
+    /// The size of the window that the camera was fitted to; `None` where it has to be again.
+    fitted: Option<[u32; 2]>,
     facts: Facts,
     meter: Meter,
     timer: Option<Timer>,
@@ -69,9 +73,10 @@ impl<'a> Viewer<'a> {
         let renderer = Renderer::new(&gpu.device, &gpu.queue, screen.target())?;
         let live = Live::new(&gpu, &renderer, &subject, args.look.bones(&subject) != Bones::Hidden)?;
         let gui = Gui::new(&window, &gpu, screen.target().format.remove_srgb_suffix());
+        let view = args.look.view(&subject, screen.frame.canvas.aspect());
         let show = Show {
             clock: Clock { running: !args.paused, ..Clock::new(Subject::ticks(args.time)?) },
-            camera: args.look.view(&subject, screen.frame.canvas.aspect()).camera,
+            camera: view.camera,
             choice: subject.choice.clone(),
             controls: !args.bare,
             fitted: args.look.is_fitted(),
@@ -93,6 +98,8 @@ impl<'a> Viewer<'a> {
             subject,
             live,
             show,
+            view,
+            fitted: None,
             facts,
             meter: Meter::default(),
             timer,
@@ -142,6 +149,7 @@ impl<'a> Viewer<'a> {
         self.tick();
         let (painting, acted) = self.controls();
         self.choose()?;
+        self.fit();
         let again = painting.again;
         if !self.draw(painting)? {
             self.last = None;
@@ -199,12 +207,20 @@ impl<'a> Viewer<'a> {
                 self.show.choice = before;
             }
             self.facts = facts(&self.subject, &self.gpu);
+            self.view = self.args.look.view(&self.subject, self.screen.frame.canvas.aspect());
+            self.fitted = None;
             self.meter.clear();
         }
-        if self.show.fitted {
+        Ok(())
+    }
+
+    /// Fits the camera, where that was asked for and something has changed.
+    fn fit(&mut self) {
+        let wanted = self.show.fitted.then(|| self.screen.size());
+        if wanted.is_some() && wanted != self.fitted {
             self.show.camera = look::fitted(self.show.camera, &self.subject, self.screen.frame.canvas.aspect());
         }
-        Ok(())
+        self.fitted = wanted;
     }
 
     /// Draws the frame. False where the window cannot be drawn on.
@@ -218,7 +234,7 @@ impl<'a> Viewer<'a> {
         if let Some(timer) = &self.timer {
             timer.resolve(&mut encoder);
         }
-        let view = View { camera: self.show.camera, ..self.args.look.view(&self.subject, frame.canvas.aspect()) };
+        let view = View { camera: self.show.camera, ..self.view };
         self.renderer.draw(device, &mut encoder, (&frame.canvas, &frame.srgb), &self.live.scene, &view)?;
         self.gui.paint(&self.gpu, &mut encoder, (&frame.stored, frame.canvas.size), painting);
         self.screen.copy(device, &mut encoder, &texture);
