@@ -89,7 +89,11 @@ impl Show {
             Action::Speed(speed) => self.clock.set_speed(speed),
             Action::ShiftSpeed(up) => self.clock.shift(up),
             Action::Clip(next) => self.choice.clip = neighbour(self.choice.clip, next, limits.clips, limits.own),
-            Action::Second(next) => self.second(neighbour(self.choice.second, next, limits.clips, true)),
+            Action::Second(next) => self.second(match self.choice.second {
+                // It begins beside the first.
+                None => neighbour(self.choice.clip, next, limits.clips, false),
+                second => neighbour(second, next, limits.clips, true),
+            }),
             Action::Blend(part) => self.choice.weights = vec![1.0 - part.clamp(0.0, 1.0), part.clamp(0.0, 1.0)],
             Action::Weight(layer, weight) => self.weight(layer, weight.clamp(0.0, 1.0)),
             Action::Crowd(more) => self.choice.instances = crowd_size(self.choice.instances, more),
@@ -207,10 +211,10 @@ mod tests {
     fn a_second_clip_begins_as_half_and_leaves_nothing_behind() {
         let second = Action::Second(true);
         let show = after(&[second], &LIMITS);
-        assert_eq!((show.choice.second, &show.choice.weights[..]), (Some(0), &[0.5, 0.5][..]));
+        assert_eq!((show.choice.second, &show.choice.weights[..]), (Some(1), &[0.5, 0.5][..]));
         let show = after(&[second, Action::Blend(0.25), second], &LIMITS);
-        assert_eq!((show.choice.second, &show.choice.weights[..]), (Some(1), &[0.75, 0.25][..]));
-        let show = after(&[second, Action::Blend(0.25), Action::Second(false)], &LIMITS);
+        assert_eq!((show.choice.second, &show.choice.weights[..]), (Some(2), &[0.75, 0.25][..]));
+        let show = after(&[second, Action::Blend(0.25), second, second], &LIMITS);
         assert_eq!((show.choice.second, show.choice.weights.len()), (None, 0));
     }
 
