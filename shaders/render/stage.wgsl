@@ -5,10 +5,12 @@ struct Seen {
     @location(0) world: vec3f,
 }
 
-/// Four corners of the ground.
+/// A square of ground: two triangles.
 @vertex
 fn ground_vertex(@builtin(vertex_index) index: u32) -> Seen {
-    let corner = vec2f(f32(index & 1u), f32(index >> 1u)) * 2.0 - 1.0;
+    var corners = array<u32, 6>(0u, 1u, 2u, 2u, 1u, 3u);
+    let which = corners[index];
+    let corner = vec2f(f32(which & 1u), f32(which >> 1u)) * 2.0 - 1.0;
     let reach = 6.0 * view.haze;
     let world = vec3f(view.middle.x + reach * corner.x, view.ground, view.middle.z + reach * corner.y);
     return Seen(view.clip_from_world * vec4f(world, 1.0), world);

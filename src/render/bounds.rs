@@ -78,6 +78,9 @@ impl Bounds {
 
 /// The positions of a part's vertices in the space of the instance, every `step`th of them, as glTF 2.0 has it: morphed, then
 /// moved by the skin or by the joint.
+///
+/// # Panics
+/// Where the part is none of the figure's, or the figure not the skeleton's: see [`Figure::check`].
 pub fn positions<'a>(
     figure: &'a Figure,
     part: &Part,

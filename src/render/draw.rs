@@ -112,8 +112,7 @@ impl Renderer {
             ..Default::default()
         });
         pass.set_bind_group(0, &seen, &[]);
-        let blended = |alpha: Alpha| alpha == Alpha::Blend;
-        self.draw_figures(&mut pass, scene, blended, false);
+        self.draw_figures(&mut pass, scene, false);
         if view.bones != Bones::Hidden {
             pass.set_pipeline(&self.pipelines.bones);
             draw_bones(&mut pass, scene);
@@ -123,15 +122,15 @@ impl Renderer {
         // From below, the ground would hide all.
         if view.camera.eye().y > view.stage.bounds.low.y || view.stage.background == Background::Transparent {
             pass.set_pipeline(&self.pipelines.ground);
-            pass.draw(0..4, 0..1);
+            pass.draw(0..6, 0..1);
         }
-        self.draw_figures(&mut pass, scene, blended, true);
+        self.draw_figures(&mut pass, scene, true);
         Ok(())
     }
 
     /// Records the figures that are blended, or those that are not.
-    fn draw_figures(&self, pass: &mut wgpu::RenderPass, scene: &Scene, blended: impl Fn(Alpha) -> bool, blend: bool) {
-        for draw in scene.draws.iter().filter(|draw| blended(draw.alpha) == blend) {
+    fn draw_figures(&self, pass: &mut wgpu::RenderPass, scene: &Scene, blend: bool) {
+        for draw in scene.draws.iter().filter(|draw| (draw.alpha == Alpha::Blend) == blend) {
             pass.set_pipeline(&self.pipelines.figures[usize::from(blend)][draw.sides as usize]);
             draw.record(pass);
         }

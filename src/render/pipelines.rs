@@ -48,10 +48,10 @@ pub(super) struct Pipelines {
 impl Layouts {
     pub fn new(device: &wgpu::Device) -> Self {
         use wgpu::ShaderStages as Stages;
-        let uniform = |min: u64| wgpu::BindingType::Buffer {
+        let uniform = wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Uniform,
             has_dynamic_offset: false,
-            min_binding_size: wgpu::BufferSize::new(min),
+            min_binding_size: None,
         };
         let storage = wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Storage { read_only: true },
@@ -73,15 +73,15 @@ impl Layouts {
         let (depth, colours) = (wgpu::TextureSampleType::Depth, wgpu::TextureSampleType::Float { filterable: true });
         Self {
             view: layout(&[
-                (Stages::VERTEX_FRAGMENT, uniform(0)),
+                (Stages::VERTEX_FRAGMENT, uniform),
                 (Stages::FRAGMENT, texture(depth)),
                 (Stages::FRAGMENT, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison)),
             ]),
             poses: layout(&[(Stages::VERTEX, storage); 3]),
             part: layout(&[
-                (Stages::VERTEX, uniform(0)),
+                (Stages::VERTEX, uniform),
                 (Stages::VERTEX, storage),
-                (Stages::VERTEX_FRAGMENT, uniform(0)),
+                (Stages::VERTEX_FRAGMENT, uniform),
                 (Stages::FRAGMENT, texture(colours)),
                 (Stages::FRAGMENT, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
             ]),
@@ -166,7 +166,6 @@ impl Stages<'_> {
             None => wgpu::CompareFunction::Less,
         };
         let shadow = pass.target.is_none();
-        let strip = !self.meshes && self.vertex == "ground_vertex";
         vertex_buffers(|buffers| {
             self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
                 label: Some(self.vertex),
@@ -178,11 +177,6 @@ impl Stages<'_> {
                     buffers: if self.meshes { buffers } else { &[] },
                 },
                 primitive: wgpu::PrimitiveState {
-                    topology: if strip {
-                        wgpu::PrimitiveTopology::TriangleStrip
-                    } else {
-                        wgpu::PrimitiveTopology::TriangleList
-                    },
                     front_face: if sides == Sides::Mirrored { wgpu::FrontFace::Cw } else { wgpu::FrontFace::Ccw },
                     cull_mode: (sides != Sides::Both).then_some(wgpu::Face::Back),
                     ..Default::default()

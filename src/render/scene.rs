@@ -99,7 +99,7 @@ impl Scene {
     ///
     /// # Errors
     /// [`Error::Limit`] where instances or morph targets do not fit a binding of the device; [`Error::Usage`] where there are
-    /// fewer places than instances; [`Error::Device`] where memory does not suffice.
+    /// fewer places than instances, or as [`Figure::check`] says; [`Error::Device`] where memory does not suffice.
     pub fn new<'a>(
         renderer: &Renderer,
         (device, queue): (&wgpu::Device, &wgpu::Queue),
@@ -108,6 +108,7 @@ impl Scene {
         poses: impl IntoIterator<Item = PoseBuffers<'a>>,
         places: &[Place],
     ) -> Result<Self, Error> {
+        figures.iter().try_for_each(|figure| figure.check(library))?;
         let scopes = Scopes::push(device);
         let mut builder =
             Builder { renderer, device, queue, library, scene: Self { draws: Vec::new(), bones: Vec::new() } };

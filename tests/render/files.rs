@@ -9,15 +9,20 @@ use posse::import::gltf;
 use posse::render::figure::{Figure, Mover};
 use posse::render::gltf as looks;
 use posse::render::material::{Alpha, Wrap};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::gltf_builder::GltfBuilder;
 
-fn read(file: &GltfBuilder) -> (Library, Figure, Vec<String>) {
+fn bytes(file: &GltfBuilder) -> Vec<u8> {
     let mut document = file.json.clone();
     let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(&file.bin));
     document["buffers"] = json!([{ "byteLength": file.bin.len(), "uri": uri }]);
-    let bytes = serde_json::to_vec(&document).unwrap();
+    serde_json::to_vec(&document).unwrap()
+}
+
+fn read(file: &GltfBuilder) -> (Library, Figure, Vec<String>) {
+    let bytes = bytes(file);
     let mut library = Library::new();
     let asset = gltf::from_slice(&mut library, Path::new("scene.gltf"), &bytes, None).unwrap();
     let (figure, warnings) = looks::from_slice(&asset, &bytes, None).unwrap();
@@ -40,6 +45,17 @@ fn with_primitive(mut file: GltfBuilder, primitive: Value) -> GltfBuilder {
 /// Two meshes on skins of their own, which share node 0, and one with morph targets on a mirrored node. In the clip node 0
 /// goes up by 2 in a second, and the weights from (0, 0) to (1, 0.5).
 pub fn two_skins() -> (Library, Figure) {
+    let (library, mut figure, warnings) = read(&two_skins_file());
+    assert_eq!(warnings, Vec::<String>::new());
+    // In the order of the skins, then what hangs on a node.
+    figure.parts.sort_by_key(|part| match part.mover {
+        Mover::Skin(skin) => skin,
+        Mover::Joint => usize::MAX,
+    });
+    (library, figure)
+}
+
+fn two_skins_file() -> GltfBuilder {
     let mut file = GltfBuilder::new();
     let corners = [[0.0_f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
     let positions = file.floats("VEC3", corners.as_flattened());
@@ -86,14 +102,7 @@ pub fn two_skins() -> (Library, Figure) {
             ],
         }),
     );
-    let (library, mut figure, warnings) = read(&file);
-    assert_eq!(warnings, Vec::<String>::new());
-    // In the order of the skins, then what hangs on a node.
-    figure.parts.sort_by_key(|part| match part.mover {
-        Mover::Skin(skin) => skin,
-        Mover::Joint => usize::MAX,
-    });
-    (library, figure)
+    file
 }
 
 #[test]
@@ -249,4 +258,42 @@ fn images_that_are_cut_short_or_claim_any_size_are_refused() {
     assert!(Image::decode(&huge).is_err());
     assert!(Image::decode(b"RIFF....WEBP").unwrap_err().contains("WebP"));
     assert!(Image::decode(&[0xFF, 0xD8, 0xFF]).is_err());
+}
+
+/// Where the document goes on after the data, in which changes hardly ever matter.
+fn after_data(bytes: &[u8]) -> usize {
+    let name = b"\"bufferViews\"";
+    bytes.windows(name.len()).position(|window| window == name).unwrap()
+}
+
+/// What comes of a file can be drawn, or the file is refused.
+fn does_no_harm(bytes: &[u8]) {
+    let mut library = Library::new();
+    if let Ok(asset) = gltf::from_slice(&mut library, Path::new("scene.gltf"), bytes, None)
+        && let Ok((figure, _)) = looks::from_slice(&asset, bytes, None)
+    {
+        figure.check(&library).unwrap();
+    }
+}
+
+proptest! {
+    #[test]
+    fn changed_bytes_do_no_harm(places in prop::collection::vec((any::<prop::sample::Index>(), 0x20..0x7fu8), 1..4)) {
+        let mut bytes = bytes(&two_skins_file());
+        let first = after_data(&bytes);
+        for (place, byte) in places {
+            let place = first + place.index(bytes.len() - first);
+            bytes[place] = byte;
+        }
+        does_no_harm(&bytes);
+    }
+
+    #[test]
+    fn changed_numbers_do_no_harm(which in any::<prop::sample::Index>(), digit in b'0'..=b'9') {
+        let mut bytes = bytes(&two_skins_file());
+        let digits: Vec<usize> =
+            (after_data(&bytes)..bytes.len()).filter(|&place| bytes[place].is_ascii_digit()).collect();
+        bytes[digits[which.index(digits.len())]] = digit;
+        does_no_harm(&bytes);
+    }
 }

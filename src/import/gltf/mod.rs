@@ -1,7 +1,8 @@
 //! glTF 2.0: `.glb` and `.gltf` files into a [`Library`].
 //!
 //! All nodes of a file, whether or not a scene shows them, become the joints of one skeleton; its skins and animations
-//! become skins and clips. Meshes are looked at for their morph weights alone, materials and textures not at all.
+//! become skins and clips. Meshes are looked at for their morph weights alone, materials and textures not at all: how a file
+//! looks, `render::gltf` reads.
 //!
 //! Understood besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
 //! `KHR_meshopt_compression` and `EXT_meshopt_compression`. An extension that is not known does not stop a file, even
