@@ -11,7 +11,7 @@ pub enum AdapterKind {
     Hardware,
 }
 
-/// A device and queue without a window: the only type of the crate that owns them.
+/// A device and queue, without a window unless they were made for one's surface: the only type of the crate that owns them.
 #[derive(Debug, Clone)]
 pub struct HeadlessGpu {
     /// The device, with the adapter's own limits for the size of buffers.

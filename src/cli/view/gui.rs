@@ -11,12 +11,13 @@ pub struct Gui {
     context: egui::Context,
     input: egui_winit::State,
     painter: egui_wgpu::Renderer,
+    /// Textures of the last frame that no later one needs.
+    unneeded: Vec<egui::TextureId>,
 }
 
 /// What is to be painted over a frame.
 pub struct Painting {
     triangles: Vec<egui::ClippedPrimitive>,
-    textures: egui::TexturesDelta,
     pixels_per_point: f32,
     /// When it wants to be painted again.
     pub again: Duration,
@@ -31,7 +32,7 @@ impl Gui {
         let id = egui::ViewportId::ROOT;
         let input = egui_winit::State::new(context.clone(), id, window, None, None, Some(largest));
         let painter = egui_wgpu::Renderer::new(&gpu.device, format, egui_wgpu::RendererOptions::default());
-        Self { context, input, painter }
+        Self { context, input, painter, unneeded: Vec::new() }
     }
 
     /// Takes an event. True where it was meant for a control.
@@ -39,15 +40,24 @@ impl Gui {
         self.input.on_window_event(window, event).consumed
     }
 
-    /// Lays controls out, and does what they are made to do.
-    pub fn run(&mut self, window: &Window, contents: impl FnMut(&mut egui::Ui)) -> Painting {
+    /// Lays controls out, and does what they are made to do. Their textures are uploaded, whether they are painted or not.
+    pub fn run(
+        &mut self,
+        HeadlessGpu { device, queue, .. }: &HeadlessGpu,
+        window: &Window,
+        contents: impl FnMut(&mut egui::Ui),
+    ) -> Painting {
+        self.unneeded.drain(..).for_each(|id| self.painter.free_texture(&id));
         let input = self.input.take_egui_input(window);
-        let output = self.context.run_ui(input, contents);
+        let mut output = self.context.run_ui(input, contents);
+        for (id, deltas) in output.textures_delta.set.drain() {
+            deltas.iter().for_each(|delta| self.painter.update_texture(device, queue, id, delta));
+        }
+        self.unneeded.extend(output.textures_delta.free.drain());
         self.input.handle_platform_output(window, output.platform_output);
         let again = output.viewport_output.values().map(|viewport| viewport.repaint_delay).min();
         Painting {
             triangles: self.context.tessellate(output.shapes, output.pixels_per_point),
-            textures: output.textures_delta,
             pixels_per_point: output.pixels_per_point,
             again: again.unwrap_or(Duration::MAX),
         }
@@ -59,12 +69,8 @@ impl Gui {
         HeadlessGpu { device, queue, .. }: &HeadlessGpu,
         encoder: &mut wgpu::CommandEncoder,
         (view, size_in_pixels): (&wgpu::TextureView, [u32; 2]),
-        painting: Painting,
+        Painting { triangles, pixels_per_point, .. }: Painting,
     ) {
-        let Painting { triangles, textures, pixels_per_point, .. } = painting;
-        for (id, deltas) in &textures.set {
-            deltas.iter().for_each(|delta| self.painter.update_texture(device, queue, *id, delta));
-        }
         let screen = egui_wgpu::ScreenDescriptor { size_in_pixels, pixels_per_point };
         let others = self.painter.update_buffers(device, queue, encoder, &triangles, &screen);
         queue.submit(others);
@@ -79,6 +85,5 @@ impl Gui {
             ..Default::default()
         });
         self.painter.render(&mut pass.forget_lifetime(), &triangles, &screen);
-        textures.free.iter().for_each(|id| self.painter.free_texture(id));
     }
 }

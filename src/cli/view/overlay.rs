@@ -65,7 +65,7 @@ pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) 
         ui.set_width(width);
         timeline(ui, show, limits, &mut actions);
         ui.add_space(4.0);
-        if width < WIDE {
+        if width < WIDE && limits.clips > 0 {
             ui.horizontal(|ui| clips(ui, show, facts, limits, &mut actions));
             ui.add_space(4.0);
             ui.horizontal(|ui| others(ui, show, &mut actions));

@@ -79,6 +79,9 @@ pub enum Action {
 impl Show {
     /// Does something.
     pub fn act(&mut self, action: Action, limits: &Limits) {
+        if !matches!(action, Action::Turn(_) | Action::Pan(_) | Action::Zoom(_)) {
+            self.message = None;
+        }
         match action {
             Action::Play => self.clock.running ^= true,
             Action::Scrub(position) => self.clock.scrub(position, limits.seconds),

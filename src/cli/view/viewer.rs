@@ -185,8 +185,8 @@ impl<'a> Viewer<'a> {
             rate: self.meter.rate(),
             poses: self.timer.as_ref().and_then(Timer::seconds),
         };
-        let Self { gui, show, facts, window, .. } = self;
-        let painting = gui.run(window, |ui| {
+        let Self { gpu, gui, show, facts, window, .. } = self;
+        let painting = gui.run(gpu, window, |ui| {
             if show.controls {
                 actions.extend(overlay::draw(ui, show, facts, &limits, times));
             }
