@@ -33,7 +33,7 @@ pub struct Times {
 }
 
 const BACK: Color32 = Color32::from_rgba_premultiplied(14, 16, 20, 205);
-/// A window's width in which the controls are in one row, in points.
+/// The least width in which the controls are in one row, in points.
 const WIDE: f32 = 780.0;
 const TEXT: Color32 = Color32::from_gray(232);
 const FAINT: Color32 = Color32::from_gray(165);
@@ -65,15 +65,15 @@ pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) 
         ui.set_width(width);
         timeline(ui, show, limits, &mut actions);
         ui.add_space(4.0);
-        if width < WIDE && limits.clips > 0 {
-            ui.horizontal(|ui| clips(ui, show, facts, limits, &mut actions));
-            ui.add_space(4.0);
-            ui.horizontal(|ui| others(ui, show, &mut actions));
-        } else {
+        if limits.clips == 0 || (width >= WIDE && show.choice.second.is_none()) {
             ui.horizontal(|ui| {
                 clips(ui, show, facts, limits, &mut actions);
                 others(ui, show, &mut actions);
             });
+        } else {
+            ui.horizontal(|ui| clips(ui, show, facts, limits, &mut actions));
+            ui.add_space(4.0);
+            ui.horizontal(|ui| others(ui, show, &mut actions));
         }
         if facts.layers > 0 {
             ui.add_space(4.0);
