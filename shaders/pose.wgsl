@@ -16,13 +16,16 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let layer = layers[instance];
         let clip = clip_load(layer.clip);
         sampler.clip = layer.clip;
-        sampler.time = phase_of_layer(layer, clip, frame);
         let span_count = min(clip.timeline_count, batch.span_count);
+        // Who searches nothing needs no time.
+        if !SPANS_FIT || lane < span_count {
+            sampler.time = phase_of_layer(layer, clip, frame);
+        }
         for (var index = lane; index < span_count; index += batch.lane_count) {
             spans[sampler.first_span + index] = pose_search(layer.clip, index, sampler.time);
         }
     }
-    workgroupBarrier();
+    lanes_meet();
 
     if present {
         pose_joints(sampler, posed, base, lane);
@@ -33,26 +36,13 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
 /// Samples all joints, or as many as are wanted: the others stand in the clip without tracks.
 fn pose_joints(whole: Sampler, posed: Posed, base: u32, lane: u32) {
-    let root_place = clip_load(whole.clip).root;
+    let root = clip_load(whole.clip).root;
     var sampler = whole;
     for (var index = lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
         let joint = pose_joint(index, posed);
         sampler.clip = select(batch.skeleton.rest_clip, whole.clip, index < posed.joints);
-        let moved = pose_channel(0u, joint, sampler);
-        let turned = pose_channel(1u, joint, sampler);
-        var translation = pose_part(0u, joint, moved, sampler);
-        var rotation = pose_part(1u, joint, turned, sampler);
-        let scale = pose_part(2u, joint, pose_channel(2u, joint, sampler), sampler);
-        if root_is(root_place, joint) {
-            let root = root_load(root_place);
-            if sample_mode(moved.sampler) != MODE_REST {
-                translation = root_take_out(root, 0u, translation, rotation);
-            }
-            if sample_mode(turned.sampler) != MODE_REST {
-                rotation = root_take_out(root, 1u, rotation, rotation);
-            }
-        }
-        pose_store(joint, posed.instance, base, translation, rotation, scale);
+        let local = pose_local(joint, root, sampler);
+        pose_store(joint, posed.instance, base, local);
     }
 }
 

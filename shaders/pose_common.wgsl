@@ -1,6 +1,7 @@
-//! What both kernels of the fused pass share: bindings, and the stages around mixing.
+//! What the kernels of the fused pass share: bindings, but for that of skin matrices, and the stages around mixing.
 //!
-//! A workgroup poses one instance, or several small ones, each with `lane_count` lanes.
+//! A workgroup poses one instance, or several, each with `lane_count` lanes: in the parallel form as many as it has joints, in the
+//! serial form one.
 
 /// Indices, key times and records of the library.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
@@ -16,8 +17,6 @@
 @group(0) @binding(5) var<storage, read_write> local_out: array<vec4<f32>>;
 /// For each joint the rows of its model matrix.
 @group(0) @binding(6) var<storage, read_write> model_out: array<vec4<f32>>;
-/// For each joint of each skin the rows of its skin matrix.
-@group(0) @binding(7) var<storage, read_write> skin_out: array<vec4<f32>>;
 /// Morph weights, then properties.
 @group(0) @binding(8) var<storage, read_write> values_out: array<f32>;
 /// Where not all instances are posed, which ones, as `seen.wgsl` leaves them.
@@ -58,41 +57,33 @@ fn pose_joint(index: u32, posed: Posed) -> u32 {
 /// The search result that a channel needs: found before by some lane, or, beyond what workgroup memory holds, now.
 fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
     let index = sample_timeline(channel_sampler);
-    if index < sampler.span_count {
+    if SPANS_FIT || index < sampler.span_count {
         return spans[sampler.first_span + index];
     }
     return pose_search(sampler.clip, index, sampler.time);
 }
 
-/// Writes a joint's local transform, where it is wanted, and leaves its local matrix.
-fn pose_store(
-    joint: u32,
-    instance: u32,
-    base: u32,
-    translation: vec4<f32>,
-    rotation: vec4<f32>,
-    scale: vec4<f32>,
-) {
+/// Writes a joint's local transform, where it is wanted, and hands on its local matrix.
+fn pose_store(joint: u32, instance: u32, base: u32, local: Local) {
     if (batch.outputs & OUTPUT_LOCAL) != 0u {
         let at = 3u * (instance * batch.skeleton.joint_count + joint);
-        local_out[at] = translation;
-        local_out[at + 1u] = rotation;
-        local_out[at + 2u] = scale;
+        local_out[at] = local.translation;
+        local_out[at + 1u] = local.rotation;
+        local_out[at + 2u] = local.scale;
     }
     var matrix = NONE;
     if USES_MATRICES && batch.skeleton.matrices != NONE {
         matrix = words[batch.skeleton.matrices + joint];
     }
     if matrix != NONE {
-        joint_matrix_store(base + joint, matrix_load(matrix));
+        hierarchy_add(base, joint, matrix_load(matrix));
     } else {
-        joint_matrix_store(base + joint, matrix_compose(translation.xyz, rotation, scale.xyz));
+        hierarchy_add(base, joint, matrix_compose(local.translation.xyz, local.rotation, local.scale.xyz));
     }
 }
 
 /// From local matrices to everything that is made of them. All lanes of the workgroup come here.
 fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
-    joint_matrix_barrier();
     hierarchy_walk(base, lane, present);
     if present && (batch.outputs & OUTPUT_MODEL) != 0u {
         joint_matrix_write(base, instance, lane);
@@ -102,13 +93,14 @@ fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
     }
 }
 
-/// Model matrices times inverse bind matrices, one row a lane.
+/// Skin matrices, as the module of their format writes them, `SKIN_ROWS` rows a lane: one where lanes share an instance, so that
+/// neighbouring lanes write neighbouring addresses, else all three.
 fn pose_skin(instance: u32, base: u32, lane: u32) {
     let rows = 3u * batch.skeleton.skin_joint_count;
-    for (var row = lane; row < rows; row += batch.lane_count) {
-        let matrix = row / 3u;
-        let joint = words[batch.skeleton.skin_joints + matrix];
-        let model = joint_matrix_row(base + joint, row % 3u);
-        skin_out[instance * rows + row] = matrix_row(model, matrix_load(batch.skeleton.inverse_binds + 3u * matrix));
+    for (var first = SKIN_ROWS * lane; first < rows; first += SKIN_ROWS * batch.lane_count) {
+        let matrix = first / 3u;
+        let joint = base + words[batch.skeleton.skin_joints + matrix];
+        let inverse_bind = matrix_load(batch.skeleton.inverse_binds + 3u * matrix);
+        skin_write(instance * rows + first, first % 3u, joint, inverse_bind);
     }
 }

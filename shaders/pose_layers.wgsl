@@ -14,6 +14,18 @@ struct Played {
     time: Time,
 }
 
+/// What blended layers have summed up to at a joint.
+struct JointBlend {
+    translation: Blend,
+    rotation: Blend,
+    scale: Blend,
+}
+
+/// How often layers are gone through: those that blend, and, where there are any, those that override or add.
+const LAYERS_PASSES: u32 = select(1u, 2u, LAYERS_OVER);
+/// How often a layer is sampled at most: at its own time, and at time 0, which one that adds may be compared to.
+const LAYERS_SAMPLES: u32 = select(1u, 2u, LAYERS_OVER);
+
 /// `layer_count` an instance.
 var<workgroup> played: array<Played, PLAYED_CAPACITY>;
 
@@ -35,26 +47,27 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             played[first_layer + index] = Played(layer.clip, weight, layer.mode & LAYER_MODE, layer.mask, time);
         }
     }
-    workgroupBarrier();
+    lanes_meet();
     if present {
-        for (var index = lane; index < batch.layer_count * batch.span_count; index += batch.lane_count) {
-            let layer = played[first_layer + index / batch.span_count];
+        let span_count = LAYERS_SAMPLES * batch.layer_count * batch.span_count;
+        for (var index = lane; index < span_count; index += batch.lane_count) {
+            let sample = index / batch.span_count % LAYERS_SAMPLES;
+            let place = first_layer + index / (LAYERS_SAMPLES * batch.span_count);
+            let layer = played[place];
             let timeline = index % batch.span_count;
-            if layer.weight > 0.0 && timeline < clip_load(layer.clip).timeline_count {
-                spans[first_layer * batch.span_count + index] = pose_search(layer.clip, timeline, layer.time);
+            let wanted = layer.weight > 0.0 && sample < layers_samples(layer);
+            if wanted && timeline < clip_load(layer.clip).timeline_count {
+                let sampler = layers_sampler(place, layer, sample);
+                spans[sampler.first_span + timeline] = pose_search(sampler.clip, timeline, sampler.time);
             }
         }
     }
-    workgroupBarrier();
+    lanes_meet();
 
     if present {
         for (var index = lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
             let joint = pose_joint(index, posed);
-            var parts: array<vec4<f32>, 3>;
-            for (var part = 0u; part < 3u; part += 1u) {
-                parts[part] = layers_part(part, joint, first_layer, index < posed.joints);
-            }
-            pose_store(joint, instance, base, parts[0], parts[1], parts[2]);
+            pose_store(joint, instance, base, layers_joint(joint, first_layer, index < posed.joints));
         }
         for (var index = lane; index < batch.value_count; index += batch.lane_count) {
             layers_value(batch.first_value + index, instance * batch.value_count + index, first_layer);
@@ -63,14 +76,17 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     pose_finish(base, instance, lane, present);
 }
 
-/// What samples a layer.
-fn layers_sampler(index: u32, layer: Played) -> Sampler {
-    return Sampler(layer.clip, index * batch.span_count, batch.span_count, layer.time);
+/// What samples a layer, by its place among the played: at its own time, and the second time at time 0.
+fn layers_sampler(place: u32, layer: Played, sample: u32) -> Sampler {
+    let first_span = (LAYERS_SAMPLES * place + sample) * batch.span_count;
+    let second = sample == 1u;
+    let time = Time(select(layer.time.high, 0.0, second), select(layer.time.low, 0.0, second));
+    return Sampler(layer.clip, first_span, batch.span_count, time);
 }
 
-/// What samples the pose that an additive layer is compared to: its clip at time 0, each key searched as it is asked for.
-fn layers_reference(layer: Played) -> Sampler {
-    return Sampler(layer.clip, 0u, 0u, Time(0.0, 0.0));
+/// How often a layer is sampled: once, and once more for what it is compared to.
+fn layers_samples(layer: Played) -> u32 {
+    return select(1u, LAYERS_SAMPLES, layer.mode == LAYER_ADD_FIRST);
 }
 
 /// A layer's weight at a joint.
@@ -81,77 +97,95 @@ fn layers_weight(layer: Played, joint: u32) -> f32 {
     return layer.weight * bitcast<f32>(words[layer.mask + joint]);
 }
 
-/// A joint's translation, rotation or scale, part 0, 1 or 2; at rest where it is not sampled.
+/// A joint, at rest where it is not sampled.
 ///
-/// Those layers that blend come first, then the others; one loop, so that the kernel has what samples them but once.
-fn layers_part(part: u32, joint: u32, first_layer: u32, sampled: bool) -> vec4<f32> {
-    let rest = pose_rest(part, joint);
-    var sum = Blend(vec4(0.0), vec4(0.0), 0.0);
+/// Those layers that blend come first, then the others; one loop, so that the kernel has what samples them but once. It asks at
+/// its end whether it goes on: a software renderer runs its body once in vain where it is asked before.
+fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
+    let rest = pose_local_rest(joint);
+    var sum = JointBlend(BLEND_NOTHING, BLEND_NOTHING, BLEND_NOTHING);
     var below = rest;
-    let step_count = select(0u, 2u * batch.layer_count, sampled);
-    for (var step = 0u; step < step_count; step += 1u) {
-        let over = step >= batch.layer_count;
-        if step == batch.layer_count {
-            below = layers_mean(sum, rest, part == 1u);
+    var step = 0u;
+    loop {
+        let over = LAYERS_OVER && step >= batch.layer_count;
+        if LAYERS_OVER && step == batch.layer_count {
+            below = layers_mean_joint(sum, rest);
         }
-        let index = first_layer + step % batch.layer_count;
-        let layer = played[index];
-        let weight = layers_weight(layer, joint);
-        if weight <= 0.0 || over == (layer.mode == LAYER_BLEND) {
-            continue;
-        }
-        var sampler = layers_sampler(index, layer);
-        let channel = pose_channel(part, joint, sampler);
-        if sample_mode(channel.sampler) == MODE_REST {
-            continue;
-        }
-        let root_place = clip_load(layer.clip).root;
-        let rooted = part < 2u && root_is(root_place, joint);
-        var root: Root;
-        if rooted {
-            root = root_load(root_place);
-        }
-        // What of a root moves the instance along hangs on how it is turned, which is then sampled before.
-        let each = select(1u, 2u, rooted && part == 0u && root_turns(root));
-        var value: vec4<f32>;
-        var reference = rest;
-        var rotation = ROOT_STILL.rotation;
-        for (var which = 0u; which < each * layers_samples(layer); which += 1u) {
-            let last = (which + 1u) % each == 0u;
-            let asked = select(1u, part, last);
-            var asked_channel = channel;
-            if !last {
-                asked_channel = pose_channel(1u, joint, sampler);
+        let place = first_layer + select(step, step - batch.layer_count, over);
+        let layer = played[place];
+        let weight = select(0.0, layers_weight(layer, joint), sampled);
+        if weight > 0.0 && over != (layer.mode == LAYER_BLEND) {
+            let root = clip_load(layer.clip).root;
+            var value: Local;
+            var reference = rest;
+            var sample = 0u;
+            loop {
+                let local = pose_local(joint, root, layers_sampler(place, layer, sample));
+                if sample == 0u {
+                    value = local;
+                } else {
+                    reference = local;
+                }
+                sample += 1u;
+                if sample >= layers_samples(layer) {
+                    break;
+                }
             }
-            var sampled = pose_part(asked, joint, asked_channel, sampler);
-            if asked == 1u {
-                rotation = sampled;
-            }
-            if !last {
-                continue;
-            }
-            if rooted {
-                sampled = root_take_out(root, part, sampled, rotation);
-            }
-            if which < each {
-                value = sampled;
+            if over {
+                below = layers_over_joint(below, layer.mode, weight, value, reference);
             } else {
-                reference = sampled;
+                sum = layers_add_joint(sum, value, weight);
             }
-            sampler = layers_reference(layer);
         }
-        if over {
-            below = layers_over(below, layer.mode, weight, value, reference, part);
-        } else {
-            sum = layers_add(sum, value, weight, part == 1u);
+        step += 1u;
+        if step >= LAYERS_PASSES * batch.layer_count {
+            break;
         }
+    }
+    if !LAYERS_OVER {
+        below = layers_mean_joint(sum, rest);
     }
     return below;
 }
 
-/// How often a layer is sampled: once, and once more for what it is compared to.
-fn layers_samples(layer: Played) -> u32 {
-    return select(1u, 2u, layer.mode == LAYER_ADD_FIRST);
+/// The means of what blends.
+fn layers_mean_joint(sum: JointBlend, rest: Local) -> Local {
+    var mean = rest;
+    mean.translation = blend_mean(sum.translation, rest.translation);
+    mean.rotation = blend_mean_rotation(sum.rotation, rest.rotation);
+    mean.scale = blend_mean(sum.scale, rest.scale);
+    return mean;
+}
+
+/// Adds what a layer that blends has curves for.
+fn layers_add_joint(sum: JointBlend, value: Local, weight: f32) -> JointBlend {
+    var added = sum;
+    if value.moved {
+        added.translation = blend_add(sum.translation, value.translation, weight);
+    }
+    if value.turned {
+        added.rotation = blend_add_rotation(sum.rotation, value.rotation, weight);
+    }
+    if value.scaled {
+        added.scale = blend_add(sum.scale, value.scale, weight);
+    }
+    return added;
+}
+
+/// A layer, as far as it has curves, over what is below.
+fn layers_over_joint(below: Local, mode: u32, weight: f32, value: Local, reference: Local) -> Local {
+    var mixed = below;
+    if value.moved {
+        mixed.translation =
+            blend_over(below.translation, mode, weight, value.translation, reference.translation, false);
+    }
+    if value.turned {
+        mixed.rotation = blend_over_rotation(below.rotation, mode, weight, value.rotation, reference.rotation);
+    }
+    if value.scaled {
+        mixed.scale = blend_over(below.scale, mode, weight, value.scale, reference.scale, true);
+    }
+    return mixed;
 }
 
 /// The mean of what blends, of a rotation or of numbers.
@@ -193,15 +227,15 @@ fn layers_value(number: u32, at: u32, first_layer: u32) {
     }
     let turns = kind == VALUE_ROTATION;
     let rest = layers_value_rest(number, turns);
-    var sum = Blend(vec4(0.0), vec4(0.0), 0.0);
+    var sum = BLEND_NOTHING;
     var below = rest;
-    for (var step = 0u; step < 2u * batch.layer_count; step += 1u) {
-        let over = step >= batch.layer_count;
-        if step == batch.layer_count {
+    for (var step = 0u; step < LAYERS_PASSES * batch.layer_count; step += 1u) {
+        let over = LAYERS_OVER && step >= batch.layer_count;
+        if LAYERS_OVER && step == batch.layer_count {
             below = layers_mean(sum, rest, turns);
         }
-        let index = first_layer + step % batch.layer_count;
-        let layer = played[index];
+        let place = first_layer + select(step, step - batch.layer_count, over);
+        let layer = played[place];
         let weight = layers_value_weight(layer, kind);
         if weight <= 0.0 || over == (layer.mode == LAYER_BLEND) {
             continue;
@@ -210,23 +244,24 @@ fn layers_value(number: u32, at: u32, first_layer: u32) {
         if sample_mode(channel.sampler) != MODE_CUSTOM && (channel.shape & SHAPE_REST) != 0u {
             continue;
         }
-        var sampler = layers_sampler(index, layer);
         var value: vec4<f32>;
         var reference = rest;
-        for (var which = 0u; which < layers_samples(layer); which += 1u) {
-            let sampled = layers_number(number, channel, sampler);
-            if which == 0u {
+        for (var sample = 0u; sample < layers_samples(layer); sample += 1u) {
+            let sampled = layers_number(number, channel, layers_sampler(place, layer, sample));
+            if sample == 0u {
                 value = sampled;
             } else {
                 reference = sampled;
             }
-            sampler = layers_reference(layer);
         }
         if over {
             below = layers_over(below, layer.mode, weight, value, reference, select(0u, 1u, turns));
         } else {
             sum = layers_add(sum, value, weight, turns);
         }
+    }
+    if !LAYERS_OVER {
+        below = layers_mean(sum, rest, turns);
     }
     values_out[at] = below.x;
     if turns {

@@ -61,6 +61,46 @@ fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<
     return found;
 }
 
+/// A joint's translation, rotation and scale, and for each whether it is from a curve, not at rest.
+struct Local {
+    translation: vec4<f32>,
+    rotation: vec4<f32>,
+    scale: vec4<f32>,
+    moved: bool,
+    turned: bool,
+    scaled: bool,
+}
+
+/// A joint at rest.
+fn pose_local_rest(joint: u32) -> Local {
+    return Local(pose_rest(0u, joint), pose_rest(1u, joint), pose_rest(2u, joint), false, false, false);
+}
+
+/// What a clip gives for a joint, and of its root joint, whose record is at `root`, what does not move the instance.
+fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
+    let moved = pose_channel(0u, joint, sampler);
+    let turned = pose_channel(1u, joint, sampler);
+    let scaled = pose_channel(2u, joint, sampler);
+    var local = Local(
+        pose_part(0u, joint, moved, sampler),
+        pose_part(1u, joint, turned, sampler),
+        pose_part(2u, joint, scaled, sampler),
+        sample_mode(moved.sampler) != MODE_REST,
+        sample_mode(turned.sampler) != MODE_REST,
+        sample_mode(scaled.sampler) != MODE_REST,
+    );
+    if root_is(root, joint) {
+        let record = root_load(root);
+        if local.moved {
+            local.translation = root_take_out(record, 0u, local.translation, local.rotation);
+        }
+        if local.turned {
+            local.rotation = root_take_out(record, 1u, local.rotation, local.rotation);
+        }
+    }
+    return local;
+}
+
 /// What a channel of keys gives, or of one value.
 fn pose_sample(channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler) & ~MODE_EULER;

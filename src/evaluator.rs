@@ -21,7 +21,9 @@ pub trait Evaluator {
     /// The poses of a crowd at the end of a step of its clock.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library; what a device can report.
+    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Skeleton`], [`Error::Skin`] or
+    /// [`Error::Track`] where dual quaternions are wanted and what it uses of the library there does not scale alike along
+    /// all axes ([`SkinFormat::DualQuaternion`](crate::SkinFormat)); what a device can report.
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error>;
 
     /// The poses of a crowd at a time of its clock.

@@ -22,7 +22,9 @@
 //!
 //! Where this departs from common practice:
 //!
-//! * The model holds `f64`. Files hold `f32`, but clips built in code need not, and the reference wants the source's numbers.
+//! * The model speaks `f64`. Files hold `f32`, but clips built in code need not, and the reference wants the source's numbers.
+//!   A curve keeps the `f32`s of a file as they are and makes `f64`s of them when somebody first asks, which packing does not:
+//!   loading a file is then bounded by the memory that its keys fill.
 //! * A stored rotation is interpolated as it stands, and normalised after (glTF 2.0, appendix C.4), unless its length is off
 //!   by more than a tenth: normalising first would turn files with rounded quaternions by up to 7e-5 rad.
 //! * Times are pairs of `f32` on the GPU. A lone `f32` is off by half a microsecond after 8 s, and a joint that turns fast
@@ -36,10 +38,15 @@
 //!   Cocos Creator; a joint's are.
 //! * Of Cocos Creator's figures one is not met on purpose: a quaternion whose w is 0 became one of w 1 in a constructor of that
 //!   engine's.
-//! * Two kernels pose: one for instances of a single plain layer, one that mixes. What mixing needs costs nobody else. Root
-//!   motion and events have kernels of their own, run where they are wanted.
+//! * Three kernels pose: one for instances of a single plain layer, one for layers that blend, one for all others. What mixing
+//!   needs costs nobody else. Root motion and events have kernels of their own, run where they are wanted.
+//! * Each of them has two forms, of the same stages ([`gpu::form`]): on hardware the lanes of a workgroup share the joints of an
+//!   instance, on a software renderer each walks those of its own. Both are held to the same tests.
 //! * Where a list on the GPU says who is seen, the pose kernels are the same: they find their instance in what is due. Those
 //!   of few joints stand, for the others, in the clip without tracks, level by level, so that whole waves have nothing to sample.
+//! * Skin matrices of half the bytes are another kernel, not a branch: whoever takes them in full pays nothing. An `f16` is
+//!   rounded by whole numbers, since WGSL leaves open which way its own packing rounds; whether scales are uniform enough for
+//!   dual quaternions is known from the keys when a library is packed, not looked for in frames.
 //! * Kernels are compiled without what the library does not use: a branch never taken costs registers, and a software renderer
 //!   takes both ways.
 //! * The CPU engine's kernels are written once, over a register type, and compiled for each instruction set ([`cpu::simd`]); it
@@ -124,12 +131,15 @@ pub use model::root_motion::{Motion, RootMotion, RootRotation};
 pub use model::sharing::{Sharing, SharingFault, SharingFaultKind};
 pub use model::skeleton::{Joint, Property, Skeleton};
 pub use model::skin::Skin;
+pub use model::skin_format::SkinFormat;
 pub use model::step::Step;
 pub use model::ticks::Ticks;
 pub use model::timeline::Timeline;
 pub use model::track::{Target, Track};
 pub use model::transform::Transform;
 pub use model::unbound::{TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind};
+pub use pack::compact::Compaction;
+pub use pack::compact::bound::{Bound, Length};
 pub use pack::library::Packing;
 pub use player::Player;
 pub use reference::Reference;

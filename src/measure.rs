@@ -113,7 +113,8 @@ impl Subject<'_> {
             sample.push(self.crowd.skeleton(instance), self.crowd.layers(instance))?;
         }
         let expected = Reference::new(self.library).evaluate(&sample, now, self.outputs)?;
-        Ok(contract::compare(self.library, &sample, now, &expected, &Poses { instances: poses }))
+        let format = self.outputs.skin_format;
+        Ok(contract::compare_as(format, self.library, &sample, now, &expected, &Poses { instances: poses }))
     }
 
     fn measurement(

@@ -3,12 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use glam::{DAffine3, DMat4, DQuat, DVec3};
+use posse::gpu::form::Form;
 use posse::import::gltf::{self, Asset};
-use posse::{Crowd, Layer, LayerTime, Library, Outputs, Pose, Poses, Reference, Ticks, Transform, contract};
+use posse::{
+    Bound, Compaction, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Packing, Pose, Poses, Reference, Ticks,
+    Transform, contract,
+};
 use serde_json::Value;
 
 use crate::support::aloud::skipped;
-use crate::support::each_engine::each_engine;
+use crate::support::displacement::assert_within;
+use crate::support::each_engine::{compact_engines, fast_engines};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf")
@@ -45,15 +50,22 @@ fn check(expected: &Value) {
         crowd.push(asset.skeleton, &[Layer::new(clip, time)]).unwrap();
     }
     let mut reference = Reference::new(&library);
-    let truth = posse::Evaluator::evaluate(&mut reference, &crowd, Ticks(0), Outputs::ALL).unwrap();
+    let truth = reference.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
     let poses = truth.instances.iter().zip(samples).map(|(truth, sample)| pose(&library, &asset, truth, sample));
     let expected = Poses { instances: poses.collect() };
 
-    each_engine(&library, |engine| {
+    let check = |library: &Library, expected: &Poses, engine: &mut dyn Evaluator| {
         let actual = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
-        let report = contract::compare(&library, &crowd, Ticks(0), &expected, &actual);
+        let report = contract::compare(library, &crowd, Ticks(0), expected, &actual);
         assert!(report.is_within(), "{name}, {clip:?}, {}: {:?}", engine.engine(), report.quantities());
-    });
+    };
+    check(&library, &expected, &mut reference);
+    fast_engines(&Form::ALL, &|| Packing::new(&library).unwrap(), &mut |engine| check(&library, &expected, engine));
+    // Compact keys are held to what the reference makes of them, and they to the original ones.
+    let compaction = Compaction::new(&library, Bound::default()).unwrap();
+    let compact = Reference::new(compaction.library()).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+    compact_engines(&[Form::Parallel], &compaction, |engine| check(compaction.library(), &compact, engine));
+    assert_within(&library, &compaction, Bound::default(), name);
 }
 
 /// An expected sample as a pose of our skeleton. Where it is silent (`null`), the reference stands in.

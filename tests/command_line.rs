@@ -369,6 +369,57 @@ fn verify_passes_the_reference_and_goes_on_after_a_bad_file() {
 }
 
 #[test]
+fn skin_matrices_are_printed_as_a_shader_reads_them() {
+    let scene = Scene::new();
+    let file = scene.path("scene.gltf");
+    let eval = |format: &str, engine: &str| {
+        let arguments = ["eval", file.to_str().unwrap(), "--times", "1.2", "--outputs", "skin", "--engine", engine];
+        let answer = stdout_json(&posse(&[&arguments[..], &["--skin-format", format]].concat()));
+        let matrices = &answer["samples"][0]["skins"][0]["joint_matrices"];
+        let matrix = |index: usize| matrices[index].as_array().unwrap()[12..15].to_vec();
+        [matrix(0), matrix(1)].map(|place| place.iter().map(|number| number.as_f64().unwrap()).collect::<Vec<_>>())
+    };
+    for engine in ["reference", "cpu", "gpu"] {
+        for format in ["matrix", "half", "dual-quaternion"] {
+            let [root, tip] = eval(format, engine);
+            assert_eq!(root, [0.0, 1.0, 0.0], "{format}");
+            // Half-way from (14, 3, -2) to (18, 1, 1), a metre higher.
+            for (found, expected) in tip.iter().zip([16.0, 3.0, -0.5]) {
+                assert!((found - expected).abs() < 1e-5, "{format}: {tip:?}");
+            }
+        }
+    }
+    let refused = posse(&["eval", file.to_str().unwrap(), "--times", "1", "--skin-format", "third"]);
+    assert_refused(&refused, "dual-quaternion");
+}
+
+#[test]
+fn verify_holds_each_skin_format_to_its_bound() {
+    let scene = Scene::new();
+    let file = scene.path("scene.gltf");
+    let path = file.to_str().unwrap();
+    let allowed = ["matrix", "dual-quaternion", "half"].map(|format| {
+        let arguments = ["verify", "--engine", "cpu", "--json", "--samples", "5", "--skin-format", format, path];
+        let verdict = stdout_json(&posse(&arguments));
+        assert_eq!(verdict["within"], true, "{verdict}");
+        verdict["files"][0]["quantities"]["skin"]["allowed"].as_f64().unwrap()
+    });
+    // The vertices are 5 cm from the origin and 18 m along: little to turn, and numbers of which an f16 has 1 / 64.
+    assert!(allowed[0] < allowed[1] && allowed[1] < 1e-4 && allowed[2] > 1e-3, "{allowed:?}");
+    // A root that is stretched.
+    let mut document: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    document["nodes"][1]["scale"] = json!([1.0, 2.0, 1.0]);
+    let stretched = scene.path("stretched.gltf");
+    fs::write(&stretched, document.to_string()).unwrap();
+    let stretched = stretched.to_str().unwrap();
+    assert!(posse(&["verify", "--engine", "cpu", "--skin-format", "half", stretched]).status.success());
+    for command in [&["verify"][..], &["eval", "--times", "1"]] {
+        let output = posse(&[command, &["--engine", "cpu", "--skin-format", "dual-quaternion", stretched]].concat());
+        assert_refused(&output, "root: its scale at rest is (1, 2, 1), not alike along all axes");
+    }
+}
+
+#[test]
 fn a_reader_that_stops_reading_is_no_error() {
     let scene = Scene::new();
     let file = scene.path("scene.gltf");

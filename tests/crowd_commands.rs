@@ -175,7 +175,9 @@ fn bench_times_a_crowd_as_it_is_and_checks_it_first() {
     let folder = Folder::new();
     let report = folder.json("bench", &crowd(), &["--seconds", "0"]);
     assert_eq!(report["crowd"], "crowd.json");
-    assert!(report["write_bandwidth_bytes_per_second"].as_f64().unwrap() > 0.0);
+    for kernel in ["write", "copy"] {
+        assert!(report[format!("{kernel}_bandwidth_bytes_per_second")].as_f64().unwrap() > 0.0);
+    }
     let cases = report["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 3);
     for (case, engine) in cases.iter().zip(["gpu", "cpu", "reference"]) {

@@ -2,30 +2,55 @@
 
 use posse::cpu::engine::CpuEngine;
 use posse::cpu::simd::InstructionSet;
-use posse::{Crowd, Evaluator, Outputs, Reference, Ticks, contract, demo};
+use posse::{
+    Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Reference, SkinFormat, Ticks, contract, demo,
+};
 
-#[test]
-fn a_crowd_larger_than_the_caches_is_posed_as_a_small_one() {
-    const INSTANCES: usize = 4000;
-    let library = demo::library().unwrap();
-    let large = demo::crowd(&library, INSTANCES).unwrap();
+/// Instances of 64 joints or so: of 24 bytes each more than the 8 MiB from which on matrices go past the caches.
+const INSTANCES: usize = 6000;
+
+/// Asserts that some instances of a large crowd are posed as the reference poses them, by each instruction set.
+#[track_caller]
+fn assert_posed(library: &Library, large: &Crowd, format: SkinFormat) {
     let now = Ticks::from_seconds(12.3);
-    // 48 bytes a matrix: more than the 8 MiB from which on they go past the caches.
+    let outputs = Outputs::SKIN.with_skin_format(format);
     let joints: usize = (0..INSTANCES).map(|instance| library.skeleton(large.skeleton(instance)).joints().len()).sum();
-    assert!(48 * joints > 8 << 20);
+    assert!(format.bytes() * joints > 8 << 20);
     let mut small = Crowd::new();
     let asked: Vec<usize> = (0..INSTANCES).step_by(97).collect();
     for &instance in &asked {
         small.push(large.skeleton(instance), large.layers(instance)).unwrap();
     }
-    let expected = Reference::new(&library).evaluate(&small, now, Outputs::SKIN).unwrap();
+    let expected = Reference::new(library).evaluate(&small, now, outputs).unwrap();
     for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_here()) {
-        let engine = CpuEngine::new(&library).unwrap().with_instructions(instructions);
-        let mut posed = engine.crowd(&large, Outputs::SKIN).unwrap();
+        let engine = CpuEngine::new(library).unwrap().with_instructions(instructions);
+        let mut posed = engine.crowd(large, outputs).unwrap();
         engine.pose(&mut posed, now);
-        let read = |&instance: &usize| engine.read(&posed, instance, Outputs::SKIN);
+        let read = |&instance: &usize| engine.read(&posed, instance, outputs);
         let actual = posse::Poses { instances: asked.iter().map(read).collect() };
-        let report = contract::compare(&library, &small, now, &expected, &actual);
+        let report = contract::compare_as(format, library, &small, now, &expected, &actual);
         assert!(report.is_within() && report.skin.is_some(), "{}: {:?}", instructions.name(), report.quantities());
     }
+}
+
+#[test]
+fn a_crowd_larger_than_the_caches_is_posed_as_a_small_one() {
+    let library = demo::library().unwrap();
+    let large = demo::crowd(&library, INSTANCES).unwrap();
+    assert_posed(&library, &large, SkinFormat::Matrix);
+    assert_posed(&library, &large, SkinFormat::HalfMatrix);
+}
+
+#[test]
+fn dual_quaternions_larger_than_the_caches_too() {
+    let mut library = Library::new();
+    // One joint more than whole blocks of any instruction set.
+    let skeleton = demo::add_uniform_rig(&mut library, 65, 4, 8).unwrap();
+    let clip = library.clip_ids().next().unwrap();
+    let mut large = Crowd::new();
+    for instance in 0..INSTANCES as i64 {
+        let time = LayerTime::Playing(Playback::looping(Ticks(-9973 * instance), 1.0));
+        large.push(skeleton, &[Layer::new(clip, time)]).unwrap();
+    }
+    assert_posed(&library, &large, SkinFormat::DualQuaternion);
 }

@@ -35,7 +35,9 @@ fn the_demo_says_who_posed_how_fast_and_how_right() {
 fn a_benchmark_checks_every_case_that_it_times() {
     let arguments = ["bench", "--json", "--instances", "1,70", "--joints", "5,70", "--seconds", "0"];
     let report: Value = serde_json::from_slice(&posse(&arguments).stdout).unwrap();
-    assert!(report["write_bandwidth_bytes_per_second"].as_f64().unwrap() > 0.0);
+    for kernel in ["write", "copy"] {
+        assert!(report[format!("{kernel}_bandwidth_bytes_per_second")].as_f64().unwrap() > 0.0);
+    }
     for (engine, steps) in [("gpu", "device pack pipelines"), ("cpu", "pack"), ("reference", "")] {
         let start_up = report["start_up_ms"][engine].as_object().unwrap();
         let names: Vec<&str> = start_up.keys().map(String::as_str).collect();
@@ -65,6 +67,25 @@ fn a_benchmark_checks_every_case_that_it_times() {
             assert!(["table", "baseline_ratio"].iter().all(|name| case.get(name).is_none()), "{case}");
         }
     }
+}
+
+#[test]
+fn a_benchmark_counts_the_bytes_of_each_skin_format() {
+    let formats = ["matrix", "half", "dual-quaternion"];
+    let sizes = ["bench", "--instances", "3", "--joints", "5", "--seconds", "0", "--engine", "cpu,gpu"];
+    let arguments = [&sizes[..], &["--skin-format", "matrix,half,dual-quaternion"]].concat();
+    let report: Value = serde_json::from_slice(&posse(&[&arguments[..], &["--json"]].concat()).stdout).unwrap();
+    let cases = report["cases"].as_array().unwrap();
+    let found: Vec<_> = cases.iter().map(|case| (&case["skin_format"], &case["bytes_written"])).collect();
+    let expected = formats.map(|format| json!(format)).into_iter().zip([720, 360, 360].map(|bytes: u64| json!(bytes)));
+    let expected: Vec<_> = expected.collect();
+    for engine in found.chunks(3) {
+        assert!(engine.iter().copied().eq(expected.iter().map(|(format, bytes)| (format, bytes))), "{report}");
+    }
+    assert_eq!(found.len(), 6);
+    assert!(cases.iter().all(|case| case["within_contract"] == true), "{report}");
+    let text = String::from_utf8(posse(&arguments).stdout).unwrap();
+    assert!(text.contains("24 as half or dual-quaternion") && text.contains("  dual-quaternion  "), "{text}");
 }
 
 /// A benchmark of the CPU engine on one thread, as briefly as can be.
@@ -106,6 +127,17 @@ fn an_earlier_run_is_compared_case_by_case() {
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("cpu ") && line.ends_with("  ok")).collect();
     assert_eq!(rows.len(), 2, "{text}");
     assert!(text.contains("x baseline") && rows[1].ends_with(" -  ok") && !rows[0].ends_with(" -  ok"), "{text}");
+}
+
+#[test]
+fn the_cpu_engine_is_timed_with_each_number_of_threads() {
+    let arguments =
+        ["bench", "--engine", "cpu", "--threads", "1,3", "--instances", "2", "--joints", "4", "--seconds", "0"];
+    let text = String::from_utf8(posse(&arguments).stdout).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    let headings = rows.iter().position(|row| row.starts_with(&["engine", "threads", "instances"])).expect(&text);
+    assert_eq!(rows[headings + 1][..3], ["cpu", "1", "2"], "{text}");
+    assert_eq!(rows[headings + 2][..3], ["cpu", "3", "2"], "{text}");
 }
 
 #[test]

@@ -3,20 +3,38 @@
 use std::collections::HashSet;
 
 use posse::contract;
-use posse::{Clip, Crowd, Evaluator, Fade, LayerMode, Outputs, Poses, Reference, Track};
+use posse::gpu::form::Form;
+use posse::{
+    Bound, Clip, Compaction, Crowd, Evaluator, Fade, LayerMode, Library, Outputs, Packing, Poses, Reference, Track,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-use crate::support::each_engine::each_engine;
+use crate::support::each_engine::{compact_engines, fast_engines};
 use crate::support::scenes::{Scene, SceneSpec, scenes};
 
 fn check(spec: &SceneSpec) {
     let scene = spec.scene();
-    let expected = Reference::new(&scene.library).evaluate_step(&scene.crowd, scene.step, Outputs::ALL).unwrap();
-    each_engine(&scene.library, |engine| {
+    let packing = || Packing::new(&scene.library).unwrap();
+    // Half of the scenes for each form of the kernels, and compact keys in the other.
+    let other = (spec.seed / 4 % 2) as usize;
+    fast_engines(&[Form::ALL[1 - other]], &packing, &mut |engine| check_engine(spec, &scene, &scene.library, engine));
+    // Compact keys are held to what the reference makes of them. A software GPU takes longer to compile kernels than to run
+    // them, and the collected files run them too.
+    if spec.is_one_in(4) {
+        let compaction = Compaction::new(&scene.library, Bound::default()).unwrap();
+        compact_engines(&[Form::ALL[other]], &compaction, |engine| {
+            check_engine(spec, &scene, compaction.library(), engine)
+        });
+    }
+}
+
+fn check_engine(spec: &SceneSpec, scene: &Scene, library: &Library, engine: &mut dyn Evaluator) {
+    let expected = Reference::new(library).evaluate_step(&scene.crowd, scene.step, Outputs::ALL).unwrap();
+    {
         let actual = engine.evaluate_step(&scene.crowd, scene.step, Outputs::ALL).unwrap();
-        let report = contract::compare(&scene.library, &scene.crowd, scene.step, &expected, &actual);
+        let report = contract::compare(library, &scene.crowd, scene.step, &expected, &actual);
         let rooted =
             |poses: &Poses| -> Vec<bool> { poses.instances.iter().map(|pose| pose.root_motion.is_some()).collect() };
         assert_eq!(rooted(&actual), rooted(&expected));
@@ -24,7 +42,7 @@ fn check(spec: &SceneSpec) {
             report.quantities().iter().flat_map(|(_, worst)| *worst).map(|w| w.instance).collect();
         let layers: Vec<_> = instances.iter().map(|&instance| scene.crowd.layers(instance)).collect();
         assert!(report.is_within(), "{}: {:?}\n{layers:?}\n{spec:#?}", engine.engine(), report.quantities());
-    });
+    }
 }
 
 /// What a suite of random scenes has at least once.

@@ -5,6 +5,9 @@ mod support;
 
 /// Files that are broken are refused, each at its place, and never do harm.
 mod bad_input;
+/// `posse bench --report`: the page says what the JSON says.
+#[cfg(feature = "cli")]
+mod benchmark_page;
 /// What clips can have beyond glTF, by hand, on every engine.
 mod beyond_gltf;
 /// Clips of named targets are bound to skeletons.
@@ -21,6 +24,11 @@ mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
+/// Compact keys: what they may be off by, what they take, what is refused.
+mod compact;
+/// Compact keys through the `posse` command.
+#[cfg(feature = "cli")]
+mod compact_command_line;
 /// `posse verify` and `posse bench` of crowd files, with every engine.
 #[cfg(feature = "cli")]
 mod crowd_commands;
@@ -64,6 +72,8 @@ mod sharing;
 /// Clips of one glTF file on the nodes of another, through the `posse` command.
 #[cfg(feature = "cli")]
 mod sharing_command_line;
+/// Skin matrices in half the bytes, on every engine: by hand, at random, and refused where dual quaternions have no room.
+mod skin_formats;
 /// `posse view` on a virtual display: what the display shows, what keys do, how it ends.
 #[cfg(all(feature = "view", target_os = "linux"))]
 mod view;

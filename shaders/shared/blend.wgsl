@@ -13,6 +13,9 @@ struct Blend {
     weight: f32,
 }
 
+/// Nothing yet.
+const BLEND_NOTHING: Blend = Blend(vec4(0.0), vec4(0.0), 0.0);
+
 /// Adds numbers, each for itself.
 fn blend_add(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
     return Blend(sum.mixed + weight * value, sum.first, sum.weight + weight);

@@ -1,4 +1,5 @@
-//! Joint matrices in the storage of the model output: for rigs too large for workgroup memory.
+//! Joint matrices in the storage of the model output: for rigs too large for workgroup memory, and for lanes that have an
+//! instance each.
 
 /// Where an instance's matrices begin.
 fn joint_matrix_base(slot: u32, instance: u32) -> u32 {

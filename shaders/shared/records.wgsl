@@ -13,8 +13,18 @@ const MODE_CUBIC: u32 = 4u;
 const MODE_SLERP: u32 = 5u;
 const MODE_CUSTOM: u32 = 6u;
 const MODE_SPLIT: u32 = 7u;
+const MODE_COMPACT: u32 = 64u;
 const MODE_EULER: u32 = 128u;
 const MODE_BITS: u32 = 8u;
+
+const COMPACT_BITS: u32 = 5u;
+const COMPACT_FORM: u32 = 25u;
+const COMPACT_NUMBERS: u32 = 0u;
+const COMPACT_UNIT: u32 = 5u;
+const COMPACT_FORM_BITS: u32 = 3u;
+const COMPACT_WIDE: u32 = 0x10000000u;
+const COMPACT_COLUMN_WORDS: u32 = 5u;
+const COMPACT_WIDE_COLUMN_WORDS: u32 = 7u;
 
 const MAP_STRAIGHT: u32 = 0x80000000u;
 const MAP_BACK: u32 = 0x40000000u;
@@ -136,6 +146,12 @@ struct Mapping {
 struct Channel {
     values: u32,
     sampler: u32,
+}
+
+struct CompactColumn {
+    first: u32,
+    format: u32,
+    step: f32,
 }
 
 struct ValueChannel {
@@ -278,6 +294,10 @@ fn mapping_load(at: u32) -> Mapping {
 
 fn channel_load(at: u32) -> Channel {
     return Channel(words[at], words[at + 1u]);
+}
+
+fn compact_column_load(at: u32) -> CompactColumn {
+    return CompactColumn(words[at], words[at + 1u], bitcast<f32>(words[at + 2u]));
 }
 
 fn value_channel_load(at: u32) -> ValueChannel {

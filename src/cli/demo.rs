@@ -10,7 +10,7 @@ use posse::measure::{Measurement, Subject};
 use posse::model::outputs::Outputs;
 
 use crate::cli::Outcome;
-use crate::cli::engine::{Engine, EngineArgs};
+use crate::cli::engine::{Engine, EngineArgs, Keys};
 use crate::cli::output;
 use crate::cli::progress::Progress;
 
@@ -28,7 +28,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let library = demo::library()?;
     let crowd = demo::crowd(&library, args.instances as usize)?;
-    let engine = Engine::open(&library, args.engine.engine)?;
+    let engine = Engine::open(Keys::Float(&library), args.engine.engine)?;
     let subject = Subject { library: &library, crowd: &crowd, outputs: Outputs::ALL };
     let progress = Progress::waiting("measuring");
     let measured = engine.measure(&subject, Duration::from_secs(2))?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use posse::cpu::engine::CpuEngine;
+use posse::cpu::engine::{CpuEngine, all_threads};
 use posse::error::Error;
 use posse::evaluator::Evaluator;
 use posse::gpu::engine::GpuEngine;
@@ -10,6 +10,7 @@ use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::gpu::library::GpuLibrary;
 use posse::measure::{self, Measurement, Subject};
 use posse::model::library::Library;
+use posse::pack::compact::Compaction;
 use posse::pack::library::Packing;
 use posse::reference::Reference;
 
@@ -37,6 +38,37 @@ pub struct EngineArgs {
     pub engine: Choice,
 }
 
+/// What an engine is made for.
+#[derive(Clone, Copy)]
+pub enum Keys<'a> {
+    /// A library as it is.
+    Float(&'a Library),
+    /// A library with compact keys.
+    Compact(&'a Compaction),
+}
+
+impl<'a> Keys<'a> {
+    /// The compact form of a library, where there is one.
+    pub fn of(library: &'a Library, compaction: Option<&'a Compaction>) -> Self {
+        compaction.map_or(Self::Float(library), Self::Compact)
+    }
+
+    /// The library whose numbers the engine has.
+    pub fn library(self) -> &'a Library {
+        match self {
+            Self::Float(library) => library,
+            Self::Compact(compaction) => compaction.library(),
+        }
+    }
+
+    fn pack(self) -> Result<Packing, Error> {
+        match self {
+            Self::Float(library) => Packing::new(library),
+            Self::Compact(compaction) => Packing::compact(compaction),
+        }
+    }
+}
+
 /// An engine for a library.
 pub enum Engine<'a> {
     Gpu(Box<GpuEngine>),
@@ -46,45 +78,42 @@ pub enum Engine<'a> {
 
 impl<'a> Engine<'a> {
     /// The chosen engine.
-    pub fn open(library: &'a Library, choice: Choice) -> Result<Self, Error> {
-        Self::open_timed(library, choice, None, &mut StartUp::default())
+    pub fn open(keys: Keys<'a>, choice: Choice) -> Result<Self, Error> {
+        Self::open_timed(keys, choice, None, &mut StartUp::default())
     }
 
     /// The chosen engine, on so many threads if it is the CPU's, else on all; and what each step towards it took.
     pub fn open_timed(
-        library: &'a Library,
+        keys: Keys<'a>,
         choice: Choice,
         threads: Option<usize>,
         start_up: &mut StartUp,
     ) -> Result<Self, Error> {
         match choice {
-            Choice::Reference => Ok(Self::Reference(Reference::new(library))),
-            Choice::Cpu => Self::cpu(library, threads, start_up),
-            Choice::Gpu => Self::gpu(library, AdapterKind::Any, start_up),
-            Choice::Auto => match Self::gpu(library, AdapterKind::Hardware, start_up) {
+            Choice::Reference => Ok(Self::Reference(Reference::new(keys.library()))),
+            Choice::Cpu => Self::cpu(keys, threads, start_up),
+            Choice::Gpu => Self::gpu(keys, AdapterKind::Any, start_up),
+            Choice::Auto => match Self::gpu(keys, AdapterKind::Hardware, start_up) {
                 Ok(engine) => Ok(engine),
                 Err(error @ (Error::NoAdapter { .. } | Error::Device(_))) => {
                     note(&format!("note: the CPU engine answers: {error}"));
-                    Self::cpu(library, threads, start_up)
+                    Self::cpu(keys, threads, start_up)
                 }
                 Err(error) => Err(error),
             },
         }
     }
 
-    fn gpu(library: &Library, kind: AdapterKind, start_up: &mut StartUp) -> Result<Self, Error> {
+    fn gpu(keys: Keys, kind: AdapterKind, start_up: &mut StartUp) -> Result<Self, Error> {
         let gpu = start_up.step("device", || HeadlessGpu::new(kind))?;
-        let packing = start_up.step("pack", || Packing::new(library))?;
+        let packing = start_up.step("pack", || keys.pack())?;
         let library = start_up.step("pipelines", || GpuLibrary::new(&gpu.device, packing))?;
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))
     }
 
-    fn cpu(library: &Library, threads: Option<usize>, start_up: &mut StartUp) -> Result<Self, Error> {
-        let engine = || match threads {
-            Some(threads) => CpuEngine::with_threads(library, threads),
-            None => CpuEngine::new(library),
-        };
-        Ok(Self::Cpu(start_up.step("pack", engine)?))
+    fn cpu(keys: Keys, threads: Option<usize>, start_up: &mut StartUp) -> Result<Self, Error> {
+        let threads = threads.unwrap_or_else(all_threads);
+        Ok(Self::Cpu(start_up.step("pack", || Ok::<_, Error>(CpuEngine::with_packing(keys.pack()?, threads)))?))
     }
 
     /// The engine, whichever it is.
@@ -106,9 +135,9 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// The chosen engine for a library, whichever it is.
-pub fn open<'a>(library: &'a Library, choice: Choice) -> Result<Box<dyn Evaluator + 'a>, Error> {
-    Ok(match Engine::open(library, choice)? {
+/// The chosen engine, whichever it is.
+pub fn open(keys: Keys, choice: Choice) -> Result<Box<dyn Evaluator + '_>, Error> {
+    Ok(match Engine::open(keys, choice)? {
         Engine::Gpu(engine) => engine,
         Engine::Cpu(engine) => Box::new(engine),
         Engine::Reference(engine) => Box::new(engine),

@@ -1,6 +1,7 @@
 //! The command line: one file a command. Results go to stdout, notes and progress to stderr.
 
 mod bench;
+mod compact;
 mod crowd;
 mod demo;
 mod engine;
@@ -13,6 +14,7 @@ mod output;
 mod progress;
 mod question;
 mod render;
+mod skin_format;
 mod source;
 mod start_up;
 mod subject;

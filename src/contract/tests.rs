@@ -11,6 +11,7 @@ use crate::model::layer::{Layer, LayerTime};
 use crate::model::root_motion::{RootMotion, RootRotation};
 use crate::model::skeleton::{Joint, Property, Skeleton};
 use crate::model::skin::Skin;
+use crate::model::skin_format::SkinFormat;
 use crate::model::ticks::Ticks;
 use crate::model::timeline::Timeline;
 use crate::model::track::{Target, Track};
@@ -193,4 +194,47 @@ fn a_chain_of_joints_is_compared_in_linear_time() {
     let start = std::time::Instant::now();
     assert!(compare(&library, &crowd, Ticks(0), &poses, &poses).is_within());
     assert!(start.elapsed().as_secs() < 10);
+}
+
+/// What the skin matrices of a scene's tip may become in a format, by a change of them.
+fn tip(format: SkinFormat, change: impl Fn(DAffine3) -> DAffine3) -> Report {
+    let scene = Scene::new(80.0);
+    let mut actual = scene.poses.clone();
+    let matrix = &mut actual.instances[0].skins[0][1];
+    *matrix = change(*matrix);
+    compare_as(format, &scene.library, &scene.crowd, Ticks(0), &scene.poses, &actual)
+}
+
+#[test]
+fn halves_may_be_off_by_half_a_step_of_each_number() {
+    // All numbers larger by a share of 2^-11, so that it adds up at the vertices, which lie along x.
+    let grown = |share: f64| {
+        move |matrix: DAffine3| {
+            let larger = |number: f64| number + share / 2048.0 * number.abs();
+            DAffine3::from_cols_array(&matrix.to_cols_array().map(larger))
+        }
+    };
+    assert!(tip(SkinFormat::HalfMatrix, grown(0.9)).is_within());
+    assert!(!tip(SkinFormat::HalfMatrix, grown(1.1)).is_within());
+    assert!(!tip(SkinFormat::Matrix, grown(0.9)).is_within());
+    assert!(!tip(SkinFormat::DualQuaternion, grown(0.9)).is_within());
+}
+
+#[test]
+fn dual_quaternions_may_be_turned_by_a_step_of_their_numbers() {
+    // About z, which is across the vertices.
+    let turned = |share: f64| {
+        move |matrix: DAffine3| DAffine3 {
+            matrix3: DMat3::from_rotation_z(share * 2.0 / 32767.0) * matrix.matrix3,
+            ..matrix
+        }
+    };
+    assert!(tip(SkinFormat::DualQuaternion, turned(0.9)).is_within());
+    // The f32 before has a tenth of that.
+    assert!(!tip(SkinFormat::DualQuaternion, turned(1.2)).is_within());
+    assert!(!tip(SkinFormat::Matrix, turned(0.9)).is_within());
+    // A translation that is off is off, as it is an f32.
+    let moved = |matrix: DAffine3| DAffine3 { translation: matrix.translation + 5e-4 * DVec3::X, ..matrix };
+    assert!(!tip(SkinFormat::DualQuaternion, moved).is_within());
+    assert!(tip(SkinFormat::HalfMatrix, moved).is_within());
 }

@@ -7,8 +7,9 @@ use glam::Vec4;
 
 use crate::cpu::plan::Plan;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
-use crate::cpu::simd::{InstructionSet, Kernel, LARGEST_BLOCK, Lanes};
-use crate::cpu::{events, layers, motion};
+use crate::cpu::simd::block::LARGEST_BLOCK;
+use crate::cpu::simd::{InstructionSet, Kernel, Lanes};
+use crate::cpu::{compact, events, layers, motion};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::crowd::Crowd;
@@ -70,7 +71,7 @@ impl CpuEngine {
     /// # Errors
     /// As [`Packing::new`].
     pub fn new(library: &Library) -> Result<Self, Error> {
-        Self::with_threads(library, thread::available_parallelism().map_or(1, usize::from))
+        Self::with_threads(library, all_threads())
     }
 
     /// An engine for a library, on so many threads, at least 1.
@@ -78,14 +79,19 @@ impl CpuEngine {
     /// # Errors
     /// As [`Packing::new`].
     pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
-        let mut packing = Packing::new(library)?;
+        Ok(Self::with_packing(Packing::with_threads(library, threads)?, threads))
+    }
+
+    /// An engine for a library that is packed already, on so many threads, at least 1.
+    pub fn with_packing(mut packing: Packing, threads: usize) -> Self {
         // A block reads beyond what it is wanted for.
         packing.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
+        packing.arrays.words.extend([0; compact::WORDS_BEYOND]);
         let plan = |(place, skeleton): (u32, SkeletonId)| {
             (place, Plan::new(&packing, &packing.skeletons[skeleton.index()].record, place))
         };
         let plans = packing.clip_places().into_iter().map(plan).collect();
-        Ok(Self { packing, plans, threads: threads.max(1), instructions: InstructionSet::widest() })
+        Self { packing, plans, threads: threads.max(1), instructions: InstructionSet::widest() }
     }
 
     /// The same engine with the kernels of an instruction set; the portable ones where the machine has no such.
@@ -97,9 +103,11 @@ impl CpuEngine {
     /// Packs a crowd, and makes room for its poses.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library.
+    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Skeleton`], [`Error::Skin`] or
+    /// [`Error::Track`] where dual quaternions are wanted and something it uses does not scale alike along all axes.
     pub fn crowd(&self, crowd: &Crowd, outputs: Outputs) -> Result<CpuCrowd, Error> {
         let packed = PackedCrowd::new(&self.packing, crowd)?;
+        self.packing.check_outputs(crowd, outputs)?;
         let group = |group: &crate::pack::crowd::Group| {
             let layout = Layout::new(&self.packing.skeletons[group.skeleton.index()].record, outputs);
             let mut numbers = Numbers::default();
@@ -131,7 +139,7 @@ impl CpuEngine {
     /// joint, or for a game's rules, beside a crowd that is on the GPU.
     ///
     /// # Errors
-    /// [`Error::Instance`] where there is no such instance, or it does not fit the library.
+    /// [`Error::Instance`] where there is no such instance, or it does not fit the library; as [`crowd`](Self::crowd).
     pub fn query(
         &self,
         crowd: &Crowd,
@@ -194,6 +202,11 @@ impl CpuEngine {
             });
         }
     }
+}
+
+/// As many threads as the machine has cores for.
+pub fn all_threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The work of a thread: blocks of instances, as long as there are some.

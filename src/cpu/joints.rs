@@ -2,10 +2,12 @@
 
 use glam::Vec4;
 
+use crate::cpu::compact::ColumnsAt;
 use crate::cpu::plan::{Keys, Kind, Plan};
 use crate::cpu::sampler::Sampler;
 use crate::cpu::search::Span;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::Lanes;
+use crate::cpu::simd::block::LARGEST_BLOCK;
 
 /// Translations, rotations and scales of all joints, or the three rows of their matrices, each with room for a block more.
 #[derive(Debug, Clone, Default)]
@@ -18,11 +20,27 @@ impl Parts {
     }
 }
 
+/// Compact keys of a run of joints as values, each with room for a block more.
+#[derive(Debug, Clone, Default)]
+pub struct Decoded {
+    start: Vec<Vec4>,
+    end: Vec<Vec4>,
+}
+
+impl Decoded {
+    /// Makes room for so many joints.
+    pub fn resize(&mut self, joints: usize) {
+        for keys in [&mut self.start, &mut self.end] {
+            keys.resize(joints + LARGEST_BLOCK, Vec4::ZERO);
+        }
+    }
+}
+
 /// Samples all joints of a clip.
 ///
 /// A block that reaches beyond its run writes what the next run then overwrites, or the room at the end.
 #[inline(always)]
-pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: &mut Parts) {
+pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: &mut Parts, decoded: &mut Decoded) {
     for (part, runs) in plan.parts.iter().enumerate() {
         let to = &mut to.0[part];
         for run in runs {
@@ -31,11 +49,22 @@ pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: 
                 Kind::Rest => copy::<L>(&rest[part][run.first..], &mut to[run.first..][..room]),
                 Kind::Constant(first) => copy::<L>(&plan.constants[first..], &mut to[run.first..][..room]),
                 Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
-                    sample_keys::<L>(keys, sampler, part, &mut to[run.first..][..room]);
+                    let span = sampler.span(keys.timeline);
+                    let to = &mut to[run.first..][..room];
+                    let keys_around: [&[Vec4]; 2] = if keys.compact {
+                        let columns = plan.columns.at(keys.first, room);
+                        decode::<L>(columns, sampler.words(), span.row, part, &mut decoded.start);
+                        decode::<L>(columns, sampler.words(), span.row + span.next, part, &mut decoded.end);
+                        [&decoded.start, &decoded.end]
+                    } else {
+                        let start = &sampler.values()[keys.first + span.row as usize..];
+                        [start, &start[span.next as usize..]]
+                    };
+                    sample_keys::<L>(keys, span, part, keys_around, to);
                 }
                 Kind::Scattered(first) if part == 1 => {
                     let keys = &plan.scattered[first..first + run.count];
-                    slerp_scattered::<L>(keys, sampler, &mut to[run.first..][..room]);
+                    slerp_scattered::<L>(plan, keys, sampler, &mut to[run.first..][..room]);
                     for (joint, keys) in run.joints().zip(keys) {
                         if !can_block(*keys, sampler.span(keys.timeline), part) {
                             to[joint] = sampler.part(part, joint).unwrap_or(rest[part][joint]);
@@ -45,7 +74,7 @@ pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: 
                 Kind::Scattered(first) => {
                     let keys = &plan.scattered[first..first + run.count];
                     for (to, keys) in to[run.first..].iter_mut().zip(keys) {
-                        let (start, end, fraction) = keys_around(keys, sampler);
+                        let (start, end, fraction) = keys_around(plan, keys, sampler);
                         *to = start + (end - start) * fraction;
                     }
                 }
@@ -71,11 +100,24 @@ fn can_block(keys: Keys, span: &Span, part: usize) -> bool {
     part != 1 || keys.step || (0.0..1.0).contains(&span.fraction)
 }
 
+/// A row of compact keys, whole blocks of them, as values.
 #[inline(always)]
-fn sample_keys<L: Lanes>(keys: Keys, sampler: &Sampler, part: usize, to: &mut [Vec4]) {
-    let span = sampler.span(keys.timeline);
-    let start = &sampler.values()[keys.first + span.row as usize..];
-    let end = &start[span.next as usize..];
+fn decode<L: Lanes>(columns: ColumnsAt, words: &[u32], row: u32, part: usize, to: &mut [Vec4]) {
+    let joints = L::BLOCK / 4;
+    let (one, least) = (L::splat(1.0), L::splat(1e-12));
+    for first in (0..columns.firsts.len()).step_by(joints) {
+        let mut key = L::decode(columns, first, words, row);
+        if part == 1 {
+            // The number that is not stored makes the length 1.
+            let left = (one - key.square_length()).max(least);
+            key = L::load(&columns.dropped[first..]).multiply_add(left * left.inverse_square_root(), key);
+        }
+        key.store(&mut to[first..]);
+    }
+}
+
+#[inline(always)]
+fn sample_keys<L: Lanes>(keys: Keys, span: &Span, part: usize, [start, end]: [&[Vec4]; 2], to: &mut [Vec4]) {
     // A straight line beyond the keys is for numbers alone.
     if keys.step && (part == 1 || span.interval >= 0.0) {
         copy::<L>(start, to);
@@ -89,22 +131,26 @@ fn sample_keys<L: Lanes>(keys: Keys, sampler: &Sampler, part: usize, to: &mut [V
 
 /// The keys around the time, and the fraction from the one to the other.
 #[inline(always)]
-fn keys_around(keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32) {
+fn keys_around(plan: &Plan, keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32) {
     let span = sampler.span(keys.timeline);
+    if keys.compact {
+        let (column, words) = (&plan.scattered_columns[keys.first], sampler.words());
+        return (column.key(words, span.row), column.key(words, span.row + span.next), span.fraction);
+    }
     let start = keys.first + span.row as usize;
     (sampler.values()[start], sampler.values()[start + span.next as usize], span.fraction)
 }
 
 /// As [`slerp`], with a fraction for each joint.
 #[inline(always)]
-fn slerp_scattered<L: Lanes>(keys: &[Keys], sampler: &Sampler, to: &mut [Vec4]) {
+fn slerp_scattered<L: Lanes>(plan: &Plan, keys: &[Keys], sampler: &Sampler, to: &mut [Vec4]) {
     let one = L::splat(1.0);
     let mut starts = [Vec4::W; LARGEST_BLOCK];
     let mut ends = starts;
     let mut fractions = [Vec4::ZERO; LARGEST_BLOCK];
     for (keys, to) in keys.chunks(L::BLOCK).zip(to.chunks_exact_mut(L::BLOCK)) {
         for (joint, keys) in keys.iter().enumerate() {
-            let (start, end, fraction) = keys_around(keys, sampler);
+            let (start, end, fraction) = keys_around(plan, keys, sampler);
             (starts[joint], ends[joint], fractions[joint]) = (start, end, Vec4::splat(fraction));
         }
         let [fraction, ..] = L::transpose(L::load_block(&fractions));

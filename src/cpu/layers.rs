@@ -26,8 +26,8 @@ struct Played<'a> {
     mask: &'a [f32],
     plan: &'a Plan,
     sampler: Sampler<'a>,
-    /// What an additive layer is compared to: its clip at time 0, or, without, the rest pose.
-    reference: Option<Sampler<'a>>,
+    /// Where what an additive layer is compared to lies, its clip at time 0; without, it is the rest pose.
+    reference: Option<&'a [Span]>,
 }
 
 /// Poses an instance.
@@ -85,14 +85,14 @@ impl Weighed<'_> {
             mask => &source.packing.arrays.words[mask as usize..][..source.skeleton.record.joint_count as usize],
         };
         let mode = self.layer.mode & LAYER_MODE;
-        let [sampler, reference] = self.places.map(|first| source.sampler(&self.clip, &spans[first..]));
+        let [own, reference] = self.places;
         Played {
             weight: self.weight,
             mode,
             mask: bytemuck::cast_slice(mask),
             plan: source.plan(self.layer.clip),
-            sampler,
-            reference: (mode == LAYER_ADD_FIRST).then_some(reference),
+            sampler: source.sampler(&self.clip, &spans[own..]),
+            reference: (mode == LAYER_ADD_FIRST).then(|| &spans[reference..]),
         }
     }
 }
@@ -100,19 +100,19 @@ impl Weighed<'_> {
 /// Mixes all joints.
 #[inline(always)]
 fn mix_joints<L: Lanes>(source: Source, played: &[Played], scratch: &mut Scratch) {
-    let Scratch { parts, reference, mixer, .. } = scratch;
-    let rest = source.rest();
-    mixer.clear();
+    let Scratch { parts, reference, mixer, decoded, .. } = scratch;
+    let (rest, joints) = (source.rest(), source.skeleton.record.joint_count as usize);
+    mixer.clear(joints);
     for layer in played.iter().filter(|layer| layer.mode == LAYER_BLEND) {
-        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
+        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts, decoded);
         mixer.add::<L>(layer.plan, layer.weight(), parts);
     }
-    mixer.mean::<L>(source.skeleton.record.joint_count as usize, rest);
+    mixer.mean::<L>(joints, rest);
     for layer in played.iter().filter(|layer| layer.mode != LAYER_BLEND) {
-        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
+        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts, decoded);
         let mut compared = rest;
-        if let Some(sampler) = &layer.reference {
-            joints::sample::<L>(layer.plan, sampler, rest, reference);
+        if let Some(spans) = layer.reference {
+            joints::sample::<L>(layer.plan, &layer.sampler.at(spans), rest, reference, decoded);
             compared = [&reference.0[0], &reference.0[1], &reference.0[2]];
         }
         mixer.over(layer.plan, layer.mode, layer.weight(), parts, compared);
@@ -140,7 +140,7 @@ fn shares(
             return None;
         }
         let value = sample(&layer.sampler)?;
-        let reference = layer.reference.as_ref().and_then(&sample).unwrap_or(rest);
+        let reference = layer.reference.and_then(|spans| sample(&layer.sampler.at(spans))).unwrap_or(rest);
         Some(Share { weight, mode: layer.mode, value, reference })
     };
     played.iter().filter_map(share).collect()

@@ -6,7 +6,8 @@ use crate::cpu::blend::{LEAST, Share, over, over_rotation};
 use crate::cpu::joints::{Parts, dot};
 use crate::cpu::plan::{Kind, Plan};
 use crate::cpu::quat;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::Lanes;
+use crate::cpu::simd::block::LARGEST_BLOCK;
 
 /// What the layers of an instance give together.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +48,10 @@ impl Mixer {
     }
 
     /// Begins anew.
-    pub fn clear(&mut self) {
+    pub fn clear(&mut self, joints: usize) {
         self.values.0.iter_mut().chain(&mut self.weights.0).for_each(|part| part.fill(Vec4::ZERO));
+        // A block that reaches beyond the joints is not to be taken for one of short rotations.
+        self.values.0[1][joints..].fill(Vec4::W);
     }
 
     /// Adds a layer that blends.
@@ -58,8 +61,9 @@ impl Mixer {
             let (values, weights) = (&mut self.values.0[part], &mut self.weights.0[part]);
             for run in runs.iter().filter(|run| run.kind != Kind::Rest) {
                 let end = run.first + run.count;
-                let whole = if weight.mask.is_empty() { run.count - run.count % L::BLOCK } else { 0 };
-                for joint in (run.first..run.first + whole).step_by(L::BLOCK / 4) {
+                let step = L::BLOCK / 4;
+                let whole = if weight.mask.is_empty() { run.count - run.count % step } else { 0 };
+                for joint in (run.first..run.first + whole).step_by(step) {
                     let weight = L::splat(weight.layer);
                     let mut value = L::load(&parts.0[part][joint..]);
                     let sum = L::load(&weights[joint..]);

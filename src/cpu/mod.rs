@@ -4,6 +4,8 @@
 //! stages of a joint are written in.
 
 mod blend;
+mod compact;
+mod dual_quaternion;
 mod ease;
 pub mod engine;
 mod events;

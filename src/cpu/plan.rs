@@ -4,10 +4,12 @@ use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::simd::LARGEST_BLOCK;
+use crate::cpu::compact::{Column, Columns};
+use crate::cpu::simd::block::LARGEST_BLOCK;
+use crate::pack::arrays::Arrays;
 use crate::pack::library::Packing;
 use crate::pack::record::{
-    Channel, Clip, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, Skeleton, mode_of, timeline_of,
+    Channel, Clip, MODE_COMPACT, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, Skeleton, mode_of, timeline_of,
 };
 
 /// The runs of a clip's translations, rotations and scales, each from the first joint to the last.
@@ -18,6 +20,10 @@ pub struct Plan {
     pub constants: Vec<Vec4>,
     /// The keys of joints that are scattered.
     pub scattered: Vec<Keys>,
+    /// The columns of joints whose keys are compact, run by run.
+    pub columns: Columns,
+    /// Those of joints that are scattered.
+    pub scattered_columns: Vec<Column>,
 }
 
 /// Fewer joints than this are not worth a block of their own.
@@ -59,12 +65,14 @@ pub enum Kind {
 /// Keys of neighbouring joints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Keys {
-    /// Place of the first joint's first key in the values.
+    /// Place of the first joint's first key in the values; of compact keys, of its column in the plan.
     pub first: usize,
     /// The timeline's index in the clip.
     pub timeline: usize,
     /// Whether a key holds until the next.
     pub step: bool,
+    /// Whether the keys are compact.
+    pub compact: bool,
 }
 
 impl Plan {
@@ -77,44 +85,66 @@ impl Plan {
             bytemuck::cast_slice(&packing.arrays.words[first..first + 3 * Channel::WORDS * joints]);
         let mut plan = Self::default();
         for (part, channels) in channels.chunks_exact(joints.max(1)).enumerate() {
-            plan.parts[part] = plan.runs(&packing.arrays.values, channels);
+            plan.parts[part] = plan.runs(&packing.arrays, channels);
         }
         plan.constants.extend([Vec4::ZERO; LARGEST_BLOCK]);
         plan
     }
 
     /// The runs of one part of all joints.
-    fn runs(&mut self, values: &[Vec4], channels: &[Channel]) -> Vec<Run> {
+    fn runs(&mut self, arrays: &Arrays, channels: &[Channel]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
+        let mut columns = Vec::new();
         for (joint, channel) in channels.iter().enumerate() {
-            let kind = self.kind(values, channel);
+            let kind = self.kind(arrays, channel, &mut columns);
             match runs.last_mut() {
                 Some(run) if run.kind.after(run.count) == kind => run.count += 1,
                 _ => runs.push(Run { first: joint, count: 1, kind }),
             }
         }
-        self.merge(runs)
+        self.merge(runs, &columns)
     }
 
     /// How one joint is sampled.
-    fn kind(&mut self, values: &[Vec4], channel: &Channel) -> Kind {
+    fn kind(&mut self, arrays: &Arrays, channel: &Channel, columns: &mut Vec<Column>) -> Kind {
         let (first, timeline) = (channel.values as usize, timeline_of(channel.sampler));
-        match mode_of(channel.sampler) {
+        let mode = mode_of(channel.sampler);
+        let compact = mode & MODE_COMPACT != 0;
+        let step = mode & !MODE_COMPACT == MODE_STEP;
+        match mode & !MODE_COMPACT {
             MODE_REST => Kind::Rest,
             MODE_CONSTANT => {
-                self.constants.push(values[first]);
+                self.constants.push(arrays.values[first]);
                 Kind::Constant(self.constants.len() - 1)
             }
-            MODE_STEP => Kind::Keys(Keys { first, timeline, step: true }),
-            MODE_LINEAR => Kind::Keys(Keys { first, timeline, step: false }),
+            MODE_STEP | MODE_LINEAR if compact => {
+                let column = Column::new(&arrays.words, channel.values);
+                if column.is_unit() {
+                    return Kind::Single;
+                }
+                columns.push(column);
+                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, compact })
+            }
+            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, compact }),
             _ => Kind::Single,
         }
     }
 
-    /// Makes one run of short ones that follow one another.
-    fn merge(&mut self, runs: Vec<Run>) -> Vec<Run> {
+    /// Makes one run of short ones that follow one another, and puts each one's columns where they are read.
+    fn merge(&mut self, runs: Vec<Run>, columns: &[Column]) -> Vec<Run> {
         let mut merged: Vec<Run> = Vec::new();
-        for run in runs {
+        for mut run in runs {
+            if let Kind::Keys(keys) = &mut run.kind
+                && keys.compact
+            {
+                let columns = &columns[keys.first..keys.first + run.count];
+                if run.count < SHORT && !keys.step {
+                    keys.first = self.scattered_columns.len();
+                    self.scattered_columns.extend(columns);
+                } else {
+                    keys.first = self.columns.extend(columns);
+                }
+            }
             match run.kind {
                 Kind::Keys(keys) if run.count < SHORT && !keys.step => {
                     match merged.last_mut() {

@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::hierarchy;
-use crate::cpu::joints::{self, Parts};
+use crate::cpu::joints::{self, Decoded, Parts};
 use crate::cpu::mixer::Mixer;
 use crate::cpu::phase::{self, Time};
 use crate::cpu::plan::Plan;
@@ -11,6 +11,7 @@ use crate::cpu::sampler::Sampler;
 use crate::cpu::search::{self, Span};
 use crate::cpu::simd::{Lanes, Matrix};
 use crate::cpu::skin;
+use crate::model::skin_format::SkinFormat;
 use crate::pack::library::{PackedSkeleton, Packing};
 use crate::pack::outputs::{Layout, NUMBERS};
 use crate::pack::record::{Clip, Layer, NONE, Timeline};
@@ -43,6 +44,7 @@ pub struct Scratch {
     /// What an additive layer is compared to.
     pub reference: Parts,
     pub mixer: Mixer,
+    pub decoded: Decoded,
     /// The rows of the local matrices.
     locals: Parts,
     models: Vec<Matrix>,
@@ -54,6 +56,7 @@ impl Scratch {
         self.parts.resize(joints);
         self.reference.resize(joints);
         self.mixer.resize(joints);
+        self.decoded.resize(joints);
         self.locals.resize(joints);
         self.models.resize(joints, Matrix::default());
     }
@@ -107,7 +110,8 @@ pub fn pose<L: Lanes>(source: Source, layer: &Layer, now: i64, layout: &Layout, 
         }
     }
     if layout.has_joints() {
-        joints::sample::<L>(source.plan(layer.clip), &sampler, source.rest(), &mut scratch.parts);
+        let Scratch { parts, decoded, .. } = scratch;
+        joints::sample::<L>(source.plan(layer.clip), &sampler, source.rest(), parts, decoded);
         finish::<L>(source, layout, scratch, &mut to);
     }
 }
@@ -142,5 +146,12 @@ pub fn finish<L: Lanes>(source: Source, layout: &Layout, scratch: &mut Scratch, 
         *to = *model.rows();
     }
     let skin_joints = &words[skeleton.skin_joints as usize..];
-    skin::matrices::<L>(skin_joints, &values[skeleton.inverse_binds as usize..], models, source.past_caches, to.skin);
+    let (inverse_binds, past_caches) = (&values[skeleton.inverse_binds as usize..], source.past_caches);
+    match layout.skin_format {
+        SkinFormat::Matrix => skin::matrices::<L>(skin_joints, inverse_binds, models, past_caches, to.skin),
+        SkinFormat::HalfMatrix => skin::half_matrices::<L>(skin_joints, inverse_binds, models, past_caches, to.skin),
+        SkinFormat::DualQuaternion => {
+            skin::dual_quaternions::<L>(skin_joints, inverse_binds, models, past_caches, to.skin);
+        }
+    }
 }

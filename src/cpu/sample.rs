@@ -2,46 +2,68 @@
 
 use glam::Vec4;
 
+use crate::cpu::compact;
 use crate::cpu::quat;
 use crate::cpu::search::Span;
-use crate::pack::record::{MODE_CONSTANT, MODE_LINEAR, MODE_SLERP, MODE_STEP};
+use crate::pack::record::{MODE_COMPACT, MODE_CONSTANT, MODE_LINEAR, MODE_SLERP, MODE_STEP};
 
-/// Up to four numbers, each for itself, or a quaternion of any length.
-pub fn numbers(values: &[Vec4], at: u32, mode: u32, span: &Span) -> Vec4 {
-    let key = at + span.row;
-    let line = |start: u32| {
-        let value = values[start as usize];
-        value + (values[(start + span.next) as usize] - value) * span.fraction
-    };
-    let straight = span.interval < 0.0;
-    match mode {
-        MODE_CONSTANT => values[at as usize],
-        MODE_STEP if !straight => values[key as usize],
-        MODE_LINEAR | MODE_STEP => line(key),
-        MODE_SLERP => quat::slerp_as_is(values[key as usize], values[key as usize + 1], span.fraction),
-        _ if straight => line(key + 1),
-        _ => cubic(values, key, span),
-    }
+/// What is sampled: a channel's keys in a library's arrays.
+#[derive(Clone, Copy)]
+pub struct Keys<'a> {
+    pub words: &'a [u32],
+    pub values: &'a [Vec4],
+    /// The channel's place.
+    pub at: u32,
+    /// The channel's mode, without angles.
+    pub mode: u32,
 }
 
-/// A rotation, of unit length.
-pub fn rotation(values: &[Vec4], at: u32, mode: u32, span: &Span) -> Vec4 {
-    let key = at + span.row;
-    match mode {
-        MODE_CONSTANT => values[at as usize],
-        MODE_STEP => values[key as usize],
-        MODE_LINEAR => quat::slerp(values[key as usize], values[(key + span.next) as usize], span.fraction),
-        _ => quat::normalize(cubic(values, key, span), values[key as usize + 1]),
+impl Keys<'_> {
+    /// What a key has of this number in it, by its row.
+    fn key(&self, row: u32, element: u32) -> Vec4 {
+        if self.mode & MODE_COMPACT != 0 {
+            return compact::key(self.words, self.at, row, element);
+        }
+        self.values[(self.at + row + element) as usize]
     }
-}
 
-/// A cubic Hermite spline. A key is in-tangent, value, out-tangent.
-fn cubic(values: &[Vec4], key: u32, span: &Span) -> Vec4 {
-    let (key, next) = (key as usize, (key + span.next) as usize);
-    let (start, end) = (values[key + 1], values[next + 1]);
-    let t = span.fraction;
-    let u = 1.0 - t;
-    let leaving = values[key + 2] * (span.interval * t * u * u);
-    let arriving = values[next] * (span.interval * t * t * u);
-    start + (end - start) * (t * t * (3.0 - 2.0 * t)) + leaving - arriving
+    /// Part of the way from a key to the next.
+    fn line(&self, span: &Span, element: u32) -> Vec4 {
+        let value = self.key(span.row, element);
+        value + (self.key(span.row + span.next, element) - value) * span.fraction
+    }
+
+    /// Up to four numbers, each for itself, or a quaternion of any length.
+    pub fn numbers(&self, span: &Span) -> Vec4 {
+        let straight = span.interval < 0.0;
+        match self.mode & !MODE_COMPACT {
+            MODE_CONSTANT => self.values[self.at as usize],
+            MODE_STEP if !straight => self.key(span.row, 0),
+            MODE_LINEAR | MODE_STEP => self.line(span, 0),
+            MODE_SLERP => quat::slerp_as_is(self.key(span.row, 0), self.key(span.row, 1), span.fraction),
+            _ if straight => self.line(span, 1),
+            _ => self.cubic(span),
+        }
+    }
+
+    /// A rotation, of unit length.
+    pub fn rotation(&self, span: &Span) -> Vec4 {
+        match self.mode & !MODE_COMPACT {
+            MODE_CONSTANT => self.values[self.at as usize],
+            MODE_STEP => self.key(span.row, 0),
+            MODE_LINEAR => quat::slerp(self.key(span.row, 0), self.key(span.row + span.next, 0), span.fraction),
+            _ => quat::normalize(self.cubic(span), self.key(span.row, 1)),
+        }
+    }
+
+    /// A cubic Hermite spline. A key is in-tangent, value, out-tangent.
+    fn cubic(&self, span: &Span) -> Vec4 {
+        let next = span.row + span.next;
+        let (start, end) = (self.key(span.row, 1), self.key(next, 1));
+        let t = span.fraction;
+        let u = 1.0 - t;
+        let leaving = self.key(span.row, 2) * (span.interval * t * u * u);
+        let arriving = self.key(next, 0) * (span.interval * t * t * u);
+        start + (end - start) * (t * t * (3.0 - 2.0 * t)) + leaving - arriving
+    }
 }

@@ -6,12 +6,12 @@ use glam::Vec4;
 
 use crate::cpu::quat;
 use crate::cpu::root_motion::{Rigid, Root};
-use crate::cpu::sample;
+use crate::cpu::sample::Keys;
 use crate::cpu::search::Span;
 use crate::model::interpolator::Interpolator;
 use crate::pack::record::{
-    Channel, Clip, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST, SHAPE_ROTATION, Skeleton,
-    ValueChannel, mode_of, timeline_of,
+    Channel, Clip, MODE_COMPACT, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST,
+    SHAPE_ROTATION, Skeleton, ValueChannel, mode_of, timeline_of,
 };
 
 /// A clip whose keys around a time were found.
@@ -57,6 +57,11 @@ impl<'a> Sampler<'a> {
         }
     }
 
+    /// The same clip, its keys found around another time.
+    pub fn at(&self, spans: &'a [Span]) -> Self {
+        Self { spans, ..*self }
+    }
+
     /// A joint's translation, rotation or scale, part 0, 1 or 2, less what of it moves the instance; none where the clip has
     /// no track for it.
     #[inline(always)]
@@ -92,7 +97,7 @@ impl<'a> Sampler<'a> {
     fn sampled(&self, part: usize, joint: usize) -> Option<Vec4> {
         let channel = self.channels[part * self.joints + joint];
         let mode = mode_of(channel.sampler);
-        Some(match mode {
+        Some(match mode & !MODE_COMPACT {
             MODE_REST => return None,
             MODE_CONSTANT => self.values[channel.values as usize],
             MODE_SPLIT.. => {
@@ -100,8 +105,8 @@ impl<'a> Sampler<'a> {
                 if mode & MODE_EULER != 0 { quat::from_euler_angles(numbers) } else { numbers }
             }
             _ => {
-                let sampler = if part == 1 { sample::rotation } else { sample::numbers };
-                sampler(self.values, channel.values, mode, self.span_of(channel.sampler))
+                let (keys, span) = (self.keys(channel, mode), self.span_of(channel.sampler));
+                if part == 1 { keys.rotation(span) } else { keys.numbers(span) }
             }
         })
     }
@@ -110,15 +115,26 @@ impl<'a> Sampler<'a> {
     #[cold]
     fn numbers(&self, channel: Channel, mode: u32) -> Vec4 {
         if mode != MODE_SPLIT {
-            return sample::numbers(self.values, channel.values, mode, self.span_of(channel.sampler));
+            return self.keys(channel, mode).numbers(self.span_of(channel.sampler));
         }
         let first = channel.values as usize;
         let singles: &[Channel] = bytemuck::cast_slice(&self.words[first..first + 3 * Channel::WORDS]);
         let single = |channel: &Channel| match mode_of(channel.sampler) {
             MODE_CONSTANT => self.values[channel.values as usize].x,
-            mode => sample::numbers(self.values, channel.values, mode, self.span_of(channel.sampler)).x,
+            mode => self.keys(*channel, mode).numbers(self.span_of(channel.sampler)).x,
         };
         Vec4::new(single(&singles[0]), single(&singles[1]), single(&singles[2]), 0.0)
+    }
+
+    /// The keys of a channel, in a mode without angles.
+    #[inline(always)]
+    fn keys(&self, channel: Channel, mode: u32) -> Keys<'a> {
+        Keys { words: self.words, values: self.values, at: channel.values, mode }
+    }
+
+    /// All words of the library.
+    pub fn words(&self) -> &'a [u32] {
+        self.words
     }
 
     /// All values of the library.
@@ -144,10 +160,10 @@ impl<'a> Sampler<'a> {
         }
         let constant = Span::default();
         let span = if mode == MODE_CONSTANT { &constant } else { self.span_of(channel.sampler) };
-        let sampler = if channel.shape & SHAPE_ROTATION != 0 { sample::rotation } else { sample::numbers };
-        let sampled = sampler(self.values, channel.values, mode, span).to_array();
+        let keys = Keys { words: self.words, values: self.values, at: channel.values, mode };
+        let sampled = if channel.shape & SHAPE_ROTATION != 0 { keys.rotation(span) } else { keys.numbers(span) };
         let count = (channel.shape & (SHAPE_ROTATION - 1)) as usize;
-        to[..count].copy_from_slice(&sampled[..count]);
+        to[..count].copy_from_slice(&sampled.to_array()[..count]);
     }
 
     /// The channel that has a number of morph weights or properties, and the number's place in it; none where the clip has

@@ -8,7 +8,7 @@ mod rig;
 mod surface;
 
 pub use body::{Body, BodyVertex, body};
-pub use rig::{add_rig, rig};
+pub use rig::{add_rig, add_uniform_rig, rig};
 
 use crate::error::Error;
 use crate::model::crowd::Crowd;

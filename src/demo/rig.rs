@@ -40,6 +40,25 @@ pub fn rig(joints: usize, keys: usize, depth: usize) -> Result<Library, Error> {
 /// # Errors
 /// As those of [`rig`].
 pub fn add_rig(library: &mut Library, joints: usize, keys: usize, depth: usize) -> Result<SkeletonId, Error> {
+    add(library, joints, keys, depth, |swing| [1.0 + 0.02 * swing, 1.0 - 0.02 * swing, 1.0])
+}
+
+/// As [`add_rig`], with scales that are alike along all axes, as dual quaternions need them.
+///
+/// # Errors
+/// As those of [`rig`].
+pub fn add_uniform_rig(library: &mut Library, joints: usize, keys: usize, depth: usize) -> Result<SkeletonId, Error> {
+    add(library, joints, keys, depth, |swing| [1.0 + 0.02 * swing; 3])
+}
+
+/// Adds a rig whose joints scale so as they swing.
+fn add(
+    library: &mut Library,
+    joints: usize,
+    keys: usize,
+    depth: usize,
+    scale: fn(f64) -> [f64; 3],
+) -> Result<SkeletonId, Error> {
     if joints == 0 || keys == 0 || depth == 0 || depth > joints {
         let reason = format!("a rig of {joints} joints on {depth} levels with {keys} keys cannot be");
         return Err(Error::Usage(reason));
@@ -82,7 +101,7 @@ pub fn add_rig(library: &mut Library, joints: usize, keys: usize, depth: usize) 
         };
         let translation = |swing: f64| (rest(index).translation * (1.0 + 0.05 * swing)).to_array().to_vec();
         let rotation = |swing: f64| DQuat::from_axis_angle(axis, 0.5 * swing).to_array().to_vec();
-        let scale = |swing: f64| vec![1.0 + 0.02 * swing, 1.0 - 0.02 * swing, 1.0];
+        let scale = |swing: f64| scale(swing).to_vec();
         tracks.push(Track::new(Target::Translation(index), curve(3, &translation)?));
         tracks.push(Track::new(Target::Rotation(index), curve(4, &rotation)?));
         tracks.push(Track::new(Target::Scale(index), curve(3, &scale)?));

@@ -7,10 +7,12 @@ use crate::gpu::buffers::{filled_buffer, largest_binding};
 use crate::gpu::kernels::{bind_group, workgroups};
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::motion::Motion;
+use crate::gpu::plan::{Kernel, Plan, VARIANTS};
 use crate::gpu::seen::Seen;
-use crate::gpu::shader::{Kernel, MOTION_WORKGROUP_SIZE, VARIANTS, Variant};
+use crate::gpu::shader::MOTION_WORKGROUP_SIZE;
 use crate::model::id::SkeletonId;
 use crate::model::outputs::Outputs;
+use crate::model::skin_format::SkinFormat;
 use crate::pack::crowd::{Group, PackedCrowd};
 use crate::pack::outputs::Layout;
 use crate::pack::record;
@@ -45,16 +47,19 @@ pub struct Chunk {
     workgroups: (u32, u32),
     layers: wgpu::Buffer,
     layer_count: u32,
-    /// Whether its kernel takes no layers that need mixing.
-    plain: bool,
+    kernel: Kernel,
 }
 
 impl Chunk {
     /// Whether a part of a packed group could take the place of its layers.
     pub(super) fn takes(&self, group: &Group, order: &[usize]) -> bool {
-        self.skeleton == group.skeleton
+        let fits = match self.kernel {
+            Kernel::Layers => true,
+            Kernel::Blend => Kernel::of(group) != Kernel::Layers,
+            Kernel::Plain => Kernel::of(group) == Kernel::Plain,
+        };
+        fits && self.skeleton == group.skeleton
             && self.layer_count as usize == group.layer_count
-            && (group.plain || !self.plain)
             && self.instances == order
     }
 
@@ -101,7 +106,8 @@ impl Chunk {
         self.outputs[1].as_ref()
     }
 
-    /// Skin matrices: for each instance, skin and joint of the skin three rows of 4 `f32`.
+    /// Skin matrices: for each instance, skin and joint of the skin three rows of 4 `f32`, or what their
+    /// [`SkinFormat`] says.
     pub fn skin(&self) -> Option<&wgpu::Buffer> {
         self.outputs[2].as_ref()
     }
@@ -152,8 +158,11 @@ pub(super) fn chunks_of(
     let mut chunks = Vec::new();
     let skeleton = &library.packing.skeletons[group.skeleton.index()].record;
     let layout = Layout::new(skeleton, outputs);
-    let variant = Variant::for_joints(skeleton.joint_count);
-    let in_storage = VARIANTS[variant].joint_capacity.is_none();
+    let layer_count = group.layer_count as u32;
+    // Where no skin matrix is written, any format's kernel will do, and that in full is there.
+    let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
+    let plan = Plan { skin_format, ..Plan::new(library.form(), Kernel::of(group), skeleton, layer_count) };
+    let in_storage = VARIANTS[plan.variant].joint_capacity.is_none();
     let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
     let [local, model, skin, values, root_motion] = layout.strides();
     let strides = [local, model.max(model_scratch), skin, values, root_motion];
@@ -164,12 +173,8 @@ pub(super) fn chunks_of(
         let what = format!("bytes of one instance of skeleton {}", group.skeleton.index());
         return Err(Error::Limit { what, needed: largest, allowed });
     }
-    let kernel = if group.plain { Kernel::Plain } else { Kernel::Layers };
-    let pipeline = library.pipeline(device, kernel, variant)?;
-    let layer_count = group.layer_count as u32;
-    let lane_count = VARIANTS[variant].lane_count(kernel, skeleton.joint_count, layer_count);
-    let instances_per_group = VARIANTS[variant].workgroup_size / lane_count;
-    let span_count = VARIANTS[variant].span_capacity(kernel) / (instances_per_group * layer_count);
+    let pipeline = library.pipeline(device, &plan)?;
+    let instances_per_group = plan.instances_per_group;
     let groups_per_row = device.limits().max_compute_workgroups_per_dimension;
     let most_groups = u64::from(groups_per_row).pow(2);
     let least_per_group =
@@ -186,8 +191,8 @@ pub(super) fn chunks_of(
         let batch = record::Batch {
             skeleton: *skeleton,
             instance_count: count as u32,
-            lane_count,
-            span_count: span_count.min(skeleton.timeline_count),
+            lane_count: plan.lane_count,
+            span_count: plan.span_count,
             groups_per_row,
             outputs: layout.bits(),
             first_value: layout.first_value as u32,
@@ -231,7 +236,7 @@ pub(super) fn chunks_of(
             workgroups: workgroups(groups, groups_per_row),
             layers,
             layer_count,
-            plain: group.plain,
+            kernel: Kernel::of(group),
             motion,
         });
     }

@@ -20,6 +20,7 @@ pub struct GpuCrowd {
     frame: FrameBuffer,
     /// For each instance of the crowd its chunk and its place there.
     places: Vec<(u32, u32)>,
+    outputs: Outputs,
     options: CrowdOptions,
 }
 
@@ -27,8 +28,10 @@ impl GpuCrowd {
     /// Uploads a crowd of the library's skeletons and clips, and makes room for its poses. Nothing is submitted.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Limit`] where one instance's outputs are
-    /// larger than the device allows; [`Error::Device`] where its memory does not suffice.
+    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Skeleton`], [`Error::Skin`] or
+    /// [`Error::Track`] where dual quaternions are wanted and something it uses does not scale alike along all axes;
+    /// [`Error::Limit`] where one instance's outputs are larger than the device allows; [`Error::Device`] where its memory
+    /// does not suffice.
     pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
         Self::with_options(device, library, crowd, outputs, CrowdOptions::default())
     }
@@ -45,10 +48,11 @@ impl GpuCrowd {
         options: CrowdOptions,
     ) -> Result<Self, Error> {
         let packed = PackedCrowd::new(&library.packing, crowd)?;
+        library.packing.check_outputs(crowd, outputs)?;
         let scopes = Scopes::push(device);
         let frame = FrameBuffer::new(device);
         let places = vec![(0, 0); packed.len()];
-        let mut on_gpu = Self { chunks: Vec::new(), frame, places, options };
+        let mut on_gpu = Self { chunks: Vec::new(), frame, places, outputs, options };
         let mut failure = None;
         for group in &packed.groups {
             match chunks_of(device, library, &packed, group, outputs, (on_gpu.frame.buffer(), options)) {
@@ -74,12 +78,13 @@ impl GpuCrowd {
     /// Replaces the layers of all instances, before what is submitted next: other clips, weights or times need no new crowd.
     ///
     /// False, and nothing is replaced, where the crowd is not of the same instances, their most layers are not as many, or a
-    /// layer needs mixing where none did.
+    /// layer needs mixing where none did, or is no longer merely blended.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library.
+    /// [`Error::Instance`] where the crowd does not fit the library; those of dual quaternions as in [`new`](Self::new).
     pub fn set_layers(&self, queue: &wgpu::Queue, library: &GpuLibrary, crowd: &Crowd) -> Result<bool, Error> {
         let packed = PackedCrowd::new(&library.packing, crowd)?;
+        library.packing.check_outputs(crowd, self.outputs)?;
         if packed.len() != self.places.len() {
             return Ok(false);
         }

@@ -7,6 +7,7 @@ use crate::evaluator::Evaluator;
 use crate::gpu::chunk::Chunk;
 use crate::gpu::crowd::GpuCrowd;
 use crate::gpu::events::GpuEvents;
+use crate::gpu::form::Form;
 use crate::gpu::headless::HeadlessGpu;
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::readback;
@@ -32,7 +33,15 @@ impl GpuEngine {
     /// # Errors
     /// As [`Packing::new`] and [`GpuLibrary::new`].
     pub fn new(library: &Library, gpu: HeadlessGpu) -> Result<Self, Error> {
-        let library = GpuLibrary::new(&gpu.device, Packing::new(library)?)?;
+        Self::with_form(Form::of(&gpu.device), library, gpu)
+    }
+
+    /// As [`new`](Self::new), its kernels in this form, whatever suits the device.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn with_form(form: Form, library: &Library, gpu: HeadlessGpu) -> Result<Self, Error> {
+        let library = GpuLibrary::with_form(form, &gpu.device, Packing::new(library)?)?;
         Ok(Self::with_library(gpu, library))
     }
 
@@ -100,7 +109,7 @@ impl Evaluator for GpuEngine {
     }
 
     fn adapter(&self) -> String {
-        self.gpu.name()
+        format!("{}, {} kernels", self.gpu.name(), self.library.form().name())
     }
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {

@@ -4,11 +4,14 @@ use std::sync::OnceLock;
 
 use crate::error::Error;
 use crate::gpu::buffers::{largest_binding, upload};
+use crate::gpu::form::Form;
 use crate::gpu::kernels::{
     EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SeenKernels, SmallKernel, bind_group_layout, pipeline,
 };
+use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::gpu::scopes::Scopes;
-use crate::gpu::shader::{Composed, EVENTS_ENTRY, Kernel, MOTION_ENTRY, POSE_ENTRY, VARIANTS, Variant};
+use crate::gpu::shader::{Composed, EVENTS_ENTRY, MOTION_ENTRY, POSE_ENTRY};
+use crate::model::skin_format::SkinFormat;
 use crate::pack::library::Packing;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
@@ -24,20 +27,30 @@ pub struct GpuLibrary {
     pub(super) words: wgpu::Buffer,
     pub(super) values: wgpu::Buffer,
     pub(super) layout: wgpu::BindGroupLayout,
-    /// By kernel, one for each of [`VARIANTS`] that was asked for.
-    pipelines: [[OnceLock<wgpu::ComputePipeline>; VARIANTS.len()]; 2],
+    form: Form,
+    /// By kernel, variant, how many search results there are, and skin format: those that were asked for.
+    pipelines: [[[[OnceLock<wgpu::ComputePipeline>; SkinFormat::ALL.len()]; Spans::ALL.len()]; VARIANTS.len()];
+        Kernel::ALL.len()],
     seen_kernels: OnceLock<SeenKernels>,
     motion_kernel: OnceLock<SmallKernel>,
     events_kernel: OnceLock<SmallKernel>,
 }
 
 impl GpuLibrary {
-    /// Uploads a packing and builds the pipelines for it. Nothing is submitted.
+    /// Uploads a packing and builds the pipelines for it, in the form that suits the device. Nothing is submitted.
     ///
     /// # Errors
     /// [`Error::Limit`] where the packing does not fit a binding of the device; [`Error::Shader`] and [`Error::Device`]
     /// where the device refuses.
     pub fn new(device: &wgpu::Device, packing: Packing) -> Result<Self, Error> {
+        Self::with_form(Form::of(device), device, packing)
+    }
+
+    /// As [`new`](Self::new), in this form.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn with_form(form: Form, device: &wgpu::Device, packing: Packing) -> Result<Self, Error> {
         check_size(device, "words of a packed library, in bytes", 4 * packing.arrays.words.len() as u64)?;
         check_size(device, "values of a packed library, in bytes", 16 * packing.arrays.values.len() as u64)?;
         let scopes = Scopes::push(device);
@@ -51,30 +64,32 @@ impl GpuLibrary {
             words,
             values,
             layout,
-            pipelines: [const { [const { OnceLock::new() }; VARIANTS.len()] }; 2],
+            form,
+            pipelines: Default::default(),
             seen_kernels: OnceLock::new(),
             motion_kernel: OnceLock::new(),
             events_kernel: OnceLock::new(),
         };
-        // The kernel that mixes is made when the first crowd asks for it.
+        // The kernels that mix, and those of other skin formats, are made when the first crowd asks for them.
         for skeleton in &library.packing.skeletons {
-            library.pipeline(device, Kernel::Plain, Variant::for_joints(skeleton.record.joint_count))?;
+            library.pipeline(device, &Plan::new(form, Kernel::Plain, &skeleton.record, 1))?;
         }
         Ok(library)
     }
 
-    /// The pipeline of a kernel for one of [`VARIANTS`], made where it is not there yet.
-    pub(super) fn pipeline(
-        &self,
-        device: &wgpu::Device,
-        kernel: Kernel,
-        variant: usize,
-    ) -> Result<wgpu::ComputePipeline, Error> {
-        let place = &self.pipelines[kernel as usize][variant];
+    /// The form of the kernels that pose.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The pipeline of a plan, made where it is not there yet.
+    pub(super) fn pipeline(&self, device: &wgpu::Device, plan: &Plan) -> Result<wgpu::ComputePipeline, Error> {
+        let Plan { kernel, variant, spans, skin_format, .. } = *plan;
+        let place = &self.pipelines[kernel as usize][variant][spans as usize][skin_format as usize];
         if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }
-        let composed = Composed::pose(kernel, &VARIANTS[variant], self.packing.uses, &self.packing.interpolators);
+        let composed = Composed::pose(plan, self.packing.uses, &self.packing.interpolators);
         let made = pipeline(device, &self.layout, &composed.compile(device)?, POSE_ENTRY)?;
         Ok(place.get_or_init(|| made).clone())
     }

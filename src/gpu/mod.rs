@@ -10,16 +10,19 @@ pub mod chunk;
 pub mod crowd;
 pub mod engine;
 pub mod events;
+pub mod form;
 mod frame;
 pub mod headless;
 mod interpolators;
 mod kernels;
 pub mod library;
 mod motion;
+mod plan;
 pub(crate) mod readback;
 pub(crate) mod scopes;
 mod seen;
 mod shader;
+mod skinning;
 pub mod stopwatch;
 
 #[cfg(test)]

@@ -83,6 +83,7 @@ mod tests {
     use crate::demo;
     use crate::gpu::chunk::CrowdOptions;
     use crate::gpu::crowd::GpuCrowd;
+    use crate::gpu::form::Form::{Parallel, Serial};
     use crate::gpu::headless::{AdapterKind, HeadlessGpu};
     use crate::gpu::readback;
     use crate::model::outputs::Outputs;
@@ -97,23 +98,27 @@ mod tests {
         let entry = |place, divider| SeenEntry { place, joints: 9, divider };
         let each: Vec<SeenEntry> = (0..40).map(|place| entry(place, 1)).collect();
         let half: Vec<SeenEntry> = (0..40).map(|place| entry(place, 2)).collect();
-        // One instance a workgroup of 64 for 64 joints, 16 for 4 joints.
-        for (joints, entries, expected) in [
-            (64, &each[..], [8, 5, 1]),
-            (64, &each[..8], [8, 1, 1]),
-            (64, &each[..9], [8, 2, 1]),
-            (64, &half[..], [8, 3, 1]),
-            (64, &[], [0, 0, 1]),
-            (64, &[entry(3, 1); 40], [1, 1, 1]),
-            (64, &[entry(3, 1), entry(4, 1), entry(3, 1)], [2, 1, 1]),
-            (64, &[entry(40, 1); 40], [0, 0, 1]),
-            (4, &each[..], [3, 1, 1]),
-            (4, &each[..17], [2, 1, 1]),
-            (4, &half[..], [2, 1, 1]),
+        // One instance a workgroup for 64 joints, 16 for 4 joints; in the serial form always 8.
+        for (form, joints, entries, expected) in [
+            (Parallel, 64, &each[..], [8, 5, 1]),
+            (Parallel, 64, &each[..8], [8, 1, 1]),
+            (Parallel, 64, &each[..9], [8, 2, 1]),
+            (Parallel, 64, &half[..], [8, 3, 1]),
+            (Parallel, 64, &[], [0, 0, 1]),
+            (Parallel, 64, &[entry(3, 1); 40], [1, 1, 1]),
+            (Parallel, 64, &[entry(3, 1), entry(4, 1), entry(3, 1)], [2, 1, 1]),
+            (Parallel, 64, &[entry(40, 1); 40], [0, 0, 1]),
+            (Parallel, 4, &each[..], [3, 1, 1]),
+            (Parallel, 4, &each[..17], [2, 1, 1]),
+            (Parallel, 4, &half[..], [2, 1, 1]),
+            (Serial, 64, &each[..], [5, 1, 1]),
+            (Serial, 64, &half[..], [3, 1, 1]),
+            (Serial, 4, &each[..9], [2, 1, 1]),
+            (Serial, 4, &[], [0, 0, 1]),
         ] {
             let library = demo::rig(joints, 2, 2).unwrap();
             let crowd = demo::crowd(&library, 40).unwrap();
-            let library = GpuLibrary::new(&device, Packing::new(&library).unwrap()).unwrap();
+            let library = GpuLibrary::with_form(form, &device, Packing::new(&library).unwrap()).unwrap();
             let options = CrowdOptions { seen: true, ..CrowdOptions::default() };
             let crowd = GpuCrowd::with_options(&device, &library, &crowd, Outputs::SKIN, options).unwrap();
             let seen = crowd.chunks()[0].seen.as_ref().unwrap();
@@ -123,7 +128,7 @@ mod tests {
             crowd.encode_seen(&device, &mut encoder, Ticks(0), 6);
             let bytes = readback::read(&device, &queue, encoder, &[(&seen.workgroups, 0..12)]).unwrap().remove(0);
             let found: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
-            assert_eq!(found, expected, "{joints} joints, {entries:?}");
+            assert_eq!(found, expected, "{form:?}, {joints} joints, {entries:?}");
         }
     }
 }

@@ -5,9 +5,12 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::gpu::form::Form;
 use crate::gpu::interpolators;
+use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::model::interpolator::Interpolator;
 use crate::model::occurrence::EventList;
+use crate::model::skin_format::SkinFormat;
 use crate::pack::uses::Uses;
 
 /// A shader file, or a text that stands for one.
@@ -40,11 +43,15 @@ const SHARED: [Module; 8] = [
 ];
 const MATRIX: Module = module!("shared/matrix.wgsl");
 const HIERARCHY: Module = module!("shared/hierarchy.wgsl");
+const HIERARCHY_SERIAL: Module = module!("shared/hierarchy_serial.wgsl");
 const PART: Module = module!("pose_part.wgsl");
 const MOTION: Module = module!("motion.wgsl");
 const JOINTS_IN_WORKGROUP: Module = module!("shared/joints_in_workgroup.wgsl");
 const JOINTS_IN_STORAGE: Module = module!("shared/joints_in_storage.wgsl");
 const COMMON: Module = module!("pose_common.wgsl");
+const SKIN_MATRIX: Module = module!("skin_matrix.wgsl");
+const SKIN_HALF: Module = module!("skin_half.wgsl");
+const SKIN_DUAL_QUATERNION: Module = module!("skin_dual_quaternion.wgsl");
 const POSE: Module = module!("pose.wgsl");
 const POSE_LAYERS: Module = module!("pose_layers.wgsl");
 const SEEN: Module = module!("seen.wgsl");
@@ -65,73 +72,14 @@ pub const EVENTS_ENTRY: &str = "find_events";
 /// Invocations of a workgroup of that kernel.
 pub const EVENTS_WORKGROUP_SIZE: u32 = 64;
 
-/// Which kernel of the fused pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kernel {
-    /// For one layer that needs no mixing.
-    Plain,
-    /// For any layers.
-    Layers,
-}
-
-impl Kernel {
-    /// Layers of a workgroup that mixes.
-    const PLAYED_CAPACITY: u32 = 64;
-}
-
-/// A form of the fused pass for rigs of some size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Variant {
-    /// Invocations of a workgroup.
-    pub workgroup_size: u32,
-    /// Joint matrices of a workgroup; `None` where they are in storage.
-    pub joint_capacity: Option<u32>,
-    /// Search results of a workgroup.
-    pub span_capacity: u32,
-}
-
-/// All forms, from small to large. Each fits the 16 KiB of workgroup memory that every adapter has.
-pub const VARIANTS: [Variant; 4] = [
-    Variant { workgroup_size: 64, joint_capacity: Some(64), span_capacity: 128 },
-    Variant { workgroup_size: 128, joint_capacity: Some(128), span_capacity: 192 },
-    Variant { workgroup_size: 256, joint_capacity: Some(256), span_capacity: 256 },
-    Variant { workgroup_size: 256, joint_capacity: None, span_capacity: 512 },
-];
-
-impl Variant {
-    /// The index of the form for a skeleton of so many joints.
-    pub fn for_joints(joints: u32) -> usize {
-        let fits = |variant: &Variant| variant.joint_capacity.is_none_or(|capacity| joints <= capacity);
-        VARIANTS.iter().position(fits).unwrap_or(VARIANTS.len() - 1)
-    }
-
-    /// Lanes for an instance of so many joints and layers: a power of two, at most the workgroup's size.
-    pub fn lane_count(&self, kernel: Kernel, joints: u32, layers: u32) -> u32 {
-        let least = match kernel {
-            Kernel::Plain => 1,
-            Kernel::Layers => (self.workgroup_size * layers).div_ceil(Kernel::PLAYED_CAPACITY),
-        };
-        let lanes = joints.max(least).max(1).checked_next_power_of_two();
-        lanes.map_or(self.workgroup_size, |lanes| lanes.min(self.workgroup_size))
-    }
-
-    /// Search results of a workgroup: of a kernel that mixes as many as the 16 KiB leave, up to four times as many.
-    pub fn span_capacity(&self, kernel: Kernel) -> u32 {
-        let left = 16384 - 48 * self.joint_capacity.unwrap_or(0) - 24 * Kernel::PLAYED_CAPACITY;
-        match kernel {
-            Kernel::Plain => self.span_capacity,
-            Kernel::Layers => (left / 16).min(4 * self.span_capacity),
-        }
-    }
-}
-
 /// What a library does not use is known when its kernels are compiled: a branch that is never taken costs registers, and on a
 /// software renderer, which takes both ways, time.
 fn uses_constants(uses: Uses) -> String {
-    let Uses { splines, beyond_gltf, matrices, roots } = uses;
+    let Uses { splines, beyond_gltf, matrices, roots, compact } = uses;
     format!(
         "const USES_SPLINES: bool = {splines};\nconst USES_BEYOND_GLTF: bool = {beyond_gltf};\n\
-         const USES_MATRICES: bool = {matrices};\nconst USES_ROOTS: bool = {roots};\n"
+         const USES_MATRICES: bool = {matrices};\nconst USES_ROOTS: bool = {roots};\n\
+         const USES_COMPACT: bool = {compact};\n"
     )
 }
 
@@ -145,15 +93,26 @@ pub struct Composed {
 }
 
 impl Composed {
-    /// The fused pass in one of its forms, for a library that uses no more than this, with these interpolators.
-    pub fn pose(kernel: Kernel, variant: &Variant, uses: Uses, interpolators: &[Arc<dyn Interpolator>]) -> Self {
+    /// The fused pass of a plan, for a library that uses no more than this, with these interpolators.
+    pub fn pose(plan: &Plan, uses: Uses, interpolators: &[Arc<dyn Interpolator>]) -> Self {
+        let &Plan { kernel, spans, skin_format, .. } = plan;
+        let variant = &VARIANTS[plan.variant];
+        let hierarchy = match variant.form {
+            Form::Parallel => HIERARCHY,
+            Form::Serial => HIERARCHY_SERIAL,
+        };
+        let is_whole = variant.form == Form::Serial || skin_format == SkinFormat::DualQuaternion;
         let joints = if variant.joint_capacity.is_some() { JOINTS_IN_WORKGROUP } else { JOINTS_IN_STORAGE };
         let mut code = String::new();
         let mut constant = |name: &str, value: u32| writeln!(code, "const {name}: u32 = {value}u;").is_ok();
         constant("WORKGROUP_SIZE", variant.workgroup_size);
-        constant("SPAN_CAPACITY", variant.span_capacity(kernel));
+        constant("SPAN_CAPACITY", variant.span_capacity(kernel, spans));
         constant("PLAYED_CAPACITY", Kernel::PLAYED_CAPACITY);
         constant("JOINT_CAPACITY", variant.joint_capacity.unwrap_or(0));
+        constant("SKIN_ROWS", if is_whole { 3 } else { 1 });
+        let spans_fit = spans != Spans::TooMany;
+        let over = kernel == Kernel::Layers;
+        code.push_str(&format!("const SPANS_FIT: bool = {spans_fit};\nconst LAYERS_OVER: bool = {over};\n"));
         code.push_str(&uses_constants(uses));
         let custom = interpolators.iter().enumerate().flat_map(|(index, interpolator)| {
             let interpolator = &**interpolator;
@@ -164,7 +123,12 @@ impl Composed {
         let choice = interpolators::choice(interpolators.len()).into();
         let choice = Module { file: "choice of an interpolator".into(), text: choice };
         let entry = if kernel == Kernel::Plain { POSE } else { POSE_LAYERS };
-        let own = [MATRIX, HIERARCHY, joints, PART, COMMON, entry];
+        let skin = match skin_format {
+            SkinFormat::Matrix => SKIN_MATRIX,
+            SkinFormat::HalfMatrix => SKIN_HALF,
+            SkinFormat::DualQuaternion => SKIN_DUAL_QUATERNION,
+        };
+        let own = [MATRIX, hierarchy, joints, PART, COMMON, skin, entry];
         Self::new(code, SHARED.into_iter().chain(own).chain(custom).chain([choice]))
     }
 
@@ -244,15 +208,5 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
-    }
-
-    #[test]
-    fn an_instance_gets_lanes_for_its_joints() {
-        let plain = |variant: usize, joints| VARIANTS[variant].lane_count(Kernel::Plain, joints, 1);
-        assert_eq!([1, 2, 5, 64].map(|joints| plain(0, joints)), [1, 2, 8, 64]);
-        assert_eq!([65, 200, 256].map(|joints| plain(2, joints)), [128, 256, 256]);
-        let mixed = |layers| VARIANTS[2].lane_count(Kernel::Layers, 1, layers);
-        assert_eq!([1, 2, 3, 8].map(mixed), [4, 8, 16, 32]);
-        assert_eq!([1, 64, 65, 256, 257, 9999].map(Variant::for_joints), [0, 0, 1, 2, 3, 3]);
     }
 }

@@ -250,10 +250,9 @@ impl<'a> Binder<'a> {
 /// The track of a joint's rotation; none where the value is no rotation.
 fn rotation_track(track: &UnboundTrack, target: Target) -> Result<Vec<Track>, Error> {
     let UnboundCurves::Whole(curve) = &track.curves else { return Ok(Vec::new()) };
-    let zero = |key: usize| curve.value(key).iter().all(|&number| number == 0.0);
     let cubic = curve.interpolation() == Interpolation::CubicSpline;
     let rotations = track.kind == ValueKind::Quat && track.target.element.is_none() && curve.width() == 4;
-    if !rotations || (!cubic && (0..curve.timeline().len()).any(zero)) {
+    if !rotations || (!cubic && curve.zero_key().is_some()) {
         return Ok(Vec::new());
     }
     let curve = match curve.interpolation() {

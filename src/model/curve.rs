@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::model::easing::{CurveEasing, Easing};
 use crate::model::id::InterpolatorId;
+use crate::model::numbers::{Number, Numbers, on_numbers, unusable};
 use crate::model::timeline::Timeline;
 
 /// How values between two keys come about (glTF 2.0, appendix C).
@@ -58,7 +59,7 @@ pub struct Curve {
     interpolation: Interpolation,
     width: usize,
     /// Shared by curves that are copies of one another.
-    values: Arc<Vec<f64>>,
+    values: Arc<Numbers>,
     easing: CurveEasing,
     extrapolation: [Extrapolation; 2],
 }
@@ -76,6 +77,32 @@ impl Curve {
         width: usize,
         values: Vec<f64>,
     ) -> Result<Self, Error> {
+        Self::of(timeline, interpolation, width, values)
+    }
+
+    /// As [`new`](Self::new), of numbers that are kept as narrow as they are: in half the memory, until somebody asks for
+    /// them in `f64`.
+    ///
+    /// # Errors
+    /// As from [`new`](Self::new).
+    pub fn from_f32(
+        timeline: Arc<Timeline>,
+        interpolation: Interpolation,
+        width: usize,
+        values: Vec<f32>,
+    ) -> Result<Self, Error> {
+        Self::of(timeline, interpolation, width, values)
+    }
+
+    fn of<T: Number>(
+        timeline: Arc<Timeline>,
+        interpolation: Interpolation,
+        width: usize,
+        values: Vec<T>,
+    ) -> Result<Self, Error>
+    where
+        Numbers: From<Vec<T>>,
+    {
         let per_key = width.checked_mul(interpolation.elements_per_key());
         let wanted = per_key.and_then(|per_key| per_key.checked_mul(timeline.len()));
         if width == 0 || wanted != Some(values.len()) {
@@ -87,14 +114,14 @@ impl Curve {
             );
             return Err(Error::Curve { value: values.len(), reason });
         }
-        if let Some(value) = values.iter().position(|&value| !super::is_usable(value)) {
-            return Err(Error::Curve { value, reason: format!("{} is not a finite number", values[value]) });
+        if let Some((value, number)) = unusable(&values) {
+            return Err(Error::Curve { value, reason: format!("{number} is not a finite number") });
         }
         if interpolation == Interpolation::Slerp && width != 4 {
             return Err(Error::Curve { value: 0, reason: format!("a quaternion is 4 numbers, not {width}") });
         }
-        let extrapolation = [Extrapolation::Clamp; 2];
-        Ok(Self { timeline, interpolation, width, values: Arc::new(values), easing: CurveEasing::None, extrapolation })
+        let (values, extrapolation) = (Arc::new(values.into()), [Extrapolation::Clamp; 2]);
+        Ok(Self { timeline, interpolation, width, values, easing: CurveEasing::None, extrapolation })
     }
 
     /// The curve with these easings in place of those it has; a new curve has none.
@@ -168,9 +195,30 @@ impl Curve {
         if self.interpolation == Interpolation::Step { Easing::Linear } else { self.easing.at(key) }
     }
 
-    /// All numbers, as given to [`new`](Self::new).
+    /// All numbers, as given to [`new`](Self::new). Those given to [`from_f32`](Self::from_f32) are widened when this, a
+    /// value or a tangent is asked for the first time.
     pub fn values(&self) -> &[f64] {
-        &self.values
+        self.values.wide()
+    }
+
+    /// What all curves that share their values have in common, and no others.
+    pub(crate) fn values_identity(&self) -> usize {
+        Arc::as_ptr(&self.values).addr()
+    }
+
+    /// Up to four numbers of one of a key's elements from the first of them on, filled up with zeros; the values
+    /// are not widened for it.
+    ///
+    /// # Panics
+    /// Where there is no such key, element or number.
+    pub(crate) fn numbers(&self, key: usize, element: usize, (first, count): (usize, usize)) -> [f64; 4] {
+        let start = (key * self.interpolation.elements_per_key() + element) * self.width + first;
+        on_numbers!(&*self.values, values => filled_up(&values[start..start + count]))
+    }
+
+    /// The element of a key that is its value, after the in-tangent of a cubic spline.
+    pub(crate) fn value_element(&self) -> usize {
+        usize::from(self.interpolation == Interpolation::CubicSpline)
     }
 
     /// The value at a key, `width` numbers.
@@ -178,7 +226,7 @@ impl Curve {
     /// # Panics
     /// Where there is no such key.
     pub fn value(&self, key: usize) -> &[f64] {
-        self.element(key, if self.interpolation == Interpolation::CubicSpline { 1 } else { 0 })
+        self.element(key, self.value_element())
     }
 
     /// The in-tangent at a key of a cubic spline, `width` numbers a second.
@@ -202,26 +250,50 @@ impl Curve {
     /// Whether every key has the same value, and every tangent is 0, so that the curve needs no keys. What an interpolator
     /// does between two keys is not known, not even between equal ones.
     pub fn is_constant(&self) -> bool {
-        let first = self.value(0);
+        on_numbers!(&*self.values, values => self.is_constant_of(values))
+    }
+
+    fn is_constant_of<T: Number>(&self, values: &[T]) -> bool {
+        if self.timeline.len() == 1 {
+            return true;
+        }
+        let (width, middle) = (self.width, self.value_element() * self.width);
+        let first = &values[middle..middle + width];
         let moves = match self.interpolation {
             Interpolation::Custom(_) => true,
             // Between equal quaternions of another length it is not that quaternion.
-            Interpolation::Slerp => 1.0 - first.iter().map(|number| number * number).sum::<f64>() > 1e-6,
+            Interpolation::Slerp => 1.0 - first.iter().map(|&number| number.into().powi(2)).sum::<f64>() > 1e-6,
             _ => false,
         };
-        if moves && self.timeline.len() > 1 {
-            return false;
-        }
-        let flat = |key| self.in_tangent(key).iter().chain(self.out_tangent(key)).all(|&tangent| tangent == 0.0);
-        let cubic = self.interpolation == Interpolation::CubicSpline;
-        (0..self.timeline.len()).all(|key| self.value(key) == first)
-            && (self.timeline.len() == 1 || !cubic || (0..self.timeline.len()).all(flat))
+        let is_first = |key: &[T]| {
+            let (before, value) = key.split_at(middle);
+            let (value, after) = value.split_at(width);
+            value == first && before.iter().chain(after).all(|&tangent| tangent == T::default())
+        };
+        !moves && values.chunks_exact(width * self.interpolation.elements_per_key()).all(is_first)
+    }
+
+    /// The first key whose value is all zeros.
+    pub(crate) fn zero_key(&self) -> Option<usize> {
+        let middle = self.value_element() * self.width;
+        let element = self.width * self.interpolation.elements_per_key();
+        on_numbers!(&*self.values, values => {
+            let zero = |key: &[_]| key[middle..middle + self.width].iter().all(|&number| number == 0.0);
+            values.chunks_exact(element).position(zero)
+        })
     }
 
     fn element(&self, key: usize, element: usize) -> &[f64] {
         let start = (key * self.interpolation.elements_per_key() + element) * self.width;
-        &self.values[start..start + self.width]
+        &self.values()[start..start + self.width]
     }
+}
+
+/// Up to four numbers, then zeros.
+fn filled_up<T: Number>(numbers: &[T]) -> [f64; 4] {
+    let mut four = [0.0; 4];
+    four.iter_mut().zip(numbers).for_each(|(to, &from)| *to = from.into());
+    four
 }
 
 #[cfg(test)]
@@ -252,9 +324,45 @@ mod tests {
     }
 
     #[test]
+    fn narrow_numbers_are_the_same_numbers() {
+        let narrow = |values| Curve::from_f32(timeline(&[0.0, 1.0]), Interpolation::CubicSpline, 2, values);
+        let numbers: [f32; 12] = std::array::from_fn(|place| 0.1 * place as f32);
+        let curve = narrow(numbers.to_vec()).unwrap();
+        assert_eq!(curve.numbers(1, 2, (1, 1)), [f64::from(numbers[11]), 0.0, 0.0, 0.0]);
+        assert_eq!(
+            curve.numbers(0, curve.value_element(), (0, 2)),
+            [f64::from(numbers[2]), f64::from(numbers[3]), 0.0, 0.0]
+        );
+        let wide = numbers.map(f64::from).to_vec();
+        let other = Curve::new(curve.timeline().clone(), Interpolation::CubicSpline, 2, wide.clone()).unwrap();
+        assert!(curve == other && curve != narrow(vec![0.0; 12]).unwrap() && curve.values() == wide);
+        assert_eq!(curve.clone().values().as_ptr(), curve.values().as_ptr(), "copies are widened once");
+        for bad in [f32::NAN, f32::INFINITY] {
+            let values = [&numbers[..11], &[bad]].concat();
+            assert!(matches!(narrow(values), Err(Error::Curve { value: 11, .. })));
+        }
+    }
+
+    #[test]
     fn a_curve_is_constant_only_without_tangents() {
-        let cubic = |values| Curve::new(timeline(&[0.0, 1.0]), Interpolation::CubicSpline, 1, values).unwrap();
-        assert!(cubic(vec![0.0, 5.0, 0.0, 0.0, 5.0, 0.0]).is_constant());
-        assert!(!cubic(vec![0.0, 5.0, 1.0, 0.0, 5.0, 0.0]).is_constant());
+        let cubic = |values: Vec<f32>| {
+            let (timeline, wide) = (timeline(&[0.0, 1.0]), values.iter().copied().map(f64::from).collect());
+            let narrow = Curve::from_f32(timeline.clone(), Interpolation::CubicSpline, 1, values).unwrap();
+            let wide = Curve::new(timeline, Interpolation::CubicSpline, 1, wide).unwrap();
+            [narrow.is_constant(), wide.is_constant()]
+        };
+        assert_eq!(cubic(vec![0.0, 5.0, 0.0, 0.0, 5.0, 0.0]), [true; 2]);
+        assert_eq!(cubic(vec![0.0, 5.0, 1.0, 0.0, 5.0, 0.0]), [false; 2]);
+        assert_eq!(cubic(vec![0.0, 5.0, 0.0, 0.0, 6.0, 0.0]), [false; 2]);
+    }
+
+    #[test]
+    fn a_zero_key_is_one_whose_value_is_zero() {
+        let curve = |values| Curve::from_f32(timeline(&[0.0, 1.0]), Interpolation::Linear, 2, values).unwrap();
+        assert_eq!(curve(vec![0.0, 1.0, 0.0, -0.0]).zero_key(), Some(1));
+        assert_eq!(curve(vec![0.0, 1.0, 1e-30, 0.0]).zero_key(), None);
+        let values = vec![1.0, 0.0, 1.0, 0.0, 1.0, 0.0];
+        let cubic = Curve::new(timeline(&[0.0, 1.0]), Interpolation::CubicSpline, 1, values).unwrap();
+        assert_eq!(cubic.zero_key(), Some(0));
     }
 }

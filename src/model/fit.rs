@@ -17,7 +17,6 @@ type Interpolators = [Arc<dyn Interpolator>];
 const MOST_LOOPED_KEYS: usize = 1 << 20;
 
 /// What the tracks of a clip drive.
-#[derive(Default)]
 struct Driven(HashMap<Target, Option<HashSet<usize>>>);
 
 impl Driven {
@@ -82,7 +81,7 @@ pub(super) fn check_tracks(
     skeleton: &Skeleton,
     clip: &Clip,
 ) -> Result<(), (usize, String)> {
-    let mut driven = Driven::default();
+    let mut driven = Driven(HashMap::with_capacity(clip.tracks.len()));
     let mut keys = 0_usize;
     for (index, track) in clip.tracks.iter().enumerate() {
         let fault = |reason: String| Err((index, reason));
@@ -150,11 +149,11 @@ fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track
     if curve.interpolation() == Interpolation::Slerp && (rotation || !matches!(track.target, Target::Property(_))) {
         return Err("rotations are interpolated spherically by LINEAR; SLERP is for other properties".into());
     }
-    if rotation && curve.interpolation() != Interpolation::CubicSpline {
-        let zero = |key: &usize| curve.value(*key).iter().all(|&number| number == 0.0);
-        if let Some(key) = (0..curve.timeline().len()).find(zero) {
-            return Err(format!("the rotation at key {key} is the zero quaternion"));
-        }
+    if rotation
+        && curve.interpolation() != Interpolation::CubicSpline
+        && let Some(key) = curve.zero_key()
+    {
+        return Err(format!("the rotation at key {key} is the zero quaternion"));
     }
     Ok(())
 }

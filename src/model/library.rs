@@ -11,6 +11,7 @@ use crate::model::mask::{Mask, is_weight};
 use crate::model::root_motion::RootMotion;
 use crate::model::skeleton::Skeleton;
 use crate::model::skin::Skin;
+use crate::model::track::Track;
 
 /// Skeletons, skins and clips: everything that does not change from frame to frame.
 ///
@@ -174,6 +175,11 @@ impl Library {
         };
         fit::check_root(clip, root, &self.skeletons[clip.skeleton.0]).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.root_motion, root))
+    }
+
+    /// Puts tracks of the same targets in place of those of a clip, by its index.
+    pub(crate) fn replace_tracks(&mut self, clip: usize, tracks: Vec<Track>) {
+        self.clips[clip].tracks = tracks;
     }
 
     /// Puts a skeleton of the same joints, with more properties perhaps, in place of one, and gives the old one.

@@ -1,5 +1,7 @@
 //! Which parts of an answer are wanted.
 
+use crate::model::skin_format::SkinFormat;
+
 /// Which parts of a pose are wanted; what is not asked for is neither computed, where that is possible, nor written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Outputs {
@@ -9,6 +11,8 @@ pub struct Outputs {
     pub model: bool,
     /// Skin matrix of each joint of each skin: `model(joint) * inverse_bind(joint)`.
     pub skin: bool,
+    /// How skin matrices are written, where they are wanted.
+    pub skin_format: SkinFormat,
     /// Morph weights.
     pub weights: bool,
     /// Properties.
@@ -19,11 +23,35 @@ pub struct Outputs {
 
 impl Outputs {
     /// Nothing.
-    pub const NONE: Self =
-        Self { local: false, model: false, skin: false, weights: false, properties: false, root_motion: false };
-    /// Everything.
-    pub const ALL: Self =
-        Self { local: true, model: true, skin: true, weights: true, properties: true, root_motion: true };
+    pub const NONE: Self = Self {
+        local: false,
+        model: false,
+        skin: false,
+        skin_format: SkinFormat::Matrix,
+        weights: false,
+        properties: false,
+        root_motion: false,
+    };
+    /// Everything, skin matrices in full.
+    pub const ALL: Self = Self {
+        local: true,
+        model: true,
+        skin: true,
+        skin_format: SkinFormat::Matrix,
+        weights: true,
+        properties: true,
+        root_motion: true,
+    };
     /// Skin matrices alone: what a renderer of skinned meshes needs.
     pub const SKIN: Self = Self { skin: true, ..Self::NONE };
+
+    /// The same outputs, skin matrices in this format.
+    pub const fn with_skin_format(self, skin_format: SkinFormat) -> Self {
+        Self { skin_format, ..self }
+    }
+
+    /// Whether skin matrices are wanted that have room for uniform scales alone.
+    pub(crate) fn is_uniform_only(self) -> bool {
+        self.skin && self.skin_format == SkinFormat::DualQuaternion
+    }
 }

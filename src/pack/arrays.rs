@@ -35,6 +35,11 @@ impl Arrays {
         self.values.len() as u32 - 1
     }
 
+    /// Bytes of both.
+    pub fn size(&self) -> usize {
+        4 * self.words.len() + 16 * self.values.len()
+    }
+
     /// Reads a record from the words.
     pub fn record<T: Pod>(&self, place: u32) -> T {
         let place = place as usize;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3, DVec4, Vec4};
+use glam::{DQuat, DVec4};
 
 use crate::model::clip::Clip;
 use crate::model::curve::Interpolation;
@@ -13,29 +13,38 @@ use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
 use crate::model::track::{Target, Track};
 use crate::pack::arrays::{Arrays, Sizes};
+use crate::pack::blocks::{elements, narrow, take_place};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
 use crate::pack::column::{Channels, Column};
+use crate::pack::compact::curve::CompactCurve;
+use crate::pack::compact::rows::{self, pack_rows};
 use crate::pack::easing;
 use crate::pack::events;
-use crate::pack::keys::{Block, PackedKeys};
+use crate::pack::keys::PackedKeys;
 use crate::pack::playback::time_unit;
 use crate::pack::record::{
-    self, Channel, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP, NONE,
+    self, Channel, MODE_COMPACT, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP,
+    MODE_STEP, NONE,
 };
 use crate::pack::root_motion;
 use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
 
+/// For each track of a clip its keys as integers, where they are packed so; shorter where none are from there on.
+pub type CompactCurves<'a> = &'a [Option<Arc<CompactCurve>>];
+
 /// Packs a clip, and gives the place of its record in the words.
-pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Library, clip: &Clip) -> (u32, u32) {
+pub fn pack_clip<'a>(
+    arrays: &mut Arrays,
+    timelines: &mut Timelines<'a>,
+    library: &'a Library,
+    clip: &'a Clip,
+    compact: CompactCurves<'a>,
+) -> (u32, u32) {
     let skeleton = library.skeleton(clip.skeleton);
-    let columns = columns(library, skeleton, clip);
+    let columns = columns(library, skeleton, clip, compact);
     let mut channels = Channels::new();
-    for column in columns.iter().filter(|column| column.constant) {
-        let value = timelines.keys.constant(arrays, constant(column));
-        channels.insert((column.target, column.place), Channel::new(MODE_CONSTANT, 0, value));
-    }
-    let records = pack_keys(arrays, timelines, &columns, &mut channels);
+    let records = pack_columns(arrays, timelines, &columns, &mut channels);
     let timeline_count = records.len() as u32;
     let timelines = arrays.push_records(&records);
     let joint_channels = pack_joint_channels(arrays, skeleton, &channels);
@@ -55,8 +64,17 @@ pub fn pack_clip(arrays: &mut Arrays, timelines: &mut Timelines, library: &Libra
     (arrays.push_records(&[record]), timeline_count)
 }
 
+/// Bytes of a clip's keys, constants, key times and what finds them, alone in a packing.
+pub fn key_bytes(library: &Library, clip: &Clip, compact: CompactCurves) -> usize {
+    let mut arrays = Arrays::default();
+    let columns = columns(library, library.skeleton(clip.skeleton), clip, compact);
+    let records = pack_columns(&mut arrays, &mut Timelines::default(), &columns, &mut Channels::new());
+    arrays.push_records(&records);
+    arrays.size()
+}
+
 /// What a clip takes at most.
-pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
+pub fn sizes(library: &Library, clip: &Clip, compact: CompactCurves) -> Sizes {
     let skeleton = library.skeleton(clip.skeleton);
     let numbers = skeleton.weight_count() + skeleton.property_width();
     // Of a joint's parts, those that are driven number by number take three more channels and three values.
@@ -74,7 +92,11 @@ pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
         sizes.values = sizes.values.saturating_add(more.values);
     };
     add(events::sizes(clip));
-    for Track { curve, .. } in &clip.tracks {
+    for (index, Track { curve, .. }) in clip.tracks.iter().enumerate() {
+        if compact.get(index).is_some_and(Option::is_some) {
+            let numbers = curve.width() * curve.interpolation().elements_per_key();
+            add(Sizes { words: rows::most_words(curve.timeline().len(), numbers), values: 0 });
+        }
         let keys = if curve.is_constant() { 1 } else { curve.timeline().len() * elements(curve.interpolation()) };
         add(Sizes { words: record::Timeline::WORDS, values: keys.saturating_mul(curve.width().div_ceil(4)) });
         add(easing::sizes(curve));
@@ -84,9 +106,15 @@ pub fn sizes(library: &Library, clip: &Clip) -> Sizes {
 }
 
 /// All tracks in pieces of up to four numbers, ordered so that neighbouring joints' keys are neighbours.
-fn columns<'a>(library: &'a Library, skeleton: &Skeleton, clip: &'a Clip) -> Vec<Column<'a>> {
+fn columns<'a>(
+    library: &'a Library,
+    skeleton: &Skeleton,
+    clip: &'a Clip,
+    compact: CompactCurves<'a>,
+) -> Vec<Column<'a>> {
     let mut columns = Vec::new();
-    for track in &clip.tracks {
+    for (index, track) in clip.tracks.iter().enumerate() {
+        let compact = compact.get(index).and_then(Option::as_ref);
         let (target, curve) = (track.target, &track.curve);
         let rotation = target.is_rotation(skeleton);
         let constant = curve.is_constant();
@@ -105,36 +133,53 @@ fn columns<'a>(library: &'a Library, skeleton: &Skeleton, clip: &'a Clip) -> Vec
             let part = (first, (wide - first).min(split));
             let place = if constant || interpolator.is_none() { part } else { (0, made) };
             let place = (first_place + place.0, place.1);
-            columns.push(Column { target, place, part, curve, rotation, constant, interpolator, beyond });
+            let compact = compact.map(|compact| compact.parts[first / 4].as_slice());
+            columns.push(Column { target, place, part, curve, rotation, constant, interpolator, beyond, compact });
         }
     }
     columns.sort_by_key(|column| (column.target, column.place));
     columns
 }
 
-/// Columns that share their key times, the way these go on, and their easings.
-struct Shared<'a> {
+/// Columns that share their key times, the way these go on, their easings, and whether their keys are integers.
+struct Shared<'a, 'b> {
     timeline: &'a Arc<Timeline>,
     beyond: Beyond,
     easing: u32,
-    columns: Vec<&'a Column<'a>>,
+    compact: bool,
+    columns: Vec<&'b Column<'a>>,
+}
+
+/// Packs the constants and the keys of all columns.
+fn pack_columns<'a>(
+    arrays: &mut Arrays,
+    timelines: &mut Timelines<'a>,
+    columns: &[Column<'a>],
+    channels: &mut Channels,
+) -> Vec<record::Timeline> {
+    for column in columns.iter().filter(|column| column.constant) {
+        let value = timelines.keys.constant(arrays, constant(column));
+        channels.insert((column.target, column.place), Channel::new(MODE_CONSTANT, 0, value));
+    }
+    pack_keys(arrays, timelines, columns, channels)
 }
 
 /// Packs the keys of all columns that need some, timeline by timeline, one with several easings being several, the most
 /// shared first: where an engine has room for only so many search results, those are the ones that pay.
-fn pack_keys(
+fn pack_keys<'a>(
     arrays: &mut Arrays,
-    timelines: &mut Timelines,
-    columns: &[Column],
+    timelines: &mut Timelines<'a>,
+    columns: &[Column<'a>],
     channels: &mut Channels,
 ) -> Vec<record::Timeline> {
     let mut shared: Vec<Shared> = Vec::new();
-    let mut places: HashMap<(*const Timeline, Beyond, u32), usize> = HashMap::new();
+    let mut places: HashMap<(*const Timeline, Beyond, u32, bool), usize> = HashMap::new();
     for column in columns.iter().filter(|column| !column.constant) {
         let (timeline, beyond) = (column.curve.timeline(), column.beyond);
         let easing = timelines.easings.pack(arrays, column.curve);
-        let place = *places.entry((Arc::as_ptr(timeline), beyond, easing)).or_insert_with(|| {
-            shared.push(Shared { timeline, beyond, easing, columns: Vec::new() });
+        let compact = column.compact.is_some();
+        let place = *places.entry((Arc::as_ptr(timeline), beyond, easing, compact)).or_insert_with(|| {
+            shared.push(Shared { timeline, beyond, easing, compact, columns: Vec::new() });
             shared.len() - 1
         });
         shared[place].columns.push(column);
@@ -142,10 +187,17 @@ fn pack_keys(
     shared.sort_by_key(|shared| std::cmp::Reverse(shared.columns.len()));
 
     let mut records = Vec::new();
-    for (index, Shared { timeline, beyond, easing, columns }) in shared.into_iter().enumerate() {
+    for (index, Shared { timeline, beyond, easing, compact, columns }) in shared.into_iter().enumerate() {
         let axis = PackedKeys::axis(timeline, beyond, easing);
         let block = timelines.keys.find(axis, &columns).unwrap_or_else(|| {
-            let block = pack_block(arrays, timeline.len(), &columns);
+            let block = if compact {
+                let parts: Vec<_> = columns.iter().filter_map(|column| column.compact).collect();
+                pack_rows(arrays, timeline.len(), &parts)
+            } else {
+                let (block, unfilled) = take_place(arrays, timeline.len(), &columns);
+                timelines.keys.fill_later(unfilled);
+                block
+            };
             timelines.keys.insert(axis, &columns, &block);
             block
         });
@@ -158,40 +210,6 @@ fn pack_keys(
     records
 }
 
-/// Packs the keys of columns that share their key times, a row for each.
-fn pack_block(arrays: &mut Arrays, keys: usize, columns: &[&Column]) -> Block {
-    let row: usize = columns.iter().map(|column| values_a_key(column)).sum();
-    let mut place = arrays.values.len();
-    arrays.values.resize(place + row * keys, Vec4::ZERO);
-    let mut places = Vec::with_capacity(columns.len());
-    for column in columns {
-        let count = values_a_key(column);
-        let mut previous = None;
-        for key in 0..keys {
-            for number in 0..count {
-                let value = key_value(column, key, number, &mut previous);
-                arrays.values[place + key * row + number] = value.into();
-            }
-        }
-        places.push(place);
-        place += count;
-    }
-    Block { row, places }
-}
-
-/// Values that the packing has for each piece of up to four numbers of a key.
-fn elements(interpolation: Interpolation) -> usize {
-    if interpolation == Interpolation::Slerp { 2 } else { interpolation.elements_per_key() }
-}
-
-/// Values that a key of a column takes.
-fn values_a_key(column: &Column) -> usize {
-    match column.curve.interpolation() {
-        Interpolation::Custom(_) => column.part.1.div_ceil(4),
-        interpolation => elements(interpolation),
-    }
-}
-
 /// How the channel of a column that is not constant samples.
 fn mode(column: &Column) -> u32 {
     let mode = match column.curve.interpolation() {
@@ -201,65 +219,29 @@ fn mode(column: &Column) -> u32 {
         Interpolation::Slerp => MODE_SLERP,
         Interpolation::Custom(_) => MODE_CUSTOM,
     };
+    let mode = if column.compact.is_some() { mode | MODE_COMPACT } else { mode };
     let whole = column.place.1 == 3;
     if matches!(column.target, Target::EulerAngles(_)) && whole { mode | MODE_EULER } else { mode }
-}
-
-/// A key's number as the engines want it. Rotations between which to slerp are each in the hemisphere of the
-/// one before it: whether a half turn goes left or right can hang on the last bit of an f64, which an f32 has not.
-///
-/// `previous` is the key before as it stands, and whether it was negated.
-fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
-    let curve = column.curve;
-    match curve.interpolation() {
-        Interpolation::Linear if column.rotation => {
-            let rotation = rotation::key(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY);
-            let negated = previous.is_some_and(|(before, negated)| negated != (before.dot(rotation) < 0.0));
-            *previous = Some((rotation, negated));
-            (if negated { -rotation } else { rotation }).as_quat().to_array()
-        }
-        Interpolation::Step if column.rotation => {
-            unit(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY).as_quat().to_array()
-        }
-        Interpolation::CubicSpline if number == 0 => some(curve.in_tangent(key), column.part),
-        Interpolation::CubicSpline if number == 2 => some(curve.out_tangent(key), column.part),
-        Interpolation::Slerp if number == 1 => {
-            let value = DVec4::from_slice(curve.value(key));
-            let next = DVec4::from_slice(curve.value((key + 1).min(curve.timeline().len() - 1)));
-            (if value.dot(next) < 0.0 { -next } else { next }).as_vec4().to_array()
-        }
-        Interpolation::Custom(_) => {
-            let first = 4 * number;
-            some(curve.value(key), (first, (column.part.1 - first).min(4)))
-        }
-        _ => some(curve.value(key), column.part),
-    }
 }
 
 /// The value of a constant column as the engines want it: rotations are of unit length, and quaternions even where they
 /// are given by angles.
 fn constant(column: &Column) -> [f32; 4] {
-    let value = column.curve.value(0);
-    let Some(interpolator) = column.interpolator else {
-        let rotation = match column.target {
-            Target::EulerAngles(_) if column.place.1 == 3 => {
-                Some(rotation::from_euler_angles(DVec3::from_slice(value)))
-            }
-            _ if column.rotation => Some(unit(DQuat::from_slice(value)).unwrap_or(DQuat::IDENTITY)),
-            _ => None,
-        };
-        return rotation.map_or_else(|| some(value, column.part), |rotation| rotation.as_quat().to_array());
-    };
-    let mut result = vec![0.0; interpolator.result_width()];
-    interpolator.no_lerp(value, &mut result);
-    some(&result, column.part)
-}
-
-/// Some numbers, filled with zeros.
-fn some(numbers: &[f64], (first, count): (usize, usize)) -> [f32; 4] {
-    let mut value = [0.0; 4];
-    for (to, from) in value.iter_mut().zip(&numbers[first..first + count]) {
-        *to = *from as f32;
+    let curve = column.curve;
+    if let Some(interpolator) = column.interpolator {
+        let mut result = vec![0.0; interpolator.result_width()];
+        interpolator.no_lerp(curve.value(0), &mut result);
+        let (first, count) = column.part;
+        let mut value = [0.0; 4];
+        value.iter_mut().zip(&result[first..first + count]).for_each(|(to, from)| *to = *from);
+        return narrow(value);
     }
-    value
+    let value = curve.numbers(0, curve.value_element(), column.part);
+    narrow(match column.target {
+        Target::EulerAngles(_) if column.place.1 == 3 => {
+            rotation::from_euler_angles(DVec4::from_array(value).truncate()).to_array()
+        }
+        _ if column.rotation => unit(DQuat::from_array(value)).unwrap_or(DQuat::IDENTITY).to_array(),
+        _ => value,
+    })
 }

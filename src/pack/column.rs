@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::interpolator::Interpolator;
 use crate::model::track::Target;
+use crate::pack::compact::quantised::Quantised;
 use crate::pack::record::{Channel, SHAPE_ROTATION};
 use crate::pack::unroll::Beyond;
 
 /// Up to four numbers of a track, or all that an interpolator makes: what a channel samples.
+#[derive(Clone, Copy)]
 pub struct Column<'a> {
     /// What is driven.
     pub target: Target,
@@ -26,6 +28,8 @@ pub struct Column<'a> {
     pub interpolator: Option<&'a dyn Interpolator>,
     /// How the curve's timeline goes on beyond its keys.
     pub beyond: Beyond,
+    /// What is stored of a key, where its numbers are integers.
+    pub compact: Option<&'a [Quantised]>,
 }
 
 impl Column<'_> {

@@ -30,6 +30,8 @@ pub(crate) struct Group {
     pub layer_count: usize,
     /// Whether its layers need no mixing: at most one an instance, which is all there is.
     pub plain: bool,
+    /// Whether no layer overrides or adds: all that mixing there is, is blending.
+    pub blends: bool,
     /// Where its layer records begin.
     pub first_layer: usize,
     /// Their places in the packed order.
@@ -61,6 +63,7 @@ impl PackedCrowd {
                 skeleton: crowd.skeleton(alike[0]),
                 layer_count: most.max(1),
                 plain: alike.iter().all(|&instance| is_plain(crowd.layers(instance))),
+                blends: alike.iter().all(|&instance| crowd.layers(instance).iter().all(blends)),
                 first_layer: layers.len(),
                 instances: first..first + alike.len(),
             };
@@ -111,6 +114,10 @@ fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(
 /// Whether layers need no mixing: there is one at most, and what it gives is the pose.
 fn is_plain(layers: &[Layer]) -> bool {
     layers.len() <= 1 && layers.iter().all(Layer::is_plain)
+}
+
+fn blends(layer: &Layer) -> bool {
+    layer.mode == LayerMode::Blend
 }
 
 /// The layer records of a checked instance, filled up to a count with layers without a weight. Without a layer, it stands

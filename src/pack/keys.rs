@@ -6,16 +6,17 @@ use std::sync::Arc;
 use crate::model::curve::Interpolation;
 use crate::model::timeline::Timeline;
 use crate::pack::arrays::Arrays;
+use crate::pack::blocks::{self, Block, Unfilled};
 use crate::pack::column::Column;
 use crate::pack::unroll::Beyond;
 
 /// What keys lie on: a timeline, how it goes on beyond them, and the place of the easings between them.
 pub type Axis = (*const Timeline, Beyond, u32);
 
-/// The keys of a column: curves that are copies of one another have the same values in memory.
+/// The keys of a column: curves that are copies of one another share their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Keys {
-    values: *const f64,
+    values: usize,
     interpolation: Interpolation,
     part: (usize, usize),
     rotation: bool,
@@ -24,28 +25,20 @@ struct Keys {
 impl Keys {
     fn of(column: &Column) -> Self {
         let Column { curve, part, rotation, .. } = *column;
-        Self { values: curve.values().as_ptr(), interpolation: curve.interpolation(), part, rotation }
+        Self { values: curve.values_identity(), interpolation: curve.interpolation(), part, rotation }
     }
-}
-
-/// Where keys lie: rows of so many values, each for a key of the timeline.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
-    /// Values from a key to the next.
-    pub row: usize,
-    /// For each column the place of its first key.
-    pub places: Vec<usize>,
 }
 
 /// Blocks of keys, and constant values, that are packed already.
 #[derive(Default)]
-pub struct PackedKeys {
+pub struct PackedKeys<'a> {
     /// For each column of an axis the block that it was packed in last, by its first value, with its row and its own place.
     columns: HashMap<(Axis, Keys), (usize, usize, usize)>,
     constants: HashMap<[u32; 4], u32>,
+    unfilled: Vec<Unfilled<'a>>,
 }
 
-impl PackedKeys {
+impl<'a> PackedKeys<'a> {
     /// The axis of a timeline.
     pub fn axis(timeline: &Arc<Timeline>, beyond: Beyond, easing: u32) -> Axis {
         (Arc::as_ptr(timeline), beyond, easing)
@@ -71,6 +64,16 @@ impl PackedKeys {
         for (column, &place) in columns.iter().zip(&block.places) {
             self.columns.insert((axis, Keys::of(column)), (first, block.row, place));
         }
+    }
+
+    /// Remembers a block that is to be filled.
+    pub fn fill_later(&mut self, block: Unfilled<'a>) {
+        self.unfilled.push(block);
+    }
+
+    /// Fills the blocks that are to be filled, on up to so many threads.
+    pub fn fill(self, arrays: &mut Arrays, threads: usize) {
+        blocks::fill(&mut arrays.values, self.unfilled, threads);
     }
 
     /// The place of a value that does not change, packed once however often it is asked for.

@@ -1,15 +1,21 @@
 //! A whole library in two arrays.
 
 use std::sync::Arc;
+use std::thread;
 
 use crate::error::Error;
 use crate::model::clip::Clip;
+use crate::model::crowd::Crowd;
 use crate::model::id::{ClipId, SkeletonId};
 use crate::model::interpolator::Interpolator;
 use crate::model::library::Library;
+use crate::model::outputs::Outputs;
 use crate::model::playback::WrapMode;
 use crate::model::skin::Skin;
+use crate::model::uniform::{self, Uneven};
 use crate::pack::arrays::{Arrays, Sizes};
+use crate::pack::clip::CompactCurves;
+use crate::pack::compact::Compaction;
 use crate::pack::record;
 use crate::pack::timeline::Timelines;
 use crate::pack::uses::Uses;
@@ -41,6 +47,8 @@ pub(crate) struct PackedClip {
     pub length: Option<f64>,
     /// How it plays where nobody says.
     pub wrap: WrapMode,
+    /// What keeps its skin matrices from being dual quaternions.
+    pub uneven: Option<Uneven>,
 }
 
 /// A skeleton's record, and what only the host needs.
@@ -51,51 +59,83 @@ pub(crate) struct PackedSkeleton {
     pub skins: Vec<usize>,
     /// Each joint's parent.
     pub parents: Vec<Option<usize>>,
+    /// What keeps its skin matrices, at rest, from being dual quaternions.
+    pub uneven: Option<Uneven>,
 }
 
 impl Packing {
-    /// Packs a library.
+    /// Packs a library, on all cores.
     ///
     /// # Errors
     /// [`Error::Limit`] where there are more than 2^32 words or values to pack.
     pub fn new(library: &Library) -> Result<Self, Error> {
-        check_sizes(library)?;
+        Self::with_threads(library, all_threads())
+    }
+
+    /// Packs a library, on up to so many threads, at least 1; what comes of it is the same.
+    ///
+    /// # Errors
+    /// As from [`new`](Self::new).
+    pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
+        Self::with(library, |_| &[], threads)
+    }
+
+    /// Packs a library whose keys are integers.
+    ///
+    /// # Errors
+    /// As from [`new`](Self::new).
+    pub fn compact(compaction: &Compaction) -> Result<Self, Error> {
+        Self::with(compaction.library(), |clip| compaction.curves(clip), all_threads())
+    }
+
+    /// Packs a library, with what there is of each clip's keys as integers.
+    fn with<'a>(
+        library: &'a Library,
+        compact: impl Fn(usize) -> CompactCurves<'a>,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        check_sizes(library, &compact)?;
+        let rests: Vec<Clip> = library.skeleton_ids().map(|id| Clip::new(None, id, Vec::new())).collect();
         let mut arrays = Arrays::default();
         let mut timelines = Timelines::default();
         let mut uses = Uses::default();
         let mut skeletons = Vec::new();
-        for id in library.skeleton_ids() {
+        for (id, rest) in library.skeleton_ids().zip(&rests) {
             let skeleton = library.skeleton(id);
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
             let mut record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
-            let rest = Clip::new(None, id, Vec::new());
-            let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, library, &rest);
+            let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, library, rest, &[]);
             record.rest_clip = rest_clip;
             uses.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
-            skeletons.push(PackedSkeleton { record, skins, parents });
+            skeletons.push(PackedSkeleton { record, skins, parents, uneven: uniform::of_skeleton(library, id) });
         }
         let mut clips = Vec::new();
-        for clip in library.clips() {
-            let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, library, clip);
+        for (index, clip) in library.clips().iter().enumerate() {
+            let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, library, clip, compact(index));
             let most = &mut skeletons[clip.skeleton.index()].record.timeline_count;
             *most = timeline_count.max(*most);
             uses.add_clip(&arrays, skeletons[clip.skeleton.index()].record.joint_count, place);
-            let (skeleton, duration) = (clip.skeleton, clip.duration());
-            clips.push(PackedClip { place, skeleton, duration, length: clip.length, wrap: clip.wrap });
+            let (skeleton, duration, uneven) = (clip.skeleton, clip.duration(), uniform::of_clip(library, clip));
+            clips.push(PackedClip { place, skeleton, duration, length: clip.length, wrap: clip.wrap, uneven });
         }
         let mut masks = Vec::new();
         for mask in library.masks() {
             let weights: Vec<f32> = mask.weights.iter().map(|&weight| weight as f32).collect();
             masks.push((mask.skeleton, arrays.push_records(&weights)));
         }
+        timelines.keys.fill(&mut arrays, threads);
+        if uses.compact {
+            // A code is read as two words, of which the second may be nobody's.
+            arrays.words.push(0);
+        }
         Ok(Self { uses, masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
     }
 
     /// Bytes of all arrays.
     pub fn size(&self) -> usize {
-        4 * self.arrays.words.len() + 16 * self.arrays.values.len()
+        self.arrays.size()
     }
 
     /// The places of all clips' records, with the skeletons that they move, in order.
@@ -108,14 +148,38 @@ impl Packing {
         places
     }
 
+    /// Checks that all that a crowd uses can be written as it is wanted. The crowd was checked.
+    ///
+    /// # Errors
+    /// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] where dual quaternions are wanted and the place has a scale
+    /// that is not uniform, or a mirror.
+    pub(crate) fn check_outputs(&self, crowd: &Crowd, outputs: Outputs) -> Result<(), Error> {
+        if !outputs.is_uniform_only() {
+            return Ok(());
+        }
+        for instance in 0..crowd.len() {
+            let skeleton = &self.skeletons[crowd.skeleton(instance).index()].uneven;
+            let clips = crowd.layers(instance).iter().filter_map(|layer| self.clip(layer.clip)?.uneven.as_ref());
+            if let Some(uneven) = skeleton.iter().chain(clips).next() {
+                return Err(uneven.error());
+            }
+        }
+        Ok(())
+    }
+
     /// A clip; `None` where there is no such one.
     pub(crate) fn clip(&self, id: ClipId) -> Option<&PackedClip> {
         self.clips.get(id.index())
     }
 }
 
+/// As many threads as the machine runs at a time.
+fn all_threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Checks beforehand that all places fit 32 bits, so that packing need not.
-fn check_sizes(library: &Library) -> Result<(), Error> {
+fn check_sizes<'a>(library: &Library, compact: impl Fn(usize) -> CompactCurves<'a>) -> Result<(), Error> {
     // The code of a Bezier curve is its place and that much more.
     let mut total = Sizes { words: 0, values: record::EASING_BEZIER as usize };
     let mut add = |sizes: Sizes| {
@@ -126,11 +190,11 @@ fn check_sizes(library: &Library) -> Result<(), Error> {
         let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
         let skeleton = library.skeleton(id);
         add(skeleton::sizes(skeleton, &skins));
-        add(clip::sizes(library, &Clip::new(None, id, Vec::new())));
+        add(clip::sizes(library, &Clip::new(None, id, Vec::new()), &[]));
     }
     library.masks().iter().for_each(|mask| add(Sizes { words: mask.weights.len(), values: 0 }));
-    for clip in library.clips() {
-        add(clip::sizes(library, clip));
+    for (index, clip) in library.clips().iter().enumerate() {
+        add(clip::sizes(library, clip, compact(index)));
     }
     for (what, needed) in [("words of a packed library", total.words), ("values of a packed library", total.values)] {
         if needed >= record::NONE as usize {

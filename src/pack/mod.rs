@@ -4,9 +4,11 @@
 //! vectors of four `f32`: keys, rest poses, inverse bind matrices. Offsets into them are in their own elements.
 
 pub mod arrays;
+pub mod blocks;
 pub mod channels;
 pub mod clip;
 pub mod column;
+pub mod compact;
 pub mod crowd;
 pub mod easing;
 pub mod events;
@@ -17,6 +19,7 @@ pub mod playback;
 pub mod record;
 pub mod root_motion;
 pub mod skeleton;
+pub mod skin_format;
 pub mod timeline;
 pub mod unroll;
 pub mod uses;

@@ -3,21 +3,24 @@
 //! All engines write the same arrays, instance after instance in the packed order:
 //!
 //! * `local`: a joint is 12 numbers: translation xyz, 0, rotation xyzw, scale xyz, 0;
-//! * `model` and `skin`: a matrix is its three rows of four numbers, the last of each row the translation;
+//! * `model`: a matrix is its three rows of four numbers, the last of each row the translation;
+//! * `skin`: a matrix as its [`SkinFormat`] says, in full as those of `model`;
 //! * `values`: the morph weights of all joints, then the numbers of all properties, whichever of them are wanted;
 //! * `root_motion`: 8 numbers: translation xyz, then 1 where a layer's clip names a root and 0 where none does, and the
 //!   rotation xyzw.
 
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DQuat, DVec3};
 
 use crate::model::outputs::Outputs;
 use crate::model::poses::Pose;
 use crate::model::root_motion::Motion;
+use crate::model::skin_format::SkinFormat;
 use crate::model::transform::Transform;
 use crate::pack::library::PackedSkeleton;
 use crate::pack::record::{self, OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN};
+use crate::pack::skin_format;
 
-/// Numbers of a joint's local transform, and of a matrix.
+/// Numbers of a joint's local transform, and of a matrix in full.
 pub const NUMBERS: usize = 12;
 
 /// Numbers of a root motion.
@@ -30,8 +33,10 @@ pub struct Layout {
     pub local: usize,
     /// Numbers of an instance in `model`; 0 where it is not wanted.
     pub model: usize,
-    /// Numbers of an instance in `skin`; 0 where it is not wanted.
+    /// Numbers of an instance in `skin`, words of 32 bits where the format packs them; 0 where it is not wanted.
     pub skin: usize,
+    /// How skin matrices are written.
+    pub skin_format: SkinFormat,
     /// Numbers of an instance in `values`.
     pub values: usize,
     /// Numbers of an instance in `root_motion`; 0 where it is not wanted.
@@ -48,7 +53,8 @@ impl Layout {
         Self {
             local: NUMBERS * wanted(outputs.local, joints),
             model: NUMBERS * wanted(outputs.model, joints),
-            skin: NUMBERS * wanted(outputs.skin, skeleton.skin_joint_count),
+            skin: outputs.skin_format.words() * wanted(outputs.skin, skeleton.skin_joint_count),
+            skin_format: outputs.skin_format,
             values: wanted(outputs.weights, skeleton.weight_count)
                 + wanted(outputs.properties, skeleton.property_width),
             root_motion: wanted(outputs.root_motion, MOTION_NUMBERS as u32),
@@ -85,7 +91,8 @@ pub struct Numbers {
     pub local: Vec<f32>,
     /// Model matrices.
     pub model: Vec<f32>,
-    /// Skin matrices.
+    /// Skin matrices. Where the format packs them, each number has the bits of a word, for `f32::to_bits` or a cast by
+    /// `bytemuck`, and means nothing by itself.
     pub skin: Vec<f32>,
     /// Morph weights and properties.
     pub values: Vec<f32>,
@@ -111,11 +118,12 @@ impl Numbers {
         let values: Vec<f64> = slice(&self.values, layout.values, instance).iter().map(|&v| f64::from(v)).collect();
         let weight_count = if outputs.weights { skeleton.record.weight_count as usize } else { 0 };
         let (weights, properties) = values.split_at(weight_count.min(values.len()));
-        let mut matrices = skin.chunks_exact(NUMBERS).map(matrix);
+        let format = layout.skin_format;
+        let mut matrices = skin.chunks_exact(format.words()).map(|words| skin_format::matrix(format, words));
         let skins = skeleton.skins.iter().map(|&joints| matrices.by_ref().take(joints).collect()).collect();
         Pose {
             local: local.chunks_exact(NUMBERS).map(transform).collect(),
-            model: model.chunks_exact(NUMBERS).map(matrix).collect(),
+            model: model.chunks_exact(NUMBERS).map(|rows| skin_format::matrix(SkinFormat::Matrix, rows)).collect(),
             skins: if outputs.skin { skins } else { Vec::new() },
             weights: weights.to_vec(),
             properties: properties.to_vec(),
@@ -142,10 +150,4 @@ fn motion(numbers: &[f32]) -> Option<Motion> {
     let [x, y, z, moves, qx, qy, qz, qw] = numbers.map(f64::from);
     let motion = Motion { translation: DVec3::new(x, y, z), rotation: DQuat::from_xyzw(qx, qy, qz, qw) };
     (moves != 0.0).then_some(motion)
-}
-
-fn matrix(numbers: &[f32]) -> DAffine3 {
-    let number = |row: usize, column: usize| f64::from(numbers[4 * row + column]);
-    let column = |column: usize| DVec3::new(number(0, column), number(1, column), number(2, column));
-    DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation: column(3) }
 }

@@ -59,10 +59,30 @@ pub const MODE_SLERP: u32 = 5;
 pub const MODE_CUSTOM: u32 = 6;
 /// Three channels, one a number: the place of their records in the words.
 pub const MODE_SPLIT: u32 = 7;
+/// Bit of a mode: keys are integers, and the channel's values are the place of a [`CompactColumn`] in the words.
+pub const MODE_COMPACT: u32 = 64;
 /// Bit of a mode: the numbers are angles in degrees, about x, z and y, of a rotation.
 pub const MODE_EULER: u32 = 128;
 /// Bits of [`Channel::sampler`] that hold the mode; the timeline's index in its clip lies above them.
 pub const MODE_BITS: u32 = 8;
+
+/// Bits of [`CompactColumn::format`] that hold where in a word the first code begins, and of each code's width above it.
+pub const COMPACT_BITS: u32 = 5;
+/// The lowest bit of [`CompactColumn::format`] above the four widths: the form.
+pub const COMPACT_FORM: u32 = 25;
+/// Form of a key whose numbers are its value. Between the two forms lie, in order, those of a unit quaternion of which one
+/// number is not stored.
+pub const COMPACT_NUMBERS: u32 = 0;
+/// Form of a key whose numbers are a quaternion that is normalised.
+pub const COMPACT_UNIT: u32 = 5;
+/// Bits of the form.
+pub const COMPACT_FORM_BITS: u32 = 3;
+/// Bit of [`CompactColumn::format`]: each least code has a word to itself.
+pub const COMPACT_WIDE: u32 = 1 << 28;
+/// Words of a column with its least codes, and of a wide one.
+pub const COMPACT_COLUMN_WORDS: u32 = 5;
+/// As above.
+pub const COMPACT_WIDE_COLUMN_WORDS: u32 = 7;
 
 /// Bit of [`Mapping::source`]: the way to the next key is a straight line, not eased.
 pub const MAP_STRAIGHT: u32 = 1 << 31;
@@ -267,7 +287,7 @@ record! {
         cell_count: u32,
         /// Words: for each cell's start and the end of the last the last key at or before it; none where keys are even.
         table: u32,
-        /// Values from key to key.
+        /// Values, or words of compact keys, from key to key.
         row: u32,
         /// Words: how many codes of easings, then the codes; the first rules the first interval, and so on, the last all
         /// that are left. None: no easing.
@@ -296,7 +316,7 @@ record! {
 record! {
     /// What drives a joint's translation, rotation or scale, in the words.
     Channel {
-        /// Values: the first key, or the one value.
+        /// Values: the first key, or the one value. Words: the column of compact keys.
         values: u32,
         /// The mode, and above it the timeline's index in the clip.
         sampler: u32,
@@ -304,9 +324,23 @@ record! {
 }
 
 record! {
+    /// Up to four numbers of compact keys, in the words; of a spline's keys there are three such, one after the other. A key
+    /// is a row of words, in which the codes lie bit by bit, and a number is `step * (least + code)`. The least codes of the
+    /// four numbers follow the record: in a word each, or two in one.
+    CompactColumn {
+        /// Words: the one of the first key's row where the first code begins.
+        first: u32,
+        /// The bit of that word, the widths of the codes, and how the numbers become a value.
+        format: u32,
+        /// What a code is multiplied by.
+        step: f32,
+    }
+}
+
+record! {
     /// What drives up to four numbers of morph weights or properties, in the words.
     ValueChannel {
-        /// Values: the first key, or the one value.
+        /// Values: the first key, or the one value. Words: the column of compact keys.
         values: u32,
         /// The mode, and above it the timeline's index in the clip.
         sampler: u32,

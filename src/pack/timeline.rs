@@ -21,11 +21,11 @@ pub struct PackedTimeline {
 
 /// Timelines, easings and keys that are packed already.
 #[derive(Default)]
-pub struct Timelines {
+pub struct Timelines<'a> {
     /// The easings.
     pub(crate) easings: Easings,
     /// The keys.
-    pub(crate) keys: PackedKeys,
+    pub(crate) keys: PackedKeys<'a>,
     packed: HashMap<(*const Timeline, Beyond), PackedTimeline>,
 }
 
@@ -76,7 +76,7 @@ impl PackedTimeline {
     }
 }
 
-impl Timelines {
+impl Timelines<'_> {
     /// Packs a timeline, once however often it is asked for.
     pub fn pack(&mut self, arrays: &mut Arrays, timeline: &Arc<Timeline>, beyond: Beyond) -> PackedTimeline {
         let place = (Arc::as_ptr(timeline), beyond);

@@ -2,8 +2,8 @@
 
 use crate::pack::arrays::Arrays;
 use crate::pack::record::{
-    Channel, Clip, MODE_CUBIC, MODE_EULER, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE, Skeleton, Timeline, ValueChannel,
-    mode_of,
+    Channel, Clip, MODE_COMPACT, MODE_CUBIC, MODE_EULER, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE, Skeleton, Timeline,
+    ValueChannel, mode_of,
 };
 
 /// What a library makes use of. Few parts, so that few forms of each kernel are ever compiled.
@@ -18,12 +18,14 @@ pub struct Uses {
     pub matrices: bool,
     /// Clips that name a root joint.
     pub roots: bool,
+    /// Keys that are integers.
+    pub compact: bool,
 }
 
 impl Uses {
     /// Everything.
     #[cfg(test)]
-    pub const ALL: Self = Self { splines: true, beyond_gltf: true, matrices: true, roots: true };
+    pub const ALL: Self = Self { splines: true, beyond_gltf: true, matrices: true, roots: true, compact: true };
 
     /// Takes note of a skeleton.
     pub fn add_skeleton(&mut self, skeleton: &Skeleton) {
@@ -41,6 +43,12 @@ impl Uses {
         for index in 0..3 * joints {
             let channel: Channel = arrays.record(clip.channels + index * Channel::WORDS as u32);
             self.add_sampler(channel.sampler);
+            if mode_of(channel.sampler) & !MODE_EULER == MODE_SPLIT {
+                for number in 0..3 {
+                    let single: Channel = arrays.record(channel.values + number * Channel::WORDS as u32);
+                    self.add_sampler(single.sampler);
+                }
+            }
         }
         for index in 0..clip.value_channel_count {
             let channel: ValueChannel = arrays.record(clip.value_channels + index * ValueChannel::WORDS as u32);
@@ -51,7 +59,8 @@ impl Uses {
     fn add_sampler(&mut self, sampler: u32) {
         let mode = mode_of(sampler);
         self.beyond_gltf |= mode & MODE_EULER != 0;
-        match mode & !MODE_EULER {
+        self.compact |= mode & MODE_COMPACT != 0;
+        match mode & !(MODE_EULER | MODE_COMPACT) {
             MODE_STEP | MODE_CUBIC => self.splines = true,
             // A number driven by itself may be so in any way.
             MODE_SPLIT => (self.splines, self.beyond_gltf) = (true, true),

@@ -27,6 +27,7 @@ use crate::model::occurrence::EventList;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
 use crate::model::step::Step;
+use crate::model::uniform;
 use crate::reference::values::Values;
 
 /// The `f64` engine that the others are held to.
@@ -81,6 +82,9 @@ impl Evaluator for Reference<'_> {
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
         crowd.check(self.library)?;
+        if outputs.is_uniform_only() {
+            uniform::check_crowd(self.library, crowd)?;
+        }
         let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step, outputs);
         Ok(Poses { instances: (0..crowd.len()).map(pose).collect() })
     }

@@ -7,6 +7,7 @@
 //! [`GpuCrowd`](crate::gpu::crowd::GpuCrowd).
 
 pub mod bounds;
+mod build;
 pub mod camera;
 pub mod canvas;
 pub mod draw;

@@ -1,5 +1,6 @@
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::gpu::library::GpuLibrary;
 use posse::{Error, Evaluator, Outputs, Packing, demo};
 
@@ -33,14 +34,14 @@ fn a_lost_device_is_an_error_wherever_it_shows() {
     assert_device_error(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");
     assert_device_error(GpuCrowd::new(&device, engine.library(), &crowd, Outputs::ALL), "a new crowd");
     assert_device_error(GpuLibrary::new(&device, Packing::new(&library).unwrap()), "a new library");
-    assert_device_error(posse::gpu::bandwidth::write_bandwidth(engine.gpu()), "the bandwidth");
+    assert_device_error(posse::gpu::bandwidth::Bandwidth::measure(engine.gpu()), "the bandwidth");
 }
 
 #[test]
 fn what_is_beyond_a_chunk_is_an_error() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let engine = super::engine(&library);
+    let engine = super::engine(Form::Serial, &library);
     let on_gpu = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
     let chunk = &on_gpu.chunks()[0];
     assert_device_error(engine.read(chunk, 3..5), "reading beyond the end");

@@ -1,9 +1,10 @@
 use posse::gpu::chunk::Chunk;
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::gpu::library::GpuLibrary;
 use posse::pack::record::Frame;
-use posse::{Crowd, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Ticks, WrapMode, demo};
+use posse::{Crowd, Layer, LayerMode, LayerTime, Library, Outputs, Packing, Playback, Poses, Ticks, WrapMode, demo};
 
 use super::{NOW, assert_right, engine, only_clip, play};
 
@@ -37,18 +38,20 @@ fn bytes(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
 
 #[test]
 fn a_playing_crowd_needs_nothing_but_its_clock() {
-    // Between the frames the crowd is not touched: encode has no argument but the tick.
-    let library = demo::rig(20, 30, 4).unwrap();
-    let crowd = only_clip(&library, 9);
-    let engine = engine(&library);
-    let on_gpu = gpu_crowd(&engine, &crowd);
-    let frames = [NOW, LATER, NOW].map(|now| {
-        let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
-        assert_right(&library, &crowd, now, Outputs::ALL, &poses);
-        poses
-    });
-    assert_ne!(frames[0], frames[1]);
-    assert_eq!(frames[0], frames[2], "a frame has no memory of those before it");
+    for form in Form::ALL {
+        // Between the frames the crowd is not touched: encode has no argument but the tick.
+        let library = demo::rig(20, 30, 4).unwrap();
+        let crowd = only_clip(&library, 9);
+        let engine = engine(form, &library);
+        let on_gpu = gpu_crowd(&engine, &crowd);
+        let frames = [NOW, LATER, NOW].map(|now| {
+            let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
+            assert_right(&library, &crowd, now, Outputs::ALL, &poses);
+            poses
+        });
+        assert_ne!(frames[0], frames[1]);
+        assert_eq!(frames[0], frames[2], "a frame has no memory of those before it");
+    }
 }
 
 #[test]
@@ -78,133 +81,145 @@ fn layers_are_replaced_in_place_or_refused_whole() {
     }
     let same = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
     assert_eq!(same, poses, "what is refused leaves no trace");
-    // Where layers are mixed, any weight will do.
+    // Where layers are blended, any weight will do, and no other mode.
     let mixing = gpu_crowd(&engine, &two);
     let others = crowd(9, &|instance| vec![at(0.3, 0.1 * instance as f64), at(0.6, 0.03)]);
     assert!(mixing.set_layers(queue, engine.library(), &others).unwrap());
+    let over = crowd(9, &|_| vec![at(0.3, 1.0), Layer { mode: LayerMode::Override, ..at(0.6, 0.5) }]);
+    assert!(!mixing.set_layers(queue, engine.library(), &over).unwrap());
     let poses = play(&engine, &mixing, others.len(), NOW, Outputs::ALL);
     assert_right(&library, &others, NOW, Outputs::ALL, &poses);
 }
 
 #[test]
 fn two_frames_in_one_submission_do_not_disturb_each_other() {
-    let library = demo::rig(20, 30, 4).unwrap();
-    let crowd = only_clip(&library, 9);
-    let engine = engine(&library);
-    let on_gpu = gpu_crowd(&engine, &crowd);
-    let device = &engine.gpu().device;
-    let model = on_gpu.chunks()[0].model().unwrap();
-    let copy = copy_of(device, model);
-    let mut encoder = device.create_command_encoder(&Default::default());
-    on_gpu.encode(device, &mut encoder, NOW);
-    encoder.copy_buffer_to_buffer(model, 0, &copy, 0, model.size());
-    on_gpu.encode(device, &mut encoder, LATER);
-    engine.gpu().queue.submit([encoder.finish()]);
+    for form in Form::ALL {
+        let library = demo::rig(20, 30, 4).unwrap();
+        let crowd = only_clip(&library, 9);
+        let engine = engine(form, &library);
+        let on_gpu = gpu_crowd(&engine, &crowd);
+        let device = &engine.gpu().device;
+        let model = on_gpu.chunks()[0].model().unwrap();
+        let copy = copy_of(device, model);
+        let mut encoder = device.create_command_encoder(&Default::default());
+        on_gpu.encode(device, &mut encoder, NOW);
+        encoder.copy_buffer_to_buffer(model, 0, &copy, 0, model.size());
+        on_gpu.encode(device, &mut encoder, LATER);
+        engine.gpu().queue.submit([encoder.finish()]);
 
-    let first: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes(device, &copy));
-    let numbers = |poses: &Poses| -> Vec<f32> {
-        let matrices = poses.instances.iter().flat_map(|pose| &pose.model);
-        let rows = matrices.flat_map(|matrix| {
-            let (m, t) = (matrix.matrix3.transpose(), matrix.translation);
-            [m.x_axis.extend(t.x), m.y_axis.extend(t.y), m.z_axis.extend(t.z)]
-        });
-        rows.flat_map(|row| row.as_vec4().to_array()).collect()
-    };
-    let second = read(&engine, &on_gpu, &crowd);
-    assert_right(&library, &crowd, LATER, Outputs::ALL, &second);
-    assert_eq!(first, numbers(&play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL)));
-    assert_ne!(first, numbers(&second));
+        let first: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes(device, &copy));
+        let numbers = |poses: &Poses| -> Vec<f32> {
+            let matrices = poses.instances.iter().flat_map(|pose| &pose.model);
+            let rows = matrices.flat_map(|matrix| {
+                let (m, t) = (matrix.matrix3.transpose(), matrix.translation);
+                [m.x_axis.extend(t.x), m.y_axis.extend(t.y), m.z_axis.extend(t.z)]
+            });
+            rows.flat_map(|row| row.as_vec4().to_array()).collect()
+        };
+        let second = read(&engine, &on_gpu, &crowd);
+        assert_right(&library, &crowd, LATER, Outputs::ALL, &second);
+        assert_eq!(first, numbers(&play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL)));
+        assert_ne!(first, numbers(&second));
+    }
 }
 
 #[test]
 fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
-    // `encode` is given no queue, so that what reaches the device is in the encoder: the frame's record, and nothing by
-    // instance.
-    assert_eq!(size_of::<Frame>(), 32);
-    let library = demo::rig(20, 30, 4).unwrap();
-    let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
-    let mut crowd = Crowd::new();
-    for (wrap, index) in WrapMode::ALL.into_iter().cycle().zip(0..70) {
-        let playback = Playback::new(wrap, Ticks(NOW.0 + index * 54_321), 0.04 * (index - 35) as f64);
-        crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(playback))]).unwrap();
-    }
-    let engine = engine(&library);
-    let on_gpu = gpu_crowd(&engine, &crowd);
-    let device = &engine.gpu().device;
-    let month = Ticks(NOW.0 + 30 * 86_400 * Ticks::PER_SECOND);
-    let frames = [LATER, month, NOW];
-    let buffers =
-        |chunk: &Chunk| [chunk.local(), chunk.model(), chunk.skin(), chunk.values()].map(Option::<&_>::cloned);
-    let outputs: Vec<wgpu::Buffer> = on_gpu.chunks().iter().flat_map(buffers).flatten().collect();
-    let copies: Vec<Vec<wgpu::Buffer>> =
-        frames.map(|_| outputs.iter().map(|output| copy_of(device, output)).collect()).into();
-    let mut encoder = device.create_command_encoder(&Default::default());
-    for (now, copies) in frames.into_iter().zip(&copies) {
-        on_gpu.encode(device, &mut encoder, now);
-        for (output, copy) in outputs.iter().zip(copies) {
-            encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
+    for form in Form::ALL {
+        // `encode` is given no queue, so that what reaches the device is in the encoder: the frame's record, and nothing by
+        // instance.
+        assert_eq!(size_of::<Frame>(), 32);
+        let library = demo::rig(20, 30, 4).unwrap();
+        let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
+        let mut crowd = Crowd::new();
+        for (wrap, index) in WrapMode::ALL.into_iter().cycle().zip(0..70) {
+            let playback = Playback::new(wrap, Ticks(NOW.0 + index * 54_321), 0.04 * (index - 35) as f64);
+            crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(playback))]).unwrap();
         }
-    }
-    engine.gpu().queue.submit([encoder.finish()]);
-
-    for (now, copies) in frames.into_iter().zip(&copies) {
-        let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
-        assert_right(&library, &crowd, now, Outputs::ALL, &poses);
-        // Alone in its submission, the frame gives the same bytes.
+        let engine = engine(form, &library);
+        let on_gpu = gpu_crowd(&engine, &crowd);
+        let device = &engine.gpu().device;
+        let month = Ticks(NOW.0 + 30 * 86_400 * Ticks::PER_SECOND);
+        let frames = [LATER, month, NOW];
+        let buffers =
+            |chunk: &Chunk| [chunk.local(), chunk.model(), chunk.skin(), chunk.values()].map(Option::<&_>::cloned);
+        let outputs: Vec<wgpu::Buffer> = on_gpu.chunks().iter().flat_map(buffers).flatten().collect();
+        let copies: Vec<Vec<wgpu::Buffer>> =
+            frames.map(|_| outputs.iter().map(|output| copy_of(device, output)).collect()).into();
         let mut encoder = device.create_command_encoder(&Default::default());
-        let alone: Vec<wgpu::Buffer> = outputs.iter().map(|output| copy_of(device, output)).collect();
-        for (output, copy) in outputs.iter().zip(&alone) {
-            encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
+        for (now, copies) in frames.into_iter().zip(&copies) {
+            on_gpu.encode(device, &mut encoder, now);
+            for (output, copy) in outputs.iter().zip(copies) {
+                encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
+            }
         }
         engine.gpu().queue.submit([encoder.finish()]);
-        for (together, alone) in copies.iter().zip(&alone) {
-            assert_eq!(bytes(device, together), bytes(device, alone), "at {now:?}");
+
+        for (now, copies) in frames.into_iter().zip(&copies) {
+            let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
+            assert_right(&library, &crowd, now, Outputs::ALL, &poses);
+            // Alone in its submission, the frame gives the same bytes.
+            let mut encoder = device.create_command_encoder(&Default::default());
+            let alone: Vec<wgpu::Buffer> = outputs.iter().map(|output| copy_of(device, output)).collect();
+            for (output, copy) in outputs.iter().zip(&alone) {
+                encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
+            }
+            engine.gpu().queue.submit([encoder.finish()]);
+            for (together, alone) in copies.iter().zip(&alone) {
+                assert_eq!(bytes(device, together), bytes(device, alone), "at {now:?}");
+            }
         }
     }
 }
 
 #[test]
 fn two_crowds_of_one_library_in_one_submission() {
-    let library = demo::rig(20, 30, 4).unwrap();
-    let crowds = [only_clip(&library, 9), only_clip(&library, 70)];
-    let engine = engine(&library);
-    let on_gpu = crowds.each_ref().map(|crowd| gpu_crowd(&engine, crowd));
-    let device = &engine.gpu().device;
-    let mut encoder = device.create_command_encoder(&Default::default());
-    on_gpu[0].encode(device, &mut encoder, NOW);
-    on_gpu[1].encode(device, &mut encoder, LATER);
-    engine.gpu().queue.submit([encoder.finish()]);
-    for ((crowd, on_gpu), now) in crowds.iter().zip(&on_gpu).zip([NOW, LATER]) {
-        assert_right(&library, crowd, now, Outputs::ALL, &read(&engine, on_gpu, crowd));
+    for form in Form::ALL {
+        let library = demo::rig(20, 30, 4).unwrap();
+        let crowds = [only_clip(&library, 9), only_clip(&library, 70)];
+        let engine = engine(form, &library);
+        let on_gpu = crowds.each_ref().map(|crowd| gpu_crowd(&engine, crowd));
+        let device = &engine.gpu().device;
+        let mut encoder = device.create_command_encoder(&Default::default());
+        on_gpu[0].encode(device, &mut encoder, NOW);
+        on_gpu[1].encode(device, &mut encoder, LATER);
+        engine.gpu().queue.submit([encoder.finish()]);
+        for ((crowd, on_gpu), now) in crowds.iter().zip(&on_gpu).zip([NOW, LATER]) {
+            assert_right(&library, crowd, now, Outputs::ALL, &read(&engine, on_gpu, crowd));
+        }
     }
 }
 
 #[test]
 fn two_libraries_on_one_device() {
-    let libraries: [Library; 2] = [demo::rig(20, 30, 4).unwrap(), demo::rig(300, 7, 9).unwrap()];
-    // Both engines hold the one device of the tests.
-    let engines = libraries.each_ref().map(engine);
-    assert_eq!(engines[0].gpu().device, engines[1].gpu().device);
-    let crowds = libraries.each_ref().map(|library| only_clip(library, 5));
-    let on_gpu = [0, 1].map(|at: usize| gpu_crowd(&engines[at], &crowds[at]));
-    let device = &engines[0].gpu().device;
-    let mut encoder = device.create_command_encoder(&Default::default());
-    on_gpu.iter().for_each(|crowd| crowd.encode(device, &mut encoder, NOW));
-    engines[0].gpu().queue.submit([encoder.finish()]);
-    for at in [0, 1] {
-        assert_right(&libraries[at], &crowds[at], NOW, Outputs::ALL, &read(&engines[at], &on_gpu[at], &crowds[at]));
+    for form in Form::ALL {
+        let libraries: [Library; 2] = [demo::rig(20, 30, 4).unwrap(), demo::rig(300, 7, 9).unwrap()];
+        // Both engines hold the one device of the tests.
+        let engines = libraries.each_ref().map(|library| engine(form, library));
+        assert_eq!(engines[0].gpu().device, engines[1].gpu().device);
+        let crowds = libraries.each_ref().map(|library| only_clip(library, 5));
+        let on_gpu = [0, 1].map(|at: usize| gpu_crowd(&engines[at], &crowds[at]));
+        let device = &engines[0].gpu().device;
+        let mut encoder = device.create_command_encoder(&Default::default());
+        on_gpu.iter().for_each(|crowd| crowd.encode(device, &mut encoder, NOW));
+        engines[0].gpu().queue.submit([encoder.finish()]);
+        for at in [0, 1] {
+            assert_right(&libraries[at], &crowds[at], NOW, Outputs::ALL, &read(&engines[at], &on_gpu[at], &crowds[at]));
+        }
     }
 }
 
 #[test]
 fn a_crowd_outlives_the_handle_of_its_library() {
-    // As a renderer does it, without an engine: the crowd holds what it needs.
-    let library = demo::rig(5, 3, 2).unwrap();
-    let crowd = only_clip(&library, 4);
-    let engine = engine(&library);
-    let device = &engine.gpu().device;
-    let uploaded = GpuLibrary::new(device, Packing::new(&library).unwrap()).unwrap();
-    let on_gpu = GpuCrowd::new(device, &uploaded, &crowd, Outputs::ALL).unwrap();
-    drop(uploaded);
-    assert_right(&library, &crowd, NOW, Outputs::ALL, &play(&engine, &on_gpu, 4, NOW, Outputs::ALL));
+    for form in Form::ALL {
+        // As a renderer does it, without an engine: the crowd holds what it needs.
+        let library = demo::rig(5, 3, 2).unwrap();
+        let crowd = only_clip(&library, 4);
+        let engine = engine(form, &library);
+        let device = &engine.gpu().device;
+        let uploaded = GpuLibrary::new(device, Packing::new(&library).unwrap()).unwrap();
+        let on_gpu = GpuCrowd::new(device, &uploaded, &crowd, Outputs::ALL).unwrap();
+        drop(uploaded);
+        assert_right(&library, &crowd, NOW, Outputs::ALL, &play(&engine, &on_gpu, 4, NOW, Outputs::ALL));
+    }
 }

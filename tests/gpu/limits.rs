@@ -1,7 +1,11 @@
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::gpu::library::GpuLibrary;
-use posse::{Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Skeleton, Ticks, demo};
+use posse::{
+    Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Skeleton, SkinFormat, Ticks,
+    demo,
+};
 
 use super::{NOW, assert_evaluates, assert_right, engine, lesser_gpu, only_clip, play};
 use crate::support::build;
@@ -44,36 +48,59 @@ fn assert_limit(error: Error, what: &str, needed: u64, allowed: u64) {
 
 #[test]
 fn a_crowd_larger_than_a_binding_is_split() {
-    let library = demo::library().unwrap();
-    let engine = GpuEngine::new(&library, lesser_gpu(small_buffers(1 << 20))).unwrap();
-    let crowd = demo::crowd(&library, 1000).unwrap();
-    let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
-    // 64 joints of 48 bytes: 341 instances in a mebibyte.
-    assert_eq!(assert_covers(&gpu_crowd, 1000), 3);
-    let poses = play(&engine, &gpu_crowd, 1000, NOW, Outputs::ALL);
-    assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
+    for form in Form::ALL {
+        let library = demo::library().unwrap();
+        let engine = GpuEngine::with_form(form, &library, lesser_gpu(small_buffers(1 << 20))).unwrap();
+        let crowd = demo::crowd(&library, 1000).unwrap();
+        let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
+        // 64 joints of 48 bytes: 341 instances in a mebibyte.
+        assert_eq!(assert_covers(&gpu_crowd, 1000), 3);
+        let poses = play(&engine, &gpu_crowd, 1000, NOW, Outputs::ALL);
+        assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
+    }
+}
+
+#[test]
+fn a_crowd_of_packed_skin_matrices_has_twice_as_many_to_a_binding() {
+    let mut library = Library::new();
+    demo::add_uniform_rig(&mut library, 64, 3, 10).unwrap();
+    // The serial form has model matrices in memory, too, which take more room than packed ones.
+    let engine = GpuEngine::with_form(Form::Parallel, &library, lesser_gpu(small_buffers(1 << 20))).unwrap();
+    let crowd = only_clip(&library, 1500);
+    // 64 joints: 341 instances of 48 bytes a joint in a mebibyte, 682 of 24.
+    for (format, chunks) in [(SkinFormat::Matrix, 5), (SkinFormat::HalfMatrix, 3), (SkinFormat::DualQuaternion, 3)] {
+        let outputs = Outputs::SKIN.with_skin_format(format);
+        let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, outputs).unwrap();
+        assert_eq!(assert_covers(&gpu_crowd, 1500), chunks, "{format:?}");
+        let bytes = gpu_crowd.chunks().iter().map(|chunk| chunk.skin().unwrap().size()).sum::<u64>();
+        assert_eq!(bytes, (1500 * 64 * format.bytes()) as u64, "{format:?}");
+        let poses = play(&engine, &gpu_crowd, 1500, NOW, outputs);
+        assert_right(&library, &crowd, NOW, outputs, &poses);
+    }
 }
 
 #[test]
 fn several_skeletons_are_split_each() {
-    let mut library = demo::rig(30, 5, 4).unwrap();
-    let (other, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
-    let joints = vec![Joint::default(); 300];
-    let large = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
-    let mut crowd = Crowd::new();
-    for instance in 0..200 {
-        let layer = Layer::new(clip, LayerTime::At(0.001 * f64::from(instance)));
-        if instance % 3 == 0 {
-            crowd.push(large, &[]).unwrap()
-        } else {
-            crowd.push(other, &[layer]).unwrap()
-        };
+    for form in Form::ALL {
+        let mut library = demo::rig(30, 5, 4).unwrap();
+        let (other, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
+        let joints = vec![Joint::default(); 300];
+        let large = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+        let mut crowd = Crowd::new();
+        for instance in 0..200 {
+            let layer = Layer::new(clip, LayerTime::At(0.001 * f64::from(instance)));
+            if instance % 3 == 0 {
+                crowd.push(large, &[]).unwrap()
+            } else {
+                crowd.push(other, &[layer]).unwrap()
+            };
+        }
+        let mut engine = GpuEngine::with_form(form, &library, lesser_gpu(small_buffers(1 << 17))).unwrap();
+        let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::SKIN).unwrap();
+        // 133 of 1440 bytes, 91 in a chunk; 67 of 14400 bytes of scratch, 9 in a chunk.
+        assert_eq!(assert_covers(&gpu_crowd, 200), 2 + 8);
+        assert_evaluates(&mut engine, &library, &crowd, Outputs { local: true, ..Outputs::SKIN });
     }
-    let mut engine = GpuEngine::new(&library, lesser_gpu(small_buffers(1 << 17))).unwrap();
-    let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::SKIN).unwrap();
-    // 133 of 1440 bytes, 91 in a chunk; 67 of 14400 bytes of scratch, 9 in a chunk.
-    assert_eq!(assert_covers(&gpu_crowd, 200), 2 + 8);
-    assert_evaluates(&mut engine, &library, &crowd, Outputs { local: true, ..Outputs::SKIN });
 }
 
 #[test]
@@ -88,30 +115,34 @@ fn a_library_larger_than_a_binding_is_refused() {
 
 #[test]
 fn an_instance_larger_than_a_binding_is_refused() {
-    // Its library is larger still, and fits only because it is on another device.
-    let library = demo::rig(400, 1, 5).unwrap();
-    let crowd = only_clip(&library, 1);
-    let engine = engine(&library);
-    let bytes = 400 * 48;
-    let device = lesser_gpu(small_buffers(bytes - 16)).device;
-    for outputs in [Outputs::ALL, Outputs::SKIN, Outputs::NONE] {
-        // Even without outputs, so large a rig needs room for its model matrices.
-        let refused = GpuCrowd::new(&device, engine.library(), &crowd, outputs).unwrap_err();
-        assert_limit(refused, "bytes of one instance of skeleton 0", bytes, bytes - 16);
+    for form in Form::ALL {
+        // Its library is larger still, and fits only because it is on another device.
+        let library = demo::rig(400, 1, 5).unwrap();
+        let crowd = only_clip(&library, 1);
+        let engine = engine(form, &library);
+        let bytes = 400 * 48;
+        let device = lesser_gpu(small_buffers(bytes - 16)).device;
+        for outputs in [Outputs::ALL, Outputs::SKIN, Outputs::NONE] {
+            // Even without outputs, so large a rig needs room for its model matrices.
+            let refused = GpuCrowd::new(&device, engine.library(), &crowd, outputs).unwrap_err();
+            assert_limit(refused, "bytes of one instance of skeleton 0", bytes, bytes - 16);
+        }
     }
 }
 
 #[test]
 fn a_dispatch_has_several_rows_and_a_crowd_several_dispatches_where_need_be() {
-    let library = demo::rig(33, 3, 4).unwrap();
-    let crowd = only_clip(&library, 150);
-    let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
-    let engine = GpuEngine::new(&library, lesser_gpu(limits)).unwrap();
-    let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
-    // A workgroup an instance, 64 workgroups a dispatch.
-    assert_eq!(assert_covers(&gpu_crowd, 150), 3);
-    let poses = play(&engine, &gpu_crowd, 150, NOW, Outputs::ALL);
-    assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
+    for (form, instances, chunks) in [(Form::Parallel, 150, 3), (Form::Serial, 1100, 3)] {
+        let library = demo::rig(33, 3, 4).unwrap();
+        let crowd = only_clip(&library, instances);
+        let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
+        let engine = GpuEngine::with_form(form, &library, lesser_gpu(limits)).unwrap();
+        let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
+        // A workgroup an instance, or eight instances; 64 workgroups a dispatch.
+        assert_eq!(assert_covers(&gpu_crowd, instances), chunks);
+        let poses = play(&engine, &gpu_crowd, instances, NOW, Outputs::ALL);
+        assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
+    }
 }
 
 #[test]
@@ -119,7 +150,7 @@ fn more_workgroups_than_a_dimension_holds() {
     let library = demo::rig(33, 2, 1).unwrap();
     let instances = 70_000;
     let crowd = only_clip(&library, instances);
-    let engine = engine(&library);
+    let engine = engine(Form::Parallel, &library);
     let device = &engine.gpu().device;
     let outputs = Outputs { local: true, ..Outputs::NONE };
     let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
@@ -137,13 +168,15 @@ fn more_workgroups_than_a_dimension_holds() {
 
 #[test]
 fn the_limits_of_every_device_suffice() {
-    let gpu = lesser_gpu(wgpu::Limits::default());
-    assert!(gpu.device.features().is_empty(), "{:?}", gpu.device.features());
-    for joints in [5, 64, 100, 200, 300] {
-        let library = demo::rig(joints, 10, 5).unwrap();
-        let mut engine = GpuEngine::new(&library, gpu.clone()).unwrap();
-        for layers in [1, 2, Crowd::MAX_LAYERS] {
-            assert_evaluates(&mut engine, &library, &blended(&library, 7, layers), Outputs::ALL);
+    for form in Form::ALL {
+        let gpu = lesser_gpu(wgpu::Limits::default());
+        assert!(gpu.device.features().is_empty(), "{:?}", gpu.device.features());
+        for joints in [5, 64, 100, 200, 300] {
+            let library = demo::rig(joints, 10, 5).unwrap();
+            let mut engine = GpuEngine::with_form(form, &library, gpu.clone()).unwrap();
+            for layers in [1, 2, Crowd::MAX_LAYERS] {
+                assert_evaluates(&mut engine, &library, &blended(&library, 7, layers), Outputs::ALL);
+            }
         }
     }
 }
@@ -166,27 +199,29 @@ fn blended(library: &Library, instances: usize, layers: usize) -> Crowd {
 
 #[test]
 fn a_hundred_thousand_of_two_layers_are_posed_within_the_limits_of_every_device() {
-    const INSTANCES: usize = 100_000;
-    let library = demo::library().unwrap();
-    let limits = wgpu::Limits::default();
-    let binding = limits.max_storage_buffer_binding_size;
-    let engine = GpuEngine::new(&library, lesser_gpu(limits)).unwrap();
-    let crowd = blended(&library, INSTANCES, 2);
-    let device = &engine.gpu().device;
-    let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
-    // 64 joints of 48 bytes: 307 MB in pieces of 128 MiB.
-    assert_eq!(assert_covers(&gpu_crowd, INSTANCES), 3);
-    let sizes = gpu_crowd.chunks().iter().map(|chunk| chunk.skin().unwrap().size());
-    assert!(sizes.clone().all(|size| size <= binding), "{binding}");
-    assert_eq!(sizes.sum::<u64>(), (INSTANCES * 64 * 48) as u64);
-    let mut encoder = device.create_command_encoder(&Default::default());
-    gpu_crowd.encode(device, &mut encoder, NOW);
-    engine.gpu().queue.submit([encoder.finish()]);
-    for instance in (0..INSTANCES).step_by(7001).chain([INSTANCES - 1]) {
-        let pose = engine.read_instance(&gpu_crowd, instance, Outputs::SKIN).unwrap();
-        let mut alone = Crowd::new();
-        alone.push(crowd.skeleton(instance), crowd.layers(instance)).unwrap();
-        assert_right(&library, &alone, NOW, Outputs::SKIN, &Poses { instances: vec![pose] });
+    for form in Form::ALL {
+        const INSTANCES: usize = 100_000;
+        let library = demo::library().unwrap();
+        let limits = wgpu::Limits::default();
+        let binding = limits.max_storage_buffer_binding_size;
+        let engine = GpuEngine::with_form(form, &library, lesser_gpu(limits)).unwrap();
+        let crowd = blended(&library, INSTANCES, 2);
+        let device = &engine.gpu().device;
+        let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
+        // 64 joints of 48 bytes: 307 MB in pieces of 128 MiB.
+        assert_eq!(assert_covers(&gpu_crowd, INSTANCES), 3);
+        let sizes = gpu_crowd.chunks().iter().map(|chunk| chunk.skin().unwrap().size());
+        assert!(sizes.clone().all(|size| size <= binding), "{binding}");
+        assert_eq!(sizes.sum::<u64>(), (INSTANCES * 64 * 48) as u64);
+        let mut encoder = device.create_command_encoder(&Default::default());
+        gpu_crowd.encode(device, &mut encoder, NOW);
+        engine.gpu().queue.submit([encoder.finish()]);
+        for instance in (0..INSTANCES).step_by(7001).chain([INSTANCES - 1]) {
+            let pose = engine.read_instance(&gpu_crowd, instance, Outputs::SKIN).unwrap();
+            let mut alone = Crowd::new();
+            alone.push(crowd.skeleton(instance), crowd.layers(instance)).unwrap();
+            assert_right(&library, &alone, NOW, Outputs::SKIN, &Poses { instances: vec![pose] });
+        }
     }
 }
 

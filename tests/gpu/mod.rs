@@ -17,6 +17,7 @@ mod uploads;
 
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::{
     ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Poses, Reference, SkeletonId, Ticks,
@@ -34,9 +35,9 @@ fn lesser_gpu(limits: wgpu::Limits) -> HeadlessGpu {
     HeadlessGpu::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An engine on the device of the tests.
-fn engine(library: &Library) -> GpuEngine {
-    GpuEngine::new(library, gpu()).unwrap()
+/// An engine on the device of the tests, its kernels in this form.
+fn engine(form: Form, library: &Library) -> GpuEngine {
+    GpuEngine::with_form(form, library, gpu()).unwrap()
 }
 
 /// Instances that play a clip, each from its own start at its own rate.
@@ -70,7 +71,7 @@ fn play(engine: &GpuEngine, crowd: &GpuCrowd, instances: usize, now: Ticks, outp
 #[track_caller]
 fn assert_right(library: &Library, crowd: &Crowd, now: Ticks, outputs: Outputs, actual: &Poses) {
     let expected = Reference::new(library).evaluate(crowd, now, outputs).unwrap();
-    let report = contract::compare(library, crowd, now, &expected, actual);
+    let report = contract::compare_as(outputs.skin_format, library, crowd, now, &expected, actual);
     assert!(report.is_within(), "{outputs:?}: {:?}", report.quantities());
     assert_eq!(expected.instances.len(), actual.instances.len());
     for (expected, actual) in expected.instances.iter().zip(&actual.instances) {

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use glam::{DAffine3, DVec3};
+use posse::gpu::form::Form;
 use posse::{
     Clip, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin, Target,
     Timeline, Track, demo,
@@ -26,31 +27,37 @@ fn each_alone() -> [Outputs; 7] {
 
 #[test]
 fn rigs_at_the_borders_of_the_kernels_forms() {
-    for joints in [1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
-        let library = demo::rig(joints, 9, joints.min(12)).unwrap();
-        let mut engine = engine(&library);
-        // More than a workgroup holds of the smallest rigs, and not a multiple of it.
-        let instances = if joints < 4 { 70 } else { 5 };
-        let crowd = only_clip(&library, instances);
-        for outputs in [Outputs::ALL, Outputs::SKIN] {
-            assert_evaluates(&mut engine, &library, &crowd, outputs);
+    for form in Form::ALL {
+        for joints in [1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
+            let library = demo::rig(joints, 9, joints.min(12)).unwrap();
+            let mut engine = engine(form, &library);
+            // More than a workgroup holds of the smallest rigs, and not a multiple of it.
+            let instances = if joints < 4 { 70 } else { 5 };
+            let crowd = only_clip(&library, instances);
+            for outputs in [Outputs::ALL, Outputs::SKIN] {
+                assert_evaluates(&mut engine, &library, &crowd, outputs);
+            }
         }
     }
 }
 
 #[test]
 fn a_chain_of_500_joints() {
-    let library = demo::rig(500, 9, 500).unwrap();
-    assert_evaluates(&mut engine(&library), &library, &only_clip(&library, 3), Outputs::ALL);
+    for form in Form::ALL {
+        let library = demo::rig(500, 9, 500).unwrap();
+        assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 3), Outputs::ALL);
+    }
 }
 
 #[test]
 fn a_rig_of_3000_joints() {
-    for depth in [10, 3000] {
-        let library = demo::rig(3000, 4, depth).unwrap();
-        let mut engine = engine(&library);
-        for outputs in [Outputs::ALL, Outputs::SKIN] {
-            assert_evaluates(&mut engine, &library, &only_clip(&library, 3), outputs);
+    for form in Form::ALL {
+        for depth in [10, 3000] {
+            let library = demo::rig(3000, 4, depth).unwrap();
+            let mut engine = engine(form, &library);
+            for outputs in [Outputs::ALL, Outputs::SKIN] {
+                assert_evaluates(&mut engine, &library, &only_clip(&library, 3), outputs);
+            }
         }
     }
 }
@@ -74,10 +81,12 @@ fn own_timelines(joints: usize) -> Library {
 
 #[test]
 fn more_timelines_than_workgroup_memory_has_room_for() {
-    // Twice as many timelines as joints; there is room for 128, 192, 256 and 512, of small rigs for each instance's share.
-    for joints in [5, 64, 128, 256, 400] {
-        let library = own_timelines(joints);
-        assert_evaluates(&mut engine(&library), &library, &only_clip(&library, 9), Outputs::ALL);
+    for form in Form::ALL {
+        // Twice as many timelines as joints; there is room for 128, 192, 256 and 512, of small rigs for each instance's share.
+        for joints in [5, 64, 128, 256, 400] {
+            let library = own_timelines(joints);
+            assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 9), Outputs::ALL);
+        }
     }
 }
 
@@ -126,47 +135,53 @@ fn mixed() -> Library {
 
 #[test]
 fn a_crowd_mixes_skeletons_and_each_output_stands_alone() {
-    let library = mixed();
-    let clips: Vec<_> = library.clip_ids().collect();
-    let skeletons: Vec<_> = library.skeleton_ids().collect();
-    let mut numbers = Numbers::new(7);
-    let mut crowd = Crowd::new();
-    for _ in 0..90 {
-        let time = LayerTime::At(numbers.within(-0.2, 1.2));
-        match numbers.below(7) {
-            0..3 => crowd.push(skeletons[numbers.below(3)], &[]).unwrap(),
-            _ => {
-                let clip = clips[numbers.below(clips.len())];
-                crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)]).unwrap()
-            }
-        };
-    }
-    let mut engine = engine(&library);
-    for outputs in each_alone() {
-        assert_evaluates(&mut engine, &library, &crowd, outputs);
+    for form in Form::ALL {
+        let library = mixed();
+        let clips: Vec<_> = library.clip_ids().collect();
+        let skeletons: Vec<_> = library.skeleton_ids().collect();
+        let mut numbers = Numbers::new(7);
+        let mut crowd = Crowd::new();
+        for _ in 0..90 {
+            let time = LayerTime::At(numbers.within(-0.2, 1.2));
+            match numbers.below(7) {
+                0..3 => crowd.push(skeletons[numbers.below(3)], &[]).unwrap(),
+                _ => {
+                    let clip = clips[numbers.below(clips.len())];
+                    crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)]).unwrap()
+                }
+            };
+        }
+        let mut engine = engine(form, &library);
+        for outputs in each_alone() {
+            assert_evaluates(&mut engine, &library, &crowd, outputs);
+        }
     }
 }
 
 #[test]
 fn nobody_is_posed_too() {
-    let empty = Library::new();
-    assert_evaluates(&mut engine(&empty), &empty, &Crowd::new(), Outputs::ALL);
-    let library = mixed();
-    assert_evaluates(&mut engine(&library), &library, &Crowd::new(), Outputs::ALL);
+    for form in Form::ALL {
+        let empty = Library::new();
+        assert_evaluates(&mut engine(form, &empty), &empty, &Crowd::new(), Outputs::ALL);
+        let library = mixed();
+        assert_evaluates(&mut engine(form, &library), &library, &Crowd::new(), Outputs::ALL);
+    }
 }
 
 #[test]
 fn what_is_not_asked_for_has_no_buffer() {
-    let library = demo::rig(300, 4, 5).unwrap();
-    let engine = engine(&library);
-    let crowd = only_clip(&library, 3);
-    for outputs in each_alone() {
-        let device = &engine.gpu().device;
-        let gpu_crowd = posse::gpu::crowd::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
-        let chunk = &gpu_crowd.chunks()[0];
-        let found = [chunk.local(), chunk.model(), chunk.skin()].map(|buffer| buffer.is_some());
-        assert_eq!(found, [outputs.local, outputs.model, outputs.skin]);
-        assert!(chunk.values().is_none(), "the rig has neither weights nor properties");
-        super::play(&engine, &gpu_crowd, 3, NOW, outputs);
+    for form in Form::ALL {
+        let library = demo::rig(300, 4, 5).unwrap();
+        let engine = engine(form, &library);
+        let crowd = only_clip(&library, 3);
+        for outputs in each_alone() {
+            let device = &engine.gpu().device;
+            let gpu_crowd = posse::gpu::crowd::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
+            let chunk = &gpu_crowd.chunks()[0];
+            let found = [chunk.local(), chunk.model(), chunk.skin()].map(|buffer| buffer.is_some());
+            assert_eq!(found, [outputs.local, outputs.model, outputs.skin]);
+            assert!(chunk.values().is_none(), "the rig has neither weights nor properties");
+            super::play(&engine, &gpu_crowd, 3, NOW, outputs);
+        }
     }
 }

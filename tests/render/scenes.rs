@@ -10,7 +10,10 @@ use posse::render::place::Place;
 use posse::render::scene::{PoseBuffers, Scene, outputs};
 use posse::render::view::{Bones, Stage, View};
 use posse::render::{bounds, human, probe};
-use posse::{Crowd, GpuCrowd, GpuLibrary, HeadlessGpu, Layer, LayerTime, Library, Packing, SkeletonId, Ticks, demo};
+use posse::{
+    Crowd, Error, GpuCrowd, GpuLibrary, HeadlessGpu, Layer, LayerTime, Library, Packing, SkeletonId, SkinFormat, Ticks,
+    demo,
+};
 
 use crate::support::each_engine::gpu;
 
@@ -98,4 +101,17 @@ impl Shot {
         let camera = Camera::default().fitted(&stage.bounds.corners(), aspect, 0.04);
         View { camera, stage, bones: self.bones }
     }
+}
+
+#[test]
+fn packed_skin_matrices_are_refused() {
+    let shot = Shot::people(&[0.0]);
+    let HeadlessGpu { device, queue, .. } = &gpu();
+    let renderer = Renderer::new(device, queue, Target::default()).unwrap();
+    let library = GpuLibrary::new(device, Packing::new(&shot.library).unwrap()).unwrap();
+    let outputs = outputs(&shot.figures, false).with_skin_format(SkinFormat::HalfMatrix);
+    let crowd = GpuCrowd::new(device, &library, &shot.crowd, outputs).unwrap();
+    let poses = crowd.chunks().iter().map(PoseBuffers::from);
+    let refused = Scene::new(&renderer, (device, queue), &shot.library, &shot.figures, poses, &shot.places);
+    assert!(matches!(refused, Err(Error::Usage(reason)) if reason.contains("`half`")));
 }

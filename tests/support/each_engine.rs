@@ -5,21 +5,40 @@ use std::sync::OnceLock;
 use posse::cpu::engine::CpuEngine;
 use posse::cpu::simd::InstructionSet;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
-use posse::{Evaluator, Library, Reference};
+use posse::{Compaction, Evaluator, GpuLibrary, Library, Packing, Reference};
 
-/// Runs a check with each engine of a library: reference, CPU with each instruction set that the machine has, GPU.
+/// Runs a check with each engine of a library: reference, CPU with each instruction set that the machine has, GPU in each
+/// form of its kernels; the fast ones on both packings, compact keys being as fine as they can be, and on the GPU in the form
+/// that hardware runs.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
     check(&mut Reference::new(library));
+    fast_engines(&Form::ALL, &|| Packing::new(library).expect("a packing"), &mut check);
+    let compaction = Compaction::with_width(library, 24).expect("a width that is possible");
+    compact_engines(&[Form::Parallel], &compaction, check);
+}
+
+/// Runs a check with each fast engine on compact keys.
+pub fn compact_engines(forms: &[Form], compaction: &Compaction, mut check: impl FnMut(&mut dyn Evaluator)) {
+    fast_engines(forms, &|| Packing::compact(compaction).expect("a compact packing"), &mut check);
+}
+
+/// Runs a check with each fast engine on a packing, on the GPU in these forms: compiling kernels takes a software renderer
+/// longer than most tests.
+pub fn fast_engines(forms: &[Form], packing: &dyn Fn() -> Packing, check: &mut dyn FnMut(&mut dyn Evaluator)) {
     for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_here()) {
         // One thread, then all.
-        let engine = match instructions {
-            InstructionSet::Avx2 => CpuEngine::with_threads(library, 1),
-            _ => CpuEngine::new(library),
+        let threads = match instructions {
+            InstructionSet::Avx2 => 1,
+            _ => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        check(&mut engine.expect("a packing").with_instructions(instructions));
+        check(&mut CpuEngine::with_packing(packing(), threads).with_instructions(instructions));
     }
-    check(&mut GpuEngine::new(library, gpu()).expect("a library on the GPU"));
+    for &form in forms {
+        let library = GpuLibrary::with_form(form, &gpu().device, packing()).expect("a library on the GPU");
+        check(&mut GpuEngine::with_library(gpu(), library));
+    }
 }
 
 /// The GPU of the tests: hardware where there is some, else a software renderer. A machine without either fails here,

@@ -1,6 +1,8 @@
 pub mod aloud;
 pub mod assert_close;
 pub mod build;
+/// How far compact keys are from the original ones.
+pub mod displacement;
 pub mod each_engine;
 /// glTF files made in code.
 pub mod gltf_builder;

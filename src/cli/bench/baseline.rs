@@ -1,16 +1,15 @@
 //! `posse bench --baseline`: an earlier run, to compare with.
 
+use std::fmt;
 use std::path::Path;
-use std::{fmt, fs};
 
 use posse::error::Error;
 use serde::Deserialize;
 
+use super::earlier;
 use super::size::Size;
 use crate::cli::output::file_name;
-
-/// The version of the JSON that `posse bench` prints, raised where what a name stands for changes.
-pub const FORMAT: u64 = 1;
+use crate::cli::skin_format::SkinFormatChoice;
 
 /// What `posse bench --json` printed, as far as a comparison needs it.
 #[derive(Debug, Deserialize)]
@@ -36,6 +35,9 @@ pub struct EarlierCase {
     keys: Option<u32>,
     depth: Option<u32>,
     layers: u32,
+    /// Of runs before there was a choice, matrices.
+    #[serde(default)]
+    skin_format: SkinFormatChoice,
     /// The throughput.
     pub joints_per_second: f64,
 }
@@ -64,68 +66,47 @@ impl Baseline {
     /// Reads a run.
     ///
     /// # Errors
-    /// [`Error::Io`] where the file cannot be read; [`Error::Import`] where it is not what this version of `posse bench`
-    /// prints.
+    /// As those of [`earlier::read`]; [`Error::Import`] where a throughput is none.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = fs::read(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
-        let mut baseline = Self::parse(&bytes).map_err(|(place, reason)| Error::Import {
-            file: path.to_path_buf(),
-            path: place,
-            reason,
-        })?;
+        let mut baseline: Self = earlier::read(path)?;
+        baseline.check().map_err(|(place, reason)| Error::Import { file: path.to_path_buf(), path: place, reason })?;
         baseline.name = file_name(path);
         Ok(baseline)
     }
 
-    /// A run; or the place of a fault and what is wrong there.
-    fn parse(bytes: &[u8]) -> Result<Self, (String, String)> {
-        let hint = "give a file that `posse bench --json` printed";
-        let value: serde_json::Value =
-            serde_json::from_slice(bytes).map_err(|error| ("JSON".to_owned(), format!("{error}; {hint}")))?;
-        match value.get("format").map(|format| (format, format.as_u64())) {
-            Some((_, Some(FORMAT))) => {}
-            Some((format, _)) => {
-                let reason =
-                    format!("{format} is another version than {FORMAT}; run the baseline again with this posse");
-                return Err(("format".into(), reason));
-            }
-            None => return Err(("format".into(), format!("it is missing; {hint}"))),
-        }
-        let baseline: Self = serde_path_to_error::deserialize(value).map_err(|error| {
-            // What a missing name is missing from is the whole where nothing else is named.
-            let path = error.path().to_string();
-            let path = path.trim_end_matches(['.', '?']);
-            (if path.is_empty() { "JSON" } else { path }.to_owned(), error.inner().to_string())
-        })?;
-        for (index, case) in baseline.cases.iter().enumerate() {
+    /// The place of a fault and what is wrong there.
+    fn check(&self) -> Result<(), (String, String)> {
+        for (index, case) in self.cases.iter().enumerate() {
             // JSON has no infinity, but a number may be too large for a float.
             if !(case.joints_per_second > 0.0 && case.joints_per_second.is_finite()) {
                 let reason = format!("{} is no throughput; a finite number above 0 is", case.joints_per_second);
                 return Err((format!("cases[{index}].joints_per_second"), reason));
             }
         }
-        Ok(baseline)
+        Ok(())
     }
 
     /// What tells one of its cases from the others.
     pub fn key<'a>(&'a self, case: &'a EarlierCase) -> Key<'a> {
-        let EarlierCase { instances, skeletons, joints, keys, depth, layers, .. } = *case;
+        let EarlierCase { instances, skeletons, joints, keys, depth, layers, skin_format, .. } = *case;
         Key {
             engine: &case.engine,
             file: self.file.as_deref(),
             crowd: self.crowd.as_deref(),
-            size: Size { instances, skeletons, joints, keys, depth, layers },
+            size: Size { instances, skeletons, joints, keys, depth, layers, skin_format: skin_format.into() },
         }
     }
 
-    /// The same case of the earlier run, the first where there are several.
-    pub fn find(&self, key: &Key) -> Option<&EarlierCase> {
-        self.cases.iter().find(|case| self.key(case) == *key)
+    /// The same case of the earlier run; where there are several, that on the same adapter, else the first.
+    pub fn find(&self, key: &Key, adapter: &str) -> Option<&EarlierCase> {
+        let same = || self.cases.iter().filter(|case| self.key(case) == *key);
+        same().find(|case| case.adapter == adapter).or_else(|| same().next())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use posse::model::skin_format::SkinFormat;
     use serde_json::{Value, json};
 
     use super::*;
@@ -138,18 +119,18 @@ mod tests {
         json!({ "format": 1, "posse": "0.1.0", "file": null, "crowd": null, "cases": [case] })
     }
 
-    fn fault(change: impl FnOnce(&mut Value)) -> (String, String) {
-        let mut run = run();
-        change(&mut run);
-        Baseline::parse(run.to_string().as_bytes()).unwrap_err()
+    fn baseline(run: Value) -> Baseline {
+        serde_json::from_value(run).unwrap()
     }
 
     #[test]
     fn a_case_is_found_by_all_that_tells_it_from_others() {
-        let baseline = Baseline::parse(run().to_string().as_bytes()).unwrap();
-        let size = Size { instances: 10, skeletons: 1, joints: 5, keys: Some(60), depth: Some(5), layers: 1 };
+        let baseline = baseline(run());
+        let skin_format = SkinFormat::Matrix;
+        let size =
+            Size { instances: 10, skeletons: 1, joints: 5, keys: Some(60), depth: Some(5), layers: 1, skin_format };
         let key = Key { engine: "cpu", file: None, crowd: None, size };
-        assert_eq!(baseline.find(&key).unwrap().joints_per_second, 2e6);
+        assert_eq!(baseline.find(&key, "2 threads").unwrap().joints_per_second, 2e6);
         let others = [
             Key { engine: "gpu", ..key },
             Key { file: Some("fox.glb"), ..key },
@@ -160,25 +141,31 @@ mod tests {
             Key { size: Size { keys: None, ..size }, ..key },
             Key { size: Size { depth: Some(4), ..size }, ..key },
             Key { size: Size { layers: 2, ..size }, ..key },
+            Key { size: Size { skin_format: SkinFormat::HalfMatrix, ..size }, ..key },
         ];
-        assert!(others.iter().all(|key| baseline.find(key).is_none()));
+        assert!(others.iter().all(|key| baseline.find(key, "2 threads").is_none()));
         assert_eq!(key.to_string(), "cpu: 10 instances of 5 joints, layers 1, keys 60, depth 5");
     }
 
     #[test]
-    fn faults_are_named_by_their_place() {
-        assert_eq!(Baseline::parse(b"Mjoints/s").unwrap_err().0, "JSON");
-        assert_eq!(Baseline::parse(b"[]").unwrap_err().0, "format");
-        assert_eq!(fault(|run| run["format"] = json!(7)).0, "format");
-        assert_eq!(fault(|run| run["format"] = json!("1")).0, "format");
-        assert_eq!(fault(|run| run["cases"] = json!(3)).0, "cases");
-        assert_eq!(fault(|run| run["cases"][0]["joints"] = json!(-1)).0, "cases[0].joints");
+    fn of_the_same_case_on_several_threads_that_on_as_many_is_found() {
+        let mut run = run();
+        let mut other = run["cases"][0].clone();
+        (other["adapter"], other["joints_per_second"]) = (json!("1 thread"), json!(1e6));
+        run["cases"].as_array_mut().unwrap().push(other);
+        let baseline = baseline(run);
+        let key = baseline.key(&baseline.cases[0]);
+        let found = |adapter| baseline.find(&key, adapter).unwrap().joints_per_second;
+        assert_eq!(["1 thread", "2 threads", "3 threads"].map(found), [1e6, 2e6, 2e6]);
+    }
+
+    #[test]
+    fn what_is_no_throughput_is_named_by_its_place() {
+        assert!(baseline(run()).check().is_ok());
         for throughput in [0.0, -1.0] {
-            let place = fault(|run| run["cases"][0]["joints_per_second"] = json!(throughput)).0;
-            assert_eq!(place, "cases[0].joints_per_second");
+            let mut run = run();
+            run["cases"][0]["joints_per_second"] = json!(throughput);
+            assert_eq!(baseline(run).check().unwrap_err().0, "cases[0].joints_per_second");
         }
-        let (place, reason) = fault(|run| drop(run["cases"][0].as_object_mut().unwrap().remove("layers")));
-        assert_eq!(place, "cases[0]");
-        assert!(reason.contains("layers"), "{reason}");
     }
 }

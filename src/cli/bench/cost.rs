@@ -1,5 +1,7 @@
 //! Cost tables: what a joint costs as one size grows and the others stay.
 
+use posse::model::skin_format::SkinFormat;
+
 use super::size::Size;
 
 /// What grows.
@@ -79,7 +81,15 @@ impl Table {
 impl Step {
     fn size(self, total: u32) -> Size {
         let value = self.value;
-        let rig = Size { instances: 0, skeletons: 1, joints: 64, keys: Some(60), depth: Some(10), layers: 1 };
+        let rig = Size {
+            instances: 0,
+            skeletons: 1,
+            joints: 64,
+            keys: Some(60),
+            depth: Some(10),
+            layers: 1,
+            skin_format: SkinFormat::Matrix,
+        };
         let rig = match self.table {
             Table::Instances => return Size { instances: value as usize, joints: 16, ..rig },
             Table::Keys => Size { keys: Some(value), ..rig },

@@ -8,11 +8,13 @@ use posse::error::Error;
 use posse::measure::Subject;
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
+use posse::model::skin_format::SkinFormat;
 
 use super::report::{Case, Report};
 use super::size::Size;
 use super::{Args, MOST_JOINTS, open};
 use crate::cli::crowd;
+use crate::cli::engine::Keys;
 use crate::cli::output::file_name;
 use crate::cli::progress::Progress;
 use crate::cli::question::limit;
@@ -38,17 +40,23 @@ pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Erro
         keys: None,
         depth: None,
         layers: (0..crowd.len()).map(|instance| crowd.layers(instance).len() as u32).max().unwrap_or(0),
+        skin_format: SkinFormat::Matrix,
     };
-    let subject = Subject { library: &library, crowd: &crowd, outputs: Outputs::SKIN };
-
+    let compaction = args.compact.of(&library)?;
+    report.compact = args.compact.compact;
+    let keys = Keys::of(&library, compaction.as_ref());
     report.crowd = Some(file_name(path));
-    let engines = args.engines();
-    let progress = Progress::new(engines.len(), "engines");
-    for &choice in engines {
+    let contenders = args.contenders();
+    let progress = Progress::new(contenders.len(), "engines");
+    for contender in contenders {
         let first = file.crowd(0..1)?;
-        let Some(engine) = open(args, &library, choice, (&load, &first), report)? else { continue };
-        let measured = engine.measure(&subject, Duration::from_secs_f64(args.seconds))?;
-        report.cases.push(Case { size, step: None, measured });
+        let Some(engine) = open(args, keys, contender, (&load, &first), report)? else { continue };
+        for skin_format in args.skin_formats() {
+            let outputs = Outputs::SKIN.with_skin_format(skin_format);
+            let subject = Subject { library: keys.library(), crowd: &crowd, outputs };
+            let measured = engine.measure(&subject, Duration::from_secs_f64(args.seconds))?;
+            report.cases.push(Case { size: Size { skin_format, ..size }, step: None, measured });
+        }
         progress.add(1);
     }
     Ok(())

@@ -1,34 +1,48 @@
 //! `posse bench`: how fast the engines are here.
 
 mod baseline;
+mod circumstances;
+mod contender;
 mod cost;
 mod crowd;
+mod earlier;
+mod page;
 mod report;
 mod rig;
 mod size;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ArgGroup;
+use clap::builder::ArgPredicate;
+
 use posse::error::Error;
-use posse::gpu::bandwidth::write_bandwidth;
+use posse::gpu::bandwidth::Bandwidth;
 use posse::measure::{Measurement, Subject};
 use posse::model::crowd::Crowd;
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
+use posse::model::skin_format::SkinFormat;
 use posse::model::ticks::Ticks;
 
 use self::baseline::Baseline;
+use self::circumstances::Circumstances;
+use self::contender::Contender;
 use self::cost::{Step, Table};
+use self::page::plan;
+use self::page::run::Run;
 use self::report::{Case, Report};
 use self::rig::Rig;
 use self::size::Size;
 use crate::cli::Outcome;
-use crate::cli::engine::{Choice, Engine};
-use crate::cli::output::{self, file_name, note};
+use crate::cli::compact::CompactArgs;
+use crate::cli::engine::{Choice, Engine, Keys};
+use crate::cli::output::{self, Output, file_name, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::limit;
+use crate::cli::skin_format::SkinFormatChoice;
 use crate::cli::source::Source;
 use crate::cli::start_up::StartUp;
 
@@ -37,6 +51,7 @@ const MOST_JOINTS: u64 = 1 << 28;
 
 /// Arguments of `posse bench`.
 #[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("tables").args(["table", "report"]).multiple(true))]
 pub struct Args {
     /// A .glb or .gltf file whose clips are played; without one, generated rigs.
     file: Option<PathBuf>,
@@ -47,20 +62,23 @@ pub struct Args {
         conflicts_with_all = ["file", "table", "instances", "joints", "keys", "depth", "layers"]
     )]
     crowd: Option<PathBuf>,
-    /// Cost tables: what a joint costs as one size grows and the others stay.
+    /// Cost tables: what a joint costs as one size grows and the others stay [default of --report: all].
     #[arg(
         long,
         value_enum,
         value_name = "TABLE,TABLE",
         value_delimiter = ',',
-        conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"]
+        conflicts_with_all = ["file", "instances", "joints", "keys", "depth", "layers"],
+        default_value_ifs = plan::TABLES,
+        hide_default_value = true
     )]
     table: Vec<Table>,
-    /// Joints of each case of a cost table, of all instances together; those of table `instances` bring their own.
-    #[arg(long, value_name = "N", default_value_t = 640_000, requires = "table", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
-    table_joints: u32,
+    /// Joints of each case of a cost table, of all instances together; those of table `instances` bring their own
+    /// [default: 640000; of --report with a software adapter 64000].
+    #[arg(long, value_name = "N", requires = "tables", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    table_joints: Option<u32>,
     /// Gigabytes that a case of a cost table may take, roughly; one that would take more is left out.
-    #[arg(long, value_name = "GB", default_value_t = 2.0, requires = "table", value_parser = gigabytes)]
+    #[arg(long, value_name = "GB", default_value_t = 2.0, requires = "tables", value_parser = gigabytes)]
     memory: f64,
     /// Sizes of the crowds.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u32).range(1..))]
@@ -77,27 +95,62 @@ pub struct Args {
     /// Layers of each instance, blended with equal weights.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1], value_parser = clap::value_parser!(u32).range(1..=Crowd::MAX_LAYERS as i64))]
     layers: Vec<u32>,
+    /// How skin matrices are written. With dual-quaternion among them, generated rigs scale alike along all axes.
+    #[arg(long, value_enum, value_name = "FORMAT,FORMAT", value_delimiter = ',', default_values_t = [SkinFormatChoice::Matrix])]
+    skin_format: Vec<SkinFormatChoice>,
     /// The engines; `gpu` takes a software adapter where there is no other [default: gpu,cpu,reference; of tables gpu,cpu].
     #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',')]
     engines: Vec<Choice>,
-    /// Threads of the CPU engine [default: one a core].
-    #[arg(long, value_name = "N", value_parser = threads)]
-    threads: Option<usize>,
-    /// Seconds for each case and engine.
-    #[arg(long, default_value_t = 0.5, value_parser = seconds)]
+    /// Threads of the CPU engine, which is timed with each number [default: one a core; of --report 1 and one a core].
+    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = threads)]
+    threads: Vec<usize>,
+    /// Seconds for each case and engine [default: 0.5; of --report 0.2].
+    #[arg(
+        long,
+        default_value_t = 0.5,
+        default_value_if("report", ArgPredicate::IsPresent, "0.2"),
+        hide_default_value = true,
+        value_parser = seconds
+    )]
     seconds: f64,
+    #[command(flatten)]
+    compact: CompactArgs,
     /// What an earlier run printed as JSON: each case is compared with the same case of it, by ratio of throughput.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
+    /// Writes a page of plots and tables too, in one file without scripts; of a name that ends in .svg, its first plot
+    /// alone. Without sizes, it is of all cost tables, which takes a minute or two.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// What an earlier run printed as JSON: the page is made of that, and nothing is measured.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "report",
+        conflicts_with_all = [
+            "file", "crowd", "table", "table_joints", "memory", "instances", "joints", "keys", "depth", "layers",
+            "skin_format", "engines", "threads", "seconds", "baseline", "json"
+        ]
+    )]
+    from: Option<PathBuf>,
 }
 
 impl Args {
+    fn skin_formats(&self) -> impl Iterator<Item = SkinFormat> {
+        self.skin_format.iter().map(|&format| format.into())
+    }
+
+    /// Whether what is played has to scale alike along all axes.
+    fn uniform(&self) -> bool {
+        self.skin_formats().any(|format| format == SkinFormat::DualQuaternion)
+    }
+
     fn engines(&self) -> &[Choice] {
         match &self.engines[..] {
-            [] if self.table.is_empty() => &[Choice::Gpu, Choice::Cpu, Choice::Reference],
+            [] if self.table.is_empty() || self.report.is_some() => &[Choice::Gpu, Choice::Cpu, Choice::Reference],
             [] => &[Choice::Gpu, Choice::Cpu],
             engines => engines,
         }
@@ -127,8 +180,16 @@ fn gigabytes(text: &str) -> Result<f64, String> {
 
 /// Runs `posse bench`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    // Whether the page can be written shows before anything is measured.
+    let page = args.report.as_deref().map(|file| Output::create(Some(file)).map(|page| (file, page))).transpose()?;
+    let page = match (page, &args.from) {
+        (Some((file, page)), Some(earlier)) => {
+            return draw(&earlier::read(earlier)?, file, page).map(|()| Outcome::Passed);
+        }
+        (page, _) => page,
+    };
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
-    let mut report = Report { baseline, ..Report::default() };
+    let mut report = Report { circumstances: Circumstances::here(), baseline, ..Report::default() };
     match &args.crowd {
         Some(file) => crowd::measure(args, file, &mut report)?,
         None => measure(args, &mut report)?,
@@ -137,7 +198,18 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         note(&format!("note: {remark}"));
     }
     output::print(|out| if args.json { report.write_json(out) } else { report.write_text(out) })?;
+    if let Some((file, mut page)) = page {
+        let run = page.write(|_| report.run())?;
+        draw(&run, file, page)?;
+    }
     Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed })
+}
+
+/// Writes the page of a run; of a name that ends in `.svg`, its first plot.
+fn draw(run: &Run, file: &Path, mut page: Output) -> Result<(), Error> {
+    let is_plot = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+    page.write(|out| if is_plot { run.write_plot(out) } else { run.write_page(out) })?;
+    page.finish()
 }
 
 /// Times crowds of each size on each engine.
@@ -148,11 +220,15 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
         return Err(Error::Usage("there is no clip to play; a file with animations is needed".into()));
     }
     let cases: usize = rigs.iter().map(|rig| rig.crowds.len()).sum();
-    let progress = Progress::new(cases * args.engines().len(), "cases");
-    for &choice in args.engines() {
-        for Rig { library, crowds } in &rigs {
+    let contenders = args.contenders();
+    let progress = Progress::new(cases * contenders.len(), "cases");
+    let compactions: Vec<_> = rigs.iter().map(|rig| args.compact.of(&rig.library)).collect::<Result<_, _>>()?;
+    report.compact = args.compact.compact;
+    for contender in contenders {
+        for (Rig { library, crowds }, compaction) in rigs.iter().zip(&compactions) {
+            let keys = Keys::of(library, compaction.as_ref());
             let first = rig::crowd(library, 1, 1)?;
-            let engine = match open(args, library, choice, (&load, &first), report) {
+            let engine = match open(args, keys, contender, (&load, &first), report) {
                 Ok(Some(engine)) => engine,
                 Ok(None) => break,
                 Err(error) => {
@@ -162,7 +238,12 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
                 }
             };
             for &(size, step) in crowds {
-                match time(args, &engine, library, size) {
+                if args.report.is_some() && step.is_some() && plan::takes_long(&engine, size) {
+                    report.skip(format!("without {size} on the gpu engine: a software adapter takes long for it"));
+                    progress.add(1);
+                    continue;
+                }
+                match time(args, &engine, keys.library(), size) {
                     Ok(measured) => report.cases.push(Case { size, step, measured }),
                     Err(error) => leave_out(report, (size, step), error)?,
                 }
@@ -175,7 +256,7 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
 
 fn time(args: &Args, engine: &Engine, library: &Library, size: Size) -> Result<Measurement, Error> {
     let crowd = rig::crowd(library, size.instances, size.layers)?;
-    let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN };
+    let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
     engine.measure(&subject, Duration::from_secs_f64(args.seconds))
 }
 
@@ -192,13 +273,13 @@ fn leave_out(report: &mut Report, (size, step): (Size, Option<Step>), error: Err
 /// the first of its kind; `None`, and a note, where there is no adapter for one of several.
 fn open<'a>(
     args: &Args,
-    library: &'a Library,
-    choice: Choice,
+    keys: Keys<'a>,
+    Contender { choice, threads }: Contender,
     (load, first): (&StartUp, &Crowd),
     report: &mut Report,
 ) -> Result<Option<Engine<'a>>, Error> {
     let mut start_up = load.clone();
-    let mut engine = match Engine::open_timed(library, choice, args.threads, &mut start_up) {
+    let mut engine = match Engine::open_timed(keys, choice, threads, &mut start_up) {
         Ok(engine) => engine,
         // One engine less is still a benchmark, unless it is all that was asked for.
         Err(error @ Error::NoAdapter { .. }) if args.engines().len() > 1 => {
@@ -212,8 +293,8 @@ fn open<'a>(
         start_up.step("first pose", || engine.evaluator().evaluate(first, Ticks::default(), Outputs::SKIN))?;
         report.start_ups.push((name, start_up));
     }
-    if let (Engine::Gpu(engine), None) = (&engine, report.write_bandwidth) {
-        report.write_bandwidth = Some(write_bandwidth(engine.gpu())?);
+    if let (Engine::Gpu(engine), None) = (&engine, report.bandwidth) {
+        report.bandwidth = Some(Bandwidth::measure(engine.gpu())?);
     }
     Ok(Some(engine))
 }
@@ -222,11 +303,20 @@ fn open<'a>(
 fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>, Error> {
     let sizes = |size: Size| {
         let of = move |&instances: &u32| {
-            args.layers.iter().map(move |&layers| (Size { instances: instances as usize, layers, ..size }, None))
+            args.layers.iter().map(move |&layers| Size { instances: instances as usize, layers, ..size })
         };
-        args.instances.iter().flat_map(of)
+        let written = |size| args.skin_formats().map(move |skin_format| (Size { skin_format, ..size }, None));
+        args.instances.iter().flat_map(of).flat_map(written)
     };
-    let size = Size { instances: 0, skeletons: 1, joints: 0, keys: None, depth: None, layers: 0 };
+    let size = Size {
+        instances: 0,
+        skeletons: 1,
+        joints: 0,
+        keys: None,
+        depth: None,
+        layers: 0,
+        skin_format: SkinFormat::Matrix,
+    };
     if let Some(file) = &args.file {
         let Source { library, skeleton, .. } = load.step("load", || Source::gltf(file))?;
         report.file = Some(file_name(file));
@@ -242,7 +332,10 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
         };
         args.joints.iter().flat_map(rig).collect()
     } else {
-        let mut cases: Vec<_> = args.table.iter().flat_map(|table| table.cases(args.table_joints)).collect();
+        let joints = plan::table_joints(args);
+        let cases = args.table.iter().flat_map(|table| table.cases(joints));
+        let written = |(size, step)| args.skin_formats().map(move |skin_format| (Size { skin_format, ..size }, step));
+        let mut cases: Vec<_> = cases.flat_map(written).collect();
         cases.retain(|(size, _)| {
             let needed = size.bytes() as f64 / 1e9;
             if needed > args.memory {
@@ -257,8 +350,8 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
     for case @ (size, _) in cases {
         match rigs.last_mut() {
             Some(rig) if rig.crowds[0].0.is_same_rig(&size) => rig.crowds.push(case),
-            None => rigs.push(Rig { library: load.step("load", || size.library())?, crowds: vec![case] }),
-            Some(_) => rigs.push(Rig { library: size.library()?, crowds: vec![case] }),
+            None => rigs.push(Rig { library: load.step("load", || size.library(args.uniform()))?, crowds: vec![case] }),
+            Some(_) => rigs.push(Rig { library: size.library(args.uniform())?, crowds: vec![case] }),
         }
     }
     Ok(rigs)

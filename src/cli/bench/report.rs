@@ -2,11 +2,17 @@
 
 use std::io::{self, Write};
 
+use posse::gpu::bandwidth::Bandwidth;
 use posse::measure::{Measurement, Statistics};
+use posse::pack::compact::bound::Length;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::baseline::{Baseline, FORMAT, Key};
+use super::baseline::{Baseline, EarlierCase, Key};
+use super::circumstances::Circumstances;
 use super::cost::Step;
+use super::earlier::FORMAT;
+use super::page::run::Run;
 use super::size::Size;
 use crate::cli::output::note;
 use crate::cli::start_up::StartUp;
@@ -14,16 +20,20 @@ use crate::cli::start_up::StartUp;
 /// All that was measured.
 #[derive(Default)]
 pub struct Report {
+    /// Where, when and by which command.
+    pub circumstances: Circumstances,
     /// The rig's file, where it has one.
     pub file: Option<String>,
     /// The crowd file, where it is one that is timed.
     pub crowd: Option<String>,
+    /// By how much keys may be off, where they are compact.
+    pub compact: Option<Length>,
     /// The way to the first pose, by engine.
     pub start_ups: Vec<(&'static str, StartUp)>,
     /// The cases, engine by engine.
     pub cases: Vec<Case>,
-    /// Bytes a second that the GPU writes to its memory at best.
-    pub write_bandwidth: Option<f64>,
+    /// Bytes a second that the GPU moves in its memory at best.
+    pub bandwidth: Option<Bandwidth>,
     /// What was left out, and why.
     pub skipped: Vec<String>,
     /// An earlier run, to compare with.
@@ -51,9 +61,9 @@ impl Case {
         (self.measured.bytes > 0).then(|| self.measured.bytes_per_second())
     }
 
-    /// The share of a bandwidth that a GPU uses.
-    pub fn bandwidth_share(&self, bandwidth: Option<f64>) -> Option<f64> {
-        (self.measured.engine == "gpu").then_some(self.bytes_per_second()? / bandwidth?)
+    /// The share of what a GPU can write that it writes.
+    pub fn bandwidth_share(&self, bandwidth: Option<Bandwidth>) -> Option<f64> {
+        (self.measured.engine == "gpu").then_some(self.bytes_per_second()? / bandwidth?.write)
     }
 }
 
@@ -74,7 +84,10 @@ impl Report {
     pub fn relative_cost(&self, case: &Case) -> Option<[f64; 2]> {
         let step = case.step?;
         let base = Step { value: step.table.base(), ..step };
-        let is_base = |other: &&Case| other.step == Some(base) && other.measured.engine == case.measured.engine;
+        let is_base = |other: &&Case| {
+            let alike = other.size.skin_format == case.size.skin_format;
+            other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && alike
+        };
         let base = self.cases.iter().find(is_base)?;
         let costs = |measured: &Measurement| {
             let Statistics { median, p5, .. } = measured.device.unwrap_or(measured.wall);
@@ -86,8 +99,13 @@ impl Report {
 
     /// The throughput of a case in shares of what it was in the earlier run.
     pub fn baseline_ratio(&self, case: &Case) -> Option<f64> {
-        let earlier = self.baseline.as_ref()?.find(&self.key(case))?;
+        let earlier = self.earlier(case)?;
         Some(case.measured.joints_per_second() / earlier.joints_per_second)
+    }
+
+    /// The same case of the earlier run.
+    fn earlier(&self, case: &Case) -> Option<&EarlierCase> {
+        self.baseline.as_ref()?.find(&self.key(case), &case.measured.adapter)
     }
 
     /// What to know before comparing with the earlier run: cases that only one of the two has, and other adapters.
@@ -101,7 +119,7 @@ impl Report {
         };
         for case in &self.cases {
             let Measurement { engine, adapter, .. } = &case.measured;
-            match baseline.find(&self.key(case)) {
+            match self.earlier(case) {
                 None => say(format!("not in {}: {}", baseline.name, self.key(case))),
                 Some(earlier) if earlier.adapter != *adapter => {
                     say(format!("{engine} is {adapter}, in {} it was {}", baseline.name, earlier.adapter));
@@ -124,23 +142,34 @@ impl Report {
 
     /// For machines.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, &self.json())?;
+        writeln!(out)
+    }
+
+    /// For the page: what a reader of the JSON has.
+    pub fn run(&self) -> Result<Run, io::Error> {
+        Ok(Run::deserialize(self.json())?)
+    }
+
+    fn json(&self) -> Value {
         let start_ups = self.start_ups.iter().map(|(engine, start_up)| (engine.to_string(), start_up_json(start_up)));
-        let report = json!({
+        json!({
             "format": FORMAT,
             "posse": env!("CARGO_PKG_VERSION"),
+            "circumstances": self.circumstances,
             "file": self.file,
+            "compact": self.compact.map(|length| length.to_string()),
             "crowd": self.crowd,
             "start_up_ms": start_ups.collect::<Map<_, _>>(),
-            "write_bandwidth_bytes_per_second": self.write_bandwidth,
+            "write_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.write),
+            "copy_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.copy),
             "skipped": self.skipped,
             "baseline": self.baseline.as_ref().map(|baseline| json!({
                 "file": baseline.name,
                 "remarks": self.remarks(),
             })),
             "cases": self.cases.iter().map(|case| self.case_json(case)).collect::<Vec<_>>(),
-        });
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-        writeln!(out)
+        })
     }
 
     fn case_json(&self, case: &Case) -> Value {
@@ -159,6 +188,7 @@ impl Report {
             "keys": size.keys,
             "depth": size.depth,
             "outputs": ["skin"],
+            "skin_format": size.skin_format.name(),
             "instances_posed": measured.instances,
             "joints_posed": measured.joints,
             "joints_per_second": measured.joints_per_second(),
@@ -166,7 +196,7 @@ impl Report {
             "gpu_ms": measured.device.as_ref().map(milliseconds),
             "bytes_written": (measured.bytes > 0).then_some(measured.bytes),
             "bytes_per_second": case.bytes_per_second(),
-            "bandwidth_share": case.bandwidth_share(self.write_bandwidth),
+            "bandwidth_share": case.bandwidth_share(self.bandwidth),
             "within_contract": measured.check.as_ref().map(|check| check.is_within()),
             "worst_share_of_contract": worst,
         });
@@ -182,6 +212,11 @@ impl Report {
         }
         value
     }
+}
+
+/// What tells one engine's cases from another's: the CPU engine may run with several numbers of threads.
+fn ran_on(measured: &Measurement) -> (&str, &str) {
+    (measured.engine, &measured.adapter)
 }
 
 fn milliseconds(statistics: &Statistics) -> Value {

@@ -40,13 +40,23 @@ pub fn crowd(library: &Library, instances: usize, layers: u32) -> Result<Crowd, 
 
 #[cfg(test)]
 mod tests {
+    use posse::model::skin_format::SkinFormat;
+
     use super::*;
 
-    const SIZE: Size = Size { instances: 6, skeletons: 3, joints: 5, keys: Some(4), depth: Some(4), layers: 2 };
+    const SIZE: Size = Size {
+        instances: 6,
+        skeletons: 3,
+        joints: 5,
+        keys: Some(4),
+        depth: Some(4),
+        layers: 2,
+        skin_format: SkinFormat::Matrix,
+    };
 
     #[test]
     fn mixed_crowds_take_their_skeletons_in_turn() {
-        let library = SIZE.library().unwrap();
+        let library = SIZE.library(false).unwrap();
         let joints: Vec<usize> = library.skeletons().iter().map(|skeleton| skeleton.joints().len()).collect();
         assert_eq!(joints, [5, 4, 3]);
         let crowd = crowd(&library, SIZE.instances, SIZE.layers).unwrap();

@@ -2,6 +2,9 @@
 
 use std::io::{self, Write};
 
+use posse::gpu::bandwidth::Bandwidth;
+use posse::model::skin_format::SkinFormat;
+
 use super::cost::Table;
 use super::report::{Case, Report};
 
@@ -21,8 +24,12 @@ impl Report {
         for (engine, adapter) in adapters {
             writeln!(out, "{engine:<10} {adapter}")?;
         }
-        if let Some(bandwidth) = self.write_bandwidth {
-            writeln!(out, "{:<10} writes {:.1} GB/s at best", "gpu", bandwidth / 1e9)?;
+        if let Some(Bandwidth { write, copy }) = self.bandwidth {
+            let [write, copy] = [write, copy].map(|bandwidth| bandwidth / 1e9);
+            writeln!(out, "{:<10} writes {write:.1} GB/s at best, copies {copy:.1} GB/s read and written", "gpu")?;
+        }
+        if let Some(length) = self.compact {
+            writeln!(out, "{:<10} compact, off by {length} at most", "keys")?;
         }
         for (engine, start_up) in &self.start_ups {
             let steps: Vec<String> =
@@ -46,11 +53,29 @@ impl Report {
         if let Some(crowd) = &self.crowd {
             writeln!(out, "\n{crowd}: joints and layers are the most that an instance has")?;
         }
-        writeln!(out, "\nskin matrices, 48 bytes a joint; the GPU's own clock where it has one, without reading back")?;
+        let packed = if self.is_packed() { ", 24 as half or dual-quaternion" } else { "" };
+        writeln!(
+            out,
+            "\nskin matrices, 48 bytes a joint{packed}; the GPU's own clock where it has one, without reading back"
+        )?;
         if let Some(part) = self.cases.iter().find(|case| case.measured.instances < case.size.instances) {
             writeln!(out, "the {} poses at most {} instances", part.measured.engine, part.measured.instances)?;
         }
         Ok(())
+    }
+
+    /// The threads of a case of the CPU engine, where it ran with several numbers of them.
+    fn threads(&self, case: &Case) -> Option<String> {
+        let of_cpu = |case: &&Case| case.measured.engine == "cpu";
+        let is_other = |other: &Case| other.measured.adapter != case.measured.adapter;
+        let several = of_cpu(&case) && self.cases.iter().filter(of_cpu).any(is_other);
+        // The adapter's name begins with them.
+        several.then(|| case.measured.adapter.split(' ').next().unwrap_or_default().to_owned())
+    }
+
+    /// Whether any case writes skin matrices in less than full.
+    fn is_packed(&self) -> bool {
+        self.cases.iter().any(|case| case.size.skin_format != SkinFormat::Matrix)
     }
 
     fn cells(&self, case: &Case) -> Vec<Cell> {
@@ -67,18 +92,20 @@ impl Report {
         };
         vec![
             ("engine", Some(measured.engine.into())),
+            ("threads", self.threads(case)),
             ("instances", Some(size.instances.to_string())),
             ("skeletons", (size.skeletons > 1 || table(Table::Skeletons)).then(|| size.skeletons.to_string())),
             ("joints", Some(size.joints.to_string())),
             ("keys", table(Table::Keys).then(|| size.keys.unwrap_or(0).to_string())),
             ("depth", table(Table::Depth).then(|| size.depth.unwrap_or(0).to_string())),
             ("layers", Some(size.layers.to_string())),
+            ("skin", self.is_packed().then(|| size.skin_format.name().into())),
             ("Mjoints/s", Some(format!("{:.2}", measured.joints_per_second() / 1e6))),
             ("ms", Some(format!("{:.3}", 1e3 * time.median))),
             ("p5", Some(format!("{:.3}", 1e3 * time.p5))),
             ("p95", Some(format!("{:.3}", 1e3 * time.p95))),
             ("GB/s", case.bytes_per_second().map(|bytes| format!("{:.2}", bytes / 1e9))),
-            ("of peak", case.bandwidth_share(self.write_bandwidth).map(|share| format!("{:.0} %", 100.0 * share))),
+            ("of peak", case.bandwidth_share(self.bandwidth).map(|share| format!("{:.0} %", 100.0 * share))),
             ("cost", cost.map(|[median, _]| format!("{median:.2}"))),
             ("of p5", cost.map(|[_, p5]| format!("{p5:.2}"))),
             ("at most", at_most.map(|most| format!("{most:.2}{}", if exceeded { ", EXCEEDED" } else { "" }))),

@@ -13,7 +13,7 @@ use posse::model::root_motion::Motion;
 use serde::Serialize;
 
 use crate::cli::crowd;
-use crate::cli::engine;
+use crate::cli::engine::{self, Keys};
 use crate::cli::eval::json::Seconds;
 use crate::cli::eval::npz::{self, Table};
 use crate::cli::eval::numbers::{Number, Precision};
@@ -62,12 +62,14 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let mut library = Library::new();
     let file = crowd::load(&mut library, path)?;
     let question = CrowdQuestion::new(&library, &file, args.times.on_clock()?)?;
-    let outputs = Outputs { root_motion: true, ..outputs(&args.outputs) };
+    let outputs = Outputs { root_motion: true, ..outputs(&args.outputs, args.skin_format) };
     let only = match args.format {
         Format::Json => None,
         Format::Npz => Some(only_file(&file)?),
     };
-    let mut engine = engine::open(&library, args.engine.engine)?;
+    let compaction = args.compact.of(&library)?;
+    let keys = Keys::of(&library, compaction.as_ref());
+    let mut engine = engine::open(keys, args.engine.engine)?;
     engine::introduce(engine.as_ref());
     let output = Output::create(args.output.as_deref())?;
     let Some(only) = only else {

@@ -15,10 +15,12 @@ use posse::error::Error;
 use posse::model::id::ClipId;
 use posse::model::outputs::Outputs;
 
-use crate::cli::engine::{self, EngineArgs};
+use crate::cli::compact::CompactArgs;
+use crate::cli::engine::{self, EngineArgs, Keys};
 use crate::cli::eval::npz::Table;
 use crate::cli::output::{self, Output};
 use crate::cli::question::{Question, seconds};
+use crate::cli::skin_format::SkinFormatChoice;
 use crate::cli::source::Source;
 
 /// What the arrays of an npz file look like.
@@ -36,7 +38,8 @@ reference:
   translation, scale (T,N,J,3)  with output `local`; of nodes given by a matrix, its nearest transform
   rotation (T,N,J,4)            with output `local`, quaternions xyzw
   model (T,N,J,4,4)             with output `model`; rows first: model[t,n,j] @ [x,y,z,1]
-  skin_K (T,N,joints,4,4)       with output `skin`, one array for each skin K, joints in the skin's order
+  skin_K (T,N,joints,4,4)       with output `skin`, one array for each skin K, joints in the skin's order; what a shader
+                                reads from them in the --skin-format
   weights (T,N,W)               with output `weights`, node after node
   properties (T,N,P)            with output `properties`, pointer after pointer, or the unrounded numbers of target
                                 after target
@@ -82,6 +85,9 @@ pub struct Args {
     /// Which parts of the poses to write; all by default.
     #[arg(long, value_enum, value_delimiter = ',')]
     outputs: Vec<Part>,
+    /// How the engine writes skin matrices. They are printed as matrices all the same, as a shader would find them.
+    #[arg(long, value_enum, default_value = "matrix")]
+    skin_format: SkinFormatChoice,
     /// How to write them.
     #[arg(long, value_enum, default_value = "json")]
     format: Format,
@@ -90,6 +96,8 @@ pub struct Args {
     output: Option<PathBuf>,
     #[command(flatten)]
     engine: EngineArgs,
+    #[command(flatten)]
+    compact: CompactArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -137,9 +145,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let instances = usize::try_from(args.instances).unwrap_or(usize::MAX);
     let question = Question { skeleton: source.skeleton, clip, times, instances, phase: args.phase, play };
     question.check(library)?;
-    let mut engine = engine::open(library, args.engine.engine)?;
+    let compaction = args.compact.of(library)?;
+    let mut engine = engine::open(Keys::of(library, compaction.as_ref()), args.engine.engine)?;
     engine::introduce(engine.as_ref());
-    let outputs = source.outputs(outputs(&args.outputs));
+    let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;
     match args.format {
         Format::Json => {
@@ -159,12 +168,13 @@ struct Subject<'a> {
     outputs: Outputs,
 }
 
-fn outputs(parts: &[Part]) -> Outputs {
+fn outputs(parts: &[Part], skin_format: SkinFormatChoice) -> Outputs {
     let wanted = |part| parts.is_empty() || parts.contains(&part);
     Outputs {
         local: wanted(Part::Local),
         model: wanted(Part::Model),
         skin: wanted(Part::Skin),
+        skin_format: skin_format.into(),
         weights: wanted(Part::Weights),
         properties: wanted(Part::Properties),
         root_motion: false,

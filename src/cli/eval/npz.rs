@@ -151,7 +151,7 @@ fn arrays<'a>(table: &'a Table) -> Vec<Array<'a>> {
         for (index, (_, skin)) in library.skins_of(table.skeleton).enumerate() {
             add(
                 format!("skin_{index}"),
-                Outputs::SKIN,
+                Outputs::SKIN.with_skin_format(table.outputs.skin_format),
                 vec![skin.joints.len(), 4, 4],
                 Box::new(move |pose, numbers| {
                     numbers.extend(pose.skins[index].iter().flat_map(rows));

@@ -8,6 +8,7 @@ use posse::model::skeleton::Skeleton;
 use posse::model::track::{Target, Track};
 use serde::Serialize;
 
+use crate::cli::inspect::compact::CompactSummary;
 use crate::cli::inspect::targets::{self, TargetSummary};
 use crate::cli::inspect::timelines::{TimelineSummary, Timelines};
 use crate::cli::inspect::words::{interpolation, target};
@@ -27,6 +28,8 @@ pub struct ClipSummary<'a> {
     constant_tracks: usize,
     /// Bytes of times and values as `f32`, each timeline once.
     key_bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compact: Option<CompactSummary>,
     timelines: Vec<TimelineSummary>,
     tracks: Tracks<'a>,
 }
@@ -62,7 +65,12 @@ struct TrackSummary<'a> {
 }
 
 impl<'a> ClipSummary<'a> {
-    pub fn new(clip: &'a Clip, skeleton: &'a Skeleton, named: Option<&'a Named>) -> Self {
+    pub fn new(
+        clip: &'a Clip,
+        skeleton: &'a Skeleton,
+        named: Option<&'a Named>,
+        compact: Option<CompactSummary>,
+    ) -> Self {
         let mut timelines = Timelines::default();
         let tracks = match named {
             Some(named) => Tracks::Names(targets::summaries(named, skeleton, &mut timelines)),
@@ -83,6 +91,7 @@ impl<'a> ClipSummary<'a> {
                 Tracks::Names(tracks) => tracks.iter().filter(|track| track.constant).count(),
             },
             key_bytes: 4 * timelines.numbers,
+            compact,
             timelines: timelines.found,
             tracks,
         }
@@ -99,6 +108,9 @@ impl<'a> ClipSummary<'a> {
         match &self.tracks {
             Tracks::Joints(tracks) => self.print_kinds(tracks, out)?,
             Tracks::Names(tracks) => self.print_names(tracks, out)?,
+        }
+        if let Some(compact) = &self.compact {
+            compact.print(out)?;
         }
         let (shown, hidden) = self.timelines.split_at(self.timelines.len().min(8));
         for (index, TimelineSummary { keys, first, last, step, tracks }) in shown.iter().enumerate() {

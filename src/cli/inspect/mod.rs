@@ -1,6 +1,7 @@
 //! `posse inspect`: what is in a file.
 
 mod clip;
+mod compact;
 mod targets;
 mod timelines;
 mod words;
@@ -10,11 +11,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use posse::error::Error;
+use posse::model::id::ClipId;
 use posse::model::skeleton::{Joint, Skeleton};
+use posse::pack::compact::Compaction;
 use posse::pack::library::Packing;
 use serde::Serialize;
 
 use self::clip::ClipSummary;
+use self::compact::CompactSummary;
+use crate::cli::compact::CompactArgs;
 use crate::cli::output;
 use crate::cli::source::Source;
 
@@ -29,12 +34,15 @@ pub struct Args {
     /// Prints JSON, with every track.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    compact: CompactArgs,
 }
 
 /// Runs `posse inspect`.
 pub fn run(args: &Args) -> Result<(), Error> {
     let source = Source::load(&args.file, args.rig.as_deref())?;
-    let summary = Summary::new(&source);
+    let compaction = args.compact.of(&source.library)?;
+    let summary = Summary::new(&source, compaction.as_ref());
     output::print(|out| {
         if !args.json {
             return summary.print(out);
@@ -54,6 +62,9 @@ struct Summary<'a> {
     clips: Vec<ClipSummary<'a>>,
     /// Bytes that the engines hold of the file; null where it is too large to be packed.
     packed_bytes: Option<usize>,
+    /// The same with compact keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compact_packed_bytes: Option<usize>,
     warnings: &'a [String],
 }
 
@@ -77,7 +88,7 @@ struct SkinSummary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    fn new(source: &'a Source) -> Self {
+    fn new(source: &'a Source, compaction: Option<&'a Compaction>) -> Self {
         let Source { library, named, .. } = source;
         let skeleton = library.skeleton(source.skeleton);
         let skin = |&id| {
@@ -86,7 +97,10 @@ impl<'a> Summary<'a> {
         };
         // The skeleton that a clip without a rig is bound to is nobody's.
         let skeletons = source.has_nodes().then(|| SkeletonSummary::new(skeleton, source));
-        let clip = |&clip| ClipSummary::new(library.clip(clip), skeleton, named.as_ref());
+        let clip = |&id: &ClipId| {
+            let compact = compaction.map(|compaction| CompactSummary::new(&compaction.reports()[id.index()], skeleton));
+            ClipSummary::new(library.clip(id), skeleton, named.as_ref(), compact)
+        };
         Self {
             asset: &source.file,
             rig: source.rig.as_deref(),
@@ -94,6 +108,7 @@ impl<'a> Summary<'a> {
             skins: source.skins.iter().map(skin).collect(),
             clips: source.clips.iter().map(clip).collect(),
             packed_bytes: Packing::new(library).ok().map(|packing| packing.size()),
+            compact_packed_bytes: compaction.and_then(|compaction| Some(Packing::compact(compaction).ok()?.size())),
             warnings: &source.warnings,
         }
     }
@@ -121,6 +136,9 @@ impl<'a> Summary<'a> {
         }
         if self.clips.is_empty() {
             writeln!(out, "no clips")?;
+        }
+        if let Some(bytes) = self.compact_packed_bytes {
+            writeln!(out, "{bytes} bytes packed with compact keys")?;
         }
         match self.packed_bytes {
             Some(bytes) => writeln!(out, "{bytes} bytes packed, {}", plural(self.warnings.len(), "warning")),

@@ -1,5 +1,6 @@
 //! `posse verify`: is this engine right?
 
+mod compact;
 mod crowd;
 mod report;
 mod times;
@@ -7,7 +8,7 @@ mod times;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use posse::contract::{Report, compare};
+use posse::contract::{Report, compare_as};
 use posse::error::Error;
 use posse::evaluator::Evaluator;
 use posse::model::id::ClipId;
@@ -19,10 +20,12 @@ use serde::Serialize;
 
 use self::report::{FileReport, Finding};
 use crate::cli::Outcome;
-use crate::cli::engine::{self, Choice, EngineArgs};
+use crate::cli::compact::CompactArgs;
+use crate::cli::engine::{self, EngineArgs, Keys};
 use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::{Asked, Question, seconds};
+use crate::cli::skin_format::SkinFormatChoice;
 use crate::cli::source::Source;
 
 /// Arguments of `posse verify`.
@@ -32,7 +35,7 @@ pub struct Args {
     #[arg(required_unless_present = "crowd")]
     files: Vec<PathBuf>,
     /// A crowd file in place of FILES, all its instances or, of very many, an even sample.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples", "compact"])]
     crowd: Option<PathBuf>,
     /// With --crowd, the times on the crowd's clock that are checked, in seconds; by default some over its longest play.
     #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = seconds)]
@@ -40,11 +43,16 @@ pub struct Args {
     /// The most times of a clip that are checked.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     samples: u32,
+    /// How the engine writes skin matrices.
+    #[arg(long, value_enum, default_value = "matrix")]
+    skin_format: SkinFormatChoice,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     engine: EngineArgs,
+    #[command(flatten)]
+    compact: CompactArgs,
 }
 
 /// All files together.
@@ -56,14 +64,15 @@ struct Verdict<'a> {
 
 /// Runs `posse verify`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let outputs = Outputs::ALL.with_skin_format(args.skin_format.into());
     if let Some(file) = &args.crowd {
-        let report = crowd::verify(file, args.engine.engine, &args.times)?;
+        let report = crowd::verify(file, args.engine.engine, outputs, &args.times)?;
         output::print(|out| if args.json { report.write_json(out) } else { report.print(out) })?;
         return Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed });
     }
     let mut reports = Vec::with_capacity(args.files.len());
     for file in &args.files {
-        let report = match verify(file, args.engine.engine, args.samples as usize) {
+        let report = match verify(file, args, outputs) {
             Ok(report) => report,
             Err(error) => {
                 note(&format!("error: {error}"));
@@ -89,28 +98,35 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     })
 }
 
-fn verify(file: &Path, choice: Choice, samples: usize) -> Result<FileReport, Error> {
-    let Source { library, skeleton, clips, .. } = Source::load(file, None)?;
-    let mut engine = engine::open(&library, choice)?;
+fn verify(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Error> {
+    let Source { library: original, skeleton, clips, .. } = Source::load(file, None)?;
+    let compaction = args.compact.of(&original)?;
+    let keys = Keys::of(&original, compaction.as_ref());
+    let library = keys.library();
+    let mut engine = engine::open(keys, args.engine.engine)?;
     let mut clips: Vec<Option<ClipId>> = clips.into_iter().map(Some).collect();
     if clips.is_empty() {
         clips.push(None);
     }
     let question = |clip: Option<ClipId>| {
-        let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), samples));
+        let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), args.samples as usize));
         Question { skeleton, clip, times, instances: 1, phase: 0.0, play: None }
     };
     let questions: Vec<Question> = clips.into_iter().map(question).collect();
-    let mut report = FileReport::new(file, engine.as_ref(), &library, &questions);
+    let mut report = FileReport::new(file, engine.as_ref(), library, &questions);
     let progress = Progress::new(questions.iter().map(Question::poses).sum(), "poses");
     for question in &questions {
-        ask(&library, engine.as_mut(), question, &progress, |found, first| {
+        ask(library, engine.as_mut(), question, outputs, &progress, |found, first| {
             for (name, worst) in found.quantities() {
                 if let Some(worst) = worst {
-                    report.note(name, Finding::new(&library, question, name, worst, first));
+                    report.note(name, Finding::new(library, question, name, worst, first));
                 }
             }
         })?;
+        if compaction.is_some() {
+            let worst = compact::worst(&original, library, question, args.compact)?;
+            report.note(compact::QUANTITY, Finding::new(library, question, compact::QUANTITY, worst, 0));
+        }
     }
     Ok(report)
 }
@@ -120,15 +136,16 @@ fn ask(
     library: &Library,
     engine: &mut dyn Evaluator,
     question: &Question,
+    outputs: Outputs,
     progress: &Progress,
     mut found: impl FnMut(Report, usize),
 ) -> Result<(), Error> {
     let now = Ticks::default();
-    for block in question.blocks(library, Outputs::ALL) {
+    for block in question.blocks(library, outputs) {
         let crowd = question.crowd(block.clone())?;
-        let expected = Reference::new(library).evaluate(&crowd, now, Outputs::ALL)?;
-        let actual = engine.evaluate(&crowd, now, Outputs::ALL)?;
-        found(compare(library, &crowd, now, &expected, &actual), block.start);
+        let expected = Reference::new(library).evaluate(&crowd, now, outputs)?;
+        let actual = engine.evaluate(&crowd, now, outputs)?;
+        found(compare_as(outputs.skin_format, library, &crowd, now, &expected, &actual), block.start);
         progress.add(block.len());
     }
     Ok(())

@@ -12,6 +12,7 @@ use posse::model::skeleton::Skeleton;
 use serde::Serialize;
 
 use crate::cli::question::{Asked, Question};
+use crate::cli::verify::compact;
 
 /// The worst error of a quantity, and where it was.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -131,7 +132,8 @@ impl FileReport {
         let (engine, adapter) = (self.engine.unwrap_or_default(), self.adapter.as_deref().unwrap_or_default());
         let Self { file, joints, clips, poses, .. } = self;
         writeln!(out, "{file}: {verdict}: {engine} ({adapter}), {joints} joints, {clips} clips, {poses} poses")?;
-        for (quantity, _) in Report::default().quantities() {
+        let quantities = Report::default().quantities().map(|(quantity, _)| quantity);
+        for quantity in quantities.into_iter().chain([compact::QUANTITY]) {
             let Some(Finding { error, allowed, share, place, clip, time }) =
                 self.quantities.get(quantity).and_then(Option::as_ref)
             else {

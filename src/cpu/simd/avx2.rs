@@ -1,4 +1,4 @@
-//! Eight numbers: AVX2 with fused multiplication and addition.
+//! Eight numbers: AVX2 with fused multiplication and addition, and F16C.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -6,9 +6,11 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
+use crate::cpu::compact::ColumnsAt;
 use crate::cpu::matrix::Rows;
-use crate::cpu::simd::{Kernel, Lanes, Matrix};
+use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
 use crate::pack::outputs::NUMBERS;
+use crate::pack::skin_format::LARGEST_HALF;
 
 /// Two joints. It exists only in a kernel that [`run`] runs.
 #[derive(Clone, Copy)]
@@ -16,7 +18,7 @@ pub struct Avx2(__m256);
 
 /// Whether this machine has what the registers need.
 pub fn is_here() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
 }
 
 /// Runs a kernel on a machine that [`is_here`] says yes of.
@@ -26,7 +28,7 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
     unsafe { compiled(kernel) }
 }
 
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx2>()
 }
@@ -35,6 +37,28 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
 // is read and written is as long as the indexed slice, or the array, that it is read from and written to.
 
 operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
+
+/// The codes of two columns from one on in a row, with their least codes.
+#[inline(always)]
+pub fn codes(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> __m256i {
+    let bytes: &[u8] = bytemuck::cast_slice(words);
+    let row = &bytes[4 * row as usize..];
+    let key = |column: usize| row[columns.firsts[column]..][..16].as_ptr();
+    let [low, high] = [key(first), key(first + 1)];
+    let [places, shifts, masks, least] = [
+        columns.bytes[first..first + 2].as_ptr().cast::<__m256i>(),
+        columns.shifts[first..first + 2].as_ptr().cast(),
+        columns.masks[first..first + 2].as_ptr().cast(),
+        columns.least[first..first + 2].as_ptr().cast(),
+    ];
+    // SAFETY: see above: twice 16 bytes each.
+    unsafe {
+        let bits = _mm256_loadu2_m128i(high.cast(), low.cast());
+        let bits = _mm256_shuffle_epi8(bits, _mm256_loadu_si256(places));
+        let bits = _mm256_srlv_epi32(bits, _mm256_loadu_si256(shifts));
+        _mm256_add_epi32(_mm256_and_si256(bits, _mm256_loadu_si256(masks)), _mm256_loadu_si256(least))
+    }
+}
 
 impl Lanes for Avx2 {
     const BLOCK: usize = 8;
@@ -101,6 +125,37 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn store_low_bits(self, to: &mut [u64]) {
+        let to = &mut to[..2];
+        // SAFETY: see above.
+        unsafe {
+            // Bytes 0, 1, 4, 5, 8, 9, 12, 13 of each half.
+            let lowest = _mm256_set1_epi64x(0x0d0c_0908_0504_0100);
+            let packed = _mm256_shuffle_epi8(_mm256_castps_si256(self.0), lowest);
+            let both = _mm256_permute4x64_epi64::<0b10_00>(packed);
+            _mm_storeu_si128(to.as_mut_ptr().cast(), _mm256_castsi256_si128(both));
+        }
+    }
+
+    #[inline(always)]
+    fn square_length(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let squares = _mm256_mul_ps(self.0, self.0);
+            let pairs = _mm256_add_ps(squares, _mm256_permute_ps::<0b10_11_00_01>(squares));
+            Self(_mm256_add_ps(pairs, _mm256_permute_ps::<0b01_00_11_10>(pairs)))
+        }
+    }
+
+    #[inline(always)]
+    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
+        let codes = codes(columns, first, words, row);
+        // SAFETY: see above.
+        let codes = Self(unsafe { _mm256_cvtepi32_ps(codes) });
+        codes * Self::load(&columns.steps[first..])
+    }
+
+    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
         // SAFETY: see above.
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, than.0)) != 0 }
@@ -158,6 +213,19 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn rows(products: &[(__m256, __m128)]) -> [Self; 3] {
+        let [(a, third_a), (b, third_b)] = [products[0], products[1]];
+        // SAFETY: see above.
+        unsafe {
+            [
+                Self(_mm256_permute2f128_ps::<0x20>(a, b)),
+                Self(_mm256_permute2f128_ps::<0x31>(a, b)),
+                Self(_mm256_set_m128(third_b, third_a)),
+            ]
+        }
+    }
+
+    #[inline(always)]
     fn store_matrix((upper, lower): (__m256, __m128), to: &mut Matrix) {
         let to = to.numbers_mut();
         // SAFETY: see above: 8 numbers and 4 of a matrix.
@@ -186,6 +254,31 @@ impl Lanes for Avx2 {
             _mm_stream_ps(to.as_mut_ptr(), _mm256_castps256_ps128(upper));
             _mm_stream_ps(to[4..].as_mut_ptr(), _mm256_extractf128_ps::<1>(upper));
             _mm_stream_ps(to[8..].as_mut_ptr(), lower);
+        }
+    }
+
+    #[inline(always)]
+    fn halves((upper, lower): (__m256, __m128)) -> [u64; 3] {
+        // SAFETY: see above.
+        unsafe {
+            let (least, most) = (_mm256_set1_ps(-LARGEST_HALF), _mm256_set1_ps(LARGEST_HALF));
+            let upper = _mm256_max_ps(_mm256_min_ps(upper, most), least);
+            let upper = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(upper);
+            let (least, most) = (_mm_set1_ps(-LARGEST_HALF), _mm_set1_ps(LARGEST_HALF));
+            let lower = _mm_max_ps(_mm_min_ps(lower, most), least);
+            let lower = _mm_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(lower);
+            let words = [_mm_cvtsi128_si64(upper), _mm_extract_epi64::<1>(upper), _mm_cvtsi128_si64(lower)];
+            words.map(i64::cast_unsigned)
+        }
+    }
+
+    #[inline(always)]
+    fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
+        // SAFETY: see above: three times 2 numbers, on whatever bytes.
+        unsafe {
+            _mm_stream_si64(to.as_mut_ptr().cast(), words[0].cast_signed());
+            _mm_stream_si64(to[2..].as_mut_ptr().cast(), words[1].cast_signed());
+            _mm_stream_si64(to[4..].as_mut_ptr().cast(), words[2].cast_signed());
         }
     }
 

@@ -6,9 +6,12 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
+use crate::cpu::compact::ColumnsAt;
 use crate::cpu::matrix::Rows;
-use crate::cpu::simd::{Kernel, Lanes, Matrix};
+use crate::cpu::simd::avx2;
+use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
 use crate::pack::outputs::NUMBERS;
+use crate::pack::skin_format::LARGEST_HALF;
 
 /// Four joints. It exists only in a kernel that [`run`] runs.
 #[derive(Clone, Copy)]
@@ -100,6 +103,35 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn store_low_bits(self, to: &mut [u64]) {
+        let to = &mut to[..4];
+        // SAFETY: see above.
+        unsafe {
+            let packed = _mm512_cvtepi32_epi16(_mm512_castps_si512(self.0));
+            _mm256_storeu_si256(to.as_mut_ptr().cast(), packed);
+        }
+    }
+
+    #[inline(always)]
+    fn square_length(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let squares = _mm512_mul_ps(self.0, self.0);
+            let pairs = _mm512_add_ps(squares, _mm512_permute_ps::<0b10_11_00_01>(squares));
+            Self(_mm512_add_ps(pairs, _mm512_permute_ps::<0b01_00_11_10>(pairs)))
+        }
+    }
+
+    #[inline(always)]
+    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
+        // Bytes change places in the narrower register: in the wide one, not every machine can.
+        let (low, high) = (avx2::codes(columns, first, words, row), avx2::codes(columns, first + 2, words, row));
+        // SAFETY: see above.
+        let codes = Self(unsafe { _mm512_cvtepi32_ps(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)) });
+        codes * Self::load(&columns.steps[first..])
+    }
+
+    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
         // SAFETY: see above.
         unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, than.0) != 0 }
@@ -152,6 +184,23 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn rows(products: &[__m512]) -> [Self; 3] {
+        let [a, b, c, d] = [products[0], products[1], products[2], products[3]];
+        // SAFETY: see above.
+        unsafe {
+            let upper_ab = _mm512_shuffle_f32x4::<0b01_00_01_00>(a, b);
+            let upper_cd = _mm512_shuffle_f32x4::<0b01_00_01_00>(c, d);
+            let lower_ab = _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b);
+            let lower_cd = _mm512_shuffle_f32x4::<0b11_10_11_10>(c, d);
+            [
+                Self(_mm512_shuffle_f32x4::<0b10_00_10_00>(upper_ab, upper_cd)),
+                Self(_mm512_shuffle_f32x4::<0b11_01_11_01>(upper_ab, upper_cd)),
+                Self(_mm512_shuffle_f32x4::<0b10_00_10_00>(lower_ab, lower_cd)),
+            ]
+        }
+    }
+
+    #[inline(always)]
     fn store_matrix(product: __m512, to: &mut Matrix) {
         // SAFETY: see above.
         unsafe { _mm512_store_ps(to.numbers_mut().as_mut_ptr(), product) }
@@ -176,6 +225,29 @@ impl Lanes for Avx512 {
             _mm_stream_ps(to.as_mut_ptr(), _mm512_castps512_ps128(product));
             _mm_stream_ps(to[4..].as_mut_ptr(), _mm512_extractf32x4_ps::<1>(product));
             _mm_stream_ps(to[8..].as_mut_ptr(), _mm512_extractf32x4_ps::<2>(product));
+        }
+    }
+
+    #[inline(always)]
+    fn halves(product: __m512) -> [u64; 3] {
+        // SAFETY: see above.
+        unsafe {
+            let (least, most) = (_mm512_set1_ps(-LARGEST_HALF), _mm512_set1_ps(LARGEST_HALF));
+            let within = _mm512_max_ps(_mm512_min_ps(product, most), least);
+            let halves = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(within);
+            let (upper, lower) = (_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
+            let words = [_mm_cvtsi128_si64(upper), _mm_extract_epi64::<1>(upper), _mm_cvtsi128_si64(lower)];
+            words.map(i64::cast_unsigned)
+        }
+    }
+
+    #[inline(always)]
+    fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
+        // SAFETY: see above: three times 2 numbers, on whatever bytes.
+        unsafe {
+            _mm_stream_si64(to.as_mut_ptr().cast(), words[0].cast_signed());
+            _mm_stream_si64(to[2..].as_mut_ptr().cast(), words[1].cast_signed());
+            _mm_stream_si64(to[4..].as_mut_ptr().cast(), words[2].cast_signed());
         }
     }
 

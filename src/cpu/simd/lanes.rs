@@ -4,6 +4,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
+use crate::cpu::compact::ColumnsAt;
 use crate::cpu::matrix::Rows;
 use crate::pack::outputs::NUMBERS;
 
@@ -37,6 +38,9 @@ impl Matrix {
         self.numbers().first_chunk().unwrap_or(&[0.0; NUMBERS])
     }
 }
+
+/// A skin matrix in half the bytes: numbers that have the bits of words.
+pub type PackedMatrix = [f32; 6];
 
 /// A register of four numbers for each of some neighbouring joints.
 ///
@@ -73,6 +77,15 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// Each joint's four numbers, negated where their dot product with another's is negative.
     fn toward(self, other: Self) -> Self;
 
+    /// The lowest 16 bits of each joint's four numbers, the first lowest, a joint a word.
+    fn store_low_bits(self, to: &mut [u64]);
+
+    /// The sum of the squares of each joint's four numbers, four times.
+    fn square_length(self) -> Self;
+
+    /// Compact keys of the first joints of some columns from one on, less what is dropped, by their row.
+    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self;
+
     /// Whether any number is less than another.
     fn any_less(self, than: Self) -> bool;
 
@@ -88,6 +101,9 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// A matrix times another that is given by its rows.
     fn product(left: &Matrix, right: &Rows) -> Self::Product;
 
+    /// The rows of the products of as many neighbouring joints as a register has: all first rows, all second, all third.
+    fn rows(products: &[Self::Product]) -> [Self; 3];
+
     /// Writes a product.
     fn store_matrix(product: Self::Product, to: &mut Matrix);
 
@@ -99,6 +115,25 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     #[inline(always)]
     fn store_rows_past_caches(product: Self::Product, to: &mut [f32; NUMBERS]) {
         Self::store_rows(product, to);
+    }
+
+    /// A product's numbers as `f16`, four to a word, the first in its lowest bits, each as
+    /// [`half`](crate::pack::skin_format::half) has it.
+    fn halves(product: Self::Product) -> [u64; 3];
+
+    /// Writes a packed matrix, each word's lower half first.
+    #[inline(always)]
+    fn store_words(words: [u64; 3], to: &mut PackedMatrix) {
+        for (word, to) in words.into_iter().zip(to.as_chunks_mut::<2>().0) {
+            *to = [f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32)];
+        }
+    }
+
+    /// Writes a packed matrix past the caches, where the instruction set can, as
+    /// [`store_rows_past_caches`](Self::store_rows_past_caches).
+    #[inline(always)]
+    fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
+        Self::store_words(words, to);
     }
 
     /// What was written past the caches is seen by whoever reads it from now on.

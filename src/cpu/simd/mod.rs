@@ -18,22 +18,20 @@ macro_rules! operators {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub mod block;
 mod lanes;
 mod portable;
 
-pub use lanes::{Kernel, Lanes, Matrix};
+pub use lanes::{Kernel, Lanes, Matrix, PackedMatrix};
 
 use portable::Portable;
-
-/// Joints of the largest block that any instruction set works on: how much further than its end an array is read and written.
-pub const LARGEST_BLOCK: usize = 16;
 
 /// An instruction set that the CPU engine has kernels for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InstructionSet {
     /// AVX-512: registers of 16 numbers.
     Avx512,
-    /// AVX2 with fused multiplication and addition: registers of 8 numbers.
+    /// AVX2 with fused multiplication and addition, and conversion to `f16`: registers of 8 numbers.
     Avx2,
     /// What any machine of the architecture has, which is NEON on 64-bit ARM and SSE2 on x86: registers of 4 numbers.
     Portable,

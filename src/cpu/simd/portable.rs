@@ -4,10 +4,12 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{Mat4, Vec4};
 
+use crate::cpu::compact::ColumnsAt;
 use crate::cpu::matrix::{self, Rows};
 use crate::cpu::quat;
 use crate::cpu::simd::{Lanes, Matrix};
 use crate::pack::outputs::NUMBERS;
+use crate::pack::skin_format::half;
 
 /// One joint.
 #[derive(Clone, Copy)]
@@ -91,6 +93,23 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn store_low_bits(self, to: &mut [u64]) {
+        let bits: [u32; 4] = bytemuck::cast(self.0.to_array());
+        let [low, high] = [bits[0] & 0xffff | bits[1] << 16, bits[2] & 0xffff | bits[3] << 16];
+        to[0] = u64::from(low) | u64::from(high) << 32;
+    }
+
+    #[inline(always)]
+    fn square_length(self) -> Self {
+        Self(Vec4::splat(self.0.length_squared()))
+    }
+
+    #[inline(always)]
+    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
+        Self(columns.numbers(first, words, row))
+    }
+
+    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
         self.0.cmplt(than.0).any()
     }
@@ -120,6 +139,11 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn rows(products: &[Rows]) -> [Self; 3] {
+        products[0].map(Self)
+    }
+
+    #[inline(always)]
     fn store_matrix(product: Rows, to: &mut Matrix) {
         *to = Matrix::new(product);
     }
@@ -129,5 +153,13 @@ impl Lanes for Portable {
         for (row, to) in product.iter().zip(to.chunks_exact_mut(4)) {
             to.copy_from_slice(&row.to_array());
         }
+    }
+
+    #[inline(always)]
+    fn halves(product: Rows) -> [u64; 3] {
+        product.map(|row| {
+            let [x, y, z, w] = row.to_array().map(half);
+            u64::from(x | y << 16) | u64::from(z | w << 16) << 32
+        })
     }
 }

@@ -3,17 +3,28 @@ use std::ops::Range;
 use glam::{DQuat, DVec4};
 
 use crate::gpu::buffers::upload;
+use crate::gpu::form::Form;
 use crate::gpu::headless::{AdapterKind, HeadlessGpu};
 use crate::gpu::kernels::{POSE_BINDINGS, bind_group_layout};
+use crate::gpu::plan::{Kernel, Plan};
 use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
-use crate::gpu::shader::{Composed, Kernel, VARIANTS};
+use crate::gpu::shader::Composed;
+use crate::model::skin_format::SkinFormat;
+use crate::pack::record::Skeleton;
 use crate::pack::uses::Uses;
 
 /// What a piece of WGSL gives for each `i` below `count`. It finds its inputs in `words` and `values`.
 pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
+    run_with(SkinFormat::Matrix, count, body, words, values)
+}
+
+/// The same, with the functions of a skin format: those that write, and those that read.
+pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
     let HeadlessGpu { device, queue, .. } = HeadlessGpu::new(AdapterKind::Any).unwrap_or_else(|e| panic!("{e}"));
-    let mut composed = Composed::pose(Kernel::Plain, &VARIANTS[0], Uses::ALL, &[]);
+    let plan = Plan { skin_format: format, ..Plan::new(Form::Parallel, Kernel::Plain, &Skeleton::default(), 1) };
+    let mut composed = Composed::pose(&plan, Uses::ALL, &[]);
+    composed.code += format.wgsl();
     composed.code += &format!(
         "fn test_case(i: u32) -> vec4<f32> {{ {body} }}
         @compute @workgroup_size(64) fn test(@builtin(global_invocation_id) id: vec3<u32>) {{

@@ -5,6 +5,24 @@ use super::document::{Accessor, Sparse};
 use super::reader::Reader;
 use crate::import::fault::Fault;
 
+/// What numbers are read as. Floats fit either; of integers `f32` has not every one.
+pub(crate) trait Float: Copy + Default + Into<f64> {
+    /// The nearest number.
+    fn of(number: f64) -> Self;
+}
+
+impl Float for f64 {
+    fn of(number: f64) -> Self {
+        number
+    }
+}
+
+impl Float for f32 {
+    fn of(number: f64) -> Self {
+        number as f32
+    }
+}
+
 /// The type of a single number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Component {
@@ -38,14 +56,17 @@ impl Component {
     }
 
     /// Appends the numbers that fill a slice.
-    fn read(self, bytes: &[u8], numbers: &mut Vec<f64>) {
+    fn read<T: Float>(self, bytes: &[u8], numbers: &mut Vec<T>) {
+        fn extend<T: Float, const N: usize>(numbers: &mut Vec<T>, bytes: &[u8], number: impl Fn([u8; N]) -> f64) {
+            numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| T::of(number(bytes))));
+        }
         match self {
-            Self::I8 => numbers.extend(bytes.iter().map(|byte| f64::from(byte.cast_signed()))),
-            Self::U8 => numbers.extend(bytes.iter().map(|&byte| f64::from(byte))),
-            Self::I16 => numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| f64::from(i16::from_le_bytes(bytes)))),
-            Self::U16 => numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| f64::from(u16::from_le_bytes(bytes)))),
-            Self::U32 => numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| f64::from(u32::from_le_bytes(bytes)))),
-            Self::F32 => numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)))),
+            Self::I8 => extend(numbers, bytes, |bytes| f64::from(i8::from_le_bytes(bytes))),
+            Self::U8 => extend(numbers, bytes, |bytes| f64::from(u8::from_le_bytes(bytes))),
+            Self::I16 => extend(numbers, bytes, |bytes| f64::from(i16::from_le_bytes(bytes))),
+            Self::U16 => extend(numbers, bytes, |bytes| f64::from(u16::from_le_bytes(bytes))),
+            Self::U32 => extend(numbers, bytes, |bytes| f64::from(u32::from_le_bytes(bytes))),
+            Self::F32 => extend(numbers, bytes, |bytes| f64::from(f32::from_le_bytes(bytes))),
         }
     }
 
@@ -96,7 +117,7 @@ pub(crate) enum Integers {
 }
 
 impl<'a> Reader<'a> {
-    fn accessor(&self, index: usize, path: &At) -> Result<&'a Accessor, Fault> {
+    fn accessor(&self, index: usize, path: &At) -> Result<&'a Accessor<'a>, Fault> {
         let document = self.document;
         let count = document.accessors.len();
         document.accessors.get(index).ok_or_else(|| Fault::index(path, index, "accessors", count))
@@ -109,7 +130,7 @@ impl<'a> Reader<'a> {
             let path = At::top("accessors", index);
             Fault::new(path.field("componentType"), format!("{} is not a component type", accessor.component_type))
         })?;
-        let (columns, rows) = match accessor.kind.as_str() {
+        let (columns, rows) = match &*accessor.kind {
             "SCALAR" => (1, 1),
             "VEC2" => (1, 2),
             "VEC3" => (1, 3),
@@ -128,7 +149,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The first `count` elements of an accessor, which has so many, element after element.
-    pub fn read(&mut self, index: usize, count: u64, integers: Integers, path: &At) -> Result<Vec<f64>, Fault> {
+    pub fn read<T: Float>(&mut self, index: usize, count: u64, integers: Integers, path: &At) -> Result<Vec<T>, Fault> {
         let accessor = self.accessor(index, path)?;
         let layout = self.layout(index, path)?;
         let place = At::top("accessors", index);
@@ -140,22 +161,26 @@ impl<'a> Reader<'a> {
         self.charge(&place.field("count"), count, layout.width as u64 * 16)?;
         let mut values = match accessor.buffer_view {
             Some(view) => self.read_view(view, accessor.byte_offset, count, layout, true, &place)?,
-            None => vec![0.0; usize::try_from(count).unwrap_or(0) * layout.width],
+            None => vec![T::default(); usize::try_from(count).unwrap_or(0) * layout.width],
         };
         if let Some(sparse) = &accessor.sparse {
             self.overwrite(&mut values, sparse, layout, &place.field("sparse"))?;
         }
         if layout.normalized || integers == Integers::Normalized {
-            values.iter_mut().for_each(|value| *value = layout.component.normalize(*value));
+            values.iter_mut().for_each(|value| *value = T::of(layout.component.normalize((*value).into())));
         }
-        if let Some(faulty) = values.iter().position(|value| !value.is_finite()) {
-            let (element, value) = (faulty / layout.width, values.get(faulty).copied().unwrap_or_default());
+        let finite = |value: T| value.into().is_finite();
+        // Block by block, since a loop that may end at any number looks at one at a time.
+        if !values.chunks(256).all(|block| block.iter().fold(true, |all, &value| all & finite(value)))
+            && let Some(faulty) = values.iter().position(|&value| !finite(value))
+        {
+            let (element, value) = (faulty / layout.width, values.get(faulty).map_or(0.0, |&value| value.into()));
             return Err(Fault::new(place, format!("element {element} has {value}, which is not a finite number")));
         }
         Ok(values)
     }
 
-    fn read_view(
+    fn read_view<T: Float>(
         &mut self,
         view: usize,
         offset: u64,
@@ -163,7 +188,7 @@ impl<'a> Reader<'a> {
         layout: Layout,
         strided: bool,
         path: &At,
-    ) -> Result<Vec<f64>, Fault> {
+    ) -> Result<Vec<T>, Fault> {
         let view = self.view(view, &path.field("bufferView"))?;
         let element = layout.bytes();
         let stride = view.stride.filter(|_| strided).unwrap_or(element as u64);
@@ -200,7 +225,13 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    fn overwrite(&mut self, values: &mut [f64], sparse: &Sparse, layout: Layout, path: &At) -> Result<(), Fault> {
+    fn overwrite<T: Float>(
+        &mut self,
+        values: &mut [T],
+        sparse: &Sparse,
+        layout: Layout,
+        path: &At,
+    ) -> Result<(), Fault> {
         if sparse.count > layout.count {
             let reason = format!("{} elements are replaced, but there are only {}", sparse.count, layout.count);
             return Err(Fault::new(path.field("count"), reason));
@@ -215,9 +246,9 @@ impl<'a> Reader<'a> {
         self.charge(&path.field("count"), sparse.count, (layout.width as u64 + 1) * 8)?;
         let scalar = Layout { component, width: 1, columns: 1, column_bytes: component.bytes(), ..layout };
         let at = &sparse.indices;
-        let indices = self.read_view(at.buffer_view, at.byte_offset, sparse.count, scalar, false, &place)?;
+        let indices: Vec<f64> = self.read_view(at.buffer_view, at.byte_offset, sparse.count, scalar, false, &place)?;
         let from = &sparse.values;
-        let replacements =
+        let replacements: Vec<T> =
             self.read_view(from.buffer_view, from.byte_offset, sparse.count, layout, false, &path.field("values"))?;
         for (index, replacement) in indices.into_iter().zip(replacements.chunks_exact(layout.width)) {
             // Indices are integers below 2^32, which f64 and u64 hold.

@@ -64,9 +64,9 @@ impl Morphs {
 /// The channels of an animation that drive something, each target once.
 pub(super) fn of_animation(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<AimedChannel>, Fault> {
     let document = reader.document;
-    let mut driven = Driven::default();
-    let mut used = Vec::new();
     let channels = document.animations.get(animation).map_or(&[][..], |animation| &animation.channels);
+    let mut driven = Driven { aims: HashSet::with_capacity(channels.len()), ..Driven::default() };
+    let mut used = Vec::with_capacity(channels.len());
     for (index, channel) in channels.iter().enumerate() {
         let animation_path = At::top("animations", animation);
         let path = animation_path.item("channels", index);
@@ -121,7 +121,7 @@ impl Driven {
     }
 }
 
-fn pointer(channel: &Channel) -> Option<&str> {
+fn pointer<'a>(channel: &'a Channel) -> Option<&'a str> {
     Some(&channel.target.extensions.as_ref()?.pointer.as_ref()?.pointer)
 }
 

@@ -1,9 +1,9 @@
 //! Samplers: key times and the values at them (glTF 2.0, section 3.11).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::accessor::Integers;
+use super::accessor::{Float, Integers};
 use super::at::At;
 use super::document::Sampler;
 use super::nodes::ZERO_ROTATION;
@@ -39,7 +39,8 @@ impl Values {
 #[derive(Debug, Default)]
 pub(super) struct Timelines {
     by_accessor: HashMap<usize, Arc<Timeline>>,
-    by_content: HashMap<Vec<u64>, Arc<Timeline>>,
+    /// By the bytes of the times, which take less to compare than to hash.
+    by_content: BTreeMap<Vec<u8>, Arc<Timeline>>,
 }
 
 impl Timelines {
@@ -52,16 +53,17 @@ impl Timelines {
         if layout.width != 1 || !layout.is_float() {
             return Err(Fault::new(path, format!("accessor {accessor} is not of SCALAR floats")));
         }
-        let times = reader.read(accessor, layout.count, Integers::AsDeclared, path)?;
-        let content = times.iter().map(|time| time.to_bits()).collect();
-        let timeline = match self.by_content.get(&content) {
+        let times: Vec<f32> = reader.read(accessor, layout.count, Integers::AsDeclared, path)?;
+        let content: &[u8] = bytemuck::cast_slice(&times);
+        let timeline = match self.by_content.get(content) {
             Some(timeline) => timeline.clone(),
             None => {
-                let timeline = Arc::new(Timeline::new(times).map_err(|error| rephrase(error, path))?);
+                let seconds = times.iter().copied().map(f64::from).collect();
+                let timeline = Arc::new(Timeline::new(seconds).map_err(|error| rephrase(error, path))?);
                 if timeline.first() < 0.0 {
                     reader.warn(path, format!("the first key is at {} s, before 0", timeline.first()));
                 }
-                self.by_content.insert(content, timeline.clone());
+                self.by_content.insert(content.to_vec(), timeline.clone());
                 timeline
             }
         };
@@ -105,11 +107,17 @@ impl Timelines {
             let surplus = layout.count - wanted;
             reader.warn(path, format!("{} keys need {wanted} elements, {surplus} more are ignored", timeline.len()));
         }
-        let mut numbers = reader.read(sampler.output, wanted, integers, &path)?;
-        if values == Values::Rotations {
-            mend_rotations(&mut numbers, interpolation, reader, &path);
+        let fault = |error| rephrase(error, &path);
+        // Floats are kept as they are; integers, once they are normalized, are no `f32`s.
+        if layout.is_float() {
+            let mut numbers: Vec<f32> = reader.read(sampler.output, wanted, integers, &path)?;
+            mend(&mut numbers, values, interpolation, reader, &path);
+            Curve::from_f32(timeline, interpolation, width, numbers).map_err(fault)
+        } else {
+            let mut numbers: Vec<f64> = reader.read(sampler.output, wanted, integers, &path)?;
+            mend(&mut numbers, values, interpolation, reader, &path);
+            Curve::new(timeline, interpolation, width, numbers).map_err(fault)
         }
-        Curve::new(timeline, interpolation, width, numbers).map_err(|error| rephrase(error, &path))
     }
 
     /// How many numbers a key of a property has: those of an element, or as many scalars as there are for each key.
@@ -153,13 +161,17 @@ fn integers(values: Values, layout: &super::accessor::Layout, reader: &mut Reade
     }
 }
 
-fn mend_rotations(numbers: &mut [f64], interpolation: Interpolation, reader: &mut Reader, path: &At) {
+/// Gives rotations that are none a direction.
+fn mend<T: Float>(numbers: &mut [T], values: Values, interpolation: Interpolation, reader: &mut Reader, path: &At) {
+    if values != Values::Rotations {
+        return;
+    }
     let per_key = interpolation.elements_per_key();
     let mut mended = 0usize;
-    for (index, rotation) in numbers.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        let is_value = index % per_key == per_key / 2;
-        if is_value && rotation.iter().map(|number| number * number).sum::<f64>() < ZERO_ROTATION * ZERO_ROTATION {
-            *rotation = [0.0, 0.0, 0.0, 1.0];
+    for rotation in numbers.as_chunks_mut::<4>().0.iter_mut().skip(per_key / 2).step_by(per_key) {
+        let square = |&number: &T| number.into() * number.into();
+        if rotation.iter().map(square).sum::<f64>() < ZERO_ROTATION * ZERO_ROTATION {
+            *rotation = [0.0, 0.0, 0.0, 1.0].map(T::of);
             mended += 1;
         }
     }

@@ -4,88 +4,109 @@
 //! without `target.node`, and parse meshes and materials that are not needed here. What has no field here is skipped
 //! by the parser.
 
+use std::borrow::Cow;
+use std::ops::Deref;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::import::fault::Fault;
 
+/// Text of the file, copied only where it has escapes.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Document {
-    pub asset: Option<AssetInfo>,
-    #[serde(default)]
-    pub extensions_required: Vec<String>,
-    #[serde(default)]
-    pub buffers: Vec<Buffer>,
-    #[serde(default)]
-    pub buffer_views: Vec<BufferView>,
-    #[serde(default)]
-    pub accessors: Vec<Accessor>,
+pub(crate) struct Document<'a> {
+    #[serde(borrow)]
+    pub asset: Option<AssetInfo<'a>>,
+    #[serde(borrow, default)]
+    pub extensions_required: Vec<Text<'a>>,
+    #[serde(borrow, default)]
+    pub buffers: Vec<Buffer<'a>>,
+    #[serde(borrow, default)]
+    pub buffer_views: Vec<BufferView<'a>>,
+    #[serde(borrow, default)]
+    pub accessors: Vec<Accessor<'a>>,
     #[serde(default)]
     pub meshes: Vec<Mesh>,
-    #[serde(default)]
-    pub nodes: Vec<Node>,
-    #[serde(default)]
-    pub skins: Vec<Skin>,
-    #[serde(default)]
-    pub animations: Vec<Animation>,
+    #[serde(borrow, default)]
+    pub nodes: Vec<Node<'a>>,
+    #[serde(borrow, default)]
+    pub skins: Vec<Skin<'a>>,
+    #[serde(borrow, default)]
+    pub animations: Vec<Animation<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct AssetInfo {
-    pub version: Option<String>,
+pub(crate) struct AssetInfo<'a> {
+    #[serde(borrow)]
+    pub version: Option<Text<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Buffer {
-    pub uri: Option<String>,
+pub(crate) struct Buffer<'a> {
+    #[serde(borrow)]
+    pub uri: Option<Text<'a>>,
     pub byte_length: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct BufferView {
+pub(crate) struct BufferView<'a> {
     pub buffer: usize,
     #[serde(default)]
     pub byte_offset: u64,
     pub byte_length: u64,
     pub byte_stride: Option<u64>,
-    pub extensions: Option<BufferViewExtensions>,
+    #[serde(borrow)]
+    pub extensions: Option<BufferViewExtensions<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct BufferViewExtensions {
-    #[serde(rename = "EXT_meshopt_compression")]
-    pub ext_meshopt: Option<Compression>,
-    #[serde(rename = "KHR_meshopt_compression")]
-    pub khr_meshopt: Option<Compression>,
+pub(crate) struct BufferViewExtensions<'a> {
+    #[serde(borrow, rename = "EXT_meshopt_compression")]
+    pub ext_meshopt: Option<Compression<'a>>,
+    #[serde(borrow, rename = "KHR_meshopt_compression")]
+    pub khr_meshopt: Option<Compression<'a>>,
 }
 
 /// `EXT_meshopt_compression` or `KHR_meshopt_compression`, which have the same fields.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Compression {
+pub(crate) struct Compression<'a> {
     pub buffer: usize,
     #[serde(default)]
     pub byte_offset: u64,
     pub byte_length: u64,
     pub byte_stride: u64,
     pub count: u64,
-    pub mode: String,
-    pub filter: Option<String>,
+    #[serde(borrow)]
+    pub mode: Text<'a>,
+    #[serde(borrow)]
+    pub filter: Option<Text<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Accessor {
+pub(crate) struct Accessor<'a> {
     pub buffer_view: Option<usize>,
     #[serde(default)]
     pub byte_offset: u64,
     pub component_type: u32,
     pub count: u64,
-    #[serde(rename = "type")]
-    pub kind: String,
+    #[serde(borrow, rename = "type")]
+    pub kind: Text<'a>,
     #[serde(default)]
     pub normalized: bool,
     pub sparse: Option<Sparse>,
@@ -129,8 +150,9 @@ pub(crate) struct Primitive {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Node {
-    pub name: Option<String>,
+pub(crate) struct Node<'a> {
+    #[serde(borrow)]
+    pub name: Option<Text<'a>>,
     #[serde(default)]
     pub children: Vec<usize>,
     pub matrix: Option<[f64; 16]>,
@@ -143,51 +165,58 @@ pub(crate) struct Node {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Skin {
-    pub name: Option<String>,
+pub(crate) struct Skin<'a> {
+    #[serde(borrow)]
+    pub name: Option<Text<'a>>,
     #[serde(default)]
     pub joints: Vec<usize>,
     pub inverse_bind_matrices: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Animation {
-    pub name: Option<String>,
-    #[serde(default)]
-    pub channels: Vec<Channel>,
-    #[serde(default)]
-    pub samplers: Vec<Sampler>,
+pub(crate) struct Animation<'a> {
+    #[serde(borrow)]
+    pub name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub channels: Vec<Channel<'a>>,
+    #[serde(borrow, default)]
+    pub samplers: Vec<Sampler<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Channel {
+pub(crate) struct Channel<'a> {
     pub sampler: usize,
-    pub target: ChannelTarget,
+    #[serde(borrow)]
+    pub target: ChannelTarget<'a>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct ChannelTarget {
+pub(crate) struct ChannelTarget<'a> {
     pub node: Option<usize>,
-    pub path: Option<String>,
-    pub extensions: Option<TargetExtensions>,
+    #[serde(borrow)]
+    pub path: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub extensions: Option<TargetExtensions<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct TargetExtensions {
-    #[serde(rename = "KHR_animation_pointer")]
-    pub pointer: Option<AnimationPointer>,
+pub(crate) struct TargetExtensions<'a> {
+    #[serde(borrow, rename = "KHR_animation_pointer")]
+    pub pointer: Option<AnimationPointer<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct AnimationPointer {
-    pub pointer: String,
+pub(crate) struct AnimationPointer<'a> {
+    #[serde(borrow)]
+    pub pointer: Text<'a>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Sampler {
+pub(crate) struct Sampler<'a> {
     pub input: usize,
     pub output: usize,
-    pub interpolation: Option<String>,
+    #[serde(borrow)]
+    pub interpolation: Option<Text<'a>>,
 }
 
 impl Mesh {
@@ -197,14 +226,19 @@ impl Mesh {
     }
 }
 
-impl Document {
+impl<'a> Document<'a> {
     /// Parses a document; a fault has the JSON path at which the parser stopped.
-    pub fn parse(json: &[u8]) -> Result<Self, Fault> {
+    pub fn parse(json: &'a [u8]) -> Result<Self, Fault> {
         if json.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             let what = if json.is_empty() { "it is empty" } else { "it begins like neither" };
             return Err(Fault::new("file", format!("{what}; a glTF file is a GLB container or a JSON object")));
         }
-        let document = match serde_json::from_slice::<Self>(json) {
+        // All text checked at once takes less than each string on its own. What no field wants may be anything.
+        let parsed = match std::str::from_utf8(json) {
+            Ok(json) => serde_json::from_str::<Self>(json),
+            Err(_) => serde_json::from_slice(json),
+        };
+        let document = match parsed {
             Ok(document) => document,
             // Paths cost time, so they are only kept by a second parse, once it is known that there is a fault.
             Err(error) => return Err(explain(json, &error)),
@@ -225,8 +259,9 @@ pub(crate) fn trim(json: &[u8]) -> &[u8] {
 
 fn explain(json: &[u8], error: &serde_json::Error) -> Fault {
     #[derive(Deserialize)]
-    struct Versioned {
-        asset: AssetInfo,
+    struct Versioned<'a> {
+        #[serde(borrow)]
+        asset: AssetInfo<'a>,
     }
     // A document of glTF 1.0 has other types everywhere; its version is what matters.
     if let Ok(Versioned { asset: AssetInfo { version: Some(version) } }) = serde_json::from_slice(json)

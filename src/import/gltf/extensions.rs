@@ -33,7 +33,8 @@ const HARMLESS_PREFIXES: &[&str] = &[
 /// Names the required extensions that are not known; the file is read without them.
 pub(super) fn check(reader: &mut Reader) {
     for (index, name) in reader.document.extensions_required.iter().enumerate() {
-        let harmless = HARMLESS.contains(&name.as_str());
+        let name: &str = name;
+        let harmless = HARMLESS.contains(&name);
         if !harmless && !HARMLESS_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
             let path = format!("extensionsRequired[{index}]");
             reader.warn(path, format!("{name} is required but not known; the file is read without it"));

@@ -131,7 +131,8 @@ fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<(Library, As
     }
     let mut clips = Vec::with_capacity(document.animations.len());
     for (animation, tracks) in document.animations.iter().zip(animations.tracks) {
-        clips.push(library.add_clip(Clip::new(animation.name.clone(), skeleton, tracks)).map_err(of_model)?);
+        let name = animation.name.as_deref().map(str::to_owned);
+        clips.push(library.add_clip(Clip::new(name, skeleton, tracks)).map_err(of_model)?);
     }
     let (joints, warnings) = (hierarchy.joints, reader.warnings);
     let by_matrix = joints.iter().zip(&document.nodes).filter(|(_, node)| node.matrix.is_some());

@@ -68,7 +68,7 @@ impl Hierarchy {
             let (rest, matrix) = transform(index, node, moved, reader)?;
             let parent = self.parents.get(index).copied().flatten();
             joints.push(Joint {
-                name: node.name.clone(),
+                name: node.name.as_deref().map(str::to_owned),
                 parent: parent.and_then(|parent| self.joints.get(parent).copied()),
                 rest,
                 matrix,

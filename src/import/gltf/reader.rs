@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -38,7 +38,7 @@ pub(crate) type Bytes<'a> = Rc<Cow<'a, [u8]>>;
 
 /// Reads the data of a document. Buffers are loaded and views decompressed when they are first asked for.
 pub(crate) struct Reader<'a> {
-    pub document: &'a Document,
+    pub document: &'a Document<'a>,
     pub warnings: Vec<Warning>,
     bin: Option<&'a [u8]>,
     folder: Option<&'a Path>,
@@ -64,7 +64,7 @@ impl View<'_> {
 
 impl<'a> Reader<'a> {
     /// `size` is that of the file; `folder` is where external buffers lie.
-    pub fn new(document: &'a Document, bin: Option<&'a [u8]>, folder: Option<&'a Path>, size: usize) -> Self {
+    pub fn new(document: &'a Document<'a>, bin: Option<&'a [u8]>, folder: Option<&'a Path>, size: usize) -> Self {
         let (buffers, views) = (document.buffers.len(), document.buffer_views.len());
         Self {
             document,
@@ -231,14 +231,16 @@ impl<'a> Reader<'a> {
             return Err(too_short(metadata.len()));
         }
         // A file takes memory once, under whatever names and by however many buffers it is read; where its first buffer was
-        // only a part of it, twice.
-        let file = full.canonicalize().map_err(failed)?;
+        // only a part of it, twice. Where there is but one buffer, nobody reads a file again.
+        let file = if self.document.buffers.len() > 1 { full.canonicalize().map_err(failed)? } else { full.clone() };
         let size = match self.files.get(&file) {
             Some(bytes) if bytes.len() as u64 >= wanted => return Ok(bytes.clone()),
             Some(_) => metadata.len(),
             None => wanted,
         };
         let mut bytes = Vec::new();
+        let room = usize::try_from(size).unwrap_or(usize::MAX);
+        bytes.try_reserve_exact(room).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
         File::open(&file).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(failed)?;
         self.budget = self.budget.saturating_add(GROWTH.saturating_mul(bytes.len() as u64));
         let bytes: Bytes<'a> = Rc::new(Cow::Owned(bytes));

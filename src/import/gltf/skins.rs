@@ -25,7 +25,7 @@ pub(super) fn read(index: usize, reader: &mut Reader, joints: &[usize], skeleton
         of_skin.push(*joint);
     }
     let inverse_bind = inverse_bind(index, skin, reader)?;
-    Ok(Skin { name: skin.name.clone(), skeleton, joints: of_skin, inverse_bind })
+    Ok(Skin { name: skin.name.as_deref().map(str::to_owned), skeleton, joints: of_skin, inverse_bind })
 }
 
 fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Vec<DAffine3>, Fault> {
@@ -40,7 +40,7 @@ fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Ve
     if layout.count < count as u64 {
         return Err(Fault::new(path, format!("{} matrices are too few for {count} joints", layout.count)));
     }
-    let numbers = reader.read(accessor, count as u64, Integers::AsDeclared, &path)?;
+    let numbers: Vec<f64> = reader.read(accessor, count as u64, Integers::AsDeclared, &path)?;
     let mut matrices = Vec::with_capacity(count);
     for (place, matrix) in numbers.as_chunks::<16>().0.iter().enumerate() {
         matrices.push(affine(matrix, &format_args!("accessors[{accessor}], element {place}"), reader));

@@ -86,7 +86,7 @@ fn numbers(
         return Err(Fault::new(path, format!("accessor {accessor} has {found} elements for {count} vertices")));
     }
     let numbers = reader.read(accessor, layout.count, Integers::AsDeclared, path)?;
-    Ok(Some((numbers.into_iter().map(|number| number as f32).collect(), layout.width)))
+    Ok(Some((numbers, layout.width)))
 }
 
 /// Joints and weights of all sets: of each vertex the eight that weigh most, their weights brought to a sum of 1.

@@ -1,6 +1,7 @@
 use posse::gpu::chunk::{Chunk, CrowdOptions};
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::pack::record::SeenEntry;
 use posse::{
     Clip, Crowd, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Poses, Property, Skeleton, Target,
@@ -89,68 +90,74 @@ fn encode_culling(stage: &Stage, encoder: &mut wgpu::CommandEncoder, camera: i32
 
 #[test]
 fn a_culling_pass_on_the_gpu_decides_who_is_posed() {
-    let (library, crowd) = zoo();
-    let stage = Stage::new(library, crowd, Outputs::ALL, SEEN);
-    stage.forget();
-    let mut encoder = stage.device().create_command_encoder(&Default::default());
-    encode_culling(&stage, &mut encoder, 200);
-    stage.on_gpu.encode_seen(stage.device(), &mut encoder, NOW, 0);
-    stage.queue().submit([encoder.finish()]);
-    stage.assert_holds(|instance| is_near(instance, 200).then_some(NOW));
+    for form in Form::ALL {
+        let (library, crowd) = zoo();
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, SEEN);
+        stage.forget();
+        let mut encoder = stage.device().create_command_encoder(&Default::default());
+        encode_culling(&stage, &mut encoder, 200);
+        stage.on_gpu.encode_seen(stage.device(), &mut encoder, NOW, 0);
+        stage.queue().submit([encoder.finish()]);
+        stage.assert_holds(|instance| is_near(instance, 200).then_some(NOW));
+    }
 }
 
 #[test]
 fn two_culled_frames_in_one_submission() {
-    let (library, crowd) = zoo();
-    let stage = Stage::new(library, crowd, Outputs::ALL, SEEN);
-    stage.forget();
-    let mut encoder = stage.device().create_command_encoder(&Default::default());
-    for (number, (now, camera)) in (0..).zip([(NOW, 100), (LATER, 500)]) {
-        encode_culling(&stage, &mut encoder, camera);
-        stage.on_gpu.encode_seen(stage.device(), &mut encoder, now, number);
+    for form in Form::ALL {
+        let (library, crowd) = zoo();
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, SEEN);
+        stage.forget();
+        let mut encoder = stage.device().create_command_encoder(&Default::default());
+        for (number, (now, camera)) in (0..).zip([(NOW, 100), (LATER, 500)]) {
+            encode_culling(&stage, &mut encoder, camera);
+            stage.on_gpu.encode_seen(stage.device(), &mut encoder, now, number);
+        }
+        stage.queue().submit([encoder.finish()]);
+        let tick = |instance| match (is_near(instance, 100), is_near(instance, 500)) {
+            (_, true) => Some(LATER),
+            (true, false) => Some(NOW),
+            (false, false) => None,
+        };
+        stage.assert_holds(tick);
     }
-    stage.queue().submit([encoder.finish()]);
-    let tick = |instance| match (is_near(instance, 100), is_near(instance, 500)) {
-        (_, true) => Some(LATER),
-        (true, false) => Some(NOW),
-        (false, false) => None,
-    };
-    stage.assert_holds(tick);
 }
 
 #[test]
 fn lists_with_faults_do_no_harm() {
-    // 48 of the small rig in a workgroup and one of the large one, whose matrices are made in the output itself.
-    for (joints, instances) in [(2, 48), (300, 5)] {
-        let library = branches(joints, 10);
-        let crowd = only_clip(&library, instances);
-        for outputs in [Outputs::ALL, Outputs::SKIN] {
-            let stage = Stage::new(library.clone(), crowd.clone(), outputs, SEEN);
-            let chunk = &stage.on_gpu.chunks()[0];
-            let all = instances as u32;
-            let entry = |place: u32| SeenEntry { place, joints: ALL, divider: 0 };
-            let everybody: Vec<SeenEntry> = (0..all).map(entry).collect();
-            // A list as it was written last holds more than the count says.
-            let cases: [(&str, u32, Vec<SeenEntry>, Vec<usize>); 7] = [
-                ("all", all, everybody.clone(), (0..instances).collect()),
-                ("nobody, though entries are there", 0, everybody.clone(), vec![]),
-                ("the first two", 2, everybody.clone(), vec![0, 1]),
-                (
-                    "a count beyond the list",
-                    u32::MAX,
-                    everybody.iter().rev().copied().collect(),
-                    (0..instances).collect(),
-                ),
-                ("one beyond", all + 1, everybody, (0..instances).collect()),
-                ("places beyond the chunk", 4, [all, u32::MAX, 3, 1 << 31].map(entry).into(), vec![3]),
-                ("one place again and again", u32::MAX, vec![entry(4); instances], vec![4]),
-            ];
-            for (what, count, entries, posed) in cases {
-                stage.forget();
-                stage.list(chunk, count, &entries);
-                stage.show(NOW, 7);
-                println!("{what}, {joints} joints");
-                stage.assert_holds(|instance| posed.contains(&instance).then_some(NOW));
+    for form in Form::ALL {
+        // 48 of the small rig in a workgroup and one of the large one, whose matrices are made in the output itself.
+        for (joints, instances) in [(2, 48), (300, 5)] {
+            let library = branches(joints, 10);
+            let crowd = only_clip(&library, instances);
+            for outputs in [Outputs::ALL, Outputs::SKIN] {
+                let stage = Stage::new(form, library.clone(), crowd.clone(), outputs, SEEN);
+                let chunk = &stage.on_gpu.chunks()[0];
+                let all = instances as u32;
+                let entry = |place: u32| SeenEntry { place, joints: ALL, divider: 0 };
+                let everybody: Vec<SeenEntry> = (0..all).map(entry).collect();
+                // A list as it was written last holds more than the count says.
+                let cases: [(&str, u32, Vec<SeenEntry>, Vec<usize>); 7] = [
+                    ("all", all, everybody.clone(), (0..instances).collect()),
+                    ("nobody, though entries are there", 0, everybody.clone(), vec![]),
+                    ("the first two", 2, everybody.clone(), vec![0, 1]),
+                    (
+                        "a count beyond the list",
+                        u32::MAX,
+                        everybody.iter().rev().copied().collect(),
+                        (0..instances).collect(),
+                    ),
+                    ("one beyond", all + 1, everybody, (0..instances).collect()),
+                    ("places beyond the chunk", 4, [all, u32::MAX, 3, 1 << 31].map(entry).into(), vec![3]),
+                    ("one place again and again", u32::MAX, vec![entry(4); instances], vec![4]),
+                ];
+                for (what, count, entries, posed) in cases {
+                    stage.forget();
+                    stage.list(chunk, count, &entries);
+                    stage.show(NOW, 7);
+                    println!("{what}, {joints} joints");
+                    stage.assert_holds(|instance| posed.contains(&instance).then_some(NOW));
+                }
             }
         }
     }
@@ -158,75 +165,90 @@ fn lists_with_faults_do_no_harm() {
 
 #[test]
 fn an_instance_listed_often_is_posed_once() {
-    // Its matrices are made in the output itself: two workgroups at once would multiply what the other has multiplied.
-    let library = branches(300, 31);
-    let crowd = only_clip(&library, 120);
-    let stage = Stage::new(library, crowd, Outputs::ALL, SEEN);
-    stage.list(&stage.on_gpu.chunks()[0], 120, &[SeenEntry { place: 7, joints: ALL, divider: 1 }; 120]);
-    for number in 0..5 {
-        stage.forget();
-        stage.show(NOW, number);
-        stage.assert_holds(|instance| (instance == 7).then_some(NOW));
+    for form in Form::ALL {
+        // Its matrices are made in the output itself: two workgroups at once would multiply what the other has multiplied.
+        let library = branches(300, 31);
+        let crowd = only_clip(&library, 120);
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, SEEN);
+        stage.list(&stage.on_gpu.chunks()[0], 120, &[SeenEntry { place: 7, joints: ALL, divider: 1 }; 120]);
+        for number in 0..5 {
+            stage.forget();
+            stage.show(NOW, number);
+            stage.assert_holds(|instance| (instance == 7).then_some(NOW));
+        }
     }
 }
 
 #[test]
 fn a_list_begins_empty_and_stays_as_it_is() {
-    let library = branches(40, 7);
-    let crowd = only_clip(&library, 20);
-    let stage = Stage::new(library, crowd, Outputs::ALL, SEEN);
-    stage.forget();
-    stage.show(NOW, 0);
-    stage.assert_holds(|_| None);
-    stage.list_instances(|instance| (instance % 3 == 1).then_some((ALL, 1)));
-    for (number, now) in [(1, NOW), (2, LATER)] {
-        stage.show(now, number);
-        stage.assert_holds(|instance| (instance % 3 == 1).then_some(now));
+    for form in Form::ALL {
+        let library = branches(40, 7);
+        let crowd = only_clip(&library, 20);
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, SEEN);
+        stage.forget();
+        stage.show(NOW, 0);
+        stage.assert_holds(|_| None);
+        stage.list_instances(|instance| (instance % 3 == 1).then_some((ALL, 1)));
+        for (number, now) in [(1, NOW), (2, LATER)] {
+            stage.show(now, number);
+            stage.assert_holds(|instance| (instance % 3 == 1).then_some(now));
+        }
+        // All are posed where nobody asks for the list.
+        let poses = play(&stage.engine, &stage.on_gpu, 20, NOW, Outputs::ALL);
+        assert_right(&stage.library, &stage.crowd, NOW, Outputs::ALL, &poses);
     }
-    // All are posed where nobody asks for the list.
-    let poses = play(&stage.engine, &stage.on_gpu, 20, NOW, Outputs::ALL);
-    assert_right(&stage.library, &stage.crowd, NOW, Outputs::ALL, &poses);
 }
 
 #[test]
 fn a_crowd_without_lists_poses_all() {
-    let library = branches(40, 7);
-    let crowd = only_clip(&library, 20);
-    let stage = Stage::new(library, crowd, Outputs::ALL, CrowdOptions::default());
-    let chunk = &stage.on_gpu.chunks()[0];
-    assert!(chunk.seen().is_none() && chunk.previous_skin().is_none());
-    stage.forget();
-    stage.show(NOW, 3);
-    stage.assert_holds(|_| Some(NOW));
+    for form in Form::ALL {
+        let library = branches(40, 7);
+        let crowd = only_clip(&library, 20);
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, CrowdOptions::default());
+        let chunk = &stage.on_gpu.chunks()[0];
+        assert!(chunk.seen().is_none() && chunk.previous_skin().is_none());
+        stage.forget();
+        stage.show(NOW, 3);
+        stage.assert_holds(|_| Some(NOW));
+    }
 }
 
 #[test]
 fn each_chunk_has_a_list() {
-    let library = demo::library().unwrap();
-    let crowd = demo::crowd(&library, 1000).unwrap();
-    let limits =
-        wgpu::Limits { max_buffer_size: 1 << 20, max_storage_buffer_binding_size: 1 << 20, ..wgpu::Limits::default() };
-    let stage = Stage::on(lesser_gpu(limits), library, crowd, Outputs::ALL, SEEN);
-    assert_eq!(stage.on_gpu.chunks().len(), 3);
-    let room = |chunk: &Chunk| chunk.seen().unwrap().size() as usize;
-    assert!(stage.on_gpu.chunks().iter().all(|chunk| room(chunk) == 4 + 12 * chunk.instances().len()));
-    stage.forget();
-    let seen = |instance: usize| instance % 10 == 3;
-    stage.list_instances(|instance| seen(instance).then_some((ALL, 1)));
-    stage.show(NOW, 0);
-    stage.assert_holds(|instance| seen(instance).then_some(NOW));
+    for form in Form::ALL {
+        let library = demo::library().unwrap();
+        let crowd = demo::crowd(&library, 1000).unwrap();
+        let limits = wgpu::Limits {
+            max_buffer_size: 1 << 20,
+            max_storage_buffer_binding_size: 1 << 20,
+            ..wgpu::Limits::default()
+        };
+        let stage = Stage::on(form, lesser_gpu(limits), library, crowd, Outputs::ALL, SEEN);
+        assert_eq!(stage.on_gpu.chunks().len(), 3);
+        let room = |chunk: &Chunk| chunk.seen().unwrap().size() as usize;
+        assert!(stage.on_gpu.chunks().iter().all(|chunk| room(chunk) == 4 + 12 * chunk.instances().len()));
+        stage.forget();
+        let seen = |instance: usize| instance % 10 == 3;
+        stage.list_instances(|instance| seen(instance).then_some((ALL, 1)));
+        stage.show(NOW, 0);
+        stage.assert_holds(|instance| seen(instance).then_some(NOW));
+    }
 }
 
 #[test]
 fn a_dispatch_of_what_is_seen_has_several_rows_where_need_be() {
     let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
     let gpu = lesser_gpu(limits);
-    // A workgroup an instance, and 64 instances a workgroup: more entries than the first kernel's row has invocations.
-    for (joints, instances, listed) in [(33, 60, vec![0, 1, 7, 8, 9, 16, 17, 59]), (1, 3000, vec![0, 64, 513, 2999])] {
+    // A workgroup an instance, and 64 instances a workgroup: more entries than the first kernel's row has invocations. Then 8.
+    for (form, joints, instances, listed) in [
+        (Form::Parallel, 33, 60, vec![0, 1, 7, 8, 9, 16, 17, 59]),
+        (Form::Parallel, 1, 3000, vec![0, 64, 513, 2999]),
+        (Form::Serial, 33, 300, vec![0, 1, 8, 9, 64, 65, 128, 299]),
+    ] {
         let library = branches(joints, 7);
         let crowd = only_clip(&library, instances);
         let outputs = Outputs { local: true, ..Outputs::NONE };
-        let stage = Stage::on(gpu.clone(), library, crowd, outputs, SEEN);
+        let stage = Stage::on(form, gpu.clone(), library, crowd, outputs, SEEN);
         assert_eq!(stage.on_gpu.chunks().len(), 1);
         for count in listed {
             stage.forget();
@@ -251,7 +273,7 @@ fn more_seen_workgroups_than_a_dimension_holds() {
     let instances = 66_000;
     let crowd = only_clip(&library, instances);
     let outputs = Outputs { local: true, ..Outputs::NONE };
-    let stage = Stage::new(library, crowd, outputs, SEEN);
+    let stage = Stage::new(Form::Parallel, library, crowd, outputs, SEEN);
     assert_eq!(stage.on_gpu.chunks().len(), 1);
     stage.forget();
     let unseen = |instance: usize| instance == 100 || instance == instances - 2;

@@ -1,3 +1,4 @@
+use posse::gpu::form::Form;
 use posse::pack::record::SeenEntry;
 use posse::{
     AdditiveReference, Clip, Crowd, Layer, LayerMode, LayerTime, Library, Mask, Outputs, Poses, Skeleton, Target, demo,
@@ -76,9 +77,9 @@ fn layered(library: &mut Library, instances: usize) -> Crowd {
 
 /// Asserts that each instance with so many joints is posed as by clips that drive no others.
 #[track_caller]
-fn assert_detail(library: Library, crowd: Crowd, outputs: Outputs, joints: impl Fn(usize) -> u32) {
+fn assert_detail(form: Form, library: Library, crowd: Crowd, outputs: Outputs, joints: impl Fn(usize) -> u32) {
     let order = level_order(&library.skeletons()[0]);
-    let stage = Stage::new(library, crowd, outputs, SEEN);
+    let stage = Stage::new(form, library, crowd, outputs, SEEN);
     stage.forget();
     stage.list_instances(|instance| Some((joints(instance), 1)));
     stage.show(NOW, 0);
@@ -92,76 +93,89 @@ fn assert_detail(library: Library, crowd: Crowd, outputs: Outputs, joints: impl 
 
 #[test]
 fn levels_of_a_small_tree_by_hand() {
-    // 0 and 4 are roots; below 0 hang 1 (with 2 below it) and 3 (with 5 below it).
-    let library = tree(&[None, Some(0), Some(1), Some(0), None, Some(3)]);
-    let by_hand = [0, 4, 1, 3, 2, 5];
-    let stage = Stage::new(library.clone(), plain(&library, 8), Outputs::ALL, SEEN);
-    stage.list_instances(|instance| Some((instance as u32, 1)));
-    stage.show(NOW, 0);
-    let rest = library.skeletons()[0].joints()[0].rest;
-    for instance in 0..8 {
-        let pose = stage.pose(instance);
-        for (joint, local) in pose.local.iter().enumerate() {
-            let sampled = by_hand[..instance.min(6)].contains(&joint);
-            let at_rest = local.translation.abs_diff_eq(rest.translation, 1e-7) && local.rotation == rest.rotation;
-            assert_eq!(at_rest, !sampled, "joint {joint} of the first {instance}");
+    for form in Form::ALL {
+        // 0 and 4 are roots; below 0 hang 1 (with 2 below it) and 3 (with 5 below it).
+        let library = tree(&[None, Some(0), Some(1), Some(0), None, Some(3)]);
+        let by_hand = [0, 4, 1, 3, 2, 5];
+        let stage = Stage::new(form, library.clone(), plain(&library, 8), Outputs::ALL, SEEN);
+        stage.list_instances(|instance| Some((instance as u32, 1)));
+        stage.show(NOW, 0);
+        let rest = library.skeletons()[0].joints()[0].rest;
+        for instance in 0..8 {
+            let pose = stage.pose(instance);
+            for (joint, local) in pose.local.iter().enumerate() {
+                let sampled = by_hand[..instance.min(6)].contains(&joint);
+                let at_rest = local.translation.abs_diff_eq(rest.translation, 1e-7) && local.rotation == rest.rotation;
+                assert_eq!(at_rest, !sampled, "joint {joint} of the first {instance}");
+            }
         }
     }
 }
 
 #[test]
 fn fewer_joints_of_rigs_of_all_sizes() {
-    // Whole workgroups, several instances in one, several joints a lane, matrices in storage.
-    for joints in [2, 6, 33, 100, 200, 300, 530] {
-        let library = branches(joints, 13);
-        let details = [0, 1, 2, joints as u32 / 5, joints as u32 / 2, joints as u32 - 1, joints as u32, ALL, ALL - 1];
-        for outputs in [Outputs::ALL, Outputs::SKIN] {
-            assert_detail(library.clone(), plain(&library, 20), outputs, |instance| details[instance % details.len()]);
+    for form in Form::ALL {
+        // Whole workgroups, several instances in one, several joints a lane, matrices in storage.
+        for joints in [2, 6, 33, 100, 200, 300, 530] {
+            let library = branches(joints, 13);
+            let details =
+                [0, 1, 2, joints as u32 / 5, joints as u32 / 2, joints as u32 - 1, joints as u32, ALL, ALL - 1];
+            for outputs in [Outputs::ALL, Outputs::SKIN] {
+                assert_detail(form, library.clone(), plain(&library, 20), outputs, |instance| {
+                    details[instance % details.len()]
+                });
+            }
+            let mut library = library;
+            let crowd = layered(&mut library, 12);
+            assert_detail(form, library, crowd, Outputs::ALL, |instance| details[instance % details.len()]);
         }
-        let mut library = library;
-        let crowd = layered(&mut library, 12);
-        assert_detail(library, crowd, Outputs::ALL, |instance| details[instance % details.len()]);
     }
 }
 
 #[test]
 fn a_human_of_fewer_joints_keeps_weights_and_properties() {
-    let library = demo::library().unwrap();
-    assert_detail(library.clone(), plain(&library, 67), Outputs::ALL, |instance| instance as u32);
-    let mut library = library;
-    let crowd = layered(&mut library, 67);
-    assert_detail(library, crowd, Outputs::ALL, |instance| instance as u32);
+    for form in Form::ALL {
+        let library = demo::library().unwrap();
+        assert_detail(form, library.clone(), plain(&library, 67), Outputs::ALL, |instance| instance as u32);
+        let mut library = library;
+        let crowd = layered(&mut library, 67);
+        assert_detail(form, library, crowd, Outputs::ALL, |instance| instance as u32);
+    }
 }
 
 #[test]
 fn joints_with_matrices_keep_them() {
-    let mut joints = vec![build::joint(None, [0.0; 3]), build::joint(Some(0), [1.0, 0.0, 0.0])];
-    joints.push(build::joint(Some(1), [0.0, 1.0, 0.0]));
-    joints[1].matrix = Some(glam::DAffine3::from_scale(glam::DVec3::new(2.0, 1.0, 3.0)));
-    let (mut library, skeleton) = build::library(joints);
-    let curve = |values: &[f64]| build::curve(posse::Interpolation::Linear, 3, &[0.0, 1.0], values);
-    let tracks = vec![
-        (Target::Translation(0), curve(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0])),
-        (Target::Translation(2), curve(&[5.0, 0.0, 0.0, 6.0, 1.0, 1.0])),
-    ];
-    build::clip(&mut library, skeleton, tracks);
-    let crowd = plain(&library, 4);
-    assert_detail(library, crowd, Outputs::ALL, |instance| instance as u32);
+    for form in Form::ALL {
+        let mut joints = vec![build::joint(None, [0.0; 3]), build::joint(Some(0), [1.0, 0.0, 0.0])];
+        joints.push(build::joint(Some(1), [0.0, 1.0, 0.0]));
+        joints[1].matrix = Some(glam::DAffine3::from_scale(glam::DVec3::new(2.0, 1.0, 3.0)));
+        let (mut library, skeleton) = build::library(joints);
+        let curve = |values: &[f64]| build::curve(posse::Interpolation::Linear, 3, &[0.0, 1.0], values);
+        let tracks = vec![
+            (Target::Translation(0), curve(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0])),
+            (Target::Translation(2), curve(&[5.0, 0.0, 0.0, 6.0, 1.0, 1.0])),
+        ];
+        build::clip(&mut library, skeleton, tracks);
+        let crowd = plain(&library, 4);
+        assert_detail(form, library, crowd, Outputs::ALL, |instance| instance as u32);
+    }
 }
 
 #[test]
 fn an_instance_listed_several_times_has_the_most_joints() {
-    for joints in [40, 300] {
-        let library = branches(joints, 7);
-        let stage = Stage::new(library.clone(), plain(&library, 3), Outputs::ALL, SEEN);
-        let entry = |joints, divider| SeenEntry { place: 1, joints, divider };
-        // The last is not due: place and frame add up to 1.
-        stage.list(&stage.on_gpu.chunks()[0], 3, &[entry(2, 1), entry(5, 1), entry(ALL, 2)]);
-        stage.forget();
-        stage.show(NOW, 0);
-        let less = without_others(&library, &level_order(&library.skeletons()[0])[..5]);
-        let poses = Poses { instances: vec![stage.pose(1)] };
-        assert_right(&less, &stage.part(&[1]), NOW, Outputs::ALL, &poses);
-        [0, 2].into_iter().for_each(|instance| stage.assert_untouched(instance));
+    for form in Form::ALL {
+        for joints in [40, 300] {
+            let library = branches(joints, 7);
+            let stage = Stage::new(form, library.clone(), plain(&library, 3), Outputs::ALL, SEEN);
+            let entry = |joints, divider| SeenEntry { place: 1, joints, divider };
+            // The last is not due: place and frame add up to 1.
+            stage.list(&stage.on_gpu.chunks()[0], 3, &[entry(2, 1), entry(5, 1), entry(ALL, 2)]);
+            stage.forget();
+            stage.show(NOW, 0);
+            let less = without_others(&library, &level_order(&library.skeletons()[0])[..5]);
+            let poses = Poses { instances: vec![stage.pose(1)] };
+            assert_right(&less, &stage.part(&[1]), NOW, Outputs::ALL, &poses);
+            [0, 2].into_iter().for_each(|instance| stage.assert_untouched(instance));
+        }
     }
 }

@@ -1,3 +1,4 @@
+use posse::gpu::form::Form;
 use posse::pack::record::SeenEntry;
 use posse::{Layer, LayerTime, Outputs, Playback, Ticks, demo};
 
@@ -31,22 +32,24 @@ fn assert_posed_when_due(stage: &Stage, first_number: u32, divider: impl Fn(usiz
 
 #[test]
 fn an_instance_is_posed_every_second_or_fourth_frame() {
-    // One workgroup an instance, many instances a workgroup, matrices in storage; mixing and not.
-    for (joints, instances) in [(40, 24), (3, 50), (300, 8)] {
-        for mixes in [false, true] {
-            let library = branches(joints, 7);
-            let mut crowd = only_clip(&library, instances);
-            if mixes {
-                let skeleton = crowd.skeleton(0);
-                let clip = library.clip_ids().next().unwrap();
-                let other = Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(5), 1.5)));
-                crowd.push(skeleton, &[Layer { weight: 0.4, ..crowd.layers(0)[0] }, other]).unwrap();
-            }
-            let stage = Stage::new(library, crowd, Outputs::ALL, SEEN);
-            let divider = |instance: usize| [2, 4, 4, 1][instance / 4 % 4];
-            stage.list_instances(|instance| Some((ALL, divider(instance) as u32)));
-            for first_number in [0, 5, u32::MAX - 3] {
-                assert_posed_when_due(&stage, first_number, divider);
+    for form in Form::ALL {
+        // One workgroup an instance, many instances a workgroup, matrices in storage; mixing and not.
+        for (joints, instances) in [(40, 24), (3, 50), (300, 8)] {
+            for mixes in [false, true] {
+                let library = branches(joints, 7);
+                let mut crowd = only_clip(&library, instances);
+                if mixes {
+                    let skeleton = crowd.skeleton(0);
+                    let clip = library.clip_ids().next().unwrap();
+                    let other = Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(5), 1.5)));
+                    crowd.push(skeleton, &[Layer { weight: 0.4, ..crowd.layers(0)[0] }, other]).unwrap();
+                }
+                let stage = Stage::new(form, library, crowd, Outputs::ALL, SEEN);
+                let divider = |instance: usize| [2, 4, 4, 1][instance / 4 % 4];
+                stage.list_instances(|instance| Some((ALL, divider(instance) as u32)));
+                for first_number in [0, 5, u32::MAX - 3] {
+                    assert_posed_when_due(&stage, first_number, divider);
+                }
             }
         }
     }
@@ -54,58 +57,64 @@ fn an_instance_is_posed_every_second_or_fourth_frame() {
 
 #[test]
 fn any_divider_will_do() {
-    let library = demo::rig(20, 3, 4).unwrap();
-    let crowd = only_clip(&library, 30);
-    let stage = Stage::new(library, crowd, Outputs::SKIN, SEEN);
-    let divider = |instance: usize| [1, 3, 5, 7, 8][instance % 5];
-    stage.list_instances(|instance| Some((ALL, divider(instance) as u32)));
-    stage.forget();
-    let mut last_due = [None; 30];
-    for frame in 0..8 {
-        for (instance, last_due) in last_due.iter_mut().enumerate() {
-            if (1000 + frame as usize + instance).is_multiple_of(divider(instance)) {
-                *last_due = Some(tick(frame));
+    for form in Form::ALL {
+        let library = demo::rig(20, 3, 4).unwrap();
+        let crowd = only_clip(&library, 30);
+        let stage = Stage::new(form, library, crowd, Outputs::SKIN, SEEN);
+        let divider = |instance: usize| [1, 3, 5, 7, 8][instance % 5];
+        stage.list_instances(|instance| Some((ALL, divider(instance) as u32)));
+        stage.forget();
+        let mut last_due = [None; 30];
+        for frame in 0..8 {
+            for (instance, last_due) in last_due.iter_mut().enumerate() {
+                if (1000 + frame as usize + instance).is_multiple_of(divider(instance)) {
+                    *last_due = Some(tick(frame));
+                }
             }
+            stage.show(tick(frame), 1000 + frame as u32);
+            stage.assert_holds(|instance| last_due[instance]);
         }
-        stage.show(tick(frame), 1000 + frame as u32);
-        stage.assert_holds(|instance| last_due[instance]);
+        // 0 is as 1, and the largest is due once in 2^32 frames.
+        stage.list_instances(|instance| Some((ALL, [0, u32::MAX][instance % 2])));
+        stage.forget();
+        stage.show(NOW, 1000);
+        stage.assert_holds(|instance| (instance % 2 == 0).then_some(NOW));
     }
-    // 0 is as 1, and the largest is due once in 2^32 frames.
-    stage.list_instances(|instance| Some((ALL, [0, u32::MAX][instance % 2])));
-    stage.forget();
-    stage.show(NOW, 1000);
-    stage.assert_holds(|instance| (instance % 2 == 0).then_some(NOW));
 }
 
 #[test]
 fn the_load_is_even_from_frame_to_frame() {
-    let library = demo::rig(20, 3, 4).unwrap();
-    let crowd = only_clip(&library, 40);
-    let outputs = Outputs { local: true, ..Outputs::NONE };
-    let stage = Stage::new(library, crowd, outputs, SEEN);
-    for divider in [2, 4] {
-        stage.list_instances(|_| Some((ALL, divider)));
-        for number in 0..5 {
-            stage.forget();
-            stage.show(NOW, number);
-            let numbers = stage.read().remove(0).local;
-            let posed = numbers.chunks(numbers.len() / 40).filter(|local| local[0] != super::SENTINEL).count();
-            assert_eq!(posed, 40 / divider as usize);
+    for form in Form::ALL {
+        let library = demo::rig(20, 3, 4).unwrap();
+        let crowd = only_clip(&library, 40);
+        let outputs = Outputs { local: true, ..Outputs::NONE };
+        let stage = Stage::new(form, library, crowd, outputs, SEEN);
+        for divider in [2, 4] {
+            stage.list_instances(|_| Some((ALL, divider)));
+            for number in 0..5 {
+                stage.forget();
+                stage.show(NOW, number);
+                let numbers = stage.read().remove(0).local;
+                let posed = numbers.chunks(numbers.len() / 40).filter(|local| local[0] != super::SENTINEL).count();
+                assert_eq!(posed, 40 / divider as usize);
+            }
         }
     }
 }
 
 #[test]
 fn an_instance_listed_several_times_is_due_where_one_entry_is() {
-    let library = demo::rig(20, 3, 4).unwrap();
-    let crowd = only_clip(&library, 6);
-    let stage = Stage::new(library, crowd, Outputs::ALL, SEEN);
-    // Place 1 is due in each odd frame by one entry, in each by the other; place 2 in no frame asked for here.
-    let entry = |place, divider| SeenEntry { place, joints: ALL, divider };
-    stage.list(&stage.on_gpu.chunks()[0], 4, &[entry(1, 2), entry(1, 1), entry(2, 4), entry(2, 4)]);
-    for number in [0, 1] {
-        stage.forget();
-        stage.show(NOW, number);
-        stage.assert_holds(|instance| (instance == 1).then_some(NOW));
+    for form in Form::ALL {
+        let library = demo::rig(20, 3, 4).unwrap();
+        let crowd = only_clip(&library, 6);
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, SEEN);
+        // Place 1 is due in each odd frame by one entry, in each by the other; place 2 in no frame asked for here.
+        let entry = |place, divider| SeenEntry { place, joints: ALL, divider };
+        stage.list(&stage.on_gpu.chunks()[0], 4, &[entry(1, 2), entry(1, 1), entry(2, 4), entry(2, 4)]);
+        for number in [0, 1] {
+            stage.forget();
+            stage.show(NOW, number);
+            stage.assert_holds(|instance| (instance == 1).then_some(NOW));
+        }
     }
 }

@@ -15,6 +15,7 @@ use glam::DAffine3;
 use posse::gpu::chunk::{Chunk, CrowdOptions};
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::gpu::headless::HeadlessGpu;
 use posse::pack::outputs::Numbers as Read;
 use posse::pack::record::SeenEntry;
@@ -49,12 +50,19 @@ fn default_gpu() -> HeadlessGpu {
 }
 
 impl Stage {
-    fn new(library: Library, crowd: Crowd, outputs: Outputs, options: CrowdOptions) -> Self {
-        Self::on(default_gpu(), library, crowd, outputs, options)
+    fn new(form: Form, library: Library, crowd: Crowd, outputs: Outputs, options: CrowdOptions) -> Self {
+        Self::on(form, default_gpu(), library, crowd, outputs, options)
     }
 
-    fn on(gpu: HeadlessGpu, library: Library, crowd: Crowd, outputs: Outputs, options: CrowdOptions) -> Self {
-        let engine = GpuEngine::new(&library, gpu).unwrap();
+    fn on(
+        form: Form,
+        gpu: HeadlessGpu,
+        library: Library,
+        crowd: Crowd,
+        outputs: Outputs,
+        options: CrowdOptions,
+    ) -> Self {
+        let engine = GpuEngine::with_form(form, &library, gpu).unwrap();
         let device = &engine.gpu().device;
         let on_gpu = GpuCrowd::with_options(device, engine.library(), &crowd, outputs, options).unwrap();
         Self { library, crowd, engine, on_gpu, outputs }

@@ -10,6 +10,8 @@ mod rigs;
 mod roots;
 /// What drives them.
 mod tracks;
+/// Without scales that differ from axis to axis.
+mod uniform;
 
 use std::sync::Arc;
 
@@ -127,7 +129,7 @@ pub struct RigSpec {
 /// A scene before it is made, small enough to print.
 #[derive(Debug, Clone)]
 pub struct SceneSpec {
-    seed: u64,
+    pub seed: u64,
     rigs: Vec<RigSpec>,
     tracks: Vec<TrackSpec>,
     instances: usize,
@@ -167,6 +169,11 @@ pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = Sce
 }
 
 impl SceneSpec {
+    /// Whether this is one of so many scenes, by its seed.
+    pub fn is_one_in(&self, scenes: u64) -> bool {
+        self.seed.is_multiple_of(scenes)
+    }
+
     /// Makes the scene.
     pub fn scene(&self) -> Scene {
         let (mut numbers, mut roots) = (Numbers::new(self.seed), Numbers::new(!self.seed));

@@ -6,7 +6,7 @@ mod sample;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use posse::contract::compare;
+use posse::contract::compare_as;
 use posse::error::Error;
 use posse::evaluator::Evaluator;
 use posse::import::crowd::CrowdFile;
@@ -21,7 +21,7 @@ use posse::reference::Reference;
 
 pub use self::report::CrowdReport;
 use crate::cli::crowd;
-use crate::cli::engine::{self, Choice};
+use crate::cli::engine::{self, Choice, Keys};
 use crate::cli::output::note;
 use crate::cli::progress::Progress;
 use crate::cli::question::{limit, mixed_block};
@@ -30,7 +30,7 @@ use crate::cli::question::{limit, mixed_block};
 const MOST_TIMES: u64 = 1 << 20;
 
 /// Holds an engine to the reference at some times of the crowd's clock; without any, at some over its longest play.
-pub fn verify(path: &Path, choice: Choice, times: &[f64]) -> Result<CrowdReport, Error> {
+pub fn verify(path: &Path, choice: Choice, outputs: Outputs, times: &[f64]) -> Result<CrowdReport, Error> {
     let mut library = Library::new();
     let file = crowd::load(&mut library, path)?;
     let times = match times {
@@ -46,11 +46,11 @@ pub fn verify(path: &Path, choice: Choice, times: &[f64]) -> Result<CrowdReport,
             "note: {checked} of {all} instances are checked, spread evenly; fewer --times leave room for more"
         ));
     }
-    let mut engine = engine::open(&library, choice)?;
+    let mut engine = engine::open(Keys::Float(&library), choice)?;
     engine::introduce(engine.as_ref());
     let mut report = CrowdReport::new(path, engine.as_ref(), &library, &file, &instances, &times);
     let progress = Progress::new(instances.len() * times.len(), "poses");
-    let block = mixed_block(&library, Outputs::ALL);
+    let block = mixed_block(&library, outputs);
     for (sample, (&time, &to)) in times.iter().zip(&ticks).enumerate() {
         // Root motion is what happens since the time before; nothing at the first.
         let step = Step { from: ticks[sample.saturating_sub(1)], to };
@@ -60,10 +60,10 @@ pub fn verify(path: &Path, choice: Choice, times: &[f64]) -> Result<CrowdReport,
                 let alone = file.crowd(instance..instance + 1)?;
                 crowd.push(alone.skeleton(0), alone.layers(0))?;
             }
-            let expected = Reference::new(&library).evaluate_step(&crowd, step, Outputs::ALL)?;
-            let actual = engine.evaluate_step(&crowd, step, Outputs::ALL)?;
+            let expected = Reference::new(&library).evaluate_step(&crowd, step, outputs)?;
+            let actual = engine.evaluate_step(&crowd, step, outputs)?;
             for (skeleton, part) in parts(&crowd, expected, actual)? {
-                let found = compare(&library, &part.crowd, step, &part.expected, &part.actual);
+                let found = compare_as(outputs.skin_format, &library, &part.crowd, step, &part.expected, &part.actual);
                 report.note(&library, skeleton, found, |place| (block[part.places[place]], time));
             }
             progress.add(block.len());

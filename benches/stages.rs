@@ -1,0 +1,86 @@
+//! What each stage adds: the same crowd posed as far as a stage, on one thread with each instruction set, and on the GPU.
+//! `cargo bench --bench stages`
+//!
+//! Stages are not run apart from one another anywhere, so what one costs is what it adds to the one before.
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use posse::cpu::engine::CpuEngine;
+use posse::cpu::simd::InstructionSet;
+use posse::gpu::crowd::GpuCrowd;
+use posse::gpu::engine::GpuEngine;
+use posse::gpu::headless::{AdapterKind, HeadlessGpu};
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Ticks, demo};
+
+/// Joints, keys a track and levels of the rig.
+const RIG: (usize, usize, usize) = (64, 60, 10);
+/// Few enough for their matrices to stay in a core's cache: kernels are measured here, not memory.
+const INSTANCES: usize = 256;
+
+/// How far poses are taken, in the pipeline's order: its last stage, layers of each instance, and what is written.
+fn cases() -> [(&'static str, usize, Outputs); 6] {
+    let local = Outputs { local: true, ..Outputs::NONE };
+    let model = Outputs { model: true, ..Outputs::NONE };
+    [
+        ("sample", 1, local),
+        ("hierarchy", 1, model),
+        ("skin", 1, Outputs::SKIN),
+        ("blend 2, skin", 2, Outputs::SKIN),
+        ("blend 4, skin", 4, Outputs::SKIN),
+        ("blend 8, skin", 8, Outputs::SKIN),
+    ]
+}
+
+/// Instances of one rig, each layer of each at a time of its own.
+fn crowd(library: &Library, layers: usize) -> Crowd {
+    let clip = library.clip_ids().next().expect("a clip");
+    let mut crowd = Crowd::new();
+    for instance in 0..INSTANCES {
+        let layer = |layer: usize| {
+            let start = Ticks(-((instance * layers + layer) as i64) * 9973);
+            Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)))
+        };
+        crowd.push(library.clip(clip).skeleton, &(0..layers).map(layer).collect::<Vec<_>>()).expect("an instance");
+    }
+    crowd
+}
+
+fn stages(criterion: &mut Criterion) {
+    let mut library = Library::new();
+    demo::add_rig(&mut library, RIG.0, RIG.1, RIG.2).expect("a rig");
+    let mut now = Ticks(0);
+    let mut next = || {
+        now.0 += Ticks::PER_SECOND / 60;
+        now
+    };
+    let mut group = criterion.benchmark_group("stages");
+    group.throughput(Throughput::Elements((INSTANCES * RIG.0) as u64));
+    for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_here()) {
+        let engine = CpuEngine::with_threads(&library, 1).expect("a packing").with_instructions(instructions);
+        for (stage, layers, outputs) in cases() {
+            let mut posed = engine.crowd(&crowd(&library, layers), outputs).expect("a crowd");
+            group.bench_function(BenchmarkId::new(instructions.name(), stage), |bencher| {
+                bencher.iter(|| engine.pose(&mut posed, next()));
+            });
+        }
+    }
+    let gpu = match HeadlessGpu::new(AdapterKind::Any) {
+        Err(error) => return eprintln!("without the gpu engine: {error}"),
+        Ok(gpu) => gpu,
+    };
+    let (device, queue) = (gpu.device.clone(), gpu.queue.clone());
+    let engine = GpuEngine::new(&library, gpu).expect("a library on the GPU");
+    for (stage, layers, outputs) in cases() {
+        let posed = GpuCrowd::new(&device, engine.library(), &crowd(&library, layers), outputs).expect("a crowd");
+        group.bench_function(BenchmarkId::new("gpu", stage), |bencher| {
+            bencher.iter(|| {
+                let mut encoder = device.create_command_encoder(&Default::default());
+                posed.encode(&device, &mut encoder, next());
+                queue.submit([encoder.finish()]);
+                engine.wait().expect("a device");
+            });
+        });
+    }
+}
+
+criterion_group!(benches, stages);
+criterion_main!(benches);

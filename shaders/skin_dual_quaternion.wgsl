@@ -1,0 +1,59 @@
+//! Skin matrices as rotation, translation and uniform scale, from which a vertex shader makes dual quaternions: a joint is
+//! three pairs of words, which one lane writes.
+
+/// For each joint of each skin its rotation as `snorm16` xy and zw; translation x and y; translation z and the scale.
+@group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;
+
+/// Below it, the square of a scale counts as it: of nothing there is no direction.
+const SKIN_LEAST_SQUARE: f32 = 1e-30;
+
+/// Writes what a model matrix times an inverse bind matrix is to its place among all. It takes all rows.
+fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
+    let rows = Rows(
+        matrix_row(joint_matrix_row(joint, 0u), inverse_bind),
+        matrix_row(joint_matrix_row(joint, 1u), inverse_bind),
+        matrix_row(joint_matrix_row(joint, 2u), inverse_bind),
+    );
+    let squares = dot(rows.x.xyz, rows.x.xyz) + dot(rows.y.xyz, rows.y.xyz) + dot(rows.z.xyz, rows.z.xyz);
+    let square = max(squares / 3.0, SKIN_LEAST_SQUARE);
+    let shrink = inverseSqrt(square);
+    let x = rows.x.xyz * shrink;
+    let y = rows.y.xyz * shrink;
+    let z = rows.z.xyz * shrink;
+    // 1, or -1 where a spline takes the scale below 0.
+    let side = dot(x, cross(y, z));
+    let rotation = skin_rotation(x * side, y * side, z * side);
+    let place = vec4(rows.x.w, rows.y.w, rows.z.w, square * shrink * side);
+    skin_out[at] = vec2(pack2x16snorm(rotation.xy), pack2x16snorm(rotation.zw));
+    skin_out[at + 1u] = bitcast<vec2<u32>>(place.xy);
+    skin_out[at + 2u] = bitcast<vec2<u32>>(place.zw);
+}
+
+/// The unit quaternion of a rotation matrix, by its rows.
+///
+/// Of the four rows of the matrix `4 q q^T`, whose elements are sums of those of the rotation matrix, the one of the largest
+/// of the quaternion's numbers is taken, and normalised (Shepperd, "Quaternion from rotation matrix", 1978).
+fn skin_rotation(x: vec3<f32>, y: vec3<f32>, z: vec3<f32>) -> vec4<f32> {
+    let squares = vec4(
+        1.0 + x.x - y.y - z.z,
+        1.0 - x.x + y.y - z.z,
+        1.0 - x.x - y.y + z.z,
+        1.0 + x.x + y.y + z.z,
+    );
+    let with_w = vec3(z.y - y.z, x.z - z.x, y.x - x.y);
+    let xy = x.y + y.x;
+    let xz = x.z + z.x;
+    let yz = y.z + z.y;
+    let largest = max(max(squares.x, squares.y), max(squares.z, squares.w));
+    var quaternion = vec4(squares.x, xy, xz, with_w.x);
+    if squares.y == largest {
+        quaternion = vec4(xy, squares.y, yz, with_w.y);
+    }
+    if squares.z == largest {
+        quaternion = vec4(xz, yz, squares.z, with_w.z);
+    }
+    if squares.w == largest {
+        quaternion = vec4(with_w, squares.w);
+    }
+    return quaternion * inverseSqrt(dot(quaternion, quaternion));
+}

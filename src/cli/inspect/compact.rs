@@ -1,0 +1,58 @@
+//! What compact keys make of a clip.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use posse::model::skeleton::Skeleton;
+use posse::pack::compact::report::ClipReport;
+use serde::Serialize;
+
+use crate::cli::inspect::seconds;
+
+#[derive(Serialize)]
+pub struct CompactSummary {
+    /// Bytes of keys, constants, key times and what finds them, in the ordinary packing.
+    float_bytes: usize,
+    /// The same with compact keys.
+    compact_bytes: usize,
+    ratio: f64,
+    /// The largest displacement of a joint or its shell, in the rig's units.
+    error: f64,
+    /// The joint's name or number.
+    joint: String,
+    /// When, in seconds of the clip.
+    time: f64,
+    constant_tracks: usize,
+    /// Tracks whose keys stay as they are.
+    float_tracks: usize,
+    /// Tracks by the bits of their widest number.
+    tracks_by_width: BTreeMap<usize, usize>,
+}
+
+impl CompactSummary {
+    pub fn new(report: &ClipReport, skeleton: &Skeleton) -> Self {
+        let name = skeleton.joints().get(report.joint).and_then(|joint| joint.name.clone());
+        let widths = report.tracks_by_width.iter().copied().enumerate();
+        Self {
+            float_bytes: report.float_bytes,
+            compact_bytes: report.compact_bytes,
+            ratio: report.ratio(),
+            error: report.error,
+            joint: name.unwrap_or_else(|| format!("joint {}", report.joint)),
+            time: report.time,
+            constant_tracks: report.constant_tracks,
+            float_tracks: report.float_tracks,
+            tracks_by_width: widths.filter(|(_, tracks)| *tracks > 0).collect(),
+        }
+    }
+
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { float_bytes, compact_bytes, ratio, error, joint, time, .. } = self;
+        writeln!(out, "  compact: {compact_bytes} bytes of {float_bytes} ({:.1} %)", 100.0 * ratio)?;
+        writeln!(out, "    off by {error:.3e} at most, at {joint}, {}", seconds(*time))?;
+        let widths: Vec<String> =
+            self.tracks_by_width.iter().map(|(width, tracks)| format!("{tracks} of {width} bits")).collect();
+        let Self { constant_tracks, float_tracks, .. } = self;
+        writeln!(out, "    tracks: {constant_tracks} constant, {float_tracks} as f32, {}", widths.join(", "))
+    }
+}

@@ -1,0 +1,24 @@
+//! WGSL for vertex shaders that read packed skin matrices; those in full need none.
+
+use crate::model::skin_format::SkinFormat;
+
+impl SkinFormat {
+    /// Functions for a shader that reads skin matrices in this format, to be put before it: they declare no binding and no
+    /// entry point, and their names begin with `half_` or `dual_quaternion`. Empty for [`Matrix`](Self::Matrix), whose rows
+    /// are read as they are.
+    ///
+    /// ```wgsl
+    /// @group(0) @binding(0) var<storage, read> joints: array<vec2<u32>>;
+    ///
+    /// fn joint(index: u32) -> DualQuaternion {
+    ///     return dual_quaternion(joints[3u * index], joints[3u * index + 1u], joints[3u * index + 2u]);
+    /// }
+    /// ```
+    pub const fn wgsl(self) -> &'static str {
+        match self {
+            Self::Matrix => "",
+            Self::HalfMatrix => include_str!("../../shaders/read/half_matrix.wgsl"),
+            Self::DualQuaternion => include_str!("../../shaders/read/dual_quaternion.wgsl"),
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! Clips that share curves, made compact together: each curve as coarse as all of them allow.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::model::clip::Clip;
+use crate::model::curve::{Curve, Extrapolation, Interpolation};
+use crate::model::library::Library;
+use crate::model::track::Track;
+use crate::pack::compact::bearings::{Bearings, Corrected};
+use crate::pack::compact::bound::{Bound, rig_size};
+use crate::pack::compact::curve::{CompactCurve, Outcome, Resolution, can_be_compact, compact};
+use crate::pack::compact::displacement::{Displacement, Original, is_of_joint};
+use crate::pack::compact::tolerance::{Levers, joint_of, lever};
+
+/// What is asked of the keys.
+#[derive(Debug, Clone, Copy)]
+pub enum Goal {
+    /// As small as a bound allows.
+    Within(Bound),
+    /// So many bits for each number.
+    Bits(u32),
+}
+
+/// A clip whose keys are compact.
+#[derive(Debug, Clone)]
+pub struct CompactClip {
+    /// Its tracks, as the engines have them.
+    pub tracks: Vec<Track>,
+    /// For each track its keys as integers, where they are.
+    pub curves: Vec<Option<Arc<CompactCurve>>>,
+    /// The largest displacement of its joints.
+    pub worst: Displacement,
+}
+
+/// Rounds in which tolerances are brought nearer to what the bound allows.
+const ROUNDS: usize = 6;
+/// How often all of them together are then scaled at most.
+const SCALINGS: usize = 4;
+/// What of the bound is aimed at, since only so many times are looked at.
+const AIM: f64 = 0.98;
+/// How often keys are made finer at the end, where times that the search passed over want them to be.
+const MOST_REFINEMENTS: i32 = 10;
+/// How often curves of the worst joint are left alone before all are.
+const MOST_LEFT_ALONE: usize = 8;
+
+/// A curve of one clip or of several.
+struct Piece {
+    curve: Curve,
+    rotation: bool,
+    /// The clips and their tracks that have it.
+    uses: Vec<(usize, usize)>,
+    /// How far its keys may be off.
+    tolerance: f64,
+    /// Whether no displacement tells what it may be off by.
+    strict: bool,
+    /// Whether its keys stay as they are.
+    is_float: bool,
+}
+
+/// What a piece has become.
+#[derive(Clone)]
+struct Made {
+    curve: Curve,
+    compact: Option<Arc<CompactCurve>>,
+}
+
+/// One of the clips.
+struct Member<'a> {
+    clip: &'a Clip,
+    original: Original<'a>,
+    bearings: Bearings,
+    levers: Levers,
+    /// How far points may be displaced.
+    distance: f64,
+    /// The same as a share of the rig's size.
+    share: f64,
+}
+
+/// Makes clips compact that share curves with one another and with no other clip.
+pub fn compact_clips(library: &Library, clips: &[&Clip], goal: Goal) -> Vec<CompactClip> {
+    let bound = match goal {
+        Goal::Within(bound) => bound,
+        Goal::Bits(_) => Bound::default(),
+    };
+    // Making up for others saves bits where joints are turned, and wastes some where they are scaled.
+    let mut found = [true, false].map(|corrects| Family::new(library, clips, bound, corrects)).map(|mut family| {
+        let made = match goal {
+            Goal::Within(_) => {
+                // What goes beyond its keys can be off by more than any time that is looked at shows.
+                family.pieces.iter_mut().for_each(|piece| piece.is_float |= goes_beyond(&piece.curve));
+                family.within()
+            }
+            Goal::Bits(bits) => family.pieces.iter().map(|piece| piece.make(Resolution::bits(bits), false)).collect(),
+        };
+        (family, made)
+    });
+    found.sort_by_key(|(family, made)| family.size(made));
+    let [(family, made), _] = &found;
+    family.finish(made)
+}
+
+/// Whether a curve's easings overshoot, or it has keys again beyond its own.
+fn goes_beyond(curve: &Curve) -> bool {
+    let again = [Extrapolation::Loop, Extrapolation::PingPong];
+    lever(curve) > 1.0 + 1e-9 || curve.extrapolation().iter().any(|beyond| again.contains(beyond))
+}
+
+impl<'a> Member<'a> {
+    fn new(library: &'a Library, clip: &'a Clip, bound: Bound, own: &dyn Fn(&Track) -> bool) -> Self {
+        let size = rig_size(library.skeleton(clip.skeleton));
+        let (distance, shell) = (bound.error.of(size), bound.shell.of(size));
+        let original = Original::new(library, clip, shell);
+        let own: Vec<bool> = clip.tracks.iter().map(own).collect();
+        let bearings = Bearings::new(original.skeleton(), clip, &own);
+        let levers = Levers::new(&original, clip, bearings.corrects(), shell);
+        Self { clip, original, bearings, levers, distance, share: distance / size }
+    }
+}
+
+/// Each curve once, with all who have it.
+fn pieces(library: &Library, members: &[Member]) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut by_values: HashMap<*const f64, Vec<usize>> = HashMap::new();
+    for (number, member) in members.iter().enumerate() {
+        for (index, track) in member.clip.tracks.iter().enumerate() {
+            let rotation = track.target.is_rotation(library.skeleton(member.clip.skeleton));
+            let curve = &track.curve;
+            let tolerance = match is_of_joint(track) {
+                true => member.levers.tolerance(track, member.distance),
+                false if rotation => 0.5 * member.share / lever(curve),
+                false => {
+                    let keys = 0..curve.timeline().len();
+                    let largest = keys.flat_map(|key| curve.value(key)).fold(0.0, |most: f64, x| most.max(x.abs()));
+                    member.share * largest / lever(curve)
+                }
+            };
+            let same = by_values.entry(curve.values().as_ptr()).or_default();
+            match same.iter().find(|&&piece| pieces[piece].is(curve, rotation)) {
+                Some(&piece) => {
+                    let piece = &mut pieces[piece];
+                    piece.uses.push((number, index));
+                    piece.tolerance = piece.tolerance.min(tolerance);
+                    piece.strict |= !is_of_joint(track);
+                }
+                None => {
+                    same.push(pieces.len());
+                    pieces.push(Piece {
+                        curve: curve.clone(),
+                        rotation,
+                        uses: vec![(number, index)],
+                        tolerance,
+                        strict: !is_of_joint(track),
+                        is_float: !can_be_compact(curve),
+                    });
+                }
+            }
+        }
+    }
+    pieces
+}
+
+impl Piece {
+    /// Whether a curve of the same numbers is a copy of this one.
+    fn is(&self, curve: &Curve, rotation: bool) -> bool {
+        self.rotation == rotation
+            && Arc::ptr_eq(self.curve.timeline(), curve.timeline())
+            && self.curve.interpolation() == curve.interpolation()
+            && self.curve.extrapolation() == curve.extrapolation()
+            && self.curve.easing() == curve.easing()
+    }
+
+    fn make(&self, resolution: Resolution, must_pay: bool) -> Made {
+        self.make_of(&self.curve, resolution, must_pay)
+    }
+
+    /// What becomes of it if its keys are rounded from those of another curve.
+    fn make_of(&self, curve: &Curve, resolution: Resolution, must_pay: bool) -> Made {
+        let outcome = if self.is_float { Outcome::Float } else { compact(curve, self.rotation, resolution) };
+        self.take(outcome, must_pay).unwrap_or_else(|| Made { curve: self.curve.clone(), compact: None })
+    }
+
+    fn resolution(&self) -> Resolution {
+        Resolution::within(&self.curve, self.tolerance, self.strict)
+    }
+
+    /// The curve of what has become of it; none where that is as it was.
+    fn take(&self, outcome: Outcome, must_pay: bool) -> Option<Made> {
+        let Self { curve, .. } = self;
+        let (interpolation, keys) = (curve.interpolation(), curve.timeline().len());
+        let (values, compact) = match outcome {
+            Outcome::Float => return None,
+            Outcome::Constant(value) => {
+                let still = vec![0.0; value.len()];
+                let key = match interpolation {
+                    Interpolation::CubicSpline => [still.clone(), value, still].concat(),
+                    _ => value,
+                };
+                (key.repeat(keys), None)
+            }
+            Outcome::Compact(compact) => (compact.values(curve), Some(compact)),
+        };
+        let pays = |compact: &CompactCurve| !must_pay || compact.bytes(keys) < 16 * compact.columns() * keys;
+        if !compact.as_ref().is_none_or(pays) {
+            return None;
+        }
+        // What an f32 cannot hold stays as it was.
+        let curve = curve.with_values(interpolation, curve.width(), values).ok()?;
+        Some(Made { curve, compact: compact.map(Arc::new) })
+    }
+}
+
+/// The largest of all errors.
+fn most(errors: &[Vec<f64>]) -> f64 {
+    errors.iter().flatten().fold(0.0, |most, &error| error.max(most))
+}
+
+struct Family<'a> {
+    members: Vec<Member<'a>>,
+    pieces: Vec<Piece>,
+    /// For each member and track its piece.
+    places: Vec<Vec<usize>>,
+}
+
+impl<'a> Family<'a> {
+    fn new(library: &'a Library, clips: &[&'a Clip], bound: Bound, corrects: bool) -> Self {
+        let mut users: HashMap<*const f64, usize> = HashMap::new();
+        for track in clips.iter().flat_map(|clip| &clip.tracks) {
+            *users.entry(track.curve.values().as_ptr()).or_default() += 1;
+        }
+        let own = |track: &Track| corrects && users[&track.curve.values().as_ptr()] == 1;
+        let members: Vec<Member> = clips.iter().map(|clip| Member::new(library, clip, bound, &own)).collect();
+        let pieces = pieces(library, &members);
+        let mut places: Vec<Vec<usize>> = members.iter().map(|member| vec![0; member.clip.tracks.len()]).collect();
+        for (place, piece) in pieces.iter().enumerate() {
+            piece.uses.iter().for_each(|&(number, track)| places[number][track] = place);
+        }
+        Self { members, pieces, places }
+    }
+
+    /// The smallest keys found that are within the bound.
+    fn within(&mut self) -> Vec<Made> {
+        let mut best: Option<(usize, Vec<f64>)> = None;
+        for _ in 0..ROUNDS {
+            let mut errors = Vec::new();
+            for _ in 0..SCALINGS {
+                let made = self.make_all();
+                errors = (0..self.members.len()).map(|number| self.by_joint(&made, number)).collect();
+                let used = most(&errors);
+                let size = self.size(&made);
+                if used <= AIM && best.as_ref().is_none_or(|(least, _)| size < *least) {
+                    best = Some((size, self.pieces.iter().map(|piece| piece.tolerance).collect()));
+                }
+                if (0.95 * AIM..=AIM).contains(&used) {
+                    break;
+                }
+                self.scale((AIM / used.max(1e-3)).clamp(0.125, 8.0));
+            }
+            // What is looser than it need be, while other joints are at the bound, is loosened.
+            let used = most(&errors);
+            let errors = &errors;
+            let members = &self.members;
+            let below = |piece: &Piece| {
+                let joints = piece.uses.iter().filter_map(|&(number, track)| {
+                    Some(errors[number][joint_of(members[number].clip.tracks[track].target)?])
+                });
+                joints.fold(0.0, f64::max)
+            };
+            for piece in self.pieces.iter_mut().filter(|piece| !piece.strict) {
+                piece.tolerance *= (used / below(piece).max(1e-3)).clamp(1.0, 4.0).sqrt();
+            }
+        }
+        match best {
+            Some((_, tolerances)) => {
+                self.pieces.iter_mut().zip(tolerances).for_each(|(piece, tolerance)| piece.tolerance = tolerance);
+            }
+            None => self.scale(0.1),
+        }
+        self.check()
+    }
+
+    /// Bytes that all keys take, about.
+    fn size(&self, made: &[Made]) -> usize {
+        self.pieces.iter().zip(made).map(|(piece, made)| piece.size(made)).sum()
+    }
+
+    /// Scales the tolerances of all curves that displace joints.
+    fn scale(&mut self, factor: f64) {
+        for piece in self.pieces.iter_mut().filter(|piece| !piece.strict) {
+            piece.tolerance *= factor;
+        }
+    }
+
+    /// Makes sure of the bound at all times that count.
+    fn check(&mut self) -> Vec<Made> {
+        let mut left_alone = 0;
+        let mut refined = 0;
+        loop {
+            let made = self.make_all();
+            let worst = self.members.iter().enumerate().map(|(number, member)| {
+                let worst = member.original.worst(&self.tracks(&made, number));
+                (worst.distance / member.distance, number, worst.joint)
+            });
+            let Some((used, number, joint)) = worst.max_by(|a, b| a.0.total_cmp(&b.0)) else { return made };
+            if used <= 1.0 {
+                return made;
+            }
+            if refined < MOST_REFINEMENTS {
+                refined += 1;
+                self.scale((AIM.powi(refined) / used).clamp(0.1, AIM));
+                continue;
+            }
+            // Finer keys do not help: those of the joint and of all above it are left as they are, then all.
+            left_alone += 1;
+            let all = left_alone > MOST_LEFT_ALONE;
+            let chain = self.members[number].levers.chain(joint);
+            for piece in &mut self.pieces {
+                let is_above = |&(user, track): &(usize, usize)| {
+                    let target = self.members[number].clip.tracks.get(track).map(|track| track.target);
+                    user == number && target.and_then(joint_of).is_some_and(|joint| chain.contains(&joint))
+                };
+                piece.is_float |= all || piece.uses.iter().any(is_above);
+            }
+            if left_alone > MOST_LEFT_ALONE + 1 {
+                return made;
+            }
+        }
+    }
+
+    fn make_all(&self) -> Vec<Made> {
+        let mut made: Vec<Made> = self.pieces.iter().map(|piece| piece.make(piece.resolution(), true)).collect();
+        for (member, own) in self.members.iter().zip(&self.places) {
+            let skeleton = member.original.skeleton();
+            let mut corrected = Corrected::new(&member.bearings, skeleton);
+            for joint in 0..skeleton.joints().len() {
+                let place = member.bearings.track(joint).map(|track| own[track]);
+                let Some(place) = place else {
+                    corrected.push(None);
+                    continue;
+                };
+                let piece = &self.pieces[place];
+                // A joint that stands still is not worth keys that make it move.
+                let keys = corrected.keys(&piece.curve).filter(|_| made[place].compact.is_some());
+                let wanted = keys.and_then(|keys| piece.curve.with_values(piece.curve.interpolation(), 4, keys).ok());
+                if let Some(wanted) = wanted {
+                    made[place] = piece.make_of(&wanted, piece.resolution(), true);
+                }
+                corrected.push(Some(&made[place].curve));
+            }
+        }
+        made
+    }
+
+    /// For each joint of a clip the largest displacement below it, as a share of what is allowed.
+    fn by_joint(&self, made: &[Made], number: usize) -> Vec<f64> {
+        let member = &self.members[number];
+        let errors = member.original.by_joint(&self.tracks(made, number));
+        member.levers.below(&errors).into_iter().map(|error| error / member.distance).collect()
+    }
+
+    /// The tracks of a clip that move joints.
+    fn tracks(&self, made: &[Made], number: usize) -> Vec<Track> {
+        self.all_tracks(made, number).into_iter().map(|(track, _)| track).filter(is_of_joint).collect()
+    }
+
+    fn all_tracks(&self, made: &[Made], number: usize) -> Vec<(Track, Option<Arc<CompactCurve>>)> {
+        let tracks = &self.members[number].clip.tracks;
+        let mut found: Vec<_> = tracks.iter().map(|track| (track.clone(), None)).collect();
+        for (piece, made) in self.pieces.iter().zip(made) {
+            for &(_, index) in piece.uses.iter().filter(|(user, _)| *user == number) {
+                found[index] = (Track { curve: made.curve.clone(), ..tracks[index].clone() }, made.compact.clone());
+            }
+        }
+        found
+    }
+
+    fn finish(&self, made: &[Made]) -> Vec<CompactClip> {
+        let clip = |number: usize| {
+            let worst = self.members[number].original.worst(&self.tracks(made, number));
+            let (tracks, curves) = self.all_tracks(made, number).into_iter().unzip();
+            CompactClip { tracks, curves, worst }
+        };
+        (0..self.members.len()).map(clip).collect()
+    }
+}
+
+impl Piece {
+    /// Bytes that its keys take, about.
+    fn size(&self, made: &Made) -> usize {
+        let keys = if made.curve.is_constant() { 1 } else { self.curve.timeline().len() };
+        match &made.compact {
+            Some(compact) => compact.bytes(keys),
+            None => 16 * self.curve.interpolation().elements_per_key() * self.curve.width().div_ceil(4) * keys,
+        }
+    }
+}

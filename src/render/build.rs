@@ -1,0 +1,232 @@
+//! Brings figures to the device, each mesh once, and says what is drawn of them for the instances of each buffer.
+
+use wgpu::BufferUsages as Usages;
+
+use crate::error::Error;
+use crate::gpu::buffers::{filled_buffer, largest_binding};
+use crate::gpu::scopes::Scopes;
+use crate::model::library::Library;
+use crate::model::skin_format::SkinFormat;
+use crate::render::draw::{Renderer, group};
+use crate::render::figure::{Figure, Mover, Part};
+use crate::render::material::Material;
+use crate::render::mesh::Mesh;
+use crate::render::pipelines::Sides;
+use crate::render::place::Place;
+use crate::render::record::{InstanceRecord, MaterialRecord, PartRecord, deltas};
+use crate::render::scene::{BonesDraw, Draw, PoseBuffers, Scene};
+use crate::render::skeleton;
+use crate::render::textures;
+
+impl Scene {
+    /// Prepares to draw instances, each at its place, which has its index in the crowd. What has no figure is not seen but for
+    /// its bones, and those only where there are model matrices.
+    ///
+    /// The buffers of poses are read whenever the scene is drawn: a crowd that plays needs nothing new.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where instances or morph targets do not fit a binding of the device; [`Error::Usage`] where there are
+    /// fewer places than instances, skin matrices are not in full, or as [`Figure::check`] says; [`Error::Device`]
+    /// where memory does not suffice.
+    pub fn new<'a>(
+        renderer: &Renderer,
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        library: &Library,
+        figures: &[Figure],
+        poses: impl IntoIterator<Item = PoseBuffers<'a>>,
+        places: &[Place],
+    ) -> Result<Self, Error> {
+        figures.iter().try_for_each(|figure| figure.check(library))?;
+        let scopes = Scopes::push(device);
+        let mut builder =
+            Builder { renderer, device, queue, library, scene: Self { draws: Vec::new(), bones: Vec::new() } };
+        let built = builder.build(figures, poses, places);
+        scopes.pop()?;
+        built?;
+        Ok(builder.scene)
+    }
+}
+
+struct Builder<'a> {
+    renderer: &'a Renderer,
+    device: &'a wgpu::Device,
+    queue: &'a wgpu::Queue,
+    library: &'a Library,
+    scene: Scene,
+}
+
+/// A figure's buffers, which all chunks share.
+struct Uploaded {
+    meshes: Vec<[wgpu::Buffer; 3]>,
+    materials: Vec<(wgpu::Buffer, wgpu::TextureView, wgpu::Sampler)>,
+}
+
+impl Builder<'_> {
+    fn build<'a>(
+        &mut self,
+        figures: &[Figure],
+        poses: impl IntoIterator<Item = PoseBuffers<'a>>,
+        places: &[Place],
+    ) -> Result<(), Error> {
+        let uploaded = figures.iter().map(|figure| self.upload(figure)).collect::<Result<Vec<_>, Error>>()?;
+        for poses in poses {
+            if poses.skin.is_some() && poses.layout.skin_format != SkinFormat::Matrix {
+                let format = poses.layout.skin_format.name();
+                return Err(Error::Usage(format!("a scene is drawn from skin matrices in full, not as `{format}`")));
+            }
+            let mut records = Vec::with_capacity(poses.instances.len());
+            for &instance in poses.instances {
+                let place = places.get(instance).ok_or_else(|| {
+                    Error::Usage(format!("instance {instance} has no place, there are {}", places.len()))
+                })?;
+                records.push(InstanceRecord::new(place));
+            }
+            let instances = self.storage("instances of a scene, in bytes", bytemuck::cast_slice(&records))?;
+            let figure = figures.iter().zip(&uploaded).filter(|(figure, _)| figure.skeleton == poses.skeleton);
+            for (figure, uploaded) in figure {
+                for part in &figure.parts {
+                    self.draw(figure, uploaded, part, &poses, &instances)?;
+                }
+            }
+            if let Some(model) = poses.model {
+                self.bones(&poses, model, &instances)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn upload(&self, figure: &Figure) -> Result<Uploaded, Error> {
+        let mesh = |mesh: &Mesh| {
+            let bytes = |bytes: &[u8], usage| filled_buffer(self.device, "mesh", bytes, usage);
+            let vertices = bytes(bytemuck::cast_slice(&mesh.vertices), Usages::VERTEX)?;
+            let indices = bytes(bytemuck::cast_slice(&mesh.indices), Usages::INDEX)?;
+            let deltas = self.storage("morph targets of a mesh, in bytes", bytemuck::cast_slice(&deltas(mesh)))?;
+            Ok([vertices, indices, deltas])
+        };
+        let views: Vec<_> =
+            figure.images.iter().map(|image| textures::upload(self.device, self.queue, image)).collect();
+        let material = |material: &Material| {
+            let record = MaterialRecord::new(material);
+            let buffer = filled_buffer(self.device, "material", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
+            let texture = material.texture.as_ref();
+            let view = texture.and_then(|texture| views.get(texture.image)).unwrap_or(&self.renderer.white);
+            Ok((buffer, view.clone(), textures::sampler(self.device, texture)))
+        };
+        Ok(Uploaded {
+            meshes: figure.meshes.iter().map(mesh).collect::<Result<_, Error>>()?,
+            materials: figure.materials.iter().map(material).collect::<Result<_, Error>>()?,
+        })
+    }
+
+    fn draw(
+        &mut self,
+        figure: &Figure,
+        uploaded: &Uploaded,
+        part: &Part,
+        poses: &PoseBuffers,
+        instances: &wgpu::Buffer,
+    ) -> Result<(), Error> {
+        let mesh = &figure.meshes[part.mesh];
+        let skeleton = self.library.skeleton(poses.skeleton);
+        let (matrices, numbers, first_row, influences) = match part.mover {
+            Mover::Skin(place) => {
+                let earlier = self.library.skins_of(poses.skeleton).take(place);
+                let first: usize = earlier.map(|(_, skin)| skin.joints.len()).sum();
+                (poses.skin, poses.layout.skin, 3 * first, mesh.influences())
+            }
+            Mover::Joint => (poses.model, poses.layout.model, 3 * part.joint, 0),
+        };
+        let Some(matrices) = matrices else { return Ok(()) };
+        if mesh.indices.is_empty() {
+            return Ok(());
+        }
+        let before = &skeleton.joints()[..part.joint];
+        let first_value: usize = before.iter().map(|joint| joint.weights.len()).sum();
+        let weights = skeleton.joints()[part.joint].weights.len().min(mesh.targets.len());
+        let record = PartRecord {
+            row_count: (numbers / 4) as u32,
+            first_row: first_row as u32,
+            influences,
+            value_count: poses.layout.values as u32,
+            first_value: first_value as u32,
+            target_count: if poses.layout.values == 0 { 0 } else { weights as u32 },
+            vertex_count: mesh.vertices.len() as u32,
+            padding: 0,
+        };
+        let values = poses.values.unwrap_or(&self.renderer.nothing);
+        let [vertices, indices, deltas] = &uploaded.meshes[part.mesh];
+        let material = &figure.materials[part.material];
+        let (material_record, texture, sampler) = &uploaded.materials[part.material];
+        let mirrored = part.mover == Mover::Joint && skeleton::rest(skeleton)[part.joint].matrix3.determinant() < 0.0;
+        let draw = Draw {
+            poses: self.renderer.poses_group(self.device, [matrices, values, instances]),
+            part: self.part_group(record, deltas, material_record, texture, sampler)?,
+            vertices: vertices.clone(),
+            indices: indices.clone(),
+            vertex_count: mesh.vertices.len() as u32,
+            index_count: mesh.indices.len() as u32,
+            instance_count: poses.instances.len() as u32,
+            sides: match (material.double_sided, mirrored) {
+                (true, _) => Sides::Both,
+                (false, true) => Sides::Mirrored,
+                (false, false) => Sides::Front,
+            },
+            alpha: material.alpha,
+        };
+        self.scene.draws.push(draw);
+        Ok(())
+    }
+
+    fn bones(&mut self, poses: &PoseBuffers, model: &wgpu::Buffer, instances: &wgpu::Buffer) -> Result<(), Error> {
+        let ends = skeleton::bones(self.library, poses.skeleton);
+        if ends.is_empty() {
+            return Ok(());
+        }
+        let per_instance = ends.len() as u32;
+        let record =
+            PartRecord { row_count: (poses.layout.model / 4) as u32, vertex_count: per_instance, ..Default::default() };
+        let ends = self.storage("bones of a skeleton, in bytes", bytemuck::cast_slice(&ends))?;
+        let plain = bytemuck::bytes_of(&MaterialRecord::new(&Material::default())).to_vec();
+        let plain = filled_buffer(self.device, "material", &plain, Usages::UNIFORM)?;
+        let sampler = textures::sampler(self.device, None);
+        let part = self.part_group(record, &ends, &plain, &self.renderer.white, &sampler)?;
+        let poses_group = self.renderer.poses_group(self.device, [model, &self.renderer.nothing, instances]);
+        let needed = u64::from(per_instance) * poses.instances.len() as u64;
+        let count = u32::try_from(needed).map_err(|_| Error::Limit {
+            what: "bones of a scene".into(),
+            needed,
+            allowed: u32::MAX.into(),
+        })?;
+        self.scene.bones.push(BonesDraw { poses: poses_group, part, count });
+        Ok(())
+    }
+
+    fn part_group(
+        &self,
+        record: PartRecord,
+        deltas: &wgpu::Buffer,
+        material: &wgpu::Buffer,
+        texture: &wgpu::TextureView,
+        sampler: &wgpu::Sampler,
+    ) -> Result<wgpu::BindGroup, Error> {
+        let record = filled_buffer(self.device, "part", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
+        let resources = [
+            record.as_entire_binding(),
+            deltas.as_entire_binding(),
+            material.as_entire_binding(),
+            wgpu::BindingResource::TextureView(texture),
+            wgpu::BindingResource::Sampler(sampler),
+        ];
+        Ok(group(self.device, &self.renderer.layouts.part, &resources))
+    }
+
+    /// A storage buffer; never empty, since a binding may not be.
+    fn storage(&self, what: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
+        let (needed, allowed) = (contents.len() as u64, largest_binding(self.device));
+        if needed > allowed {
+            return Err(Error::Limit { what: what.into(), needed, allowed });
+        }
+        let contents = if contents.is_empty() { &[0; 128] } else { contents };
+        filled_buffer(self.device, what, contents, Usages::STORAGE)
+    }
+}

@@ -1,0 +1,60 @@
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use posse::{Clip, Joint, Library, Skeleton, Skin, Target, Track};
+
+use super::Scene;
+
+impl Scene {
+    /// The same scene with scales that are alike along all axes, and nothing mirrored or sheared.
+    pub fn uniform(self) -> Self {
+        let mut library = Library::new();
+        for interpolator in self.library.interpolators() {
+            library.add_interpolator(interpolator.clone()).unwrap();
+        }
+        for skeleton in self.library.skeletons() {
+            let joints = skeleton.joints().iter().cloned().map(uniform_joint).collect();
+            let properties = skeleton.properties().to_vec();
+            library.add_skeleton(Skeleton::new(None, joints, properties).unwrap());
+        }
+        for skin in self.library.skins() {
+            let inverse_bind = skin.inverse_bind.iter().map(similar).collect();
+            library.add_skin(Skin { inverse_bind, ..skin.clone() }).unwrap();
+        }
+        for clip in self.library.clips() {
+            let tracks = clip.tracks.iter().filter_map(uniform_track).collect();
+            library.add_clip(Clip { tracks, ..clip.clone() }).unwrap();
+        }
+        for mask in self.library.masks() {
+            library.add_mask(mask.clone()).unwrap();
+        }
+        Self { library, ..self }
+    }
+}
+
+fn uniform_joint(joint: Joint) -> Joint {
+    let mut joint = Joint { matrix: joint.matrix.as_ref().map(similar), ..joint };
+    joint.rest.scale = DVec3::splat(joint.rest.scale.x.abs());
+    joint
+}
+
+/// A rotation and uniform scale near a matrix.
+fn similar(matrix: &DAffine3) -> DAffine3 {
+    let axes = matrix.matrix3;
+    let (x, y) = (axes.x_axis.normalize(), axes.y_axis.reject_from(axes.x_axis).normalize());
+    let rotation = DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y)));
+    let scale = DVec3::splat(axes.x_axis.length());
+    DAffine3::from_scale_rotation_translation(scale, rotation, matrix.translation)
+}
+
+/// The track with the first scale along all axes; none where scales are driven one by one.
+fn uniform_track(track: &Track) -> Option<Track> {
+    match (track.target, track.component) {
+        (Target::Scale(_), Some(_)) => None,
+        (Target::Scale(_), None) => {
+            let curve = &track.curve;
+            let values = curve.values().chunks(3).flat_map(|scale| [scale[0]; 3]).collect();
+            let curve = curve.with_values(curve.interpolation(), 3, values).unwrap();
+            Some(Track { curve, ..track.clone() })
+        }
+        _ => Some(track.clone()),
+    }
+}
