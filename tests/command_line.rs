@@ -451,3 +451,9 @@ fn help_and_version_are_no_errors() {
     }
     assert_refused(&posse(&["dance"]), "dance");
 }
+
+#[cfg(not(feature = "view"))]
+#[test]
+fn a_posse_without_windows_says_how_to_get_them() {
+    assert_refused(&posse(&["view", "demo", "--instances", "5"]), "--features view");
+}

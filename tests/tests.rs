@@ -74,5 +74,8 @@ mod sharing;
 mod sharing_command_line;
 /// Skin matrices in half the bytes, on every engine: by hand, at random, and refused where dual quaternions have no room.
 mod skin_formats;
+/// `posse view` on a virtual display: what the display shows, what keys do, how it ends.
+#[cfg(all(feature = "view", target_os = "linux"))]
+mod view;
 /// Wrap modes, repeats and ranges, on every engine.
 mod wrap;

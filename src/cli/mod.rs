@@ -7,6 +7,9 @@ mod demo;
 mod engine;
 mod eval;
 mod inspect;
+mod look;
+#[cfg(not(feature = "view"))]
+mod no_view;
 mod output;
 mod progress;
 mod question;
@@ -14,7 +17,10 @@ mod render;
 mod skin_format;
 mod source;
 mod start_up;
+mod subject;
 mod verify;
+#[cfg(feature = "view")]
+mod view;
 
 use std::process::ExitCode;
 
@@ -42,6 +48,13 @@ enum Command {
     /// Draws a crowd of a glTF file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
     #[command(after_long_help = render::FILES)]
     Render(render::Args),
+    /// Opens a window with a live crowd: camera, play, scrub, clips, layers, crowds up to 100,000, and how fast it goes.
+    #[cfg(feature = "view")]
+    #[command(after_help = view::HELP)]
+    View(view::Args),
+    /// Opens a window with a live crowd, in a posse that was built with `--features view`.
+    #[cfg(not(feature = "view"))]
+    View(no_view::Args),
     /// Measures the engines over crowds of many sizes, or over a crowd file, each checked against the reference first.
     Bench(bench::args::Args),
 }
@@ -75,6 +88,10 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
         Command::Eval(args) => eval::run(&args).map(|()| Outcome::Passed),
         Command::Verify(args) => verify::run(&args),
         Command::Render(args) => render::run(&args).map(|()| Outcome::Passed),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::run(&args).map(|()| Outcome::Passed),
+        #[cfg(not(feature = "view"))]
+        Command::View(_) => Err(no_view::error()),
         Command::Bench(args) => bench::run(&args),
     }
 }

@@ -3,7 +3,7 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::buffers::{filled_buffer, largest_binding, upload};
+use crate::gpu::buffers::{filled_buffer, largest_binding};
 use crate::gpu::kernels::{bind_group, workgroups};
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::motion::Motion;
@@ -47,9 +47,22 @@ pub struct Chunk {
     workgroups: (u32, u32),
     layers: wgpu::Buffer,
     layer_count: u32,
+    kernel: Kernel,
 }
 
 impl Chunk {
+    /// Whether a part of a packed group could take the place of its layers.
+    pub(super) fn takes(&self, group: &Group, order: &[usize]) -> bool {
+        let fits = match self.kernel {
+            Kernel::Layers => true,
+            Kernel::Blend => Kernel::of(group) != Kernel::Layers,
+            Kernel::Plain => Kernel::of(group) == Kernel::Plain,
+        };
+        fits && self.skeleton == group.skeleton
+            && self.layer_count as usize == group.layer_count
+            && self.instances == order
+    }
+
     /// Records the poses of all instances, or of those that are due.
     pub(super) fn record(&self, pass: &mut wgpu::ComputePass, seen_only: bool) {
         pass.set_pipeline(&self.pipeline);
@@ -173,7 +186,8 @@ pub(super) fn chunks_of(
         let count = range.len();
         let first_layer = group.first_layer + (range.start - group.instances.start) * group.layer_count;
         let layers = &packed.layers[first_layer..][..count * group.layer_count];
-        let layers = upload(device, "posse layers", bytemuck::cast_slice(layers))?;
+        let usage = Usages::STORAGE | Usages::COPY_DST;
+        let layers = filled_buffer(device, "posse layers", bytemuck::cast_slice(layers), usage)?;
         let batch = record::Batch {
             skeleton: *skeleton,
             instance_count: count as u32,
@@ -222,6 +236,7 @@ pub(super) fn chunks_of(
             workgroups: workgroups(groups, groups_per_row),
             layers,
             layer_count,
+            kernel: Kernel::of(group),
             motion,
         });
     }

@@ -20,6 +20,7 @@ pub struct GpuCrowd {
     frame: FrameBuffer,
     /// For each instance of the crowd its chunk and its place there.
     places: Vec<(u32, u32)>,
+    outputs: Outputs,
     options: CrowdOptions,
 }
 
@@ -51,7 +52,7 @@ impl GpuCrowd {
         let scopes = Scopes::push(device);
         let frame = FrameBuffer::new(device);
         let places = vec![(0, 0); packed.len()];
-        let mut on_gpu = Self { chunks: Vec::new(), frame, places, options };
+        let mut on_gpu = Self { chunks: Vec::new(), frame, places, outputs, options };
         let mut failure = None;
         for group in &packed.groups {
             match chunks_of(device, library, &packed, group, outputs, (on_gpu.frame.buffer(), options)) {
@@ -72,6 +73,38 @@ impl GpuCrowd {
             }
         }
         Ok(on_gpu)
+    }
+
+    /// Replaces the layers of all instances, before what is submitted next: other clips, weights or times need no new crowd.
+    ///
+    /// False, and nothing is replaced, where the crowd is not of the same instances, their most layers are not as many, or a
+    /// layer needs mixing where none did, or is no longer merely blended.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] where the crowd does not fit the library; those of dual quaternions as in [`new`](Self::new).
+    pub fn set_layers(&self, queue: &wgpu::Queue, library: &GpuLibrary, crowd: &Crowd) -> Result<bool, Error> {
+        let packed = PackedCrowd::new(&library.packing, crowd)?;
+        library.packing.check_outputs(crowd, self.outputs)?;
+        if packed.len() != self.places.len() {
+            return Ok(false);
+        }
+        let mut writes = Vec::with_capacity(self.chunks.len());
+        let mut first = 0;
+        for chunk in &self.chunks {
+            let range = first..first + chunk.instances().len();
+            let group = packed.groups.iter().find(|group| group.instances.contains(&first));
+            let Some(group) = group.filter(|group| range.end <= group.instances.end) else { return Ok(false) };
+            if !chunk.takes(group, &packed.order[range.clone()]) {
+                return Ok(false);
+            }
+            let first_layer = group.first_layer + (first - group.instances.start) * group.layer_count;
+            writes.push((chunk.layers().0, &packed.layers[first_layer..][..range.len() * group.layer_count]));
+            first = range.end;
+        }
+        for (buffer, layers) in writes {
+            queue.write_buffer(buffer, 0, bytemuck::cast_slice(layers));
+        }
+        Ok(true)
     }
 
     /// Records the poses of all instances at a time of the crowd's clock, or at the end of a step of it.

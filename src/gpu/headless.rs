@@ -11,7 +11,7 @@ pub enum AdapterKind {
     Hardware,
 }
 
-/// A device and queue without a window: the only type of the crate that owns them.
+/// A device and queue, without a window unless they were made for one's surface: the only type of the crate that owns them.
 #[derive(Debug, Clone)]
 pub struct HeadlessGpu {
     /// The device, with the adapter's own limits for the size of buffers.
@@ -28,14 +28,25 @@ impl HeadlessGpu {
     /// # Errors
     /// [`Error::NoAdapter`] where there is none; [`Error::Device`] where it cannot be opened.
     pub fn new(kind: AdapterKind) -> Result<Self, Error> {
-        let adapter = choose(kind)?;
-        let available = adapter.limits();
-        let limits = wgpu::Limits {
-            max_buffer_size: available.max_buffer_size,
-            max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
-            ..wgpu::Limits::default()
-        };
-        open(&adapter, limits, adapter.features() & wgpu::Features::TIMESTAMP_QUERY)
+        open_whole(&choose(&Self::instance(), kind, None)?)
+    }
+
+    /// As [`new`](Self::new), with an adapter of any kind that can show what it draws on a surface of an
+    /// [`instance`](Self::instance): for programs with a window. The adapter says what the surface can do.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn for_surface(instance: &wgpu::Instance, surface: &wgpu::Surface) -> Result<(Self, wgpu::Adapter), Error> {
+        let adapter = choose(instance, AdapterKind::Any, Some(surface))?;
+        Ok((open_whole(&adapter)?, adapter))
+    }
+
+    /// What surfaces are made from, of the interfaces that have enough storage buffers.
+    pub fn instance() -> wgpu::Instance {
+        wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY),
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        })
     }
 
     /// As [`new`](Self::new), but with these limits and without features: to see what a lesser device would do.
@@ -43,7 +54,7 @@ impl HeadlessGpu {
     /// # Errors
     /// As those of [`new`](Self::new).
     pub fn with_limits(kind: AdapterKind, limits: wgpu::Limits) -> Result<Self, Error> {
-        open(&choose(kind)?, limits, wgpu::Features::empty())
+        open(&choose(&Self::instance(), kind, None)?, limits, wgpu::Features::empty())
     }
 
     /// The adapter's name, driver and interface in a line.
@@ -58,18 +69,18 @@ impl HeadlessGpu {
     }
 }
 
-fn choose(kind: AdapterKind) -> Result<wgpu::Adapter, Error> {
-    let descriptor = wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY),
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    };
-    let instance = wgpu::Instance::new(descriptor);
+fn choose(
+    instance: &wgpu::Instance,
+    kind: AdapterKind,
+    surface: Option<&wgpu::Surface>,
+) -> Result<wgpu::Adapter, Error> {
     let name = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     let suitable = adapters.into_iter().filter(|adapter| {
         let info = adapter.get_info();
         let named = name.as_ref().is_none_or(|name| info.name.to_lowercase().contains(name));
-        named && info.backend != wgpu::Backend::Noop && (kind == AdapterKind::Any || is_hardware(&info))
+        let shows = surface.is_none_or(|surface| adapter.is_surface_supported(surface));
+        named && shows && info.backend != wgpu::Backend::Noop && (kind == AdapterKind::Any || is_hardware(&info))
     });
     suitable.min_by_key(|adapter| rank(adapter.get_info().device_type)).ok_or_else(|| {
         let wanted = match (kind, name) {
@@ -79,6 +90,17 @@ fn choose(kind: AdapterKind) -> Result<wgpu::Adapter, Error> {
         };
         Error::NoAdapter { wanted }
     })
+}
+
+/// With as large buffers as the adapter has, and a clock if it has one.
+fn open_whole(adapter: &wgpu::Adapter) -> Result<HeadlessGpu, Error> {
+    let available = adapter.limits();
+    let limits = wgpu::Limits {
+        max_buffer_size: available.max_buffer_size,
+        max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
+        ..wgpu::Limits::default()
+    };
+    open(adapter, limits, adapter.features() & wgpu::Features::TIMESTAMP_QUERY)
 }
 
 fn open(

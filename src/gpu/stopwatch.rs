@@ -12,6 +12,9 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
+    /// Bytes of what was measured: two times of 8 bytes.
+    pub const BYTES: u64 = 16;
+
     /// A stopwatch; `None` where the device has no clock.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Self> {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
@@ -24,7 +27,7 @@ impl Stopwatch {
         });
         let resolved = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("posse stopwatch"),
-            size: 16,
+            size: Self::BYTES,
             usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
@@ -50,12 +53,24 @@ impl Stopwatch {
         queue: &wgpu::Queue,
         mut encoder: wgpu::CommandEncoder,
     ) -> Result<f64, Error> {
+        let resolved = self.resolve(&mut encoder);
+        let bytes = readback::read(device, queue, encoder, &[(resolved, 0..Self::BYTES)])?;
+        let seconds = bytes.first().and_then(|bytes| self.seconds(bytes));
+        seconds.ok_or_else(|| Error::Device("the clock gave no answer".into()))
+    }
+
+    /// Records that what was measured goes into a buffer, of [`BYTES`](Self::BYTES) and with the usage `COPY_SRC`: for who does
+    /// not wait for it.
+    pub fn resolve(&self, encoder: &mut wgpu::CommandEncoder) -> &wgpu::Buffer {
         encoder.resolve_query_set(&self.queries, 0..2, &self.resolved, 0);
-        let bytes = readback::read(device, queue, encoder, &[(&self.resolved, 0..self.resolved.size())])?;
-        let ticks: Vec<u64> = bytes.iter().flat_map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
-        match ticks[..] {
-            [begin, end] => Ok(end.saturating_sub(begin) as f64 * self.seconds_per_tick),
-            _ => Err(Error::Device("the clock gave no answer".into())),
+        &self.resolved
+    }
+
+    /// The pass's seconds, by what that buffer held; `None` where these are not so many bytes.
+    pub fn seconds(&self, bytes: &[u8]) -> Option<f64> {
+        match bytemuck::pod_collect_to_vec::<u8, u64>(bytes)[..] {
+            [begin, end] => Some(end.saturating_sub(begin) as f64 * self.seconds_per_tick),
+            _ => None,
         }
     }
 }

@@ -52,6 +52,27 @@ impl Picture {
         });
         let into = texture.create_view(&Default::default());
         let drawn = renderer.draw(device, &mut encoder, (canvas, &into), scene, view);
+        scopes.pop()?;
+        drawn?;
+        let mut picture = Self::read((device, queue), encoder, &texture)?;
+        if view.stage.background == Background::Transparent {
+            picture.pixels.as_chunks_mut().0.iter_mut().for_each(|pixel| *pixel = straight(*pixel));
+        }
+        Ok(picture)
+    }
+
+    /// What a texture shows after all that the encoder holds already, which is submitted. The texture is of four bytes a
+    /// pixel, with the usage `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device is lost or out of memory.
+    pub fn read(
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        mut encoder: wgpu::CommandEncoder,
+        texture: &wgpu::Texture,
+    ) -> Result<Self, Error> {
+        let scopes = Scopes::push(device);
+        let size @ wgpu::Extent3d { width, height, .. } = texture.size();
         let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("picture"),
@@ -66,14 +87,9 @@ impl Picture {
             size,
         );
         scopes.pop()?;
-        drawn?;
         let rows = readback::read(device, queue, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
         let pixels = rows.chunks(row as usize).flat_map(|row| &row[..4 * width as usize]).copied().collect();
-        let mut picture = Self { size: canvas.size, pixels };
-        if view.stage.background == Background::Transparent {
-            picture.pixels.as_chunks_mut().0.iter_mut().for_each(|pixel| *pixel = straight(*pixel));
-        }
-        Ok(picture)
+        Ok(Self { size: [width, height], pixels })
     }
 
     /// The red, green, blue and alpha of a pixel.

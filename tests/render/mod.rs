@@ -1,6 +1,6 @@
 mod command;
 mod files;
-mod likeness;
+pub mod likeness;
 mod pictures;
 mod positions;
 mod scenes;

@@ -2,11 +2,9 @@
 
 mod compare;
 mod format;
-pub mod look;
 mod loops;
 mod sheet;
 mod studio;
-pub mod subject;
 
 use std::path::PathBuf;
 
@@ -17,13 +15,13 @@ use posse::render::encode::png;
 use posse::render::picture::Picture;
 use posse::render::view::Bones;
 
+use crate::cli::look::{LookArgs, size};
 use crate::cli::output::Output;
 use crate::cli::question::seconds;
 use crate::cli::render::format::Format;
-use crate::cli::render::look::LookArgs;
 use crate::cli::render::loops::Frames;
 use crate::cli::render::studio::Studio;
-use crate::cli::render::subject::{Subject, SubjectArgs};
+use crate::cli::subject::{Subject, SubjectArgs};
 
 /// What `posse render --help` says at its end.
 pub const FILES: &str = "\
@@ -46,7 +44,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Pixels of the file; 1280x720 by default, and of loops 640x360.
-    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = look::size)]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
     size: Option<[u32; 2]>,
     /// Seconds since the play began; of loops and sheets those of the first picture.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = seconds)]
@@ -58,7 +56,7 @@ pub struct Args {
     #[arg(long, value_name = "F", default_value_t = 25.0, value_parser = seconds)]
     fps: f64,
     /// A .png of several pictures, so many beside and below each other, one after the other in time.
-    #[arg(long, value_name = "COLUMNSxROWS", value_parser = look::size, conflicts_with = "compare")]
+    #[arg(long, value_name = "COLUMNSxROWS", value_parser = size, conflicts_with = "compare")]
     sheet: Option<[u32; 2]>,
     /// A .png of three pictures: of the GPU's poses, of the reference's, and how they differ, amplified.
     #[arg(long)]

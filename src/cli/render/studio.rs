@@ -17,7 +17,7 @@ use posse::render::upload::UploadedPoses;
 use posse::render::view::View;
 
 use crate::cli::output::note;
-use crate::cli::render::subject::Subject;
+use crate::cli::subject::Subject;
 
 /// A device with all that is needed to draw a subject.
 pub struct Studio<'a> {

@@ -4,7 +4,7 @@ use glam::Vec3;
 use posse::render::camera::Camera;
 use posse::render::view::{Background, Bones, Stage, View};
 
-use crate::cli::render::subject::Subject;
+use crate::cli::subject::Subject;
 
 /// How a picture is to look.
 #[derive(Debug, clap::Args)]
@@ -46,14 +46,18 @@ impl LookArgs {
         if let Some(orbit) = self.camera {
             camera = Camera { azimuth: orbit.azimuth, elevation: orbit.elevation, ..camera };
         }
-        let whole = stage.bounds.corners();
-        let points = if subject.corners.is_empty() { &whole[..] } else { &subject.corners };
-        camera = camera.fitted(points, aspect, 0.04);
+        camera = fitted(camera, subject, aspect);
         if let Some(orbit) = self.camera {
             camera.distance = orbit.distance.unwrap_or(camera.distance);
             camera.target = orbit.target.unwrap_or(camera.target);
         }
         View { camera, stage, bones: self.bones(subject) }
+    }
+
+    /// Whether the camera's place was left to be fitted.
+    #[cfg(feature = "view")]
+    pub fn is_fitted(&self) -> bool {
+        self.camera.is_none_or(|orbit| orbit.distance.is_none())
     }
 
     /// Whether bones are drawn: over meshes where they are asked for, as they are where there is no mesh.
@@ -65,6 +69,13 @@ impl LookArgs {
             (true, false) => Bones::Hidden,
         }
     }
+}
+
+/// A camera that sees all of a subject from where it looks, in pictures so many times as wide as high.
+pub fn fitted(camera: Camera, subject: &Subject, aspect: f32) -> Camera {
+    let whole = subject.stage.bounds.corners();
+    let points = if subject.corners.is_empty() { &whole[..] } else { &subject.corners };
+    camera.fitted(points, aspect, 0.04)
 }
 
 /// Pixels to the right and down.

@@ -1,5 +1,7 @@
 //! Who is drawn, where, and doing what.
 
+pub mod cast;
+
 use std::path::PathBuf;
 
 use glam::{Affine3A, Vec3};
@@ -8,24 +10,21 @@ use posse::error::Error;
 use posse::import::crowd::CrowdFile;
 use posse::model::crowd::Crowd;
 use posse::model::id::{ClipId, SkeletonId};
-use posse::model::layer::{Layer, LayerTime};
 use posse::model::library::Library;
-use posse::model::playback::Playback;
 use posse::model::ticks::Ticks;
 use posse::render::bounds::{self, Bounds};
 use posse::render::figure::Figure;
-use posse::render::place::{Place, sunflower, tint};
+use posse::render::gltf;
+use posse::render::place::{Place, sunflower};
 use posse::render::view::Stage;
-use posse::render::{gltf, human};
 
 use crate::cli::crowd;
 use crate::cli::output::note;
 use crate::cli::source::Source;
+use crate::cli::subject::cast::{Cast, Choice, clip_name};
 
 /// What stands for the built-in rig in place of a file.
 const DEMO: &str = "demo";
-/// The loop that all clips of the built-in rig are brought to, in seconds.
-const DEMO_SECONDS: f64 = 4.0;
 /// The longest loop where nobody says otherwise, in seconds.
 const LONGEST: f64 = 12.0;
 /// Instances that bounds are measured by, and poses of them all.
@@ -57,6 +56,10 @@ pub struct SubjectArgs {
 /// Who is drawn, where, and doing what.
 pub struct Subject {
     pub library: Library,
+    /// Who there is to choose from.
+    pub cast: Cast,
+    /// What was chosen.
+    pub choice: Choice,
     /// What they look like.
     pub figures: Vec<Figure>,
     pub crowd: Crowd,
@@ -95,37 +98,23 @@ impl Subject {
         let clip = choose(&source.library, &source.clips, args.clip.as_deref())?;
         if let (Some(clip), None, 2..) = (clip, &args.clip, source.clips.len()) {
             let names: Vec<_> = source.clips.iter().map(|&clip| clip_name(&source.library, clip)).collect();
-            let chosen = clip_name(&source.library, clip);
+            let chosen = names[clip];
             note(&format!("clip: {chosen}, of {}; --clip chooses another", names.join(", ")));
         }
-        let duration = clip.map_or(0.0, |clip| source.library.clip(clip).duration());
-        let mut crowd = Crowd::new();
-        for instance in 0..args.instances as usize {
-            let layer = clip.map(|clip| playing(clip, duration, instance, 1.0));
-            crowd.push(source.skeleton, layer.as_slice())?;
-        }
-        Self::new(source.library, vec![figure], crowd, duration, tints)
+        let choice = Choice { clip, ..Choice::new(args.instances as usize) };
+        let cast = Cast::File { skeleton: source.skeleton, clips: source.clips };
+        Self::new(source.library, vec![figure], cast, choice)
     }
 
     fn of_demo(args: &SubjectArgs) -> Result<Self, Error> {
         let library = demo::library()?;
         let clips: Vec<ClipId> = library.clip_ids().collect();
-        let only = match &args.clip {
+        let clip = match &args.clip {
             Some(_) => choose(&library, &clips, args.clip.as_deref())?,
             None => None,
         };
-        let skeleton = library.clip(clips[0]).skeleton;
-        let mut crowd = Crowd::new();
-        for instance in 0..args.instances as usize {
-            // The first walks.
-            let clip = only.unwrap_or(clips[(instance + 1) % clips.len()]);
-            let duration = library.clip(clip).duration();
-            // At the nearest rate at which it fits the loop.
-            let passes = (DEMO_SECONDS / duration).round().max(1.0);
-            crowd.push(skeleton, &[playing(clip, duration, instance, duration * passes / DEMO_SECONDS)])?;
-        }
-        let figure = human::figure(&library, skeleton, side(args.instances))?;
-        Self::new(library, vec![figure], crowd, DEMO_SECONDS, human::dyes)
+        let cast = Cast::Demo { skeleton: library.clip(clips[0]).skeleton, clips };
+        Self::new(library, Vec::new(), cast, Choice { clip, ..Choice::new(args.instances as usize) })
     }
 
     fn of_crowd_file(path: &std::path::Path) -> Result<Self, Error> {
@@ -141,20 +130,40 @@ impl Subject {
                 figures.push(figure);
             }
         }
-        let crowd = file.crowd(0..file.len())?;
-        let durations = (0..crowd.len()).flat_map(|instance| crowd.layers(instance));
-        let seconds = durations.map(|layer| library.clip(layer.clip).duration()).fold(0.0, f64::max);
-        Self::new(library, figures, crowd, seconds, tints)
+        let choice = Choice::new(file.len());
+        Self::new(library, figures, Cast::CrowdFile(file), choice)
     }
 
-    fn new(
-        library: Library,
-        figures: Vec<Figure>,
-        crowd: Crowd,
-        seconds: f64,
-        dyes: impl Fn(usize) -> [[f32; 3]; 5],
-    ) -> Result<Self, Error> {
-        let reach = reach(&library, &figures, &crowd, seconds)?;
+    fn new(library: Library, figures: Vec<Figure>, cast: Cast, choice: Choice) -> Result<Self, Error> {
+        let mut subject = Self {
+            library,
+            cast,
+            choice: choice.clone(),
+            figures,
+            crowd: Crowd::new(),
+            places: Vec::new(),
+            corners: Vec::new(),
+            stage: Stage::new(Bounds::EMPTY, 1.0),
+            seconds: 1.0,
+        };
+        subject.choose(choice)?;
+        Ok(subject)
+    }
+
+    /// Has the cast do something else, and says whether anyone or anything stands elsewhere or looks different then. Where
+    /// that fails, all is as before.
+    pub fn choose(&mut self, choice: Choice) -> Result<bool, Error> {
+        let Self { library, cast, .. } = self;
+        let (crowd, seconds) = cast.crowd(library, &choice)?;
+        let weights_only = Choice { weights: choice.weights.clone(), ..self.choice.clone() } == choice;
+        if weights_only && crowd.len() == self.places.len() {
+            (self.choice, self.crowd) = (choice, crowd);
+            return Ok(false);
+        }
+        let as_before = !self.figures.is_empty() && cast.side(&choice) == cast.side(&self.choice);
+        let new_figures = if as_before { None } else { cast.figures(library, &choice)? };
+        let figures = new_figures.as_ref().unwrap_or(&self.figures);
+        let reach = reach(library, figures, &crowd, seconds)?;
         let bounds_of = |skeleton: SkeletonId| {
             let found = figures.iter().position(|figure| figure.skeleton == skeleton);
             found.map_or(Bounds::EMPTY, |figure| reach[figure]).or(1.0)
@@ -177,11 +186,15 @@ impl Subject {
                 all.add(corner);
                 corners.extend((crowd.len() <= MOST_CORNERED).then_some(corner));
             }
-            places.push(Place { world, dyes: dyes(instance) });
+            places.push(Place { world, dyes: cast.dyes(instance) });
         }
-        let stage = Stage::new(all, figure_size);
-        let seconds = if seconds > 0.0 { seconds.min(LONGEST) } else { 1.0 };
-        Ok(Self { library, figures, crowd, places, corners, stage, seconds })
+        self.stage = Stage::new(all, figure_size);
+        self.seconds = if seconds > 0.0 { seconds.min(LONGEST) } else { 1.0 };
+        if let Some(figures) = new_figures {
+            self.figures = figures;
+        }
+        (self.choice, self.crowd, self.places, self.corners) = (choice, crowd, places, corners);
+        Ok(true)
     }
 
     /// A time on the crowd's clock.
@@ -189,26 +202,6 @@ impl Subject {
         CrowdFile::ticks(seconds)
             .ok_or_else(|| Error::Usage(format!("{seconds:e} s is beyond the crowd's clock; give a time nearer to 0")))
     }
-}
-
-fn tints(instance: usize) -> [[f32; 3]; 5] {
-    [tint(instance); 5]
-}
-
-/// Metres of a triangle's side of the built-in rig's body: a software adapter's time goes with their number, and the more there
-/// are to be seen, the smaller is each.
-fn side(instances: u32) -> f64 {
-    match instances {
-        0..=16 => 0.013,
-        17..=64 => 0.025,
-        _ => 0.036,
-    }
-}
-
-/// A clip that loops; each instance is ahead by another part of it.
-fn playing(clip: ClipId, duration: f64, instance: usize, rate: f64) -> Layer {
-    let ahead = (instance as f64 * 0.618_033_988_749_895).fract() * duration / rate.max(f64::MIN_POSITIVE);
-    Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks::from_seconds(-ahead), rate)))
 }
 
 /// How far each figure reaches: some of the instances, at times all over the loop.
@@ -228,19 +221,15 @@ fn reach(library: &Library, figures: &[Figure], crowd: &Crowd, seconds: f64) -> 
     bounds::of_crowd(library, figures, &some, &moments.collect::<Vec<_>>())
 }
 
-/// A clip by its name, else by its index; the first where nobody says which.
-fn choose(library: &Library, clips: &[ClipId], wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
-    let Some(wanted) = wanted else { return Ok(clips.first().copied()) };
-    let by_name = clips.iter().find(|&&clip| library.clip(clip).name.as_deref() == Some(wanted));
-    let found = by_name.or_else(|| clips.get(wanted.parse::<usize>().ok()?));
-    found.copied().map(Some).ok_or_else(|| {
+/// The place of a clip by its name, else by its index; the first where nobody says which.
+fn choose(library: &Library, clips: &[ClipId], wanted: Option<&str>) -> Result<Option<usize>, Error> {
+    let Some(wanted) = wanted else { return Ok((!clips.is_empty()).then_some(0)) };
+    let by_name = clips.iter().position(|&clip| library.clip(clip).name.as_deref() == Some(wanted));
+    let by_index = || wanted.parse().ok().filter(|&index: &usize| index < clips.len());
+    by_name.or_else(by_index).map(Some).ok_or_else(|| {
         let list = clips.iter().enumerate().map(|(index, &clip)| format!("{index} {}", clip_name(library, clip)));
         let list: Vec<_> = list.collect();
         let list = if list.is_empty() { "none".into() } else { list.join(", ") };
         Error::Usage(format!("there is no clip {wanted:?}, but: {list}"))
     })
-}
-
-fn clip_name(library: &Library, clip: ClipId) -> &str {
-    library.clip(clip).name.as_deref().unwrap_or("unnamed")
 }
