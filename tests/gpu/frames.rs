@@ -57,7 +57,7 @@ fn a_playing_crowd_needs_nothing_but_its_clock() {
 #[test]
 fn layers_are_replaced_in_place_or_refused_whole() {
     let library = demo::rig(20, 30, 4).unwrap();
-    let engine = engine(&library);
+    let engine = engine(Form::Parallel, &library);
     let queue = &engine.gpu().queue;
     let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
     let crowd = |instances: usize, layers: &dyn Fn(usize) -> Vec<Layer>| {
