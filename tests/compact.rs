@@ -6,8 +6,8 @@ use glam::{DQuat, DVec3};
 use posse::gpu::form::Form;
 use posse::import::gltf;
 use posse::{
-    Bound, Clip, ClipId, Compaction, Curve, Error, Interpolation, Joint, Length, Library, Packing, Reference, Target,
-    Track, demo,
+    Bound, Clip, ClipId, Compaction, Curve, Error, Interpolation, Joint, Length, Library, Packing, Reference,
+    RootMotion, RootRotation, Target, Track, demo,
 };
 
 use crate::support::aloud::skipped;
@@ -157,6 +157,29 @@ fn rotations_of_every_kind_are_met() {
                 }
             });
         }
+    }
+}
+
+#[test]
+fn poses_without_root_motion_are_within_the_bound() {
+    // A turn that is taken out turns the place that stays about the origin, 20 away from a rig of size 1; and near a half
+    // turn about x little decides which way is taken out about y.
+    let times: Vec<f64> = (0..60).map(|key| f64::from(key) / 30.0).collect();
+    let axis = DVec3::new(0.48, -0.6, 0.64);
+    let turns = |turn: fn(f64, DVec3) -> DQuat| -> Vec<f64> {
+        (0..60).flat_map(|key| turn(f64::from(key), axis).to_array()).collect()
+    };
+    let far = turns(|key, axis| degrees(axis, key * key / 9.0));
+    let over = turns(|key, axis| degrees(DVec3::X, 5.9 * key) * degrees(axis, 0.3 * key));
+    for (rotation, turns) in [(RootRotation::Full, far), (RootRotation::Yaw, over)] {
+        let (mut made, skeleton) = library(vec![joint(None, [0.0; 3]), joint(Some(0), [0.0, 1.0, 0.0])]);
+        let place = Track::new(Target::Translation(0), curve(Interpolation::Linear, 3, &[0.0], &[20.0, 0.0, 0.0]));
+        let turned = Track::new(Target::Rotation(0), curve(Interpolation::Linear, 4, &times, &turns));
+        let root_motion = Some(RootMotion { joint: 0, translation: [false; 3], rotation });
+        made.add_clip(Clip { root_motion, ..Clip::new(None, skeleton, vec![place, turned]) }).unwrap();
+        let compaction = Compaction::new(&made, Bound::default()).unwrap();
+        assert_within(&made, &compaction, Bound::default(), &format!("{rotation:?}"));
+        assert_eq!(compaction.reports()[0].float_tracks, 0, "{rotation:?}");
     }
 }
 

@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
+use crate::support::displacement::assert_within;
 use crate::support::each_engine::{compact_engines, fast_engines};
 use crate::support::scenes::{Scene, SceneSpec, scenes};
 
@@ -119,6 +120,17 @@ proptest! {
     #[test]
     fn small_scenes(spec in scenes(12, 40)) {
         check(&spec);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(50))]
+
+    #[test]
+    fn compact_keys_are_within_their_bound(spec in scenes(12, 40)) {
+        let library = spec.scene().library;
+        let compaction = Compaction::new(&library, Bound::default()).unwrap();
+        assert_within(&library, &compaction, Bound::default(), &format!("{spec:#?}"));
     }
 }
 

@@ -25,8 +25,9 @@ pub enum Length {
 /// How far a point near a joint may be moved by compact keys.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
-    /// The largest displacement in model space, of a joint or of a point a shell away from it. Morph weights and properties
-    /// may be off by the same share of the largest number of their track.
+    /// The largest displacement in model space, of a joint or of a point a shell away from it, with what a root joint moves
+    /// the instance by and without. Morph weights and properties may be off by the same share of the largest number of their
+    /// track.
     pub error: Length,
     /// How far those points are from the joint, along each of its axes.
     pub shell: Length,

@@ -5,6 +5,7 @@ use glam::{DAffine3, DVec3};
 use crate::model::clip::Clip;
 use crate::model::curve::{Curve, Interpolation};
 use crate::model::library::Library;
+use crate::model::root_motion::RootRotation;
 use crate::model::skeleton::Skeleton;
 use crate::model::track::{Target, Track};
 use crate::reference::hierarchy;
@@ -33,7 +34,7 @@ pub struct Original<'a> {
     /// All times that count, and how many of them are passed over from one pose to the next.
     times: Vec<f64>,
     stride: usize,
-    /// Model matrices of all joints at the times that are searched.
+    /// What is posed at the times that are searched.
     poses: Vec<Vec<DAffine3>>,
 }
 
@@ -55,9 +56,10 @@ impl<'a> Original<'a> {
         self.library.skeleton(self.clip.skeleton)
     }
 
-    /// Some of the poses.
+    /// Some of the poses: model matrices of all joints.
     pub fn poses(&self) -> impl Iterator<Item = &[DAffine3]> {
-        self.poses.iter().step_by(self.poses.len().div_ceil(16).max(1)).map(Vec::as_slice)
+        let joints = self.skeleton().joints().len();
+        self.poses.iter().step_by(self.poses.len().div_ceil(16).max(1)).map(move |pose| &pose[..joints])
     }
 
     /// For each joint how far other tracks move it, or a point of its shell, at the most.
@@ -65,8 +67,8 @@ impl<'a> Original<'a> {
         let other = Clip { tracks: tracks.to_vec(), ..self.clip.clone() };
         let mut most = vec![0.0; self.skeleton().joints().len()];
         for (original, &time) in self.poses.iter().zip(self.times.iter().step_by(self.stride)) {
-            for (most, distance) in most.iter_mut().zip(self.distances(original, &self.pose(&other, time))) {
-                *most = distance.max(*most);
+            for (joint, distance) in self.distances(original, &self.pose(&other, time)) {
+                most[joint] = distance.max(most[joint]);
             }
         }
         most
@@ -78,7 +80,7 @@ impl<'a> Original<'a> {
         let mut worst = Displacement::default();
         for &time in &self.times {
             let (original, moved) = (self.pose(&self.clip, time), self.pose(&other, time));
-            for (joint, distance) in self.distances(&original, &moved).enumerate() {
+            for (joint, distance) in self.distances(&original, &moved) {
                 if distance > worst.distance {
                     worst = Displacement { distance, joint, time };
                 }
@@ -87,21 +89,29 @@ impl<'a> Original<'a> {
         worst
     }
 
+    /// Model matrices of all joints and, where a root joint moves the instance, again without that movement, as engines pose
+    /// them: it is taken out by a turn that can hang on the last digits of the joint's rotation.
     fn pose(&self, clip: &Clip, time: f64) -> Vec<DAffine3> {
-        let local = Values::sampled(self.library, clip, clip.keep(time)).local;
-        hierarchy::model(self.skeleton(), &local)
+        let time = clip.keep(time);
+        let mut pose = hierarchy::model(self.skeleton(), &Values::sampled(self.library, clip, time).local);
+        if clip.root_motion.is_some() {
+            pose.extend(hierarchy::model(self.skeleton(), &Values::of_clip(self.library, clip, time).local));
+        }
+        pose
     }
 
-    fn distances(&self, original: &[DAffine3], moved: &[DAffine3]) -> impl Iterator<Item = f64> {
+    /// Joints, each perhaps more than once, and how far they are displaced from pose to pose.
+    fn distances(&self, original: &[DAffine3], moved: &[DAffine3]) -> impl Iterator<Item = (usize, f64)> {
         let shell = self.shell;
-        original.iter().zip(moved).map(move |(original, moved)| {
+        let joints = (0..self.skeleton().joints().len()).cycle();
+        joints.zip(original.iter().zip(moved)).map(move |(joint, (original, moved))| {
             let origin = (original.translation - moved.translation).length_squared();
             let axes = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
                 let length = original.transform_vector3(axis).length();
                 let point = if length > 0.0 { axis * (shell / length) } else { DVec3::ZERO };
                 (original.transform_point3(point) - moved.transform_point3(point)).length_squared()
             });
-            axes.into_iter().fold(origin, f64::max).sqrt()
+            (joint, axes.into_iter().fold(origin, f64::max).sqrt())
         })
     }
 }
@@ -114,19 +124,21 @@ pub fn is_of_joint(track: &Track) -> bool {
 /// A clip with the tracks of joints alone.
 fn only_joints(clip: &Clip) -> Clip {
     let tracks = clip.tracks.iter().filter(|track| is_of_joint(track)).cloned().collect();
-    Clip { tracks, events: Vec::new(), root_motion: None, ..clip.clone() }
+    Clip { tracks, events: Vec::new(), ..clip.clone() }
 }
 
 /// All key times and what lies between them, evenly chosen where there are more than so many.
 ///
 /// Between neighbouring key times the errors of straight ways are at most what they are at these, and quarters are looked at
-/// besides; those of curves and easings may be larger in between, and sixteenths are.
+/// besides; those of curves and easings may be larger in between, and so may those of a twist that is taken out of a
+/// rotation: there sixteenths are.
 fn times(clip: &Clip, most: usize) -> Vec<f64> {
     let curves = || clip.tracks.iter().map(|track| &track.curve);
     let mut keys: Vec<f64> = curves().flat_map(|curve| curve.timeline().times()).map(|&time| clip.keep(time)).collect();
     keys.sort_by(f64::total_cmp);
     keys.dedup();
-    let parts = if curves().any(is_bent) { 16 } else { 4 };
+    let twisted = clip.root_motion.is_some_and(|root| root.rotation == RootRotation::Yaw);
+    let parts = if twisted || curves().any(is_bent) { 16 } else { 4 };
     let mut times = keys.clone();
     for gap in keys.windows(2) {
         times.extend((1..parts).map(|part| gap[0] + f64::from(part) / f64::from(parts) * (gap[1] - gap[0])));

@@ -302,7 +302,8 @@ impl<'a> Family<'a> {
                 (worst.distance / member.distance, number, worst.joint)
             });
             let Some((used, number, joint)) = worst.max_by(|a, b| a.0.total_cmp(&b.0)) else { return made };
-            if used <= 1.0 {
+            // With all keys as they were there is nothing to be off by.
+            if used <= 1.0 || left_alone > MOST_LEFT_ALONE {
                 return made;
             }
             if refined < MOST_REFINEMENTS {
@@ -320,9 +321,6 @@ impl<'a> Family<'a> {
                     user == number && target.and_then(joint_of).is_some_and(|joint| chain.contains(&joint))
                 };
                 piece.is_float |= all || piece.uses.iter().any(is_above);
-            }
-            if left_alone > MOST_LEFT_ALONE + 1 {
-                return made;
             }
         }
     }
