@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::clip::Clip;
-use crate::model::curve::{Curve, Extrapolation, Interpolation};
 use crate::model::library::Library;
 use crate::model::track::Track;
 use crate::pack::compact::bearings::{Bearings, Corrected};
 use crate::pack::compact::bound::{Bound, rig_size};
-use crate::pack::compact::curve::{CompactCurve, Outcome, Resolution, can_be_compact, compact};
+use crate::pack::compact::curve::{CompactCurve, Resolution, can_be_compact};
 use crate::pack::compact::displacement::{Displacement, Original, is_of_joint};
+use crate::pack::compact::piece::{Made, Piece, goes_beyond};
 use crate::pack::compact::tolerance::{Levers, joint_of, lever};
 
 /// What is asked of the keys.
@@ -43,27 +43,6 @@ const AIM: f64 = 0.98;
 const MOST_REFINEMENTS: i32 = 10;
 /// How often curves of the worst joint are left alone before all are.
 const MOST_LEFT_ALONE: usize = 8;
-
-/// A curve of one clip or of several.
-struct Piece {
-    curve: Curve,
-    rotation: bool,
-    /// The clips and their tracks that have it.
-    uses: Vec<(usize, usize)>,
-    /// How far its keys may be off.
-    tolerance: f64,
-    /// Whether no displacement tells what it may be off by.
-    strict: bool,
-    /// Whether its keys stay as they are.
-    is_float: bool,
-}
-
-/// What a piece has become.
-#[derive(Clone)]
-struct Made {
-    curve: Curve,
-    compact: Option<Arc<CompactCurve>>,
-}
 
 /// One of the clips.
 struct Member<'a> {
@@ -98,12 +77,6 @@ pub fn compact_clips(library: &Library, clips: &[&Clip], goal: Goal) -> Vec<Comp
     found.sort_by_key(|(family, made)| family.size(made));
     let [(family, made), _] = &found;
     family.finish(made)
-}
-
-/// Whether a curve's easings overshoot, or it has keys again beyond its own.
-fn goes_beyond(curve: &Curve) -> bool {
-    let again = [Extrapolation::Loop, Extrapolation::PingPong];
-    lever(curve) > 1.0 + 1e-9 || curve.extrapolation().iter().any(|beyond| again.contains(beyond))
 }
 
 impl<'a> Member<'a> {
@@ -158,56 +131,6 @@ fn pieces(library: &Library, members: &[Member]) -> Vec<Piece> {
         }
     }
     pieces
-}
-
-impl Piece {
-    /// Whether a curve of the same numbers is a copy of this one.
-    fn is(&self, curve: &Curve, rotation: bool) -> bool {
-        self.rotation == rotation
-            && Arc::ptr_eq(self.curve.timeline(), curve.timeline())
-            && self.curve.interpolation() == curve.interpolation()
-            && self.curve.extrapolation() == curve.extrapolation()
-            && self.curve.easing() == curve.easing()
-    }
-
-    fn make(&self, resolution: Resolution, must_pay: bool) -> Made {
-        self.make_of(&self.curve, resolution, must_pay)
-    }
-
-    /// What becomes of it if its keys are rounded from those of another curve.
-    fn make_of(&self, curve: &Curve, resolution: Resolution, must_pay: bool) -> Made {
-        let outcome = if self.is_float { Outcome::Float } else { compact(curve, self.rotation, resolution) };
-        self.take(outcome, must_pay).unwrap_or_else(|| Made { curve: self.curve.clone(), compact: None })
-    }
-
-    fn resolution(&self) -> Resolution {
-        Resolution::within(&self.curve, self.tolerance, self.strict)
-    }
-
-    /// The curve of what has become of it; none where that is as it was.
-    fn take(&self, outcome: Outcome, must_pay: bool) -> Option<Made> {
-        let Self { curve, .. } = self;
-        let (interpolation, keys) = (curve.interpolation(), curve.timeline().len());
-        let (values, compact) = match outcome {
-            Outcome::Float => return None,
-            Outcome::Constant(value) => {
-                let still = vec![0.0; value.len()];
-                let key = match interpolation {
-                    Interpolation::CubicSpline => [still.clone(), value, still].concat(),
-                    _ => value,
-                };
-                (key.repeat(keys), None)
-            }
-            Outcome::Compact(compact) => (compact.values(curve), Some(compact)),
-        };
-        let pays = |compact: &CompactCurve| !must_pay || compact.bytes(keys) < 16 * compact.columns() * keys;
-        if !compact.as_ref().is_none_or(pays) {
-            return None;
-        }
-        // What an f32 cannot hold stays as it was.
-        let curve = curve.with_values(interpolation, curve.width(), values).ok()?;
-        Some(Made { curve, compact: compact.map(Arc::new) })
-    }
 }
 
 /// The largest of all errors.
@@ -379,16 +302,5 @@ impl<'a> Family<'a> {
             CompactClip { tracks, curves, worst }
         };
         (0..self.members.len()).map(clip).collect()
-    }
-}
-
-impl Piece {
-    /// Bytes that its keys take, about.
-    fn size(&self, made: &Made) -> usize {
-        let keys = if made.curve.is_constant() { 1 } else { self.curve.timeline().len() };
-        match &made.compact {
-            Some(compact) => compact.bytes(keys),
-            None => 16 * self.curve.interpolation().elements_per_key() * self.curve.width().div_ceil(4) * keys,
-        }
     }
 }

@@ -13,6 +13,7 @@ pub mod bound;
 pub mod curve;
 mod displacement;
 mod family;
+mod piece;
 pub mod quantised;
 pub mod report;
 pub mod rows;
