@@ -115,7 +115,7 @@ fn config(cases: u32) -> Config {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(90))]
 
     #[test]
     fn small_scenes(spec in scenes(12, 40)) {

@@ -6,16 +6,17 @@ use posse::cpu::engine::CpuEngine;
 use posse::cpu::simd::InstructionSet;
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
 use posse::{
-    Clip, ClipId, Crowd, Curve, Evaluator, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Reference, Skin,
-    SkinFormat, Target, Ticks, Track, Transform, contract,
+    Clip, ClipId, Crowd, Curve, Evaluator, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Packing,
+    Reference, Skin, SkinFormat, Target, Ticks, Track, Transform, contract,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
 use crate::support::assert_close::assert_matrix;
 use crate::support::build::{curve, degrees, joint, library};
-use crate::support::each_engine::{each_engine, gpu};
+use crate::support::each_engine::{each_engine, fast_engines, gpu};
 use crate::support::scenes::{Scene, scenes};
 
 /// A joint that stands as it is bound, as it was built.
@@ -366,12 +367,13 @@ fn only_what_a_crowd_uses_has_to_be_uniform() {
     });
 }
 
-/// Holds every engine to the reference in a format.
+/// Holds every fast engine to the reference in a format. Compact keys of any scene are held to a reference of their own
+/// elsewhere.
 fn check(scene: &Scene, format: SkinFormat) {
     let Scene { library, crowd, step } = scene;
     let outputs = Outputs::ALL.with_skin_format(format);
     let expected = Reference::new(library).evaluate_step(crowd, *step, outputs).unwrap();
-    each_engine(library, |engine| {
+    fast_engines(&Form::ALL, &|| Packing::new(library).unwrap(), &mut |engine| {
         let actual = engine.evaluate_step(crowd, *step, outputs).unwrap();
         let report = contract::compare_as(format, library, crowd, *step, &expected, &actual);
         assert!(report.is_within(), "{} {format:?}: {:?}", engine.engine(), report.quantities());

@@ -35,10 +35,10 @@ use crate::pack::compact::report::ClipReport;
 /// A library whose keys are integers of few bits, ready to be packed so: by
 /// [`Packing::compact`](crate::Packing::compact).
 ///
-/// Constant tracks have lost their keys. Tracks stay as they were whose keys take no less as integers, those by an
-/// interpolator of one's own, quaternions that are not normalised, curves that go on in straight lines beyond their keys,
-/// within a bound those whose easings overshoot or that loop beyond their keys, and those that no number of bits brings within
-/// it.
+/// Constant tracks have lost their keys. A quaternion may come back with the other sign, which is the same rotation. Tracks stay
+/// as they were whose keys take no less as integers, those by an interpolator of one's own, quaternions that are not normalised,
+/// curves that go on in straight lines beyond their keys, within a bound those whose easings overshoot or that loop beyond their
+/// keys, and those that no number of bits brings within it.
 #[derive(Debug, Clone)]
 pub struct Compaction {
     library: Library,
