@@ -7,7 +7,7 @@
 //!   [`Poses`] are the answer.
 //! * [`import`]: files to a [`Library`], or to an [`UnboundClip`] that [`Library::bind`] gives a skeleton;
 //!   [`Library::share_clip`] gives a clip another one.
-//! * [`pack`]: a library in flat arrays, a [`Packing`], which the fast engines read.
+//! * [`pack`]: a library in flat arrays, a [`Packing`], which the fast engines read; a [`Compaction`] for keys of few bits.
 //! * The engines, each an [`Evaluator`]: [`gpu`], [`cpu`], [`mod@reference`].
 //! * [`contract`]: how far an engine may be from the reference, and how far it is.
 //! * [`player`]: a play stepped frame by frame, for who has no crowd's clock.
@@ -58,7 +58,8 @@
 //!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
 //! * Meshopt decoding is our own and safe: the reference implementation needs a C++ compiler, which a machine with a Rust
 //!   toolchain need not have, and does not build for the web. Tests hold it against that implementation.
-//!
+//! * Compact keys are a step from library to library ([`pack::compact`]): what comes out holds the numbers that the engines
+//!   decode, so that they are held to the reference as strictly as ever, and that library to the one that went in.
 //! * Pictures are drawn from the buffers that the kernels write; the renderer copies no pose. Meshes are read by a second, small
 //!   set of structs over the importer's buffers and accessors, so that loading clips pays nothing for them.
 //! * The shadow map is used up to a size that goes with the scene's: its filter is some texels wide, and so a penumbra stays
