@@ -68,6 +68,7 @@ fn print(out: &mut impl Write, measured: &Measurement, clips: usize) -> std::io:
     writeln!(out, "  posse inspect FILE.glb                      what is in a glTF file")?;
     writeln!(out, "  posse eval FILE.glb --clip 0 --times 0,0.5  its poses, as JSON")?;
     writeln!(out, "  posse verify FILE.glb --engine gpu          is my GPU right?")?;
+    writeln!(out, "  posse render FILE.glb -o picture.png        what does it look like?")?;
     writeln!(out, "  posse bench                                 how fast is it?")
 }
 
