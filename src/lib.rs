@@ -17,7 +17,7 @@
 //! # Architecture
 //!
 //! Each layer imports only what is to its right:
-//! `main -> cli -> lib -> {measure, player, render} -> {contract, cpu, gpu} -> {reference, pack, import, demo, evaluator} -> model -> error`.
+//! `main -> cli -> lib -> {measure, player, render} -> {contract, cpu, gpu} -> pack -> {reference, import, demo, evaluator} -> model -> error`.
 //! The reference reads the model and never the packing, so that a fault of the packing shows.
 //!
 //! Where this departs from common practice:

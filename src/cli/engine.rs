@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use posse::cpu::engine::{CpuEngine, all_threads};
+use posse::cpu::engine::CpuEngine;
 use posse::error::Error;
 use posse::evaluator::Evaluator;
 use posse::gpu::engine::GpuEngine;
@@ -12,6 +12,7 @@ use posse::measure::{self, Measurement, Subject};
 use posse::model::library::Library;
 use posse::pack::compact::Compaction;
 use posse::pack::library::Packing;
+use posse::pack::threads::all_threads;
 use posse::reference::Reference;
 
 use crate::cli::output::note;

@@ -23,6 +23,7 @@ use crate::pack::crowd::PackedCrowd;
 use crate::pack::library::Packing;
 use crate::pack::outputs::{Layout, Numbers};
 use crate::pack::record;
+use crate::pack::threads::all_threads;
 
 /// Instances that a thread takes at a time: enough to make taking them cheap, few enough to share them out evenly.
 const BLOCK: usize = 64;
@@ -202,11 +203,6 @@ impl CpuEngine {
             });
         }
     }
-}
-
-/// As many threads as the machine has cores for.
-pub fn all_threads() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The work of a thread: blocks of instances, as long as there are some.

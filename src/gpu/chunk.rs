@@ -236,7 +236,7 @@ pub(super) fn chunks_of(
             workgroups: workgroups(groups, groups_per_row),
             layers,
             layer_count,
-            kernel: Kernel::of(group),
+            kernel: plan.kernel,
             motion,
         });
     }

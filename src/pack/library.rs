@@ -1,7 +1,6 @@
 //! A whole library in two arrays.
 
 use std::sync::Arc;
-use std::thread;
 
 use crate::error::Error;
 use crate::model::clip::Clip;
@@ -17,6 +16,7 @@ use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::clip::CompactCurves;
 use crate::pack::compact::Compaction;
 use crate::pack::record;
+use crate::pack::threads::all_threads;
 use crate::pack::timeline::Timelines;
 use crate::pack::uses::Uses;
 use crate::pack::{clip, skeleton};
@@ -171,11 +171,6 @@ impl Packing {
     pub(crate) fn clip(&self, id: ClipId) -> Option<&PackedClip> {
         self.clips.get(id.index())
     }
-}
-
-/// As many threads as the machine runs at a time.
-fn all_threads() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Checks beforehand that all places fit 32 bits, so that packing need not.

@@ -20,6 +20,7 @@ pub mod record;
 pub mod root_motion;
 pub mod skeleton;
 pub mod skin_format;
+pub mod threads;
 pub mod timeline;
 pub mod unroll;
 pub mod uses;

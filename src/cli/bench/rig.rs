@@ -40,19 +40,8 @@ pub fn crowd(library: &Library, instances: usize, layers: u32) -> Result<Crowd, 
 
 #[cfg(test)]
 mod tests {
-    use posse::model::skin_format::SkinFormat;
-
     use super::*;
-
-    const SIZE: Size = Size {
-        instances: 6,
-        skeletons: 3,
-        joints: 5,
-        keys: Some(4),
-        depth: Some(4),
-        layers: 2,
-        skin_format: SkinFormat::Matrix,
-    };
+    use crate::cli::bench::size::tests::SIZE;
 
     #[test]
     fn mixed_crowds_take_their_skeletons_in_turn() {

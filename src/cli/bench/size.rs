@@ -81,10 +81,11 @@ impl fmt::Display for Size {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    const SIZE: Size = Size {
+    /// A small crowd of several skeletons.
+    pub const SIZE: Size = Size {
         instances: 6,
         skeletons: 3,
         joints: 5,

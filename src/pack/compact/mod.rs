@@ -31,6 +31,7 @@ use crate::pack::compact::curve::CompactCurve;
 use crate::pack::compact::family::{CompactClip, Goal, compact_clips};
 use crate::pack::compact::quantised::MOST_BITS;
 use crate::pack::compact::report::ClipReport;
+use crate::pack::threads::all_threads;
 
 /// A library whose keys are integers of few bits, ready to be packed so: by
 /// [`Packing::compact`](crate::Packing::compact).
@@ -83,7 +84,7 @@ impl Compaction {
                     }
                 }
             };
-            let threads = thread::available_parallelism().map_or(1, usize::from).min(clips.len());
+            let threads = all_threads().min(clips.len());
             thread::scope(|scope| {
                 for _ in 1..threads {
                     scope.spawn(work);
