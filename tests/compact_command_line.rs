@@ -9,21 +9,24 @@ use tempfile::TempDir;
 use crate::support::build::degrees;
 use crate::support::gltf_builder::GltfBuilder;
 
-/// A folder with `arm.glb`: a joint that turns by 90 degrees in 60 keys, and another 1 m away from it.
+/// A folder with `arm.glb`: a joint that turns by 90 degrees in 60 keys, faster and faster, and another 1 m away from it;
+/// and with `even.glb`, where it turns evenly.
 struct Folder(TempDir);
 
 impl Folder {
     fn new() -> Self {
-        let mut arm = GltfBuilder::new();
-        arm.push("nodes", json!({ "name": "shoulder", "children": [1] }));
-        arm.push("nodes", json!({ "name": "hand", "translation": [1, 0, 0] }));
-        let times: Vec<f32> = (0..60).map(|key| key as f32 / 30.0).collect();
-        let turns = (0..60).flat_map(|key| degrees(glam::DVec3::Z, 90.0 * f64::from(key) / 59.0).as_quat().to_array());
-        let turns: Vec<f32> = turns.collect();
-        let (input, output) = (arm.floats("SCALAR", &times), arm.floats("VEC4", &turns));
-        arm.animate(json!({ "node": 0, "path": "rotation" }), input, output, "LINEAR");
         let folder = Self(TempDir::new().unwrap());
-        fs::write(folder.0.path().join("arm.glb"), arm.glb()).unwrap();
+        for (name, power) in [("arm.glb", 2), ("even.glb", 1)] {
+            let mut arm = GltfBuilder::new();
+            arm.push("nodes", json!({ "name": "shoulder", "children": [1] }));
+            arm.push("nodes", json!({ "name": "hand", "translation": [1, 0, 0] }));
+            let times: Vec<f32> = (0..60).map(|key| key as f32 / 30.0).collect();
+            let turn = |key: i32| degrees(glam::DVec3::Z, 90.0 * (f64::from(key) / 59.0).powi(power)).as_quat();
+            let turns: Vec<f32> = (0..60).flat_map(|key| turn(key).to_array()).collect();
+            let (input, output) = (arm.floats("SCALAR", &times), arm.floats("VEC4", &turns));
+            arm.animate(json!({ "node": 0, "path": "rotation" }), input, output, "LINEAR");
+            fs::write(folder.0.path().join(name), arm.glb()).unwrap();
+        }
         folder
     }
 
@@ -62,6 +65,11 @@ fn inspect_says_what_compact_keys_take_and_how_far_they_are_off() {
     let text = folder.run(&["inspect", "arm.glb", "--compact", "0.01%"]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.contains(&format!("compact: {bytes} bytes of {float}")) && text.contains("off by"), "{text}");
+    assert!(!text.contains("key times:"), "{text}");
+    // Of an even turn its two ends are enough.
+    let text = folder.run(&["inspect", "even.glb", "--compact", "0.01%"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("    key times: 2 of 60\n"), "{text}");
 }
 
 #[test]

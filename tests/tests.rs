@@ -66,6 +66,8 @@ mod render;
 /// The renderer of the examples draws each character where the reference poses it.
 mod renderer;
 /// What instances move by, by hand, on every engine.
+mod retiming;
+
 mod root_motion;
 /// Clips shared with other skeletons by joint name: what moves, what is said, what it costs.
 mod sharing;

@@ -70,6 +70,13 @@ impl PackedTimeline {
         record::Timeline { row: row as u32, easing, ..self.record }
     }
 
+    /// Bytes of a timeline's times and of what finds them, alone in a packing.
+    pub fn bytes(timeline: &Timeline) -> usize {
+        let mut arrays = Arrays::default();
+        Self::new(&mut arrays, timeline, Beyond::default());
+        arrays.size() + 4 * record::Timeline::WORDS
+    }
+
     /// The words that a timeline takes at most, with so many keys laid out beyond its own.
     pub fn sizes(timeline: &Timeline, beyond: usize) -> Sizes {
         Sizes { words: (3 + Mapping::WORDS) * (timeline.len() + beyond) + 1, values: 0 }

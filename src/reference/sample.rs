@@ -76,7 +76,7 @@ pub(crate) const MOST_ARCS: f64 = 32.0;
 
 /// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4), which an eased fraction may leave at
 /// either end, by up to [`MOST_ARCS`] times its length.
-fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
+pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     let fraction = fraction.clamp(-MOST_ARCS, 1.0 + MOST_ARCS);
     let b = if a.dot(b) < 0.0 { -b } else { b };
     let angle = a.dot(b).min(1.0).acos();

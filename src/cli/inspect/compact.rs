@@ -22,6 +22,10 @@ pub struct CompactSummary {
     joint: String,
     /// When, in seconds of the clip.
     time: f64,
+    /// Key times that are searched, of all timelines, in the ordinary packing.
+    float_key_times: usize,
+    /// The same with compact keys.
+    compact_key_times: usize,
     constant_tracks: usize,
     /// Tracks whose keys stay as they are.
     float_tracks: usize,
@@ -40,6 +44,8 @@ impl CompactSummary {
             error: report.error,
             joint: name.unwrap_or_else(|| format!("joint {}", report.joint)),
             time: report.time,
+            float_key_times: report.float_key_times,
+            compact_key_times: report.compact_key_times,
             constant_tracks: report.constant_tracks,
             float_tracks: report.float_tracks,
             tracks_by_width: widths.filter(|(_, tracks)| *tracks > 0).collect(),
@@ -50,6 +56,10 @@ impl CompactSummary {
         let Self { float_bytes, compact_bytes, ratio, error, joint, time, .. } = self;
         writeln!(out, "  compact: {compact_bytes} bytes of {float_bytes} ({:.1} %)", 100.0 * ratio)?;
         writeln!(out, "    off by {error:.3e} at most, at {joint}, {}", seconds(*time))?;
+        let [before, after] = [self.float_key_times, self.compact_key_times];
+        if after != before {
+            writeln!(out, "    key times: {after} of {before}")?;
+        }
         let widths: Vec<String> =
             self.tracks_by_width.iter().map(|(width, tracks)| format!("{tracks} of {width} bits")).collect();
         let Self { constant_tracks, float_tracks, .. } = self;

@@ -14,14 +14,11 @@ use crate::model::rotation::unit;
 use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;
 use crate::model::track::Target;
-use crate::pack::compact::curve::can_be_compact;
+use crate::pack::compact::curve::{can_be_compact, has_unit_keys};
 use crate::reference::sample;
 
 /// Rotations, which take 32 bytes each, of joints times keys times timelines that are kept of a clip.
 const MOST: usize = 1 << 18;
-
-/// A length this near to 1 is rounding of a file, as integers of 16 bits have it.
-const ROUNDED: f64 = 1e-4;
 
 /// The rotations of joints at the key times of those timelines on which rotations lie.
 pub struct Bearings {
@@ -99,10 +96,9 @@ impl Bearings {
 /// Whether keys can make up for the rounding of others: those between which rotations are slerped or stand still, and whose
 /// lengths have no effect.
 fn corrects_others(curve: &Curve) -> bool {
-    let lengths = (0..curve.timeline().len()).map(|key| DQuat::from_slice(curve.value(key)).length());
     matches!(curve.interpolation(), Interpolation::Linear | Interpolation::Step)
         && can_be_compact(curve)
-        && lengths.into_iter().all(|length| (length - 1.0).abs() <= ROUNDED)
+        && has_unit_keys(curve)
 }
 
 /// Rotations by those of a parent.

@@ -110,6 +110,12 @@ pub fn can_be_compact(curve: &Curve) -> bool {
         && !curve.is_constant()
 }
 
+/// Whether the lengths of a rotation's keys have no effect: they are 1, but for a file's rounding to integers of 16 bits.
+pub fn has_unit_keys(curve: &Curve) -> bool {
+    let mut keys = 0..curve.timeline().len();
+    keys.all(|key| (DQuat::from_slice(curve.value(key)).length() - 1.0).abs() <= 1e-4)
+}
+
 /// What becomes of a curve that can be compact. `rotation` says that it is one of rotations.
 pub fn compact(curve: &Curve, rotation: bool, resolution: Resolution) -> Outcome {
     let found = if rotation && curve.interpolation() != Interpolation::CubicSpline {

@@ -8,6 +8,7 @@ use crate::model::library::Library;
 use crate::model::root_motion::RootRotation;
 use crate::model::skeleton::Skeleton;
 use crate::model::track::{Target, Track};
+use crate::pack::compact::bound::{Bound, rig_size};
 use crate::reference::hierarchy;
 use crate::reference::values::Values;
 
@@ -29,7 +30,12 @@ pub struct Displacement {
 /// A clip as it was, at enough times to compare another version with.
 pub struct Original<'a> {
     library: &'a Library,
-    clip: Clip,
+    clip: &'a Clip,
+    /// The clip with the tracks of joints alone.
+    moving: Clip,
+    /// How far points may be displaced, and that as a share of the rig's size.
+    bound: f64,
+    share: f64,
     shell: f64,
     /// All times that count, and how many of them are passed over from one pose to the next.
     times: Vec<f64>,
@@ -39,16 +45,39 @@ pub struct Original<'a> {
 }
 
 impl<'a> Original<'a> {
-    /// The joints of a clip, with points a shell away from them.
-    pub fn new(library: &'a Library, clip: &Clip, shell: f64) -> Self {
+    /// A clip, and how far others may be from it.
+    pub fn new(library: &'a Library, clip: &'a Clip, bound: Bound) -> Self {
+        let size = rig_size(library.skeleton(clip.skeleton));
+        let (shell, bound) = (bound.shell.of(size), bound.error.of(size));
         let joints = library.skeleton(clip.skeleton).joints().len().max(1);
         let times = times(clip, CHECKED / joints);
-        let clip = only_joints(clip);
+        let moving = only_joints(clip);
         let stride = times.len().div_ceil((SEARCHED / joints).max(8)).max(1);
-        let mut original = Self { library, clip, shell, times, stride, poses: Vec::new() };
+        let share = bound / size;
+        let mut original = Self { library, clip, moving, bound, share, shell, times, stride, poses: Vec::new() };
         original.poses =
-            original.times.iter().step_by(stride).map(|&time| original.pose(&original.clip, time)).collect();
+            original.times.iter().step_by(stride).map(|&time| original.pose(&original.moving, time)).collect();
         original
+    }
+
+    /// The tracks.
+    pub fn tracks(&self) -> &'a [Track] {
+        &self.clip.tracks
+    }
+
+    /// How far points may be displaced, in the rig's units.
+    pub fn bound(&self) -> f64 {
+        self.bound
+    }
+
+    /// The same as a share of the rig's size.
+    pub fn share(&self) -> f64 {
+        self.share
+    }
+
+    /// How far those points are from their joint.
+    pub fn shell(&self) -> f64 {
+        self.shell
     }
 
     /// The skeleton.
@@ -64,7 +93,7 @@ impl<'a> Original<'a> {
 
     /// For each joint how far other tracks move it, or a point of its shell, at the most.
     pub fn by_joint(&self, tracks: &[Track]) -> Vec<f64> {
-        let other = Clip { tracks: tracks.to_vec(), ..self.clip.clone() };
+        let other = Clip { tracks: tracks.to_vec(), ..self.moving.clone() };
         let mut most = vec![0.0; self.skeleton().joints().len()];
         for (original, &time) in self.poses.iter().zip(self.times.iter().step_by(self.stride)) {
             for (joint, distance) in self.distances(original, &self.pose(&other, time)) {
@@ -76,10 +105,10 @@ impl<'a> Original<'a> {
 
     /// The largest displacement by other tracks at all times that count.
     pub fn worst(&self, tracks: &[Track]) -> Displacement {
-        let other = Clip { tracks: tracks.to_vec(), ..self.clip.clone() };
+        let other = Clip { tracks: tracks.to_vec(), ..self.moving.clone() };
         let mut worst = Displacement::default();
         for &time in &self.times {
-            let (original, moved) = (self.pose(&self.clip, time), self.pose(&other, time));
+            let (original, moved) = (self.pose(&self.moving, time), self.pose(&other, time));
             for (joint, distance) in self.distances(&original, &moved) {
                 if distance > worst.distance {
                     worst = Displacement { distance, joint, time };

@@ -1,26 +1,18 @@
-//! Clips that share curves, made compact together: each curve as coarse as all of them allow.
+//! Clips that share curves, rounded together: each curve as coarsely as all of them allow.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::clip::Clip;
-use crate::model::library::Library;
+use crate::model::timeline::Timeline;
 use crate::model::track::Track;
-use crate::pack::compact::bearings::{Bearings, Corrected};
-use crate::pack::compact::bound::{Bound, rig_size};
-use crate::pack::compact::curve::{CompactCurve, Resolution, can_be_compact};
+use crate::pack::compact::bearings::Corrected;
+use crate::pack::compact::curve::{CompactCurve, Resolution};
 use crate::pack::compact::displacement::{Displacement, Original, is_of_joint};
-use crate::pack::compact::piece::{Made, Piece, goes_beyond};
-use crate::pack::compact::tolerance::{Levers, joint_of, lever};
-
-/// What is asked of the keys.
-#[derive(Debug, Clone, Copy)]
-pub enum Goal {
-    /// As small as a bound allows.
-    Within(Bound),
-    /// So many bits for each number.
-    Bits(u32),
-}
+use crate::pack::compact::member::Member;
+use crate::pack::compact::piece::{Made, Piece, goes_beyond, pieces};
+use crate::pack::compact::tolerance::joint_of;
+use crate::pack::timeline::PackedTimeline;
 
 /// A clip whose keys are compact.
 #[derive(Debug, Clone)]
@@ -44,101 +36,13 @@ const MOST_REFINEMENTS: i32 = 10;
 /// How often curves of the worst joint are left alone before all are.
 const MOST_LEFT_ALONE: usize = 8;
 
-/// One of the clips.
-struct Member<'a> {
-    clip: &'a Clip,
-    original: Original<'a>,
-    bearings: Bearings,
-    levers: Levers,
-    /// How far points may be displaced.
-    distance: f64,
-    /// The same as a share of the rig's size.
-    share: f64,
-}
-
-/// Makes clips compact that share curves with one another and with no other clip.
-pub fn compact_clips(library: &Library, clips: &[&Clip], goal: Goal) -> Vec<CompactClip> {
-    let bound = match goal {
-        Goal::Within(bound) => bound,
-        Goal::Bits(_) => Bound::default(),
-    };
-    // Making up for others saves bits where joints are turned, and wastes some where they are scaled.
-    let mut found = [true, false].map(|corrects| Family::new(library, clips, bound, corrects)).map(|mut family| {
-        let made = match goal {
-            Goal::Within(_) => {
-                // What goes beyond its keys can be off by more than any time that is looked at shows.
-                family.pieces.iter_mut().for_each(|piece| piece.is_float |= goes_beyond(&piece.curve));
-                family.within()
-            }
-            Goal::Bits(bits) => family.pieces.iter().map(|piece| piece.make(Resolution::bits(bits), false)).collect(),
-        };
-        (family, made)
-    });
-    found.sort_by_key(|(family, made)| family.size(made));
-    let [(family, made), _] = &found;
-    family.finish(made)
-}
-
-impl<'a> Member<'a> {
-    fn new(library: &'a Library, clip: &'a Clip, bound: Bound, own: &dyn Fn(&Track) -> bool) -> Self {
-        let size = rig_size(library.skeleton(clip.skeleton));
-        let (distance, shell) = (bound.error.of(size), bound.shell.of(size));
-        let original = Original::new(library, clip, shell);
-        let own: Vec<bool> = clip.tracks.iter().map(own).collect();
-        let bearings = Bearings::new(original.skeleton(), clip, &own);
-        let levers = Levers::new(&original, clip, bearings.corrects(), shell);
-        Self { clip, original, bearings, levers, distance, share: distance / size }
-    }
-}
-
-/// Each curve once, with all who have it.
-fn pieces(library: &Library, members: &[Member]) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
-    let mut by_values: HashMap<*const f64, Vec<usize>> = HashMap::new();
-    for (number, member) in members.iter().enumerate() {
-        for (index, track) in member.clip.tracks.iter().enumerate() {
-            let rotation = track.target.is_rotation(library.skeleton(member.clip.skeleton));
-            let curve = &track.curve;
-            let tolerance = match is_of_joint(track) {
-                true => member.levers.tolerance(track, member.distance),
-                false if rotation => 0.5 * member.share / lever(curve),
-                false => {
-                    let keys = 0..curve.timeline().len();
-                    let largest = keys.flat_map(|key| curve.value(key)).fold(0.0, |most: f64, x| most.max(x.abs()));
-                    member.share * largest / lever(curve)
-                }
-            };
-            let same = by_values.entry(curve.values().as_ptr()).or_default();
-            match same.iter().find(|&&piece| pieces[piece].is(curve, rotation)) {
-                Some(&piece) => {
-                    let piece = &mut pieces[piece];
-                    piece.uses.push((number, index));
-                    piece.tolerance = piece.tolerance.min(tolerance);
-                    piece.strict |= !is_of_joint(track);
-                }
-                None => {
-                    same.push(pieces.len());
-                    pieces.push(Piece {
-                        curve: curve.clone(),
-                        rotation,
-                        uses: vec![(number, index)],
-                        tolerance,
-                        strict: !is_of_joint(track),
-                        is_float: !can_be_compact(curve),
-                    });
-                }
-            }
-        }
-    }
-    pieces
-}
-
 /// The largest of all errors.
 fn most(errors: &[Vec<f64>]) -> f64 {
     errors.iter().flatten().fold(0.0, |most, &error| error.max(most))
 }
 
-struct Family<'a> {
+/// Clips and their curves, each once.
+pub struct Family<'a> {
     members: Vec<Member<'a>>,
     pieces: Vec<Piece>,
     /// For each member and track its piece.
@@ -146,14 +50,17 @@ struct Family<'a> {
 }
 
 impl<'a> Family<'a> {
-    fn new(library: &'a Library, clips: &[&'a Clip], bound: Bound, corrects: bool) -> Self {
-        let mut users: HashMap<*const f64, usize> = HashMap::new();
+    /// Clips, as they were and as they are to be rounded. Rotations make up for those above where `corrects`; numbers that
+    /// displace nothing may be off by what is `left` of the bound.
+    pub fn new(originals: &'a [Original<'a>], clips: &'a [Clip], corrects: bool, left: f64) -> Self {
+        let mut users: HashMap<usize, usize> = HashMap::new();
         for track in clips.iter().flat_map(|clip| &clip.tracks) {
-            *users.entry(track.curve.values().as_ptr()).or_default() += 1;
+            *users.entry(track.curve.values_identity()).or_default() += 1;
         }
-        let own = |track: &Track| corrects && users[&track.curve.values().as_ptr()] == 1;
-        let members: Vec<Member> = clips.iter().map(|clip| Member::new(library, clip, bound, &own)).collect();
-        let pieces = pieces(library, &members);
+        let own = |track: &Track| corrects && users[&track.curve.values_identity()] == 1;
+        let members: Vec<Member> =
+            originals.iter().zip(clips).map(|(original, clip)| Member::new(original, clip, own)).collect();
+        let pieces = pieces(&members, left);
         let mut places: Vec<Vec<usize>> = members.iter().map(|member| vec![0; member.clip.tracks.len()]).collect();
         for (place, piece) in pieces.iter().enumerate() {
             piece.uses.iter().for_each(|&(number, track)| places[number][track] = place);
@@ -161,8 +68,20 @@ impl<'a> Family<'a> {
         Self { members, pieces, places }
     }
 
+    /// The curves.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// So many bits for each number, whatever the error.
+    pub fn of_bits(&self, bits: u32) -> Vec<Made> {
+        self.pieces.iter().map(|piece| piece.make(Resolution::bits(bits), false)).collect()
+    }
+
     /// The smallest keys found that are within the bound.
-    fn within(&mut self) -> Vec<Made> {
+    pub fn within(&mut self) -> Vec<Made> {
+        // What goes beyond its keys can be off by more than any time that is looked at shows.
+        self.pieces.iter_mut().for_each(|piece| piece.is_float |= goes_beyond(&piece.curve));
         let mut best: Option<(usize, Vec<f64>)> = None;
         for _ in 0..ROUNDS {
             let mut errors = Vec::new();
@@ -202,9 +121,16 @@ impl<'a> Family<'a> {
         self.check()
     }
 
-    /// Bytes that all keys take, about.
-    fn size(&self, made: &[Made]) -> usize {
-        self.pieces.iter().zip(made).map(|(piece, made)| piece.size(made)).sum()
+    /// Bytes that all keys take, about, with their times and what finds them.
+    pub fn size(&self, made: &[Made]) -> usize {
+        let mut timelines: Vec<&Arc<Timeline>> = Vec::new();
+        for curve in made.iter().map(|made| &made.curve).filter(|curve| !curve.is_constant()) {
+            if !timelines.iter().any(|timeline| Arc::ptr_eq(timeline, curve.timeline())) {
+                timelines.push(curve.timeline());
+            }
+        }
+        let keys: usize = self.pieces.iter().zip(made).map(|(piece, made)| piece.size(made)).sum();
+        keys + timelines.into_iter().map(|timeline| PackedTimeline::bytes(timeline)).sum::<usize>()
     }
 
     /// Scales the tolerances of all curves that displace joints.
@@ -222,7 +148,7 @@ impl<'a> Family<'a> {
             let made = self.make_all();
             let worst = self.members.iter().enumerate().map(|(number, member)| {
                 let worst = member.original.worst(&self.tracks(&made, number));
-                (worst.distance / member.distance, number, worst.joint)
+                (worst.distance / member.original.bound(), number, worst.joint)
             });
             let Some((used, number, joint)) = worst.max_by(|a, b| a.0.total_cmp(&b.0)) else { return made };
             // With all keys as they were there is nothing to be off by.
@@ -276,7 +202,7 @@ impl<'a> Family<'a> {
     fn by_joint(&self, made: &[Made], number: usize) -> Vec<f64> {
         let member = &self.members[number];
         let errors = member.original.by_joint(&self.tracks(made, number));
-        member.levers.below(&errors).into_iter().map(|error| error / member.distance).collect()
+        member.levers.below(&errors).into_iter().map(|error| error / member.original.bound()).collect()
     }
 
     /// The tracks of a clip that move joints.
@@ -295,7 +221,8 @@ impl<'a> Family<'a> {
         found
     }
 
-    fn finish(&self, made: &[Made]) -> Vec<CompactClip> {
+    /// The tracks of each clip with what has become of them, and how far they are off.
+    pub fn finish(&self, made: &[Made]) -> Vec<CompactClip> {
         let clip = |number: usize| {
             let worst = self.members[number].original.worst(&self.tracks(made, number));
             let (tracks, curves) = self.all_tracks(made, number).into_iter().unzip();

@@ -10,12 +10,15 @@
 
 mod bearings;
 pub mod bound;
+mod clips;
 pub mod curve;
 mod displacement;
 mod family;
+mod member;
 mod piece;
 pub mod quantised;
 pub mod report;
+mod retiming;
 pub mod rows;
 mod tolerance;
 
@@ -27,8 +30,9 @@ use crate::error::Error;
 use crate::model::clip::Clip;
 use crate::model::library::Library;
 use crate::pack::compact::bound::Bound;
+use crate::pack::compact::clips::{Goal, compact_clips};
 use crate::pack::compact::curve::CompactCurve;
-use crate::pack::compact::family::{CompactClip, Goal, compact_clips};
+use crate::pack::compact::family::CompactClip;
 use crate::pack::compact::quantised::MOST_BITS;
 use crate::pack::compact::report::ClipReport;
 use crate::pack::threads::all_threads;
@@ -36,10 +40,12 @@ use crate::pack::threads::all_threads;
 /// A library whose keys are integers of few bits, ready to be packed so: by
 /// [`Packing::compact`](crate::Packing::compact).
 ///
-/// Constant tracks have lost their keys. A quaternion may come back with the other sign, which is the same rotation. Tracks stay
-/// as they were whose keys take no less as integers, those by an interpolator of one's own, quaternions that are not normalised,
-/// curves that go on in straight lines beyond their keys, within a bound those whose easings overshoot or that loop beyond their
-/// keys, and those that no number of bits brings within it.
+/// Constant tracks have lost their keys. Tracks whose way is straight or stepped share key times where that takes fewer bytes,
+/// and have lost those that none of them needs. A quaternion may come back with the other sign, which is the same rotation.
+///
+/// Tracks stay as they were whose keys take no less as integers, those by an interpolator of one's own, quaternions that are
+/// not normalised, curves that go on in straight lines beyond their keys, within a bound those whose easings overshoot or that
+/// loop beyond their keys, and those that no number of bits brings within it.
 #[derive(Debug, Clone)]
 pub struct Compaction {
     library: Library,
@@ -123,10 +129,10 @@ impl Compaction {
 /// The clips by their indices, those together that share the numbers of a curve.
 fn families(clips: &[Clip]) -> Vec<Vec<usize>> {
     let mut family: Vec<usize> = (0..clips.len()).collect();
-    let mut first: HashMap<*const f64, usize> = HashMap::new();
+    let mut first: HashMap<usize, usize> = HashMap::new();
     for (index, clip) in clips.iter().enumerate() {
         for track in &clip.tracks {
-            let other = *first.entry(track.curve.values().as_ptr()).or_insert(index);
+            let other = *first.entry(track.curve.values_identity()).or_insert(index);
             let (from, to) = (family[index].max(family[other]), family[index].min(family[other]));
             if from != to {
                 family.iter_mut().filter(|family| **family == from).for_each(|family| *family = to);

@@ -1,13 +1,19 @@
 //! A curve, however many clips have it, and what becomes of it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::curve::{Curve, Extrapolation, Interpolation};
-use crate::pack::compact::curve::{CompactCurve, Outcome, Resolution, compact};
+use crate::pack::compact::curve::{CompactCurve, Outcome, Resolution, can_be_compact, compact};
+use crate::pack::compact::displacement::is_of_joint;
+use crate::pack::compact::member::Member;
 use crate::pack::compact::tolerance::lever;
 
 /// A curve of one clip or of several.
 pub struct Piece {
+    /// As it was.
+    pub original: Curve,
+    /// On the timeline that it is going to have.
     pub curve: Curve,
     pub rotation: bool,
     /// The clips and their tracks that have it.
@@ -45,7 +51,7 @@ impl Piece {
     /// What becomes of it if its keys are rounded from those of another curve.
     pub fn make_of(&self, curve: &Curve, resolution: Resolution, must_pay: bool) -> Made {
         let outcome = if self.is_float { Outcome::Float } else { compact(curve, self.rotation, resolution) };
-        self.take(outcome, must_pay).unwrap_or_else(|| Made { curve: self.curve.clone(), compact: None })
+        self.take(outcome, must_pay).unwrap_or_else(|| Made { curve: self.original.clone(), compact: None })
     }
 
     /// How fine its keys have to be.
@@ -69,7 +75,8 @@ impl Piece {
             }
             Outcome::Compact(compact) => (compact.values(curve), Some(compact)),
         };
-        let pays = |compact: &CompactCurve| !must_pay || compact.bytes(keys) < 16 * compact.columns() * keys;
+        let floats = 16 * self.original.timeline().len();
+        let pays = |compact: &CompactCurve| !must_pay || compact.bytes(keys) < compact.columns() * floats;
         if !compact.as_ref().is_none_or(pays) {
             return None;
         }
@@ -80,12 +87,58 @@ impl Piece {
 
     /// Bytes that its keys take, about.
     pub fn size(&self, made: &Made) -> usize {
-        let keys = if made.curve.is_constant() { 1 } else { self.curve.timeline().len() };
-        match &made.compact {
+        let Made { curve, compact } = made;
+        let keys = if curve.is_constant() { 1 } else { curve.timeline().len() };
+        match compact {
             Some(compact) => compact.bytes(keys),
-            None => 16 * self.curve.interpolation().elements_per_key() * self.curve.width().div_ceil(4) * keys,
+            None => 16 * curve.interpolation().elements_per_key() * curve.width().div_ceil(4) * keys,
         }
     }
+}
+
+/// Each curve of some clips once, with all who have it. Numbers that displace nothing may be off by what is left of the bound.
+pub fn pieces(members: &[Member], left: f64) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut by_values: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (number, member) in members.iter().enumerate() {
+        for (index, track) in member.clip.tracks.iter().enumerate() {
+            let original = &member.original.tracks()[index].curve;
+            let rotation = track.target.is_rotation(member.original.skeleton());
+            let curve = &track.curve;
+            let share = left * member.original.share();
+            let tolerance = match is_of_joint(track) {
+                true => member.levers.tolerance(track, member.original.bound()),
+                false if rotation => 0.5 * share / lever(curve),
+                false => {
+                    let keys = 0..original.timeline().len();
+                    let largest = keys.flat_map(|key| original.value(key)).fold(0.0, |most: f64, x| most.max(x.abs()));
+                    share * largest / lever(curve)
+                }
+            };
+            let same = by_values.entry(curve.values_identity()).or_default();
+            match same.iter().find(|&&piece| pieces[piece].is(curve, rotation)) {
+                Some(&piece) => {
+                    let piece = &mut pieces[piece];
+                    piece.uses.push((number, index));
+                    piece.tolerance = piece.tolerance.min(tolerance);
+                    piece.strict |= !is_of_joint(track);
+                }
+                None => {
+                    same.push(pieces.len());
+                    pieces.push(Piece {
+                        original: original.clone(),
+                        curve: curve.clone(),
+                        rotation,
+                        uses: vec![(number, index)],
+                        tolerance,
+                        strict: !is_of_joint(track),
+                        is_float: !can_be_compact(curve),
+                    });
+                }
+            }
+        }
+    }
+    pieces
 }
 
 /// Whether a curve's easings overshoot, or it has keys again beyond its own.

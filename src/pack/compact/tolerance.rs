@@ -19,7 +19,8 @@ pub struct Levers {
 
 impl Levers {
     /// The levers of a clip, over some of its poses. Joints that make up for what is above them do not turn with it.
-    pub fn new(original: &Original, clip: &Clip, corrects: &[bool], shell: f64) -> Self {
+    pub fn new(original: &Original, clip: &Clip, corrects: &[bool]) -> Self {
+        let shell = original.shell();
         let joints = original.skeleton().joints();
         let parents: Vec<Option<usize>> = joints.iter().map(|joint| joint.parent).collect();
         let (mut reach, mut stretch) = (vec![shell; joints.len()], vec![0.0_f64; joints.len()]);

@@ -1,0 +1,223 @@
+//! Key times that compact keys do without, and those that they share.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+use posse::gpu::form::Form;
+use posse::{
+    Bound, Clip, ClipId, Compaction, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Joint, Length, Library,
+    Reference, Target, Timeline, Track,
+};
+use proptest::prelude::*;
+
+use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
+use crate::support::displacement::assert_within;
+use crate::support::each_engine::compact_engines;
+
+/// A tenth of a second from key to key.
+fn tenths(keys: usize) -> Vec<f64> {
+    (0..keys).map(|key| key as f64 / 10.0).collect()
+}
+
+/// The key times of a clip's first track with compact keys, after the bound has been seen to.
+#[track_caller]
+fn kept(made: &Library, id: ClipId, what: &str) -> Vec<f64> {
+    let compaction = Compaction::new(made, Bound::default()).unwrap();
+    assert_within(made, &compaction, Bound::default(), what);
+    compaction.library().clip(id).tracks[0].curve.timeline().times().to_vec()
+}
+
+#[test]
+fn a_straight_way_needs_its_ends_and_its_bends() {
+    // Rest for a second, then a line to (2, -1, 4) for two, then rest again for seven: by hand 0, 1, 3 and 10 s.
+    let values: Vec<f64> = (0..=100)
+        .flat_map(|key| {
+            let way = ((key as f64 - 10.0) / 20.0).clamp(0.0, 1.0);
+            [2.0 * way, -way, 4.0 * way]
+        })
+        .collect();
+    let (made, id) = one_track(Target::Translation(0), curve(Interpolation::Linear, 3, &tenths(101), &values));
+    assert_eq!(kept(&made, id, "rest, line, rest"), [0.0, 1.0, 3.0, 10.0]);
+    let compaction = Compaction::new(&made, Bound::default()).unwrap();
+    let report = &compaction.reports()[0];
+    assert_eq!((report.float_key_times, report.compact_key_times), (101, 4));
+    // Four times of 8 bytes and five cells that find them, a record of at most 12 words, a row of a key of at most 8 bytes,
+    // and a column's record of at most 7 words.
+    assert!(report.compact_bytes <= 4 * 8 + 5 * 4 + 12 * 4 + 4 * 8 + 7 * 4, "{report:?}");
+    compact_engines(&Form::ALL, &compaction, |engine| {
+        for (seconds, way) in [(0.5, 0.0), (1.5, 0.25), (2.05, 0.525), (3.0, 1.0), (9.99, 1.0)] {
+            let found = pose_at(engine, &made, id, seconds).local[0].translation;
+            let off = found.distance(DVec3::new(2.0, -1.0, 4.0) * way);
+            assert!(off < 1e-4, "{} at {seconds}: {off}", engine.engine());
+        }
+    });
+}
+
+#[test]
+fn an_even_turn_needs_its_ends() {
+    // 0.9 degrees a key, 108 in all; then back as fast.
+    let axis = DVec3::new(0.48, -0.6, 0.64);
+    let turn = |key: usize| degrees(axis, 0.9 * (120.0 - (key as f64 - 120.0).abs()));
+    for signs in [[1.0, 1.0], [1.0, -1.0]] {
+        let keys: Vec<f64> = (0..=240).flat_map(|key| (turn(key) * signs[key % 2]).to_array()).collect();
+        let (made, id) = one_track(Target::Rotation(0), curve(Interpolation::Linear, 4, &tenths(241), &keys));
+        assert_eq!(kept(&made, id, "there and back"), [0.0, 12.0, 24.0]);
+    }
+    // 220 degrees in all: the shorter way from end to end is the other one. Nor is a gap of nearly a half turn wanted, whose
+    // direction would hang on the last digits.
+    let keys: Vec<f64> = (0..=110).flat_map(|key| degrees(axis, 2.0 * f64::from(key)).to_array()).collect();
+    let (made, id) = one_track(Target::Rotation(0), curve(Interpolation::Linear, 4, &tenths(111), &keys));
+    let times = kept(&made, id, "more than half around");
+    assert!((3..6).contains(&times.len()), "{times:?}");
+    assert!(times.windows(2).all(|gap| gap[1] - gap[0] <= 6.0), "{times:?} leave a gap of more than 120 degrees");
+}
+
+#[test]
+fn steps_need_the_keys_that_change_something() {
+    let values: Vec<f64> = (0..40).flat_map(|key| [f64::from(key / 10), 0.0, 0.0]).collect();
+    let (made, id) = one_track(Target::Translation(0), curve(Interpolation::Step, 3, &tenths(40), &values));
+    // The last key stays, since a clip is as long as its tracks.
+    assert_eq!(kept(&made, id, "steps"), [0.0, 1.0, 2.0, 3.0, 3.9]);
+    let compaction = Compaction::new(&made, Bound::default()).unwrap();
+    compact_engines(&Form::ALL, &compaction, |engine| {
+        for (seconds, wanted) in [(0.0, 0.0), (0.999, 0.0), (1.0, 1.0), (2.5, 2.0), (3.9, 3.0)] {
+            let found = pose_at(engine, &made, id, seconds).local[0].translation;
+            assert!(found.distance(DVec3::X * wanted) < 1e-4, "{} at {seconds}: {found}", engine.engine());
+        }
+    });
+}
+
+#[test]
+fn a_key_stays_that_one_of_a_timelines_tracks_needs() {
+    let timeline = Arc::new(Timeline::new(tenths(101)).unwrap());
+    let bent = |at: usize| {
+        let values = (0..=100).flat_map(|key: usize| [key.abs_diff(at) as f64, 0.0, 0.0]).collect();
+        Curve::new(timeline.clone(), Interpolation::Linear, 3, values).unwrap()
+    };
+    let (mut made, skeleton) = library(vec![joint(None, [0.0; 3]), joint(Some(0), [1.0, 0.0, 0.0])]);
+    let tracks = vec![(Target::Translation(0), bent(20)), (Target::Translation(1), bent(70))];
+    let id = clip(&mut made, skeleton, tracks);
+    assert_eq!(kept(&made, id, "two bends"), [0.0, 2.0, 7.0, 10.0]);
+    let compaction = Compaction::new(&made, Bound::default()).unwrap();
+    let tracks = &compaction.library().clip(id).tracks;
+    assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they share no timeline any more");
+}
+
+#[test]
+fn a_track_with_fewer_keys_gets_those_of_another() {
+    // As exporters leave them that drop single keys: a track lacks every tenth of another's keys.
+    let all = tenths(101);
+    let some: Vec<f64> = (0..101).filter(|key| key % 10 != 5).map(|key| f64::from(key) / 10.0).collect();
+    let values = |times: &[f64], rate: f64| -> Vec<f64> {
+        times.iter().flat_map(|time| [(rate * time).sin(), (rate * time).cos(), 0.0]).collect()
+    };
+    let (mut made, skeleton) = library(vec![joint(None, [0.0; 3]), joint(Some(0), [1.0, 0.0, 0.0])]);
+    let linear = |times: &[f64], rate| curve(Interpolation::Linear, 3, times, &values(times, rate));
+    let tracks = vec![(Target::Translation(0), linear(&all, 3.0)), (Target::Translation(1), linear(&some, 5.0))];
+    let id = clip(&mut made, skeleton, tracks);
+    let compaction = Compaction::new(&made, Bound::default()).unwrap();
+    assert_within(&made, &compaction, Bound::default(), "shared");
+    let tracks = &compaction.library().clip(id).tracks;
+    assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they are on timelines of their own");
+    assert_eq!(compaction.reports()[0].compact_key_times, 101);
+    // At a time that the second track had no key at, it is half way between its neighbours.
+    let [before, after] = [0.4, 0.6].map(|time: f64| DVec3::new((5.0 * time).sin(), (5.0 * time).cos(), 0.0));
+    compact_engines(&Form::ALL, &compaction, |engine| {
+        let found = pose_at(engine, &made, id, 0.5).local[1].translation;
+        let wanted = 0.5 * (before + after);
+        assert!(found.distance(wanted) < 1e-4, "{}: {found}, not {wanted}", engine.engine());
+    });
+}
+
+#[test]
+fn ways_that_are_not_straight_keep_their_keys() {
+    let line: Vec<f64> = (0..=20).flat_map(|key| [f64::from(key), 0.0, 0.0]).collect();
+    let times = tenths(21);
+    let eased = curve(Interpolation::Linear, 3, &times, &line).with_easing(CurveEasing::One(Easing::QuadIn)).unwrap();
+    let spline: Vec<f64> =
+        (0..=20).flat_map(|key| [10.0, 0.0, 0.0, f64::from(key), 0.0, 0.0, 10.0, 0.0, 0.0]).collect();
+    let spline = curve(Interpolation::CubicSpline, 3, &times, &spline);
+    let looped =
+        curve(Interpolation::Linear, 3, &times, &line).with_extrapolation(Extrapolation::Loop, Extrapolation::Loop);
+    for (what, curve) in [("eased", eased), ("spline", spline), ("looped", looped)] {
+        let (mut made, skeleton) = library(vec![Joint::default()]);
+        let tracks = vec![Track::new(Target::Translation(0), curve)];
+        let id = made.add_clip(Clip { length: Some(5.0), ..Clip::new(None, skeleton, tracks) }).unwrap();
+        assert_eq!(kept(&made, id, what), times, "{what}");
+    }
+}
+
+/// A stretch of keys of a track: how many, how far from one to the next, and whether they jump about that way.
+type Run = (usize, f64, bool);
+
+/// The number that some runs lead through, key by key.
+fn led(runs: &[Run], keys: usize) -> Vec<f64> {
+    let mut numbers = vec![0.0];
+    for &(count, step, jumps) in runs.iter().cycle() {
+        for key in 0..count {
+            let last = numbers[numbers.len() - 1];
+            numbers.push(if jumps { step * (key % 3) as f64 } else { last + step });
+            if numbers.len() >= keys {
+                return numbers;
+            }
+        }
+    }
+    numbers
+}
+
+/// Tracks of runs, on the same forty tenths of a second or on some of them, so many joints below one another.
+fn runs() -> impl Strategy<Value = Vec<(Vec<Run>, u64, bool)>> {
+    let step = prop_oneof![Just(0.0), Just(1e-5), -0.1..0.1];
+    let run = (1..12_usize, step, any::<bool>());
+    let lacking = prop_oneof![Just(0), any::<u64>()];
+    prop::collection::vec((prop::collection::vec(run, 1..6), lacking, any::<bool>()), 1..6)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn whatever_is_left_out_the_bound_is_met(tracks in runs(), share in prop_oneof![Just(1e-4), Just(1e-2)]) {
+        const KEYS: usize = 41;
+        let mut joints: Vec<Joint> = (0..tracks.len())
+            .map(|index| joint(index.checked_sub(1), [0.0, index.min(1) as f64, 0.0]))
+            .collect();
+        joints[0].weights = vec![0.0; 2];
+        let (mut made, skeleton) = library(joints);
+        let mut moves: Vec<(Target, Curve)> = Vec::new();
+        for (index, (runs, lacking, stepped)) in tracks.iter().enumerate() {
+            // The first and the last key are in all of them.
+            let kept: Vec<usize> =
+                (0..KEYS).filter(|key| key % (KEYS - 1) == 0 || lacking >> key & 1 == 0).collect();
+            let times: Vec<f64> = kept.iter().map(|&key| tenths(KEYS)[key]).collect();
+            let numbers = led(runs, KEYS);
+            let mode = if *stepped { Interpolation::Step } else { Interpolation::Linear };
+            let turns: Vec<f64> = kept.iter().flat_map(|&key| degrees(DVec3::X, 90.0 * numbers[key]).to_array()).collect();
+            let places: Vec<f64> = kept.iter().flat_map(|&key| [numbers[key], 1.0, 0.5 * numbers[key]]).collect();
+            let weights: Vec<f64> = kept.iter().flat_map(|&key| [numbers[key], 1.0 - numbers[key]]).collect();
+            moves.push((Target::Rotation(index), curve(mode, 4, &times, &turns)));
+            moves.push((Target::Translation(index), curve(mode, 3, &times, &places)));
+            if index == 0 {
+                moves.push((Target::Weights(0), curve(mode, 2, &times, &weights)));
+            }
+        }
+        let id = clip(&mut made, skeleton, moves);
+        let bound = Bound::new(Length::Share(share));
+        let compaction = Compaction::new(&made, bound).unwrap();
+        assert_within(&made, &compaction, bound, "runs");
+
+        let [before, after] = [&made, compaction.library()].map(|library| library.clip(id).clone());
+        let place = before.tracks.iter().position(|track| matches!(track.target, Target::Weights(_))).unwrap();
+        let largest = before.tracks[place].curve.values().iter().fold(0.0, |most: f64, number| most.max(number.abs()));
+        for time in (0..=400).map(|hundredth| f64::from(hundredth) / 100.0) {
+            let [wanted, found] =
+                [&made, compaction.library()].map(|library| pose_at(&mut Reference::new(library), library, id, time).weights);
+            for (wanted, found) in wanted.iter().zip(&found) {
+                let off = (wanted - found).abs();
+                prop_assert!(off <= 1.001 * share * largest, "a weight at {time}: {off} of {}", share * largest);
+            }
+        }
+        prop_assert!(compaction.reports()[0].compact_bytes <= compaction.reports()[0].float_bytes);
+        prop_assert_eq!(before.duration(), after.duration());
+    }
+}
