@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DVec3};
 use posse::import::gltf;
-use posse::pack::record;
+use posse::pack::record::clip::Clip as ClipRecord;
+use posse::pack::record::timeline::Timeline as TimelineRecord;
 use posse::{
     Clip, ClipId, Crowd, Curve, Error, Event, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Packing,
     Property, Reference, RootMotion, RootRotation, Sharing, SharingFaultKind, Skeleton, SkeletonId, Target, Ticks,
@@ -333,7 +334,7 @@ fn keys_are_stored_once_however_many_skeletons_share_them() {
         });
     }
     // A record of the clip, two of timelines, and three channels of 8 bytes a joint.
-    let table = size_of::<record::Clip>() + 2 * size_of::<record::Timeline>() + 3 * 8 * JOINTS;
+    let table = size_of::<ClipRecord>() + 2 * size_of::<TimelineRecord>() + 3 * 8 * JOINTS;
     assert_eq!(added, [table; 2]);
 }
 

@@ -15,7 +15,8 @@ use crate::model::outputs::Outputs;
 use crate::model::skin_format::SkinFormat;
 use crate::pack::crowd::{Group, PackedCrowd};
 use crate::pack::outputs::Layout;
-use crate::pack::record;
+use crate::pack::record::batch::Batch;
+use crate::pack::record::layer::Layer;
 
 /// What a crowd on the GPU is made for, beyond posing all instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -136,9 +137,10 @@ impl Chunk {
 
     /// The list of the instances that are seen, for a culling pass to fill; `None` where it was not asked for.
     ///
-    /// A `u32`, the number of entries, and from byte 4 on that many [`SeenEntry`](record::SeenEntry)s of three `u32`: the
-    /// instance's place in the chunk, how many joints are sampled, level by level from the roots (`0xffffffff`: all), and every
-    /// how many frames it is posed (0 and 1: each). There is room for as many entries as the chunk has instances; a greater
+    /// A `u32`, the number of entries, and from byte 4 on that many
+    /// [`SeenEntry`](crate::pack::record::seen_entry::SeenEntry)s of three `u32`: the instance's place in the
+    /// chunk, how many joints are sampled, level by level from the roots (`0xffffffff`: all), and every how many frames it is
+    /// posed (0 and 1: each). There is room for as many entries as the chunk has instances; a greater
     /// number counts as that many. It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins with nobody listed, and
     /// keeps what it holds from frame to frame.
     pub fn seen(&self) -> Option<&wgpu::Buffer> {
@@ -166,7 +168,7 @@ pub(super) fn chunks_of(
     let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
     let [local, model, skin, values, root_motion] = layout.strides();
     let strides = [local, model.max(model_scratch), skin, values, root_motion];
-    let layer_bytes = group.layer_count * size_of::<record::Layer>();
+    let layer_bytes = group.layer_count * size_of::<Layer>();
     let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
     let allowed = largest_binding(device);
     if largest > allowed {
@@ -188,7 +190,7 @@ pub(super) fn chunks_of(
         let layers = &packed.layers[first_layer..][..count * group.layer_count];
         let usage = Usages::STORAGE | Usages::COPY_DST;
         let layers = filled_buffer(device, "posse layers", bytemuck::cast_slice(layers), usage)?;
-        let batch = record::Batch {
+        let batch = Batch {
             skeleton: *skeleton,
             instance_count: count as u32,
             lane_count: plan.lane_count,

@@ -4,7 +4,7 @@
 
 use crate::model::curve::{Curve, Extrapolation};
 use crate::model::timeline::Timeline;
-use crate::pack::record::{MAP_BACK, MAP_STRAIGHT, Mapping};
+use crate::pack::record::mapping::{MAP_BACK, MAP_STRAIGHT, Mapping};
 
 /// How a timeline goes on before its first key and after its last, over a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -181,7 +181,7 @@ mod tests {
 
     use super::*;
     use crate::model::curve::Interpolation;
-    use crate::pack::record::MAP_KEY;
+    use crate::pack::record::mapping::MAP_KEY;
     use crate::reference::search::Place;
     use crate::reference::{extrapolate, search};
 
