@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DQuat, DVec3};
 use posse::import::gltf::{self, Asset};
-use posse::model::curve::{Curve, Interpolation};
+use posse::model::curve::Curve;
+use posse::model::interpolation::Interpolation;
 use posse::model::library::Library;
 use posse::model::skeleton::Joint;
 use posse::model::track::{Target, Track};

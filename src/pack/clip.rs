@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DQuat, DVec4};
 
 use crate::model::clip::Clip;
-use crate::model::curve::Interpolation;
+use crate::model::interpolation::Interpolation;
 use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::interpolation::Interpolation;
 use crate::model::interpolator::Interpolator;
 use crate::model::track::Target;
 use crate::pack::compact::quantised::Quantised;

@@ -85,7 +85,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::curve::Interpolation;
+    use crate::model::interpolation::Interpolation;
     use crate::model::timeline::Timeline;
     use crate::pack::record::easing;
 

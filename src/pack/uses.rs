@@ -82,8 +82,9 @@ mod tests {
 
     use super::*;
     use crate::model::clip::Clip;
-    use crate::model::curve::{Curve, Interpolation};
+    use crate::model::curve::Curve;
     use crate::model::easing::{CurveEasing, Easing};
+    use crate::model::interpolation::Interpolation;
     use crate::model::library::Library;
     use crate::model::root_motion::{RootMotion, RootRotation};
     use crate::model::skeleton::{Joint, Skeleton};

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::model::curve::{Curve, Extrapolation, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::extrapolation::Extrapolation;
+use crate::model::interpolation::Interpolation;
 use crate::pack::compact::curve::{CompactCurve, Outcome, Resolution, compact};
 use crate::pack::compact::tolerance::lever;
 
