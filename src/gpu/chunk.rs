@@ -4,6 +4,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::buffers::{filled_buffer, largest_binding};
+use crate::gpu::form::Form;
 use crate::gpu::kernels::{bind_group, workgroups};
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::motion::Motion;
@@ -49,6 +50,7 @@ pub struct Chunk {
     layers: wgpu::Buffer,
     layer_count: u32,
     kernel: Kernel,
+    form: Form,
 }
 
 impl Chunk {
@@ -85,6 +87,12 @@ impl Chunk {
     /// The crowd's index of each instance, in the order of the buffers.
     pub fn instances(&self) -> &[usize] {
         &self.instances
+    }
+
+    /// The form of the kernel that poses its instances: not always that of the library, of which some may be too much for one
+    /// lane.
+    pub fn form(&self) -> Form {
+        self.form
     }
 
     /// How many numbers an instance has in each buffer.
@@ -164,8 +172,8 @@ pub(super) fn chunks_of(
     // Where no skin matrix is written, any format's kernel will do, and that in full is there.
     let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
     let plan = Plan { skin_format, ..Plan::new(library.form(), Kernel::of(group), skeleton, layer_count) };
-    let in_storage = VARIANTS[plan.variant].joint_capacity.is_none();
-    let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
+    let variant = &VARIANTS[plan.variant];
+    let model_scratch = if variant.joint_capacity.is_none() { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
     let [local, model, skin, values, root_motion] = layout.strides();
     let strides = [local, model.max(model_scratch), skin, values, root_motion];
     let layer_bytes = group.layer_count * size_of::<Layer>();
@@ -239,6 +247,7 @@ pub(super) fn chunks_of(
             layers,
             layer_count,
             kernel: plan.kernel,
+            form: variant.form,
             motion,
         });
     }
