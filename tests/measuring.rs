@@ -163,6 +163,35 @@ fn the_cpu_engine_is_timed_with_each_number_of_threads() {
     assert_eq!(rows[headings + 2][..3], ["cpu", "3", "2"], "{text}");
 }
 
+/// The most threads that a benchmark of the CPU engine on so many is seen with, while it packs keys for eight and poses an
+/// instance, which is for one.
+#[cfg(target_os = "linux")]
+fn most_threads(threads: &str) -> usize {
+    use std::process::Stdio;
+
+    let command = ["bench", "--engine", "cpu", "--threads", threads, "--seconds", "0"];
+    let sizes = ["--instances", "1", "--joints", "64", "--keys", "5000"];
+    let mut bench = Command::new(env!("CARGO_BIN_EXE_posse"));
+    let mut bench = bench.args(command).args(sizes).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let threads = format!("/proc/{}/task", bench.id());
+    let mut most = 0;
+    loop {
+        if let Some(status) = bench.try_wait().unwrap() {
+            assert!(status.success());
+            return most;
+        }
+        most = most.max(fs::read_dir(&threads).map_or(0, Iterator::count));
+    }
+}
+
+/// Threads are counted from outside, again and again; short ones may be missed, but not each time.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_benchmark_packs_on_as_many_threads_as_are_asked_for() {
+    assert!((0..50).any(|_| most_threads("3") > 1), "no thread was ever seen");
+    assert!((0..5).all(|_| most_threads("1") == 1));
+}
+
 #[test]
 fn the_same_sizes_of_another_file_are_another_case() {
     let folder = TempDir::new().unwrap();

@@ -82,12 +82,20 @@ impl Packing {
         Self::with(library, |_| &[], threads)
     }
 
-    /// Packs a library whose keys are integers.
+    /// Packs a library whose keys are integers, on all cores.
     ///
     /// # Errors
     /// As from [`new`](Self::new).
     pub fn compact(compaction: &Compaction) -> Result<Self, Error> {
-        Self::with(compaction.library(), |clip| compaction.curves(clip), all_threads())
+        Self::compact_with_threads(compaction, all_threads())
+    }
+
+    /// Packs a library whose keys are integers, on up to so many threads, at least 1; what comes of it is the same.
+    ///
+    /// # Errors
+    /// As from [`new`](Self::new).
+    pub fn compact_with_threads(compaction: &Compaction, threads: usize) -> Result<Self, Error> {
+        Self::with(compaction.library(), |clip| compaction.curves(clip), threads)
     }
 
     /// Packs a library, with what there is of each clip's keys as integers.
