@@ -7,7 +7,7 @@ use posse::gpu::chunk::CrowdOptions;
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
-use posse::pack::record::SeenEntry;
+use posse::pack::record::seen_entry::SeenEntry;
 use posse::{Outputs, Step, Ticks, demo};
 
 /// Rounds of all cases. Their medians count.

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::gpu::crowd::GpuCrowd;
 use crate::gpu::engine::GpuEngine;
+use crate::gpu::form::Form;
 use crate::gpu::stopwatch::Stopwatch;
 use crate::model::crowd::Crowd;
 use crate::model::library::Library;
@@ -62,6 +63,9 @@ pub struct Measurement {
     pub wall: Statistics,
     /// Seconds a frame by the GPU's own clock, where it has one.
     pub device: Option<Statistics>,
+    /// Instances posed a frame by the GPU's kernels of the serial form, the others being by those of the parallel one; `None`
+    /// for other engines.
+    pub serial: Option<usize>,
     /// Bytes of poses written a frame.
     pub bytes: u64,
     /// The comparison with the reference; `None` for the reference itself.
@@ -132,6 +136,7 @@ impl Subject<'_> {
             joints: self.joints(),
             wall,
             device,
+            serial: None,
             bytes,
             check,
         }
@@ -197,7 +202,9 @@ pub fn gpu(engine: &GpuEngine, subject: &Subject, budget: Duration) -> Result<Me
     };
     let device = stopwatch.as_ref().map(clock).transpose()?;
     let bytes = crowd.chunks().iter().map(|chunk| chunk.layout().bytes() * chunk.instances().len() as u64).sum();
-    Ok(subject.measurement(engine, wall, device, bytes, Some(check)))
+    let serial = crowd.chunks().iter().filter(|chunk| chunk.form() == Form::Serial);
+    let serial = serial.map(|chunk| chunk.instances().len()).sum();
+    Ok(Measurement { serial: Some(serial), ..subject.measurement(engine, wall, device, bytes, Some(check)) })
 }
 
 /// Measures the reference for about a time. A crowd of which a frame takes longer is posed in part, and counted so.

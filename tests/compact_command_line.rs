@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::build::degrees;
-use crate::support::gltf_builder::GltfBuilder;
+use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
 /// A folder with `arm.glb`: a joint that turns by 90 degrees in 60 keys, faster and faster, and another 1 m away from it;
 /// and with `even.glb`, where it turns evenly.
@@ -97,6 +97,74 @@ fn eval_and_bench_pose_compact_keys() {
     let found = folder.json(&[&bench[..], &["--compact", "0.01%"]].concat());
     assert_eq!(found["compact"], "0.01%");
     assert_eq!(folder.json(&bench)["compact"], Value::Null);
+}
+
+/// Writes a crowd file: arms in one layer and in two, and some of another file.
+fn write_crowd(folder: &Folder) {
+    fs::write(folder.0.path().join("all.glb"), something_of_everything().glb()).unwrap();
+    let swing = |rate: f64| json!({ "clip": 0, "wrap": "pingpong", "rate": rate, "weight": 0.5 });
+    let crowd = json!({
+        "files": ["arm.glb", "all.glb"],
+        "instances": [
+            { "count": 4, "spread": { "start": [0, 1] }, "layers": [swing(1.0)] },
+            { "count": 3, "layers": [swing(1.0), swing(0.7)] },
+            { "count": 2, "file": 1, "layers": [{ "clip": "all", "wrap": "loop" }] },
+        ],
+    });
+    fs::write(folder.0.path().join("crowd.json"), crowd.to_string()).unwrap();
+}
+
+#[test]
+fn verify_holds_a_crowd_to_compact_keys_and_these_to_the_original_ones() {
+    let folder = Folder::new();
+    write_crowd(&folder);
+    let inspected = folder.json(&["inspect", "arm.glb", "--json", "--compact", "1%"])["clips"][0]["compact"].clone();
+    for engine in ["reference", "cpu", "gpu"] {
+        let question = ["verify", "--crowd", "crowd.json", "--json", "--engine", engine];
+        let found = folder.json(&[&question[..], &["--compact", "1%"]].concat());
+        let skeletons = found["skeletons"].as_array().unwrap();
+        assert_eq!((&found["within"], skeletons.len()), (&json!(true), 2), "{engine}");
+        // Engines have no more room than on keys as they are, however far these are off.
+        let rotation = &skeletons[0]["quantities"]["rotation"];
+        assert!(rotation["allowed"].as_f64().unwrap() <= 2e-5 && rotation["error"].is_f64(), "{engine}: {rotation}");
+        let [arm] = skeletons[0]["compact"].as_array().unwrap().as_slice() else { panic!("{found}") };
+        // A hundredth of the arm, which is 1 m long.
+        assert_eq!(arm["allowed"], 0.01, "{engine}");
+        let error = arm["error"].as_f64().unwrap();
+        assert!(error > 2e-4 && error <= 0.01, "{engine}: {arm}");
+        for bytes in ["float_bytes", "compact_bytes"] {
+            assert_eq!(arm[bytes], inspected[bytes], "{engine}");
+        }
+        assert_eq!(skeletons[1]["compact"][0]["clip"], "all", "{engine}");
+        let plain = folder.json(&question);
+        assert!(plain["skeletons"].as_array().unwrap().iter().all(|skeleton| skeleton["compact"].is_null()));
+    }
+    let text = folder.run(&["verify", "--crowd", "crowd.json", "--compact", "1%", "--shell", "5%", "--engine", "cpu"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  compact ")).collect();
+    assert!(lines.len() == 2 && lines[0].contains(" % of 1.0e-2  ") && lines[0].contains(" bytes of "), "{text}");
+}
+
+#[test]
+fn eval_and_bench_pose_crowds_of_compact_keys() {
+    let folder = Folder::new();
+    write_crowd(&folder);
+    let question = ["eval", "--crowd", "crowd.json", "--times", "0.77", "--outputs", "model", "--engine", "reference"];
+    let hands = |more: &[&str]| -> Vec<[f64; 3]> {
+        let answer = folder.json(&[&question[..], more].concat());
+        let arms = answer["samples"][0]["instances"].as_array().unwrap()[..4].iter();
+        arms.map(|arm| [12, 13, 14].map(|at| arm["nodes"][1]["world"][at].as_f64().unwrap())).collect()
+    };
+    let off = |more: &[&str]| {
+        let distance = |(a, b): (&[f64; 3], &[f64; 3])| glam::DVec3::from(*a).distance(glam::DVec3::from(*b));
+        hands(&[]).iter().zip(&hands(more)).map(distance).fold(0.0, f64::max)
+    };
+    let [coarse, fine] = ["1%", "0.001%"].map(|bound| off(&["--compact", bound]));
+    assert!(coarse > 1e-4 && coarse <= 1e-2 && fine > 0.0 && fine <= 1e-5, "{coarse} {fine}");
+    let bench = ["bench", "--crowd", "crowd.json", "--seconds", "0", "--engine", "cpu,gpu", "--json"];
+    let found = folder.json(&[&bench[..], &["--compact", "0.01%"]].concat());
+    assert_eq!(found["compact"], "0.01%");
+    assert!(found["cases"].as_array().unwrap().iter().all(|case| case["within_contract"] == true), "{found}");
 }
 
 #[test]

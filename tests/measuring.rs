@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use posse::{AdapterKind, HeadlessGpu};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -66,6 +67,28 @@ fn a_benchmark_checks_every_case_that_it_times() {
             assert_eq!(case["bandwidth_share"].is_f64(), engine == "gpu", "{case}");
             assert!(["table", "baseline_ratio"].iter().all(|name| case.get(name).is_none()), "{case}");
         }
+    }
+}
+
+/// A rig of 1100 joints is too much for one lane.
+#[test]
+fn a_benchmark_says_of_each_case_which_kernels_posed_it() {
+    let arguments = ["bench", "--instances", "2", "--joints", "8,1100", "--keys", "2", "--seconds", "0"];
+    let arguments = [&arguments[..], &["--engine", "gpu,cpu"]].concat();
+    let report: Value = serde_json::from_slice(&posse(&[&arguments[..], &["--json"]].concat()).stdout).unwrap();
+    let kernels: Vec<&Value> = report["cases"].as_array().unwrap().iter().map(|case| &case["kernels"]).collect();
+    let is_hardware = HeadlessGpu::new(AdapterKind::Any).unwrap().is_hardware();
+    let small = if is_hardware { 0 } else { 2 };
+    let expected = [json!({ "serial": small, "parallel": 2 - small }), json!({ "serial": 0, "parallel": 2 })];
+    assert_eq!(kernels, [&expected[0], &expected[1], &Value::Null, &Value::Null]);
+    let text = String::from_utf8(posse(&arguments).stdout).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    let headings = rows.iter().find(|row| row.starts_with(&["engine", "instances"])).expect(&text);
+    let column = headings.iter().position(|heading| *heading == "kernels");
+    assert_eq!(column.is_some(), !is_hardware, "{text}");
+    if let Some(column) = column {
+        let of = |joints| rows.iter().find(|row| row.starts_with(&["gpu", "2", joints])).expect(&text)[column];
+        assert_eq!(["8", "1100"].map(of), ["serial", "parallel"], "{text}");
     }
 }
 
@@ -138,6 +161,35 @@ fn the_cpu_engine_is_timed_with_each_number_of_threads() {
     let headings = rows.iter().position(|row| row.starts_with(&["engine", "threads", "instances"])).expect(&text);
     assert_eq!(rows[headings + 1][..3], ["cpu", "1", "2"], "{text}");
     assert_eq!(rows[headings + 2][..3], ["cpu", "3", "2"], "{text}");
+}
+
+/// The most threads that a benchmark of the CPU engine on so many is seen with, while it packs keys for eight and poses an
+/// instance, which is for one.
+#[cfg(target_os = "linux")]
+fn most_threads(threads: &str) -> usize {
+    use std::process::Stdio;
+
+    let command = ["bench", "--engine", "cpu", "--threads", threads, "--seconds", "0"];
+    let sizes = ["--instances", "1", "--joints", "64", "--keys", "5000"];
+    let mut bench = Command::new(env!("CARGO_BIN_EXE_posse"));
+    let mut bench = bench.args(command).args(sizes).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let threads = format!("/proc/{}/task", bench.id());
+    let mut most = 0;
+    loop {
+        if let Some(status) = bench.try_wait().unwrap() {
+            assert!(status.success());
+            return most;
+        }
+        most = most.max(fs::read_dir(&threads).map_or(0, Iterator::count));
+    }
+}
+
+/// Threads are counted from outside, again and again; short ones may be missed, but not each time.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_benchmark_packs_on_as_many_threads_as_are_asked_for() {
+    assert!((0..50).any(|_| most_threads("3") > 1), "no thread was ever seen");
+    assert!((0..5).all(|_| most_threads("1") == 1));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Random scenes: every engine against the reference, within the numeric contract.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use posse::contract;
@@ -114,13 +115,51 @@ fn config(cases: u32) -> Config {
     Config { cases: others.unwrap_or(cases), rng_seed, failure_persistence: None, ..Config::default() }
 }
 
-proptest! {
-    #![proptest_config(config(90))]
+/// Checks a share of so many scenes, number 0 of 4 or whichever, so that several tests, and cores, go through the same scenes.
+fn check_share(scenes: impl Strategy<Value = SceneSpec>, cases: u32, (share, shares): (u32, u32)) {
+    let (next, failed) = (Cell::new(0), Cell::new(false));
+    let mut runner = TestRunner::new(config(cases));
+    let found = runner.run(&scenes, |spec| {
+        let scene = next.replace(next.get() + 1);
+        // After a failure come simpler scenes, to find the simplest that fails.
+        if scene % shares == share || failed.get() {
+            let before = failed.replace(true);
+            check(&spec);
+            failed.set(before);
+        }
+        Ok(())
+    });
+    found.unwrap_or_else(|error| panic!("{error}\n{runner}"));
+}
 
-    #[test]
-    fn small_scenes(spec in scenes(12, 40)) {
-        check(&spec);
-    }
+#[test]
+fn small_scenes_first_quarter() {
+    check_share(scenes(12, 40), 90, (0, 4));
+}
+
+#[test]
+fn small_scenes_second_quarter() {
+    check_share(scenes(12, 40), 90, (1, 4));
+}
+
+#[test]
+fn small_scenes_third_quarter() {
+    check_share(scenes(12, 40), 90, (2, 4));
+}
+
+#[test]
+fn small_scenes_fourth_quarter() {
+    check_share(scenes(12, 40), 90, (3, 4));
+}
+
+#[test]
+fn large_scenes_first_half() {
+    check_share(scenes(700, 5000), 25, (0, 2));
+}
+
+#[test]
+fn large_scenes_second_half() {
+    check_share(scenes(700, 5000), 25, (1, 2));
 }
 
 proptest! {
@@ -131,14 +170,5 @@ proptest! {
         let library = spec.scene().library;
         let compaction = Compaction::new(&library, Bound::default()).unwrap();
         assert_within(&library, &compaction, Bound::default(), &format!("{spec:#?}"));
-    }
-}
-
-proptest! {
-    #![proptest_config(config(25))]
-
-    #[test]
-    fn large_scenes(spec in scenes(700, 5000)) {
-        check(&spec);
     }
 }

@@ -1,18 +1,19 @@
 //! Root motion: what instances move by from one moment to another, by hand, on every engine.
 
-use std::path::Path;
+/// Whole crowds.
+mod crowds;
+/// The pose without what moves the instance, and layers that are mixed.
+mod mixed;
 
 use glam::{DAffine3, DQuat, DVec3};
 use posse::{
-    AdditiveReference, Clip, ClipId, Crowd, Error, Fade, FadeShape, Interpolation, Joint, Layer, LayerMode, LayerTime,
-    Library, Mask, Motion, Outputs, Playback, Pose, RootMotion, RootRotation, SkeletonId, Step, Target, Ticks, Track,
-    Transform, WrapMode, contract,
+    Clip, ClipId, Crowd, Error, Interpolation, Joint, Layer, LayerTime, Library, Motion, Outputs, Playback, Pose,
+    RootMotion, RootRotation, SkeletonId, Step, Target, Ticks, Track, Transform, WrapMode,
 };
 
-use crate::support::aloud::skipped;
-use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
+use crate::support::assert_close::{assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees, joint, library};
-use crate::support::each_engine::{each_engine, gpu};
+use crate::support::each_engine::each_engine;
 
 const STILL: RootMotion = RootMotion { joint: 0, translation: [false; 3], rotation: RootRotation::None };
 const ALONG: RootMotion = RootMotion { translation: [true, false, true], ..STILL };
@@ -239,141 +240,6 @@ fn steps_add_up() {
 }
 
 #[test]
-fn what_moves_the_instance_is_taken_out_of_the_pose() {
-    let (library, clip) = walk();
-    check(&library, &[layer(clip, playing(WrapMode::Loop, 1.0))], step(0.0, 2.5), |pose, name| {
-        assert_vector(pose.local[0].translation, [0.125, 1.25, 0.0], name);
-        assert_vector(pose.model[1].translation, [0.125, 0.75, 0.0], name);
-    });
-    // Without being asked for, too.
-    let mut crowd = Crowd::new();
-    crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(0.5))]).unwrap();
-    each_engine(&library, |engine| {
-        let outputs = Outputs { local: true, ..Outputs::NONE };
-        let pose = engine.evaluate(&crowd, Ticks(0), outputs).unwrap().instances.remove(0);
-        assert_eq!(pose.root_motion, None);
-        assert_vector(pose.local[0].translation, [0.125, 1.25, 0.0], engine.engine());
-    });
-    // Turned by an eighth with a lean of 30 degrees after it, half a metre along z: the lean stays, and what is left of the
-    // translation is seen from the turn.
-    let (mut library, skeleton) = rig();
-    let lean = degrees(DVec3::X, 30.0);
-    let tracks = vec![
-        moved(0, 1.0, [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]),
-        turned(1.0, degrees(DVec3::Y, 45.0) * lean, degrees(DVec3::Y, 45.0) * lean),
-    ];
-    let clip =
-        add(&mut library, skeleton, Some(RootMotion { translation: [false, true, true], ..YAW }), tracks.clone());
-    let full = add(&mut library, skeleton, Some(RootMotion { rotation: RootRotation::Full, ..ALONG }), tracks);
-    let half = 0.5_f64.sqrt();
-    check(&library, &[Layer::new(clip, LayerTime::At(0.5))], step(0.0, 1.0), |pose, name| {
-        assert_rotation(pose.local[0].rotation, lean, name);
-        assert_vector(pose.local[0].translation, [half, 0.0, half], name);
-    });
-    check(&library, &[Layer::new(full, LayerTime::At(0.5))], step(0.0, 1.0), |pose, name| {
-        assert_rotation(pose.local[0].rotation, DQuat::IDENTITY, name);
-        let left = (degrees(DVec3::Y, 45.0) * lean).inverse() * DVec3::Y;
-        assert_vector(pose.local[0].translation, left.to_array(), name);
-    });
-}
-
-#[test]
-fn a_layer_alone_is_as_one_that_is_mixed() {
-    let (library, clip) = curving();
-    let plain = layer(clip, playing(WrapMode::Loop, 0.7));
-    let mask = Mask { name: None, skeleton: library.clip(clip).skeleton, weights: vec![1.0; 2] };
-    let mut library = library;
-    let masked = Layer { mask: Some(library.add_mask(mask).unwrap()), ..plain };
-    let mut crowd = Crowd::new();
-    let skeleton = library.clip(clip).skeleton;
-    let mut mixed = Crowd::new();
-    crowd.push(skeleton, &[plain]).unwrap();
-    mixed.push(skeleton, &[masked]).unwrap();
-    each_engine(&library, |engine| {
-        let [one, other] = [&crowd, &mixed]
-            .map(|crowd| engine.evaluate_step(crowd, step(0.3, 7.9), Outputs::ALL).unwrap().instances.remove(0));
-        for joint in 0..2 {
-            assert_vector(one.local[joint].translation, other.local[joint].translation.to_array(), engine.engine());
-            assert_rotation(one.local[joint].rotation, other.local[joint].rotation, engine.engine());
-        }
-        let [one, other] = [one, other].map(|pose| pose.root_motion.unwrap());
-        assert_vector(one.translation, other.translation.to_array(), engine.engine());
-        assert_rotation(one.rotation, other.rotation, engine.engine());
-    });
-}
-
-#[test]
-fn motions_are_mixed_as_poses_are() {
-    let (mut library, skeleton) = rig();
-    let line = |z| vec![moved(0, 1.0, [0.0, 1.0, 0.0], [0.0, 1.0, z])];
-    let turning = |angle| vec![turned(1.0, DQuat::IDENTITY, degrees(DVec3::Y, angle))];
-    let [slow, fast] = [2.0, 6.0].map(|z| add(&mut library, skeleton, Some(ALONG), line(z)));
-    let rootless = add(&mut library, skeleton, None, line(100.0));
-    let [left, right] = [80.0, -40.0].map(|angle| add(&mut library, skeleton, Some(YAW), turning(angle)));
-    let weights = |weights: [f64; 2]| Mask { name: None, skeleton, weights: weights.to_vec() };
-    let [half, knee] = [[0.5, 1.0], [0.0, 1.0]].map(|each| library.add_mask(weights(each)).unwrap());
-    let once = |clip, weight| Layer { weight, ..layer(clip, playing(WrapMode::Loop, 1.0)) };
-    let mut cases = Cases::default();
-    let mut z = |layers: &[Layer], z: f64| {
-        cases.add(layers, step(0.0, 1.0), [0.0, 0.0, z], DQuat::IDENTITY);
-    };
-    let mode = |mode, layer| Layer { mode, ..layer };
-    let masked = |mask, layer| Layer { mask: Some(mask), ..layer };
-    z(&[once(slow, 1.0), once(fast, 3.0)], 5.0);
-    z(&[once(rootless, 7.0), once(slow, 0.5)], 2.0);
-    // A quarter of what would fill it.
-    z(&[once(slow, 0.025)], 0.5);
-    z(&[once(slow, 0.0)], 0.0);
-    z(&[once(slow, 1.0), masked(half, once(fast, 2.0))], 4.0);
-    z(&[once(slow, 1.0), masked(knee, once(fast, 2.0))], 2.0);
-    z(&[once(slow, 1.0), mode(LayerMode::Override, once(fast, 0.25))], 3.0);
-    z(&[mode(LayerMode::Override, once(fast, 5.0)), once(slow, 1.0)], 6.0);
-    z(&[mode(LayerMode::Override, once(fast, 0.5))], 3.0);
-    for reference in [AdditiveReference::First, AdditiveReference::Rest] {
-        z(&[once(slow, 1.0), mode(LayerMode::Additive(reference), once(fast, 1.0))], 2.0);
-        z(&[mode(LayerMode::Additive(reference), once(fast, 1.0))], 0.0);
-    }
-    // A layer that stands takes part as one that does not move.
-    z(&[once(fast, 1.0), Layer::new(slow, LayerTime::At(0.5))], 3.0);
-    // Fades count at the end of the step.
-    let fade = |start: f64| Fade {
-        start: Ticks::from_seconds(start),
-        length: Ticks::from_seconds(2.0),
-        shape: FadeShape::Linear,
-    };
-    z(&[once(slow, 1.0), Layer { fade_in: Some(fade(0.0)), ..once(fast, 2.0) }], 4.0);
-    z(&[once(slow, 1.0), Layer { fade_out: Some(fade(-1.0)), ..once(fast, 2.0) }], 2.0);
-    let between = (DQuat::IDENTITY * 0.0 + degrees(DVec3::Y, 80.0) * 1.0 + degrees(DVec3::Y, -40.0) * 3.0).normalize();
-    cases.add(&[once(left, 1.0), once(right, 3.0)], step(0.0, 1.0), [0.0; 3], between);
-    let over = [once(left, 1.0), mode(LayerMode::Override, once(right, 0.5))];
-    cases.add(&over, step(0.0, 1.0), [0.0; 3], degrees(DVec3::Y, 20.0));
-    cases.check(&library);
-    // Nobody has a root.
-    for layers in [&[once(rootless, 1.0)][..], &[]] {
-        check(&library, layers, step(0.0, 1.0), |pose, name| assert_eq!(pose.root_motion, None, "{name}"));
-    }
-    let unweighed = [once(rootless, 1.0), once(slow, 0.0)];
-    check(&library, &unweighed, step(0.0, 1.0), |pose, _| assert!(pose.root_motion.is_some()));
-}
-
-#[test]
-fn an_additive_layer_is_compared_without_what_moves_the_instance() {
-    let (mut library, skeleton) = rig();
-    let tracks = vec![moved(0, 1.0, [1.0, 2.0, 3.0], [5.0, 4.0, 9.0])];
-    let clip = add(&mut library, skeleton, Some(ALONG), tracks);
-    let y = |reference, y: f64| {
-        let mode = LayerMode::Additive(reference);
-        let layers = [Layer { mode, ..Layer::new(clip, LayerTime::At(0.5)) }];
-        check(&library, &layers, step(0.0, 1.0), |pose, name| {
-            assert_vector(pose.local[0].translation, [0.0, y, 0.0], name);
-        });
-    };
-    // (0, 3, 0) less (0, 2, 0), or less the rest at (0, 1, 0), on the rest.
-    y(AdditiveReference::First, 2.0);
-    y(AdditiveReference::Rest, 3.0);
-}
-
-#[test]
 fn up_is_that_of_the_file_in_a_parent_that_lies() {
     // As exporters of z-up tools have it: +Z of the root's parent is up.
     let parent = Joint {
@@ -434,113 +300,4 @@ fn roots_that_cannot_be_are_refused() {
     assert!(library.set_root_motion(clip, Some(RootMotion { joint: 1, ..STILL })).is_err());
     assert_eq!(library.set_root_motion(clip, None).unwrap(), Some(STILL));
     assert_eq!(library.clip(clip).root_motion, None);
-}
-
-#[test]
-fn a_buffer_holds_the_motions_of_a_chunk() {
-    let (library, clip) = curving();
-    let mut crowd = Crowd::new();
-    for instance in 0..150 {
-        let playback = Playback::looping(Ticks::from_seconds(f64::from(instance) / 8.0), 1.0);
-        crowd.push(library.clip(clip).skeleton, &[layer(clip, playback)]).unwrap();
-    }
-    let mut engine = posse::GpuEngine::new(&library, gpu()).unwrap();
-    let device = &engine.gpu().device;
-    let outputs = Outputs { root_motion: true, ..Outputs::NONE };
-    let asked = posse::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
-    assert_eq!(asked.chunks()[0].root_motion().unwrap().size(), 150 * 32);
-    let unasked = posse::GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
-    assert!(unasked.chunks()[0].root_motion().is_none());
-    // The last one is beyond the first two workgroups. It begins 0.375 along and ends at (1, 0, 0.625).
-    let poses = posse::Evaluator::evaluate_step(&mut engine, &crowd, step(0.0, 2.0), outputs).unwrap();
-    let last = poses.instances[149].root_motion.unwrap();
-    assert_close(&[last.rotation.w], &[0.0], "two quarter turns");
-    assert_close(&[last.translation.length()], &[1.0625_f64.sqrt()], "one to the side, a quarter ahead");
-}
-
-#[test]
-fn large_crowds_of_turning_loops_are_within_the_contract() {
-    let (library, clip) = curving();
-    let mut crowd = Crowd::new();
-    let mut numbers = crate::support::scenes::Numbers::new(19);
-    for _ in 0..500 {
-        let wrap = WrapMode::ALL[numbers.below(WrapMode::ALL.len())];
-        let start = Ticks(numbers.below(1 << 24) as i64 - (1 << 23));
-        let mut playback = Playback::new(wrap, start, numbers.within(-3.0, 3.0));
-        if numbers.below(3) == 0 {
-            playback.repeat_count = Some(numbers.within(0.0, 9.0));
-        }
-        if numbers.below(3) == 0 {
-            playback.range = Some([numbers.within(0.0, 0.4), numbers.within(0.6, 1.0)]);
-        }
-        crowd.push(library.clip(clip).skeleton, &[layer(clip, playback)]).unwrap();
-    }
-    let outputs = Outputs { root_motion: true, ..Outputs::NONE };
-    for span in [0.01, 3.0, -7.0, 1000.0, 123_456.0] {
-        let step = step(0.3, 0.3 + span);
-        let mut expected = None;
-        each_engine(&library, |engine| {
-            let poses = engine.evaluate_step(&crowd, step, outputs).unwrap();
-            let expected = expected.get_or_insert_with(|| poses.clone());
-            let report = contract::compare(&library, &crowd, step, expected, &poses);
-            assert!(report.motion.is_some() && report.is_within(), "{}, {span} s: {report:?}", engine.engine());
-            // And what is off by a millimetre in a step of seconds is not.
-            let mut wrong = poses.clone();
-            wrong.instances[7].root_motion.as_mut().unwrap().translation.x += 1e-3;
-            let report = contract::compare(&library, &crowd, step, expected, &wrong);
-            assert!(span.abs() > 10.0 || !report.is_within(), "{span} s: {report:?}");
-        });
-    }
-}
-
-#[test]
-fn a_fox_is_where_its_file_has_it() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/Fox/Fox.glb");
-    if !file.exists() {
-        return skipped("root motion of Fox.glb: ../shared/gltf is not here");
-    }
-    let mut whole = Library::new();
-    let asset = posse::import::gltf::load(&mut whole, &file).unwrap();
-    let skeleton = whole.skeleton(asset.skeleton);
-    // The joint that its clips move, in a parent that lies: +Z is up.
-    let named = |joint: &Joint| joint.name.as_deref() == Some("b_Hip_01");
-    let joint = skeleton.joints().iter().position(named).unwrap();
-    let outputs = Outputs { local: true, root_motion: true, ..Outputs::NONE };
-    for root in
-        [RootMotion { joint, ..YAW }, RootMotion { joint, translation: [true; 3], rotation: RootRotation::Full }]
-    {
-        let mut parted = whole.clone();
-        for clip in whole.clip_ids() {
-            parted.set_root_motion(clip, Some(root)).unwrap();
-        }
-        // Within a loop, so that what the file says of both moments is all there is to know.
-        let mut crowd = Crowd::new();
-        for clip in whole.clip_ids() {
-            crowd.push(asset.skeleton, &[layer(clip, playing(WrapMode::Loop, 1.0))]).unwrap();
-        }
-        let ask = |library: &Library, step: Step| {
-            let mut answers = Vec::new();
-            each_engine(library, |engine| answers.push(engine.evaluate_step(&crowd, step, outputs).unwrap().instances));
-            answers
-        };
-        let (from, to) = (0.1, 0.6);
-        let [before, after] = [from, to].map(|time| ask(&whole, step(time, time)));
-        let [left_before, left_after] = [step(from, from), step(from, to)].map(|step| ask(&parted, step));
-        for engine in 0..before.len() {
-            for clip in 0..crowd.len() {
-                let local = |poses: &[Vec<Pose>]| poses[engine][clip].local[joint].to_affine();
-                let taken = |all: &[Vec<Pose>], left: &[Vec<Pose>]| local(all) * local(left).inverse();
-                let way = taken(&before, &left_before).inverse() * taken(&after, &left_after);
-                let motion = left_after[engine][clip].root_motion.unwrap();
-                let found = DAffine3::from_rotation_translation(motion.rotation, motion.translation);
-                // The way is made of single-precision poses some 30 units from their parent.
-                assert!(found.abs_diff_eq(way, 5e-5), "engine {engine}, clip {clip}: {found}, {way}");
-                if root.rotation == RootRotation::Full {
-                    let left = left_after[engine][clip].local[joint];
-                    assert_vector(left.translation, [0.0; 3], "all is taken out");
-                    assert_rotation(left.rotation, DQuat::IDENTITY, "all is taken out");
-                }
-            }
-        }
-    }
 }

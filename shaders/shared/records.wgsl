@@ -1,4 +1,4 @@
-//! Records that Rust writes: the twins of `src/pack/record.rs`, where each field is described. A test compares the two.
+//! Records that Rust writes: the twins of `src/pack/record`, where each field is described. A test compares the two.
 //!
 //! Clips, timelines and channels lie in the words; `*_load` reads one at its place.
 

@@ -62,10 +62,10 @@ impl<'a> Keys<'a> {
         }
     }
 
-    fn pack(self) -> Result<Packing, Error> {
+    fn pack(self, threads: usize) -> Result<Packing, Error> {
         match self {
-            Self::Float(library) => Packing::new(library),
-            Self::Compact(compaction) => Packing::compact(compaction),
+            Self::Float(library) => Packing::with_threads(library, threads),
+            Self::Compact(compaction) => Packing::compact_with_threads(compaction, threads),
         }
     }
 }
@@ -83,18 +83,20 @@ impl<'a> Engine<'a> {
         Self::open_timed(keys, choice, None, &mut StartUp::default())
     }
 
-    /// The chosen engine, on so many threads if it is the CPU's, else on all; and what each step towards it took.
+    /// The chosen engine, its library packed on so many threads, else on all, on which it then runs if it is the CPU's; and
+    /// what each step towards it took.
     pub fn open_timed(
         keys: Keys<'a>,
         choice: Choice,
         threads: Option<usize>,
         start_up: &mut StartUp,
     ) -> Result<Self, Error> {
+        let threads = threads.unwrap_or_else(all_threads);
         match choice {
             Choice::Reference => Ok(Self::Reference(Reference::new(keys.library()))),
             Choice::Cpu => Self::cpu(keys, threads, start_up),
-            Choice::Gpu => Self::gpu(keys, AdapterKind::Any, start_up),
-            Choice::Auto => match Self::gpu(keys, AdapterKind::Hardware, start_up) {
+            Choice::Gpu => Self::gpu(keys, AdapterKind::Any, threads, start_up),
+            Choice::Auto => match Self::gpu(keys, AdapterKind::Hardware, threads, start_up) {
                 Ok(engine) => Ok(engine),
                 Err(error @ (Error::NoAdapter { .. } | Error::Device(_))) => {
                     note(&format!("note: the CPU engine answers: {error}"));
@@ -105,16 +107,16 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn gpu(keys: Keys, kind: AdapterKind, start_up: &mut StartUp) -> Result<Self, Error> {
+    fn gpu(keys: Keys, kind: AdapterKind, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
         let gpu = start_up.step("device", || HeadlessGpu::new(kind))?;
-        let packing = start_up.step("pack", || keys.pack())?;
+        let packing = start_up.step("pack", || keys.pack(threads))?;
         let library = start_up.step("pipelines", || GpuLibrary::new(&gpu.device, packing))?;
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))
     }
 
-    fn cpu(keys: Keys, threads: Option<usize>, start_up: &mut StartUp) -> Result<Self, Error> {
-        let threads = threads.unwrap_or_else(all_threads);
-        Ok(Self::Cpu(start_up.step("pack", || Ok::<_, Error>(CpuEngine::with_packing(keys.pack()?, threads)))?))
+    fn cpu(keys: Keys, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
+        let engine = || keys.pack(threads).map(|packing| CpuEngine::with_packing(packing, threads));
+        start_up.step("pack", engine).map(Self::Cpu)
     }
 
     /// The engine, whichever it is.

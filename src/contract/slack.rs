@@ -5,8 +5,9 @@ use std::f64::consts::FRAC_PI_2;
 use glam::DVec4;
 
 use crate::contract::sizes::size;
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
 use crate::model::easing::Easing;
+use crate::model::interpolation::Interpolation;
 use crate::model::layer::LayerTime;
 use crate::model::library::Library;
 use crate::model::ticks::Ticks;

@@ -3,7 +3,7 @@
 use glam::{IVec4, UVec4, Vec4};
 
 use crate::cpu::simd::block::LARGEST_BLOCK;
-use crate::pack::record::{
+use crate::pack::record::compact_column::{
     COMPACT_BITS, COMPACT_COLUMN_WORDS, COMPACT_FORM, COMPACT_FORM_BITS, COMPACT_NUMBERS, COMPACT_UNIT, COMPACT_WIDE,
     COMPACT_WIDE_COLUMN_WORDS, CompactColumn,
 };

@@ -22,7 +22,7 @@ use crate::model::step::Step;
 use crate::pack::crowd::PackedCrowd;
 use crate::pack::library::Packing;
 use crate::pack::outputs::{Layout, Numbers};
-use crate::pack::record;
+use crate::pack::record::layer::Layer;
 use crate::pack::threads::all_threads;
 
 /// Instances that a thread takes at a time: enough to make taking them cheap, few enough to share them out evenly.
@@ -223,7 +223,7 @@ impl<Blocks> Clone for Posing<'_, '_, Blocks> {
 
 impl<Blocks> Copy for Posing<'_, '_, Blocks> {}
 
-impl<'a, Blocks: Iterator<Item = (&'a [record::Layer], Place<'a>)>> Kernel for Posing<'a, '_, Blocks> {
+impl<'a, Blocks: Iterator<Item = (&'a [Layer], Place<'a>)>> Kernel for Posing<'a, '_, Blocks> {
     type Output = ();
 
     #[inline(always)]
@@ -256,11 +256,11 @@ impl CpuCrowd {
 
 /// Layers, so many an instance, in blocks of instances, each with its part of the outputs.
 fn blocks<'a>(
-    layers: &'a [record::Layer],
+    layers: &'a [Layer],
     count: usize,
     layout: &Layout,
     numbers: &'a mut Numbers,
-) -> impl Iterator<Item = (&'a [record::Layer], Place<'a>)> {
+) -> impl Iterator<Item = (&'a [Layer], Place<'a>)> {
     let whole = Place {
         local: &mut numbers.local,
         model: &mut numbers.model,

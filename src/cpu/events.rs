@@ -3,9 +3,11 @@
 use crate::model::occurrence::{EventList, Occurrence};
 use crate::model::step::Step;
 use crate::model::ticks::Ticks;
-use crate::pack::record::{
-    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, Clip, LAYER_FADES_IN,
-    LAYER_FADES_OUT, Layer, NONE,
+use crate::pack::record::NONE;
+use crate::pack::record::clip::Clip;
+use crate::pack::record::layer::{
+    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, LAYER_FADES_IN,
+    LAYER_FADES_OUT, Layer,
 };
 
 /// How far a play is: so far on the way of a pass. Passes are numbered in the order of the clock, from 0, which begins at

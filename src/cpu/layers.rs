@@ -12,10 +12,12 @@ use crate::cpu::sampler::Sampler;
 use crate::cpu::search::Span;
 use crate::cpu::simd::Lanes;
 use crate::pack::outputs::Layout;
-use crate::pack::record::{
-    Clip, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_MODE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT,
-    Layer, NONE, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
+use crate::pack::record::NONE;
+use crate::pack::record::clip::Clip;
+use crate::pack::record::layer::{
+    LAYER_ADD_FIRST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_MODE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, Layer,
 };
+use crate::pack::record::skeleton::{VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
 
 /// A layer at a tick.
 struct Played<'a> {

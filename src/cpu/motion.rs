@@ -9,7 +9,9 @@ use crate::cpu::pose::{Scratch, Source};
 use crate::cpu::root_motion::Rigid;
 use crate::model::step::Step;
 use crate::pack::outputs::MOTION_NUMBERS;
-use crate::pack::record::{CLOCK_PLAYS, Clip, LAYER_MODE, LAYER_OVERRIDE, Layer, NONE};
+use crate::pack::record::NONE;
+use crate::pack::record::clip::Clip;
+use crate::pack::record::layer::{CLOCK_PLAYS, LAYER_MODE, LAYER_OVERRIDE, Layer};
 
 /// Writes what an instance moves by, where that is wanted.
 pub fn write(source: Source, layers: &[Layer], step: Step, scratch: &mut Scratch, to: &mut [f32]) {

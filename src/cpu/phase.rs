@@ -1,7 +1,8 @@
 //! Ticks to clip time, by integer arithmetic. A pass is once through the part of the clip that is played.
 
-use crate::pack::record::{
-    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, Clip, Layer,
+use crate::pack::record::clip::Clip;
+use crate::pack::record::layer::{
+    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, Layer,
 };
 
 /// A time in seconds as the sum of two numbers, exact to 48 bits.

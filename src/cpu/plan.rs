@@ -8,9 +8,11 @@ use crate::cpu::compact::{Column, Columns};
 use crate::cpu::simd::block::LARGEST_BLOCK;
 use crate::pack::arrays::Arrays;
 use crate::pack::library::Packing;
-use crate::pack::record::{
-    Channel, Clip, MODE_COMPACT, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, Skeleton, mode_of, timeline_of,
+use crate::pack::record::channel::{
+    Channel, MODE_COMPACT, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, mode_of, timeline_of,
 };
+use crate::pack::record::clip::Clip;
+use crate::pack::record::skeleton::Skeleton;
 
 /// The runs of a clip's translations, rotations and scales, each from the first joint to the last.
 #[derive(Debug, Clone, Default)]

@@ -14,7 +14,10 @@ use crate::cpu::skin;
 use crate::model::skin_format::SkinFormat;
 use crate::pack::library::{PackedSkeleton, Packing};
 use crate::pack::outputs::{Layout, NUMBERS};
-use crate::pack::record::{Clip, Layer, NONE, Timeline};
+use crate::pack::record::NONE;
+use crate::pack::record::clip::Clip;
+use crate::pack::record::layer::Layer;
+use crate::pack::record::timeline::Timeline;
 
 /// Where an instance's results go: its own part of each output, empty where it is not wanted.
 pub struct Place<'a> {

@@ -3,7 +3,9 @@
 use glam::{Vec3, Vec4, Vec4Swizzles};
 
 use crate::cpu::quat;
-use crate::pack::record::{self, Clip, NONE, ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z};
+use crate::pack::record::NONE;
+use crate::pack::record::clip::Clip;
+use crate::pack::record::root::{ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root as RootRecord};
 
 /// A clip's root joint.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +23,7 @@ impl Root {
             return None;
         }
         let at = clip.root as usize;
-        let record: record::Root =
-            bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[at..at + record::Root::WORDS]));
+        let record: RootRecord = bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[at..at + RootRecord::WORDS]));
         let axis = |bit: u32| if record.moves & bit != 0 { 1.0 } else { 0.0 };
         Some(Self {
             joint: record.joint,

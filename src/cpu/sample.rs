@@ -5,7 +5,7 @@ use glam::Vec4;
 use crate::cpu::compact;
 use crate::cpu::quat;
 use crate::cpu::search::Span;
-use crate::pack::record::{MODE_COMPACT, MODE_CONSTANT, MODE_LINEAR, MODE_SLERP, MODE_STEP};
+use crate::pack::record::channel::{MODE_COMPACT, MODE_CONSTANT, MODE_LINEAR, MODE_SLERP, MODE_STEP};
 
 /// What is sampled: a channel's keys in a library's arrays.
 #[derive(Clone, Copy)]

@@ -9,10 +9,12 @@ use crate::cpu::root_motion::{Rigid, Root};
 use crate::cpu::sample::Keys;
 use crate::cpu::search::Span;
 use crate::model::interpolator::Interpolator;
-use crate::pack::record::{
-    Channel, Clip, MODE_COMPACT, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST,
-    SHAPE_ROTATION, Skeleton, ValueChannel, mode_of, timeline_of,
+use crate::pack::record::channel::{
+    Channel, MODE_COMPACT, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, mode_of, timeline_of,
 };
+use crate::pack::record::clip::Clip;
+use crate::pack::record::skeleton::Skeleton;
+use crate::pack::record::value_channel::{SHAPE_REST, SHAPE_ROTATION, ValueChannel};
 
 /// A clip whose keys around a time were found.
 #[derive(Clone, Copy)]

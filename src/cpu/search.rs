@@ -5,7 +5,9 @@ use glam::Vec4;
 
 use crate::cpu::ease;
 use crate::cpu::phase::Time;
-use crate::pack::record::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping, NONE, Timeline};
+use crate::pack::record::NONE;
+use crate::pack::record::mapping::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping};
+use crate::pack::record::timeline::Timeline;
 
 /// Where a time lies on a timeline.
 #[derive(Debug, Clone, Copy, Default)]

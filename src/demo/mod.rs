@@ -73,7 +73,7 @@ fn spread(index: usize, ratio: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::evaluator::Evaluator;
-    use crate::model::curve::Interpolation;
+    use crate::model::interpolation::Interpolation;
     use crate::model::outputs::Outputs;
     use crate::reference::Reference;
 

@@ -4,6 +4,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::buffers::{filled_buffer, largest_binding};
+use crate::gpu::form::Form;
 use crate::gpu::kernels::{bind_group, workgroups};
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::motion::Motion;
@@ -15,7 +16,8 @@ use crate::model::outputs::Outputs;
 use crate::model::skin_format::SkinFormat;
 use crate::pack::crowd::{Group, PackedCrowd};
 use crate::pack::outputs::Layout;
-use crate::pack::record;
+use crate::pack::record::batch::Batch;
+use crate::pack::record::layer::Layer;
 
 /// What a crowd on the GPU is made for, beyond posing all instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -48,6 +50,7 @@ pub struct Chunk {
     layers: wgpu::Buffer,
     layer_count: u32,
     kernel: Kernel,
+    form: Form,
 }
 
 impl Chunk {
@@ -84,6 +87,12 @@ impl Chunk {
     /// The crowd's index of each instance, in the order of the buffers.
     pub fn instances(&self) -> &[usize] {
         &self.instances
+    }
+
+    /// The form of the kernel that poses its instances: not always that of the library, of which some may be too much for one
+    /// lane.
+    pub fn form(&self) -> Form {
+        self.form
     }
 
     /// How many numbers an instance has in each buffer.
@@ -136,9 +145,10 @@ impl Chunk {
 
     /// The list of the instances that are seen, for a culling pass to fill; `None` where it was not asked for.
     ///
-    /// A `u32`, the number of entries, and from byte 4 on that many [`SeenEntry`](record::SeenEntry)s of three `u32`: the
-    /// instance's place in the chunk, how many joints are sampled, level by level from the roots (`0xffffffff`: all), and every
-    /// how many frames it is posed (0 and 1: each). There is room for as many entries as the chunk has instances; a greater
+    /// A `u32`, the number of entries, and from byte 4 on that many
+    /// [`SeenEntry`](crate::pack::record::seen_entry::SeenEntry)s of three `u32`: the instance's place in the
+    /// chunk, how many joints are sampled, level by level from the roots (`0xffffffff`: all), and every how many frames it is
+    /// posed (0 and 1: each). There is room for as many entries as the chunk has instances; a greater
     /// number counts as that many. It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins with nobody listed, and
     /// keeps what it holds from frame to frame.
     pub fn seen(&self) -> Option<&wgpu::Buffer> {
@@ -162,11 +172,11 @@ pub(super) fn chunks_of(
     // Where no skin matrix is written, any format's kernel will do, and that in full is there.
     let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
     let plan = Plan { skin_format, ..Plan::new(library.form(), Kernel::of(group), skeleton, layer_count) };
-    let in_storage = VARIANTS[plan.variant].joint_capacity.is_none();
-    let model_scratch = if in_storage { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
+    let variant = &VARIANTS[plan.variant];
+    let model_scratch = if variant.joint_capacity.is_none() { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
     let [local, model, skin, values, root_motion] = layout.strides();
     let strides = [local, model.max(model_scratch), skin, values, root_motion];
-    let layer_bytes = group.layer_count * size_of::<record::Layer>();
+    let layer_bytes = group.layer_count * size_of::<Layer>();
     let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
     let allowed = largest_binding(device);
     if largest > allowed {
@@ -188,7 +198,7 @@ pub(super) fn chunks_of(
         let layers = &packed.layers[first_layer..][..count * group.layer_count];
         let usage = Usages::STORAGE | Usages::COPY_DST;
         let layers = filled_buffer(device, "posse layers", bytemuck::cast_slice(layers), usage)?;
-        let batch = record::Batch {
+        let batch = Batch {
             skeleton: *skeleton,
             instance_count: count as u32,
             lane_count: plan.lane_count,
@@ -237,6 +247,7 @@ pub(super) fn chunks_of(
             layers,
             layer_count,
             kernel: plan.kernel,
+            form: variant.form,
             motion,
         });
     }

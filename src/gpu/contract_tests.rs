@@ -91,13 +91,20 @@ fn constant(module: &naga::Module, name: &str) -> Option<u32> {
 fn records_are_the_same_in_rust_and_wgsl() {
     let module = parse(&plans().next().unwrap());
     macro_rules! faults {
-        ($($name:ident),*) => {
-            [$(compare(&module, stringify!($name), record::$name::FIELDS, size_of::<record::$name>())),*].concat()
+        ($($file:ident::$name:ident),*) => {
+            [$(compare(
+                &module,
+                stringify!($name),
+                record::$file::$name::FIELDS,
+                size_of::<record::$file::$name>(),
+            )),*].concat()
         };
     }
     let mut faults: Vec<String> =
-        faults!(Skeleton, Clip, Root, Timeline, Mapping, Channel, ValueChannel, Layer, Batch, Frame, SeenEntry);
-    faults.extend(faults!(CompactColumn, EventBatch, Occurrence, EventCount));
+        faults!(skeleton::Skeleton, clip::Clip, root::Root, timeline::Timeline, mapping::Mapping, channel::Channel);
+    faults.extend(faults!(value_channel::ValueChannel, compact_column::CompactColumn, layer::Layer, batch::Batch));
+    faults.extend(faults!(frame::Frame, seen_entry::SeenEntry));
+    faults.extend(faults!(event::EventBatch, event::Occurrence, event::EventCount));
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
@@ -123,28 +130,34 @@ fn constants_are_the_same_in_rust_and_wgsl() {
     for plan in plans() {
         let module = parse(&plan);
         macro_rules! check {
-            ($($name:ident),*) => {
-                $(assert_eq!(constant(&module, stringify!($name)), Some(record::$name), stringify!($name));)*
+            ($file:ident: $($name:ident),*) => {
+                $(assert_eq!(constant(&module, stringify!($name)), Some(record::$file::$name), stringify!($name));)*
             };
         }
-        check!(NONE, MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_BITS, SHAPE_ROTATION);
-        check!(MODE_SLERP, MODE_CUSTOM, MODE_SPLIT, MODE_COMPACT, MODE_EULER, MAP_STRAIGHT, MAP_BACK, MAP_KEY);
-        check!(COMPACT_BITS, COMPACT_FORM, COMPACT_NUMBERS, COMPACT_UNIT, COMPACT_FORM_BITS);
-        check!(COMPACT_WIDE, COMPACT_COLUMN_WORDS, COMPACT_WIDE_COLUMN_WORDS);
-        check!(SHAPE_REST, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST, LAYER_MODE, LAYER_BLEND, LAYER_OVERRIDE);
-        check!(LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT);
-        check!(CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);
-        check!(EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT, EASING_SINE);
-        check!(EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE, EASING_SMOOTH, EASING_FADE);
-        check!(EASING_BEZIER, EASING_IN, EASING_OUT, EASING_IN_OUT, EASING_OUT_IN);
-        check!(OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN, ROOT_X, ROOT_Y, ROOT_Z, ROOT_YAW, ROOT_FULL);
+        assert_eq!(constant(&module, "NONE"), Some(record::NONE));
+        check!(channel: MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_SLERP, MODE_CUSTOM);
+        check!(channel: MODE_SPLIT, MODE_COMPACT, MODE_EULER, MODE_BITS);
+        check!(mapping: MAP_STRAIGHT, MAP_BACK, MAP_KEY);
+        check!(compact_column: COMPACT_BITS, COMPACT_FORM, COMPACT_NUMBERS, COMPACT_UNIT, COMPACT_FORM_BITS);
+        check!(compact_column: COMPACT_WIDE, COMPACT_COLUMN_WORDS, COMPACT_WIDE_COLUMN_WORDS);
+        check!(value_channel: SHAPE_ROTATION, SHAPE_REST);
+        check!(skeleton: VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST);
+        check!(layer: LAYER_MODE, LAYER_BLEND, LAYER_OVERRIDE, LAYER_ADD_FIRST, LAYER_ADD_REST);
+        check!(layer: LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT);
+        check!(layer: CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);
+        check!(easing: EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT);
+        check!(easing: EASING_SINE, EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE);
+        check!(easing: EASING_SMOOTH, EASING_FADE, EASING_BEZIER);
+        check!(easing: EASING_IN, EASING_OUT, EASING_IN_OUT, EASING_OUT_IN);
+        check!(batch: OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
+        check!(root: ROOT_X, ROOT_Y, ROOT_Z, ROOT_YAW, ROOT_FULL);
         let words = |name: &str| constant(&module, name).map(|words| words as usize);
-        assert_eq!(words("CLIP_WORDS"), Some(record::Clip::WORDS));
-        assert_eq!(words("ROOT_WORDS"), Some(record::Root::WORDS));
-        assert_eq!(words("TIMELINE_WORDS"), Some(record::Timeline::WORDS));
-        assert_eq!(words("MAPPING_WORDS"), Some(record::Mapping::WORDS));
-        assert_eq!(words("CHANNEL_WORDS"), Some(record::Channel::WORDS));
-        assert_eq!(words("VALUE_CHANNEL_WORDS"), Some(record::ValueChannel::WORDS));
+        assert_eq!(words("CLIP_WORDS"), Some(record::clip::Clip::WORDS));
+        assert_eq!(words("ROOT_WORDS"), Some(record::root::Root::WORDS));
+        assert_eq!(words("TIMELINE_WORDS"), Some(record::timeline::Timeline::WORDS));
+        assert_eq!(words("MAPPING_WORDS"), Some(record::mapping::Mapping::WORDS));
+        assert_eq!(words("CHANNEL_WORDS"), Some(record::channel::Channel::WORDS));
+        assert_eq!(words("VALUE_CHANNEL_WORDS"), Some(record::value_channel::ValueChannel::WORDS));
     }
 }
 
@@ -186,7 +199,7 @@ fn the_kernels_of_what_is_seen_have_the_bindings_and_the_size_that_rust_gives_th
     let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("Seen")).unwrap();
     let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
     let naga::TypeInner::Array { stride, .. } = module.types[members[1].ty].inner else { panic!("{members:?}") };
-    assert_eq!((members[1].offset as usize, stride as usize), (4, size_of::<record::SeenEntry>()));
+    assert_eq!((members[1].offset as usize, stride as usize), (4, size_of::<record::seen_entry::SeenEntry>()));
 }
 
 #[test]
@@ -219,11 +232,11 @@ fn a_list_of_events_begins_with_their_count() {
     let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
     let found: Vec<_> =
         members.iter().map(|member| (member.name.as_deref().unwrap(), member.offset as usize)).collect();
-    let fields = record::EventCount::FIELDS.iter().map(|field| (field.name, field.offset));
-    assert_eq!(found, fields.chain([("occurrences", size_of::<record::EventCount>())]).collect::<Vec<_>>());
+    let fields = record::event::EventCount::FIELDS.iter().map(|field| (field.name, field.offset));
+    assert_eq!(found, fields.chain([("occurrences", size_of::<record::event::EventCount>())]).collect::<Vec<_>>());
     let occurrences = &module.types[members[4].ty].inner;
     let naga::TypeInner::Array { stride, .. } = occurrences else { panic!("{occurrences:?}") };
-    assert_eq!(*stride as usize, size_of::<record::Occurrence>());
+    assert_eq!(*stride as usize, size_of::<record::event::Occurrence>());
 }
 
 #[test]
@@ -254,7 +267,7 @@ fn a_joint_costs_the_bytes_that_are_reckoned_with() {
     // Through memory: a skin matrix is written, and of 64 joints a layer is read.
     let layout = Layout::new(skeleton, Outputs::SKIN);
     assert_eq!(4 * layout.strides().iter().sum::<usize>(), 64 * 48);
-    assert_eq!((crowd.layers.len(), size_of::<record::Layer>()), (10, 104));
+    assert_eq!((crowd.layers.len(), size_of::<record::layer::Layer>()), (10, 104));
     // From caches: keys, rest poses and inverse bind matrices, which all instances share.
     let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * 3);
     assert_eq!(packing.arrays.values.len(), keys + at_rest + inverse_binds);

@@ -9,7 +9,7 @@ use crate::model::crowd::Crowd;
 use crate::model::outputs::Outputs;
 use crate::model::step::Step;
 use crate::pack::crowd::PackedCrowd;
-use crate::pack::record::Frame;
+use crate::pack::record::frame::Frame;
 
 /// A crowd in GPU buffers, with room for its poses.
 ///

@@ -109,7 +109,7 @@ impl Evaluator for GpuEngine {
     }
 
     fn adapter(&self) -> String {
-        format!("{}, {} kernels", self.gpu.name(), self.library.form().name())
+        self.gpu.name()
     }
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {

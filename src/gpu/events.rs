@@ -15,7 +15,8 @@ use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::model::occurrence::{self, EventList};
 use crate::model::step::Step;
 use crate::model::ticks::Ticks;
-use crate::pack::record::{EventBatch, EventCount, Frame, Occurrence};
+use crate::pack::record::event::{EventBatch, EventCount, Occurrence};
+use crate::pack::record::frame::Frame;
 
 /// Lists the events that a crowd's layers reach in a step of its clock; [`occurrence::Occurrence`] says what that is.
 ///

@@ -77,7 +77,8 @@ impl GpuLibrary {
         Ok(library)
     }
 
-    /// The form of the kernels that pose.
+    /// The form of the kernels that pose, but for what is too much for one lane: [`Chunk::form`](crate::gpu::chunk::Chunk::form)
+    /// says of a crowd which poses it.
     pub fn form(&self) -> Form {
         self.form
     }

@@ -3,7 +3,7 @@
 use crate::gpu::form::Form;
 use crate::model::skin_format::SkinFormat;
 use crate::pack::crowd::Group;
-use crate::pack::record;
+use crate::pack::record::skeleton::Skeleton;
 
 /// Which kernel of the fused pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +131,7 @@ const MOST_SERIAL_SAMPLES: u32 = 1024;
 impl Plan {
     /// For instances of a skeleton with so many layers each, whose skin matrices are written in full. What is too much for one
     /// lane is done in the parallel form.
-    pub fn new(form: Form, kernel: Kernel, skeleton: &record::Skeleton, layers: u32) -> Self {
+    pub fn new(form: Form, kernel: Kernel, skeleton: &Skeleton, layers: u32) -> Self {
         let plan = Self::in_form(form, kernel, skeleton, layers);
         // Twice over the layers, and twice each.
         let by_layer = if kernel == Kernel::Layers { 4 } else { 1 };
@@ -143,7 +143,7 @@ impl Plan {
         Self::in_form(Form::Parallel, kernel, skeleton, layers)
     }
 
-    fn in_form(form: Form, kernel: Kernel, skeleton: &record::Skeleton, layers: u32) -> Self {
+    fn in_form(form: Form, kernel: Kernel, skeleton: &Skeleton, layers: u32) -> Self {
         let index = Variant::for_joints(form, skeleton.joint_count);
         let variant = VARIANTS[index];
         let lane_count = variant.lane_count(kernel, skeleton.joint_count, layers);
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn search_results_fit_or_some_are_searched_when_they_are_asked_for() {
         let plan = |form, kernel, joint_count, timeline_count, layers| {
-            let skeleton = record::Skeleton { joint_count, timeline_count, ..Default::default() };
+            let skeleton = Skeleton { joint_count, timeline_count, ..Default::default() };
             let plan = Plan::new(form, kernel, &skeleton, layers);
             (plan.instances_per_group, plan.span_count, plan.spans)
         };
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn what_is_too_much_for_a_lane_is_done_in_the_parallel_form() {
         let form = |kernel, joint_count, weight_count, timeline_count, layers| {
-            let skeleton = record::Skeleton { joint_count, weight_count, timeline_count, ..Default::default() };
+            let skeleton = Skeleton { joint_count, weight_count, timeline_count, ..Default::default() };
             VARIANTS[Plan::new(Form::Serial, kernel, &skeleton, layers).variant].form
         };
         assert_eq!(form(Kernel::Plain, 1024, 0, 1, 1), Form::Serial);

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::gpu::kernels::bind_group;
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::shader::SEEN_WORKGROUP_SIZE;
-use crate::pack::record::SeenEntry;
+use crate::pack::record::seen_entry::SeenEntry;
 
 /// The list of a chunk, and what comes of it.
 #[derive(Debug)]

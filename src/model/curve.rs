@@ -4,52 +4,10 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::easing::{CurveEasing, Easing};
-use crate::model::id::InterpolatorId;
+use crate::model::extrapolation::Extrapolation;
+use crate::model::interpolation::Interpolation;
 use crate::model::numbers::{Number, Numbers, on_numbers, unusable};
 use crate::model::timeline::Timeline;
-
-/// How values between two keys come about (glTF 2.0, appendix C).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Interpolation {
-    /// The previous key's value.
-    Step,
-    /// Linear interpolation; for rotations, spherical along the shorter arc.
-    Linear,
-    /// Cubic Hermite splines with an in- and an out-tangent a key, in units per second; rotations are normalised.
-    CubicSpline,
-    /// Spherical interpolation of quaternions xyzw along the shorter arc, of whatever length they are, without a
-    /// normalisation: how Cocos Creator has a quaternion that is no joint's rotation. 4 numbers wide.
-    Slerp,
-    /// By a function of the caller's, one of the library's.
-    Custom(InterpolatorId),
-}
-
-impl Interpolation {
-    /// Elements stored a key: 1, or 3 (in-tangent, value, out-tangent) for [`CubicSpline`](Self::CubicSpline).
-    pub fn elements_per_key(self) -> usize {
-        if self == Self::CubicSpline { 3 } else { 1 }
-    }
-
-    /// Whether values can go on in straight lines beyond their keys.
-    pub(crate) fn has_lines(self) -> bool {
-        matches!(self, Self::Step | Self::Linear | Self::CubicSpline)
-    }
-}
-
-/// What a curve is before its first key, or after its last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Extrapolation {
-    /// The value of the key.
-    #[default]
-    Clamp,
-    /// The straight line through the key and its neighbour, whatever the interpolation between the two; for
-    /// [`Interpolation::Slerp`], [`Interpolation::Custom`] and rotations as [`Clamp`](Self::Clamp).
-    Linear,
-    /// The curve from the first key to the last again and again.
-    Loop,
-    /// The curve there and back again and again.
-    PingPong,
-}
 
 /// Values over a timeline. Before the first key it has the first key's value, after the last the last key's, unless it is
 /// told to extrapolate.

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::model::clip::Clip;
-use crate::model::curve::{Extrapolation, Interpolation};
+use crate::model::extrapolation::Extrapolation;
+use crate::model::interpolation::Interpolation;
 use crate::model::interpolator::Interpolator;
 use crate::model::root_motion::RootMotion;
 use crate::model::skeleton::Skeleton;

@@ -5,7 +5,7 @@ use std::thread;
 
 use glam::{DQuat, DVec4, Vec4};
 
-use crate::model::curve::Interpolation;
+use crate::model::interpolation::Interpolation;
 use crate::model::rotation::{self, unit};
 use crate::pack::arrays::Arrays;
 use crate::pack::column::Column;
@@ -148,7 +148,8 @@ mod tests {
 
     use super::VALUES_WORTH_A_THREAD;
     use crate::model::clip::Clip;
-    use crate::model::curve::{Curve, Interpolation};
+    use crate::model::curve::Curve;
+    use crate::model::interpolation::Interpolation;
     use crate::model::library::Library;
     use crate::model::skeleton::{Joint, Skeleton};
     use crate::model::timeline::Timeline;

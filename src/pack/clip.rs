@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DQuat, DVec4};
 
 use crate::model::clip::Clip;
-use crate::model::curve::Interpolation;
+use crate::model::interpolation::Interpolation;
 use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
 use crate::model::skeleton::Skeleton;
@@ -22,10 +22,13 @@ use crate::pack::easing;
 use crate::pack::events;
 use crate::pack::keys::PackedKeys;
 use crate::pack::playback::time_unit;
-use crate::pack::record::{
-    self, Channel, MODE_COMPACT, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP,
-    MODE_STEP, NONE,
+use crate::pack::record::NONE;
+use crate::pack::record::channel::{
+    Channel, MODE_COMPACT, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP,
 };
+use crate::pack::record::clip::Clip as ClipRecord;
+use crate::pack::record::root::Root;
+use crate::pack::record::timeline::Timeline as TimelineRecord;
 use crate::pack::root_motion;
 use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
@@ -49,7 +52,7 @@ pub fn pack_clip<'a>(
     let timelines = arrays.push_records(&records);
     let joint_channels = pack_joint_channels(arrays, skeleton, &channels);
     let values = pack_value_channels(arrays, skeleton, &columns, &channels);
-    let record = record::Clip {
+    let record = ClipRecord {
         timelines,
         timeline_count,
         channels: joint_channels,
@@ -80,11 +83,7 @@ pub fn sizes(library: &Library, clip: &Clip, compact: CompactCurves) -> Sizes {
     // Of a joint's parts, those that are driven number by number take three more channels and three values.
     let split = 3 * clip.tracks.iter().filter(|track| track.component.is_some()).count();
     let mut sizes = Sizes {
-        words: 6 * skeleton.joints().len()
-            + record::Clip::WORDS
-            + record::Root::WORDS
-            + 5 * numbers
-            + Channel::WORDS * split,
+        words: 6 * skeleton.joints().len() + ClipRecord::WORDS + Root::WORDS + 5 * numbers + Channel::WORDS * split,
         values: numbers + split,
     };
     let mut add = |more: Sizes| {
@@ -98,7 +97,7 @@ pub fn sizes(library: &Library, clip: &Clip, compact: CompactCurves) -> Sizes {
             add(Sizes { words: rows::most_words(curve.timeline().len(), numbers), values: 0 });
         }
         let keys = if curve.is_constant() { 1 } else { curve.timeline().len() * elements(curve.interpolation()) };
-        add(Sizes { words: record::Timeline::WORDS, values: keys.saturating_mul(curve.width().div_ceil(4)) });
+        add(Sizes { words: TimelineRecord::WORDS, values: keys.saturating_mul(curve.width().div_ceil(4)) });
         add(easing::sizes(curve));
         add(PackedTimeline::sizes(curve.timeline(), curve.looped_keys(clip.length)));
     }
@@ -156,7 +155,7 @@ fn pack_columns<'a>(
     timelines: &mut Timelines<'a>,
     columns: &[Column<'a>],
     channels: &mut Channels,
-) -> Vec<record::Timeline> {
+) -> Vec<TimelineRecord> {
     for column in columns.iter().filter(|column| column.constant) {
         let value = timelines.keys.constant(arrays, constant(column));
         channels.insert((column.target, column.place), Channel::new(MODE_CONSTANT, 0, value));
@@ -171,7 +170,7 @@ fn pack_keys<'a>(
     timelines: &mut Timelines<'a>,
     columns: &[Column<'a>],
     channels: &mut Channels,
-) -> Vec<record::Timeline> {
+) -> Vec<TimelineRecord> {
     let mut shared: Vec<Shared> = Vec::new();
     let mut places: HashMap<(*const Timeline, Beyond, u32, bool), usize> = HashMap::new();
     for column in columns.iter().filter(|column| !column.constant) {

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::interpolation::Interpolation;
 use crate::model::interpolator::Interpolator;
 use crate::model::track::Target;
 use crate::pack::compact::quantised::Quantised;
-use crate::pack::record::{Channel, SHAPE_ROTATION};
+use crate::pack::record::channel::Channel;
+use crate::pack::record::value_channel::SHAPE_ROTATION;
 use crate::pack::unroll::Beyond;
 
 /// Up to four numbers of a track, or all that an interpolator makes: what a channel samples.

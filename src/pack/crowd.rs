@@ -8,15 +8,17 @@ use crate::model::id::SkeletonId;
 use crate::model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
 use crate::pack::library::{PackedClip, Packing};
 use crate::pack::playback::pack_playback;
-use crate::pack::record::{
-    self, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE,
-    LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, NONE, split,
+use crate::pack::record::NONE;
+use crate::pack::record::layer::{
+    LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE, LAYER_SMOOTH_IN,
+    LAYER_SMOOTH_OUT, Layer as LayerRecord,
 };
+use crate::pack::record::pair::split;
 
 /// A crowd ready for an engine: its instances ordered by skeleton.
 #[derive(Debug, Clone, Default)]
 pub struct PackedCrowd {
-    pub(crate) layers: Vec<record::Layer>,
+    pub(crate) layers: Vec<LayerRecord>,
     pub(crate) groups: Vec<Group>,
     /// For each packed instance its index in the crowd.
     pub(crate) order: Vec<usize>,
@@ -122,20 +124,20 @@ fn blends(layer: &Layer) -> bool {
 
 /// The layer records of a checked instance, filled up to a count with layers without a weight. Without a layer, it stands
 /// in the clip without tracks.
-fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize, count: usize, records: &mut Vec<record::Layer>) {
+fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize, count: usize, records: &mut Vec<LayerRecord>) {
     let skeleton = &packing.skeletons[crowd.skeleton(instance).index()];
-    let rest = record::Layer { clip: skeleton.record.rest_clip, mask: NONE, ..Default::default() };
+    let rest = LayerRecord { clip: skeleton.record.rest_clip, mask: NONE, ..Default::default() };
     let layers = crowd.layers(instance).iter();
     let filled = layers.map(|layer| pack_layer(packing, layer).unwrap_or(rest));
     records.extend(filled.chain(std::iter::repeat(rest)).take(count));
 }
 
-fn pack_layer(packing: &Packing, layer: &Layer) -> Option<record::Layer> {
+fn pack_layer(packing: &Packing, layer: &Layer) -> Option<LayerRecord> {
     let &PackedClip { place: clip, duration, length, wrap, .. } = packing.clip(layer.clip)?;
     let timed = match layer.time {
         LayerTime::At(seconds) => {
             let (time_high, time_low) = split(length.map_or(seconds, |length| seconds.clamp(0.0, length)));
-            record::Layer { clip, time_high, time_low, ..Default::default() }
+            LayerRecord { clip, time_high, time_low, ..Default::default() }
         }
         LayerTime::Playing(playback) => pack_playback(clip, duration, &playback.of_clip(wrap)),
     };
@@ -153,7 +155,7 @@ fn pack_layer(packing: &Packing, layer: &Layer) -> Option<record::Layer> {
     let start = |fade: Option<Fade>| fade.map_or(0, |fade| fade.start.0);
     let length = |fade: Option<Fade>| fade.map_or(0.0, |fade| fade.length.0 as f32);
     let mask = layer.mask.and_then(|mask| packing.masks.get(mask.index()));
-    Some(record::Layer {
+    Some(LayerRecord {
         weight: layer.weight as f32,
         mode: mode
             | bits(layer.fade_in, LAYER_FADES_IN, LAYER_SMOOTH_IN)

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use crate::model::curve::Curve;
 use crate::model::easing::{CurveEasing, Easing};
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::record::{EASING_BEZIER, EASING_LINEAR, NONE};
+use crate::pack::record::NONE;
+use crate::pack::record::easing::{EASING_BEZIER, EASING_LINEAR};
 
 /// Easings that are packed already, by what they are: curves share them whether their makers did or not.
 #[derive(Default)]
@@ -84,9 +85,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::curve::Interpolation;
+    use crate::model::interpolation::Interpolation;
     use crate::model::timeline::Timeline;
-    use crate::pack::record;
+    use crate::pack::record::easing;
 
     fn curve(interpolation: Interpolation, easing: CurveEasing) -> Curve {
         let timeline = Arc::new(Timeline::new(vec![0.0, 1.0, 2.0, 3.0]).unwrap());
@@ -96,22 +97,22 @@ mod tests {
     #[test]
     fn codes_are_the_numbers_of_the_names() {
         let families = [
-            ("quad", record::EASING_QUAD),
-            ("cubic", record::EASING_CUBIC),
-            ("quart", record::EASING_QUART),
-            ("quint", record::EASING_QUINT),
-            ("sine", record::EASING_SINE),
-            ("expo", record::EASING_EXPO),
-            ("circ", record::EASING_CIRC),
-            ("elastic", record::EASING_ELASTIC),
-            ("back", record::EASING_BACK),
-            ("bounce", record::EASING_BOUNCE),
+            ("quad", easing::EASING_QUAD),
+            ("cubic", easing::EASING_CUBIC),
+            ("quart", easing::EASING_QUART),
+            ("quint", easing::EASING_QUINT),
+            ("sine", easing::EASING_SINE),
+            ("expo", easing::EASING_EXPO),
+            ("circ", easing::EASING_CIRC),
+            ("elastic", easing::EASING_ELASTIC),
+            ("back", easing::EASING_BACK),
+            ("bounce", easing::EASING_BOUNCE),
         ];
         let parts = [
-            ("In", record::EASING_IN),
-            ("Out", record::EASING_OUT),
-            ("InOut", record::EASING_IN_OUT),
-            ("OutIn", record::EASING_OUT_IN),
+            ("In", easing::EASING_IN),
+            ("Out", easing::EASING_OUT),
+            ("InOut", easing::EASING_IN_OUT),
+            ("OutIn", easing::EASING_OUT_IN),
         ];
         let id = |name: &str| Easing::from_name(name).and_then(Easing::id);
         for (family, first) in families {
@@ -119,7 +120,7 @@ mod tests {
                 assert_eq!(id(&format!("{family}{part}")), Some(first + more), "{family}{part}");
             }
         }
-        let alone = [record::EASING_LINEAR, record::EASING_CONSTANT, record::EASING_SMOOTH, record::EASING_FADE];
+        let alone = [easing::EASING_LINEAR, easing::EASING_CONSTANT, easing::EASING_SMOOTH, easing::EASING_FADE];
         assert_eq!(["linear", "constant", "smooth", "fade"].map(id), alone.map(Some));
     }
 

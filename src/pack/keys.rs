@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::curve::Interpolation;
+use crate::model::interpolation::Interpolation;
 use crate::model::timeline::Timeline;
 use crate::pack::arrays::Arrays;
 use crate::pack::blocks::{self, Block, Unfilled};

@@ -15,7 +15,9 @@ use crate::model::uniform::{self, Uneven};
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::clip::CompactCurves;
 use crate::pack::compact::Compaction;
-use crate::pack::record;
+use crate::pack::record::NONE;
+use crate::pack::record::easing::EASING_BEZIER;
+use crate::pack::record::skeleton::Skeleton as SkeletonRecord;
 use crate::pack::threads::all_threads;
 use crate::pack::timeline::Timelines;
 use crate::pack::uses::Uses;
@@ -54,7 +56,7 @@ pub(crate) struct PackedClip {
 /// A skeleton's record, and what only the host needs.
 #[derive(Debug, Clone)]
 pub(crate) struct PackedSkeleton {
-    pub record: record::Skeleton,
+    pub record: SkeletonRecord,
     /// Joints of each skin.
     pub skins: Vec<usize>,
     /// Each joint's parent.
@@ -80,12 +82,20 @@ impl Packing {
         Self::with(library, |_| &[], threads)
     }
 
-    /// Packs a library whose keys are integers.
+    /// Packs a library whose keys are integers, on all cores.
     ///
     /// # Errors
     /// As from [`new`](Self::new).
     pub fn compact(compaction: &Compaction) -> Result<Self, Error> {
-        Self::with(compaction.library(), |clip| compaction.curves(clip), all_threads())
+        Self::compact_with_threads(compaction, all_threads())
+    }
+
+    /// Packs a library whose keys are integers, on up to so many threads, at least 1; what comes of it is the same.
+    ///
+    /// # Errors
+    /// As from [`new`](Self::new).
+    pub fn compact_with_threads(compaction: &Compaction, threads: usize) -> Result<Self, Error> {
+        Self::with(compaction.library(), |clip| compaction.curves(clip), threads)
     }
 
     /// Packs a library, with what there is of each clip's keys as integers.
@@ -176,7 +186,7 @@ impl Packing {
 /// Checks beforehand that all places fit 32 bits, so that packing need not.
 fn check_sizes<'a>(library: &Library, compact: impl Fn(usize) -> CompactCurves<'a>) -> Result<(), Error> {
     // The code of a Bezier curve is its place and that much more.
-    let mut total = Sizes { words: 0, values: record::EASING_BEZIER as usize };
+    let mut total = Sizes { words: 0, values: EASING_BEZIER as usize };
     let mut add = |sizes: Sizes| {
         total.words = total.words.saturating_add(sizes.words);
         total.values = total.values.saturating_add(sizes.values);
@@ -192,12 +202,8 @@ fn check_sizes<'a>(library: &Library, compact: impl Fn(usize) -> CompactCurves<'
         add(clip::sizes(library, clip, compact(index)));
     }
     for (what, needed) in [("words of a packed library", total.words), ("values of a packed library", total.values)] {
-        if needed >= record::NONE as usize {
-            return Err(Error::Limit {
-                what: what.into(),
-                needed: needed as u64,
-                allowed: u64::from(record::NONE) - 1,
-            });
+        if needed >= NONE as usize {
+            return Err(Error::Limit { what: what.into(), needed: needed as u64, allowed: u64::from(NONE) - 1 });
         }
     }
     Ok(())

@@ -17,7 +17,8 @@ use crate::model::root_motion::Motion;
 use crate::model::skin_format::SkinFormat;
 use crate::model::transform::Transform;
 use crate::pack::library::PackedSkeleton;
-use crate::pack::record::{self, OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN};
+use crate::pack::record::batch::{OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN};
+use crate::pack::record::skeleton::Skeleton;
 use crate::pack::skin_format;
 
 /// Numbers of a joint's local transform, and of a matrix in full.
@@ -47,7 +48,7 @@ pub struct Layout {
 
 impl Layout {
     /// The layout for a skeleton and the outputs that are wanted.
-    pub fn new(skeleton: &record::Skeleton, outputs: Outputs) -> Self {
+    pub fn new(skeleton: &Skeleton, outputs: Outputs) -> Self {
         let wanted = |wanted: bool, count: u32| if wanted { count as usize } else { 0 };
         let joints = skeleton.joint_count;
         Self {
@@ -67,7 +68,7 @@ impl Layout {
         self.local > 0 || self.model > 0 || self.skin > 0
     }
 
-    /// The bits of [`record::Batch::outputs`].
+    /// The bits of [`Batch::outputs`](crate::pack::record::batch::Batch::outputs).
     pub fn bits(&self) -> u32 {
         let bit = |numbers: usize, bit: u32| if numbers > 0 { bit } else { 0 };
         bit(self.local, OUTPUT_LOCAL) | bit(self.model, OUTPUT_MODEL) | bit(self.skin, OUTPUT_SKIN)

@@ -6,7 +6,7 @@
 
 use crate::model::playback::Playback;
 use crate::model::ticks::Ticks;
-use crate::pack::record::{
+use crate::pack::record::layer::{
     CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, Layer,
 };
 

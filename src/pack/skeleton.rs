@@ -7,10 +7,11 @@ use crate::model::skeleton::Skeleton;
 use crate::model::skin::Skin;
 use crate::model::transform::Transform;
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::record::{self, NONE, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
+use crate::pack::record::NONE;
+use crate::pack::record::skeleton::{Skeleton as SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
 
 /// Packs a skeleton and all its skins.
-pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> record::Skeleton {
+pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> SkeletonRecord {
     let (ancestors, round_count) = pack_ancestors(arrays, skeleton);
     let rest = pack_rest(arrays, skeleton);
     let matrices = pack_matrices(arrays, skeleton);
@@ -20,7 +21,7 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
         arrays.words.extend(skin.joints.iter().map(|&joint| joint as u32));
         arrays.values.extend(skin.inverse_bind.iter().flat_map(rows).map(Vec4::from));
     }
-    record::Skeleton {
+    SkeletonRecord {
         joint_count: skeleton.joints().len() as u32,
         round_count,
         ancestors,

@@ -7,7 +7,10 @@ use crate::model::timeline::Timeline;
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::easing::Easings;
 use crate::pack::keys::PackedKeys;
-use crate::pack::record::{self, Mapping, NONE, split};
+use crate::pack::record::NONE;
+use crate::pack::record::mapping::Mapping;
+use crate::pack::record::pair::split;
+use crate::pack::record::timeline::Timeline as TimelineRecord;
 use crate::pack::unroll::{Beyond, unroll};
 
 /// Beyond this many cells an `f32` no longer tells one from the next.
@@ -16,7 +19,7 @@ const MOST_CELLS: usize = 1 << 20;
 /// Where a timeline's times and table lie, to be shared by all clips that use it.
 #[derive(Debug, Clone, Copy)]
 pub struct PackedTimeline {
-    record: record::Timeline,
+    record: TimelineRecord,
 }
 
 /// Timelines, easings and keys that are packed already.
@@ -50,7 +53,7 @@ impl PackedTimeline {
         let cells = if even { gaps } else { key_times.len().min(MOST_CELLS) };
         let table = if even { NONE } else { pack_table(arrays, key_times, cells) };
         let span = key_times[gaps] - key_times[0];
-        let record = record::Timeline {
+        let record = TimelineRecord {
             key_count: key_times.len() as u32,
             times: times as u32,
             // A span too short for an f32 leaves one cell in use: slower, not wrong.
@@ -66,15 +69,15 @@ impl PackedTimeline {
     }
 
     /// The record for curves of this easing in a clip whose keys lie `row` values apart.
-    pub fn record(&self, row: usize, easing: u32) -> record::Timeline {
-        record::Timeline { row: row as u32, easing, ..self.record }
+    pub fn record(&self, row: usize, easing: u32) -> TimelineRecord {
+        TimelineRecord { row: row as u32, easing, ..self.record }
     }
 
     /// Bytes of a timeline's times and of what finds them, alone in a packing.
     pub fn bytes(timeline: &Timeline) -> usize {
         let mut arrays = Arrays::default();
         Self::new(&mut arrays, timeline, Beyond::default());
-        arrays.size() + 4 * record::Timeline::WORDS
+        arrays.size() + 4 * TimelineRecord::WORDS
     }
 
     /// The words that a timeline takes at most, with so many keys laid out beyond its own.

@@ -1,10 +1,14 @@
 //! What a packed library makes use of, so that kernels can be compiled without the rest.
 
 use crate::pack::arrays::Arrays;
-use crate::pack::record::{
-    Channel, Clip, MODE_COMPACT, MODE_CUBIC, MODE_EULER, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE, Skeleton, Timeline,
-    ValueChannel, mode_of,
+use crate::pack::record::NONE;
+use crate::pack::record::channel::{
+    Channel, MODE_COMPACT, MODE_CUBIC, MODE_EULER, MODE_SLERP, MODE_SPLIT, MODE_STEP, mode_of,
 };
+use crate::pack::record::clip::Clip;
+use crate::pack::record::skeleton::Skeleton;
+use crate::pack::record::timeline::Timeline;
+use crate::pack::record::value_channel::ValueChannel;
 
 /// What a library makes use of. Few parts, so that few forms of each kernel are ever compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -78,8 +82,9 @@ mod tests {
 
     use super::*;
     use crate::model::clip::Clip;
-    use crate::model::curve::{Curve, Interpolation};
+    use crate::model::curve::Curve;
     use crate::model::easing::{CurveEasing, Easing};
+    use crate::model::interpolation::Interpolation;
     use crate::model::library::Library;
     use crate::model::root_motion::{RootMotion, RootRotation};
     use crate::model::skeleton::{Joint, Skeleton};

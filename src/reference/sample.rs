@@ -2,7 +2,8 @@
 
 use glam::DQuat;
 
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::interpolation::Interpolation;
 use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
 use crate::reference::ease;

@@ -1,6 +1,7 @@
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::headless::HeadlessGpu;
-use posse::pack::record::{self, EventCount};
+use posse::pack::record::event::EventCount;
+use posse::pack::record::frame::Frame;
 use posse::{
     Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuEvents, GpuLibrary, Joint, Layer, LayerTime,
     Library, Occurrence, Outputs, Packing, Playback, Skeleton, Step, Ticks, WrapMode,
@@ -105,7 +106,7 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
 #[test]
 fn a_step_costs_an_upload_of_one_clock() {
     // `encode` is given no queue, so that what reaches the device is in the encoder: the step, and nothing by instance.
-    assert_eq!(size_of::<record::Frame>(), 32);
+    assert_eq!(size_of::<Frame>(), 32);
     let (library, crowd) = walkers(1000);
     let gpu = gpu();
     let (_, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();

@@ -3,7 +3,7 @@ use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::form::Form;
 use posse::gpu::library::GpuLibrary;
-use posse::pack::record::Frame;
+use posse::pack::record::frame::Frame;
 use posse::{Crowd, Layer, LayerMode, LayerTime, Library, Outputs, Packing, Playback, Poses, Ticks, WrapMode, demo};
 
 use super::{NOW, assert_right, engine, only_clip, play};

@@ -1,7 +1,9 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use glam::{DAffine3, DVec3};
 use posse::gpu::form::Form;
+use posse::measure::{self, Subject};
 use posse::{
     Clip, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin, Target,
     Timeline, Track, demo,
@@ -38,6 +40,28 @@ fn rigs_at_the_borders_of_the_kernels_forms() {
                 assert_evaluates(&mut engine, &library, &crowd, outputs);
             }
         }
+    }
+}
+
+/// One lane has too much with a thousand joints, or with a hundred in eight layers: who is posed how depends on the crowd.
+#[test]
+fn a_crowd_says_which_kernels_pose_it() {
+    let mut library = Library::new();
+    let [small, middle, large] = [8, 129, 1025].map(|joints| demo::add_rig(&mut library, joints, 2, 4).unwrap());
+    let clip = |skeleton| library.clip_ids().find(|&clip| library.clip(clip).skeleton == skeleton).unwrap();
+    let crowd = |layers: usize| {
+        let mut crowd = Crowd::new();
+        for (skeleton, count) in [(small, 3), (middle, 4), (large, 5)] {
+            let layers = vec![Layer::new(clip(skeleton), LayerTime::At(0.01)); layers];
+            (0..count).for_each(|_| assert!(crowd.push(skeleton, &layers).is_ok()));
+        }
+        crowd
+    };
+    for (form, layers, serial) in [(Form::Serial, 1, 3 + 4), (Form::Serial, 8, 3), (Form::Parallel, 1, 0)] {
+        let subject = Subject { library: &library, crowd: &crowd(layers), outputs: Outputs::SKIN };
+        let measured = measure::gpu(&engine(form, &library), &subject, Duration::ZERO).unwrap();
+        assert_eq!((measured.serial, measured.instances), (Some(serial), 12), "{}, layers {layers}", form.name());
+        assert!(measured.check.unwrap().is_within(), "{}, layers {layers}", form.name());
     }
 }
 

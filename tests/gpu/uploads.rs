@@ -5,7 +5,8 @@ use std::path::Path;
 
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::library::GpuLibrary;
-use posse::pack::record;
+use posse::pack::record::frame::Frame;
+use posse::pack::record::layer::Layer as LayerRecord;
 use posse::{
     AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Packing,
     Playback, Ticks, demo,
@@ -80,11 +81,11 @@ fn a_frame_uploads_the_same_few_bytes_however_large_the_crowd() {
     for instances in [10, 10_000] {
         for (crowd, layers) in [(only_clip(&library, instances), 1), (layered(&library, mask, instances), 4)] {
             let (beginning, frames) = uploads(&library, &crowd);
-            let records = (instances * layers * size_of::<record::Layer>()) as u64;
+            let records = (instances * layers * size_of::<LayerRecord>()) as u64;
             assert!(beginning >= records, "the crowd itself goes up once, and is seen: {beginning} of {records} bytes");
             counts.extend(frames);
         }
     }
-    assert_eq!(counts, [size_of::<record::Frame>() as u64; 20], "the clock, and nothing else");
+    assert_eq!(counts, [size_of::<Frame>() as u64; 20], "the clock, and nothing else");
     assert!(counts[0] <= 64);
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use posse::gpu::bandwidth::Bandwidth;
+use posse::gpu::form::Form;
 use posse::model::skin_format::SkinFormat;
 
 use super::cost::Table;
@@ -78,6 +79,16 @@ impl Report {
         self.cases.iter().any(|case| case.size.skin_format != SkinFormat::Matrix)
     }
 
+    /// The form of the kernels that posed a case, where there was a choice: where any case was posed by serial ones.
+    fn kernels(&self, case: &Case) -> Option<String> {
+        self.cases.iter().find(|case| case.measured.serial.is_some_and(|serial| serial > 0))?;
+        Some(match (case.measured.serial?, case.measured.instances) {
+            (0, _) => Form::Parallel.name().into(),
+            (serial, all) if serial == all => Form::Serial.name().into(),
+            (serial, all) => format!("{} {serial} of {all}", Form::Serial.name()),
+        })
+    }
+
     fn cells(&self, case: &Case) -> Vec<Cell> {
         let (size, measured) = (&case.size, &case.measured);
         let time = measured.device.unwrap_or(measured.wall);
@@ -99,6 +110,7 @@ impl Report {
             ("keys", table(Table::Keys).then(|| size.keys.unwrap_or(0).to_string())),
             ("depth", table(Table::Depth).then(|| size.depth.unwrap_or(0).to_string())),
             ("layers", Some(size.layers.to_string())),
+            ("kernels", self.kernels(case)),
             ("skin", self.is_packed().then(|| size.skin_format.name().into())),
             ("Mjoints/s", Some(format!("{:.2}", measured.joints_per_second() / 1e6))),
             ("ms", Some(format!("{:.3}", 1e3 * time.median))),

@@ -1,6 +1,6 @@
 //! What targets and interpolations are called.
 
-use posse::model::curve::Interpolation;
+use posse::model::interpolation::Interpolation;
 use posse::model::track::Target;
 
 pub fn target(target: Target) -> (&'static str, Option<usize>) {

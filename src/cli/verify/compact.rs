@@ -12,13 +12,19 @@ use posse::reference::Reference;
 
 use crate::cli::compact::CompactArgs;
 use crate::cli::question::Question;
+use crate::cli::verify::report::Finding;
 
 /// What the displacement by compact keys is called in reports.
 pub const QUANTITY: &str = "compact";
 
 /// The largest displacement of a joint, or of a point of its shell, by the reference on compact keys against the reference
 /// on the original ones.
-pub fn worst(original: &Library, compact: &Library, question: &Question, args: CompactArgs) -> Result<Worst, Error> {
+pub fn find(original: &Library, compact: &Library, question: &Question, args: CompactArgs) -> Result<Finding, Error> {
+    let worst = worst(original, compact, question, args)?;
+    Ok(Finding::new(compact, question, QUANTITY, worst, 0))
+}
+
+fn worst(original: &Library, compact: &Library, question: &Question, args: CompactArgs) -> Result<Worst, Error> {
     let size = rig_size(original.skeleton(question.skeleton));
     let shell = args.shell.of(size);
     let allowed = args.compact.map_or(0.0, |length| length.of(size));

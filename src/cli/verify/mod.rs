@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use posse::contract::{Report, compare_as};
 use posse::error::Error;
 use posse::evaluator::Evaluator;
-use posse::model::id::ClipId;
+use posse::model::id::{ClipId, SkeletonId};
 use posse::model::library::Library;
 use posse::model::outputs::Outputs;
 use posse::model::ticks::Ticks;
@@ -35,7 +35,7 @@ pub struct Args {
     #[arg(required_unless_present = "crowd")]
     files: Vec<PathBuf>,
     /// A crowd file in place of FILES, all its instances or, of very many, an even sample.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples", "compact"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples"])]
     crowd: Option<PathBuf>,
     /// With --crowd, the times on the crowd's clock that are checked, in seconds; by default some over its longest play.
     #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = seconds)]
@@ -66,7 +66,7 @@ struct Verdict<'a> {
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let outputs = Outputs::ALL.with_skin_format(args.skin_format.into());
     if let Some(file) = &args.crowd {
-        let report = crowd::verify(file, args.engine.engine, outputs, &args.times)?;
+        let report = crowd::verify(file, args, outputs)?;
         output::print(|out| if args.json { report.write_json(out) } else { report.print(out) })?;
         return Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed });
     }
@@ -108,11 +108,8 @@ fn verify(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Erro
     if clips.is_empty() {
         clips.push(None);
     }
-    let question = |clip: Option<ClipId>| {
-        let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), args.samples as usize));
-        Question { skeleton, clip, times, instances: 1, phase: 0.0, play: None }
-    };
-    let questions: Vec<Question> = clips.into_iter().map(question).collect();
+    let questions: Vec<Question> =
+        clips.into_iter().map(|clip| question(library, skeleton, clip, args.samples as usize)).collect();
     let mut report = FileReport::new(file, engine.as_ref(), library, &questions);
     let progress = Progress::new(questions.iter().map(Question::poses).sum(), "poses");
     for question in &questions {
@@ -124,11 +121,16 @@ fn verify(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Erro
             }
         })?;
         if compaction.is_some() {
-            let worst = compact::worst(&original, library, question, args.compact)?;
-            report.note(compact::QUANTITY, Finding::new(library, question, compact::QUANTITY, worst, 0));
+            report.note(compact::QUANTITY, compact::find(&original, library, question, args.compact)?);
         }
     }
     Ok(report)
+}
+
+/// A clip, or the rest pose, at no more than so many times.
+fn question(library: &Library, skeleton: SkeletonId, clip: Option<ClipId>, samples: usize) -> Question {
+    let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), samples));
+    Question { skeleton, clip, times, instances: 1, phase: 0.0, play: None }
 }
 
 /// Asks both the engine and the reference, and hands on what they differ by, with the number of the first pose.

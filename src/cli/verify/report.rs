@@ -44,6 +44,21 @@ impl Finding {
             time: question.times[(first + worst.instance) / question.instances],
         }
     }
+
+    /// Whether it is within what is allowed.
+    pub fn is_within(&self) -> bool {
+        self.share <= 1.0
+    }
+
+    /// Writes a line about it, without its end.
+    pub fn write(&self, quantity: &str, out: &mut impl Write) -> io::Result<()> {
+        let Self { error, allowed, share, place, clip, time } = self;
+        let (unit, percent) = (if quantity == "rotation" { "rad" } else { "   " }, 100.0 * share);
+        write!(
+            out,
+            "  {quantity:<11} {error:9.2e} {unit} {percent:4.0} % of {allowed:.1e}  {place}, clip {clip}, {time} s"
+        )
+    }
 }
 
 /// Where an error was: the joint's name or number, the property's name, or the number of the weight.
@@ -106,7 +121,7 @@ impl FileReport {
 
     /// Keeps a finding that is worse than what is known.
     pub fn note(&mut self, quantity: &'static str, finding: Finding) {
-        self.within &= finding.share <= 1.0;
+        self.within &= finding.is_within();
         let worst = self.quantities.entry(quantity).or_default();
         if worst.as_ref().is_none_or(|worst| finding.share > worst.share) {
             *worst = Some(finding);
@@ -134,17 +149,10 @@ impl FileReport {
         writeln!(out, "{file}: {verdict}: {engine} ({adapter}), {joints} joints, {clips} clips, {poses} poses")?;
         let quantities = Report::default().quantities().map(|(quantity, _)| quantity);
         for quantity in quantities.into_iter().chain([compact::QUANTITY]) {
-            let Some(Finding { error, allowed, share, place, clip, time }) =
-                self.quantities.get(quantity).and_then(Option::as_ref)
-            else {
-                continue;
-            };
-            let unit = if quantity == "rotation" { "rad" } else { "   " };
-            let percent = 100.0 * share;
-            writeln!(
-                out,
-                "  {quantity:<11} {error:9.2e} {unit} {percent:4.0} % of {allowed:.1e}  {place}, clip {clip}, {time} s"
-            )?;
+            if let Some(finding) = self.quantities.get(quantity).and_then(Option::as_ref) {
+                finding.write(quantity, out)?;
+                writeln!(out)?;
+            }
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::Composed;
 use crate::model::skin_format::SkinFormat;
-use crate::pack::record::Skeleton;
+use crate::pack::record::skeleton::Skeleton;
 use crate::pack::uses::Uses;
 
 /// What a piece of WGSL gives for each `i` below `count`. It finds its inputs in `words` and `values`.

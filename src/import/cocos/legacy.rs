@@ -8,8 +8,9 @@ use super::reader::{CURVE_BYTES, Reader};
 use super::value::{self, Shape};
 use crate::error::Error;
 use crate::import::fault::Fault;
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
 use crate::model::easing::CurveEasing;
+use crate::model::interpolation::Interpolation;
 use crate::model::timeline::Timeline;
 use crate::model::unbound::{TargetPath, UnboundCurves, UnboundTrack, ValueKind};
 

@@ -4,7 +4,8 @@ use super::keyframes::Keyframes;
 use super::node::Node;
 use super::reader::Reader;
 use crate::import::fault::Fault;
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::interpolation::Interpolation;
 
 /// The indices of the keys whose things hold; `None` where there are no keys.
 pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, Fault> {

@@ -6,8 +6,10 @@ use super::node::Node;
 use super::reader::Reader;
 use super::value::plain;
 use crate::import::fault::Fault;
-use crate::model::curve::{Curve, Extrapolation, Interpolation};
+use crate::model::curve::Curve;
 use crate::model::easing::Easing;
+use crate::model::extrapolation::Extrapolation;
+use crate::model::interpolation::Interpolation;
 use crate::model::unbound::ValueKind;
 
 /// A quaternion's curve; `None` where it has no keys.

@@ -10,7 +10,8 @@ use super::nodes::ZERO_ROTATION;
 use super::reader::Reader;
 use crate::error::Error;
 use crate::import::fault::Fault;
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::interpolation::Interpolation;
 use crate::model::timeline::Timeline;
 
 /// What a curve is for, which decides its width and how integers are meant.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use glam::DQuat;
 
 use crate::model::clip::Clip;
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::interpolation::Interpolation;
 use crate::model::rotation::unit;
 use crate::model::skeleton::Skeleton;
 use crate::model::timeline::Timeline;

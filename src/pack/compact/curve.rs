@@ -2,7 +2,8 @@
 
 use glam::{DQuat, DVec4};
 
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::interpolation::Interpolation;
 use crate::model::rotation::{self, unit};
 use crate::pack::compact::quantised::{Fineness, Form, Quantised};
 use crate::pack::compact::rows::record_bytes;
@@ -104,7 +105,7 @@ impl CompactCurve {
 /// Whether the keys of a curve can be integers at all: not those of interpolators, whose meaning nobody knows, nor
 /// quaternions whose length counts, nor what goes on in straight lines, which magnify any error.
 pub fn can_be_compact(curve: &Curve) -> bool {
-    let linear = crate::model::curve::Extrapolation::Linear;
+    let linear = crate::model::extrapolation::Extrapolation::Linear;
     !matches!(curve.interpolation(), Interpolation::Custom(_) | Interpolation::Slerp)
         && !curve.extrapolation().contains(&linear)
         && !curve.is_constant()

@@ -3,7 +3,8 @@
 use glam::{DAffine3, DVec3};
 
 use crate::model::clip::Clip;
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::interpolation::Interpolation;
 use crate::model::library::Library;
 use crate::model::root_motion::RootRotation;
 use crate::model::skeleton::Skeleton;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::curve::{Curve, Extrapolation, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::extrapolation::Extrapolation;
+use crate::model::interpolation::Interpolation;
 use crate::pack::compact::curve::{CompactCurve, Outcome, Resolution, can_be_compact, compact};
 use crate::pack::compact::displacement::is_of_joint;
 use crate::pack::compact::member::Member;

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use glam::DQuat;
 
 use crate::model::clip::Clip;
-use crate::model::curve::{Curve, Extrapolation, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::extrapolation::Extrapolation;
+use crate::model::interpolation::Interpolation;
 use crate::model::library::Library;
 use crate::model::rotation::unit;
 use crate::model::timeline::Timeline;

@@ -3,7 +3,7 @@
 use crate::pack::arrays::Arrays;
 use crate::pack::blocks::Block;
 use crate::pack::compact::quantised::{Form, Quantised};
-use crate::pack::record::{
+use crate::pack::record::compact_column::{
     COMPACT_BITS, COMPACT_COLUMN_WORDS, COMPACT_FORM, COMPACT_NUMBERS, COMPACT_UNIT, COMPACT_WIDE,
     COMPACT_WIDE_COLUMN_WORDS, CompactColumn,
 };

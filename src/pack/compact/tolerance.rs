@@ -1,7 +1,8 @@
 //! How far the keys of a track may be off, so that what hangs on its joint stays within a bound.
 
 use crate::model::clip::Clip;
-use crate::model::curve::{Curve, Interpolation};
+use crate::model::curve::Curve;
+use crate::model::interpolation::Interpolation;
 use crate::model::track::{Target, Track};
 use crate::pack::compact::displacement::Original;
 use crate::reference::ease::ease;

@@ -2,7 +2,7 @@ use posse::gpu::chunk::{Chunk, CrowdOptions};
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::form::Form;
-use posse::pack::record::SeenEntry;
+use posse::pack::record::seen_entry::SeenEntry;
 use posse::{
     Clip, Crowd, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Poses, Property, Skeleton, Target,
     Ticks, Track, demo,

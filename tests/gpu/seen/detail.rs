@@ -1,5 +1,5 @@
 use posse::gpu::form::Form;
-use posse::pack::record::SeenEntry;
+use posse::pack::record::seen_entry::SeenEntry;
 use posse::{
     AdditiveReference, Clip, Crowd, Layer, LayerMode, LayerTime, Library, Mask, Outputs, Poses, Skeleton, Target, demo,
 };

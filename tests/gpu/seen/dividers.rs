@@ -1,5 +1,5 @@
 use posse::gpu::form::Form;
-use posse::pack::record::SeenEntry;
+use posse::pack::record::seen_entry::SeenEntry;
 use posse::{Layer, LayerTime, Outputs, Playback, Ticks, demo};
 
 use super::{ALL, SEEN, Stage, branches};

@@ -18,7 +18,7 @@ use posse::gpu::engine::GpuEngine;
 use posse::gpu::form::Form;
 use posse::gpu::headless::HeadlessGpu;
 use posse::pack::outputs::Numbers as Read;
-use posse::pack::record::SeenEntry;
+use posse::pack::record::seen_entry::SeenEntry;
 use posse::{
     Clip, ClipId, Crowd, Curve, Interpolation, Joint, Library, Outputs, Pose, Poses, Skeleton, SkeletonId, Skin, Step,
     Target, Ticks, Timeline, Track,

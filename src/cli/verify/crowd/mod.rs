@@ -17,40 +17,46 @@ use posse::model::outputs::Outputs;
 use posse::model::poses::Poses;
 use posse::model::step::Step;
 use posse::model::ticks::Ticks;
+use posse::pack::compact::Compaction;
 use posse::reference::Reference;
 
 pub use self::report::CrowdReport;
 use crate::cli::crowd;
-use crate::cli::engine::{self, Choice, Keys};
+use crate::cli::engine::{self, Keys};
 use crate::cli::output::note;
 use crate::cli::progress::Progress;
 use crate::cli::question::{limit, mixed_block};
+use crate::cli::verify::{Args, compact, question};
 
 /// The most times.
 const MOST_TIMES: u64 = 1 << 20;
 
-/// Holds an engine to the reference at some times of the crowd's clock; without any, at some over its longest play.
-pub fn verify(path: &Path, choice: Choice, outputs: Outputs, times: &[f64]) -> Result<CrowdReport, Error> {
-    let mut library = Library::new();
-    let file = crowd::load(&mut library, path)?;
-    let times = match times {
-        [] => sample::times(&library, &file)?,
+/// Holds an engine to the reference at some times of the crowd's clock; without any, at some over its longest play. Compact
+/// keys are held to those that they are made of, clip by clip.
+pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport, Error> {
+    let mut original = Library::new();
+    let file = crowd::load(&mut original, path)?;
+    let compaction = args.compact.of(&original)?;
+    let keys = Keys::of(&original, compaction.as_ref());
+    let library = keys.library();
+    let times = match args.times.as_slice() {
+        [] => sample::times(library, &file)?,
         times => times.to_vec(),
     };
     limit("times", times.len() as u64, MOST_TIMES)?;
     let ticks = times.iter().map(|&time| tick(time)).collect::<Result<Vec<Ticks>, Error>>()?;
-    let instances = sample::instances(&library, &file, times.len());
+    let instances = sample::instances(library, &file, times.len());
     if instances.len() < file.len() {
         let (checked, all) = (instances.len(), file.len());
         note(&format!(
             "note: {checked} of {all} instances are checked, spread evenly; fewer --times leave room for more"
         ));
     }
-    let mut engine = engine::open(Keys::Float(&library), choice)?;
+    let mut engine = engine::open(keys, args.engine.engine)?;
     engine::introduce(engine.as_ref());
-    let mut report = CrowdReport::new(path, engine.as_ref(), &library, &file, &instances, &times);
+    let mut report = CrowdReport::new(path, engine.as_ref(), library, &file, &instances, &times);
     let progress = Progress::new(instances.len() * times.len(), "poses");
-    let block = mixed_block(&library, outputs);
+    let block = mixed_block(library, outputs);
     for (sample, (&time, &to)) in times.iter().zip(&ticks).enumerate() {
         // Root motion is what happens since the time before; nothing at the first.
         let step = Step { from: ticks[sample.saturating_sub(1)], to };
@@ -60,13 +66,20 @@ pub fn verify(path: &Path, choice: Choice, outputs: Outputs, times: &[f64]) -> R
                 let alone = file.crowd(instance..instance + 1)?;
                 crowd.push(alone.skeleton(0), alone.layers(0))?;
             }
-            let expected = Reference::new(&library).evaluate_step(&crowd, step, outputs)?;
+            let expected = Reference::new(library).evaluate_step(&crowd, step, outputs)?;
             let actual = engine.evaluate_step(&crowd, step, outputs)?;
             for (skeleton, part) in parts(&crowd, expected, actual)? {
-                let found = compare_as(outputs.skin_format, &library, &part.crowd, step, &part.expected, &part.actual);
-                report.note(&library, skeleton, found, |place| (block[part.places[place]], time));
+                let found = compare_as(outputs.skin_format, library, &part.crowd, step, &part.expected, &part.actual);
+                report.note(library, skeleton, found, |place| (block[part.places[place]], time));
             }
             progress.add(block.len());
+        }
+    }
+    for clip in compaction.iter().flat_map(Compaction::reports) {
+        let skeleton = library.clip(clip.clip).skeleton;
+        if report.has(skeleton) {
+            let question = question(library, skeleton, Some(clip.clip), args.samples as usize);
+            report.note_compact(skeleton, clip, compact::find(&original, library, &question, args.compact)?);
         }
     }
     Ok(report)

@@ -9,9 +9,11 @@ use posse::evaluator::Evaluator;
 use posse::import::crowd::CrowdFile;
 use posse::model::id::SkeletonId;
 use posse::model::library::Library;
+use posse::pack::compact::report::ClipReport;
 use serde::Serialize;
 
-use crate::cli::verify::report::place;
+use crate::cli::verify::compact::QUANTITY;
+use crate::cli::verify::report::{Finding as ClipFinding, place};
 
 /// The worst error of a quantity, and where it was.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,6 +43,21 @@ struct SkeletonReport {
     checked: usize,
     /// By quantity; null where there was nothing to compare.
     quantities: BTreeMap<&'static str, Option<Finding>>,
+    /// Clip by clip, where keys are compact.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    compact: Vec<CompactFinding>,
+}
+
+/// What compact keys make of a clip.
+#[derive(Debug, Serialize)]
+struct CompactFinding {
+    /// Bytes of keys, constants, key times and what finds them, in the ordinary packing.
+    float_bytes: usize,
+    /// The same with compact keys.
+    compact_bytes: usize,
+    /// By how much they are off from those that they are made of.
+    #[serde(flatten)]
+    worst: ClipFinding,
 }
 
 /// The findings of a crowd.
@@ -92,6 +109,7 @@ impl CrowdReport {
                     instances: 0,
                     checked: 0,
                     quantities: Report::default().quantities().map(|(name, _)| (name, None)).into(),
+                    compact: Vec::new(),
                 });
             }
             let skeleton = &mut report.skeletons[place];
@@ -126,6 +144,20 @@ impl CrowdReport {
         self.within &= report.within;
     }
 
+    /// Whether any of the instances has this skeleton.
+    pub fn has(&self, skeleton: SkeletonId) -> bool {
+        self.places.contains_key(&skeleton)
+    }
+
+    /// Keeps what compact keys make of a clip of a skeleton.
+    pub fn note_compact(&mut self, skeleton: SkeletonId, clip: &ClipReport, worst: ClipFinding) {
+        let Some(report) = self.places.get(&skeleton).map(|&place| &mut self.skeletons[place]) else { return };
+        report.within &= worst.is_within();
+        self.within &= report.within;
+        let ClipReport { float_bytes, compact_bytes, .. } = *clip;
+        report.compact.push(CompactFinding { float_bytes, compact_bytes, worst });
+    }
+
     /// Whether all of it is within the contract.
     pub fn is_within(&self) -> bool {
         self.within
@@ -149,7 +181,7 @@ impl CrowdReport {
         let verdict_of_all = verdict(self.within);
         writeln!(out, "{crowd}: {verdict_of_all}: {engine} ({adapter}), {checked} of {instances} instances, {spans}")?;
         for skeleton in &self.skeletons {
-            let SkeletonReport { file, within, joints, instances, checked, quantities } = skeleton;
+            let SkeletonReport { file, within, joints, instances, checked, quantities, compact } = skeleton;
             let verdict = verdict(*within);
             writeln!(out, "{file}: {verdict}: {joints} joints, {checked} of {instances} instances")?;
             for (quantity, _) in Report::default().quantities() {
@@ -160,6 +192,10 @@ impl CrowdReport {
                     out,
                     "  {quantity:<11} {error:9.2e} {unit} {percent:4.0} % of {allowed:.1e}  {place}, instance {instance}, {time} s"
                 )?;
+            }
+            for CompactFinding { float_bytes, compact_bytes, worst } in compact {
+                worst.write(QUANTITY, out)?;
+                writeln!(out, ", {compact_bytes} bytes of {float_bytes}")?;
             }
         }
         Ok(())
@@ -172,6 +208,7 @@ mod tests {
     use posse::demo;
 
     use super::*;
+    use crate::cli::question::Question;
 
     #[test]
     fn the_worst_share_is_kept_with_its_place_and_beyond_its_bound_all_is_beyond_the_contract() {
@@ -184,6 +221,7 @@ mod tests {
             instances: 9,
             checked: 9,
             quantities: BTreeMap::new(),
+            compact: Vec::new(),
         };
         let mut report = CrowdReport {
             crowd: "crowd.json".into(),
@@ -213,6 +251,48 @@ mod tests {
         assert!(text.starts_with("crowd.json: BEYOND THE CONTRACT: cpu"), "{text}");
         assert!(
             text.contains("rotation      3.00e-6 rad  150 % of 2.0e-6") && text.contains(", instance 30, 2 s"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn keys_that_are_off_by_more_than_they_may_be_are_beyond_the_contract() {
+        let library = demo::library().unwrap_or_default();
+        let Some(clip) = library.clip_ids().next() else { panic!("the demo plays") };
+        let skeleton = library.clip(clip).skeleton;
+        let reports = posse::Compaction::with_width(&library, 8).map(|compaction| compaction.reports().to_vec());
+        let Some(reported) = reports.ok().and_then(|reports| reports.into_iter().next()) else { panic!("a clip") };
+        let mut report = CrowdReport {
+            crowd: "crowd.json".into(),
+            within: true,
+            engine: "cpu",
+            adapter: String::new(),
+            instances: 1,
+            checked: 1,
+            times: vec![0.0],
+            skeletons: vec![SkeletonReport {
+                file: "rig.glb".into(),
+                within: true,
+                joints: 64,
+                instances: 1,
+                checked: 1,
+                quantities: BTreeMap::new(),
+                compact: Vec::new(),
+            }],
+            places: HashMap::from([(skeleton, 0)]),
+        };
+        let question = Question { skeleton, clip: Some(clip), times: vec![0.5], instances: 1, phase: 0.0, play: None };
+        for (error, within) in [(1e-4, true), (2e-4, false), (1e-4, false)] {
+            let worst = Worst { error, allowed: 1e-4, instance: 0, place: 0 };
+            report.note_compact(skeleton, &reported, ClipFinding::new(&library, &question, QUANTITY, worst, 0));
+            assert_eq!(report.is_within(), within, "{error}");
+        }
+        let mut text = Vec::new();
+        assert!(report.print(&mut text).is_ok());
+        let bytes = format!("0.5 s, {} bytes of {}\n", reported.compact_bytes, reported.float_bytes);
+        let text = String::from_utf8_lossy(&text);
+        assert!(
+            text.contains("rig.glb: BEYOND") && text.contains("200 % of 1.0e-4") && text.contains(&bytes),
             "{text}"
         );
     }

@@ -1,0 +1,36 @@
+//! What all instances of a dispatch share.
+
+use crate::pack::record::skeleton::Skeleton;
+
+/// Bit of [`Batch::outputs`]: local transforms.
+pub const OUTPUT_LOCAL: u32 = 1;
+/// Bit of [`Batch::outputs`]: model matrices.
+pub const OUTPUT_MODEL: u32 = 2;
+/// Bit of [`Batch::outputs`]: skin matrices.
+pub const OUTPUT_SKIN: u32 = 4;
+
+record! {
+    /// What all instances of a dispatch share: a uniform.
+    Batch {
+        /// The skeleton of all.
+        skeleton: Skeleton,
+        /// Instances.
+        instance_count: u32,
+        /// Lanes of an instance: a power of two, at most the workgroup's size.
+        lane_count: u32,
+        /// Timelines of an instance that have a place in workgroup memory.
+        span_count: u32,
+        /// Workgroups in a row of the dispatch.
+        groups_per_row: u32,
+        /// Which of local, model and skin are wanted.
+        outputs: u32,
+        /// The first number written of an instance's weights and properties.
+        first_value: u32,
+        /// How many are written.
+        value_count: u32,
+        /// Layers an instance has records of.
+        layer_count: u32,
+        /// Instances of a workgroup.
+        instances_per_group: u32,
+    }
+}

@@ -1,0 +1,122 @@
+//! Motions of whole crowds: in the buffers of a chunk, over many loops, and of a file.
+
+use std::path::Path;
+
+use glam::{DAffine3, DQuat};
+use posse::{
+    Crowd, Joint, Library, Outputs, Playback, Pose, RootMotion, RootRotation, Step, Ticks, WrapMode, contract,
+};
+
+use super::{YAW, curving, layer, playing, step};
+use crate::support::aloud::skipped;
+use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
+use crate::support::each_engine::{each_engine, gpu};
+
+#[test]
+fn a_buffer_holds_the_motions_of_a_chunk() {
+    let (library, clip) = curving();
+    let mut crowd = Crowd::new();
+    for instance in 0..150 {
+        let playback = Playback::looping(Ticks::from_seconds(f64::from(instance) / 8.0), 1.0);
+        crowd.push(library.clip(clip).skeleton, &[layer(clip, playback)]).unwrap();
+    }
+    let mut engine = posse::GpuEngine::new(&library, gpu()).unwrap();
+    let device = &engine.gpu().device;
+    let outputs = Outputs { root_motion: true, ..Outputs::NONE };
+    let asked = posse::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
+    assert_eq!(asked.chunks()[0].root_motion().unwrap().size(), 150 * 32);
+    let unasked = posse::GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
+    assert!(unasked.chunks()[0].root_motion().is_none());
+    // The last one is beyond the first two workgroups. It begins 0.375 along and ends at (1, 0, 0.625).
+    let poses = posse::Evaluator::evaluate_step(&mut engine, &crowd, step(0.0, 2.0), outputs).unwrap();
+    let last = poses.instances[149].root_motion.unwrap();
+    assert_close(&[last.rotation.w], &[0.0], "two quarter turns");
+    assert_close(&[last.translation.length()], &[1.0625_f64.sqrt()], "one to the side, a quarter ahead");
+}
+
+#[test]
+fn large_crowds_of_turning_loops_are_within_the_contract() {
+    let (library, clip) = curving();
+    let mut crowd = Crowd::new();
+    let mut numbers = crate::support::scenes::Numbers::new(19);
+    for _ in 0..500 {
+        let wrap = WrapMode::ALL[numbers.below(WrapMode::ALL.len())];
+        let start = Ticks(numbers.below(1 << 24) as i64 - (1 << 23));
+        let mut playback = Playback::new(wrap, start, numbers.within(-3.0, 3.0));
+        if numbers.below(3) == 0 {
+            playback.repeat_count = Some(numbers.within(0.0, 9.0));
+        }
+        if numbers.below(3) == 0 {
+            playback.range = Some([numbers.within(0.0, 0.4), numbers.within(0.6, 1.0)]);
+        }
+        crowd.push(library.clip(clip).skeleton, &[layer(clip, playback)]).unwrap();
+    }
+    let outputs = Outputs { root_motion: true, ..Outputs::NONE };
+    for span in [0.01, 3.0, -7.0, 1000.0, 123_456.0] {
+        let step = step(0.3, 0.3 + span);
+        let mut expected = None;
+        each_engine(&library, |engine| {
+            let poses = engine.evaluate_step(&crowd, step, outputs).unwrap();
+            let expected = expected.get_or_insert_with(|| poses.clone());
+            let report = contract::compare(&library, &crowd, step, expected, &poses);
+            assert!(report.motion.is_some() && report.is_within(), "{}, {span} s: {report:?}", engine.engine());
+            // And what is off by a millimetre in a step of seconds is not.
+            let mut wrong = poses.clone();
+            wrong.instances[7].root_motion.as_mut().unwrap().translation.x += 1e-3;
+            let report = contract::compare(&library, &crowd, step, expected, &wrong);
+            assert!(span.abs() > 10.0 || !report.is_within(), "{span} s: {report:?}");
+        });
+    }
+}
+
+#[test]
+fn a_fox_is_where_its_file_has_it() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/Fox/Fox.glb");
+    if !file.exists() {
+        return skipped("root motion of Fox.glb: ../shared/gltf is not here");
+    }
+    let mut whole = Library::new();
+    let asset = posse::import::gltf::load(&mut whole, &file).unwrap();
+    let skeleton = whole.skeleton(asset.skeleton);
+    // The joint that its clips move, in a parent that lies: +Z is up.
+    let named = |joint: &Joint| joint.name.as_deref() == Some("b_Hip_01");
+    let joint = skeleton.joints().iter().position(named).unwrap();
+    let outputs = Outputs { local: true, root_motion: true, ..Outputs::NONE };
+    for root in
+        [RootMotion { joint, ..YAW }, RootMotion { joint, translation: [true; 3], rotation: RootRotation::Full }]
+    {
+        let mut parted = whole.clone();
+        for clip in whole.clip_ids() {
+            parted.set_root_motion(clip, Some(root)).unwrap();
+        }
+        // Within a loop, so that what the file says of both moments is all there is to know.
+        let mut crowd = Crowd::new();
+        for clip in whole.clip_ids() {
+            crowd.push(asset.skeleton, &[layer(clip, playing(WrapMode::Loop, 1.0))]).unwrap();
+        }
+        let ask = |library: &Library, step: Step| {
+            let mut answers = Vec::new();
+            each_engine(library, |engine| answers.push(engine.evaluate_step(&crowd, step, outputs).unwrap().instances));
+            answers
+        };
+        let (from, to) = (0.1, 0.6);
+        let [before, after] = [from, to].map(|time| ask(&whole, step(time, time)));
+        let [left_before, left_after] = [step(from, from), step(from, to)].map(|step| ask(&parted, step));
+        for engine in 0..before.len() {
+            for clip in 0..crowd.len() {
+                let local = |poses: &[Vec<Pose>]| poses[engine][clip].local[joint].to_affine();
+                let taken = |all: &[Vec<Pose>], left: &[Vec<Pose>]| local(all) * local(left).inverse();
+                let way = taken(&before, &left_before).inverse() * taken(&after, &left_after);
+                let motion = left_after[engine][clip].root_motion.unwrap();
+                let found = DAffine3::from_rotation_translation(motion.rotation, motion.translation);
+                // The way is made of single-precision poses some 30 units from their parent.
+                assert!(found.abs_diff_eq(way, 5e-5), "engine {engine}, clip {clip}: {found}, {way}");
+                if root.rotation == RootRotation::Full {
+                    let left = left_after[engine][clip].local[joint];
+                    assert_vector(left.translation, [0.0; 3], "all is taken out");
+                    assert_rotation(left.rotation, DQuat::IDENTITY, "all is taken out");
+                }
+            }
+        }
+    }
+}

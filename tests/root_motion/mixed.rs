@@ -1,0 +1,147 @@
+//! What moves the instance leaves the pose, and motions of several layers are mixed as poses are.
+
+use glam::{DQuat, DVec3};
+use posse::{
+    AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Mask, Outputs, RootMotion, RootRotation,
+    Ticks, WrapMode,
+};
+
+use super::{ALONG, Cases, YAW, add, check, curving, layer, moved, playing, rig, step, turned, walk};
+use crate::support::assert_close::{assert_rotation, assert_vector};
+use crate::support::build::degrees;
+use crate::support::each_engine::each_engine;
+
+#[test]
+fn what_moves_the_instance_is_taken_out_of_the_pose() {
+    let (library, clip) = walk();
+    check(&library, &[layer(clip, playing(WrapMode::Loop, 1.0))], step(0.0, 2.5), |pose, name| {
+        assert_vector(pose.local[0].translation, [0.125, 1.25, 0.0], name);
+        assert_vector(pose.model[1].translation, [0.125, 0.75, 0.0], name);
+    });
+    // Without being asked for, too.
+    let mut crowd = Crowd::new();
+    crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(0.5))]).unwrap();
+    each_engine(&library, |engine| {
+        let outputs = Outputs { local: true, ..Outputs::NONE };
+        let pose = engine.evaluate(&crowd, Ticks(0), outputs).unwrap().instances.remove(0);
+        assert_eq!(pose.root_motion, None);
+        assert_vector(pose.local[0].translation, [0.125, 1.25, 0.0], engine.engine());
+    });
+    // Turned by an eighth with a lean of 30 degrees after it, half a metre along z: the lean stays, and what is left of the
+    // translation is seen from the turn.
+    let (mut library, skeleton) = rig();
+    let lean = degrees(DVec3::X, 30.0);
+    let tracks = vec![
+        moved(0, 1.0, [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]),
+        turned(1.0, degrees(DVec3::Y, 45.0) * lean, degrees(DVec3::Y, 45.0) * lean),
+    ];
+    let clip =
+        add(&mut library, skeleton, Some(RootMotion { translation: [false, true, true], ..YAW }), tracks.clone());
+    let full = add(&mut library, skeleton, Some(RootMotion { rotation: RootRotation::Full, ..ALONG }), tracks);
+    let half = 0.5_f64.sqrt();
+    check(&library, &[Layer::new(clip, LayerTime::At(0.5))], step(0.0, 1.0), |pose, name| {
+        assert_rotation(pose.local[0].rotation, lean, name);
+        assert_vector(pose.local[0].translation, [half, 0.0, half], name);
+    });
+    check(&library, &[Layer::new(full, LayerTime::At(0.5))], step(0.0, 1.0), |pose, name| {
+        assert_rotation(pose.local[0].rotation, DQuat::IDENTITY, name);
+        let left = (degrees(DVec3::Y, 45.0) * lean).inverse() * DVec3::Y;
+        assert_vector(pose.local[0].translation, left.to_array(), name);
+    });
+}
+
+#[test]
+fn a_layer_alone_is_as_one_that_is_mixed() {
+    let (library, clip) = curving();
+    let plain = layer(clip, playing(WrapMode::Loop, 0.7));
+    let mask = Mask { name: None, skeleton: library.clip(clip).skeleton, weights: vec![1.0; 2] };
+    let mut library = library;
+    let masked = Layer { mask: Some(library.add_mask(mask).unwrap()), ..plain };
+    let mut crowd = Crowd::new();
+    let skeleton = library.clip(clip).skeleton;
+    let mut mixed = Crowd::new();
+    crowd.push(skeleton, &[plain]).unwrap();
+    mixed.push(skeleton, &[masked]).unwrap();
+    each_engine(&library, |engine| {
+        let [one, other] = [&crowd, &mixed]
+            .map(|crowd| engine.evaluate_step(crowd, step(0.3, 7.9), Outputs::ALL).unwrap().instances.remove(0));
+        for joint in 0..2 {
+            assert_vector(one.local[joint].translation, other.local[joint].translation.to_array(), engine.engine());
+            assert_rotation(one.local[joint].rotation, other.local[joint].rotation, engine.engine());
+        }
+        let [one, other] = [one, other].map(|pose| pose.root_motion.unwrap());
+        assert_vector(one.translation, other.translation.to_array(), engine.engine());
+        assert_rotation(one.rotation, other.rotation, engine.engine());
+    });
+}
+
+#[test]
+fn motions_are_mixed_as_poses_are() {
+    let (mut library, skeleton) = rig();
+    let line = |z| vec![moved(0, 1.0, [0.0, 1.0, 0.0], [0.0, 1.0, z])];
+    let turning = |angle| vec![turned(1.0, DQuat::IDENTITY, degrees(DVec3::Y, angle))];
+    let [slow, fast] = [2.0, 6.0].map(|z| add(&mut library, skeleton, Some(ALONG), line(z)));
+    let rootless = add(&mut library, skeleton, None, line(100.0));
+    let [left, right] = [80.0, -40.0].map(|angle| add(&mut library, skeleton, Some(YAW), turning(angle)));
+    let weights = |weights: [f64; 2]| Mask { name: None, skeleton, weights: weights.to_vec() };
+    let [half, knee] = [[0.5, 1.0], [0.0, 1.0]].map(|each| library.add_mask(weights(each)).unwrap());
+    let once = |clip, weight| Layer { weight, ..layer(clip, playing(WrapMode::Loop, 1.0)) };
+    let mut cases = Cases::default();
+    let mut z = |layers: &[Layer], z: f64| {
+        cases.add(layers, step(0.0, 1.0), [0.0, 0.0, z], DQuat::IDENTITY);
+    };
+    let mode = |mode, layer| Layer { mode, ..layer };
+    let masked = |mask, layer| Layer { mask: Some(mask), ..layer };
+    z(&[once(slow, 1.0), once(fast, 3.0)], 5.0);
+    z(&[once(rootless, 7.0), once(slow, 0.5)], 2.0);
+    // A quarter of what would fill it.
+    z(&[once(slow, 0.025)], 0.5);
+    z(&[once(slow, 0.0)], 0.0);
+    z(&[once(slow, 1.0), masked(half, once(fast, 2.0))], 4.0);
+    z(&[once(slow, 1.0), masked(knee, once(fast, 2.0))], 2.0);
+    z(&[once(slow, 1.0), mode(LayerMode::Override, once(fast, 0.25))], 3.0);
+    z(&[mode(LayerMode::Override, once(fast, 5.0)), once(slow, 1.0)], 6.0);
+    z(&[mode(LayerMode::Override, once(fast, 0.5))], 3.0);
+    for reference in [AdditiveReference::First, AdditiveReference::Rest] {
+        z(&[once(slow, 1.0), mode(LayerMode::Additive(reference), once(fast, 1.0))], 2.0);
+        z(&[mode(LayerMode::Additive(reference), once(fast, 1.0))], 0.0);
+    }
+    // A layer that stands takes part as one that does not move.
+    z(&[once(fast, 1.0), Layer::new(slow, LayerTime::At(0.5))], 3.0);
+    // Fades count at the end of the step.
+    let fade = |start: f64| Fade {
+        start: Ticks::from_seconds(start),
+        length: Ticks::from_seconds(2.0),
+        shape: FadeShape::Linear,
+    };
+    z(&[once(slow, 1.0), Layer { fade_in: Some(fade(0.0)), ..once(fast, 2.0) }], 4.0);
+    z(&[once(slow, 1.0), Layer { fade_out: Some(fade(-1.0)), ..once(fast, 2.0) }], 2.0);
+    let between = (DQuat::IDENTITY * 0.0 + degrees(DVec3::Y, 80.0) * 1.0 + degrees(DVec3::Y, -40.0) * 3.0).normalize();
+    cases.add(&[once(left, 1.0), once(right, 3.0)], step(0.0, 1.0), [0.0; 3], between);
+    let over = [once(left, 1.0), mode(LayerMode::Override, once(right, 0.5))];
+    cases.add(&over, step(0.0, 1.0), [0.0; 3], degrees(DVec3::Y, 20.0));
+    cases.check(&library);
+    // Nobody has a root.
+    for layers in [&[once(rootless, 1.0)][..], &[]] {
+        check(&library, layers, step(0.0, 1.0), |pose, name| assert_eq!(pose.root_motion, None, "{name}"));
+    }
+    let unweighed = [once(rootless, 1.0), once(slow, 0.0)];
+    check(&library, &unweighed, step(0.0, 1.0), |pose, _| assert!(pose.root_motion.is_some()));
+}
+
+#[test]
+fn an_additive_layer_is_compared_without_what_moves_the_instance() {
+    let (mut library, skeleton) = rig();
+    let tracks = vec![moved(0, 1.0, [1.0, 2.0, 3.0], [5.0, 4.0, 9.0])];
+    let clip = add(&mut library, skeleton, Some(ALONG), tracks);
+    let y = |reference, y: f64| {
+        let mode = LayerMode::Additive(reference);
+        let layers = [Layer { mode, ..Layer::new(clip, LayerTime::At(0.5)) }];
+        check(&library, &layers, step(0.0, 1.0), |pose, name| {
+            assert_vector(pose.local[0].translation, [0.0, y, 0.0], name);
+        });
+    };
+    // (0, 3, 0) less (0, 2, 0), or less the rest at (0, 1, 0), on the rest.
+    y(AdditiveReference::First, 2.0);
+    y(AdditiveReference::Rest, 3.0);
+}
