@@ -1,6 +1,5 @@
 //! Random scenes: every engine against the reference, within the numeric contract.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 
 use posse::contract;
@@ -10,8 +9,9 @@ use posse::{
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, RngSeed, TestRunner};
+use proptest::test_runner::TestRunner;
 
+use crate::support::cases::cases;
 use crate::support::displacement::assert_within;
 use crate::support::each_engine::{compact_engines, fast_engines};
 use crate::support::scenes::{Scene, SceneSpec, scenes};
@@ -97,7 +97,7 @@ impl Seen {
 
 #[test]
 fn random_crowds_are_as_mixed_as_they_are_meant_to_be() {
-    let mut runner = TestRunner::new(config(60));
+    let mut runner = TestRunner::new(cases(60, 2026));
     let mut seen = Seen::default();
     for _ in 0..60 {
         seen.note(&scenes(700, 40).new_tree(&mut runner).unwrap().current().scene());
@@ -107,63 +107,48 @@ fn random_crowds_are_as_mixed_as_they_are_meant_to_be() {
     assert!(seen.masked > 100 && seen.fading == [true; 3] && seen.shared > 10, "{seen:?}");
 }
 
-/// So many scenes, the same ones every time, so that a failure belongs to the change that shows it; `PROPTEST_CASES=N` asks
-/// for N others. A failure prints its scene, which is all it takes to repeat it.
-fn config(cases: u32) -> Config {
-    let others = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    let rng_seed = if others.is_some() { RngSeed::Random } else { RngSeed::Fixed(2026) };
-    Config { cases: others.unwrap_or(cases), rng_seed, failure_persistence: None, ..Config::default() }
-}
-
-/// Checks a share of so many scenes, number 0 of 4 or whichever, so that several tests, and cores, go through the same scenes.
-fn check_share(scenes: impl Strategy<Value = SceneSpec>, cases: u32, (share, shares): (u32, u32)) {
-    let (next, failed) = (Cell::new(0), Cell::new(false));
-    let mut runner = TestRunner::new(config(cases));
+/// Checks random scenes by a seed. Several tests do, so that all cores take part.
+fn check_scenes(scenes: impl Strategy<Value = SceneSpec>, count: u32, seed: u64) {
+    let mut runner = TestRunner::new(cases(count, seed));
     let found = runner.run(&scenes, |spec| {
-        let scene = next.replace(next.get() + 1);
-        // After a failure come simpler scenes, to find the simplest that fails.
-        if scene % shares == share || failed.get() {
-            let before = failed.replace(true);
-            check(&spec);
-            failed.set(before);
-        }
+        check(&spec);
         Ok(())
     });
     found.unwrap_or_else(|error| panic!("{error}\n{runner}"));
 }
 
 #[test]
-fn small_scenes_first_quarter() {
-    check_share(scenes(12, 40), 90, (0, 4));
+fn small_scenes() {
+    check_scenes(scenes(12, 40), 23, 2026);
 }
 
 #[test]
-fn small_scenes_second_quarter() {
-    check_share(scenes(12, 40), 90, (1, 4));
+fn other_small_scenes() {
+    check_scenes(scenes(12, 40), 23, 2027);
 }
 
 #[test]
-fn small_scenes_third_quarter() {
-    check_share(scenes(12, 40), 90, (2, 4));
+fn more_small_scenes() {
+    check_scenes(scenes(12, 40), 23, 2028);
 }
 
 #[test]
-fn small_scenes_fourth_quarter() {
-    check_share(scenes(12, 40), 90, (3, 4));
+fn still_more_small_scenes() {
+    check_scenes(scenes(12, 40), 23, 2029);
 }
 
 #[test]
-fn large_scenes_first_half() {
-    check_share(scenes(700, 5000), 25, (0, 2));
+fn large_scenes() {
+    check_scenes(scenes(700, 5000), 13, 2026);
 }
 
 #[test]
-fn large_scenes_second_half() {
-    check_share(scenes(700, 5000), 25, (1, 2));
+fn other_large_scenes() {
+    check_scenes(scenes(700, 5000), 13, 2027);
 }
 
 proptest! {
-    #![proptest_config(config(50))]
+    #![proptest_config(cases(50, 2026))]
 
     #[test]
     fn compact_keys_are_within_their_bound(spec in scenes(12, 40)) {

@@ -11,6 +11,7 @@ use posse::{
 use proptest::prelude::*;
 
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
+use crate::support::cases::cases;
 use crate::support::displacement::assert_within;
 use crate::support::each_engine::compact_engines;
 
@@ -174,7 +175,7 @@ fn runs() -> impl Strategy<Value = Vec<(Vec<Run>, u64, bool)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(cases(96, 2026))]
 
     #[test]
     fn whatever_is_left_out_the_bound_is_met(tracks in runs(), share in prop_oneof![Just(1e-4), Just(1e-2)]) {

@@ -14,10 +14,10 @@ use posse::{
     Crowd, Evaluator, Joint, Library, Outputs, Packing, Reference, Skin, SkinFormat, Ticks, Transform, contract,
 };
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
 
 use crate::support::assert_close::assert_matrix;
 use crate::support::build::{degrees, library};
+use crate::support::cases::cases;
 use crate::support::each_engine::{each_engine, fast_engines, gpu};
 use crate::support::scenes::{Scene, scenes};
 
@@ -153,12 +153,8 @@ fn check(scene: &Scene, format: SkinFormat) {
     });
 }
 
-fn config(cases: u32) -> Config {
-    Config { cases, rng_seed: RngSeed::Fixed(2027), failure_persistence: None, ..Config::default() }
-}
-
 proptest! {
-    #![proptest_config(config(12))]
+    #![proptest_config(cases(12, 2027))]
 
     #[test]
     fn small_scenes(spec in scenes(12, 20)) {
@@ -168,7 +164,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(3))]
+    #![proptest_config(cases(3, 2027))]
 
     #[test]
     fn large_scenes(spec in scenes(700, 100)) {

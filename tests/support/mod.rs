@@ -1,6 +1,8 @@
 pub mod aloud;
 pub mod assert_close;
 pub mod build;
+/// How many random cases, and which.
+pub mod cases;
 /// How far compact keys are from the original ones.
 pub mod displacement;
 pub mod each_engine;
