@@ -20,6 +20,8 @@ mod avx2;
 mod avx512;
 pub mod block;
 mod lanes;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod neon;
 mod portable;
 
 pub use lanes::{Kernel, Lanes, Matrix, PackedMatrix};
@@ -33,13 +35,15 @@ pub enum InstructionSet {
     Avx512,
     /// AVX2 with fused multiplication and addition, and conversion to `f16`: registers of 8 numbers.
     Avx2,
-    /// What any machine of the architecture has, which is NEON on 64-bit ARM and SSE2 on x86: registers of 4 numbers.
+    /// NEON, which 64-bit ARM has: registers of 4 numbers, two at a time.
+    Neon,
+    /// What any machine can run, by `glam`'s vectors of 4 numbers, which are SSE2 on x86.
     Portable,
 }
 
 impl InstructionSet {
     /// All of them, widest first.
-    pub const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
+    pub const ALL: [Self; 4] = [Self::Avx512, Self::Avx2, Self::Neon, Self::Portable];
 
     /// The widest that this machine has.
     pub fn widest() -> Self {
@@ -55,15 +59,17 @@ impl InstructionSet {
             Self::Avx2 => avx2::is_here(),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx2 => false,
+            Self::Neon => cfg!(all(target_arch = "aarch64", target_feature = "neon")),
             Self::Portable => true,
         }
     }
 
-    /// Its name: `avx512`, `avx2` or `portable`.
+    /// Its name: `avx512`, `avx2`, `neon` or `portable`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Avx512 => "avx512",
             Self::Avx2 => "avx2",
+            Self::Neon => "neon",
             Self::Portable => "portable",
         }
     }
@@ -75,6 +81,8 @@ impl InstructionSet {
             Self::Avx512 if self.is_here() => avx512::run(kernel),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 if self.is_here() => avx2::run(kernel),
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Self::Neon => kernel.run::<neon::Neon>(),
             _ => kernel.run::<Portable>(),
         }
     }

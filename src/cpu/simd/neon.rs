@@ -1,0 +1,269 @@
+//! Twice four numbers: NEON, which 64-bit ARM has.
+//!
+//! A register holds four; two at a time leave a processor something to do while it waits for one of them.
+#![allow(unsafe_code)]
+
+use std::arch::aarch64::*;
+use std::arch::asm;
+use std::ops::{Add, Div, Mul, Sub};
+
+use glam::Vec4;
+
+use crate::cpu::compact::ColumnsAt;
+use crate::cpu::matrix::Rows;
+use crate::cpu::simd::{Lanes, Matrix};
+use crate::pack::outputs::NUMBERS;
+use crate::pack::skin_format::LARGEST_HALF;
+
+/// Two joints, a register each.
+#[derive(Clone, Copy)]
+pub struct Neon([float32x4_t; 2]);
+
+// SAFETY of all that follows: this file is compiled only where every machine has the instructions. What is read and written is
+// as long as the indexed slice, or the array, that it is read from and written to.
+
+/// An intrinsic in both registers.
+macro_rules! both {
+    ($intrinsic:ident($($operand:expr),+)) => {
+        // SAFETY: see above.
+        Neon(unsafe { [$intrinsic($($operand.0[0]),+), $intrinsic($($operand.0[1]),+)] })
+    };
+}
+
+/// The arithmetic, an intrinsic for each operator.
+macro_rules! operators {
+    ($($operator:ident $method:ident $intrinsic:ident),+) => {
+        $(impl $operator for Neon {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                both!($intrinsic(self, other))
+            }
+        })+
+    };
+}
+
+operators!(Add add vaddq_f32, Sub sub vsubq_f32, Mul mul vmulq_f32, Div div vdivq_f32);
+
+/// The sum of a register's numbers, four times.
+#[inline(always)]
+fn sum(numbers: float32x4_t) -> float32x4_t {
+    // SAFETY: see above.
+    unsafe {
+        let pairs = vpaddq_f32(numbers, numbers);
+        vpaddq_f32(pairs, pairs)
+    }
+}
+
+/// Rows to columns.
+#[inline(always)]
+fn transposed([x, y, z, w]: [float32x4_t; 4]) -> [float32x4_t; 4] {
+    // SAFETY: see above.
+    unsafe {
+        let xy_even = vreinterpretq_f64_f32(vtrn1q_f32(x, y));
+        let xy_odd = vreinterpretq_f64_f32(vtrn2q_f32(x, y));
+        let zw_even = vreinterpretq_f64_f32(vtrn1q_f32(z, w));
+        let zw_odd = vreinterpretq_f64_f32(vtrn2q_f32(z, w));
+        [
+            vreinterpretq_f32_f64(vtrn1q_f64(xy_even, zw_even)),
+            vreinterpretq_f32_f64(vtrn1q_f64(xy_odd, zw_odd)),
+            vreinterpretq_f32_f64(vtrn2q_f64(xy_even, zw_even)),
+            vreinterpretq_f32_f64(vtrn2q_f64(xy_odd, zw_odd)),
+        ]
+    }
+}
+
+/// The numbers of a column's key, but for their step.
+#[inline(always)]
+fn codes(columns: ColumnsAt, column: usize, words: &[u32], row: u32) -> float32x4_t {
+    let bytes: &[u8] = bytemuck::cast_slice(words);
+    let key = bytes[4 * row as usize..][columns.firsts[column]..][..16].as_ptr();
+    let places = columns.bytes[column].as_ptr();
+    let (shifts, masks) = (columns.shifts[column].as_ref().as_ptr(), columns.masks[column].as_ref().as_ptr());
+    let least = columns.least[column].as_ref().as_ptr();
+    // SAFETY: see above: 16 bytes each.
+    unsafe {
+        let bits = vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(key), vld1q_u8(places)));
+        // There is no shift to the right by register, but one to the left by less than nothing.
+        let bits = vshlq_u32(bits, vnegq_s32(vreinterpretq_s32_u32(vld1q_u32(shifts))));
+        let codes = vreinterpretq_s32_u32(vandq_u32(bits, vld1q_u32(masks)));
+        vcvtq_f32_s32(vaddq_s32(codes, vld1q_s32(least)))
+    }
+}
+
+/// A row of a product of matrices.
+#[inline(always)]
+fn row_product(left: &Matrix, row: usize, right: &Rows) -> float32x4_t {
+    let left = left.numbers()[4 * row..][..4].as_ptr();
+    // SAFETY: see above: 4 numbers.
+    unsafe {
+        let left = vld1q_f32(left);
+        let moved = vcopyq_laneq_f32::<3, 3>(vdupq_n_f32(0.0), left);
+        let sum = vfmaq_laneq_f32::<0>(moved, right[0].into(), left);
+        let sum = vfmaq_laneq_f32::<1>(sum, right[1].into(), left);
+        vfmaq_laneq_f32::<2>(sum, right[2].into(), left)
+    }
+}
+
+/// A row as `f16`.
+#[inline(always)]
+fn row_halves(row: float32x4_t) -> u64 {
+    let halves: u64;
+    // SAFETY: see above; the instruction is that of an intrinsic which a newer Rust has.
+    unsafe {
+        let within = vmaxnmq_f32(vminnmq_f32(row, vdupq_n_f32(LARGEST_HALF)), vdupq_n_f32(-LARGEST_HALF));
+        asm!("fcvtn {halves:v}.4h, {within:v}.4s", halves = lateout(vreg) halves, within = in(vreg) within,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    halves
+}
+
+impl Lanes for Neon {
+    const BLOCK: usize = 8;
+    /// Three rows.
+    type Product = [float32x4_t; 3];
+
+    #[inline(always)]
+    fn load(from: &[Vec4]) -> Self {
+        let from = &from[..2];
+        Self([from[0].into(), from[1].into()])
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [Vec4]) {
+        let to = &mut to[..2];
+        [to[0], to[1]] = [self.0[0].into(), self.0[1].into()];
+    }
+
+    #[inline(always)]
+    fn splat(number: f32) -> Self {
+        // SAFETY: see above.
+        Self([unsafe { vdupq_n_f32(number) }; 2])
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, factor: Self, addend: Self) -> Self {
+        both!(vfmaq_f32(addend, self, factor))
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        both!(vminnmq_f32(self, other))
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        both!(vmaxnmq_f32(self, other))
+    }
+
+    #[inline(always)]
+    fn or_where_zero(self, which: Self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self([
+                vbslq_f32(vceqzq_f32(which.0[0]), other.0[0], self.0[0]),
+                vbslq_f32(vceqzq_f32(which.0[1]), other.0[1], self.0[1]),
+            ])
+        }
+    }
+
+    #[inline(always)]
+    fn toward(self, other: Self) -> Self {
+        let products = (self * other).0;
+        let negated = both!(vnegq_f32(self));
+        // SAFETY: see above.
+        unsafe {
+            Self([
+                vbslq_f32(vcltzq_f32(sum(products[0])), negated.0[0], self.0[0]),
+                vbslq_f32(vcltzq_f32(sum(products[1])), negated.0[1], self.0[1]),
+            ])
+        }
+    }
+
+    #[inline(always)]
+    fn store_low_bits(self, to: &mut [u64]) {
+        let to = &mut to[..2];
+        let [first, second] = self.0;
+        // SAFETY: see above: 8 numbers of 16 bits.
+        unsafe {
+            let (first, second) = (vreinterpretq_u16_f32(first), vreinterpretq_u16_f32(second));
+            vst1q_u16(to.as_mut_ptr().cast(), vuzp1q_u16(first, second));
+        }
+    }
+
+    #[inline(always)]
+    fn square_length(self) -> Self {
+        let squares = (self * self).0;
+        Self([sum(squares[0]), sum(squares[1])])
+    }
+
+    #[inline(always)]
+    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
+        let codes = Self([codes(columns, first, words, row), codes(columns, first + 1, words, row)]);
+        codes * Self::load(&columns.steps[first..])
+    }
+
+    #[inline(always)]
+    fn any_less(self, than: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { vmaxvq_u32(vorrq_u32(vcltq_f32(self.0[0], than.0[0]), vcltq_f32(self.0[1], than.0[1]))) != 0 }
+    }
+
+    #[inline(always)]
+    fn inverse_square_root(self) -> Self {
+        // Two steps of Newton's method, from 8 bits to 16 and to all.
+        let near = both!(vrsqrteq_f32(self));
+        let near = near * both!(vrsqrtsq_f32(self * near, near));
+        near * both!(vrsqrtsq_f32(self * near, near))
+    }
+
+    #[inline(always)]
+    fn with_one(self) -> Self {
+        let [first, second] = self.0;
+        // SAFETY: see above.
+        Self(unsafe { [vsetq_lane_f32::<3>(1.0, first), vsetq_lane_f32::<3>(1.0, second)] })
+    }
+
+    #[inline(always)]
+    fn transpose([x, y, z, w]: [Self; 4]) -> [Self; 4] {
+        let first = transposed([x.0[0], y.0[0], z.0[0], w.0[0]]);
+        let second = transposed([x.0[1], y.0[1], z.0[1], w.0[1]]);
+        [
+            Self([first[0], second[0]]),
+            Self([first[1], second[1]]),
+            Self([first[2], second[2]]),
+            Self([first[3], second[3]]),
+        ]
+    }
+
+    #[inline(always)]
+    fn product(left: &Matrix, right: &Rows) -> [float32x4_t; 3] {
+        [row_product(left, 0, right), row_product(left, 1, right), row_product(left, 2, right)]
+    }
+
+    #[inline(always)]
+    fn rows(products: &[[float32x4_t; 3]]) -> [Self; 3] {
+        let [first, second] = [products[0], products[1]];
+        [Self([first[0], second[0]]), Self([first[1], second[1]]), Self([first[2], second[2]])]
+    }
+
+    #[inline(always)]
+    fn store_matrix([x, y, z]: [float32x4_t; 3], to: &mut Matrix) {
+        *to = Matrix::new([x.into(), y.into(), z.into()]);
+    }
+
+    #[inline(always)]
+    fn store_rows([x, y, z]: [float32x4_t; 3], to: &mut [f32; NUMBERS]) {
+        // SAFETY: see above: three times 4 numbers.
+        unsafe {
+            vst1q_f32(to.as_mut_ptr(), x);
+            vst1q_f32(to[4..].as_mut_ptr(), y);
+            vst1q_f32(to[8..].as_mut_ptr(), z);
+        }
+    }
+
+    #[inline(always)]
+    fn halves([x, y, z]: [float32x4_t; 3]) -> [u64; 3] {
+        [row_halves(x), row_halves(y), row_halves(z)]
+    }
+}
