@@ -2,7 +2,7 @@
 
 use glam::Vec4;
 
-use crate::cpu::compact::ColumnsAt;
+use crate::cpu::compact::FourColumns;
 use crate::cpu::plan::{Keys, Kind, Plan};
 use crate::cpu::sampler::Sampler;
 use crate::cpu::search::Span;
@@ -20,27 +20,11 @@ impl Parts {
     }
 }
 
-/// Compact keys of a run of joints as values, each with room for a block more.
-#[derive(Debug, Clone, Default)]
-pub struct Decoded {
-    start: Vec<Vec4>,
-    end: Vec<Vec4>,
-}
-
-impl Decoded {
-    /// Makes room for so many joints.
-    pub fn resize(&mut self, joints: usize) {
-        for keys in [&mut self.start, &mut self.end] {
-            keys.resize(joints + LARGEST_BLOCK, Vec4::ZERO);
-        }
-    }
-}
-
 /// Samples all joints of a clip.
 ///
 /// A block that reaches beyond its run writes what the next run then overwrites, or the room at the end.
 #[inline(always)]
-pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: &mut Parts, decoded: &mut Decoded) {
+pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: &mut Parts) {
     for (part, runs) in plan.parts.iter().enumerate() {
         let to = &mut to.0[part];
         for run in runs {
@@ -51,16 +35,13 @@ pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: 
                 Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
                     let span = sampler.span(keys.timeline);
                     let to = &mut to[run.first..][..room];
-                    let keys_around: [&[Vec4]; 2] = if keys.compact {
-                        let columns = plan.columns.at(keys.first, room);
-                        decode::<L>(columns, sampler.words(), span.row, part, &mut decoded.start);
-                        decode::<L>(columns, sampler.words(), span.row + span.next, part, &mut decoded.end);
-                        [&decoded.start, &decoded.end]
+                    if keys.compact {
+                        let columns = &plan.columns[keys.first..][..room / 4];
+                        sample_compact::<L>(keys, span, part, columns, sampler.words(), to);
                     } else {
                         let start = &sampler.values()[keys.first + span.row as usize..];
-                        [start, &start[span.next as usize..]]
-                    };
-                    sample_keys::<L>(keys, span, part, keys_around, to);
+                        sample_keys::<L>(keys, span, part, [start, &start[span.next as usize..]], to);
+                    }
                 }
                 Kind::Scattered(first) if part == 1 => {
                     let keys = &plan.scattered[first..first + run.count];
@@ -100,22 +81,6 @@ fn can_block(keys: Keys, span: &Span, part: usize) -> bool {
     part != 1 || keys.step || (0.0..1.0).contains(&span.fraction)
 }
 
-/// A row of compact keys, whole blocks of them, as values.
-#[inline(always)]
-fn decode<L: Lanes>(columns: ColumnsAt, words: &[u32], row: u32, part: usize, to: &mut [Vec4]) {
-    let joints = L::BLOCK / 4;
-    let (one, least) = (L::splat(1.0), L::splat(1e-12));
-    for first in (0..columns.firsts.len()).step_by(joints) {
-        let mut key = L::decode(columns, first, words, row);
-        if part == 1 {
-            // The number that is not stored makes the length 1.
-            let left = (one - key.square_length()).max(least);
-            key = L::load(&columns.dropped[first..]).multiply_add(left * left.inverse_square_root(), key);
-        }
-        key.store(&mut to[first..]);
-    }
-}
-
 #[inline(always)]
 fn sample_keys<L: Lanes>(keys: Keys, span: &Span, part: usize, [start, end]: [&[Vec4]; 2], to: &mut [Vec4]) {
     // A straight line beyond the keys is for numbers alone.
@@ -127,6 +92,75 @@ fn sample_keys<L: Lanes>(keys: Keys, span: &Span, part: usize, [start, end]: [&[
     } else {
         lerp::<L>(start, end, span.fraction, to);
     }
+}
+
+#[inline(always)]
+fn sample_compact<L: Lanes>(
+    keys: Keys,
+    span: &Span,
+    part: usize,
+    columns: &[FourColumns],
+    words: &[u32],
+    to: &mut [Vec4],
+) {
+    // A straight line beyond the keys is for numbers alone.
+    let stays = keys.step && (part == 1 || span.interval >= 0.0);
+    let (next, fraction) = if stays { (0, 0.0) } else { (span.next, span.fraction) };
+    let start: &[u8] = bytemuck::cast_slice(&words[span.row as usize..]);
+    let end = &start[4 * next as usize..];
+    // As long as one another, so that what is in the one is in the other.
+    let rows = [&start[..end.len()], end];
+    if part == 1 {
+        slerp_compact::<L>(columns, rows, fraction, to)
+    } else {
+        lerp_compact::<L>(columns, rows, fraction, to)
+    }
+}
+
+/// As [`lerp`], of codes, so that both keys' are scaled at once.
+#[inline(always)]
+fn lerp_compact<L: Lanes>(columns: &[FourColumns], [start, end]: [&[u8]; 2], fraction: f32, to: &mut [Vec4]) {
+    let joints = L::BLOCK / 4;
+    let fraction = L::splat(fraction);
+    for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
+        for (register, to) in to.chunks_exact_mut(joints).enumerate() {
+            let (four, first) = (&columns[register * joints / 4], register * joints % 4);
+            let (start, end) = (L::codes(four, first, start), L::codes(four, first, end));
+            let codes = (end - start).multiply_add(fraction, start);
+            codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..])).store(to);
+        }
+    }
+}
+
+/// As [`slerp`], in the order in which the number that is not stored is the last.
+#[inline(always)]
+fn slerp_compact<L: Lanes>(columns: &[FourColumns], [start, end]: [&[u8]; 2], fraction: f32, to: &mut [Vec4]) {
+    let joints = L::BLOCK / 4;
+    let weights = Weights::new(fraction);
+    for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
+        let ends = Ends { start: quaternions::<L>(columns, start), end: quaternions::<L>(columns, end) };
+        let block = L::transpose(weights.mean(&ends));
+        for (register, to) in to.chunks_exact_mut(joints).enumerate() {
+            let (four, first) = (&columns[register * joints / 4], register * joints % 4);
+            block[register].in_order(&four.orders[first..]).store(to);
+        }
+    }
+}
+
+/// The rotations of a block in a row, by their numbers.
+#[inline(always)]
+fn quaternions<L: Lanes>(columns: &[FourColumns], row: &[u8]) -> [L; 4] {
+    let joints = L::BLOCK / 4;
+    let (one, least) = (L::splat(1.0), L::splat(1e-12));
+    let mut block = [one; 4];
+    for (register, numbers) in block.iter_mut().enumerate() {
+        let (four, first) = (&columns[register * joints / 4], register * joints % 4);
+        let codes = L::codes(four, first, row);
+        *numbers = codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..]));
+    }
+    let [x, y, z, _] = L::transpose(block);
+    let square = (one - x.multiply_add(x, y.multiply_add(y, z * z))).max(least);
+    [x, y, z, square * square.inverse_square_root()]
 }
 
 /// The keys around the time, and the fraction from the one to the other.
@@ -162,7 +196,7 @@ fn slerp_scattered<L: Lanes>(plan: &Plan, keys: &[Keys], sampler: &Sampler, to: 
         let arc = ends.arc();
         let (middle, near) = arc.weights(series_of(doubled, arc.x), series_of(one - doubled, arc.x));
         let (start_weight, end_weight) = (middle.or_where_zero(from_end, near), near.or_where_zero(from_end, middle));
-        ends.store_mean(start_weight, end_weight, to);
+        L::store_block(L::transpose(ends.mean(start_weight, end_weight)), to);
     }
 }
 
@@ -190,16 +224,16 @@ impl<L: Lanes> Ends<L> {
         Arc { x: square.multiply_add(inverse, L::splat(-1.0)), scale: inverse * half }
     }
 
-    /// Writes the ends' sum by their weights, of unit length.
+    /// The ends' sum by their weights, of unit length.
     #[inline(always)]
-    fn store_mean(&self, start_weight: L, end_weight: L, to: &mut [Vec4]) {
+    fn mean(&self, start_weight: L, end_weight: L) -> [L; 4] {
         let (start, end) = (self.start, self.end);
         let x = end[0].multiply_add(end_weight, start[0] * start_weight);
         let y = end[1].multiply_add(end_weight, start[1] * start_weight);
         let z = end[2].multiply_add(end_weight, start[2] * start_weight);
         let w = end[3].multiply_add(end_weight, start[3] * start_weight);
         let unit = dot([x, y, z, w], [x, y, z, w]).inverse_square_root();
-        L::store_block(L::transpose([x * unit, y * unit, z * unit, w * unit]), to);
+        [x * unit, y * unit, z * unit, w * unit]
     }
 }
 
@@ -240,16 +274,36 @@ fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) 
 #[inline(always)]
 fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
-    let from_end = fraction > 0.5;
-    let doubled = 2.0 * if from_end { 1.0 - fraction } else { fraction };
-    let (middle_series, near_series) = (sine_ratio(doubled), sine_ratio(1.0 - doubled));
+    let weights = Weights::new(fraction);
     let keys = start.chunks_exact(L::BLOCK).zip(end.chunks_exact(L::BLOCK));
     for ((start, end), to) in keys.zip(to.chunks_exact_mut(L::BLOCK)) {
         let ends = Ends { start: L::transpose(L::load_block(start)), end: L::transpose(L::load_block(end)) };
+        L::store_block(L::transpose(weights.mean(&ends)), to);
+    }
+}
+
+/// What weights quaternions whose fraction from 0 to 1 is the same: the series' terms that depend on it alone.
+struct Weights {
+    from_end: bool,
+    middle: [f32; 9],
+    near: [f32; 9],
+}
+
+impl Weights {
+    #[inline(always)]
+    fn new(fraction: f32) -> Self {
+        let from_end = fraction > 0.5;
+        let doubled = 2.0 * if from_end { 1.0 - fraction } else { fraction };
+        Self { from_end, middle: sine_ratio(doubled), near: sine_ratio(1.0 - doubled) }
+    }
+
+    /// What is between a block's quaternions, by its numbers.
+    #[inline(always)]
+    fn mean<L: Lanes>(&self, ends: &Ends<L>) -> [L; 4] {
         let arc = ends.arc();
-        let (middle, near) = arc.weights(series(&middle_series, arc.x), series(&near_series, arc.x));
-        let (start_weight, end_weight) = if from_end { (middle, near) } else { (near, middle) };
-        ends.store_mean(start_weight, end_weight, to);
+        let (middle, near) = arc.weights(series(&self.middle, arc.x), series(&self.near, arc.x));
+        let (start_weight, end_weight) = if self.from_end { (middle, near) } else { (near, middle) };
+        ends.mean(start_weight, end_weight)
     }
 }
 
