@@ -4,13 +4,14 @@ use std::cmp::Ordering;
 
 use glam::{UVec4, Vec4};
 
+use crate::cpu::simd::block::LARGEST_BLOCK;
 use crate::pack::record::{
     COMPACT_BITS, COMPACT_COLUMN_WORDS, COMPACT_FORM, COMPACT_FORM_BITS, COMPACT_NUMBERS, COMPACT_UNIT, COMPACT_WIDE,
     COMPACT_WIDE_COLUMN_WORDS, CompactColumn,
 };
 
-/// Words beyond the last that are read, not used: a key's codes are looked for in 16 bytes.
-pub const WORDS_BEYOND: usize = 4;
+/// Words beyond the last that are read, not used: a key's codes are looked for in a window, four bytes at a time.
+pub const WORDS_BEYOND: usize = 5;
 
 /// Bytes in which all codes of a key lie, wherever in the first its codes begin.
 pub const WINDOW: usize = 16;
@@ -95,6 +96,17 @@ impl Column {
         self.form == if part == 1 { Form::Dropped } else { Form::Numbers }
     }
 
+    /// The bytes of its codes in a window that begins elsewhere; none where not all of them are there.
+    fn bytes_from(&self, first: usize) -> Option<[u8; WINDOW]> {
+        let moved = self.first.checked_sub(first)?;
+        let end = |number: usize| match u32::BITS - self.masks[number].leading_zeros() {
+            0 => 0,
+            bits => usize::from(self.bytes[4 * number]) + bits.div_ceil(8) as usize,
+        };
+        let end = moved + (0..4).map(end).max().unwrap_or(0);
+        (end <= WINDOW).then(|| self.bytes.map(|byte| byte + moved as u8))
+    }
+
     /// The key of a row, by the words from the first one's to it.
     #[inline(always)]
     pub fn key(&self, words: &[u32], row: u32) -> Vec4 {
@@ -112,9 +124,9 @@ impl Column {
 /// The codes of a key, as they lie in bytes that begin with its window.
 #[inline(always)]
 fn codes(window: &[u8], bytes: &[u8; WINDOW], masks: UVec4) -> Vec4 {
-    let window = &window[..WINDOW];
+    let window = &window[..WINDOW + 3];
     let code = |number: usize| {
-        let bytes = &window[usize::from(bytes[4 * number])..][..4];
+        let bytes = &window[usize::from(bytes[4 * number]) % WINDOW..][..4];
         u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
     };
     // Signed, which is faster: of 24 bits shifted by up to 7, the highest is never a code's.
@@ -133,7 +145,7 @@ pub fn key(words: &[u32], at: u32, row: u32, element: u32) -> Vec4 {
     Column::new(words, at + element * Column::words(words, at)).key(words, row)
 }
 
-/// Columns of four neighbouring joints, for instructions that read those of several at once.
+/// Columns of neighbouring joints, as instructions read them.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub struct FourColumns {
@@ -146,10 +158,22 @@ pub struct FourColumns {
 }
 
 impl FourColumns {
-    /// The first columns of some, and others that read nothing of use where there are fewer.
-    pub fn new(columns: &[Column]) -> Self {
+    /// Columns four by four, up to whole blocks, of which the last read nothing of use; and whether each two share a window.
+    pub fn all(columns: &[Column]) -> (Vec<Self>, bool) {
+        let mut all: Vec<Self> = columns.chunks(4).map(Self::new).collect();
+        let pairs: Option<Vec<_>> = columns.as_chunks::<2>().0.iter().map(|[a, b]| b.bytes_from(a.first)).collect();
+        for (pair, &bytes) in pairs.iter().flatten().enumerate() {
+            let four = &mut all[pair / 2];
+            let second = pair % 2 * 2 + 1;
+            (four.firsts[second], four.bytes[second]) = (four.firsts[second - 1], bytes);
+        }
+        all.resize(columns.len().next_multiple_of(LARGEST_BLOCK) / 4, Self::default());
+        (all, pairs.is_some())
+    }
+
+    fn new(columns: &[Column]) -> Self {
         let mut four = Self::default();
-        for (place, column) in columns.iter().enumerate().take(4) {
+        for (place, column) in columns.iter().enumerate() {
             four.bytes[place] = column.bytes;
             four.masks[place] = column.masks;
             four.scales[place] = column.scale;

@@ -110,22 +110,28 @@ fn sample_compact<L: Lanes>(
     let end = &start[4 * next as usize..];
     // As long as one another, so that what is in the one is in the other.
     let rows = [&start[..end.len()], end];
-    if part == 1 {
-        slerp_compact::<L>(columns, rows, fraction, to)
-    } else {
-        lerp_compact::<L>(columns, rows, fraction, to)
+    match (part == 1, keys.paired) {
+        (false, false) => lerp_compact::<L, false>(columns, rows, fraction, to),
+        (false, true) => lerp_compact::<L, true>(columns, rows, fraction, to),
+        (true, false) => slerp_compact::<L, false>(columns, rows, fraction, to),
+        (true, true) => slerp_compact::<L, true>(columns, rows, fraction, to),
     }
 }
 
 /// As [`lerp`], of codes, so that both keys' are scaled at once.
 #[inline(always)]
-fn lerp_compact<L: Lanes>(columns: &[FourColumns], [start, end]: [&[u8]; 2], fraction: f32, to: &mut [Vec4]) {
+fn lerp_compact<L: Lanes, const PAIRED: bool>(
+    columns: &[FourColumns],
+    [start, end]: [&[u8]; 2],
+    fraction: f32,
+    to: &mut [Vec4],
+) {
     let joints = L::BLOCK / 4;
     let fraction = L::splat(fraction);
     for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
         for (register, to) in to.chunks_exact_mut(joints).enumerate() {
             let (four, first) = (&columns[register * joints / 4], register * joints % 4);
-            let (start, end) = (L::codes(four, first, start), L::codes(four, first, end));
+            let (start, end) = (L::codes::<PAIRED>(four, first, start), L::codes::<PAIRED>(four, first, end));
             let codes = (end - start).multiply_add(fraction, start);
             codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..])).store(to);
         }
@@ -134,11 +140,17 @@ fn lerp_compact<L: Lanes>(columns: &[FourColumns], [start, end]: [&[u8]; 2], fra
 
 /// As [`slerp`], in the order in which the number that is not stored is the last.
 #[inline(always)]
-fn slerp_compact<L: Lanes>(columns: &[FourColumns], [start, end]: [&[u8]; 2], fraction: f32, to: &mut [Vec4]) {
+fn slerp_compact<L: Lanes, const PAIRED: bool>(
+    columns: &[FourColumns],
+    [start, end]: [&[u8]; 2],
+    fraction: f32,
+    to: &mut [Vec4],
+) {
     let joints = L::BLOCK / 4;
     let weights = Weights::new(fraction);
     for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
-        let ends = Ends { start: quaternions::<L>(columns, start), end: quaternions::<L>(columns, end) };
+        let ends =
+            Ends { start: quaternions::<L, PAIRED>(columns, start), end: quaternions::<L, PAIRED>(columns, end) };
         let block = L::transpose(weights.mean(&ends));
         for (register, to) in to.chunks_exact_mut(joints).enumerate() {
             let (four, first) = (&columns[register * joints / 4], register * joints % 4);
@@ -149,13 +161,13 @@ fn slerp_compact<L: Lanes>(columns: &[FourColumns], [start, end]: [&[u8]; 2], fr
 
 /// The rotations of a block in a row, by their numbers.
 #[inline(always)]
-fn quaternions<L: Lanes>(columns: &[FourColumns], row: &[u8]) -> [L; 4] {
+fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]) -> [L; 4] {
     let joints = L::BLOCK / 4;
     let (one, least) = (L::splat(1.0), L::splat(1e-12));
     let mut block = [one; 4];
     for (register, numbers) in block.iter_mut().enumerate() {
         let (four, first) = (&columns[register * joints / 4], register * joints % 4);
-        let codes = L::codes(four, first, row);
+        let codes = L::codes::<PAIRED>(four, first, row);
         *numbers = codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..]));
     }
     let [x, y, z, _] = L::transpose(block);

@@ -73,6 +73,8 @@ pub struct Keys {
     pub step: bool,
     /// Whether the keys are compact.
     pub compact: bool,
+    /// Whether these are, and each two joints' codes so near one another that they are read together.
+    pub paired: bool,
 }
 
 impl Plan {
@@ -123,9 +125,9 @@ impl Plan {
                     return Kind::Single;
                 }
                 columns.push(column);
-                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, compact })
+                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, compact, paired: false })
             }
-            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, compact }),
+            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, compact, paired: false }),
             _ => Kind::Single,
         }
     }
@@ -143,9 +145,9 @@ impl Plan {
                     self.scattered_columns.extend(columns);
                 } else {
                     keys.first = self.columns.len();
-                    let fours = columns.len().next_multiple_of(LARGEST_BLOCK) / 4;
-                    let four = |four: usize| FourColumns::new(columns.get(4 * four..).unwrap_or_default());
-                    self.columns.extend((0..fours).map(four));
+                    let (columns, paired) = FourColumns::all(columns);
+                    keys.paired = paired;
+                    self.columns.extend(columns);
                 }
             }
             match run.kind {

@@ -40,15 +40,18 @@ operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mu
 
 /// The bytes that hold the codes of two columns from one on, each number's in a word of its own.
 #[inline(always)]
-pub fn code_bytes(columns: &FourColumns, first: usize, row: &[u8]) -> __m256i {
-    let windows = row.len().saturating_sub(WINDOW - 1);
-    let firsts = &columns.firsts[first..first + 2];
-    assert!(firsts[0] < windows && firsts[1] < windows, "no such row");
+pub fn code_bytes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> __m256i {
+    let reach = row.len().saturating_sub(WINDOW - 1);
+    let [low, high] = [columns.firsts[first], columns.firsts[first + 1]];
+    assert!(low < reach && (PAIRED || high < reach), "no such row");
     let bytes = &columns.bytes[first..first + 2];
-    // SAFETY: see above: 16 bytes from two places, and 32.
+    // SAFETY: see above: 16 bytes from one place or two, and 32.
     unsafe {
-        let [low, high] = [row.as_ptr().add(firsts[0]), row.as_ptr().add(firsts[1])];
-        let windows = _mm256_loadu2_m128i(high.cast(), low.cast());
+        let low = _mm_loadu_si128(row.as_ptr().add(low).cast());
+        let windows = match PAIRED {
+            true => _mm256_broadcastsi128_si256(low),
+            false => _mm256_set_m128i(_mm_loadu_si128(row.as_ptr().add(high).cast()), low),
+        };
         _mm256_shuffle_epi8(windows, _mm256_loadu_si256(bytes.as_ptr().cast()))
     }
 }
@@ -131,8 +134,8 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn codes(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
-        let bytes = code_bytes(columns, first, row);
+    fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
+        let bytes = code_bytes::<PAIRED>(columns, first, row);
         let masks = &columns.masks[first..first + 2];
         // SAFETY: see above.
         unsafe {

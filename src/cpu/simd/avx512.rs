@@ -113,9 +113,9 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn codes(columns: &FourColumns, _: usize, row: &[u8]) -> Self {
+    fn codes<const PAIRED: bool>(columns: &FourColumns, _: usize, row: &[u8]) -> Self {
         // Bytes change places in the narrower register: in the wide one, not every machine can.
-        let (low, high) = (avx2::code_bytes(columns, 0, row), avx2::code_bytes(columns, 2, row));
+        let (low, high) = (avx2::code_bytes::<PAIRED>(columns, 0, row), avx2::code_bytes::<PAIRED>(columns, 2, row));
         // SAFETY: see above.
         unsafe {
             let bytes = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);

@@ -80,9 +80,10 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// The lowest 16 bits of each joint's four numbers, the first lowest, a joint a word.
     fn store_low_bits(self, to: &mut [u64]);
 
-    /// The codes of a compact key of joints from one of four on, as they lie in the bytes of its row.
+    /// The codes of a compact key of joints from one of four on, as they lie in the bytes of its row. Where they are
+    /// `PAIRED`, each two share a window.
     #[inline(always)]
-    fn codes(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
+    fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
         let mut codes = [Vec4::ZERO; 4];
         for (column, codes) in codes[first..][..Self::BLOCK / 4].iter_mut().enumerate() {
             *codes = columns.codes(first + column, row);
