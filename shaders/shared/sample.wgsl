@@ -22,40 +22,29 @@ struct Keys {
     arriving: vec4<f32>,
 }
 
-/// Loads the keys around a time.
-fn sample_keys(at: u32, mode: u32, span: Span) -> Keys {
-    var keys: Keys;
+/// Loads the keys around a time; `rotation` says that they are such.
+fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
     let next = span.row + span.next;
-    if USES_COMPACT && (mode & MODE_COMPACT) != 0u {
-        // One loop, so that the kernel has what decodes but once.
-        let cubic = USES_SPLINES && sample_way(mode) == MODE_CUBIC;
-        for (var which = 0u; which < select(2u, 4u, cubic); which += 1u) {
-            let row = select(span.row, next, (which & 1u) != 0u);
-            let element = select(select(1u, 2u, which == 2u), 0u, which == 3u || !cubic);
-            let key = sample_compact(at, row, element);
-            switch which {
-                case 0u: {
-                    keys.start = key;
-                }
-                case 1u: {
-                    keys.end = key;
-                }
-                case 2u: {
-                    keys.leaving = key;
-                }
-                default: {
-                    keys.arriving = key;
-                }
-            }
+    let way = sample_way(mode);
+    if USES_COMPACT && (!USES_FLOATS || mode != way) {
+        var keys: Keys;
+        let cubic = USES_SPLINES && way == MODE_CUBIC;
+        let column = sample_column(at, select(0u, 1u, cubic));
+        keys.start = sample_compact(column, span.row, rotation);
+        keys.end = sample_compact(column, next, rotation);
+        if cubic {
+            keys.leaving = sample_compact(sample_column(at, 2u), span.row, false);
+            keys.arriving = sample_compact(sample_column(at, 0u), next, false);
         }
         return keys;
     }
     let key = at + span.row;
-    if USES_SPLINES && mode == MODE_CUBIC {
+    if USES_SPLINES && way == MODE_CUBIC {
         return Keys(values[key + 1u], values[at + next + 1u], values[key + 2u], values[at + next]);
     }
+    var keys: Keys;
     keys.start = values[key];
-    keys.end = values[select(at + next, key + 1u, USES_BEYOND_GLTF && mode == MODE_SLERP)];
+    keys.end = values[select(at + next, key + 1u, USES_BEYOND_GLTF && way == MODE_SLERP)];
     return keys;
 }
 
@@ -67,39 +56,75 @@ fn sample_way(mode: u32) -> u32 {
     return mode;
 }
 
-/// A compact key: integers to numbers, and of a rotation what its length of 1 makes of them.
-fn sample_compact(at: u32, row: u32, element: u32) -> vec4<f32> {
-    let wide = (words[at + 1u] & COMPACT_WIDE) != 0u;
-    let place = at + element * select(COMPACT_COLUMN_WORDS, COMPACT_WIDE_COLUMN_WORDS, wide);
+/// A column of compact keys, ready to be read.
+struct SampleColumn {
+    /// The word of the first key's row where the first code begins.
+    first: u32,
+    /// How the numbers become a value.
+    form: u32,
+    /// For each number the word where its code begins, counted from there.
+    word: vec4<u32>,
+    /// The bit of that word.
+    shift: vec4<u32>,
+    /// The bits of its code, lowest.
+    mask: vec4<u32>,
+    /// What is added to its code.
+    least: vec4<i32>,
+    /// What that is multiplied by.
+    step: f32,
+}
+
+/// The column of an element of the keys: a spline has three, one after the other.
+fn sample_column(at: u32, element: u32) -> SampleColumn {
+    var place = at;
+    if USES_SPLINES {
+        let wide = (words[at + 1u] & COMPACT_WIDE) != 0u;
+        place += element * select(COMPACT_COLUMN_WORDS, COMPACT_WIDE_COLUMN_WORDS, wide);
+    }
     let column = compact_column_load(place);
     let widths = extractBits(vec4(column.format) >> (COMPACT_BITS * vec4(1u, 2u, 3u, 4u)), 0u, COMPACT_BITS);
     let first = extractBits(column.format, 0u, COMPACT_BITS);
     let bit = first + vec4(0u, widths.x, widths.x + widths.y, widths.x + widths.y + widths.z);
-    let word = column.first + row + bit / 32u;
-    let shift = bit % 32u;
-    let low = vec4(words[word.x], words[word.y], words[word.z], words[word.w]);
-    let high = vec4(words[word.x + 1u], words[word.y + 1u], words[word.z + 1u], words[word.w + 1u]);
-    // Shifted in two steps: one of 32 would be none.
-    let codes = ((low >> shift) | ((high << vec4(1u)) << (31u - shift))) & ((vec4(1u) << widths) - 1u);
-    let numbers = column.step * vec4<f32>(sample_least(place + 3u, wide) + vec4<i32>(codes));
-    let form = extractBits(column.format, COMPACT_FORM, COMPACT_FORM_BITS);
-    if form == COMPACT_NUMBERS {
-        return numbers;
-    }
-    if form == COMPACT_UNIT {
-        return quat_unit(numbers);
-    }
-    let left = sqrt(max(1.0 - dot(numbers, numbers), 0.0));
-    return select(numbers, vec4(left), vec4(form - COMPACT_NUMBERS) == vec4(1u, 2u, 3u, 4u));
+    // Least codes are in a word each, or two in one: there are four words to load either way, and no branch to take.
+    let wide = (column.format & COMPACT_WIDE) != 0u;
+    let place_of_least = place + 3u + select(vec4(0u, 0u, 1u, 1u), vec4(0u, 1u, 2u, 3u), wide);
+    let words_of_least = vec4<i32>(vec4(
+        words[place_of_least.x],
+        words[place_of_least.y],
+        words[place_of_least.z],
+        words[place_of_least.w],
+    ));
+    let halves = (words_of_least << vec4(16u, 0u, 16u, 0u)) >> vec4(16u);
+    return SampleColumn(
+        column.first,
+        extractBits(column.format, COMPACT_FORM, COMPACT_FORM_BITS),
+        bit / 32u,
+        bit % 32u,
+        (vec4(1u) << widths) - 1u,
+        select(halves, words_of_least, wide),
+        column.step,
+    );
 }
 
-/// The least codes of a column's numbers, in a word each, or two in one.
-fn sample_least(at: u32, wide: bool) -> vec4<i32> {
-    if wide {
-        return vec4<i32>(vec4(words[at], words[at + 1u], words[at + 2u], words[at + 3u]));
+/// A compact key: integers to numbers, and of a rotation what its length of 1 makes of them.
+fn sample_compact(column: SampleColumn, row: u32, rotation: bool) -> vec4<f32> {
+    let first = column.first + row;
+    // The codes of four numbers, of up to 24 bits each, end in the fourth word at the latest.
+    let found = vec4(words[first], words[first + 1u], words[first + 2u], words[first + 3u]);
+    let word = column.word;
+    // That of the first number begins in the first.
+    let low = vec4(found.x, found[word.y], found[word.z], found[word.w]);
+    let beyond = vec4(found.yzw, 0u);
+    let high = vec4(beyond.x, beyond[word.y], beyond[word.z], beyond[word.w]);
+    // Shifted in two steps: one of 32 would be none.
+    let codes = ((low >> column.shift) | ((high << vec4(1u)) << (31u - column.shift))) & column.mask;
+    let numbers = column.step * vec4<f32>(column.least + vec4<i32>(codes));
+    if !rotation {
+        return numbers;
     }
-    let halves = vec4<i32>(vec2(words[at], words[at + 1u]).xxyy);
-    return extractBits(halves << vec4(16u, 0u, 16u, 0u), 16u, 16u);
+    let left = sqrt(max(1.0 - dot(numbers, numbers), 0.0));
+    let whole = select(numbers, vec4(left), vec4(column.form - COMPACT_NUMBERS) == vec4(1u, 2u, 3u, 4u));
+    return select(whole, quat_unit(numbers), column.form == COMPACT_UNIT);
 }
 
 /// Up to four numbers, each for itself, or a quaternion of any length.
@@ -133,7 +158,7 @@ fn sample_any(at: u32, mode: u32, span: Span, rotation: bool) -> vec4<f32> {
     if mode == MODE_CONSTANT {
         return values[at];
     }
-    let keys = sample_keys(at, mode, span);
+    let keys = sample_keys(at, mode, span, rotation);
     if rotation {
         return sample_rotation(keys, sample_way(mode), span);
     }

@@ -2,12 +2,13 @@
 
 use glam::Vec4;
 
-use crate::cpu::compact::ColumnsAt;
+use crate::cpu::columns;
 use crate::cpu::plan::{Keys, Kind, Plan};
 use crate::cpu::sampler::Sampler;
 use crate::cpu::search::Span;
 use crate::cpu::simd::Lanes;
 use crate::cpu::simd::block::LARGEST_BLOCK;
+use crate::cpu::slerp::{Ends, Weights, series_of};
 
 /// Translations, rotations and scales of all joints, or the three rows of their matrices, each with room for a block more.
 #[derive(Debug, Clone, Default)]
@@ -20,27 +21,11 @@ impl Parts {
     }
 }
 
-/// Compact keys of a run of joints as values, each with room for a block more.
-#[derive(Debug, Clone, Default)]
-pub struct Decoded {
-    start: Vec<Vec4>,
-    end: Vec<Vec4>,
-}
-
-impl Decoded {
-    /// Makes room for so many joints.
-    pub fn resize(&mut self, joints: usize) {
-        for keys in [&mut self.start, &mut self.end] {
-            keys.resize(joints + LARGEST_BLOCK, Vec4::ZERO);
-        }
-    }
-}
-
 /// Samples all joints of a clip.
 ///
 /// A block that reaches beyond its run writes what the next run then overwrites, or the room at the end.
 #[inline(always)]
-pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: &mut Parts, decoded: &mut Decoded) {
+pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: &mut Parts) {
     for (part, runs) in plan.parts.iter().enumerate() {
         let to = &mut to.0[part];
         for run in runs {
@@ -51,16 +36,13 @@ pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: 
                 Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
                     let span = sampler.span(keys.timeline);
                     let to = &mut to[run.first..][..room];
-                    let keys_around: [&[Vec4]; 2] = if keys.compact {
-                        let columns = plan.columns.at(keys.first, room);
-                        decode::<L>(columns, sampler.words(), span.row, part, &mut decoded.start);
-                        decode::<L>(columns, sampler.words(), span.row + span.next, part, &mut decoded.end);
-                        [&decoded.start, &decoded.end]
+                    if keys.compact {
+                        let columns = &plan.columns[keys.first..][..room / 4];
+                        columns::sample::<L>(keys, span, part, columns, sampler.words(), to);
                     } else {
                         let start = &sampler.values()[keys.first + span.row as usize..];
-                        [start, &start[span.next as usize..]]
-                    };
-                    sample_keys::<L>(keys, span, part, keys_around, to);
+                        sample_keys::<L>(keys, span, part, [start, &start[span.next as usize..]], to);
+                    }
                 }
                 Kind::Scattered(first) if part == 1 => {
                     let keys = &plan.scattered[first..first + run.count];
@@ -98,22 +80,6 @@ pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: 
 #[inline(always)]
 fn can_block(keys: Keys, span: &Span, part: usize) -> bool {
     part != 1 || keys.step || (0.0..1.0).contains(&span.fraction)
-}
-
-/// A row of compact keys, whole blocks of them, as values.
-#[inline(always)]
-fn decode<L: Lanes>(columns: ColumnsAt, words: &[u32], row: u32, part: usize, to: &mut [Vec4]) {
-    let joints = L::BLOCK / 4;
-    let (one, least) = (L::splat(1.0), L::splat(1e-12));
-    for first in (0..columns.firsts.len()).step_by(joints) {
-        let mut key = L::decode(columns, first, words, row);
-        if part == 1 {
-            // The number that is not stored makes the length 1.
-            let left = (one - key.square_length()).max(least);
-            key = L::load(&columns.dropped[first..]).multiply_add(left * left.inverse_square_root(), key);
-        }
-        key.store(&mut to[first..]);
-    }
 }
 
 #[inline(always)]
@@ -162,53 +128,7 @@ fn slerp_scattered<L: Lanes>(plan: &Plan, keys: &[Keys], sampler: &Sampler, to: 
         let arc = ends.arc();
         let (middle, near) = arc.weights(series_of(doubled, arc.x), series_of(one - doubled, arc.x));
         let (start_weight, end_weight) = (middle.or_where_zero(from_end, near), near.or_where_zero(from_end, middle));
-        ends.store_mean(start_weight, end_weight, to);
-    }
-}
-
-/// Both ends of a block's arcs, by their numbers.
-struct Ends<L> {
-    start: [L; 4],
-    end: [L; 4],
-}
-
-/// A block's halved arcs.
-struct Arc<L> {
-    /// The cosine of half the arc, less 1.
-    x: L,
-    /// Half of 1 by the cosine of half the arc.
-    scale: L,
-}
-
-impl<L: Lanes> Ends<L> {
-    #[inline(always)]
-    fn arc(&self) -> Arc<L> {
-        let half = L::splat(0.5);
-        let cosine = dot(self.start, self.end).min(L::splat(1.0));
-        let square = cosine.multiply_add(half, half);
-        let inverse = square.inverse_square_root();
-        Arc { x: square.multiply_add(inverse, L::splat(-1.0)), scale: inverse * half }
-    }
-
-    /// Writes the ends' sum by their weights, of unit length.
-    #[inline(always)]
-    fn store_mean(&self, start_weight: L, end_weight: L, to: &mut [Vec4]) {
-        let (start, end) = (self.start, self.end);
-        let x = end[0].multiply_add(end_weight, start[0] * start_weight);
-        let y = end[1].multiply_add(end_weight, start[1] * start_weight);
-        let z = end[2].multiply_add(end_weight, start[2] * start_weight);
-        let w = end[3].multiply_add(end_weight, start[3] * start_weight);
-        let unit = dot([x, y, z, w], [x, y, z, w]).inverse_square_root();
-        L::store_block(L::transpose([x * unit, y * unit, z * unit, w * unit]), to);
-    }
-}
-
-impl<L: Lanes> Arc<L> {
-    /// The weights of the farther and the nearer end, by the series of both parts of the half arc.
-    #[inline(always)]
-    fn weights(&self, middle: L, near: L) -> (L, L) {
-        let middle = middle * self.scale;
-        (middle, near + middle)
+        L::store_block(L::transpose(ends.mean(start_weight, end_weight)), to);
     }
 }
 
@@ -240,69 +160,13 @@ fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) 
 #[inline(always)]
 fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
-    let from_end = fraction > 0.5;
-    let doubled = 2.0 * if from_end { 1.0 - fraction } else { fraction };
-    let (middle_series, near_series) = (sine_ratio(doubled), sine_ratio(1.0 - doubled));
+    let weights = Weights::new(fraction);
     let keys = start.chunks_exact(L::BLOCK).zip(end.chunks_exact(L::BLOCK));
     for ((start, end), to) in keys.zip(to.chunks_exact_mut(L::BLOCK)) {
         let ends = Ends { start: L::transpose(L::load_block(start)), end: L::transpose(L::load_block(end)) };
-        let arc = ends.arc();
-        let (middle, near) = arc.weights(series(&middle_series, arc.x), series(&near_series, arc.x));
-        let (start_weight, end_weight) = if from_end { (middle, near) } else { (near, middle) };
-        ends.store_mean(start_weight, end_weight, to);
+        L::store_block(L::transpose(weights.mean(&ends)), to);
     }
 }
-
-/// The dot products of a block's quaternions, by their numbers.
-#[inline(always)]
-pub fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
-    let pairs = a[0].multiply_add(b[0], a[1] * b[1]);
-    a[2].multiply_add(b[2], a[3].multiply_add(b[3], pairs))
-}
-
-/// Coefficients of `sin(t a) / sin(a)` as a series in `cos(a) - 1`, for `t` from 0 to 1 and `a` up to 45 degrees
-/// (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011).
-#[inline(always)]
-fn sine_ratio(t: f32) -> [f32; 9] {
-    let mut terms = [t; 9];
-    for (index, (squared, factor)) in SINE_RATIO.into_iter().enumerate() {
-        terms[index + 1] = terms[index] * (t * t - squared) * factor;
-    }
-    terms
-}
-
-#[inline(always)]
-fn series<L: Lanes>(terms: &[f32; 9], x: L) -> L {
-    let mut sum = L::splat(terms[8]);
-    for &term in terms[..8].iter().rev() {
-        sum = sum.multiply_add(x, L::splat(term));
-    }
-    sum
-}
-
-/// The same series where each joint has a `t` of its own.
-#[inline(always)]
-fn series_of<L: Lanes>(t: L, x: L) -> L {
-    let square = t * t;
-    let one = L::splat(1.0);
-    let mut sum = one;
-    for &(squared, factor) in SINE_RATIO.iter().rev() {
-        sum = sum.multiply_add((square - L::splat(squared)) * (x * L::splat(factor)), one);
-    }
-    t * sum
-}
-
-/// For each term but the first what `t t` is lessened by, and the factor, by which it comes of the term before.
-const SINE_RATIO: [(f32, f32); 8] = [
-    (1.0, 1.0 / 3.0),
-    (4.0, 1.0 / 10.0),
-    (9.0, 1.0 / 21.0),
-    (16.0, 1.0 / 36.0),
-    (25.0, 1.0 / 55.0),
-    (36.0, 1.0 / 78.0),
-    (49.0, 1.0 / 105.0),
-    (64.0, 1.0 / 136.0),
-];
 
 #[cfg(test)]
 mod tests {

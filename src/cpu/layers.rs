@@ -102,19 +102,19 @@ impl Weighed<'_> {
 /// Mixes all joints.
 #[inline(always)]
 fn mix_joints<L: Lanes>(source: Source, played: &[Played], scratch: &mut Scratch) {
-    let Scratch { parts, reference, mixer, decoded, .. } = scratch;
+    let Scratch { parts, reference, mixer, .. } = scratch;
     let (rest, joints) = (source.rest(), source.skeleton.record.joint_count as usize);
     mixer.clear(joints);
     for layer in played.iter().filter(|layer| layer.mode == LAYER_BLEND) {
-        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts, decoded);
+        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
         mixer.add::<L>(layer.plan, layer.weight(), parts);
     }
     mixer.mean::<L>(joints, rest);
     for layer in played.iter().filter(|layer| layer.mode != LAYER_BLEND) {
-        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts, decoded);
+        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
         let mut compared = rest;
         if let Some(spans) = layer.reference {
-            joints::sample::<L>(layer.plan, &layer.sampler.at(spans), rest, reference, decoded);
+            joints::sample::<L>(layer.plan, &layer.sampler.at(spans), rest, reference);
             compared = [&reference.0[0], &reference.0[1], &reference.0[2]];
         }
         mixer.over(layer.plan, layer.mode, layer.weight(), parts, compared);

@@ -3,11 +3,12 @@
 use glam::Vec4;
 
 use crate::cpu::blend::{LEAST, Share, over, over_rotation};
-use crate::cpu::joints::{Parts, dot};
+use crate::cpu::joints::Parts;
 use crate::cpu::plan::{Kind, Plan};
 use crate::cpu::quat;
 use crate::cpu::simd::Lanes;
 use crate::cpu::simd::block::LARGEST_BLOCK;
+use crate::cpu::slerp::dot;
 
 /// What the layers of an instance give together.
 #[derive(Debug, Clone, Default)]

@@ -4,6 +4,7 @@
 //! stages of a joint are written in.
 
 mod blend;
+mod columns;
 mod compact;
 mod dual_quaternion;
 mod ease;
@@ -25,3 +26,4 @@ mod sampler;
 mod search;
 pub mod simd;
 mod skin;
+mod slerp;

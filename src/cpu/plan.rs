@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::compact::{Column, Columns};
+use crate::cpu::compact::{Column, FourColumns};
 use crate::cpu::simd::block::LARGEST_BLOCK;
 use crate::pack::arrays::Arrays;
 use crate::pack::library::Packing;
@@ -22,8 +22,8 @@ pub struct Plan {
     pub constants: Vec<Vec4>,
     /// The keys of joints that are scattered.
     pub scattered: Vec<Keys>,
-    /// The columns of joints whose keys are compact, run by run.
-    pub columns: Columns,
+    /// The columns of joints whose keys are compact, run by run, each with as many as fill up blocks.
+    pub columns: Vec<FourColumns>,
     /// Those of joints that are scattered.
     pub scattered_columns: Vec<Column>,
 }
@@ -67,7 +67,7 @@ pub enum Kind {
 /// Keys of neighbouring joints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Keys {
-    /// Place of the first joint's first key in the values; of compact keys, of its column in the plan.
+    /// Place of the first joint's first key in the values; of compact keys, of its columns in the plan.
     pub first: usize,
     /// The timeline's index in the clip.
     pub timeline: usize,
@@ -75,6 +75,8 @@ pub struct Keys {
     pub step: bool,
     /// Whether the keys are compact.
     pub compact: bool,
+    /// Whether these are, and each two joints' codes so near one another that they are read together.
+    pub paired: bool,
 }
 
 impl Plan {
@@ -87,18 +89,18 @@ impl Plan {
             bytemuck::cast_slice(&packing.arrays.words[first..first + 3 * Channel::WORDS * joints]);
         let mut plan = Self::default();
         for (part, channels) in channels.chunks_exact(joints.max(1)).enumerate() {
-            plan.parts[part] = plan.runs(&packing.arrays, channels);
+            plan.parts[part] = plan.runs(&packing.arrays, part, channels);
         }
         plan.constants.extend([Vec4::ZERO; LARGEST_BLOCK]);
         plan
     }
 
     /// The runs of one part of all joints.
-    fn runs(&mut self, arrays: &Arrays, channels: &[Channel]) -> Vec<Run> {
+    fn runs(&mut self, arrays: &Arrays, part: usize, channels: &[Channel]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut columns = Vec::new();
         for (joint, channel) in channels.iter().enumerate() {
-            let kind = self.kind(arrays, channel, &mut columns);
+            let kind = self.kind(arrays, part, channel, &mut columns);
             match runs.last_mut() {
                 Some(run) if run.kind.after(run.count) == kind => run.count += 1,
                 _ => runs.push(Run { first: joint, count: 1, kind }),
@@ -108,7 +110,7 @@ impl Plan {
     }
 
     /// How one joint is sampled.
-    fn kind(&mut self, arrays: &Arrays, channel: &Channel, columns: &mut Vec<Column>) -> Kind {
+    fn kind(&mut self, arrays: &Arrays, part: usize, channel: &Channel, columns: &mut Vec<Column>) -> Kind {
         let (first, timeline) = (channel.values as usize, timeline_of(channel.sampler));
         let mode = mode_of(channel.sampler);
         let compact = mode & MODE_COMPACT != 0;
@@ -121,13 +123,13 @@ impl Plan {
             }
             MODE_STEP | MODE_LINEAR if compact => {
                 let column = Column::new(&arrays.words, channel.values);
-                if column.is_unit() {
+                if !column.can_block(part) {
                     return Kind::Single;
                 }
                 columns.push(column);
-                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, compact })
+                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, compact, paired: false })
             }
-            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, compact }),
+            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, compact, paired: false }),
             _ => Kind::Single,
         }
     }
@@ -144,7 +146,10 @@ impl Plan {
                     keys.first = self.scattered_columns.len();
                     self.scattered_columns.extend(columns);
                 } else {
-                    keys.first = self.columns.extend(columns);
+                    keys.first = self.columns.len();
+                    let (columns, paired) = FourColumns::all(columns);
+                    keys.paired = paired;
+                    self.columns.extend(columns);
                 }
             }
             match run.kind {

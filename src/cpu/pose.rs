@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::hierarchy;
-use crate::cpu::joints::{self, Decoded, Parts};
+use crate::cpu::joints::{self, Parts};
 use crate::cpu::mixer::Mixer;
 use crate::cpu::phase::{self, Time};
 use crate::cpu::plan::Plan;
@@ -47,7 +47,6 @@ pub struct Scratch {
     /// What an additive layer is compared to.
     pub reference: Parts,
     pub mixer: Mixer,
-    pub decoded: Decoded,
     /// The rows of the local matrices.
     locals: Parts,
     models: Vec<Matrix>,
@@ -59,7 +58,6 @@ impl Scratch {
         self.parts.resize(joints);
         self.reference.resize(joints);
         self.mixer.resize(joints);
-        self.decoded.resize(joints);
         self.locals.resize(joints);
         self.models.resize(joints, Matrix::default());
     }
@@ -113,8 +111,8 @@ pub fn pose<L: Lanes>(source: Source, layer: &Layer, now: i64, layout: &Layout, 
         }
     }
     if layout.has_joints() {
-        let Scratch { parts, decoded, .. } = scratch;
-        joints::sample::<L>(source.plan(layer.clip), &sampler, source.rest(), parts, decoded);
+        let Scratch { parts, .. } = scratch;
+        joints::sample::<L>(source.plan(layer.clip), &sampler, source.rest(), parts);
         finish::<L>(source, layout, scratch, &mut to);
     }
 }

@@ -75,11 +75,11 @@ pub const EVENTS_WORKGROUP_SIZE: u32 = 64;
 /// What a library does not use is known when its kernels are compiled: a branch that is never taken costs registers, and on a
 /// software renderer, which takes both ways, time.
 fn uses_constants(uses: Uses) -> String {
-    let Uses { splines, beyond_gltf, matrices, roots, compact } = uses;
+    let Uses { splines, beyond_gltf, matrices, roots, floats, compact } = uses;
     format!(
         "const USES_SPLINES: bool = {splines};\nconst USES_BEYOND_GLTF: bool = {beyond_gltf};\n\
          const USES_MATRICES: bool = {matrices};\nconst USES_ROOTS: bool = {roots};\n\
-         const USES_COMPACT: bool = {compact};\n"
+         const USES_FLOATS: bool = {floats};\nconst USES_COMPACT: bool = {compact};\n"
     )
 }
 

@@ -22,6 +22,8 @@ pub struct Uses {
     pub matrices: bool,
     /// Clips that name a root joint.
     pub roots: bool,
+    /// Keys that are numbers as they are.
+    pub floats: bool,
     /// Keys that are integers.
     pub compact: bool,
 }
@@ -29,7 +31,8 @@ pub struct Uses {
 impl Uses {
     /// Everything.
     #[cfg(test)]
-    pub const ALL: Self = Self { splines: true, beyond_gltf: true, matrices: true, roots: true, compact: true };
+    pub const ALL: Self =
+        Self { splines: true, beyond_gltf: true, matrices: true, roots: true, floats: true, compact: true };
 
     /// Takes note of a skeleton.
     pub fn add_skeleton(&mut self, skeleton: &Skeleton) {
@@ -63,8 +66,10 @@ impl Uses {
     fn add_sampler(&mut self, sampler: u32) {
         let mode = mode_of(sampler);
         self.beyond_gltf |= mode & MODE_EULER != 0;
+        let way = mode & !(MODE_EULER | MODE_COMPACT);
         self.compact |= mode & MODE_COMPACT != 0;
-        match mode & !(MODE_EULER | MODE_COMPACT) {
+        self.floats |= mode & MODE_COMPACT == 0 && (MODE_STEP..=MODE_SLERP).contains(&way);
+        match way {
             MODE_STEP | MODE_CUBIC => self.splines = true,
             // A number driven by itself may be so in any way.
             MODE_SPLIT => (self.splines, self.beyond_gltf) = (true, true),
@@ -90,6 +95,7 @@ mod tests {
     use crate::model::skeleton::{Joint, Skeleton};
     use crate::model::timeline::Timeline;
     use crate::model::track::{Target, Track};
+    use crate::pack::compact::Compaction;
     use crate::pack::library::Packing;
 
     fn curve(interpolation: Interpolation, width: usize) -> Curve {
@@ -111,7 +117,7 @@ mod tests {
     fn what_a_library_has_is_used_and_nothing_else() {
         let moved = |curve| Track::new(Target::Translation(0), curve);
         let linear = || moved(curve(Interpolation::Linear, 3));
-        let none = Uses::default();
+        let none = Uses { floats: true, ..Uses::default() };
         assert_eq!(uses(None, linear(), None), none);
         let matrix = Some(DAffine3::IDENTITY);
         assert_eq!(uses(matrix, linear(), None), Uses { matrices: true, ..none });
@@ -125,6 +131,11 @@ mod tests {
         assert_eq!(uses(None, moved(eased.unwrap()), None), beyond);
         let angles = Track::new(Target::EulerAngles(0), curve(Interpolation::Linear, 3));
         assert_eq!(uses(None, angles, None), beyond);
+        let (mut library, clip) = (Library::new(), linear());
+        let skeleton = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());
+        library.add_clip(Clip::new(None, skeleton, vec![clip])).unwrap();
+        let compact = Packing::compact(&Compaction::with_width(&library, 8).unwrap()).unwrap();
+        assert_eq!(compact.uses, Uses { floats: false, compact: true, ..none });
         let single = Track { component: Some(1), ..moved(curve(Interpolation::Linear, 1)) };
         assert_eq!(uses(None, single, None), Uses { splines: true, ..beyond });
     }

@@ -4,9 +4,9 @@
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Sub};
 
-use glam::Vec4;
+use glam::{UVec4, Vec4};
 
-use crate::cpu::compact::ColumnsAt;
+use crate::cpu::compact::{FourColumns, WINDOW};
 use crate::cpu::matrix::Rows;
 use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
 use crate::pack::outputs::NUMBERS;
@@ -38,25 +38,21 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
 
 operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
 
-/// The codes of two columns from one on in a row, with their least codes.
+/// The bytes that hold the codes of two columns from one on, each number's in a word of its own.
 #[inline(always)]
-pub fn codes(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> __m256i {
-    let bytes: &[u8] = bytemuck::cast_slice(words);
-    let row = &bytes[4 * row as usize..];
-    let key = |column: usize| row[columns.firsts[column]..][..16].as_ptr();
-    let [low, high] = [key(first), key(first + 1)];
-    let [places, shifts, masks, least] = [
-        columns.bytes[first..first + 2].as_ptr().cast::<__m256i>(),
-        columns.shifts[first..first + 2].as_ptr().cast(),
-        columns.masks[first..first + 2].as_ptr().cast(),
-        columns.least[first..first + 2].as_ptr().cast(),
-    ];
-    // SAFETY: see above: twice 16 bytes each.
+pub fn code_bytes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> __m256i {
+    let reach = row.len().saturating_sub(WINDOW - 1);
+    let [low, high] = [columns.firsts[first], columns.firsts[first + 1]];
+    assert!(low < reach && (PAIRED || high < reach), "no such row");
+    let bytes = &columns.bytes[first..first + 2];
+    // SAFETY: see above: 16 bytes from one place or two, and 32.
     unsafe {
-        let bits = _mm256_loadu2_m128i(high.cast(), low.cast());
-        let bits = _mm256_shuffle_epi8(bits, _mm256_loadu_si256(places));
-        let bits = _mm256_srlv_epi32(bits, _mm256_loadu_si256(shifts));
-        _mm256_add_epi32(_mm256_and_si256(bits, _mm256_loadu_si256(masks)), _mm256_loadu_si256(least))
+        let low = _mm_loadu_si128(row.as_ptr().add(low).cast());
+        let windows = match PAIRED {
+            true => _mm256_broadcastsi128_si256(low),
+            false => _mm256_set_m128i(_mm_loadu_si128(row.as_ptr().add(high).cast()), low),
+        };
+        _mm256_shuffle_epi8(windows, _mm256_loadu_si256(bytes.as_ptr().cast()))
     }
 }
 
@@ -138,21 +134,21 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn square_length(self) -> Self {
+    fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
+        let bytes = code_bytes::<PAIRED>(columns, first, row);
+        let masks = &columns.masks[first..first + 2];
         // SAFETY: see above.
         unsafe {
-            let squares = _mm256_mul_ps(self.0, self.0);
-            let pairs = _mm256_add_ps(squares, _mm256_permute_ps::<0b10_11_00_01>(squares));
-            Self(_mm256_add_ps(pairs, _mm256_permute_ps::<0b01_00_11_10>(pairs)))
+            let codes = _mm256_and_si256(bytes, _mm256_loadu_si256(masks.as_ptr().cast()));
+            Self(_mm256_cvtepi32_ps(codes))
         }
     }
 
     #[inline(always)]
-    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
-        let codes = codes(columns, first, words, row);
+    fn in_order(self, orders: &[UVec4]) -> Self {
+        let orders = &orders[..2];
         // SAFETY: see above.
-        let codes = Self(unsafe { _mm256_cvtepi32_ps(codes) });
-        codes * Self::load(&columns.steps[first..])
+        Self(unsafe { _mm256_permutevar_ps(self.0, _mm256_loadu_si256(orders.as_ptr().cast())) })
     }
 
     #[inline(always)]

@@ -4,9 +4,9 @@
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Sub};
 
-use glam::Vec4;
+use glam::{UVec4, Vec4};
 
-use crate::cpu::compact::ColumnsAt;
+use crate::cpu::compact::FourColumns;
 use crate::cpu::matrix::Rows;
 use crate::cpu::simd::avx2;
 use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
@@ -113,22 +113,22 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn square_length(self) -> Self {
+    fn codes<const PAIRED: bool>(columns: &FourColumns, _: usize, row: &[u8]) -> Self {
+        // Bytes change places in the narrower register: in the wide one, not every machine can.
+        let (low, high) = (avx2::code_bytes::<PAIRED>(columns, 0, row), avx2::code_bytes::<PAIRED>(columns, 2, row));
         // SAFETY: see above.
         unsafe {
-            let squares = _mm512_mul_ps(self.0, self.0);
-            let pairs = _mm512_add_ps(squares, _mm512_permute_ps::<0b10_11_00_01>(squares));
-            Self(_mm512_add_ps(pairs, _mm512_permute_ps::<0b01_00_11_10>(pairs)))
+            let bytes = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+            let codes = _mm512_and_si512(bytes, _mm512_loadu_si512(columns.masks.as_ptr().cast()));
+            Self(_mm512_cvtepi32_ps(codes))
         }
     }
 
     #[inline(always)]
-    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
-        // Bytes change places in the narrower register: in the wide one, not every machine can.
-        let (low, high) = (avx2::codes(columns, first, words, row), avx2::codes(columns, first + 2, words, row));
+    fn in_order(self, orders: &[UVec4]) -> Self {
+        let orders = &orders[..4];
         // SAFETY: see above.
-        let codes = Self(unsafe { _mm512_cvtepi32_ps(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)) });
-        codes * Self::load(&columns.steps[first..])
+        Self(unsafe { _mm512_permutevar_ps(self.0, _mm512_loadu_si512(orders.as_ptr().cast())) })
     }
 
     #[inline(always)]

@@ -2,9 +2,9 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use glam::Vec4;
+use glam::{UVec4, Vec4};
 
-use crate::cpu::compact::ColumnsAt;
+use crate::cpu::compact::{FourColumns, in_order};
 use crate::cpu::matrix::Rows;
 use crate::pack::outputs::NUMBERS;
 
@@ -80,11 +80,27 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// The lowest 16 bits of each joint's four numbers, the first lowest, a joint a word.
     fn store_low_bits(self, to: &mut [u64]);
 
-    /// The sum of the squares of each joint's four numbers, four times.
-    fn square_length(self) -> Self;
+    /// The codes of a compact key of joints from one of four on, as they lie in the bytes of its row. Where they are
+    /// `PAIRED`, each two share a window.
+    #[inline(always)]
+    fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
+        let mut codes = [Vec4::ZERO; 4];
+        for (column, codes) in codes[first..][..Self::BLOCK / 4].iter_mut().enumerate() {
+            *codes = columns.codes(first + column, row);
+        }
+        Self::load(&codes[first..])
+    }
 
-    /// Compact keys of the first joints of some columns from one on, less what is dropped, by their row.
-    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self;
+    /// Each joint's numbers from their places among the four.
+    #[inline(always)]
+    fn in_order(self, orders: &[UVec4]) -> Self {
+        let mut numbers = [Vec4::ZERO; 4];
+        self.store(&mut numbers);
+        for (numbers, &order) in numbers.iter_mut().zip(orders) {
+            *numbers = in_order(*numbers, order);
+        }
+        Self::load(&numbers)
+    }
 
     /// Whether any number is less than another.
     fn any_less(self, than: Self) -> bool;

@@ -4,7 +4,6 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{Mat4, Vec4};
 
-use crate::cpu::compact::ColumnsAt;
 use crate::cpu::matrix::{self, Rows};
 use crate::cpu::quat;
 use crate::cpu::simd::{Lanes, Matrix};
@@ -97,16 +96,6 @@ impl Lanes for Portable {
         let bits: [u32; 4] = bytemuck::cast(self.0.to_array());
         let [low, high] = [bits[0] & 0xffff | bits[1] << 16, bits[2] & 0xffff | bits[3] << 16];
         to[0] = u64::from(low) | u64::from(high) << 32;
-    }
-
-    #[inline(always)]
-    fn square_length(self) -> Self {
-        Self(Vec4::splat(self.0.length_squared()))
-    }
-
-    #[inline(always)]
-    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
-        Self(columns.numbers(first, words, row))
     }
 
     #[inline(always)]

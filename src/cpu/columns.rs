@@ -1,0 +1,168 @@
+//! Samples joints whose keys are compact, a block at a time.
+
+use glam::Vec4;
+
+use crate::cpu::compact::FourColumns;
+use crate::cpu::plan::Keys;
+use crate::cpu::search::Span;
+use crate::cpu::simd::Lanes;
+use crate::cpu::slerp::{Ends, Weights};
+
+/// Samples a run of joints whose keys are compact, by their columns and the library's words.
+#[inline(always)]
+pub fn sample<L: Lanes>(keys: Keys, span: &Span, part: usize, columns: &[FourColumns], words: &[u32], to: &mut [Vec4]) {
+    // A straight line beyond the keys is for numbers alone.
+    let stays = keys.step && (part == 1 || span.interval >= 0.0);
+    let (next, fraction) = if stays { (0, 0.0) } else { (span.next, span.fraction) };
+    let start: &[u8] = bytemuck::cast_slice(&words[span.row as usize..]);
+    let end = &start[4 * next as usize..];
+    // As long as one another, so that what is in the one is in the other.
+    let rows = [&start[..end.len()], end];
+    match (part == 1, keys.paired) {
+        (false, false) => lerp::<L, false>(columns, rows, fraction, to),
+        (false, true) => lerp::<L, true>(columns, rows, fraction, to),
+        (true, false) => slerp::<L, false>(columns, rows, fraction, to),
+        (true, true) => slerp::<L, true>(columns, rows, fraction, to),
+    }
+}
+
+/// Numbers each for itself: codes first, so that both keys' are scaled at once.
+#[inline(always)]
+fn lerp<L: Lanes, const PAIRED: bool>(
+    columns: &[FourColumns],
+    [start, end]: [&[u8]; 2],
+    fraction: f32,
+    to: &mut [Vec4],
+) {
+    let joints = L::BLOCK / 4;
+    let fraction = L::splat(fraction);
+    for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
+        for (register, to) in to.chunks_exact_mut(joints).enumerate() {
+            let (four, first) = (&columns[register * joints / 4], register * joints % 4);
+            let (start, end) = (L::codes::<PAIRED>(four, first, start), L::codes::<PAIRED>(four, first, end));
+            let codes = (end - start).multiply_add(fraction, start);
+            codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..])).store(to);
+        }
+    }
+}
+
+/// Rotations, in the order in which the number that is not stored is the last: the arc between two is as long in any.
+#[inline(always)]
+fn slerp<L: Lanes, const PAIRED: bool>(
+    columns: &[FourColumns],
+    [start, end]: [&[u8]; 2],
+    fraction: f32,
+    to: &mut [Vec4],
+) {
+    let joints = L::BLOCK / 4;
+    let weights = Weights::new(fraction);
+    for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
+        let ends =
+            Ends { start: quaternions::<L, PAIRED>(columns, start), end: quaternions::<L, PAIRED>(columns, end) };
+        let block = L::transpose(weights.mean(&ends));
+        for (register, to) in to.chunks_exact_mut(joints).enumerate() {
+            let (four, first) = (&columns[register * joints / 4], register * joints % 4);
+            block[register].in_order(&four.orders[first..]).store(to);
+        }
+    }
+}
+
+/// The rotations of a block in a row, by their numbers.
+#[inline(always)]
+fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]) -> [L; 4] {
+    let joints = L::BLOCK / 4;
+    let (one, least) = (L::splat(1.0), L::splat(1e-12));
+    let mut block = [one; 4];
+    for (register, numbers) in block.iter_mut().enumerate() {
+        let (four, first) = (&columns[register * joints / 4], register * joints % 4);
+        let codes = L::codes::<PAIRED>(four, first, row);
+        *numbers = codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..]));
+    }
+    let [x, y, z, _] = L::transpose(block);
+    let square = (one - x.multiply_add(x, y.multiply_add(y, z * z))).max(least);
+    [x, y, z, square * square.inverse_square_root()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::compact::Column;
+    use crate::cpu::simd::{InstructionSet, Kernel};
+
+    /// Half of the way from a row of some columns to another.
+    struct Lerp<'a> {
+        columns: &'a [FourColumns],
+        rows: [&'a [u8]; 2],
+        paired: bool,
+    }
+
+    impl Kernel for Lerp<'_> {
+        type Output = Vec<Vec4>;
+        fn run<L: Lanes>(self) -> Vec<Vec4> {
+            let mut to = vec![Vec4::ZERO; 4 * self.columns.len()];
+            match self.paired {
+                false => lerp::<L, false>(self.columns, self.rows, 0.5, &mut to),
+                true => lerp::<L, true>(self.columns, self.rows, 0.5, &mut to),
+            }
+            to
+        }
+    }
+
+    const JOINTS: usize = 19;
+
+    /// The code of a number of a joint in a key.
+    fn code(key: usize, joint: usize, number: usize, width: u32) -> u32 {
+        (0x9e37_79b9_u32.wrapping_mul((57 * key + 3 * joint + number + 1) as u32) >> 3) & ((1 << width) - 1)
+    }
+
+    #[test]
+    fn codes_of_all_widths_are_read_by_every_instruction_set() {
+        for widths in [[9, 5, 7], [1, 13, 2], [24, 24, 24], [17, 24, 22], [0, 3, 0]] {
+            let bits: u32 = widths.iter().sum();
+            let row = (bits as usize * JOINTS).div_ceil(32);
+            let mut words = vec![0_u32; 2 * row];
+            let mut records = Vec::new();
+            for joint in 0..JOINTS {
+                let mut bit = joint * bits as usize;
+                let format = (bit as u32 % 32) | widths[0] << 5 | widths[1] << 10 | widths[2] << 15;
+                let least = [6_i16, -7, 8, 0].map(|least| u32::from(least.cast_unsigned()));
+                let least = [least[0] | least[1] << 16, least[2] | least[3] << 16];
+                records.extend([(bit / 32) as u32, format, 0.5_f32.to_bits(), least[0], least[1]]);
+                for (number, width) in widths.into_iter().enumerate() {
+                    for key in 0..2 {
+                        for place in 0..width as usize {
+                            let is_set = code(key, joint, number, width) >> place & 1;
+                            words[key * row + (bit + place) / 32] |= is_set << ((bit + place) % 32);
+                        }
+                    }
+                    bit += width as usize;
+                }
+            }
+            let first_record = words.len() as u32;
+            words.extend(records);
+            words.extend([0; 5]);
+            let columns: Vec<Column> =
+                (0..JOINTS).map(|joint| Column::new(&words, first_record + 5 * joint as u32)).collect();
+            let value = |key: usize, joint: usize| {
+                let number =
+                    |number: usize, least: i32| (least + code(key, joint, number, widths[number]) as i32) as f32;
+                0.5 * Vec4::new(number(0, 6), number(1, -7), number(2, 8), 0.0)
+            };
+            let (fours, paired) = FourColumns::all(&columns);
+            assert_eq!(paired, bits <= 60, "two joints' codes and what is before them in a byte, in 128 bits");
+            let bytes: &[u8] = bytemuck::cast_slice(&words);
+            let rows = [&bytes[..bytes.len() - 4 * row], &bytes[4 * row..]];
+            for instructions in InstructionSet::ALL {
+                let found = instructions.run(Lerp { columns: &fours, rows, paired });
+                for joint in 0..JOINTS {
+                    let middle = 0.5 * (value(0, joint) + value(1, joint));
+                    let off = (found[joint] - middle).abs().max_element();
+                    // Half of the sum of two numbers of 24 bits has one more.
+                    let least = f32::EPSILON * middle.abs().max_element();
+                    assert!(off <= least, "{}: {widths:?}, joint {joint}", instructions.name());
+                    assert_eq!(columns[joint].key(&words, row as u32), value(1, joint), "{widths:?}, joint {joint}");
+                }
+            }
+        }
+    }
+}
