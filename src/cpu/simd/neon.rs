@@ -7,9 +7,9 @@ use std::arch::aarch64::*;
 use std::arch::asm;
 use std::ops::{Add, Div, Mul, Sub};
 
-use glam::Vec4;
+use glam::{UVec4, Vec4};
 
-use crate::cpu::compact::ColumnsAt;
+use crate::cpu::compact::{FourColumns, WINDOW};
 use crate::cpu::matrix::Rows;
 use crate::cpu::simd::{Lanes, Matrix};
 use crate::pack::outputs::NUMBERS;
@@ -73,21 +73,27 @@ fn transposed([x, y, z, w]: [float32x4_t; 4]) -> [float32x4_t; 4] {
     }
 }
 
-/// The numbers of a column's key, but for their step.
+/// The codes of a column's key, as they lie in the bytes of a window.
 #[inline(always)]
-fn codes(columns: ColumnsAt, column: usize, words: &[u32], row: u32) -> float32x4_t {
-    let bytes: &[u8] = bytemuck::cast_slice(words);
-    let key = bytes[4 * row as usize..][columns.firsts[column]..][..16].as_ptr();
-    let places = columns.bytes[column].as_ptr();
-    let (shifts, masks) = (columns.shifts[column].as_ref().as_ptr(), columns.masks[column].as_ref().as_ptr());
-    let least = columns.least[column].as_ref().as_ptr();
+fn codes(columns: &FourColumns, column: usize, window: &[u8]) -> float32x4_t {
+    let window = &window[..WINDOW];
+    let (places, masks) = (columns.bytes[column].as_ptr(), columns.masks[column].as_ref().as_ptr());
     // SAFETY: see above: 16 bytes each.
     unsafe {
-        let bits = vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(key), vld1q_u8(places)));
-        // There is no shift to the right by register, but one to the left by less than nothing.
-        let bits = vshlq_u32(bits, vnegq_s32(vreinterpretq_s32_u32(vld1q_u32(shifts))));
-        let codes = vreinterpretq_s32_u32(vandq_u32(bits, vld1q_u32(masks)));
-        vcvtq_f32_s32(vaddq_s32(codes, vld1q_s32(least)))
+        let bytes = vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(window.as_ptr()), vld1q_u8(places)));
+        // Signed, as all engines take them: the highest bit is never a code's.
+        vcvtq_f32_s32(vreinterpretq_s32_u32(vandq_u32(bytes, vld1q_u32(masks))))
+    }
+}
+
+/// A joint's numbers from their places.
+#[inline(always)]
+fn numbers_in_order(numbers: float32x4_t, order: UVec4) -> float32x4_t {
+    let order = order.as_ref().as_ptr();
+    // SAFETY: see above: 4 places, each of 4 bytes, whose numbers are 4 times the place and those that follow.
+    unsafe {
+        let bytes = vmlaq_n_u32(vdupq_n_u32(0x0302_0100), vld1q_u32(order), 0x0404_0404);
+        vreinterpretq_f32_u8(vqtbl1q_u8(vreinterpretq_u8_f32(numbers), vreinterpretq_u8_u32(bytes)))
     }
 }
 
@@ -192,15 +198,16 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn square_length(self) -> Self {
-        let squares = (self * self).0;
-        Self([sum(squares[0]), sum(squares[1])])
+    fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
+        let low = &row[columns.firsts[first]..];
+        let high = if PAIRED { low } else { &row[columns.firsts[first + 1]..] };
+        Self([codes(columns, first, low), codes(columns, first + 1, high)])
     }
 
     #[inline(always)]
-    fn decode(columns: ColumnsAt, first: usize, words: &[u32], row: u32) -> Self {
-        let codes = Self([codes(columns, first, words, row), codes(columns, first + 1, words, row)]);
-        codes * Self::load(&columns.steps[first..])
+    fn in_order(self, orders: &[UVec4]) -> Self {
+        let [first, second] = self.0;
+        Self([numbers_in_order(first, orders[0]), numbers_in_order(second, orders[1])])
     }
 
     #[inline(always)]
