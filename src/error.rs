@@ -85,9 +85,9 @@ pub enum Error {
         allowed: u64,
     },
     /// A shader did not compile.
-    #[error("{file}:{line}: {message}")]
+    #[error("{file}{}: {message}", in_line(*line))]
     Shader {
-        /// The WGSL file.
+        /// The WGSL file, or `interpolator` and its name.
         file: String,
         /// The line in it, from 1; 0 where the compiler named none.
         line: u32,
@@ -109,4 +109,9 @@ pub enum Error {
     /// An argument or a request makes no sense as it stands.
     #[error("{0}")]
     Usage(String),
+}
+
+/// A line after the name of its file, where it is known.
+fn in_line(line: u32) -> String {
+    if line > 0 { format!(":{line}") } else { String::new() }
 }

@@ -5,11 +5,10 @@ mod cli;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use posse::error::Error;
 
 fn main() -> ExitCode {
-    match cli::run(cli::Cli::parse()) {
+    match cli::run(cli::Cli::of_shell()) {
         Ok(outcome) => outcome.into(),
         // Whoever read the results has had enough of them.
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,

@@ -291,6 +291,8 @@ fn a_page_that_cannot_be_made_is_refused_before_anything_is_measured() {
         assert!(stderr.contains(reason) && output.stdout.is_empty(), "{arguments:?}: {stderr}");
     };
     refused(&["--report", "nowhere/page.html"], "nowhere/page.html: ");
+    refused(&["--report", "page.txt"], "page.txt: a report is a page, .html, or its first plot, .svg");
+    refused(&["--report", "page", "--from", "run.json"], "page: a report is");
     refused(&["--report", "page.html", "--from", "nowhere.json"], "nowhere.json: ");
     refused(&["--from", "run.json"], "--report");
     refused(&["--report", "page.html", "--from", "run.json", "--seconds", "1"], "--seconds");

@@ -112,6 +112,9 @@ fn eval_prints_nodes_in_the_order_of_the_file() {
     assert_eq!(sample["time"], 1.2);
     let nodes = sample["nodes"].as_array().unwrap();
     assert_eq!(nodes.len(), 3);
+    assert_eq!([&nodes[0]["name"], &nodes[0]["parent"]], [&json!("tip"), &json!(1)]);
+    assert_eq!((&nodes[1]["name"], nodes[1].get("parent")), (&json!("root"), None));
+    assert_eq!((nodes[2].get("name"), &nodes[2]["parent"]), (None, &json!(1)));
     let moved: Vec<f64> = serde_json::from_value(nodes[0]["translation"].clone()).unwrap();
     assert!(moved.iter().zip([16.0, 2.0, -0.5]).all(|(a, b)| (a - b).abs() < 1e-6), "{moved:?}");
     assert_eq!(nodes[0]["world"][13].as_f64(), Some(moved[1] + 1.0), "below the root");
@@ -174,8 +177,11 @@ fn outputs_that_are_not_asked_for_are_left_out() {
     };
     assert_eq!(keys("skin").0, ["time", "skins"]);
     assert_eq!(keys("properties").0, ["time", "pointers"]);
-    assert_eq!(keys("model"), (vec!["time".into(), "nodes".into()], vec!["world".into()]));
-    assert_eq!(keys("local,weights").1, ["translation", "rotation", "scale", "weights"]);
+    assert_eq!(
+        keys("model"),
+        (vec!["time".into(), "nodes".into()], ["name", "parent", "world"].map(Into::into).to_vec())
+    );
+    assert_eq!(keys("local,weights").1, ["name", "parent", "translation", "rotation", "scale", "weights"]);
 }
 
 #[test]
@@ -279,6 +285,66 @@ fn a_file_that_is_no_gltf_is_named_with_what_would_be_right() {
 }
 
 #[test]
+fn a_file_of_another_kind_is_known_by_its_beginning() {
+    let scene = Scene::new();
+    let file = scene.path("picture.glb");
+    for (bytes, saying) in [
+        (b"\x89PNG\r\n".as_slice(), "it is a PNG picture; a glTF file is"),
+        (b"PK\x03\x04rest", "it is a zip archive; "),
+        (b"<html> and more", "it begins with \"<html> a\"; "),
+    ] {
+        fs::write(&file, bytes).unwrap();
+        assert_refused(&posse(&["inspect", file.to_str().unwrap()]), saying);
+    }
+}
+
+#[test]
+fn a_folder_is_refused_with_what_to_name_in_its_place() {
+    let scene = Scene::new();
+    let folder = scene.folder.path().to_str().unwrap();
+    for command in ["verify", "inspect", "eval"] {
+        assert_refused(&posse(&[command, folder]), ": it is a folder; name the files in it");
+    }
+}
+
+#[test]
+fn a_negative_number_is_refused_by_the_option_that_has_it() {
+    for arguments in [
+        ["demo", "--instances", "-3"].as_slice(),
+        &["render", "demo", "-o", "a.png", "--instances", "-3"],
+        &["bench", "--instances", "-3"],
+        &["eval", "a.glb", "--instances", "-3"],
+        &["verify", "a.glb", "--samples", "-3"],
+    ] {
+        let output = posse(arguments);
+        assert_refused(&output, "'-3' for '--");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("is not in 1..") && !stderr.contains("-- -3"), "{stderr}");
+    }
+}
+
+#[test]
+fn inspect_lists_joints_below_their_parents() {
+    let scene = Scene::new();
+    let file = scene.path("scene.gltf");
+    let path = file.to_str().unwrap();
+    let text = String::from_utf8(posse(&["inspect", "--joints", path]).stdout).unwrap();
+    // Joints have parents first, the nodes of the file do not.
+    let expected = "  joint 0: root, node 1, at 0 1 0\n  joint 1:   tip, below 0, node 0, at 0 0 0\n  \
+                    joint 2:   unnamed, below 0, given by a matrix\n";
+    assert!(text.contains(expected), "{text}");
+    let without = String::from_utf8(posse(&["inspect", path]).stdout).unwrap();
+    assert!(!without.contains("joint 0"), "{without}");
+    let summary = stdout_json(&posse(&["inspect", "--json", path]));
+    let expected = json!([
+        { "name": "root", "parent": null, "node": 1, "translation": [0.0, 1.0, 0.0] },
+        { "name": "tip", "parent": 0, "node": 0, "translation": [0.0, 0.0, 0.0] },
+        { "name": null, "parent": 0, "node": 2, "translation": null },
+    ]);
+    assert_eq!(summary["skeletons"][0]["hierarchy"], expected);
+}
+
+#[test]
 fn inspect_says_what_is_in_a_file() {
     let file = Scene::new();
     let path = file.path("scene.gltf");
@@ -317,7 +383,11 @@ fn verify_passes_the_reference_and_goes_on_after_a_bad_file() {
     fs::write(&broken, "{").unwrap();
     let output = posse(&["verify", "--engine", "reference", broken.to_str().unwrap(), path]);
     assert_refused(&output, "broken.gltf");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("within the contract"), "the other file is checked");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("within the contract"), "the other file is checked");
+    for said in [text, String::from_utf8_lossy(&output.stderr)] {
+        assert_eq!(said.matches("broken.gltf").count(), 1, "{said}");
+    }
 }
 
 #[test]

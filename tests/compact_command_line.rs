@@ -181,3 +181,14 @@ fn bounds_that_make_no_sense_are_bad_usage() {
         assert_eq!(alone.status.code(), Some(2), "a shell of nothing");
     }
 }
+
+#[test]
+fn tracks_that_are_all_constant_have_no_bits_to_be_listed() {
+    let folder = Folder::new();
+    let output = folder.run(&["inspect", "arm.glb", "--compact", "200%"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("    tracks: 1 constant, 0 as f32\n"), "{text}");
+    let fine = folder.run(&["inspect", "arm.glb", "--compact", "0.01%"]);
+    let text = String::from_utf8_lossy(&fine.stdout);
+    assert!(text.contains("    tracks: 0 constant, 0 as f32, 1 of "), "{text}");
+}

@@ -376,3 +376,27 @@ fn roots_move_instances_from_sample_to_sample() {
     let (shape, values) = read("root_motion_rotation.npy");
     assert_eq!((shape, [3, 7, 11, 15].map(|w| values[w])), (vec![2, 2, 4], [1.0; 4]));
 }
+
+#[test]
+fn the_example_of_the_help_is_posed() {
+    let output = Command::new(env!("CARGO_BIN_EXE_posse")).args(["eval", "--help"]).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let example = help.split("```json").nth(1).unwrap().split("```").next().unwrap();
+    let mut crowd: Value = serde_json::from_str(example).unwrap();
+    // A thousand are many to pose here.
+    crowd["instances"][0]["count"] = json!(3);
+    let mut fox = GltfBuilder::new();
+    fox.push("nodes", json!({ "name": "b_Root_00", "children": [1] }));
+    fox.push("nodes", json!({ "name": "b_Spine02_03" }));
+    for clip in ["Survey", "Walk", "Run"] {
+        let (input, output) = (fox.floats("SCALAR", &[0.0, 1.0]), fox.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0]));
+        let animation = fox.animate(json!({ "node": 0, "path": "translation" }), input, output, "LINEAR");
+        fox.json["animations"][animation]["name"] = json!(clip);
+    }
+    let folder = Folder::new();
+    fs::write(folder.0.path().join("Fox.glb"), fox.glb()).unwrap();
+    let answer = folder.json(&crowd, "0,0.5", "cpu");
+    let instances = answer["samples"][1]["instances"].as_array().unwrap();
+    assert_eq!(instances.len(), 5);
+    assert!(instances[0]["root_motion"].is_object(), "{answer}");
+}

@@ -123,29 +123,34 @@ fn two_languages_that_disagree_are_seen() {
 #[test]
 fn a_shader_error_names_the_interpolator_and_its_line() {
     let fault = |wgsl: &'static str| match GpuEngine::new(&twice(wgsl).0, gpu()) {
-        Err(Error::Shader { file, line, message }) => (file, line, message),
+        Err(error @ Error::Shader { .. }) => error.to_string(),
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it compiles: {wgsl}"),
     };
-    let (file, line, message) = fault(
-        "// What is wrong is below.
+    let nothing = "// What is wrong is below.
 fn twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> {
     return a;
 }
 fn twice_no_lerp(value: array<f32, 1>) -> array<f32, 1> {
     return array<f32, 1>(2.0 * nothing);
-}",
-    );
-    assert_eq!((file.as_str(), line), ("interpolator twice", 6));
-    assert!(message.contains("nothing"), "{message}");
-    // What is missing, or is another function than it should be, is said where it is called.
-    for wgsl in [
-        "",
+}";
+    let said = "no definition in scope for identifier: `nothing`; unknown identifier";
+    assert_eq!(fault(nothing), format!("interpolator twice:6: {said}"));
+    // What is missing, or is another function than it should be, has no line in its text.
+    let lerp = "fn twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> { return a; }";
+    assert_eq!(fault(lerp), "interpolator twice: function twice_no_lerp is missing");
+    let other = fault(
         "fn twice_lerp(a: f32) -> f32 { return a; }\nfn twice_no_lerp(a: array<f32, 1>) -> array<f32, 1> { return a; }",
-        "fn twice_lerp(",
-    ] {
-        let (file, _, _) = fault(wgsl);
-        assert!(file.starts_with("interpolator twice"), "{wgsl:?}: {file}");
+    );
+    let called = "; it is called as twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> and \
+                  as twice_no_lerp(value: array<f32, 1>) -> array<f32, 1>";
+    assert!(other.starts_with("interpolator twice: ") && other.ends_with(called), "{other}");
+    for wgsl in ["", "fn twice_lerp("] {
+        let error = fault(wgsl);
+        assert!(
+            error.starts_with("interpolator twice: ") && !error.contains("wgsl") && !error.contains('\n'),
+            "{error}"
+        );
     }
 }
 

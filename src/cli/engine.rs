@@ -98,11 +98,16 @@ impl<'a> Engine<'a> {
             Choice::Gpu => Self::gpu(keys, AdapterKind::Any, threads, start_up),
             Choice::Auto => match Self::gpu(keys, AdapterKind::Hardware, threads, start_up) {
                 Ok(engine) => Ok(engine),
-                Err(error @ (Error::NoAdapter { .. } | Error::Device(_))) => {
-                    note(&format!("note: the CPU engine answers: {error}"));
+                Err(error) => {
+                    let why = match &error {
+                        // What to install is said to who asks for the GPU.
+                        Error::NoAdapter { wanted } => format!("no GPU adapter{wanted}"),
+                        Error::Device(said) => said.lines().next().unwrap_or_default().to_owned(),
+                        _ => return Err(error),
+                    };
+                    note(&format!("note: the CPU engine answers: {why}"));
                     Self::cpu(keys, threads, start_up)
                 }
-                Err(error) => Err(error),
             },
         }
     }

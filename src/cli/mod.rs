@@ -24,6 +24,7 @@ mod view;
 
 use std::process::ExitCode;
 
+use clap::{Arg, CommandFactory, FromArgMatches};
 use posse::error::Error;
 
 /// Poses crowds of animated rigs, and says how right the poses are.
@@ -41,7 +42,7 @@ enum Command {
     /// Says what is in a glTF file or a Cocos clip: joints, skins, clips, tracks, timelines, and what had to be repaired.
     Inspect(inspect::Args),
     /// Evaluates a clip of a glTF file, a Cocos clip, or a crowd file, at some times, as JSON or NumPy arrays.
-    #[command(after_long_help = eval::SHAPES)]
+    #[command(after_long_help = eval::help())]
     Eval(eval::Args),
     /// Holds an engine to the f64 reference, over every clip of glTF files, over Cocos clips, or over a crowd file.
     Verify(verify::Args),
@@ -77,6 +78,15 @@ impl From<Outcome> for ExitCode {
             Outcome::Failed => 1,
             Outcome::BadInput => 2,
         })
+    }
+}
+
+impl Cli {
+    /// What the shell asks for. A negative number is an option's value, so that an option that takes none says what it takes.
+    pub fn of_shell() -> Self {
+        let number = |arg: Arg| if arg.is_positional() { arg } else { arg.allow_negative_numbers(true) };
+        let command = Self::command().mut_subcommands(|command| command.mut_args(number));
+        Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
     }
 }
 

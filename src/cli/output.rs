@@ -17,6 +17,16 @@ pub fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
+/// Refuses a file whose folder is not there, before anything is made that would go into it.
+pub fn check_folder(file: &Path) -> Result<(), Error> {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") && !folder.is_dir() => {
+            Err(Error::Usage(format!("{}: there is no folder {}", file.display(), folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A buffered file or stdout.
 pub type Writer = BufWriter<Box<dyn Write>>;
 

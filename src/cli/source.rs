@@ -1,6 +1,7 @@
 //! Files with clips, of either kind, and what the commands need of them.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::Path;
 
 use posse::error::Error;
@@ -178,6 +179,10 @@ impl Source {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Error> {
+    if file.is_dir() {
+        let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name the files in it");
+        return Err(Error::Io { file: file.to_path_buf(), source });
+    }
     std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
 }
 

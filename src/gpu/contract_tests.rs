@@ -47,7 +47,7 @@ fn plans() -> impl Iterator<Item = Plan> {
 fn parse_composed(composed: &Composed) -> naga::Module {
     naga::front::wgsl::parse_str(&composed.code).unwrap_or_else(|error| {
         let line = error.location(&composed.code).map_or(0, |location| location.line_number);
-        panic!("{:?}: {}", composed.locate(line), error.emit_to_string(&composed.code))
+        panic!("{}", composed.error(line, error.emit_to_string(&composed.code)))
     })
 }
 

@@ -31,7 +31,7 @@ impl GpuCrowd {
     /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Skeleton`], [`Error::Skin`] or
     /// [`Error::Track`] where dual quaternions are wanted and something it uses does not scale alike along all axes;
     /// [`Error::Limit`] where one instance's outputs are larger than the device allows; [`Error::Device`] where its memory
-    /// does not suffice.
+    /// does not suffice; [`Error::Usage`] where the library is on another device.
     pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
         Self::with_options(device, library, crowd, outputs, CrowdOptions::default())
     }
@@ -47,6 +47,7 @@ impl GpuCrowd {
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Result<Self, Error> {
+        library.check_device(device)?;
         let packed = PackedCrowd::new(&library.packing, crowd)?;
         library.packing.check_outputs(crowd, outputs)?;
         let scopes = Scopes::push(device);

@@ -35,8 +35,9 @@ impl GpuEvents {
     ///
     /// # Errors
     /// [`Error::Limit`] where the list does not fit a binding of the device; [`Error::Shader`] and [`Error::Device`] where
-    /// the device refuses.
+    /// the device refuses; [`Error::Usage`] where the library is on another device.
     pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &GpuCrowd, capacity: usize) -> Result<Self, Error> {
+        library.check_device(device)?;
         let needed = (capacity as u64).saturating_mul(size_of::<Occurrence>() as u64).saturating_add(COUNT_BYTES);
         let allowed = largest_binding(device);
         if needed > allowed {

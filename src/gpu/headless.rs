@@ -1,5 +1,7 @@
 //! A device of our own, for programs without a renderer.
 
+use std::sync::OnceLock;
+
 use crate::error::Error;
 
 /// Which adapters will do.
@@ -41,15 +43,21 @@ impl HeadlessGpu {
         Ok((open_whole(&adapter)?, adapter))
     }
 
-    /// What surfaces are made from, of the interfaces that have enough storage buffers.
+    /// What surfaces are made from, of the interfaces that have enough storage buffers. A process has one: wgpu numbers the
+    /// devices of an instance, and tells them apart by no more.
     pub fn instance() -> wgpu::Instance {
-        wgpu::Instance::new(wgpu::InstanceDescriptor {
-            backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY),
-            ..wgpu::InstanceDescriptor::new_without_display_handle()
-        })
+        static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
+        let instance = INSTANCE.get_or_init(|| {
+            wgpu::Instance::new(wgpu::InstanceDescriptor {
+                backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY),
+                ..wgpu::InstanceDescriptor::new_without_display_handle()
+            })
+        });
+        instance.clone()
     }
 
     /// As [`new`](Self::new), but with these limits and without features: to see what a lesser device would do.
+    /// [`GpuLibrary::required_limits`](crate::gpu::library::GpuLibrary::required_limits) are the least that will do.
     ///
     /// # Errors
     /// As those of [`new`](Self::new).

@@ -7,13 +7,21 @@ pub fn file(interpolator: &dyn Interpolator) -> String {
     format!("interpolator {}", interpolator.name())
 }
 
-/// What an error calls our call of it.
-pub fn call_file(interpolator: &dyn Interpolator) -> String {
-    let (name, width, made) = (interpolator.name(), interpolator.width(), interpolator.result_width());
-    let (value, result) = (format!("array<f32, {width}>"), format!("array<f32, {made}>"));
+/// What is wrong with an interpolator whose calls do not compile, of which a compiler said this.
+pub fn call_fault(interpolator: &dyn Interpolator, said: &str) -> String {
+    let name = interpolator.name();
+    let functions = [format!("{name}_lerp"), format!("{name}_no_lerp")];
+    let is_missing =
+        |function: &&String| said.starts_with(&format!("no definition in scope for identifier: `{function}`"));
+    if let Some(missing) = functions.iter().find(is_missing) {
+        return format!("function {missing} is missing");
+    }
+    let [value, result] =
+        [interpolator.width(), interpolator.result_width()].map(|width| format!("array<f32, {width}>"));
+    let [lerp, no_lerp] = functions;
     format!(
-        "interpolator {name}, called as {name}_lerp(a: {value}, b: {value}, t: f32, seconds: f32) -> {result} and \
-         {name}_no_lerp(value: {value}) -> {result}"
+        "{said}; it is called as {lerp}(a: {value}, b: {value}, t: f32, seconds: f32) -> {result} and as \
+         {no_lerp}(value: {value}) -> {result}"
     )
 }
 

@@ -3,8 +3,10 @@
 use std::sync::OnceLock;
 
 use crate::error::Error;
+use crate::gpu::plan::{VARIANTS, WORKGROUP_BYTES};
 use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::{Composed, SEEN_ENTRIES};
+use crate::pack::record::batch::Batch;
 
 /// What a binding of the kernel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +62,26 @@ pub(super) const EVENTS_BINDINGS: [(&str, Binding); 6] = [
     ("batch", Binding::Uniform),
     ("list", Binding::Write),
 ];
+
+/// These limits, with what kernels need of a device where they need something: the fused pass needs the most of each.
+pub(super) fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
+    let count = |kinds: &[Binding]| POSE_BINDINGS.iter().filter(|(_, kind)| kinds.contains(kind)).count() as u32;
+    let largest_workgroup = VARIANTS.iter().map(|variant| variant.workgroup_size).fold(0, u32::max);
+    wgpu::Limits {
+        max_bind_groups: 1,
+        max_bindings_per_bind_group: POSE_BINDINGS.len() as u32,
+        max_storage_buffers_per_shader_stage: count(&[Binding::Read, Binding::Write]),
+        max_uniform_buffers_per_shader_stage: count(&[Binding::Uniform]),
+        max_uniform_buffer_binding_size: size_of::<Batch>() as u64,
+        max_compute_workgroup_storage_size: WORKGROUP_BYTES,
+        max_compute_invocations_per_workgroup: largest_workgroup,
+        max_compute_workgroup_size_x: largest_workgroup,
+        max_compute_workgroup_size_y: 1,
+        max_compute_workgroup_size_z: 1,
+        max_compute_workgroups_per_dimension: 1,
+        ..others
+    }
+}
 
 /// A kernel beside the fused pass, and the layout of its only group.
 #[derive(Debug)]

@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::gpu::buffers::{largest_binding, upload};
 use crate::gpu::form::Form;
 use crate::gpu::kernels::{
-    EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SeenKernels, SmallKernel, bind_group_layout, pipeline,
+    EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SeenKernels, SmallKernel, bind_group_layout, kernel_limits,
+    pipeline,
 };
 use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::gpu::scopes::Scopes;
@@ -23,6 +24,7 @@ use crate::pack::library::Packing;
 /// of their own, in which a second start finds what the first compiled. `posse bench` says what a start takes.
 #[derive(Debug)]
 pub struct GpuLibrary {
+    device: wgpu::Device,
     pub(super) packing: Packing,
     pub(super) words: wgpu::Buffer,
     pub(super) values: wgpu::Buffer,
@@ -37,11 +39,20 @@ pub struct GpuLibrary {
 }
 
 impl GpuLibrary {
+    /// What a device has to be asked for at least: what `posse`'s kernels need, and all else as in
+    /// [`wgpu::Limits::downlevel_defaults`]. [`wgpu::Limits::default`] is enough, too. Larger buffers
+    /// (`max_buffer_size`, `max_storage_buffer_binding_size`) are used where they are allowed; a program that needs more of
+    /// other limits joins the two by [`wgpu::Limits::or_better_values_from`].
+    pub fn required_limits() -> wgpu::Limits {
+        let others = wgpu::Limits::downlevel_defaults();
+        kernel_limits(others.clone()).or_better_values_from(&others)
+    }
+
     /// Uploads a packing and builds the pipelines for it, in the form that suits the device. Nothing is submitted.
     ///
     /// # Errors
-    /// [`Error::Limit`] where the packing does not fit a binding of the device; [`Error::Shader`] and [`Error::Device`]
-    /// where the device refuses.
+    /// [`Error::Limit`] where the device allows less than [`required_limits`](Self::required_limits) says, or the packing does
+    /// not fit a binding; [`Error::Shader`] and [`Error::Device`] where the device refuses.
     pub fn new(device: &wgpu::Device, packing: Packing) -> Result<Self, Error> {
         Self::with_form(Form::of(device), device, packing)
     }
@@ -51,6 +62,7 @@ impl GpuLibrary {
     /// # Errors
     /// As those of [`new`](Self::new).
     pub fn with_form(form: Form, device: &wgpu::Device, packing: Packing) -> Result<Self, Error> {
+        check_limits(device)?;
         check_size(device, "words of a packed library, in bytes", 4 * packing.arrays.words.len() as u64)?;
         check_size(device, "values of a packed library, in bytes", 16 * packing.arrays.values.len() as u64)?;
         let scopes = Scopes::push(device);
@@ -60,6 +72,7 @@ impl GpuLibrary {
         scopes.pop()?;
         let (words, values) = (words?, values?);
         let library = Self {
+            device: device.clone(),
             packing,
             words,
             values,
@@ -81,6 +94,19 @@ impl GpuLibrary {
     /// says of a crowd which poses it.
     pub fn form(&self) -> Form {
         self.form
+    }
+
+    /// Refuses what is not the library's own device: wgpu stops the program where something of one device is used with another.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where it is another. Devices of two instances of wgpu may pass for one: it compares their numbers alone.
+    pub(super) fn check_device(&self, device: &wgpu::Device) -> Result<(), Error> {
+        if *device == self.device {
+            return Ok(());
+        }
+        let reason =
+            "the library is on another device; use the one that GpuLibrary::new was given, or make a library there";
+        Err(Error::Usage(reason.into()))
     }
 
     /// The pipeline of a plan, made where it is not there yet.
@@ -114,6 +140,16 @@ impl GpuLibrary {
     pub(super) fn events_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
         SmallKernel::get(&self.events_kernel, device, Composed::events, &EVENTS_BINDINGS, EVENTS_ENTRY)
     }
+}
+
+fn check_limits(device: &wgpu::Device) -> Result<(), Error> {
+    let given = device.limits();
+    let mut short = None;
+    kernel_limits(given.clone()).check_limits_with_fail_fn(&given, true, |name, needed, allowed| {
+        let what = format!("the device's {name} (ask for what GpuLibrary::required_limits gives)");
+        short = Some(Error::Limit { what, needed, allowed });
+    });
+    short.map_or(Ok(()), Err)
 }
 
 fn check_size(device: &wgpu::Device, what: &str, needed: u64) -> Result<(), Error> {

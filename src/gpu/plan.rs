@@ -45,7 +45,10 @@ pub struct Variant {
     pub span_capacity: u32,
 }
 
-/// All variants, from small to large in each form. Each fits the 16 KiB of workgroup memory that every adapter has.
+/// Bytes of workgroup memory that every adapter has.
+pub const WORKGROUP_BYTES: u32 = 16384;
+
+/// All variants, from small to large in each form. Each fits [`WORKGROUP_BYTES`].
 pub const VARIANTS: [Variant; 5] = [
     Variant { form: Form::Parallel, workgroup_size: 64, joint_capacity: Some(64), span_capacity: 128 },
     Variant { form: Form::Parallel, workgroup_size: 128, joint_capacity: Some(128), span_capacity: 192 },
@@ -77,10 +80,10 @@ impl Variant {
         lanes.map_or(self.workgroup_size, |lanes| lanes.min(self.workgroup_size))
     }
 
-    /// Search results of a workgroup: of a kernel that mixes, where they are many, as many as the 16 KiB leave, up to four times
+    /// Search results of a workgroup: of a kernel that mixes, where they are many, as many as [`WORKGROUP_BYTES`] leave, up to four times
     /// as many.
     pub fn span_capacity(&self, kernel: Kernel, spans: Spans) -> u32 {
-        let left = 16384 - 48 * self.joint_capacity.unwrap_or(0) - 24 * Kernel::PLAYED_CAPACITY;
+        let left = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * Kernel::PLAYED_CAPACITY;
         let most = if spans == Spans::Few { self.span_capacity } else { 4 * self.span_capacity };
         match kernel {
             Kernel::Plain => self.span_capacity,

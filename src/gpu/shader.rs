@@ -18,6 +18,8 @@ use crate::pack::uses::Uses;
 struct Module {
     file: Cow<'static, str>,
     text: Cow<'static, str>,
+    /// The interpolator that it calls, whose fault it is where it does not compile.
+    calls: Option<Arc<dyn Interpolator>>,
 }
 
 macro_rules! module {
@@ -25,6 +27,7 @@ macro_rules! module {
         Module {
             file: Cow::Borrowed(concat!("shaders/", $file)),
             text: Cow::Borrowed(include_str!(concat!("../../shaders/", $file))),
+            calls: None,
         }
     };
 }
@@ -88,8 +91,17 @@ fn uses_constants(uses: Uses) -> String {
 pub struct Composed {
     /// The text.
     pub code: String,
-    /// For each module its file and the number of the line before its first.
-    starts: Vec<(Cow<'static, str>, u32)>,
+    starts: Vec<Start>,
+}
+
+/// Where a module begins.
+#[derive(Debug, Clone)]
+struct Start {
+    file: Cow<'static, str>,
+    /// The number of the line before its first.
+    before: u32,
+    /// As that of the module.
+    calls: Option<Arc<dyn Interpolator>>,
 }
 
 impl Composed {
@@ -115,13 +127,13 @@ impl Composed {
         code.push_str(&format!("const SPANS_FIT: bool = {spans_fit};\nconst LAYERS_OVER: bool = {over};\n"));
         code.push_str(&uses_constants(uses));
         let custom = interpolators.iter().enumerate().flat_map(|(index, interpolator)| {
-            let interpolator = &**interpolator;
-            let module = |file: String, text: String| Module { file: file.into(), text: text.into() };
-            let own = module(interpolators::file(interpolator), interpolator.wgsl().to_owned());
-            [own, module(interpolators::call_file(interpolator), interpolators::call(index, interpolator))]
+            let file: Cow<str> = interpolators::file(&**interpolator).into();
+            let own = Module { file: file.clone(), text: interpolator.wgsl().to_owned().into(), calls: None };
+            let text = interpolators::call(index, &**interpolator).into();
+            [own, Module { file, text, calls: Some(interpolator.clone()) }]
         });
         let choice = interpolators::choice(interpolators.len()).into();
-        let choice = Module { file: "choice of an interpolator".into(), text: choice };
+        let choice = Module { file: "choice of an interpolator".into(), text: choice, calls: None };
         let entry = if kernel == Kernel::Plain { POSE } else { POSE_LAYERS };
         let skin = match skin_format {
             SkinFormat::Matrix => SKIN_MATRIX,
@@ -153,21 +165,16 @@ impl Composed {
     }
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {
-        let mut composed = Self { starts: vec![("generated constants".into(), 0)], code: constants };
-        for module in modules {
-            composed.starts.push((module.file, composed.code.lines().count() as u32));
-            composed.code.push_str(&module.text);
-            if !module.text.ends_with('\n') {
+        let constants_start = Start { file: "generated constants".into(), before: 0, calls: None };
+        let mut composed = Self { starts: vec![constants_start], code: constants };
+        for Module { file, text, calls } in modules {
+            composed.starts.push(Start { file, before: composed.code.lines().count() as u32, calls });
+            composed.code.push_str(&text);
+            if !text.ends_with('\n') {
                 composed.code.push('\n');
             }
         }
         composed
-    }
-
-    /// The file and the line in it of a line of the whole, from 1.
-    pub fn locate(&self, line: u32) -> (&str, u32) {
-        let before = self.starts.iter().rev().find(|(_, start)| *start < line);
-        before.map_or(("", line), |(file, start)| (file.as_ref(), line - start))
     }
 
     /// Compiles the text.
@@ -182,10 +189,39 @@ impl Composed {
         let info = pollster::block_on(module.get_compilation_info());
         let fault = info.messages.iter().find(|message| message.message_type == wgpu::CompilationMessageType::Error);
         let line = fault.and_then(|fault| fault.location).map_or(0, |location| location.line_number);
-        let message = fault.map_or_else(|| error.to_string(), |fault| fault.message.clone());
-        let (file, line) = if line > 0 { self.locate(line) } else { ("shaders/pose.wgsl", 0) };
-        Err(Error::Shader { file: file.into(), line, message })
+        let message = fault.map_or_else(|| error.to_string(), |fault| in_one_line(&fault.message));
+        Err(self.error(line, message))
     }
+
+    /// An error in a line of the whole, from 1, or in none that is known.
+    pub fn error(&self, line: u32, message: String) -> Error {
+        match self.starts.iter().rev().find(|start| start.before < line) {
+            None => Error::Shader { file: "shaders/pose.wgsl".into(), line: 0, message },
+            Some(Start { file, before, calls: None }) => {
+                Error::Shader { file: file.to_string(), line: line - before, message }
+            }
+            // Its lines are ours, and say nothing to who wrote the interpolator.
+            Some(Start { file, calls: Some(interpolator), .. }) => {
+                let message = interpolators::call_fault(&**interpolator, &message);
+                Error::Shader { file: file.to_string(), line: 0, message }
+            }
+        }
+    }
+}
+
+/// What a compiler says, without its excerpt of the text, whose lines are those of the whole.
+fn in_one_line(message: &str) -> String {
+    let said = message.lines().filter_map(|line| {
+        let line = line.trim();
+        if let Some((_, error)) = line.split_once("error: ") {
+            return Some(error);
+        }
+        // A note, or what is said of a mark beneath a line of the text.
+        let note = line.strip_prefix("= ").or_else(|| line.strip_prefix('│'))?;
+        Some(note.trim_matches(|mark: char| " │╭╰─^-".contains(mark))).filter(|note| !note.is_empty())
+    });
+    let said: Vec<_> = said.collect();
+    if said.is_empty() { message.trim().into() } else { said.join("; ") }
 }
 
 #[cfg(test)]
@@ -195,16 +231,18 @@ mod tests {
     #[test]
     fn an_error_names_the_file_and_line_it_comes_from() {
         let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-        let good = Module { file: "good.wgsl".into(), text: "fn good() -> f32 {\n    return 1.0;\n}\n".into() };
+        let good =
+            Module { file: "good.wgsl".into(), text: "fn good() -> f32 {\n    return 1.0;\n}\n".into(), calls: None };
         let bad = Module {
             file: "bad.wgsl".into(),
             text: "// A comment.\n\nfn bad() -> f32 {\n    return nothing;\n}".into(),
+            calls: None,
         };
         let composed = Composed::new("const A: u32 = 1u;\n".into(), [good, bad].into_iter());
         match composed.compile(&device) {
             Err(Error::Shader { file, line, message }) => {
                 assert_eq!((file.as_str(), line), ("bad.wgsl", 4));
-                assert!(message.contains("nothing"), "{message}");
+                assert_eq!(message, "no definition in scope for identifier: `nothing`; unknown identifier");
             }
             other => panic!("{other:?}"),
         }

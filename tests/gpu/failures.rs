@@ -1,5 +1,6 @@
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
+use posse::gpu::events::GpuEvents;
 use posse::gpu::form::Form;
 use posse::gpu::library::GpuLibrary;
 use posse::{Error, Evaluator, Outputs, Packing, demo};
@@ -35,6 +36,25 @@ fn a_lost_device_is_an_error_wherever_it_shows() {
     assert_device_error(GpuCrowd::new(&device, engine.library(), &crowd, Outputs::ALL), "a new crowd");
     assert_device_error(GpuLibrary::new(&device, Packing::new(&library).unwrap()), "a new library");
     assert_device_error(posse::gpu::bandwidth::Bandwidth::measure(engine.gpu()), "the bandwidth");
+}
+
+#[test]
+fn a_library_of_another_device_is_refused_before_wgpu_stops_the_program() {
+    let library = demo::rig(5, 3, 2).unwrap();
+    let crowd = only_clip(&library, 4);
+    let [one, other] = [0, 1].map(|_| lesser_gpu(wgpu::Limits::default()));
+    let engine = GpuEngine::new(&library, one).unwrap();
+    let here = engine.gpu().device.clone();
+    let on_gpu = GpuCrowd::new(&here, engine.library(), &crowd, Outputs::ALL).unwrap();
+    GpuEvents::new(&here, engine.library(), &on_gpu, 10).unwrap();
+    let refused = [
+        GpuCrowd::new(&other.device, engine.library(), &crowd, Outputs::ALL).map(|_| ()),
+        GpuEvents::new(&other.device, engine.library(), &on_gpu, 10).map(|_| ()),
+    ];
+    for result in refused {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("the library is on another device; use the one that"), "{error}");
+    }
 }
 
 #[test]
@@ -78,6 +98,9 @@ fn without_a_gpu_the_cpu_answers_and_says_so() {
     assert_eq!(code, Some(0), "{stderr}");
     let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(answer["engine"], "cpu");
-    assert!(stderr.contains("the CPU engine answers: no GPU adapter"), "{stderr}");
+    assert!(
+        stderr.lines().any(|line| line == "note: the CPU engine answers: no GPU adapter named like nonesuch"),
+        "{stderr}"
+    );
     assert!(stderr.contains("engine: cpu"), "{stderr}");
 }

@@ -2,9 +2,10 @@ use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::form::Form;
 use posse::gpu::library::GpuLibrary;
+use posse::pack::record::layer::Layer as LayerRecord;
 use posse::{
-    Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Skeleton, SkinFormat, Ticks,
-    demo,
+    Clip, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Skeleton, SkinFormat,
+    Ticks, demo,
 };
 
 use super::{NOW, assert_evaluates, assert_right, engine, lesser_gpu, only_clip, play};
@@ -115,18 +116,21 @@ fn a_library_larger_than_a_binding_is_refused() {
 
 #[test]
 fn an_instance_larger_than_a_binding_is_refused() {
+    // A joint that a clip does not move takes fewer bytes than the layers of one instance.
+    let (mut library, skeleton) = build::library(vec![Joint::default()]);
+    let clip = library.add_clip(Clip::new(None, skeleton, Vec::new())).unwrap();
+    let mut crowd = Crowd::new();
+    crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(0.0)); Crowd::MAX_LAYERS]).unwrap();
+    let bytes = (Crowd::MAX_LAYERS * size_of::<LayerRecord>()) as u64;
     for form in Form::ALL {
-        // Its library is larger still, and fits only because it is on another device.
-        let library = demo::rig(400, 1, 5).unwrap();
-        let crowd = only_clip(&library, 1);
-        let engine = engine(form, &library);
-        let bytes = 400 * 48;
-        let device = lesser_gpu(small_buffers(bytes - 16)).device;
-        for outputs in [Outputs::ALL, Outputs::SKIN, Outputs::NONE] {
-            // Even without outputs, so large a rig needs room for its model matrices.
-            let refused = GpuCrowd::new(&device, engine.library(), &crowd, outputs).unwrap_err();
-            assert_limit(refused, "bytes of one instance of skeleton 0", bytes, bytes - 16);
-        }
+        let upload = |bytes| {
+            let gpu = lesser_gpu(small_buffers(bytes));
+            let packing = Packing::new(&library).unwrap();
+            let on_gpu = GpuLibrary::with_form(form, &gpu.device, packing).unwrap();
+            GpuCrowd::new(&gpu.device, &on_gpu, &crowd, Outputs::NONE)
+        };
+        assert_limit(upload(bytes - 16).unwrap_err(), "bytes of one instance of skeleton 0", bytes, bytes - 16);
+        assert!(upload(bytes).is_ok());
     }
 }
 
@@ -226,12 +230,35 @@ fn a_hundred_thousand_of_two_layers_are_posed_within_the_limits_of_every_device(
 }
 
 #[test]
-fn a_device_that_allows_too_little_is_refused() {
+fn a_device_that_allows_too_little_is_refused_by_the_name_of_its_limit() {
     let library = demo::rig(5, 10, 2).unwrap();
-    // Four storage buffers a stage.
-    let gpu = lesser_gpu(wgpu::Limits::downlevel_defaults());
-    match GpuEngine::new(&library, gpu) {
-        Err(Error::Device(message)) => assert!(message.contains("max_storage_buffers_per_shader_stage"), "{message}"),
-        other => panic!("{other:?}"),
+    let error = |limits| GpuEngine::new(&library, lesser_gpu(limits)).unwrap_err().to_string();
+    let least = GpuLibrary::required_limits();
+    for (limits, words) in [
+        (wgpu::Limits::downlevel_defaults(), "max_storage_buffers_per_shader_stage"),
+        (
+            wgpu::Limits { max_compute_workgroup_storage_size: 16352, ..least.clone() },
+            "max_compute_workgroup_storage_size",
+        ),
+        (wgpu::Limits { max_compute_invocations_per_workgroup: 128, ..least }, "max_compute_invocations_per_workgroup"),
+    ] {
+        let error = error(limits);
+        assert!(error.contains(words) && error.contains("GpuLibrary::required_limits"), "{error}");
+    }
+    let error = error(wgpu::Limits::downlevel_defaults());
+    assert!(error.ends_with(": 8 needed, 4 allowed"), "{error}");
+}
+
+#[test]
+fn the_limits_that_are_required_suffice() {
+    let least = GpuLibrary::required_limits();
+    assert!(least.check_limits(&wgpu::Limits::default()), "WebGPU has them");
+    for form in Form::ALL {
+        for joints in [5, 100, 300] {
+            let library = demo::rig(joints, 10, 5).unwrap();
+            let mut engine = GpuEngine::with_form(form, &library, lesser_gpu(least.clone())).unwrap();
+            assert_evaluates(&mut engine, &library, &blended(&library, 7, 1), Outputs::ALL);
+            assert_evaluates(&mut engine, &library, &blended(&library, 7, 3), Outputs::ALL);
+        }
     }
 }

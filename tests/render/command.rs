@@ -115,7 +115,7 @@ fn without_an_adapter_the_command_says_what_to_install() {
 fn what_cannot_be_drawn_is_refused_in_words() {
     let folder = TempDir::new().unwrap();
     let cases: [(&[&str], &str); 12] = [
-        (&["demo", "--size", "100000x100000", "-o", "a.png"], "pixels of a picture's side: 100000 needed"),
+        (&["demo", "--size", "100000x100", "-o", "a.png"], "pixels of a picture's side: 100000 needed"),
         (&["demo", "--size", "8192x8192", "-o", "a.png"], "pixels of a picture: 67108864 needed, 33554432 allowed"),
         (&["demo", "--size", "0x5", "-o", "a.png"], "a side of 0"),
         (&["demo", "--size", "big", "-o", "a.png"], "1280x720"),
@@ -228,4 +228,31 @@ fn the_instances_of_a_crowd_file_are_drawn() {
     assert!(one.1 == 1 && (5..=9).contains(&nine.1), "{one:?} {nine:?}");
     let said = refused(&folder, &["--crowd", "nothing.json", "-o", "a.png"]);
     assert!(said.contains("nothing.json"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_before_anything_is_loaded() {
+    let folder = TempDir::new().unwrap();
+    // The file that is not there would be an error, too.
+    let said = refused(&folder, &["nowhere.glb", "-o", "absent/a.png"]);
+    assert!(said.contains("a.png: there is no folder absent"), "{said}");
+    let said = refused(&folder, &["nowhere.glb", "-o", "a.png", "--size", "100000x100000"]);
+    assert!(said.contains("pixels of a picture: 10000000000 needed"), "{said}");
+}
+
+#[test]
+fn a_file_without_anything_to_be_seen_is_drawn_with_a_warning() {
+    let folder = TempDir::new().unwrap();
+    let write =
+        |name: &str, document: serde_json::Value| fs::write(folder.path().join(name), document.to_string()).unwrap();
+    write("empty.gltf", json!({ "asset": { "version": "2.0" } }));
+    write("node.gltf", json!({ "asset": { "version": "2.0" }, "nodes": [{}] }));
+    let nodes = json!([{ "children": [1] }, { "translation": [0, 1, 0] }]);
+    write("bone.gltf", json!({ "asset": { "version": "2.0" }, "nodes": nodes }));
+    let said = |file: &str| text(&posse(&folder, &[file, "-o", "a.png", "--size", "64x48"]));
+    for (file, warned) in [("empty.gltf", true), ("node.gltf", true), ("bone.gltf", false)] {
+        let said = said(file);
+        let warning = "warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone";
+        assert_eq!(said.contains(warning), warned, "{file}: {said}");
+    }
 }

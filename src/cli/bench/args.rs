@@ -19,7 +19,7 @@ use crate::cli::skin_format::SkinFormatChoice;
 pub struct Args {
     /// A .glb or .gltf file whose clips are played; without one, generated rigs.
     pub file: Option<PathBuf>,
-    /// A crowd file, whose crowd is timed as it is.
+    /// A crowd file, whose crowd is timed as it is. `posse eval --help` describes it.
     #[arg(
         long,
         value_name = "FILE",
@@ -85,7 +85,7 @@ pub struct Args {
     /// Prints JSON.
     #[arg(long)]
     pub json: bool,
-    /// Writes a page of plots and tables too, in one file without scripts; of a name that ends in .svg, its first plot
+    /// Writes a page of plots and tables too, an .html file without scripts, or as an .svg file its first plot
     /// alone. Without sizes, it is of all cost tables, which takes a minute or two.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

@@ -30,6 +30,7 @@ use self::baseline::Baseline;
 use self::circumstances::Circumstances;
 use self::contender::Contender;
 use self::cost::Step;
+use self::page::format::Format;
 use self::page::plan;
 use self::page::run::Run;
 use self::report::{Case, Report};
@@ -49,7 +50,7 @@ const MOST_JOINTS: u64 = 1 << 28;
 /// Runs `posse bench`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     // Whether the page can be written shows before anything is measured.
-    let page = args.report.as_deref().map(|file| Output::create(Some(file)).map(|page| (file, page))).transpose()?;
+    let page = args.report.as_deref().map(page).transpose()?;
     let page = match (page, &args.from) {
         (Some((file, page)), Some(earlier)) => {
             return draw(&earlier::read(earlier)?, file, page).map(|()| Outcome::Passed);
@@ -73,10 +74,19 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     Ok(if report.is_within() { Outcome::Passed } else { Outcome::Failed })
 }
 
-/// Writes the page of a run; of a name that ends in `.svg`, its first plot.
+/// The file of a page, to be written.
+fn page(file: &Path) -> Result<(&Path, Output), Error> {
+    Format::of(file)?;
+    Ok((file, Output::create(Some(file))?))
+}
+
+/// Writes the page of a run, or its first plot.
 fn draw(run: &Run, file: &Path, mut page: Output) -> Result<(), Error> {
-    let is_plot = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-    page.write(|out| if is_plot { run.write_plot(out) } else { run.write_page(out) })?;
+    let format = Format::of(file)?;
+    page.write(|out| match format {
+        Format::Page => run.write_page(out),
+        Format::Plot => run.write_plot(out),
+    })?;
     page.finish()
 }
 

@@ -23,9 +23,16 @@ use crate::cli::question::{Question, seconds};
 use crate::cli::skin_format::SkinFormatChoice;
 use crate::cli::source::Source;
 
-/// What the arrays of an npz file look like.
-pub const SHAPES: &str = "\
-Samples of --format json have `nodes`, `skins` and `pointers` of a glTF file. A Cocos clip has `targets`, one for each curve
+/// What `posse eval --help` says at its end: what is written, and what a crowd file is.
+pub fn help() -> String {
+    format!("{SHAPES}\n\n{}", posse::import::crowd::FORMAT)
+}
+
+/// What samples and the arrays of an npz file look like.
+const SHAPES: &str = "\
+Samples of --format json have `nodes`, `skins` and `pointers` of a glTF file. `nodes` are in the file's order, each with its
+`name` and the index of its `parent` where it has them. A matrix, `world` of a node or one of a skin's `joint_matrices`, is
+16 numbers column after column, as in glTF: the last four are the translation and 1. A Cocos clip has `targets`, one for each curve
 in the file's order, with `path`, `component`, `property` and `value`: a list of numbers; of a colour its four bytes, with
 `unrounded` beside them; of what does not interpolate the index of the key that holds; null without keys, and null for a
 number that no curve drives. With --wrap a sample also has `clip_time`, `direction` (1 or -1), `iterations` and `stopped`.
@@ -59,6 +66,8 @@ pub struct Args {
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file in place of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
+    ///
+    /// An example and all its fields are at the end.
     #[arg(
         long,
         value_name = "FILE",
@@ -77,8 +86,8 @@ pub struct Args {
     #[command(flatten)]
     play: play::PlayArgs,
     /// How many instances to pose at each time.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    instances: u64,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    instances: u32,
     /// Seconds by which each instance is ahead of the one before.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = seconds)]
     phase: f64,
@@ -142,7 +151,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     }
     let known = clip.map(|clip| library.clip(clip));
     let (times, play) = (args.times.times(known)?, args.play.play(known)?);
-    let instances = usize::try_from(args.instances).unwrap_or(usize::MAX);
+    let instances = args.instances as usize;
     let question = Question { skeleton: source.skeleton, clip, times, instances, phase: args.phase, play };
     question.check(library)?;
     let compaction = args.compact.of(library)?;

@@ -1,6 +1,6 @@
 //! A pose as JSON has it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use posse::error::Error;
@@ -23,7 +23,7 @@ pub struct Instance<'a> {
     #[serde(flatten)]
     played: Option<Played>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<Vec<Node>>,
+    nodes: Option<Vec<Node<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     skins: Option<Vec<Skin>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,12 @@ struct Played {
 
 /// One node; the inner `None`s are written as null.
 #[derive(Serialize)]
-struct Node {
+struct Node<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    /// The parent's index among the nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     translation: Option<Option<[Number; 3]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,6 +70,8 @@ struct Skin {
 pub struct Shape<'a> {
     skeleton: &'a Skeleton,
     joints: &'a [usize],
+    /// For each node the index of its parent.
+    parents: Vec<Option<usize>>,
     outputs: Outputs,
     precision: Precision,
     /// Whether each joint has a matrix in place of translation, rotation and scale.
@@ -93,7 +100,10 @@ impl<'a> Shape<'a> {
             }
         }
         let matrices = skeleton.joints().iter().map(|joint| joint.matrix.is_some()).collect();
-        Self { skeleton, joints, outputs, precision, matrices, weights, pointers, targets: None }
+        let node_of: HashMap<usize, usize> = joints.iter().enumerate().map(|(node, &joint)| (joint, node)).collect();
+        let parent = |&joint: &usize| node_of.get(&skeleton.joints()[joint].parent?).copied();
+        let parents = joints.iter().map(parent).collect();
+        Self { skeleton, joints, parents, outputs, precision, matrices, weights, pointers, targets: None }
     }
 
     /// The same, with a matrix also for those of some joints that none of some clips move.
@@ -144,7 +154,7 @@ impl<'a> Shape<'a> {
         })
     }
 
-    fn node(&self, pose: &Pose, node: usize, joint: usize) -> Result<Node, Error> {
+    fn node(&self, pose: &Pose, node: usize, joint: usize) -> Result<Node<'_>, Error> {
         let (outputs, precision) = (self.outputs, self.precision);
         let place = |what: &'static str| move || format!("{what} of node {node}");
         // The outer `Option` says whether it is asked for, the inner one whether the node has it.
@@ -159,6 +169,8 @@ impl<'a> Shape<'a> {
         };
         let world = || precision.numbers(columns(&pose.model[joint]), place("world"));
         Ok(Node {
+            name: self.skeleton.joints()[joint].name.as_deref(),
+            parent: self.parents[node],
             translation: local.map(|local| local.map(translation).transpose()).transpose()?,
             rotation: local.map(|local| local.map(rotation).transpose()).transpose()?,
             scale: local.map(|local| local.map(scale).transpose()).transpose()?,

@@ -60,9 +60,10 @@ impl CompactSummary {
         if after != before {
             writeln!(out, "    key times: {after} of {before}")?;
         }
-        let widths: Vec<String> =
-            self.tracks_by_width.iter().map(|(width, tracks)| format!("{tracks} of {width} bits")).collect();
-        let Self { constant_tracks, float_tracks, .. } = self;
-        writeln!(out, "    tracks: {constant_tracks} constant, {float_tracks} as f32, {}", widths.join(", "))
+        write!(out, "    tracks: {} constant, {} as f32", self.constant_tracks, self.float_tracks)?;
+        for (width, tracks) in &self.tracks_by_width {
+            write!(out, ", {tracks} of {width} bits")?;
+        }
+        writeln!(out)
     }
 }

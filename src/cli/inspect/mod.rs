@@ -2,6 +2,7 @@
 
 mod clip;
 mod compact;
+mod joints;
 mod targets;
 mod timelines;
 mod words;
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 use self::clip::ClipSummary;
 use self::compact::CompactSummary;
+use self::joints::JointSummary;
 use crate::cli::compact::CompactArgs;
 use crate::cli::output;
 use crate::cli::source::Source;
@@ -31,7 +33,10 @@ pub struct Args {
     /// A .glb or .gltf file whose nodes the clips are to move, found by their names.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
-    /// Prints JSON, with every track.
+    /// Prints the joints too, each below its parent, with its translation at rest.
+    #[arg(long)]
+    joints: bool,
+    /// Prints JSON, with every joint and every track.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -45,7 +50,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let summary = Summary::new(&source, compaction.as_ref());
     output::print(|out| {
         if !args.json {
-            return summary.print(out);
+            return summary.print(args.joints, out);
         }
         serde_json::to_writer_pretty(&mut *out, &summary)?;
         writeln!(out)
@@ -72,6 +77,7 @@ struct Summary<'a> {
 struct SkeletonSummary<'a> {
     name: Option<&'a str>,
     joints: usize,
+    hierarchy: Vec<JointSummary<'a>>,
     levels: usize,
     roots: usize,
     /// Joints given by a matrix.
@@ -113,7 +119,7 @@ impl<'a> Summary<'a> {
         }
     }
 
-    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+    fn print(&self, with_joints: bool, out: &mut impl Write) -> std::io::Result<()> {
         let rig = self.rig.map_or_else(String::new, |rig| format!(", with {rig}"));
         writeln!(out, "{}{rig}", self.asset)?;
         for skeleton in &self.skeletons {
@@ -123,6 +129,9 @@ impl<'a> Summary<'a> {
             writeln!(out, "skeleton{}: {joints} on {levels}, {roots}, {weights}", named(skeleton.name))?;
             if *matrices > 0 {
                 writeln!(out, "  {} given by a matrix", plural(*matrices, "joint"))?;
+            }
+            if with_joints {
+                joints::print(&skeleton.hierarchy, out)?;
             }
             for property in &skeleton.properties {
                 writeln!(out, "  property {property}")?;
@@ -171,6 +180,7 @@ impl<'a> SkeletonSummary<'a> {
         Self {
             name: skeleton.name(),
             joints: joints.len(),
+            hierarchy: joints::summaries(skeleton, &source.joints),
             levels: skeleton.depths().into_iter().max().map_or(0, |deepest| deepest + 1),
             roots: count(|joint| joint.parent.is_none()),
             matrices: count(|joint| joint.matrix.is_some()),

@@ -10,14 +10,15 @@ use std::path::PathBuf;
 
 use posse::error::Error;
 use posse::model::ticks::Ticks;
+use posse::render::canvas::Canvas;
 use posse::render::encode::palette::Palette;
 use posse::render::encode::png;
 use posse::render::picture::Picture;
 use posse::render::view::Bones;
 
 use crate::cli::look::{LookArgs, size};
-use crate::cli::output::Output;
-use crate::cli::question::seconds;
+use crate::cli::output::{Output, check_folder};
+use crate::cli::question::{limit, seconds};
 use crate::cli::render::format::Format;
 use crate::cli::render::loops::Frames;
 use crate::cli::render::studio::Studio;
@@ -81,7 +82,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if args.seconds.is_some_and(|seconds| seconds <= 0.0) || args.fps <= 0.0 {
         return Err(Error::Usage("--seconds and --fps are more than 0".into()));
     }
+    limit("pixels of a picture", u64::from(size[0]) * u64::from(size[1]), Canvas::MOST_PIXELS)?;
+    check_folder(&args.output)?;
     let subject = Subject::load(&args.subject)?;
+    subject.warn_of_nothing();
     let span = Span { start: args.time, seconds: args.seconds.unwrap_or(subject.seconds) };
     let film = match format {
         Format::Png => None,

@@ -40,6 +40,7 @@ pub struct SubjectArgs {
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file in place of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
+    /// `posse eval --help` has an example and all its fields.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances"])]
     crowd: Option<PathBuf>,
     /// A .glb or .gltf file whose nodes the clip is to move, found by their names; those of its own by default.
@@ -195,6 +196,19 @@ impl Subject {
         }
         (self.choice, self.crowd, self.places, self.corners) = (choice, crowd, places, corners);
         Ok(true)
+    }
+
+    /// Says so where there is nothing to be seen but the ground.
+    pub fn warn_of_nothing(&self) {
+        let is_seen = |figure: &Figure| {
+            let joints = self.library.skeleton(figure.skeleton).joints();
+            !figure.parts.is_empty() || joints.iter().any(|joint| joint.parent.is_some())
+        };
+        if self.crowd.is_empty() {
+            note("warning: there is nothing to draw but the ground: the crowd has no instance");
+        } else if !self.figures.iter().any(is_seen) {
+            note("warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone");
+        }
     }
 
     /// A time on the crowd's clock.

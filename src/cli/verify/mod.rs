@@ -34,7 +34,7 @@ pub struct Args {
     /// .glb or .gltf files, or Cocos clips (.json, .anim).
     #[arg(required_unless_present = "crowd")]
     files: Vec<PathBuf>,
-    /// A crowd file in place of FILES, all its instances or, of very many, an even sample.
+    /// A crowd file in place of FILES, all its instances or, of very many, an even sample. `posse eval --help` describes it.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples"])]
     crowd: Option<PathBuf>,
     /// With --crowd, the times on the crowd's clock that are checked, in seconds; by default some over its longest play.

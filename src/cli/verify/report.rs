@@ -141,6 +141,8 @@ impl FileReport {
     /// Prints a line for the file, and one for each quantity.
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         if let Some(error) = &self.error {
+            // Most errors begin with the file's name.
+            let error = error.strip_prefix(&format!("{}: ", self.file)).unwrap_or(error);
             return writeln!(out, "{}: not checked: {error}", self.file);
         }
         let verdict = if self.within { "within the contract" } else { "BEYOND THE CONTRACT" };

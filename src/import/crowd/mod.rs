@@ -13,7 +13,7 @@
 //!
 //! `"roots": [{ "clip": "Walk", "joint": "b_Root_00", "translation": "xz", "rotation": "yaw" }]` gives clips root motion.
 //!
-//! `document` parses the JSON, `roots` names root joints, `groups` makes layers, `spread` sets instances of a group apart.
+//! [`FORMAT`] describes all fields. `document` parses the JSON, `roots` names root joints, `groups` makes layers, `spread` sets instances of a group apart.
 
 mod document;
 mod groups;
@@ -35,6 +35,11 @@ use crate::import::warning::Warning;
 use crate::model::crowd::Crowd;
 use crate::model::library::Library;
 use crate::model::ticks::Ticks;
+
+/// The format, by an example and a list of all fields: what `posse eval --help` shows.
+///
+#[doc = include_str!("format.md")]
+pub const FORMAT: &str = include_str!("format.md");
 
 /// A crowd file: its glTF files in a library, and its instances, groups unrolled.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,4 +167,55 @@ fn unknown_joints(document: &Document, library: &Library, files: &[PosedFile]) -
         message: "no file has a joint of this name; it counts for nothing".into(),
     };
     unknown.map(warning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fields that the parser expects of an object, from what it says of one that it does not.
+    fn expected(json: &str) -> Vec<String> {
+        let said = Document::parse(json.as_bytes()).unwrap_err().reason;
+        let (_, fields) = said.split_once("expected ").expect(&said);
+        fields.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_description_has_the_fields_that_the_parser_takes() {
+        let list = FORMAT.split("```text").nth(1).unwrap().split("```").next().unwrap();
+        let described = |level: usize| -> Vec<&str> {
+            let names = list.lines().filter(|line| line.len() - line.trim_start().len() == level);
+            names.flat_map(|line| line.split("  ").find(|part| !part.is_empty())).flat_map(|n| n.split(", ")).collect()
+        };
+        let mut all = 0;
+        for (level, json) in [
+            (0, r#"{ "?": 0 }"#),
+            (2, r#"{ "masks": { "m": { "?": 0 } } }"#),
+            (2, r#"{ "roots": [{ "?": 0 }] }"#),
+            (2, r#"{ "instances": [{ "?": 0 }] }"#),
+            (4, r#"{ "instances": [{ "spread": { "?": 0 } }] }"#),
+            (4, r#"{ "instances": [{ "layers": [{ "?": 0 }] }] }"#),
+            (6, r#"{ "instances": [{ "layers": [{ "fade_in": { "?": 0 } }] }] }"#),
+        ] {
+            let expected = expected(json);
+            assert!(expected.len() > 1, "{json}: {expected:?}");
+            for field in &expected {
+                assert!(
+                    described(level).contains(&field.as_str()),
+                    "{field} of {json} is not in {:?}",
+                    described(level)
+                );
+            }
+            all += expected.len();
+        }
+        assert_eq!([0, 2, 4, 6].map(|level| described(level).len()).iter().sum::<usize>(), all, "no field too many");
+    }
+
+    #[test]
+    fn the_example_of_the_description_is_a_crowd_file() {
+        let json = FORMAT.split("```json").nth(1).unwrap().split("```").next().unwrap();
+        let document = Document::parse(json.as_bytes()).unwrap();
+        document.check_masks().unwrap();
+        assert_eq!(document.instances.iter().map(|group| group.count).sum::<u64>(), 1002);
+    }
 }

@@ -226,11 +226,26 @@ impl Mesh {
     }
 }
 
+/// What a file is, or at least begins with, that is no JSON object.
+fn foreign(bytes: &[u8]) -> String {
+    let kinds: [(&[u8], &str); 5] = [
+        (b"\x89PNG", "a PNG picture"),
+        (b"\xFF\xD8\xFF", "a JPEG picture"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"Kaydara FBX", "an FBX file, which has to be converted"),
+        (b"BLENDER", "a Blender file, which has to be exported"),
+    ];
+    match kinds.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        Some((_, kind)) => format!("it is {kind}"),
+        None => format!("it begins with {:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(8)])),
+    }
+}
+
 impl<'a> Document<'a> {
     /// Parses a document; a fault has the JSON path at which the parser stopped.
     pub fn parse(json: &'a [u8]) -> Result<Self, Fault> {
         if json.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-            let what = if json.is_empty() { "it is empty" } else { "it begins like neither" };
+            let what = if json.is_empty() { "it is empty".into() } else { foreign(json) };
             return Err(Fault::new("file", format!("{what}; a glTF file is a GLB container or a JSON object")));
         }
         // All text checked at once takes less than each string on its own. What no field wants may be anything.

@@ -1,6 +1,7 @@
 //! `posse bench --report`: a run as a page of plots and tables.
 
 mod figure;
+pub mod format;
 mod number;
 mod palette;
 pub mod plan;

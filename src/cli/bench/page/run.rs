@@ -50,7 +50,9 @@ pub struct Case {
     /// How skin matrices are written; runs before there was a choice do not say.
     #[serde(default)]
     pub skin_format: SkinFormatChoice,
-    /// Of all instances together; the reference poses a part of them.
+    /// The reference poses a part of the instances; the earliest runs do not say.
+    pub instances_posed: Option<u64>,
+    /// Of all instances that are posed together.
     pub joints_posed: u64,
     pub wall_ms: Times,
     pub gpu_ms: Option<Times>,

@@ -9,9 +9,10 @@ use super::run::{Case, Run};
 type Column = (&'static str, fn(&Case) -> Option<String>);
 
 /// The columns. One in which no case has anything is left out.
-const COLUMNS: [Column; 17] = [
+const COLUMNS: [Column; 18] = [
     ("grows", |case| case.table.clone()),
     ("instances", |case| Some(grouped(case.instances))),
+    ("posed", |case| case.instances_posed.filter(|&posed| posed < case.instances).map(grouped)),
     ("skeletons", |case| Some(grouped(case.skeletons))),
     ("joints", |case| Some(grouped(case.joints))),
     ("keys", |case| case.keys.map(grouped)),
