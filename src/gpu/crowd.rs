@@ -1,14 +1,16 @@
 //! A crowd on the GPU, and the buffers that its poses are written to.
 
 use crate::error::Error;
-use crate::gpu::chunk::{Chunk, CrowdOptions, chunks_of};
+use crate::gpu::chunk::{Chunk, chunks_of};
 use crate::gpu::frame::FrameBuffer;
 use crate::gpu::library::GpuLibrary;
+use crate::gpu::options::CrowdOptions;
+use crate::gpu::outcome::LayersOutcome;
 use crate::gpu::scopes::Scopes;
 use crate::model::crowd::Crowd;
 use crate::model::outputs::Outputs;
 use crate::model::step::Step;
-use crate::pack::crowd::PackedCrowd;
+use crate::pack::crowd::{PackedCrowd, check_instance, pack_instance};
 use crate::pack::record::frame::Frame;
 
 /// A crowd in GPU buffers, with room for its poses.
@@ -47,7 +49,8 @@ impl GpuCrowd {
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Result<Self, Error> {
-        let packed = PackedCrowd::new(&library.packing, crowd)?;
+        let (layers, mixing) = options.room();
+        let packed = PackedCrowd::with_room(&library.packing, crowd, layers, mixing)?;
         library.packing.check_outputs(crowd, outputs)?;
         let scopes = Scopes::push(device);
         let frame = FrameBuffer::new(device);
@@ -77,34 +80,40 @@ impl GpuCrowd {
 
     /// Replaces the layers of all instances, before what is submitted next: other clips, weights or times need no new crowd.
     ///
-    /// False, and nothing is replaced, where the crowd is not of the same instances, their most layers are not as many, or a
-    /// layer needs mixing where none did, or is no longer merely blended.
+    /// There is room for as many layers, mixed in as many ways, as an instance of the skeleton had in the crowd that this one
+    /// was made of, or as [`CrowdOptions`] made room for. An instance may have fewer. Where anything does not fit, nothing is
+    /// replaced, and the outcome says what stands in the way.
     ///
     /// # Errors
     /// [`Error::Instance`] where the crowd does not fit the library; those of dual quaternions as in [`new`](Self::new).
-    pub fn set_layers(&self, queue: &wgpu::Queue, library: &GpuLibrary, crowd: &Crowd) -> Result<bool, Error> {
-        let packed = PackedCrowd::new(&library.packing, crowd)?;
+    pub fn set_layers(&self, queue: &wgpu::Queue, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
+        for instance in 0..crowd.len() {
+            check_instance(&library.packing, instance, crowd.skeleton(instance), crowd.layers(instance))?;
+        }
         library.packing.check_outputs(crowd, self.outputs)?;
-        if packed.len() != self.places.len() {
-            return Ok(false);
+        if crowd.len() != self.places.len() {
+            return Ok(LayersOutcome::OtherInstances);
         }
-        let mut writes = Vec::with_capacity(self.chunks.len());
-        let mut first = 0;
-        for chunk in &self.chunks {
-            let range = first..first + chunk.instances().len();
-            let group = packed.groups.iter().find(|group| group.instances.contains(&first));
-            let Some(group) = group.filter(|group| range.end <= group.instances.end) else { return Ok(false) };
-            if !chunk.takes(group, &packed.order[range.clone()]) {
-                return Ok(false);
+        for instance in 0..crowd.len() {
+            let (chunk, _) = self.find(instance);
+            if crowd.skeleton(instance) != chunk.skeleton() {
+                return Ok(LayersOutcome::OtherInstances);
             }
-            let first_layer = group.first_layer + (first - group.instances.start) * group.layer_count;
-            writes.push((chunk.layers().0, &packed.layers[first_layer..][..range.len() * group.layer_count]));
-            first = range.end;
+            if let Some(refusal) = chunk.refusal(instance, crowd.layers(instance)) {
+                return Ok(refusal);
+            }
         }
-        for (buffer, layers) in writes {
-            queue.write_buffer(buffer, 0, bytemuck::cast_slice(layers));
+        let mut records = Vec::new();
+        for chunk in &self.chunks {
+            let (buffer, count) = chunk.layers();
+            records.clear();
+            for &instance in chunk.instances() {
+                let layers = crowd.layers(instance);
+                pack_instance(&library.packing, chunk.skeleton(), layers, count as usize, &mut records);
+            }
+            queue.write_buffer(buffer, 0, bytemuck::cast_slice(&records));
         }
-        Ok(true)
+        Ok(LayersOutcome::Replaced)
     }
 
     /// Records the poses of all instances at a time of the crowd's clock, or at the end of a step of it.

@@ -1,0 +1,134 @@
+use posse::gpu::crowd::GpuCrowd;
+use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
+use posse::gpu::options::CrowdOptions;
+use posse::gpu::outcome::LayersOutcome;
+use posse::{
+    AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Mixing, Outputs,
+    SkeletonId, Ticks, demo,
+};
+
+use super::{NOW, assert_right, engine, play};
+
+/// A rig with a clip, as a library, its skeleton and its clip.
+fn rig() -> (Library, SkeletonId, ClipId) {
+    let library = demo::rig(20, 30, 4).unwrap();
+    let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
+    (library, skeleton, clip)
+}
+
+fn crowd_of(skeleton: SkeletonId, instances: usize, layers: &dyn Fn(usize) -> Vec<Layer>) -> Crowd {
+    let mut crowd = Crowd::new();
+    for instance in 0..instances {
+        crowd.push(skeleton, &layers(instance)).unwrap();
+    }
+    crowd
+}
+
+fn at(clip: ClipId, time: f64, weight: f64) -> Layer {
+    Layer { weight, ..Layer::new(clip, LayerTime::At(time)) }
+}
+
+/// Asserts that a crowd on the GPU poses as the reference poses another.
+#[track_caller]
+fn assert_poses(engine: &GpuEngine, library: &Library, on_gpu: &GpuCrowd, crowd: &Crowd) {
+    let poses = play(engine, on_gpu, crowd.len(), NOW, Outputs::ALL);
+    assert_right(library, crowd, NOW, Outputs::ALL, &poses);
+}
+
+#[test]
+fn layers_are_replaced_in_place_or_refused_whole() {
+    let (library, skeleton, clip) = rig();
+    let engine = engine(Form::Parallel, &library);
+    let gpu_crowd = |crowd: &Crowd| GpuCrowd::new(&engine.gpu().device, engine.library(), crowd, Outputs::ALL).unwrap();
+    let set =
+        |on_gpu: &GpuCrowd, crowd: &Crowd| on_gpu.set_layers(&engine.gpu().queue, engine.library(), crowd).unwrap();
+    let crowd = |instances, layers: &dyn Fn(usize) -> Vec<Layer>| crowd_of(skeleton, instances, layers);
+    let at = |time, weight| at(clip, time, weight);
+    let plain = |from: f64| crowd(9, &move |instance| vec![at(from + 0.1 * instance as f64, 1.0)]);
+    let on_gpu = gpu_crowd(&plain(0.0));
+    let others = plain(0.35);
+    assert_eq!(set(&on_gpu, &others), LayersOutcome::Replaced);
+    let poses = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
+    assert_right(&library, &others, NOW, Outputs::ALL, &poses);
+    // Fewer instances, more layers, and a weight that has to be mixed: they would need another crowd.
+    let two = crowd(9, &|_| vec![at(0.1, 0.5), at(0.2, 0.5)]);
+    let some_faint = crowd(9, &|instance| vec![at(0.1, if instance < 4 { 1.0 } else { 0.05 })]);
+    let more_mixing = |instance, needed, room| LayersOutcome::MoreMixing { instance, needed, room };
+    for (unfit, outcome) in [
+        (&crowd(8, &|_| vec![at(0.1, 1.0)]), LayersOutcome::OtherInstances),
+        (&two, LayersOutcome::MoreLayers { instance: 0, needed: 2, room: 1 }),
+        (&some_faint, more_mixing(4, Mixing::Blend, Mixing::None)),
+    ] {
+        assert_eq!(set(&on_gpu, unfit), outcome);
+        assert!(!outcome.is_replaced());
+    }
+    let same = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
+    assert_eq!(same, poses, "what is refused leaves no trace");
+    // Where layers are blended, any weight will do, and no other mode.
+    let mixing = gpu_crowd(&two);
+    let others = crowd(9, &|instance| vec![at(0.3, 0.1 * instance as f64), at(0.6, 0.03)]);
+    assert!(set(&mixing, &others).is_replaced());
+    let over = crowd(9, &|_| vec![at(0.3, 1.0), Layer { mode: LayerMode::Override, ..at(0.6, 0.5) }]);
+    assert_eq!(set(&mixing, &over), more_mixing(0, Mixing::Any, Mixing::Blend));
+    assert_poses(&engine, &library, &mixing, &others);
+    // Fewer layers than there is room for, and none at all.
+    let fewer = crowd(9, &|instance| vec![at(0.3, 1.0); instance % 3 % 2]);
+    assert!(set(&mixing, &fewer).is_replaced());
+    assert_poses(&engine, &library, &mixing, &fewer);
+}
+
+#[test]
+fn a_crowd_of_single_layers_with_room_takes_any() {
+    let (library, skeleton, clip) = rig();
+    let at = |time, weight| at(clip, time, weight);
+    let plain = crowd_of(skeleton, 9, &|instance| vec![at(0.1 * instance as f64, 1.0)]);
+    let fade = Fade { start: Ticks(NOW.0 - 300), length: Ticks(1000), shape: FadeShape::Smooth };
+    let faded = crowd_of(skeleton, 9, &|instance| {
+        vec![at(0.3, 1.0), Layer { fade_in: Some(fade), ..at(0.1 * instance as f64, 1.0) }]
+    });
+    let over = crowd_of(skeleton, 9, &|instance| {
+        let mode = [LayerMode::Override, LayerMode::Additive(AdditiveReference::First)][instance % 2];
+        vec![at(0.3, 1.0), Layer { mode, ..at(0.1 * instance as f64, 0.4) }, at(0.5, 0.7)]
+    });
+    let four = crowd_of(skeleton, 9, &|_| vec![at(0.1, 1.0); 4]);
+    let refused = |room| Some(LayersOutcome::MoreLayers { instance: 0, needed: 4, room });
+    let more_mixing = Some(LayersOutcome::MoreMixing { instance: 0, needed: Mixing::Any, room: Mixing::Blend });
+    for form in Form::ALL {
+        let engine = engine(form, &library);
+        for (layers, mixing, mixed, too_many) in [
+            (3, Mixing::None, more_mixing, refused(3)),
+            (3, Mixing::Any, None, refused(3)),
+            (4, Mixing::Any, None, None),
+            // No instance can have more than eight.
+            (99, Mixing::Blend, more_mixing, None),
+        ] {
+            let options = CrowdOptions { layers, mixing, ..CrowdOptions::default() };
+            let device = &engine.gpu().device;
+            let on_gpu = GpuCrowd::with_options(device, engine.library(), &plain, Outputs::ALL, options).unwrap();
+            assert_poses(&engine, &library, &on_gpu, &plain);
+            for (crowd, refusal) in [(&faded, None), (&over, mixed), (&four, too_many), (&plain, None)] {
+                let outcome = on_gpu.set_layers(&engine.gpu().queue, engine.library(), crowd).unwrap();
+                assert_eq!(outcome, refusal.unwrap_or(LayersOutcome::Replaced), "{options:?}");
+                if outcome.is_replaced() {
+                    assert_poses(&engine, &library, &on_gpu, crowd);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_refusal_says_why_and_what_would_help() {
+    let more_layers = LayersOutcome::MoreLayers { instance: 7, needed: 3, room: 1 };
+    let more_mixing = LayersOutcome::MoreMixing { instance: 7, needed: Mixing::Any, room: Mixing::Blend };
+    assert_eq!(
+        more_layers.to_string(),
+        "instance 7 has 3 layers, and there is room for 1: CrowdOptions::layers makes more"
+    );
+    assert_eq!(
+        more_mixing.to_string(),
+        "instance 7 needs overriding and adding, and the crowd was made for blending: CrowdOptions::mixing makes it for more"
+    );
+    assert!(LayersOutcome::OtherInstances.to_string().contains("other skeletons"));
+}
