@@ -65,6 +65,14 @@
 //! * The shadow map is used up to a size that goes with the scene's: its filter is some texels wide, and so a penumbra stays
 //!   the same part of a figure.
 //!
+//! # Crowds that change
+//!
+//! A [`Crowd`] is changed by [`Crowd::set`]; engines that are asked by [`Evaluator`] take it as it then is. A [`GpuCrowd`] is
+//! given other layers in place, all of them by [`GpuCrowd::set_layers`] or one instance's by [`GpuCrowd::set_instance`], within
+//! the room that [`CrowdOptions`] made; a [`LayersOutcome`] says what does not fit. Who leaves is left out of the lists of
+//! [`GpuCrowd::encode_seen`], and who comes takes a place of the same skeleton; as another skeleton, or one more, it needs
+//! another [`GpuCrowd`].
+//!
 //! # Example
 //!
 //! The README's, which is run as a test:

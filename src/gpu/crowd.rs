@@ -7,7 +7,8 @@ use crate::gpu::library::GpuLibrary;
 use crate::gpu::options::CrowdOptions;
 use crate::gpu::outcome::LayersOutcome;
 use crate::gpu::scopes::Scopes;
-use crate::model::crowd::Crowd;
+use crate::model::crowd::{Crowd, check_layers};
+use crate::model::layer::Layer;
 use crate::model::outputs::Outputs;
 use crate::model::step::Step;
 use crate::pack::crowd::{PackedCrowd, check_instance, pack_instance};
@@ -16,6 +17,16 @@ use crate::pack::record::frame::Frame;
 /// A crowd in GPU buffers, with room for its poses.
 ///
 /// A crowd that merely plays needs nothing from frame to frame but [`encode`](Self::encode).
+///
+/// # Crowds that change
+/// Layers are replaced in place, those of all instances by [`set_layers`](Self::set_layers) or those of one by
+/// [`set_instance`](Self::set_instance), within the room that the crowd was made with: what its layers need when it is made,
+/// or what [`CrowdOptions::layers`] and [`CrowdOptions::mixing`] say. More than that, other skeletons, and another number of
+/// instances are another `GpuCrowd`, which shares the [`GpuLibrary`] and its pipelines.
+///
+/// Whoever leaves is left out of the lists of [`encode_seen`](Self::encode_seen) or of what is drawn; without layers, an
+/// instance stands in its rest pose. Whoever comes takes a place that was left, of the same skeleton, by `set_instance`. A
+/// crowd whose numbers go up and down is made as large as it gets.
 #[derive(Debug)]
 pub struct GpuCrowd {
     chunks: Vec<Chunk>,
@@ -113,6 +124,39 @@ impl GpuCrowd {
             }
             queue.write_buffer(buffer, 0, bytemuck::cast_slice(&records));
         }
+        Ok(LayersOutcome::Replaced)
+    }
+
+    /// Replaces the layers of one instance, before what is submitted next; the others play on. What is uploaded are the
+    /// records of its layers, 104 bytes for each that there is room for. The room is that of [`set_layers`](Self::set_layers).
+    ///
+    /// # Errors
+    /// [`Error::Instance`] where there is no such instance, its layers do not fit the library or a number in them is not
+    /// usable, and [`Error::Limit`] where they are too many, as [`Crowd::push`] has it; those of dual quaternions as in
+    /// [`new`](Self::new).
+    pub fn set_instance(
+        &self,
+        queue: &wgpu::Queue,
+        library: &GpuLibrary,
+        instance: usize,
+        layers: &[Layer],
+    ) -> Result<LayersOutcome, Error> {
+        if instance >= self.places.len() {
+            let reason = format!("the crowd has {} instances", self.places.len());
+            return Err(Error::Instance { instance, reason });
+        }
+        let (chunk, place) = self.find(instance);
+        check_layers(instance, layers)?;
+        check_instance(&library.packing, instance, chunk.skeleton(), layers)?;
+        library.packing.check_instance_outputs(chunk.skeleton(), layers, self.outputs)?;
+        if let Some(refusal) = chunk.refusal(instance, layers) {
+            return Ok(refusal);
+        }
+        let (buffer, count) = chunk.layers();
+        let mut records = Vec::with_capacity(count as usize);
+        pack_instance(&library.packing, chunk.skeleton(), layers, count as usize, &mut records);
+        let bytes: &[u8] = bytemuck::cast_slice(&records);
+        queue.write_buffer(buffer, (place * bytes.len()) as u64, bytes);
         Ok(LayersOutcome::Replaced)
     }
 

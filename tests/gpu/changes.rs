@@ -3,9 +3,10 @@ use posse::gpu::engine::GpuEngine;
 use posse::gpu::form::Form;
 use posse::gpu::options::CrowdOptions;
 use posse::gpu::outcome::LayersOutcome;
+use posse::pack::record::seen_entry::SeenEntry;
 use posse::{
-    AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Mixing, Outputs,
-    SkeletonId, Ticks, demo,
+    AdditiveReference, ClipId, Crowd, Error, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Mixing, Outputs,
+    Poses, SkeletonId, Ticks, demo,
 };
 
 use super::{NOW, assert_right, engine, play};
@@ -116,6 +117,91 @@ fn a_crowd_of_single_layers_with_room_takes_any() {
             }
         }
     }
+}
+
+#[test]
+fn one_instance_is_given_other_layers_and_the_others_keep_theirs() {
+    // Two skeletons, their instances in turn, so that an instance's place is not its index.
+    let mut library = demo::rig(20, 30, 4).unwrap();
+    let other = demo::add_uniform_rig(&mut library, 7, 5, 3).unwrap();
+    let clip_of = |skeleton| library.clip_ids().find(|&clip| library.clip(clip).skeleton == skeleton).unwrap();
+    let skeletons = [library.skeleton_ids().next().unwrap(), other];
+    let clips = skeletons.map(clip_of);
+    let mut crowd = Crowd::new();
+    for instance in 0..11 {
+        crowd.push(skeletons[instance % 2], &[at(clips[instance % 2], 0.1 * instance as f64, 1.0)]).unwrap();
+    }
+    for form in Form::ALL {
+        let engine = engine(form, &library);
+        let mut crowd = crowd.clone();
+        let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
+        let device = &engine.gpu().device;
+        let on_gpu = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
+        let set = |instance: usize, layers: &[Layer]| {
+            on_gpu.set_instance(&engine.gpu().queue, engine.library(), instance, layers)
+        };
+        for instance in [7, 2, 10, 0, 7] {
+            let clip = clips[instance % 2];
+            // None, one, two or three of them.
+            let layers = &[at(clip, 0.7, 0.5), at(clip, 0.2, 1.0), at(clip, 0.4, 2.0)][..instance % 4];
+            assert_eq!(set(instance, layers).unwrap(), LayersOutcome::Replaced);
+            crowd.set(instance, skeletons[instance % 2], layers).unwrap();
+            assert_poses(&engine, &library, &on_gpu, &crowd);
+        }
+        // What does not fit, what the library does not have, and what no crowd takes, changes nothing.
+        let before = play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL);
+        let over = Layer { mode: LayerMode::Override, ..at(clips[1], 0.5, 1.0) };
+        let more_mixing = LayersOutcome::MoreMixing { instance: 3, needed: Mixing::Any, room: Mixing::Blend };
+        assert_eq!(set(3, &[at(clips[1], 0.5, 1.0), over]).unwrap(), more_mixing);
+        let four = [at(clips[1], 0.5, 1.0); 4];
+        assert_eq!(set(3, &four).unwrap(), LayersOutcome::MoreLayers { instance: 3, needed: 4, room: 3 });
+        for (instance, layer, reason) in [
+            (11, at(clips[1], 0.5, 1.0), "the crowd has 11 instances"),
+            (3, at(clips[0], 0.5, 1.0), "another skeleton's"),
+            (3, at(clips[1], f64::NAN, 1.0), "finite"),
+        ] {
+            let error = set(instance, &[layer]).unwrap_err();
+            assert!(matches!(&error, Error::Instance { instance: found, .. } if *found == instance), "{error}");
+            assert!(error.to_string().contains(reason), "{error}");
+        }
+        assert!(matches!(set(3, &[at(clips[1], 0.5, 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
+        assert_eq!(play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL), before);
+    }
+}
+
+#[test]
+fn who_is_left_out_of_the_lists_is_gone_until_a_place_is_taken_again() {
+    let (library, skeleton, clip) = rig();
+    let crowd = crowd_of(skeleton, 5, &|instance| vec![at(clip, 0.1 * instance as f64, 1.0)]);
+    let engine = engine(Form::Parallel, &library);
+    let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
+    let options = CrowdOptions { seen: true, ..CrowdOptions::default() };
+    let on_gpu = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    let local = |instance| engine.read_instance(&on_gpu, instance, Outputs::ALL).unwrap().local;
+    let draw = |places: &[u32]| {
+        let entries: Vec<SeenEntry> =
+            places.iter().map(|&place| SeenEntry { place, joints: u32::MAX, divider: 1 }).collect();
+        let list = on_gpu.chunks()[0].seen().unwrap();
+        queue.write_buffer(list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
+        queue.write_buffer(list, 4, bytemuck::cast_slice(&entries));
+        let mut encoder = device.create_command_encoder(&Default::default());
+        on_gpu.encode_seen(device, &mut encoder, NOW, 0);
+        queue.submit([encoder.finish()]);
+    };
+    draw(&[0, 1, 2, 3, 4]);
+    let last = local(3);
+    // Gone, whatever its layers say; the others are posed.
+    assert!(on_gpu.set_instance(queue, engine.library(), 3, &[at(clip, 0.65, 1.0)]).unwrap().is_replaced());
+    draw(&[0, 1, 2, 4]);
+    assert_eq!(local(3), last);
+    // Somebody else takes the place.
+    draw(&[0, 1, 2, 3, 4]);
+    let mut now = crowd.clone();
+    now.set(3, skeleton, &[at(clip, 0.65, 1.0)]).unwrap();
+    let read = |instance| engine.read_instance(&on_gpu, instance, Outputs::ALL).unwrap();
+    let poses = Poses { instances: (0..5).map(read).collect() };
+    assert_right(&library, &now, NOW, Outputs::ALL, &poses);
+    assert_ne!(local(3), last);
 }
 
 #[test]
