@@ -71,7 +71,7 @@
 //! given other layers in place, all of them by [`GpuCrowd::set_layers`] or one instance's by [`GpuCrowd::set_instance`], within
 //! the room that [`CrowdOptions`] made; a [`LayersOutcome`] says what does not fit. Who leaves is left out of the lists of
 //! [`GpuCrowd::encode_seen`], and who comes takes a place of the same skeleton; as another skeleton, or one more, it needs
-//! another [`GpuCrowd`].
+//! another [`GpuCrowd`]. A playback's speed changes by [`Playback::with_rate_from`].
 //!
 //! # Example
 //!
