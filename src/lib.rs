@@ -38,8 +38,10 @@
 //!   Cocos Creator; a joint's are.
 //! * Of Cocos Creator's figures one is not met on purpose: a quaternion whose w is 0 became one of w 1 in a constructor of that
 //!   engine's.
-//! * Three kernels pose: one for instances of a single plain layer, one for layers that blend, one for all others. What mixing
-//!   needs costs nobody else. Root motion and events have kernels of their own, run where they are wanted.
+//! * Three kernels pose: one for instances of a single plain layer, one for layers that blend, one for all others. Instances of
+//!   a skeleton are grouped by which they need, so that what mixing needs costs nobody who plays one clip, unless a crowd is
+//!   made with room for more ([`CrowdOptions`]): then all pay for it. Root motion and events have kernels of their own, run
+//!   where they are wanted.
 //! * Each of them has two forms, of the same stages ([`gpu::form`]): on hardware the lanes of a workgroup share the joints of an
 //!   instance, on a software renderer each walks those of its own. Both are held to the same tests.
 //! * Where a list on the GPU says who is seen, the pose kernels are the same: they find their instance in what is due. Those

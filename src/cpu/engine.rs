@@ -54,7 +54,7 @@ pub struct CpuCrowd {
     places: Vec<(usize, usize)>,
 }
 
-/// The poses of all instances of one skeleton.
+/// The poses of all instances of one skeleton that need the same [`Mixing`].
 #[derive(Debug)]
 pub struct CpuGroup {
     /// The skeleton.

@@ -1,4 +1,4 @@
-//! Instances of one skeleton on the GPU, with the buffers that their poses are written to.
+//! Instances of one skeleton that are mixed alike, on the GPU, with the buffers that their poses are written to.
 
 use wgpu::BufferUsages as Usages;
 
@@ -25,9 +25,10 @@ use crate::pack::record::layer::Layer;
 
 /// Instances of one skeleton whose outputs fit a binding each.
 ///
-/// A crowd is one chunk for each of its skeletons, or several where a buffer would be larger than the device allows. The
-/// buffers are laid out as [`pack::outputs`](crate::pack::outputs) says, instance after instance; an output that was not
-/// asked for has none. They have the usages `STORAGE`, `VERTEX` and `COPY_SRC`, so that a vertex shader reads them as they are.
+/// A crowd is one chunk for each of its skeletons and each [`Mixing`] that instances of it need, or several where a buffer
+/// would be larger than the device allows. The buffers are laid out as [`pack::outputs`](crate::pack::outputs) says, instance
+/// after instance; an output that was not asked for has none. They have the usages `STORAGE`, `VERTEX` and `COPY_SRC`, so that
+/// a vertex shader reads them as they are.
 #[derive(Debug)]
 pub struct Chunk {
     skeleton: SkeletonId,

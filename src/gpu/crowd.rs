@@ -91,9 +91,9 @@ impl GpuCrowd {
 
     /// Replaces the layers of all instances, before what is submitted next: other clips, weights or times need no new crowd.
     ///
-    /// There is room for as many layers, mixed in as many ways, as an instance of the skeleton had in the crowd that this one
-    /// was made of, or as [`CrowdOptions`] made room for. An instance may have fewer. Where anything does not fit, nothing is
-    /// replaced, and the outcome says what stands in the way.
+    /// An instance may be mixed as it was in the crowd that this one was made of, or as [`CrowdOptions`] say, and have as many
+    /// layers as any of its skeleton had that was mixed so, or as the options say; or less. Where anything does not fit, nothing
+    /// is replaced, and the outcome says what stands in the way.
     ///
     /// # Errors
     /// [`Error::Instance`] where the crowd does not fit the library; those of dual quaternions as in [`new`](Self::new).
@@ -235,7 +235,7 @@ impl GpuCrowd {
         }
     }
 
-    /// The chunks, skeleton after skeleton.
+    /// The chunks, skeleton after skeleton, those of least mixing first.
     pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }

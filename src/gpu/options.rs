@@ -11,12 +11,11 @@ pub struct CrowdOptions {
     pub seen: bool,
     /// The skin matrices of the frame before: see [`Chunk::previous_skin`](crate::gpu::chunk::Chunk::previous_skin).
     pub previous_skin: bool,
-    /// How many layers each instance may come to have, from 0, the default, to [`Crowd::MAX_LAYERS`], and no more. Where the
-    /// crowd begins with more of a skeleton, there is room for those. Each takes 104 bytes an instance, used or not.
+    /// How many layers each instance may come to have: 0, the default, for as many as those of its [`Mixing`] begin with, up to
+    /// [`Crowd::MAX_LAYERS`]; a greater number counts as that many. Each takes 104 bytes an instance, used or not.
     pub layers: usize,
-    /// How the layers of each instance may come to be mixed, in room for several blended at least. Where the crowd begins
-    /// with more of a skeleton, so it is. All instances pay for it, used or not: posing with room for more than they need
-    /// takes longer.
+    /// How the layers of each instance may come to be mixed; where there is room for several, they may blend at least. An
+    /// instance that begins with more has more. All pay for it, used or not: the kernels that mix take longer.
     pub mixing: Mixing,
 }
 

@@ -19,7 +19,7 @@ pub enum LayersOutcome {
         instance: usize,
         /// How many it has.
         needed: usize,
-        /// How many there is room for: as many as the crowd began with, or [`CrowdOptions::layers`] of them.
+        /// How many there is room for: as many as instances of its chunk began with, or [`CrowdOptions::layers`] of them.
         ///
         /// [`CrowdOptions::layers`]: crate::gpu::options::CrowdOptions::layers
         room: usize,
@@ -30,7 +30,7 @@ pub enum LayersOutcome {
         instance: usize,
         /// What they need.
         needed: Mixing,
-        /// What the kernel does: what the crowd began with needed, or [`CrowdOptions::mixing`].
+        /// What the kernel does: what the instance began with needed, or [`CrowdOptions::mixing`].
         ///
         /// [`CrowdOptions::mixing`]: crate::gpu::options::CrowdOptions::mixing
         room: Mixing,

@@ -1,4 +1,4 @@
-//! Crowds: as many layer records for each instance, instances of a skeleton together.
+//! Crowds: instances of a skeleton that need the same mixing together, with as many layer records each.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::pack::record::layer::{
 };
 use crate::pack::record::pair::split;
 
-/// A crowd ready for an engine: its instances ordered by skeleton.
+/// A crowd ready for an engine: its instances ordered by skeleton, then by the mixing that they need.
 #[derive(Debug, Clone, Default)]
 pub struct PackedCrowd {
     pub(crate) layers: Vec<LayerRecord>,
@@ -25,13 +25,13 @@ pub struct PackedCrowd {
     pub(crate) order: Vec<usize>,
 }
 
-/// Instances of one skeleton.
+/// Instances of one skeleton that are mixed alike.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group {
     pub skeleton: SkeletonId,
     /// Layer records of each of its instances.
     pub layer_count: usize,
-    /// What mixing there is to be.
+    /// The mixing that there is to be.
     pub mixing: Mixing,
     /// Where its layer records begin.
     pub first_layer: usize,
@@ -63,17 +63,18 @@ impl PackedCrowd {
             check_instance(packing, instance, crowd.skeleton(instance), crowd.layers(instance))?;
         }
         let mut order: Vec<usize> = (0..crowd.len()).collect();
-        order.sort_by_key(|&instance| crowd.skeleton(instance));
+        let kind = |instance| (crowd.skeleton(instance), Mixing::of(crowd.layers(instance)).max(least_mixing));
+        order.sort_by_cached_key(|&instance| kind(instance));
         let mut layers = Vec::with_capacity(order.len());
         let mut groups: Vec<Group> = Vec::new();
         let mut first = 0;
-        for alike in order.chunk_by(|&a, &b| crowd.skeleton(a) == crowd.skeleton(b)) {
-            let layers_of = || alike.iter().map(|&instance| crowd.layers(instance));
-            let most = layers_of().map(<[Layer]>::len).max().unwrap_or(0);
+        for alike in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
+            let most = alike.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
+            let (skeleton, mixing) = kind(alike[0]);
             let group = Group {
-                skeleton: crowd.skeleton(alike[0]),
+                skeleton,
                 layer_count: most.max(least_layers).max(1),
-                mixing: layers_of().map(Mixing::of).fold(least_mixing, Mixing::max),
+                mixing,
                 first_layer: layers.len(),
                 instances: first..first + alike.len(),
             };

@@ -80,6 +80,43 @@ fn layers_are_replaced_in_place_or_refused_whole() {
 }
 
 #[test]
+fn who_mixes_does_so_apart_from_who_does_not() {
+    let (library, skeleton, clip) = rig();
+    let over = |time| Layer { mode: LayerMode::Override, ..at(clip, time, 0.5) };
+    let crowd = crowd_of(skeleton, 10, &|instance| {
+        let time = 0.1 * instance as f64;
+        match instance % 5 {
+            0 => vec![at(clip, time, 1.0), at(clip, 0.3, 0.5)],
+            1 => vec![at(clip, time, 1.0), at(clip, 0.3, 0.5), over(0.7)],
+            2 => vec![],
+            _ => vec![at(clip, time, 1.0)],
+        }
+    });
+    // By kernel: plain, blended, all others.
+    let expected = [vec![2, 3, 4, 7, 8, 9], vec![0, 5], vec![1, 6]];
+    for form in Form::ALL {
+        let engine = engine(form, &library);
+        let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
+        let on_gpu = GpuCrowd::new(device, engine.library(), &crowd, Outputs::ALL).unwrap();
+        assert!(on_gpu.chunks().iter().map(|chunk| chunk.instances()).eq(expected.iter().map(Vec::as_slice)));
+        assert_poses(&engine, &library, &on_gpu, &crowd);
+        // Each has the room of those that are mixed as it is.
+        let two = [at(clip, 0.3, 0.5), at(clip, 0.6, 0.5)];
+        let set = |on_gpu: &GpuCrowd, instance| on_gpu.set_instance(queue, engine.library(), instance, &two).unwrap();
+        assert_eq!(set(&on_gpu, 3), LayersOutcome::MoreLayers { instance: 3, needed: 2, room: 1 });
+        assert_eq!([0, 1].map(|instance| set(&on_gpu, instance)), [LayersOutcome::Replaced; 2]);
+        // With room for all that there is, all are together.
+        let options = CrowdOptions { layers: 2, mixing: Mixing::Any, ..CrowdOptions::default() };
+        let with_room = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
+        assert_eq!(with_room.chunks().len(), 1);
+        assert_eq!(set(&with_room, 3), LayersOutcome::Replaced);
+        let mut changed = crowd.clone();
+        changed.set(3, skeleton, &two).unwrap();
+        assert_poses(&engine, &library, &with_room, &changed);
+    }
+}
+
+#[test]
 fn a_crowd_of_single_layers_with_room_takes_any() {
     let (library, skeleton, clip) = rig();
     let at = |time, weight| at(clip, time, weight);
