@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
-use posse::gpu::chunk::CrowdOptions;
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
+use posse::gpu::options::CrowdOptions;
 use posse::pack::record::seen_entry::SeenEntry;
 use posse::{Outputs, Step, Ticks, demo};
 
@@ -35,7 +35,7 @@ fn main() {
 
     // Which part is listed: one of so many instances; joints; divider.
     let case = |name, seen: Option<(usize, u32, u32)>, previous_skin| {
-        let options = CrowdOptions { seen: seen.is_some(), previous_skin };
+        let options = CrowdOptions { seen: seen.is_some(), previous_skin, ..CrowdOptions::NONE };
         let crowd = GpuCrowd::with_options(&device, engine.library(), &crowd, Outputs::SKIN, options).expect("a crowd");
         for chunk in crowd.chunks() {
             let (Some((part, joints, divider)), Some(list)) = (seen, chunk.seen()) else { continue };

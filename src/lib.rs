@@ -38,8 +38,10 @@
 //!   Cocos Creator; a joint's are.
 //! * Of Cocos Creator's figures one is not met on purpose: a quaternion whose w is 0 became one of w 1 in a constructor of that
 //!   engine's.
-//! * Three kernels pose: one for instances of a single plain layer, one for layers that blend, one for all others. What mixing
-//!   needs costs nobody else. Root motion and events have kernels of their own, run where they are wanted.
+//! * Three kernels pose: one for instances of a single plain layer, one for layers that blend, one for all others. Instances of
+//!   a skeleton are grouped by which they need, so that what mixing needs costs nobody who plays one clip, unless a crowd is
+//!   made with room for more ([`CrowdOptions`]): then all pay for it. Root motion and events have kernels of their own, run
+//!   where they are wanted.
 //! * Each of them has two forms, of the same stages ([`gpu::form`]): on hardware the lanes of a workgroup share the joints of an
 //!   instance, on a software renderer each walks those of its own. Both are held to the same tests.
 //! * Where a list on the GPU says who is seen, the pose kernels are the same: they find their instance in what is due. Those
@@ -64,6 +66,14 @@
 //!   set of structs over the importer's buffers and accessors, so that loading clips pays nothing for them.
 //! * The shadow map is used up to a size that goes with the scene's: its filter is some texels wide, and so a penumbra stays
 //!   the same part of a figure.
+//!
+//! # Crowds that change
+//!
+//! A [`Crowd`] is changed by [`Crowd::set`]; engines that are asked by [`Evaluator`] take it as it then is. A [`GpuCrowd`] is
+//! given other layers in place, all of them by [`GpuCrowd::set_layers`] or one instance's by [`GpuCrowd::set_instance`], within
+//! the room that [`CrowdOptions`] made; a [`LayersOutcome`] says what does not fit. Who leaves is left out of the lists of
+//! [`GpuCrowd::encode_seen`], and who comes takes a place of the same skeleton; as another skeleton, or one more, it needs
+//! another [`GpuCrowd`]. A playback's speed changes by [`Playback::with_rate_from`].
 //!
 //! # Example
 //!
@@ -106,12 +116,14 @@ pub mod render;
 pub use cpu::engine::CpuEngine;
 pub use error::Error;
 pub use evaluator::Evaluator;
-pub use gpu::chunk::{Chunk, CrowdOptions};
+pub use gpu::chunk::Chunk;
 pub use gpu::crowd::GpuCrowd;
 pub use gpu::engine::GpuEngine;
 pub use gpu::events::GpuEvents;
 pub use gpu::headless::{AdapterKind, HeadlessGpu};
 pub use gpu::library::GpuLibrary;
+pub use gpu::options::CrowdOptions;
+pub use gpu::outcome::LayersOutcome;
 pub use import::warning::Warning;
 pub use model::binding::{Binding, BindingFault, BoundTrack, FaultKind, Slots};
 pub use model::clip::Clip;
@@ -126,6 +138,7 @@ pub use model::interpolator::Interpolator;
 pub use model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
 pub use model::library::Library;
 pub use model::mask::Mask;
+pub use model::mixing::Mixing;
 pub use model::occurrence::{EventList, Occurrence};
 pub use model::outputs::Outputs;
 pub use model::playback::{Playback, WrapMode};

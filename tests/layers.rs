@@ -316,6 +316,33 @@ fn one_instance_of_a_crowd_is_asked_for_without_the_others() {
 }
 
 #[test]
+fn an_instance_is_given_other_layers_and_the_others_keep_theirs() {
+    let (mut library, skeleton) = rig();
+    let clips = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3])]));
+    let alone = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());
+    let theirs = add(&mut library, alone, vec![moved([5.0; 3])]);
+    let mut crowd = Crowd::new();
+    for _ in 0..4 {
+        crowd.push(skeleton, &[blend(clips[1], 1.0)]).unwrap();
+    }
+    // More layers, none, and another skeleton's.
+    crowd.set(1, skeleton, &[blend(clips[0], 1.0), blend(clips[1], 3.0)]).unwrap();
+    crowd.set(2, skeleton, &[]).unwrap();
+    crowd.set(3, alone, &[blend(theirs, 1.0)]).unwrap();
+    let before = crowd.clone();
+    let refused = crowd.set(4, skeleton, &[]).unwrap_err();
+    assert_eq!(refused.to_string(), "crowd, instance 4: the crowd has 4 instances");
+    assert!(matches!(crowd.set(1, skeleton, &[blend(clips[0], 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
+    assert!(matches!(crowd.set(1, alone, &[blend(theirs, -1.0)]), Err(Error::Instance { instance: 1, .. })));
+    assert_eq!(crowd, before, "what is refused leaves no trace");
+    each_engine(&library, |engine| {
+        let poses = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+        let x: Vec<f64> = poses.instances.iter().map(|pose| pose.local[0].translation.x).collect();
+        assert_close(&x, &[8.0, 6.0, 1.0, 5.0], engine.engine());
+    });
+}
+
+#[test]
 fn an_engine_is_used_from_two_threads_in_turn() {
     let (mut library, skeleton) = rig();
     let clip = add(&mut library, skeleton, vec![moved([8.0; 3])]);

@@ -65,9 +65,9 @@ mod random_scenes;
 mod render;
 /// The renderer of the examples draws each character where the reference poses it.
 mod renderer;
-/// What instances move by, by hand, on every engine.
+/// Key times that compact keys do without, and those that they share.
 mod retiming;
-
+/// What instances move by, by hand, on every engine.
 mod root_motion;
 /// Clips shared with other skeletons by joint name: what moves, what is said, what it costs.
 mod sharing;

@@ -1,5 +1,8 @@
 //! Wrap modes: the mapping of time played to the clip's time, on every engine.
 
+/// Rates that change while a clip plays, and pauses.
+mod rates;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

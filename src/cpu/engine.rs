@@ -15,6 +15,7 @@ use crate::evaluator::Evaluator;
 use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
 use crate::model::library::Library;
+use crate::model::mixing::Mixing;
 use crate::model::occurrence::EventList;
 use crate::model::outputs::Outputs;
 use crate::model::poses::{Pose, Poses};
@@ -53,7 +54,7 @@ pub struct CpuCrowd {
     places: Vec<(usize, usize)>,
 }
 
-/// The poses of all instances of one skeleton.
+/// The poses of all instances of one skeleton that need the same [`Mixing`].
 #[derive(Debug)]
 pub struct CpuGroup {
     /// The skeleton.
@@ -190,8 +191,8 @@ impl CpuEngine {
             let count = packed.layer_count;
             let layers = &crowd.packed.layers[packed.first_layer..][..count * packed.instances.len()];
             let blocks = Mutex::new(blocks(layers, count, &layout, &mut group.numbers));
-            let posing =
-                Posing { source, layout: &layout, layer_count: count, plain: packed.plain, step, blocks: &blocks };
+            let plain = packed.mixing == Mixing::None;
+            let posing = Posing { source, layout: &layout, layer_count: count, plain, step, blocks: &blocks };
             let work = || self.instructions.run(posing);
             let joints = packed.instances.len() * source.skeleton.record.joint_count as usize * count;
             let threads = self.threads.min(joints.div_ceil(JOINTS_WORTH_A_THREAD));

@@ -1,4 +1,4 @@
-//! Instances of one skeleton on the GPU, with the buffers that their poses are written to.
+//! Instances of one skeleton that are mixed alike, on the GPU, with the buffers that their poses are written to.
 
 use wgpu::BufferUsages as Usages;
 
@@ -8,10 +8,14 @@ use crate::gpu::form::Form;
 use crate::gpu::kernels::{bind_group, workgroups};
 use crate::gpu::library::GpuLibrary;
 use crate::gpu::motion::Motion;
+use crate::gpu::options::CrowdOptions;
+use crate::gpu::outcome::LayersOutcome;
 use crate::gpu::plan::{Kernel, Plan, VARIANTS};
 use crate::gpu::seen::Seen;
 use crate::gpu::shader::MOTION_WORKGROUP_SIZE;
 use crate::model::id::SkeletonId;
+use crate::model::layer::Layer as ModelLayer;
+use crate::model::mixing::Mixing;
 use crate::model::outputs::Outputs;
 use crate::model::skin_format::SkinFormat;
 use crate::pack::crowd::{Group, PackedCrowd};
@@ -19,21 +23,12 @@ use crate::pack::outputs::Layout;
 use crate::pack::record::batch::Batch;
 use crate::pack::record::layer::Layer;
 
-/// What a crowd on the GPU is made for, beyond posing all instances.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct CrowdOptions {
-    /// Lists of the instances that are seen: see [`Chunk::seen`] and
-    /// [`GpuCrowd::encode_seen`](crate::gpu::crowd::GpuCrowd::encode_seen).
-    pub seen: bool,
-    /// The skin matrices of the frame before: see [`Chunk::previous_skin`].
-    pub previous_skin: bool,
-}
-
 /// Instances of one skeleton whose outputs fit a binding each.
 ///
-/// A crowd is one chunk for each of its skeletons, or several where a buffer would be larger than the device allows. The
-/// buffers are laid out as [`pack::outputs`](crate::pack::outputs) says, instance after instance; an output that was not
-/// asked for has none. They have the usages `STORAGE`, `VERTEX` and `COPY_SRC`, so that a vertex shader reads them as they are.
+/// A crowd is one chunk for each of its skeletons and each [`Mixing`] that instances of it need, or several where a buffer
+/// would be larger than the device allows. The buffers are laid out as [`pack::outputs`](crate::pack::outputs) says, instance
+/// after instance; an output that was not asked for has none. They have the usages `STORAGE`, `VERTEX` and `COPY_SRC`, so that
+/// a vertex shader reads them as they are.
 #[derive(Debug)]
 pub struct Chunk {
     skeleton: SkeletonId,
@@ -49,21 +44,19 @@ pub struct Chunk {
     workgroups: (u32, u32),
     layers: wgpu::Buffer,
     layer_count: u32,
-    kernel: Kernel,
+    mixing: Mixing,
     form: Form,
 }
 
 impl Chunk {
-    /// Whether a part of a packed group could take the place of its layers.
-    pub(super) fn takes(&self, group: &Group, order: &[usize]) -> bool {
-        let fits = match self.kernel {
-            Kernel::Layers => true,
-            Kernel::Blend => Kernel::of(group) != Kernel::Layers,
-            Kernel::Plain => Kernel::of(group) == Kernel::Plain,
-        };
-        fits && self.skeleton == group.skeleton
-            && self.layer_count as usize == group.layer_count
-            && self.instances == order
+    /// What stands in the way of layers for an instance, if anything.
+    pub(super) fn refusal(&self, instance: usize, layers: &[ModelLayer]) -> Option<LayersOutcome> {
+        let (needed, room) = (layers.len(), self.layer_count as usize);
+        if needed > room {
+            return Some(LayersOutcome::MoreLayers { instance, needed, room });
+        }
+        let (needed, room) = (Mixing::of(layers), self.mixing);
+        (needed > room).then_some(LayersOutcome::MoreMixing { instance, needed, room })
     }
 
     /// Records the poses of all instances, or of those that are due.
@@ -171,7 +164,7 @@ pub(super) fn chunks_of(
     let layer_count = group.layer_count as u32;
     // Where no skin matrix is written, any format's kernel will do, and that in full is there.
     let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
-    let plan = Plan { skin_format, ..Plan::new(library.form(), Kernel::of(group), skeleton, layer_count) };
+    let plan = Plan { skin_format, ..Plan::new(library.form(), Kernel::of(group.mixing), skeleton, layer_count) };
     let variant = &VARIANTS[plan.variant];
     let model_scratch = if variant.joint_capacity.is_none() { Layout::new(skeleton, Outputs::ALL).model } else { 0 };
     let [local, model, skin, values, root_motion] = layout.strides();
@@ -246,7 +239,7 @@ pub(super) fn chunks_of(
             workgroups: workgroups(groups, groups_per_row),
             layers,
             layer_count,
-            kernel: plan.kernel,
+            mixing: group.mixing,
             form: variant.form,
             motion,
         });

@@ -1,19 +1,32 @@
 //! A crowd on the GPU, and the buffers that its poses are written to.
 
 use crate::error::Error;
-use crate::gpu::chunk::{Chunk, CrowdOptions, chunks_of};
+use crate::gpu::chunk::{Chunk, chunks_of};
 use crate::gpu::frame::FrameBuffer;
 use crate::gpu::library::GpuLibrary;
+use crate::gpu::options::CrowdOptions;
+use crate::gpu::outcome::LayersOutcome;
 use crate::gpu::scopes::Scopes;
-use crate::model::crowd::Crowd;
+use crate::model::crowd::{Crowd, check_layers};
+use crate::model::layer::Layer;
 use crate::model::outputs::Outputs;
 use crate::model::step::Step;
-use crate::pack::crowd::PackedCrowd;
+use crate::pack::crowd::{PackedCrowd, check_instance, pack_instance};
 use crate::pack::record::frame::Frame;
 
 /// A crowd in GPU buffers, with room for its poses.
 ///
 /// A crowd that merely plays needs nothing from frame to frame but [`encode`](Self::encode).
+///
+/// # Crowds that change
+/// Layers are replaced in place, those of all instances by [`set_layers`](Self::set_layers) or those of one by
+/// [`set_instance`](Self::set_instance), within the room that the crowd was made with: what its layers need when it is made,
+/// or what [`CrowdOptions::layers`] and [`CrowdOptions::mixing`] say. More than that, other skeletons, and another number of
+/// instances are another `GpuCrowd`, which shares the [`GpuLibrary`] and its pipelines.
+///
+/// Whoever leaves is left out of the lists of [`encode_seen`](Self::encode_seen) or of what is drawn; without layers, an
+/// instance stands in its rest pose. Whoever comes takes a place that was left, of the same skeleton, by `set_instance`. A
+/// crowd whose numbers go up and down is made as large as it gets.
 #[derive(Debug)]
 pub struct GpuCrowd {
     chunks: Vec<Chunk>,
@@ -48,7 +61,8 @@ impl GpuCrowd {
         options: CrowdOptions,
     ) -> Result<Self, Error> {
         library.check_device(device)?;
-        let packed = PackedCrowd::new(&library.packing, crowd)?;
+        let (layers, mixing) = options.room();
+        let packed = PackedCrowd::with_room(&library.packing, crowd, layers, mixing)?;
         library.packing.check_outputs(crowd, outputs)?;
         let scopes = Scopes::push(device);
         let frame = FrameBuffer::new(device);
@@ -78,34 +92,73 @@ impl GpuCrowd {
 
     /// Replaces the layers of all instances, before what is submitted next: other clips, weights or times need no new crowd.
     ///
-    /// False, and nothing is replaced, where the crowd is not of the same instances, their most layers are not as many, or a
-    /// layer needs mixing where none did, or is no longer merely blended.
+    /// An instance may be mixed as it was in the crowd that this one was made of, or as [`CrowdOptions`] say, and have as many
+    /// layers as any of its skeleton had that was mixed so, or as the options say; or less. Where anything does not fit, nothing
+    /// is replaced, and the outcome says what stands in the way.
     ///
     /// # Errors
     /// [`Error::Instance`] where the crowd does not fit the library; those of dual quaternions as in [`new`](Self::new).
-    pub fn set_layers(&self, queue: &wgpu::Queue, library: &GpuLibrary, crowd: &Crowd) -> Result<bool, Error> {
-        let packed = PackedCrowd::new(&library.packing, crowd)?;
+    pub fn set_layers(&self, queue: &wgpu::Queue, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
+        for instance in 0..crowd.len() {
+            check_instance(&library.packing, instance, crowd.skeleton(instance), crowd.layers(instance))?;
+        }
         library.packing.check_outputs(crowd, self.outputs)?;
-        if packed.len() != self.places.len() {
-            return Ok(false);
+        if crowd.len() != self.places.len() {
+            return Ok(LayersOutcome::OtherInstances);
         }
-        let mut writes = Vec::with_capacity(self.chunks.len());
-        let mut first = 0;
-        for chunk in &self.chunks {
-            let range = first..first + chunk.instances().len();
-            let group = packed.groups.iter().find(|group| group.instances.contains(&first));
-            let Some(group) = group.filter(|group| range.end <= group.instances.end) else { return Ok(false) };
-            if !chunk.takes(group, &packed.order[range.clone()]) {
-                return Ok(false);
+        for instance in 0..crowd.len() {
+            let (chunk, _) = self.find(instance);
+            if crowd.skeleton(instance) != chunk.skeleton() {
+                return Ok(LayersOutcome::OtherInstances);
             }
-            let first_layer = group.first_layer + (first - group.instances.start) * group.layer_count;
-            writes.push((chunk.layers().0, &packed.layers[first_layer..][..range.len() * group.layer_count]));
-            first = range.end;
+            if let Some(refusal) = chunk.refusal(instance, crowd.layers(instance)) {
+                return Ok(refusal);
+            }
         }
-        for (buffer, layers) in writes {
-            queue.write_buffer(buffer, 0, bytemuck::cast_slice(layers));
+        let mut records = Vec::new();
+        for chunk in &self.chunks {
+            let (buffer, count) = chunk.layers();
+            records.clear();
+            for &instance in chunk.instances() {
+                let layers = crowd.layers(instance);
+                pack_instance(&library.packing, chunk.skeleton(), layers, count as usize, &mut records);
+            }
+            queue.write_buffer(buffer, 0, bytemuck::cast_slice(&records));
         }
-        Ok(true)
+        Ok(LayersOutcome::Replaced)
+    }
+
+    /// Replaces the layers of one instance, before what is submitted next; the others play on. What is uploaded are the
+    /// records of its layers, 104 bytes for each that there is room for. The room is that of [`set_layers`](Self::set_layers).
+    ///
+    /// # Errors
+    /// [`Error::Instance`] where there is no such instance, its layers do not fit the library or a number in them is not
+    /// usable, and [`Error::Limit`] where they are too many, as [`Crowd::push`] has it; those of dual quaternions as in
+    /// [`new`](Self::new).
+    pub fn set_instance(
+        &self,
+        queue: &wgpu::Queue,
+        library: &GpuLibrary,
+        instance: usize,
+        layers: &[Layer],
+    ) -> Result<LayersOutcome, Error> {
+        if instance >= self.places.len() {
+            let reason = format!("the crowd has {} instances", self.places.len());
+            return Err(Error::Instance { instance, reason });
+        }
+        let (chunk, place) = self.find(instance);
+        check_layers(instance, layers)?;
+        check_instance(&library.packing, instance, chunk.skeleton(), layers)?;
+        library.packing.check_instance_outputs(chunk.skeleton(), layers, self.outputs)?;
+        if let Some(refusal) = chunk.refusal(instance, layers) {
+            return Ok(refusal);
+        }
+        let (buffer, count) = chunk.layers();
+        let mut records = Vec::with_capacity(count as usize);
+        pack_instance(&library.packing, chunk.skeleton(), layers, count as usize, &mut records);
+        let bytes: &[u8] = bytemuck::cast_slice(&records);
+        queue.write_buffer(buffer, (place * bytes.len()) as u64, bytes);
+        Ok(LayersOutcome::Replaced)
     }
 
     /// Records the poses of all instances at a time of the crowd's clock, or at the end of a step of it.
@@ -183,7 +236,7 @@ impl GpuCrowd {
         }
     }
 
-    /// The chunks, skeleton after skeleton.
+    /// The chunks, skeleton after skeleton, those of least mixing first.
     pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }

@@ -17,6 +17,8 @@ mod interpolators;
 mod kernels;
 pub mod library;
 mod motion;
+pub mod options;
+pub mod outcome;
 mod plan;
 pub(crate) mod readback;
 pub(crate) mod scopes;

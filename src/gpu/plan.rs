@@ -1,8 +1,8 @@
 //! Which kernel poses a group of instances, for which size of rigs and in which form, and how its work is shared out.
 
 use crate::gpu::form::Form;
+use crate::model::mixing::Mixing;
 use crate::model::skin_format::SkinFormat;
-use crate::pack::crowd::Group;
 use crate::pack::record::skeleton::Skeleton;
 
 /// Which kernel of the fused pass.
@@ -22,12 +22,12 @@ impl Kernel {
     /// Layers of a workgroup that mixes.
     pub const PLAYED_CAPACITY: u32 = 64;
 
-    /// The kernel for a group of instances.
-    pub fn of(group: &Group) -> Self {
-        match (group.plain, group.blends) {
-            (true, _) => Self::Plain,
-            (false, true) => Self::Blend,
-            (false, false) => Self::Layers,
+    /// The kernel that does so much mixing.
+    pub fn of(mixing: Mixing) -> Self {
+        match mixing {
+            Mixing::None => Self::Plain,
+            Mixing::Blend => Self::Blend,
+            Mixing::Any => Self::Layers,
         }
     }
 }

@@ -81,10 +81,10 @@ impl Seen {
 mod tests {
     use super::*;
     use crate::demo;
-    use crate::gpu::chunk::CrowdOptions;
     use crate::gpu::crowd::GpuCrowd;
     use crate::gpu::form::Form::{Parallel, Serial};
     use crate::gpu::headless::{AdapterKind, HeadlessGpu};
+    use crate::gpu::options::CrowdOptions;
     use crate::gpu::readback;
     use crate::model::outputs::Outputs;
     use crate::model::ticks::Ticks;

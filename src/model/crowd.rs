@@ -1,7 +1,5 @@
 //! The question: who is to be posed, and when.
 
-use std::ops::Range;
-
 use crate::error::Error;
 use crate::model::id::SkeletonId;
 use crate::model::layer::Layer;
@@ -10,8 +8,7 @@ use crate::model::library::Library;
 /// Instances, each a skeleton with the layers that move it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Crowd {
-    instances: Vec<(SkeletonId, Range<usize>)>,
-    layers: Vec<Layer>,
+    instances: Vec<(SkeletonId, Vec<Layer>)>,
 }
 
 impl Crowd {
@@ -31,19 +28,25 @@ impl Crowd {
     /// from a start to an end.
     pub fn push(&mut self, skeleton: SkeletonId, layers: &[Layer]) -> Result<usize, Error> {
         let instance = self.instances.len();
-        if layers.len() > Self::MAX_LAYERS {
-            let what = format!("layers of instance {instance}");
-            return Err(Error::Limit { what, needed: layers.len() as u64, allowed: Self::MAX_LAYERS as u64 });
-        }
-        for layer in layers {
-            if let Some(reason) = layer.fault() {
-                return Err(Error::Instance { instance, reason });
-            }
-        }
-        let first = self.layers.len();
-        self.layers.extend_from_slice(layers);
-        self.instances.push((skeleton, first..self.layers.len()));
+        check_layers(instance, layers)?;
+        self.instances.push((skeleton, layers.to_vec()));
         Ok(instance)
+    }
+
+    /// Gives an instance other layers, and another skeleton if need be. The others stay as they are.
+    ///
+    /// # Errors
+    /// As those of [`push`](Self::push), and [`Error::Instance`] where there is no such instance; nothing is changed then.
+    pub fn set(&mut self, instance: usize, skeleton: SkeletonId, layers: &[Layer]) -> Result<(), Error> {
+        check_layers(instance, layers)?;
+        let count = self.len();
+        let Some((its_skeleton, its_layers)) = self.instances.get_mut(instance) else {
+            return Err(Error::Instance { instance, reason: format!("the crowd has {count} instances") });
+        };
+        *its_skeleton = skeleton;
+        its_layers.clear();
+        its_layers.extend_from_slice(layers);
+        Ok(())
     }
 
     /// The number of instances.
@@ -69,7 +72,7 @@ impl Crowd {
     /// # Panics
     /// Where there is no such instance.
     pub fn layers(&self, instance: usize) -> &[Layer] {
-        &self.layers[self.instances[instance].1.clone()]
+        &self.instances[instance].1
     }
 
     /// Checks that every skeleton, clip and mask exists in a library and that they belong together.
@@ -82,7 +85,7 @@ impl Crowd {
             if skeleton.index() >= library.skeletons().len() {
                 return fault(format!("the library has no skeleton {}", skeleton.index()));
             }
-            for layer in &self.layers[layers.clone()] {
+            for layer in layers {
                 match library.clips().get(layer.clip.index()) {
                     None => return fault(format!("the library has no clip {}", layer.clip.index())),
                     Some(clip) if clip.skeleton != *skeleton => {
@@ -100,5 +103,17 @@ impl Crowd {
             }
         }
         Ok(())
+    }
+}
+
+/// Checks the number of an instance's layers, and theirs.
+pub(crate) fn check_layers(instance: usize, layers: &[Layer]) -> Result<(), Error> {
+    if layers.len() > Crowd::MAX_LAYERS {
+        let what = format!("layers of instance {instance}");
+        return Err(Error::Limit { what, needed: layers.len() as u64, allowed: Crowd::MAX_LAYERS as u64 });
+    }
+    match layers.iter().find_map(Layer::fault) {
+        Some(reason) => Err(Error::Instance { instance, reason }),
+        None => Ok(()),
     }
 }

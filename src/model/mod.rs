@@ -19,6 +19,7 @@ pub mod interpolator;
 pub mod layer;
 pub mod library;
 pub mod mask;
+pub mod mixing;
 mod numbers;
 pub mod occurrence;
 pub mod outputs;

@@ -93,8 +93,10 @@ pub struct Playback {
     /// When the play began. A mode that does not repeat waits for it at its first frame; one that does has been playing
     /// for ever, so that a spread of starts is a spread of phases.
     pub start: Ticks,
-    /// Seconds of the clip in a second of the crowd's clock, from -1e4 to 1e4. 1 is as authored, 0 stands still, negative
-    /// plays backwards.
+    /// Seconds of the clip in a second of the crowd's clock, from -1e4 to 1e4: 1 is as authored, negative plays backwards.
+    ///
+    /// What has been played is the rate times the clock's time since the start. So 0 stands where the play begins, whenever
+    /// it is set, and another rate in the midst of a play jumps, unless it comes by [`with_rate_from`](Self::with_rate_from).
     pub rate: f64,
     /// What happens at the ends.
     pub wrap: WrapMode,
@@ -118,6 +120,46 @@ impl Playback {
     /// The same, with a clip's mode in place of [`WrapMode::Default`].
     pub fn of_clip(self, wrap: WrapMode) -> Self {
         if self.wrap == WrapMode::Default { Self { wrap, ..self } } else { self }
+    }
+
+    /// The same play, which from a tick of the crowd's clock on has another rate, and goes on from where it is.
+    ///
+    /// The start is moved to where the new rate has played as much by then, to within half a tick: what is shown is off by no
+    /// more than half a microsecond times the rate. Passes that were played stay played, and what waits for its start waits
+    /// on. In frames that are a step from one tick to another, `now` is the tick that the next step comes from, so that its
+    /// motion and events are the new rate's.
+    ///
+    /// `None` where no start does it:
+    /// * at a rate of 0, or one so slow that the start would be 140,000 years away. A pause is
+    ///   [`LayerTime::At`](crate::LayerTime::At) the time that [`clip_time`](crate::reference::phase::clip_time) says, and
+    ///   after it the same play, [`begun_later`](Self::begun_later).
+    /// * where a mode that does not repeat has begun and is to turn round. What turns round is another play: back from `time`
+    ///   is [`WrapMode::Reverse`] with a range from 0 to `time`.
+    ///
+    /// [`WrapMode::Default`] counts as a mode that does not repeat; where the clip's own does, [`of_clip`](Self::of_clip)
+    /// comes first.
+    pub fn with_rate_from(self, now: Ticks, rate: f64) -> Option<Self> {
+        let gone = i128::from(now.0) - i128::from(self.start.0);
+        if !self.wrap.repeats() {
+            if gone <= 0 && rate != 0.0 {
+                return Some(Self { rate, ..self });
+            }
+            if self.rate * rate < 0.0 {
+                return None;
+            }
+        }
+        // Ticks in which the new rate plays as much; not a number, or endless, at a rate of 0.
+        let since = (gone as f64 * (self.rate / rate)).round();
+        if since.is_nan() || since.abs() >= 2.0_f64.powi(62) {
+            return None;
+        }
+        let start = i64::try_from(i128::from(now.0) - since as i128).ok()?;
+        Some(Self { start: Ticks(start), rate, ..self })
+    }
+
+    /// The same play, begun later by so many ticks: after a pause of that length, it goes on from where it was.
+    pub fn begun_later(self, by: Ticks) -> Self {
+        Self { start: Ticks(self.start.0.saturating_add(by.0)), ..self }
     }
 
     /// Passes until it stops: as told, or the mode's own; infinite without an end.

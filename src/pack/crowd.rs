@@ -1,4 +1,4 @@
-//! Crowds: as many layer records for each instance, instances of a skeleton together.
+//! Crowds: instances of a skeleton that need the same mixing together, with as many layer records each.
 
 use std::ops::Range;
 
@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::model::crowd::Crowd;
 use crate::model::id::SkeletonId;
 use crate::model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
+use crate::model::mixing::Mixing;
 use crate::pack::library::{PackedClip, Packing};
 use crate::pack::playback::pack_playback;
 use crate::pack::record::NONE;
@@ -15,7 +16,7 @@ use crate::pack::record::layer::{
 };
 use crate::pack::record::pair::split;
 
-/// A crowd ready for an engine: its instances ordered by skeleton.
+/// A crowd ready for an engine: its instances ordered by skeleton, then by the mixing that they need.
 #[derive(Debug, Clone, Default)]
 pub struct PackedCrowd {
     pub(crate) layers: Vec<LayerRecord>,
@@ -24,16 +25,14 @@ pub struct PackedCrowd {
     pub(crate) order: Vec<usize>,
 }
 
-/// Instances of one skeleton.
+/// Instances of one skeleton that are mixed alike.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group {
     pub skeleton: SkeletonId,
     /// Layer records of each of its instances.
     pub layer_count: usize,
-    /// Whether its layers need no mixing: at most one an instance, which is all there is.
-    pub plain: bool,
-    /// Whether no layer overrides or adds: all that mixing there is, is blending.
-    pub blends: bool,
+    /// The mixing that there is to be.
+    pub mixing: Mixing,
     /// Where its layer records begin.
     pub first_layer: usize,
     /// Their places in the packed order.
@@ -47,30 +46,40 @@ impl PackedCrowd {
     /// [`Error::Instance`] where a skeleton or clip does not exist or they do not belong together, [`Error::Limit`]
     /// beyond 2^32 instances.
     pub fn new(packing: &Packing, crowd: &Crowd) -> Result<Self, Error> {
+        Self::with_room(packing, crowd, 0, Mixing::None)
+    }
+
+    /// As [`new`](Self::new), with room for so many layers an instance at least, mixed so much at least.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn with_room(packing: &Packing, crowd: &Crowd, layers: usize, mixing: Mixing) -> Result<Self, Error> {
+        let (least_layers, least_mixing) = (layers, mixing);
         if crowd.len() > u32::MAX as usize {
             let (needed, allowed) = (crowd.len() as u64, u64::from(u32::MAX));
             return Err(Error::Limit { what: "instances of a crowd".into(), needed, allowed });
         }
         for instance in 0..crowd.len() {
-            check_instance(packing, crowd, instance).map_err(|reason| Error::Instance { instance, reason })?;
+            check_instance(packing, instance, crowd.skeleton(instance), crowd.layers(instance))?;
         }
         let mut order: Vec<usize> = (0..crowd.len()).collect();
-        order.sort_by_key(|&instance| crowd.skeleton(instance));
+        let kind = |instance| (crowd.skeleton(instance), Mixing::of(crowd.layers(instance)).max(least_mixing));
+        order.sort_by_cached_key(|&instance| kind(instance));
         let mut layers = Vec::with_capacity(order.len());
         let mut groups: Vec<Group> = Vec::new();
         let mut first = 0;
-        for alike in order.chunk_by(|&a, &b| crowd.skeleton(a) == crowd.skeleton(b)) {
+        for alike in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
             let most = alike.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
+            let (skeleton, mixing) = kind(alike[0]);
             let group = Group {
-                skeleton: crowd.skeleton(alike[0]),
-                layer_count: most.max(1),
-                plain: alike.iter().all(|&instance| is_plain(crowd.layers(instance))),
-                blends: alike.iter().all(|&instance| crowd.layers(instance).iter().all(blends)),
+                skeleton,
+                layer_count: most.max(least_layers).max(1),
+                mixing,
                 first_layer: layers.len(),
                 instances: first..first + alike.len(),
             };
             for &instance in alike {
-                pack_instance(packing, crowd, instance, group.layer_count, &mut layers);
+                pack_instance(packing, group.skeleton, crowd.layers(instance), group.layer_count, &mut layers);
             }
             first += alike.len();
             groups.push(group);
@@ -89,23 +98,32 @@ impl PackedCrowd {
     }
 }
 
-fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(), String> {
-    let skeleton = crowd.skeleton(instance);
+/// Checks that the packed library has what an instance asks for.
+///
+/// # Errors
+/// [`Error::Instance`] where a skeleton, clip or mask does not exist or they do not belong together.
+pub(crate) fn check_instance(
+    packing: &Packing,
+    instance: usize,
+    skeleton: SkeletonId,
+    layers: &[Layer],
+) -> Result<(), Error> {
+    let fault = |reason: String| Err(Error::Instance { instance, reason });
     if skeleton.index() >= packing.skeletons.len() {
-        return Err(format!("the library has no skeleton {}", skeleton.index()));
+        return fault(format!("the library has no skeleton {}", skeleton.index()));
     }
-    for layer in crowd.layers(instance) {
+    for layer in layers {
         match packing.clip(layer.clip) {
-            None => return Err(format!("the library has no clip {}", layer.clip.index())),
+            None => return fault(format!("the library has no clip {}", layer.clip.index())),
             Some(clip) if clip.skeleton != skeleton => {
-                return Err(format!("clip {} is another skeleton's", layer.clip.index()));
+                return fault(format!("clip {} is another skeleton's", layer.clip.index()));
             }
             Some(_) => {}
         }
         match layer.mask.map(|mask| (mask, packing.masks.get(mask.index()))) {
-            Some((mask, None)) => return Err(format!("the library has no mask {}", mask.index())),
+            Some((mask, None)) => return fault(format!("the library has no mask {}", mask.index())),
             Some((mask, Some((owner, _)))) if *owner != skeleton => {
-                return Err(format!("mask {} is another skeleton's", mask.index()));
+                return fault(format!("mask {} is another skeleton's", mask.index()));
             }
             _ => {}
         }
@@ -113,22 +131,18 @@ fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(
     Ok(())
 }
 
-/// Whether layers need no mixing: there is one at most, and what it gives is the pose.
-fn is_plain(layers: &[Layer]) -> bool {
-    layers.len() <= 1 && layers.iter().all(Layer::is_plain)
-}
-
-fn blends(layer: &Layer) -> bool {
-    layer.mode == LayerMode::Blend
-}
-
 /// The layer records of a checked instance, filled up to a count with layers without a weight. Without a layer, it stands
 /// in the clip without tracks.
-fn pack_instance(packing: &Packing, crowd: &Crowd, instance: usize, count: usize, records: &mut Vec<LayerRecord>) {
-    let skeleton = &packing.skeletons[crowd.skeleton(instance).index()];
+pub(crate) fn pack_instance(
+    packing: &Packing,
+    skeleton: SkeletonId,
+    layers: &[Layer],
+    count: usize,
+    records: &mut Vec<LayerRecord>,
+) {
+    let skeleton = &packing.skeletons[skeleton.index()];
     let rest = LayerRecord { clip: skeleton.record.rest_clip, mask: NONE, ..Default::default() };
-    let layers = crowd.layers(instance).iter();
-    let filled = layers.map(|layer| pack_layer(packing, layer).unwrap_or(rest));
+    let filled = layers.iter().map(|layer| pack_layer(packing, layer).unwrap_or(rest));
     records.extend(filled.chain(std::iter::repeat(rest)).take(count));
 }
 

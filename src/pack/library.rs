@@ -7,6 +7,7 @@ use crate::model::clip::Clip;
 use crate::model::crowd::Crowd;
 use crate::model::id::{ClipId, SkeletonId};
 use crate::model::interpolator::Interpolator;
+use crate::model::layer::Layer;
 use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::model::playback::WrapMode;
@@ -164,17 +165,27 @@ impl Packing {
     /// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] where dual quaternions are wanted and the place has a scale
     /// that is not uniform, or a mirror.
     pub(crate) fn check_outputs(&self, crowd: &Crowd, outputs: Outputs) -> Result<(), Error> {
+        (0..crowd.len()).try_for_each(|instance| {
+            self.check_instance_outputs(crowd.skeleton(instance), crowd.layers(instance), outputs)
+        })
+    }
+
+    /// The same of one instance.
+    pub(crate) fn check_instance_outputs(
+        &self,
+        skeleton: SkeletonId,
+        layers: &[Layer],
+        outputs: Outputs,
+    ) -> Result<(), Error> {
         if !outputs.is_uniform_only() {
             return Ok(());
         }
-        for instance in 0..crowd.len() {
-            let skeleton = &self.skeletons[crowd.skeleton(instance).index()].uneven;
-            let clips = crowd.layers(instance).iter().filter_map(|layer| self.clip(layer.clip)?.uneven.as_ref());
-            if let Some(uneven) = skeleton.iter().chain(clips).next() {
-                return Err(uneven.error());
-            }
+        let skeleton = &self.skeletons[skeleton.index()].uneven;
+        let clips = layers.iter().filter_map(|layer| self.clip(layer.clip)?.uneven.as_ref());
+        match skeleton.iter().chain(clips).next() {
+            Some(uneven) => Err(uneven.error()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// A clip; `None` where there is no such one.

@@ -18,7 +18,8 @@ pub struct Phase {
     pub stopped: bool,
 }
 
-/// The time of a clip in seconds, for a layer at a tick of the crowd's clock.
+/// The time of a clip in seconds, for a layer at a tick of the crowd's clock. A layer [`At`](LayerTime::At) it stands where
+/// it is.
 pub fn clip_time(time: LayerTime, now: Ticks, clip: &Clip) -> f64 {
     match time {
         LayerTime::At(seconds) => clip.keep(seconds),

@@ -4,7 +4,7 @@ use posse::gpu::engine::GpuEngine;
 use posse::gpu::form::Form;
 use posse::gpu::library::GpuLibrary;
 use posse::pack::record::frame::Frame;
-use posse::{Crowd, Layer, LayerMode, LayerTime, Library, Outputs, Packing, Playback, Poses, Ticks, WrapMode, demo};
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Ticks, WrapMode, demo};
 
 use super::{NOW, assert_right, engine, only_clip, play};
 
@@ -52,43 +52,6 @@ fn a_playing_crowd_needs_nothing_but_its_clock() {
         assert_ne!(frames[0], frames[1]);
         assert_eq!(frames[0], frames[2], "a frame has no memory of those before it");
     }
-}
-
-#[test]
-fn layers_are_replaced_in_place_or_refused_whole() {
-    let library = demo::rig(20, 30, 4).unwrap();
-    let engine = engine(Form::Parallel, &library);
-    let queue = &engine.gpu().queue;
-    let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
-    let crowd = |instances: usize, layers: &dyn Fn(usize) -> Vec<Layer>| {
-        let mut crowd = Crowd::new();
-        for instance in 0..instances {
-            crowd.push(skeleton, &layers(instance)).unwrap();
-        }
-        crowd
-    };
-    let at = |time: f64, weight: f64| Layer { weight, ..Layer::new(clip, LayerTime::At(time)) };
-    let plain = |from: f64| crowd(9, &move |instance| vec![at(from + 0.1 * instance as f64, 1.0)]);
-    let on_gpu = gpu_crowd(&engine, &plain(0.0));
-    let others = plain(0.35);
-    assert!(on_gpu.set_layers(queue, engine.library(), &others).unwrap());
-    let poses = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
-    assert_right(&library, &others, NOW, Outputs::ALL, &poses);
-    // Fewer instances, more layers, and a weight that has to be mixed: they would need another crowd.
-    let two = crowd(9, &|_| vec![at(0.1, 0.5), at(0.2, 0.5)]);
-    for unfit in [crowd(8, &|_| vec![at(0.1, 1.0)]), two.clone(), crowd(9, &|_| vec![at(0.1, 0.05)])] {
-        assert!(!on_gpu.set_layers(queue, engine.library(), &unfit).unwrap());
-    }
-    let same = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
-    assert_eq!(same, poses, "what is refused leaves no trace");
-    // Where layers are blended, any weight will do, and no other mode.
-    let mixing = gpu_crowd(&engine, &two);
-    let others = crowd(9, &|instance| vec![at(0.3, 0.1 * instance as f64), at(0.6, 0.03)]);
-    assert!(mixing.set_layers(queue, engine.library(), &others).unwrap());
-    let over = crowd(9, &|_| vec![at(0.3, 1.0), Layer { mode: LayerMode::Override, ..at(0.6, 0.5) }]);
-    assert!(!mixing.set_layers(queue, engine.library(), &over).unwrap());
-    let poses = play(&engine, &mixing, others.len(), NOW, Outputs::ALL);
-    assert_right(&library, &others, NOW, Outputs::ALL, &poses);
 }
 
 #[test]

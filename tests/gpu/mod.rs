@@ -1,5 +1,7 @@
 //! The GPU engine beyond the values it gives. A machine without an adapter fails here.
 
+/// Crowds whose layers are replaced while they play.
+mod changes;
 /// Lists of events: steps in one submission, crowds in several buffers, devices that allow less.
 mod events;
 /// What can go wrong with a device, and what is said of it.

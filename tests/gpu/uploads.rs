@@ -5,6 +5,7 @@ use std::path::Path;
 
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::library::GpuLibrary;
+use posse::gpu::options::CrowdOptions;
 use posse::pack::record::frame::Frame;
 use posse::pack::record::layer::Layer as LayerRecord;
 use posse::{
@@ -22,15 +23,19 @@ fn uploaded(trace: &Path) -> u64 {
     uploads.map(|file| file.metadata().unwrap().len()).sum()
 }
 
+/// A device that writes all that is uploaded into a folder.
+fn traced(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
+    wgpu::Device::noop(&wgpu::DeviceDescriptor {
+        trace: wgpu::Trace::Directory(trace.to_path_buf()),
+        required_limits: wgpu::Limits::default(),
+        ..Default::default()
+    })
+}
+
 /// Bytes that a crowd uploads until it can play, and in each of some frames thereafter.
 fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
     let trace = TempDir::new().unwrap();
-    let descriptor = wgpu::DeviceDescriptor {
-        trace: wgpu::Trace::Directory(trace.path().to_path_buf()),
-        required_limits: wgpu::Limits::default(),
-        ..Default::default()
-    };
-    let (device, queue) = wgpu::Device::noop(&descriptor);
+    let (device, queue) = traced(trace.path());
     let on_gpu = GpuLibrary::new(&device, Packing::new(library).unwrap()).unwrap();
     let before = uploaded(trace.path());
     let on_gpu = GpuCrowd::new(&device, &on_gpu, crowd, Outputs::ALL).unwrap();
@@ -88,4 +93,28 @@ fn a_frame_uploads_the_same_few_bytes_however_large_the_crowd() {
     }
     assert_eq!(counts, [size_of::<Frame>() as u64; 20], "the clock, and nothing else");
     assert!(counts[0] <= 64);
+}
+
+#[test]
+fn an_instance_that_changes_uploads_its_own_layers_alone() {
+    let library = demo::library().unwrap();
+    let clip = library.clip_ids().next().unwrap();
+    for instances in [10, 10_000] {
+        let trace = TempDir::new().unwrap();
+        let (device, queue) = traced(trace.path());
+        let on_gpu = GpuLibrary::new(&device, Packing::new(&library).unwrap()).unwrap();
+        let crowd = only_clip(&library, instances);
+        let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
+        let gpu_crowd = GpuCrowd::with_options(&device, &on_gpu, &crowd, Outputs::ALL, options).unwrap();
+        let before = uploaded(trace.path());
+        let layers = [Layer::new(clip, LayerTime::At(0.5)); 2];
+        assert!(gpu_crowd.set_instance(&queue, &on_gpu, instances / 2, &layers).unwrap().is_replaced());
+        queue.submit([]);
+        assert_eq!(uploaded(trace.path()) - before, 3 * 104, "the room of one instance");
+        // What is refused uploads nothing.
+        let outcome = gpu_crowd.set_instance(&queue, &on_gpu, 1, &[layers[0]; 4]).unwrap();
+        assert!(!outcome.is_replaced());
+        queue.submit([]);
+        assert_eq!(uploaded(trace.path()) - before, 3 * 104);
+    }
 }

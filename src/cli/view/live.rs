@@ -37,7 +37,8 @@ impl Live {
         subject: &Subject,
         layers_only: bool,
     ) -> Result<(), Error> {
-        if !layers_only || !self.crowd.set_layers(&gpu.queue, &self.library, &subject.crowd)? {
+        let layers_set = || self.crowd.set_layers(&gpu.queue, &self.library, &subject.crowd);
+        if !(layers_only && layers_set()?.is_replaced()) {
             (self.crowd, self.scene) = upload(gpu, renderer, &self.library, subject, self.outputs)?;
         }
         Ok(())

@@ -1,7 +1,8 @@
-use posse::gpu::chunk::{Chunk, CrowdOptions};
+use posse::gpu::chunk::Chunk;
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::form::Form;
+use posse::gpu::options::CrowdOptions;
 use posse::pack::record::seen_entry::SeenEntry;
 use posse::{
     Clip, Crowd, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Poses, Property, Skeleton, Target,
@@ -295,7 +296,7 @@ fn a_lost_device_shows_where_results_are_wanted() {
     let crowd = only_clip(&library, 4);
     let engine = GpuEngine::new(&library, lesser_gpu(wgpu::Limits::default())).unwrap();
     let device = engine.gpu().device.clone();
-    let options = CrowdOptions { seen: true, previous_skin: true };
+    let options = CrowdOptions { seen: true, previous_skin: true, ..CrowdOptions::NONE };
     let make = || GpuCrowd::with_options(&device, engine.library(), &crowd, Outputs::ALL, options);
     let on_gpu = make().unwrap();
     engine.wait().unwrap();

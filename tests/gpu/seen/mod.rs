@@ -12,11 +12,12 @@ mod previous;
 use std::sync::{Arc, OnceLock};
 
 use glam::DAffine3;
-use posse::gpu::chunk::{Chunk, CrowdOptions};
+use posse::gpu::chunk::Chunk;
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::form::Form;
 use posse::gpu::headless::HeadlessGpu;
+use posse::gpu::options::CrowdOptions;
 use posse::pack::outputs::Numbers as Read;
 use posse::pack::record::seen_entry::SeenEntry;
 use posse::{
@@ -32,7 +33,7 @@ use crate::support::scenes::Numbers;
 const ALL: u32 = u32::MAX;
 /// A number that no pose has.
 const SENTINEL: f32 = -12345.0;
-const SEEN: CrowdOptions = CrowdOptions { seen: true, previous_skin: false };
+const SEEN: CrowdOptions = CrowdOptions { seen: true, ..CrowdOptions::NONE };
 
 /// A crowd on the GPU, with all that it is compared to.
 struct Stage {

@@ -1,12 +1,12 @@
-use posse::gpu::chunk::CrowdOptions;
 use posse::gpu::form::Form;
+use posse::gpu::options::CrowdOptions;
 use posse::{Library, Outputs, Poses, SkinFormat, Step, Ticks, demo};
 
 use super::{ALL, Stage, branches};
 use crate::gpu::{NOW, assert_right, only_clip};
 
-const PREVIOUS: CrowdOptions = CrowdOptions { seen: false, previous_skin: true };
-const BOTH: CrowdOptions = CrowdOptions { seen: true, previous_skin: true };
+const PREVIOUS: CrowdOptions = CrowdOptions { previous_skin: true, ..CrowdOptions::NONE };
+const BOTH: CrowdOptions = CrowdOptions { seen: true, ..PREVIOUS };
 
 fn tick(frame: i64) -> Ticks {
     Ticks(NOW.0 + 40_001 * frame)

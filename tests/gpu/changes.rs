@@ -1,0 +1,257 @@
+use posse::gpu::crowd::GpuCrowd;
+use posse::gpu::engine::GpuEngine;
+use posse::gpu::form::Form;
+use posse::gpu::options::CrowdOptions;
+use posse::gpu::outcome::LayersOutcome;
+use posse::pack::record::seen_entry::SeenEntry;
+use posse::{
+    AdditiveReference, ClipId, Crowd, Error, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Mixing, Outputs,
+    Poses, SkeletonId, Ticks, demo,
+};
+
+use super::{NOW, assert_right, engine, play};
+
+/// A rig with a clip, as a library, its skeleton and its clip.
+fn rig() -> (Library, SkeletonId, ClipId) {
+    let library = demo::rig(20, 30, 4).unwrap();
+    let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
+    (library, skeleton, clip)
+}
+
+fn crowd_of(skeleton: SkeletonId, instances: usize, layers: &dyn Fn(usize) -> Vec<Layer>) -> Crowd {
+    let mut crowd = Crowd::new();
+    for instance in 0..instances {
+        crowd.push(skeleton, &layers(instance)).unwrap();
+    }
+    crowd
+}
+
+fn at(clip: ClipId, time: f64, weight: f64) -> Layer {
+    Layer { weight, ..Layer::new(clip, LayerTime::At(time)) }
+}
+
+/// Asserts that a crowd on the GPU poses as the reference poses another.
+#[track_caller]
+fn assert_poses(engine: &GpuEngine, library: &Library, on_gpu: &GpuCrowd, crowd: &Crowd) {
+    let poses = play(engine, on_gpu, crowd.len(), NOW, Outputs::ALL);
+    assert_right(library, crowd, NOW, Outputs::ALL, &poses);
+}
+
+#[test]
+fn layers_are_replaced_in_place_or_refused_whole() {
+    let (library, skeleton, clip) = rig();
+    let engine = engine(Form::Parallel, &library);
+    let gpu_crowd = |crowd: &Crowd| GpuCrowd::new(&engine.gpu().device, engine.library(), crowd, Outputs::ALL).unwrap();
+    let set =
+        |on_gpu: &GpuCrowd, crowd: &Crowd| on_gpu.set_layers(&engine.gpu().queue, engine.library(), crowd).unwrap();
+    let crowd = |instances, layers: &dyn Fn(usize) -> Vec<Layer>| crowd_of(skeleton, instances, layers);
+    let at = |time, weight| at(clip, time, weight);
+    let plain = |from: f64| crowd(9, &move |instance| vec![at(from + 0.1 * instance as f64, 1.0)]);
+    let on_gpu = gpu_crowd(&plain(0.0));
+    let others = plain(0.35);
+    assert_eq!(set(&on_gpu, &others), LayersOutcome::Replaced);
+    let poses = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
+    assert_right(&library, &others, NOW, Outputs::ALL, &poses);
+    // Fewer instances, more layers, and a weight that has to be mixed: they would need another crowd.
+    let two = crowd(9, &|_| vec![at(0.1, 0.5), at(0.2, 0.5)]);
+    let some_faint = crowd(9, &|instance| vec![at(0.1, if instance < 4 { 1.0 } else { 0.05 })]);
+    let more_mixing = |instance, needed, room| LayersOutcome::MoreMixing { instance, needed, room };
+    for (unfit, outcome) in [
+        (&crowd(8, &|_| vec![at(0.1, 1.0)]), LayersOutcome::OtherInstances),
+        (&two, LayersOutcome::MoreLayers { instance: 0, needed: 2, room: 1 }),
+        (&some_faint, more_mixing(4, Mixing::Blend, Mixing::None)),
+    ] {
+        assert_eq!(set(&on_gpu, unfit), outcome);
+        assert!(!outcome.is_replaced());
+    }
+    let same = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
+    assert_eq!(same, poses, "what is refused leaves no trace");
+    // Where layers are blended, any weight will do, and no other mode.
+    let mixing = gpu_crowd(&two);
+    let others = crowd(9, &|instance| vec![at(0.3, 0.1 * instance as f64), at(0.6, 0.03)]);
+    assert!(set(&mixing, &others).is_replaced());
+    let over = crowd(9, &|_| vec![at(0.3, 1.0), Layer { mode: LayerMode::Override, ..at(0.6, 0.5) }]);
+    assert_eq!(set(&mixing, &over), more_mixing(0, Mixing::Any, Mixing::Blend));
+    assert_poses(&engine, &library, &mixing, &others);
+    // Fewer layers than there is room for, and none at all.
+    let fewer = crowd(9, &|instance| vec![at(0.3, 1.0); instance % 3 % 2]);
+    assert!(set(&mixing, &fewer).is_replaced());
+    assert_poses(&engine, &library, &mixing, &fewer);
+}
+
+#[test]
+fn who_mixes_does_so_apart_from_who_does_not() {
+    let (library, skeleton, clip) = rig();
+    let over = |time| Layer { mode: LayerMode::Override, ..at(clip, time, 0.5) };
+    let crowd = crowd_of(skeleton, 10, &|instance| {
+        let time = 0.1 * instance as f64;
+        match instance % 5 {
+            0 => vec![at(clip, time, 1.0), at(clip, 0.3, 0.5)],
+            1 => vec![at(clip, time, 1.0), at(clip, 0.3, 0.5), over(0.7)],
+            2 => vec![],
+            _ => vec![at(clip, time, 1.0)],
+        }
+    });
+    // By kernel: plain, blended, all others.
+    let expected = [vec![2, 3, 4, 7, 8, 9], vec![0, 5], vec![1, 6]];
+    for form in Form::ALL {
+        let engine = engine(form, &library);
+        let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
+        let on_gpu = GpuCrowd::new(device, engine.library(), &crowd, Outputs::ALL).unwrap();
+        assert!(on_gpu.chunks().iter().map(|chunk| chunk.instances()).eq(expected.iter().map(Vec::as_slice)));
+        assert_poses(&engine, &library, &on_gpu, &crowd);
+        // Each has the room of those that are mixed as it is.
+        let two = [at(clip, 0.3, 0.5), at(clip, 0.6, 0.5)];
+        let set = |on_gpu: &GpuCrowd, instance| on_gpu.set_instance(queue, engine.library(), instance, &two).unwrap();
+        assert_eq!(set(&on_gpu, 3), LayersOutcome::MoreLayers { instance: 3, needed: 2, room: 1 });
+        assert_eq!([0, 1].map(|instance| set(&on_gpu, instance)), [LayersOutcome::Replaced; 2]);
+        // With room for all that there is, all are together.
+        let options = CrowdOptions { layers: 2, mixing: Mixing::Any, ..CrowdOptions::default() };
+        let with_room = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
+        assert_eq!(with_room.chunks().len(), 1);
+        assert_eq!(set(&with_room, 3), LayersOutcome::Replaced);
+        let mut changed = crowd.clone();
+        changed.set(3, skeleton, &two).unwrap();
+        assert_poses(&engine, &library, &with_room, &changed);
+    }
+}
+
+#[test]
+fn a_crowd_of_single_layers_with_room_takes_any() {
+    let (library, skeleton, clip) = rig();
+    let at = |time, weight| at(clip, time, weight);
+    let plain = crowd_of(skeleton, 9, &|instance| vec![at(0.1 * instance as f64, 1.0)]);
+    let fade = Fade { start: Ticks(NOW.0 - 300), length: Ticks(1000), shape: FadeShape::Smooth };
+    let faded = crowd_of(skeleton, 9, &|instance| {
+        vec![at(0.3, 1.0), Layer { fade_in: Some(fade), ..at(0.1 * instance as f64, 1.0) }]
+    });
+    let over = crowd_of(skeleton, 9, &|instance| {
+        let mode = [LayerMode::Override, LayerMode::Additive(AdditiveReference::First)][instance % 2];
+        vec![at(0.3, 1.0), Layer { mode, ..at(0.1 * instance as f64, 0.4) }, at(0.5, 0.7)]
+    });
+    let four = crowd_of(skeleton, 9, &|_| vec![at(0.1, 1.0); 4]);
+    let refused = |room| Some(LayersOutcome::MoreLayers { instance: 0, needed: 4, room });
+    let more_mixing = Some(LayersOutcome::MoreMixing { instance: 0, needed: Mixing::Any, room: Mixing::Blend });
+    for form in Form::ALL {
+        let engine = engine(form, &library);
+        for (layers, mixing, mixed, too_many) in [
+            (3, Mixing::None, more_mixing, refused(3)),
+            (3, Mixing::Any, None, refused(3)),
+            (4, Mixing::Any, None, None),
+            // No instance can have more than eight.
+            (99, Mixing::Blend, more_mixing, None),
+        ] {
+            let options = CrowdOptions { layers, mixing, ..CrowdOptions::default() };
+            let device = &engine.gpu().device;
+            let on_gpu = GpuCrowd::with_options(device, engine.library(), &plain, Outputs::ALL, options).unwrap();
+            assert_poses(&engine, &library, &on_gpu, &plain);
+            for (crowd, refusal) in [(&faded, None), (&over, mixed), (&four, too_many), (&plain, None)] {
+                let outcome = on_gpu.set_layers(&engine.gpu().queue, engine.library(), crowd).unwrap();
+                assert_eq!(outcome, refusal.unwrap_or(LayersOutcome::Replaced), "{options:?}");
+                if outcome.is_replaced() {
+                    assert_poses(&engine, &library, &on_gpu, crowd);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_instance_is_given_other_layers_and_the_others_keep_theirs() {
+    // Two skeletons, their instances in turn, so that an instance's place is not its index.
+    let mut library = demo::rig(20, 30, 4).unwrap();
+    let other = demo::add_uniform_rig(&mut library, 7, 5, 3).unwrap();
+    let clip_of = |skeleton| library.clip_ids().find(|&clip| library.clip(clip).skeleton == skeleton).unwrap();
+    let skeletons = [library.skeleton_ids().next().unwrap(), other];
+    let clips = skeletons.map(clip_of);
+    let mut crowd = Crowd::new();
+    for instance in 0..11 {
+        crowd.push(skeletons[instance % 2], &[at(clips[instance % 2], 0.1 * instance as f64, 1.0)]).unwrap();
+    }
+    for form in Form::ALL {
+        let engine = engine(form, &library);
+        let mut crowd = crowd.clone();
+        let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
+        let device = &engine.gpu().device;
+        let on_gpu = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
+        let set = |instance: usize, layers: &[Layer]| {
+            on_gpu.set_instance(&engine.gpu().queue, engine.library(), instance, layers)
+        };
+        for instance in [7, 2, 10, 0, 7] {
+            let clip = clips[instance % 2];
+            // None, one, two or three of them.
+            let layers = &[at(clip, 0.7, 0.5), at(clip, 0.2, 1.0), at(clip, 0.4, 2.0)][..instance % 4];
+            assert_eq!(set(instance, layers).unwrap(), LayersOutcome::Replaced);
+            crowd.set(instance, skeletons[instance % 2], layers).unwrap();
+            assert_poses(&engine, &library, &on_gpu, &crowd);
+        }
+        // What does not fit, what the library does not have, and what no crowd takes, changes nothing.
+        let before = play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL);
+        let over = Layer { mode: LayerMode::Override, ..at(clips[1], 0.5, 1.0) };
+        let more_mixing = LayersOutcome::MoreMixing { instance: 3, needed: Mixing::Any, room: Mixing::Blend };
+        assert_eq!(set(3, &[at(clips[1], 0.5, 1.0), over]).unwrap(), more_mixing);
+        let four = [at(clips[1], 0.5, 1.0); 4];
+        assert_eq!(set(3, &four).unwrap(), LayersOutcome::MoreLayers { instance: 3, needed: 4, room: 3 });
+        for (instance, layer, reason) in [
+            (11, at(clips[1], 0.5, 1.0), "the crowd has 11 instances"),
+            (3, at(clips[0], 0.5, 1.0), "another skeleton's"),
+            (3, at(clips[1], f64::NAN, 1.0), "finite"),
+        ] {
+            let error = set(instance, &[layer]).unwrap_err();
+            assert!(matches!(&error, Error::Instance { instance: found, .. } if *found == instance), "{error}");
+            assert!(error.to_string().contains(reason), "{error}");
+        }
+        assert!(matches!(set(3, &[at(clips[1], 0.5, 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
+        assert_eq!(play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL), before);
+    }
+}
+
+#[test]
+fn who_is_left_out_of_the_lists_is_gone_until_a_place_is_taken_again() {
+    let (library, skeleton, clip) = rig();
+    let crowd = crowd_of(skeleton, 5, &|instance| vec![at(clip, 0.1 * instance as f64, 1.0)]);
+    let engine = engine(Form::Parallel, &library);
+    let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
+    let options = CrowdOptions { seen: true, ..CrowdOptions::default() };
+    let on_gpu = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    let local = |instance| engine.read_instance(&on_gpu, instance, Outputs::ALL).unwrap().local;
+    let draw = |places: &[u32]| {
+        let entries: Vec<SeenEntry> =
+            places.iter().map(|&place| SeenEntry { place, joints: u32::MAX, divider: 1 }).collect();
+        let list = on_gpu.chunks()[0].seen().unwrap();
+        queue.write_buffer(list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
+        queue.write_buffer(list, 4, bytemuck::cast_slice(&entries));
+        let mut encoder = device.create_command_encoder(&Default::default());
+        on_gpu.encode_seen(device, &mut encoder, NOW, 0);
+        queue.submit([encoder.finish()]);
+    };
+    draw(&[0, 1, 2, 3, 4]);
+    let last = local(3);
+    // Gone, whatever its layers say; the others are posed.
+    assert!(on_gpu.set_instance(queue, engine.library(), 3, &[at(clip, 0.65, 1.0)]).unwrap().is_replaced());
+    draw(&[0, 1, 2, 4]);
+    assert_eq!(local(3), last);
+    // Somebody else takes the place.
+    draw(&[0, 1, 2, 3, 4]);
+    let mut now = crowd.clone();
+    now.set(3, skeleton, &[at(clip, 0.65, 1.0)]).unwrap();
+    let read = |instance| engine.read_instance(&on_gpu, instance, Outputs::ALL).unwrap();
+    let poses = Poses { instances: (0..5).map(read).collect() };
+    assert_right(&library, &now, NOW, Outputs::ALL, &poses);
+    assert_ne!(local(3), last);
+}
+
+#[test]
+fn a_refusal_says_why_and_what_would_help() {
+    let more_layers = LayersOutcome::MoreLayers { instance: 7, needed: 3, room: 1 };
+    let more_mixing = LayersOutcome::MoreMixing { instance: 7, needed: Mixing::Any, room: Mixing::Blend };
+    assert_eq!(
+        more_layers.to_string(),
+        "instance 7 has 3 layers, and there is room for 1: CrowdOptions::layers makes more"
+    );
+    assert_eq!(
+        more_mixing.to_string(),
+        "instance 7 needs overriding and adding, and the crowd was made for blending: CrowdOptions::mixing makes it for more"
+    );
+    assert!(LayersOutcome::OtherInstances.to_string().contains("other skeletons"));
+}
