@@ -165,7 +165,8 @@ impl Library {
         Ok(InterpolatorId(self.interpolators.0.len() - 1))
     }
 
-    /// Gives a clip a root joint, or takes it away, and tells what was there.
+    /// Gives a clip a root joint, or takes it away, and tells what was there. [`RootMotion::on_ground`] makes one that moves
+    /// instances over the ground; [`RootMotion::is_moved_by`] says whether the clip moves it at all.
     ///
     /// # Errors
     /// [`Error::Usage`] where there is no such clip, or the joint does not exist or is given by a matrix.

@@ -7,7 +7,7 @@
 //! * `skin`: a matrix as its [`SkinFormat`] says, in full as those of `model`;
 //! * `values`: the morph weights of all joints, then the numbers of all properties, whichever of them are wanted;
 //! * `root_motion`: 8 numbers: translation xyz, then 1 where a layer's clip names a root and 0 where none does, and the
-//!   rotation xyzw.
+//!   rotation xyzw, in the space of the root joint's parent.
 
 use glam::{DQuat, DVec3};
 

@@ -81,10 +81,17 @@ fn a_fox_is_where_its_file_has_it() {
     // The joint that its clips move, in a parent that lies: +Z is up.
     let named = |joint: &Joint| joint.name.as_deref() == Some("b_Hip_01");
     let joint = skeleton.joints().iter().position(named).unwrap();
+    let ground = RootMotion::on_ground(skeleton, joint).unwrap();
+    assert_eq!((ground.translation, ground.rotation), ([true, true, false], RootRotation::Yaw));
+    assert!(whole.clips().iter().all(|clip| ground.is_moved_by(clip)));
+    let above = RootMotion { joint: skeleton.joints()[joint].parent.unwrap(), ..ground };
+    assert!(!whole.clips().iter().any(|clip| above.is_moved_by(clip)));
     let outputs = Outputs { local: true, root_motion: true, ..Outputs::NONE };
-    for root in
-        [RootMotion { joint, ..YAW }, RootMotion { joint, translation: [true; 3], rotation: RootRotation::Full }]
-    {
+    for root in [
+        ground,
+        RootMotion { joint, ..YAW },
+        RootMotion { joint, translation: [true; 3], rotation: RootRotation::Full },
+    ] {
         let mut parted = whole.clone();
         for clip in whole.clip_ids() {
             parted.set_root_motion(clip, Some(root)).unwrap();
