@@ -116,7 +116,7 @@ impl Chunk {
     }
 
     /// Skin matrices: for each instance, skin and joint of the skin three rows of 4 `f32`, or what their
-    /// [`SkinFormat`] says.
+    /// [`SkinFormat`] says. Where each skin's begin, [`Layout::skin_start`] says.
     pub fn skin(&self) -> Option<&wgpu::Buffer> {
         self.outputs[2].as_ref()
     }
