@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use glam::{DAffine3, DQuat};
-use posse::{
-    Crowd, Joint, Library, Outputs, Playback, Pose, RootMotion, RootRotation, Step, Ticks, WrapMode, contract,
-};
+use posse::{Crowd, Library, Outputs, Playback, Pose, RootMotion, RootRotation, Step, Ticks, WrapMode, contract};
 
 use super::{YAW, curving, layer, playing, step};
 use crate::support::aloud::skipped;
@@ -79,8 +77,7 @@ fn a_fox_is_where_its_file_has_it() {
     let asset = posse::import::gltf::load(&mut whole, &file).unwrap();
     let skeleton = whole.skeleton(asset.skeleton);
     // The joint that its clips move, in a parent that lies: +Z is up.
-    let named = |joint: &Joint| joint.name.as_deref() == Some("b_Hip_01");
-    let joint = skeleton.joints().iter().position(named).unwrap();
+    let joint = skeleton.find_joint("b_Hip_01").unwrap();
     let ground = RootMotion::on_ground(skeleton, joint).unwrap();
     assert_eq!((ground.translation, ground.rotation), ([true, true, false], RootRotation::Yaw));
     assert!(whole.clips().iter().all(|clip| ground.is_moved_by(clip)));
