@@ -299,6 +299,33 @@ fn what_will_not_do_is_refused() {
 }
 
 #[test]
+fn a_clip_of_another_skeleton_is_named_with_both() {
+    let mut library = Library::new();
+    let mut character = |name: Option<&str>| {
+        let skeleton = Skeleton::new(name.map(str::to_owned), vec![Joint::default()], Vec::new()).unwrap();
+        let skeleton = library.add_skeleton(skeleton);
+        let clip = |name: &str| Clip::new(Some(name.into()), skeleton, Vec::new());
+        (skeleton, ["walk", "run"].map(|name| library.add_clip(clip(name)).unwrap()))
+    };
+    let [(fox, of_fox), (man, of_man), (nameless, _)] = [Some("fox"), Some("man"), None].map(&mut character);
+    assert_eq!(library.find_clip("run"), Some(of_fox[1]));
+    assert_eq!([fox, man].map(|skeleton| library.find_clip_of(skeleton, "run")), [Some(of_fox[1]), Some(of_man[1])]);
+    assert_eq!(library.find_clip_of(man, "swim"), None);
+    let refused = |skeleton, clip, saying: &str| {
+        let mut crowd = Crowd::new();
+        crowd.push(skeleton, &[blend(clip, 1.0)]).unwrap();
+        each_engine(&library, |engine| {
+            let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
+            let expected = format!("crowd, instance 0: clip {saying}");
+            assert_eq!(error, expected, "{}", engine.engine());
+        });
+    };
+    let moves = "is another skeleton's: it moves skeleton";
+    refused(fox, of_man[1], &format!("3 (\"run\") {moves} 1 (\"man\"), the instance has skeleton 0 (\"fox\")"));
+    refused(nameless, of_fox[0], &format!("0 (\"walk\") {moves} 0 (\"fox\"), the instance has skeleton 2"));
+}
+
+#[test]
 fn one_instance_of_a_crowd_is_asked_for_without_the_others() {
     let (mut library, skeleton) = rig();
     let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3]), turned(DVec3::Z, 10.0 * x)]));

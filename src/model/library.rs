@@ -271,8 +271,15 @@ impl Library {
         self.skins.iter().enumerate().map(|(index, skin)| (SkinId(index), skin)).filter(of)
     }
 
-    /// The first clip of this name.
+    /// The first clip of this name, whichever skeleton it moves: [`find_clip_of`](Self::find_clip_of) is for libraries in
+    /// which several have clips of one name.
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
         self.clips.iter().position(|clip| clip.name.as_deref() == Some(name)).map(ClipId)
+    }
+
+    /// The first clip of this name that moves this skeleton.
+    pub fn find_clip_of(&self, skeleton: SkeletonId, name: &str) -> Option<ClipId> {
+        let found = |clip: &Clip| clip.skeleton == skeleton && clip.name.as_deref() == Some(name);
+        self.clips.iter().position(found).map(ClipId)
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::model::crowd::Crowd;
+use crate::model::crowd::{Crowd, clip_of_another};
 use crate::model::id::SkeletonId;
 use crate::model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
 use crate::pack::library::{PackedClip, Packing};
@@ -98,7 +98,9 @@ fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(
         match packing.clip(layer.clip) {
             None => return Err(format!("the library has no clip {}", layer.clip.index())),
             Some(clip) if clip.skeleton != skeleton => {
-                return Err(format!("clip {} is another skeleton's", layer.clip.index()));
+                let called = |id: SkeletonId| (id.index(), packing.skeletons[id.index()].name.as_deref());
+                let clip_called = (layer.clip.index(), clip.name.as_deref());
+                return Err(clip_of_another(clip_called, called(clip.skeleton), called(skeleton)));
             }
             Some(_) => {}
         }
