@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::clip::Clip;
+use crate::model::event::Event;
 use crate::model::fit;
 use crate::model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId};
 use crate::model::interpolator::Interpolator;
@@ -176,6 +177,18 @@ impl Library {
         };
         fit::check_root(clip, root, &self.skeletons[clip.skeleton.0]).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.root_motion, root))
+    }
+
+    /// Gives a clip events, ordered by time, in place of those that it had, and gives these back.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no such clip, an event's time is no number, or events are out of order.
+    pub fn set_events(&mut self, id: ClipId, events: Vec<Event>) -> Result<Vec<Event>, Error> {
+        let Some(clip) = self.clips.get_mut(id.0) else {
+            return Err(Error::Usage(format!("there is no clip {}", id.0)));
+        };
+        fit::check_events(clip.name.as_deref().unwrap_or("unnamed"), &events).map_err(Error::Usage)?;
+        Ok(std::mem::replace(&mut clip.events, events))
     }
 
     /// Puts tracks of the same targets in place of those of a clip, by its index.
