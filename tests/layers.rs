@@ -1,15 +1,16 @@
 //! Layers over one another, by hand: every rule, on every engine.
 
 use glam::{DQuat, DVec3};
+use posse::gpu::form::Form;
 use posse::{
     AdditiveReference, Clip, ClipId, CpuEngine, Crowd, Curve, Error, Evaluator, Fade, FadeShape, GpuEngine,
-    Interpolation, Joint, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Playback, Pose, Property,
-    Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
+    Interpolation, Joint, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Packing, Playback, Pose,
+    Property, Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
 };
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees};
-use crate::support::each_engine::{each_engine, gpu};
+use crate::support::each_engine::{each_engine, fast_engines, gpu};
 
 const FIRST: LayerMode = LayerMode::Additive(AdditiveReference::First);
 const REST: LayerMode = LayerMode::Additive(AdditiveReference::Rest);
@@ -296,6 +297,33 @@ fn what_will_not_do_is_refused() {
         let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
         assert!(error.contains("another skeleton's"), "{}: {error}", engine.engine());
     });
+}
+
+#[test]
+fn what_is_added_later_needs_another_engine() {
+    let (mut library, skeleton) = rig();
+    add(&mut library, skeleton, vec![moved([0.0; 3])]);
+    let packing = Packing::new(&library).unwrap();
+    let clip = add(&mut library, skeleton, vec![moved([1.0; 3])]);
+    let later = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
+    let weights = vec![1.0; 2];
+    let mask = Some(library.add_mask(Mask { name: None, skeleton, weights }).unwrap());
+    let now = "an engine knows its library as it was when the engine was made";
+    let instances = [
+        (skeleton, vec![blend(clip, 1.0)], "clip 1"),
+        (later, vec![], "skeleton 1"),
+        (skeleton, vec![Layer { mask, ..blend(library.clip_ids().next().unwrap(), 1.0) }], "mask 0"),
+    ];
+    for (skeleton, layers, what) in instances {
+        let mut crowd = Crowd::new();
+        crowd.push(skeleton, &layers).unwrap();
+        fast_engines(&[Form::Parallel], &|| packing.clone(), &mut |engine| {
+            let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
+            assert_eq!(error, format!("crowd, instance 0: the library has no {what}; {now}"), "{}", engine.engine());
+        });
+        // Made anew, each engine knows it.
+        each_engine(&library, |engine| assert!(engine.evaluate(&crowd, Ticks(0), Outputs::ALL).is_ok()));
+    }
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub struct CpuGroup {
 }
 
 impl CpuEngine {
-    /// An engine for a library, on all cores.
+    /// An engine for a library, on all cores. It knows the library as it is now; for what is added later, make another.
     ///
     /// # Errors
     /// As [`Packing::new`].

@@ -92,11 +92,11 @@ impl PackedCrowd {
 fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(), String> {
     let skeleton = crowd.skeleton(instance);
     if skeleton.index() >= packing.skeletons.len() {
-        return Err(format!("the library has no skeleton {}", skeleton.index()));
+        return Err(missing("skeleton", skeleton.index()));
     }
     for layer in crowd.layers(instance) {
         match packing.clip(layer.clip) {
-            None => return Err(format!("the library has no clip {}", layer.clip.index())),
+            None => return Err(missing("clip", layer.clip.index())),
             Some(clip) if clip.skeleton != skeleton => {
                 let called = |id: SkeletonId| (id.index(), packing.skeletons[id.index()].name.as_deref());
                 let clip_called = (layer.clip.index(), clip.name.as_deref());
@@ -105,7 +105,7 @@ fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(
             Some(_) => {}
         }
         match layer.mask.map(|mask| (mask, packing.masks.get(mask.index()))) {
-            Some((mask, None)) => return Err(format!("the library has no mask {}", mask.index())),
+            Some((mask, None)) => return Err(missing("mask", mask.index())),
             Some((mask, Some((owner, _)))) if *owner != skeleton => {
                 return Err(format!("mask {} is another skeleton's", mask.index()));
             }
@@ -113,6 +113,11 @@ fn check_instance(packing: &Packing, crowd: &Crowd, instance: usize) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Why an instance cannot be posed that names something unknown: it may have been added after the library was packed.
+fn missing(what: &str, index: usize) -> String {
+    format!("the library has no {what} {index}; an engine knows its library as it was when the engine was made")
 }
 
 /// Whether layers need no mixing: there is one at most, and what it gives is the pose.

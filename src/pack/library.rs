@@ -24,6 +24,9 @@ use crate::pack::uses::Uses;
 use crate::pack::{clip, skeleton};
 
 /// A library in flat arrays, ready for an engine.
+///
+/// It is the library as it was when it was packed, and so is what every engine of it knows: who adds to the library, or gives
+/// its clips other roots or events, packs it again.
 #[derive(Debug, Clone)]
 pub struct Packing {
     pub(crate) arrays: Arrays,
