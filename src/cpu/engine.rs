@@ -35,6 +35,9 @@ const LARGER_THAN_CACHES: usize = 8 << 20;
 const JOINTS_WORTH_A_THREAD: usize = 16_384;
 
 /// The CPU engine.
+///
+/// Frame by frame, make a [`crowd`](Self::crowd) once and [`pose`](Self::pose) it: its arrays are used again.
+/// [`Evaluator::evaluate`] packs the crowd anew, and copies every pose out in `f64`.
 #[derive(Debug)]
 pub struct CpuEngine {
     packing: Packing,
