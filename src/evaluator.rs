@@ -11,6 +11,10 @@ use crate::model::ticks::Ticks;
 /// An engine that poses crowds of the library it was made for.
 ///
 /// Evaluation has no state: the same crowd and time give the same poses, in whatever order they are asked for.
+///
+/// It is the convenient way, and the slow one: each call packs the crowd, and makes `f64` poses of everything. Who poses frame
+/// after frame keeps a [`CpuCrowd`](crate::cpu::engine::CpuCrowd) for [`CpuEngine::pose`](crate::CpuEngine::pose), or a
+/// [`GpuCrowd`](crate::GpuCrowd), whose poses stay on the GPU.
 pub trait Evaluator {
     /// What the engine is: `gpu`, `cpu` or `reference`.
     fn engine(&self) -> &'static str;

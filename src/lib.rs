@@ -113,49 +113,57 @@ pub mod reference;
 #[cfg(feature = "render")]
 pub mod render;
 
-pub use cpu::engine::CpuEngine;
-pub use error::Error;
-pub use evaluator::Evaluator;
-pub use gpu::chunk::Chunk;
-pub use gpu::crowd::GpuCrowd;
-pub use gpu::engine::GpuEngine;
-pub use gpu::events::GpuEvents;
-pub use gpu::headless::{AdapterKind, HeadlessGpu};
-pub use gpu::library::GpuLibrary;
-pub use gpu::options::CrowdOptions;
-pub use gpu::outcome::LayersOutcome;
-pub use import::warning::Warning;
-pub use model::binding::{Binding, BindingFault, BoundTrack, FaultKind, Slots};
-pub use model::clip::Clip;
-pub use model::crowd::Crowd;
-pub use model::curve::Curve;
-pub use model::easing::{CurveEasing, Easing};
-pub use model::event::Event;
-pub use model::extrapolation::Extrapolation;
-pub use model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId};
-pub use model::interpolation::Interpolation;
-pub use model::interpolator::Interpolator;
-pub use model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
-pub use model::library::Library;
-pub use model::mask::Mask;
-pub use model::mixing::Mixing;
-pub use model::occurrence::{EventList, Occurrence};
-pub use model::outputs::Outputs;
-pub use model::playback::{Playback, WrapMode};
-pub use model::poses::{Pose, Poses};
-pub use model::root_motion::{Motion, RootMotion, RootRotation};
-pub use model::sharing::{Sharing, SharingFault, SharingFaultKind};
-pub use model::skeleton::{Joint, Property, Skeleton};
-pub use model::skin::Skin;
-pub use model::skin_format::SkinFormat;
-pub use model::step::Step;
-pub use model::ticks::Ticks;
-pub use model::timeline::Timeline;
-pub use model::track::{Target, Track};
-pub use model::transform::Transform;
-pub use model::unbound::{TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind};
-pub use pack::compact::Compaction;
-pub use pack::compact::bound::{Bound, Length};
-pub use pack::library::Packing;
-pub use player::Player;
-pub use reference::Reference;
+// Their types are in signatures, and a caller's have to be of the same versions.
+#[doc(no_inline)]
+pub use {glam, wgpu};
+
+// Listed with what they are, not as bare names.
+#[doc(inline)]
+pub use self::{
+    cpu::engine::CpuEngine,
+    error::Error,
+    evaluator::Evaluator,
+    gpu::chunk::Chunk,
+    gpu::crowd::GpuCrowd,
+    gpu::engine::GpuEngine,
+    gpu::events::GpuEvents,
+    gpu::headless::{AdapterKind, HeadlessGpu},
+    gpu::library::GpuLibrary,
+    gpu::options::CrowdOptions,
+    gpu::outcome::LayersOutcome,
+    import::warning::Warning,
+    model::binding::{Binding, BindingFault, BoundTrack, FaultKind, Slots},
+    model::clip::Clip,
+    model::crowd::Crowd,
+    model::curve::Curve,
+    model::easing::{CurveEasing, Easing},
+    model::event::Event,
+    model::extrapolation::Extrapolation,
+    model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId},
+    model::interpolation::Interpolation,
+    model::interpolator::Interpolator,
+    model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime},
+    model::library::Library,
+    model::mask::Mask,
+    model::mixing::Mixing,
+    model::occurrence::{EventList, Occurrence},
+    model::outputs::Outputs,
+    model::playback::{Playback, WrapMode},
+    model::poses::{Pose, Poses},
+    model::root_motion::{Motion, RootMotion, RootRotation},
+    model::sharing::{Sharing, SharingFault, SharingFaultKind},
+    model::skeleton::{Joint, Property, Skeleton},
+    model::skin::Skin,
+    model::skin_format::SkinFormat,
+    model::step::Step,
+    model::ticks::Ticks,
+    model::timeline::Timeline,
+    model::track::{Target, Track},
+    model::transform::Transform,
+    model::unbound::{TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind},
+    pack::compact::Compaction,
+    pack::compact::bound::{Bound, Length},
+    pack::library::Packing,
+    player::Player,
+    reference::Reference,
+};

@@ -329,6 +329,27 @@ fn names_that_no_file_has_a_joint_for_are_warned_of() {
 }
 
 #[test]
+fn roots_that_no_track_moves_are_warned_of() {
+    let folder = Folder::new();
+    // Each of these clips has a track of the root's translation, and none of a rotation.
+    let roots = json!([
+        { "clip": "walk", "joint": "hip", "translation": "xyz", "rotation": "full" },
+        { "clip": "run", "joint": "root", "rotation": "yaw" },
+        { "clip": "sway", "joint": "root", "translation": "x", "rotation": "yaw" },
+    ]);
+    let crowd = json!({ "files": ["rig.glb"], "roots": roots, "instances": [{ "layers": [{ "clip": "walk" }] }] });
+    let output = folder.eval(&crowd, &["--times", "0"]);
+    assert!(output.status.success());
+    let said = stderr(&output);
+    assert_eq!(said.matches("roots[").count(), 2, "{said}");
+    for (place, clip, joint) in [(0, "walk", "hip"), (1, "run", "root")] {
+        let expected =
+            format!("roots[{place}].joint: clip {clip:?} has no track for what of {joint:?} is to move instances");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
 fn roots_move_instances_from_sample_to_sample() {
     let folder = Folder::new();
     let walk = json!({ "clip": "walk", "joint": "root", "translation": "zx", "rotation": "yaw" });

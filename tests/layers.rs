@@ -1,15 +1,16 @@
 //! Layers over one another, by hand: every rule, on every engine.
 
 use glam::{DQuat, DVec3};
+use posse::gpu::form::Form;
 use posse::{
     AdditiveReference, Clip, ClipId, CpuEngine, Crowd, Curve, Error, Evaluator, Fade, FadeShape, GpuEngine,
-    Interpolation, Joint, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Playback, Pose, Property,
-    Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
+    Interpolation, Joint, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Packing, Playback, Pose,
+    Property, Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
 };
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees};
-use crate::support::each_engine::{each_engine, gpu_unless_left_out};
+use crate::support::each_engine::{each_engine, fast_engines, gpu_unless_left_out};
 
 const FIRST: LayerMode = LayerMode::Additive(AdditiveReference::First);
 const REST: LayerMode = LayerMode::Additive(AdditiveReference::Rest);
@@ -196,8 +197,7 @@ fn masks_weigh_joints_and_their_morph_weights_and_leave_properties_alone() {
         ]
     };
     let [a, b] = [both(0.0), both(8.0)].map(|tracks| add(&mut library, skeleton, tracks));
-    let (mask, unknown) =
-        Mask::named(None, (skeleton, library.skeleton(skeleton)), &[("knee", 0.5), ("tail", 1.0)], false).unwrap();
+    let (mask, unknown) = Mask::named(None, &library, skeleton, &[("knee", 0.5), ("tail", 1.0)], false).unwrap();
     assert_eq!((&mask.weights[..], unknown), (&[0.0, 0.5][..], vec!["tail"]));
     let mask = Some(library.add_mask(mask).unwrap());
     let over = Layer { mask, ..at(b, 1.0, LayerMode::Override) };
@@ -297,6 +297,60 @@ fn what_will_not_do_is_refused() {
         let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
         assert!(error.contains("another skeleton's"), "{}: {error}", engine.engine());
     });
+}
+
+#[test]
+fn what_is_added_later_needs_another_engine() {
+    let (mut library, skeleton) = rig();
+    add(&mut library, skeleton, vec![moved([0.0; 3])]);
+    let packing = Packing::new(&library).unwrap();
+    let clip = add(&mut library, skeleton, vec![moved([1.0; 3])]);
+    let later = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
+    let weights = vec![1.0; 2];
+    let mask = Some(library.add_mask(Mask { name: None, skeleton, weights }).unwrap());
+    let now = "an engine knows its library as it was when the engine was made";
+    let instances = [
+        (skeleton, vec![blend(clip, 1.0)], "clip 1"),
+        (later, vec![], "skeleton 1"),
+        (skeleton, vec![Layer { mask, ..blend(library.clip_ids().next().unwrap(), 1.0) }], "mask 0"),
+    ];
+    for (skeleton, layers, what) in instances {
+        let mut crowd = Crowd::new();
+        crowd.push(skeleton, &layers).unwrap();
+        fast_engines(&[Form::Parallel], &|| packing.clone(), &mut |engine| {
+            let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
+            assert_eq!(error, format!("crowd, instance 0: the library has no {what}; {now}"), "{}", engine.engine());
+        });
+        // Made anew, each engine knows it.
+        each_engine(&library, |engine| assert!(engine.evaluate(&crowd, Ticks(0), Outputs::ALL).is_ok()));
+    }
+}
+
+#[test]
+fn a_clip_of_another_skeleton_is_named_with_both() {
+    let mut library = Library::new();
+    let mut character = |name: Option<&str>| {
+        let skeleton = Skeleton::new(name.map(str::to_owned), vec![Joint::default()], Vec::new()).unwrap();
+        let skeleton = library.add_skeleton(skeleton);
+        let clip = |name: &str| Clip::new(Some(name.into()), skeleton, Vec::new());
+        (skeleton, ["walk", "run"].map(|name| library.add_clip(clip(name)).unwrap()))
+    };
+    let [(fox, of_fox), (man, of_man), (nameless, _)] = [Some("fox"), Some("man"), None].map(&mut character);
+    assert_eq!(library.find_clip("run"), Some(of_fox[1]));
+    assert_eq!([fox, man].map(|skeleton| library.find_clip_of(skeleton, "run")), [Some(of_fox[1]), Some(of_man[1])]);
+    assert_eq!(library.find_clip_of(man, "swim"), None);
+    let refused = |skeleton, clip, saying: &str| {
+        let mut crowd = Crowd::new();
+        crowd.push(skeleton, &[blend(clip, 1.0)]).unwrap();
+        each_engine(&library, |engine| {
+            let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
+            let expected = format!("crowd, instance 0: clip {saying}");
+            assert_eq!(error, expected, "{}", engine.engine());
+        });
+    };
+    let moves = "is another skeleton's: it moves skeleton";
+    refused(fox, of_man[1], &format!("3 (\"run\") {moves} 1 (\"man\"), the instance has skeleton 0 (\"fox\")"));
+    refused(nameless, of_fox[0], &format!("0 (\"walk\") {moves} 0 (\"fox\"), the instance has skeleton 2"));
 }
 
 #[test]

@@ -349,3 +349,26 @@ fn an_instance_is_named_by_its_place_in_the_crowd() {
         assert_same(&found, &expected, engine.engine());
     });
 }
+
+#[test]
+fn a_clip_calls_what_it_is_given() {
+    let (mut library, skeleton, ids) = calls(&[(1.0, &[0.75])]);
+    let event = |time| Event { time, ..Event::default() };
+    let refused = |library: &mut Library, events: &[f64]| {
+        library.set_events(ids[0], events.iter().map(|&time| event(time)).collect()).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&mut library, &[0.5, 0.25]), "clip unnamed: its events are not ordered by time");
+    assert_eq!(refused(&mut library, &[f64::NAN]), "clip unnamed: the time NaN of event  is no number");
+    let beyond = calls(&[STEPS; 2]).2[1];
+    assert_eq!(library.set_events(beyond, Vec::new()).unwrap_err().to_string(), "there is no clip 1");
+    // What was refused has left what was there.
+    assert_eq!(library.set_events(ids[0], vec![event(0.25), event(0.5)]).unwrap(), [event(0.75)]);
+    let mut crowd = Crowd::new();
+    crowd.push(skeleton, &[Layer::new(ids[0], LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))]).unwrap();
+    each_engine(&library, |engine| {
+        let found = engine.evaluate_events(&crowd, step(0.0, 1.0), 10).unwrap();
+        let reached = |tick, event| Occurrence { tick, instance: 0, layer: 0, event };
+        let expected = vec![reached(Ticks(SECOND / 4), 0), reached(Ticks(SECOND / 2), 1)];
+        assert_same(&found, &EventList { events: expected, missed: 0 }, engine.engine());
+    });
+}

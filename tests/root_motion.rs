@@ -77,6 +77,39 @@ fn check(library: &Library, layers: &[Layer], step: Step, check: impl Fn(&Pose, 
     });
 }
 
+/// A hip whose parent lies, as that of a file made with +Z up: it walks 2 m along the parent's -y, which is the instance's +z,
+/// rises by 0.5 m along z, and turns left by a quarter.
+#[test]
+fn an_instance_is_moved_over_its_own_ground() {
+    let mut lying = joint(None, [0.0, 0.0, 3.0]);
+    lying.rest.rotation = degrees(DVec3::X, -90.0);
+    let (mut whole, skeleton) = library(vec![lying, joint(Some(0), [0.0; 3])]);
+    let turns = [DQuat::IDENTITY, degrees(DVec3::Z, 90.0)].map(|turn| turn.to_array()).concat();
+    let tracks = vec![
+        moved(1, 1.0, [0.0, 0.0, 1.0], [0.0, -2.0, 1.5]),
+        Track::new(Target::Rotation(1), curve(Interpolation::Linear, 4, &[0.0, 1.0], &turns)),
+    ];
+    let clip = add(&mut whole, skeleton, None, tracks);
+    let root = RootMotion::on_ground(whole.skeleton(skeleton), 1).unwrap();
+    assert!(root.is_moved_by(whole.clip(clip)));
+    let space = root.space(whole.skeleton(skeleton));
+    let mut parted = whole.clone();
+    parted.set_root_motion(clip, Some(root)).unwrap();
+    let layers = [layer(clip, playing(WrapMode::Normal, 1.0))];
+    check(&parted, &layers, step(0.0, 1.0), |pose, engine| {
+        let motion = pose.root_motion.unwrap();
+        assert_vector(motion.translation, [0.0, -2.0, 0.0], engine);
+        let moved = motion.in_space(&space);
+        // The turn is about the parent's origin, which it would take from (0, 0, 3) to (3, 0, 0): (0, 0, 3) + 2 z - (3, 0, 0).
+        assert_vector(moved.translation, [-3.0, 0.0, 5.0], engine);
+        assert_rotation(moved.rotation, degrees(DVec3::Y, 90.0), engine);
+        // The height is the pose's: the instance and its pose are where the clip alone has the hip, at (0, 1.5, 5).
+        let instance = DAffine3::from_rotation_translation(moved.rotation, moved.translation);
+        assert_vector(pose.model[1].translation, [0.0, 1.5, 3.0], engine);
+        assert_vector((instance * pose.model[1]).translation, [0.0, 1.5, 5.0], engine);
+    });
+}
+
 /// Layers, a step, and the motion that is expected of them.
 #[derive(Default)]
 struct Cases(Vec<(Vec<Layer>, Step, [f64; 3], DQuat)>);

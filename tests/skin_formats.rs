@@ -10,13 +10,15 @@ use posse::cpu::simd::InstructionSet;
 use posse::gpu::crowd::GpuCrowd;
 use posse::gpu::engine::GpuEngine;
 use posse::gpu::form::Form;
+use posse::pack::skin_format;
 use posse::{
-    Crowd, Evaluator, Joint, Library, Outputs, Packing, Reference, Skin, SkinFormat, Ticks, Transform, contract,
+    Crowd, Evaluator, Joint, Library, Outputs, Packing, Reference, Skeleton, Skin, SkinFormat, Ticks, Transform,
+    contract,
 };
 use proptest::prelude::*;
 
 use crate::support::assert_close::assert_matrix;
-use crate::support::build::{degrees, library};
+use crate::support::build::{degrees, joint, library};
 use crate::support::cases::cases;
 use crate::support::each_engine::{each_engine, fast_engines, gpu_unless_left_out};
 use crate::support::scenes::{Scene, scenes};
@@ -49,10 +51,45 @@ fn words(library: &Library, crowd: &Crowd, format: SkinFormat) -> Vec<(&'static 
     on_gpu.encode(device, &mut encoder, Ticks(0));
     engine.gpu().queue.submit([encoder.finish()]);
     let chunk = &on_gpu.chunks()[0];
-    assert_eq!(chunk.skin().unwrap().size(), (format.bytes() * crowd.len()) as u64);
+    let joints: usize = library.skins_of(crowd.skeleton(0)).map(|(_, skin)| skin.joints.len()).sum();
+    assert_eq!(chunk.skin().unwrap().size(), (format.bytes() * joints * crowd.len()) as u64);
     let skin = engine.read(chunk, 0..crowd.len()).unwrap().skin;
     all.push(("gpu", skin.iter().map(|word| word.to_bits()).collect()));
     all
+}
+
+#[test]
+fn skins_of_a_skeleton_follow_each_other() {
+    let (mut library, one) = library(vec![joint(None, [0.0; 3])]);
+    let other = library.add_skeleton(Skeleton::new(None, vec![joint(None, [0.0; 3])], Vec::new()).unwrap());
+    // Each joint of a skin is moved along x by a number of its own; the second skin is another skeleton's.
+    let mut number = 0.0;
+    let mut skin = |skeleton, joints: usize| {
+        let bind = |_| {
+            number += 1.0;
+            DAffine3::from_translation(DVec3::X * number)
+        };
+        let inverse_bind = (0..joints).map(bind).collect();
+        library.add_skin(Skin { name: None, skeleton, joints: vec![0; joints], inverse_bind }).unwrap()
+    };
+    let skins = [skin(one, 2), skin(other, 5), skin(one, 3), skin(one, 1)];
+    let mut crowd = Crowd::new();
+    crowd.push(one, &[]).unwrap();
+    for format in SkinFormat::ALL {
+        let engine = CpuEngine::new(&library).unwrap();
+        let posed = engine.crowd(&crowd, Outputs::SKIN.with_skin_format(format)).unwrap();
+        let layout = &posed.groups()[0].layout;
+        assert_eq!(
+            skins.map(|skin| layout.skin_start(&library, skin)),
+            [0, 0, 2, 5].map(|joint| joint * format.words())
+        );
+        assert_eq!(layout.skin, 6 * format.words());
+        for (_, words) in words(&library, &crowd, format) {
+            let numbers: Vec<f32> = words.into_iter().map(f32::from_bits).collect();
+            let first = |skin: usize| skin_format::matrix(format, &numbers[layout.skin_start(&library, skins[skin])..]);
+            assert_eq!([0, 2, 3].map(|skin| first(skin).translation.x), [1.0, 8.0, 11.0]);
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-// Figures, moved by what posse's kernel has written: nothing comes between. It follows view.wgsl.
+// Figures, moved by what posse's kernel has written: nothing comes between. It follows view.wgsl and full_matrix.wgsl.
 
 /// A vertex of a mesh, in its bind pose.
 struct Vertex {
@@ -69,53 +69,38 @@ struct Seen {
     @location(3) colour: vec4f,
 }
 
-/// Three rows of a matrix, the last of each row the translation.
-struct Rows {
-    x: vec4f,
-    y: vec4f,
-    z: vec4f,
+fn matrix_at(row: u32) -> mat3x4f {
+    return full_matrix(matrices[row], matrices[row + 1u], matrices[row + 2u]);
 }
 
-fn matrix_at(row: u32) -> Rows {
-    return Rows(matrices[row], matrices[row + 1u], matrices[row + 2u]);
-}
-
-fn add(sum: Rows, first_row: u32, joints: vec4u, weights: vec4f) -> Rows {
+fn add(sum: mat3x4f, first_row: u32, joints: vec4u, weights: vec4f) -> mat3x4f {
     var rows = sum;
     for (var i = 0u; i < 4u; i++) {
-        let row = first_row + 3u * joints[i];
-        rows.x += weights[i] * matrices[row];
-        rows.y += weights[i] * matrices[row + 1u];
-        rows.z += weights[i] * matrices[row + 2u];
+        rows += weights[i] * matrix_at(first_row + 3u * joints[i]);
     }
     return rows;
 }
 
 /// What moves a vertex of an instance: the mean of its joints' matrices by weight.
-fn moved_by(vertex: Vertex, index: u32) -> Rows {
+fn moved_by(vertex: Vertex, index: u32) -> mat3x4f {
     let first_row = index * part.row_count + part.first_row;
     if part.influences == 0u {
         return matrix_at(first_row);
     }
-    var rows = add(Rows(), first_row, vertex.joints, vertex.weights);
+    var rows = add(mat3x4f(), first_row, vertex.joints, vertex.weights);
     if part.influences > 4u {
         rows = add(rows, first_row, vertex.more_joints, vertex.more_weights);
     }
     return rows;
 }
 
-fn point(rows: Rows, place: vec3f) -> vec3f {
-    let four = vec4f(place, 1.0);
-    return vec3f(dot(rows.x, four), dot(rows.y, four), dot(rows.z, four));
-}
-
 /// A normal, by the cofactors of a matrix, which keep it upright on a surface whatever the scale.
-fn upright(rows: Rows, normal: vec3f) -> vec3f {
-    let x = cross(rows.y.xyz, rows.z.xyz);
-    let y = cross(rows.z.xyz, rows.x.xyz);
-    let z = cross(rows.x.xyz, rows.y.xyz);
+fn upright(rows: mat3x4f, normal: vec3f) -> vec3f {
+    let x = cross(rows[1].xyz, rows[2].xyz);
+    let y = cross(rows[2].xyz, rows[0].xyz);
+    let z = cross(rows[0].xyz, rows[1].xyz);
     // A mirrored matrix turns them inside out.
-    let side = select(1.0, -1.0, dot(rows.x.xyz, x) < 0.0);
+    let side = select(1.0, -1.0, dot(rows[0].xyz, x) < 0.0);
     return side * vec3f(dot(x, normal), dot(y, normal), dot(z, normal));
 }
 
@@ -138,9 +123,9 @@ fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> Seen {
     }
     let rows = moved_by(vertex, index);
     let world = instances[index].world;
-    let placed = Rows(world[0], world[1], world[2]);
+    let placed = full_matrix(world[0], world[1], world[2]);
     var seen: Seen;
-    seen.world = point(placed, point(rows, position));
+    seen.world = full_matrix_point(placed, full_matrix_point(rows, position));
     seen.normal = upright(placed, upright(rows, normal));
     seen.clip = view.clip_from_world * vec4f(seen.world, 1.0);
     let matrix = material.texture_matrix;

@@ -36,6 +36,9 @@ const LARGER_THAN_CACHES: usize = 8 << 20;
 const JOINTS_WORTH_A_THREAD: usize = 16_384;
 
 /// The CPU engine.
+///
+/// Frame by frame, make a [`crowd`](Self::crowd) once and [`pose`](Self::pose) it: its arrays are used again.
+/// [`Evaluator::evaluate`] packs the crowd anew, and copies every pose out in `f64`.
 #[derive(Debug)]
 pub struct CpuEngine {
     packing: Packing,
@@ -68,7 +71,7 @@ pub struct CpuGroup {
 }
 
 impl CpuEngine {
-    /// An engine for a library, on all cores.
+    /// An engine for a library, on all cores. It knows the library as it is now; for what is added later, make another.
     ///
     /// # Errors
     /// As [`Packing::new`].

@@ -127,10 +127,7 @@ impl Cones {
             let offset = joint.rest.translation;
             rest.push(joint.parent.map_or(offset, |parent| rest[parent] + offset));
         }
-        let find = |name: &str| {
-            let found = joints.iter().position(|joint| joint.name.as_deref() == Some(name));
-            found.ok_or_else(|| format!("the skeleton has no joint {name}"))
-        };
+        let find = |name: &str| skeleton.find_joint(name).ok_or_else(|| format!("the skeleton has no joint {name}"));
         let mut cones = Vec::new();
         let mut chain = 0;
         for (sides, table) in CHAINS {

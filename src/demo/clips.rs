@@ -16,7 +16,7 @@ use crate::model::track::{Target, Track};
 
 /// All clips of the human.
 pub fn all(skeleton: &Skeleton, id: SkeletonId) -> Result<Vec<Clip>, Error> {
-    let place = |name: &str| skeleton.joints().iter().position(|joint| joint.name.as_deref() == Some(name));
+    let place = |name: &str| skeleton.find_joint(name);
     let head = place("head").unwrap_or_default();
     let pelvis = place("pelvis").unwrap_or_default();
 

@@ -82,7 +82,7 @@ mod tests {
         let library = library().unwrap();
         let skeleton = library.skeletons().first().unwrap();
         assert_eq!(skeleton.joints().len(), 64);
-        let find = |name: &str| skeleton.joints().iter().position(|joint| joint.name.as_deref() == Some(name)).unwrap();
+        let find = |name: &str| skeleton.find_joint(name).unwrap();
         let mut crowd = Crowd::new();
         crowd.push(library.skeleton_ids().next().unwrap(), &[]).unwrap();
         let pose = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap().instances.remove(0);
@@ -98,7 +98,7 @@ mod tests {
     fn every_clip_loops_and_keeps_the_head_above_the_feet() {
         let library = library().unwrap();
         let skeleton = library.skeletons().first().unwrap();
-        let find = |name: &str| skeleton.joints().iter().position(|joint| joint.name.as_deref() == Some(name)).unwrap();
+        let find = |name: &str| skeleton.find_joint(name).unwrap();
         for clip in library.clip_ids() {
             let mut crowd = Crowd::new();
             let duration = library.clip(clip).duration();

@@ -109,7 +109,7 @@ impl Chunk {
     }
 
     /// Skin matrices: for each instance, skin and joint of the skin three rows of 4 `f32`, or what their
-    /// [`SkinFormat`] says.
+    /// [`SkinFormat`] says. Where each skin's begin, [`Layout::skin_start`] says.
     pub fn skin(&self) -> Option<&wgpu::Buffer> {
         self.outputs[2].as_ref()
     }
@@ -121,6 +121,10 @@ impl Chunk {
 
     /// Root motions: for each instance 8 `f32`: translation xyz, then 1 where a layer's clip names a root and 0 where none
     /// does, and the rotation xyzw. They are those of all instances, seen or not.
+    ///
+    /// They are in the space of the root joint's parent, not in the instance's: a shader that moves instances by them turns
+    /// them with the matrix that [`RootMotion::space`](crate::RootMotion::space) gives, as
+    /// [`Motion::in_space`](crate::Motion::in_space) does.
     pub fn root_motion(&self) -> Option<&wgpu::Buffer> {
         self.outputs[4].as_ref()
     }

@@ -28,7 +28,7 @@ pub struct GpuEngine {
 }
 
 impl GpuEngine {
-    /// An engine for a library, on this device.
+    /// An engine for a library, on this device. It knows the library as it is now; for what is added later, make another.
     ///
     /// # Errors
     /// As [`Packing::new`] and [`GpuLibrary::new`].

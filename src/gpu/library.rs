@@ -17,7 +17,8 @@ use crate::pack::library::Packing;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
-/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::crowd::GpuCrowd)s share it.
+/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::crowd::GpuCrowd)s share it. Like the packing it is the
+/// library as it was when it was packed: what is added later needs another.
 ///
 /// Pipelines are compiled anew in each process, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes that one is made
 /// from, and so making one is `unsafe`, which this crate denies itself outside the CPU's kernels. Most drivers keep a cache

@@ -1,11 +1,11 @@
-//! WGSL for vertex shaders that read packed skin matrices; those in full need none.
+//! WGSL for vertex shaders that read skin matrices.
 
 use crate::model::skin_format::SkinFormat;
 
 impl SkinFormat {
     /// Functions for a shader that reads skin matrices in this format, to be put before it: they declare no binding and no
-    /// entry point, and their names begin with `half_` or `dual_quaternion`. Empty for [`Matrix`](Self::Matrix), whose rows
-    /// are read as they are.
+    /// entry point, and their names begin with `full_`, `half_` or `dual_quaternion`. Where the matrices of an instance's
+    /// skin begin, [`Layout::skin_start`](crate::pack::outputs::Layout::skin_start) says.
     ///
     /// ```wgsl
     /// @group(0) @binding(0) var<storage, read> joints: array<vec2<u32>>;
@@ -16,7 +16,7 @@ impl SkinFormat {
     /// ```
     pub const fn wgsl(self) -> &'static str {
         match self {
-            Self::Matrix => "",
+            Self::Matrix => include_str!("../../shaders/read/full_matrix.wgsl"),
             Self::HalfMatrix => include_str!("../../shaders/read/half_matrix.wgsl"),
             Self::DualQuaternion => include_str!("../../shaders/read/dual_quaternion.wgsl"),
         }

@@ -26,7 +26,7 @@ pub struct Clip {
     pub wrap: WrapMode,
     /// What it calls, ordered by time.
     pub events: Vec<Event>,
-    /// What it moves its instance by; none of it unless said so.
+    /// What it moves its instance by, in the space of that joint's parent; none of it unless said so.
     pub root_motion: Option<RootMotion>,
 }
 

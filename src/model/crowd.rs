@@ -5,6 +5,20 @@ use crate::model::id::SkeletonId;
 use crate::model::layer::Layer;
 use crate::model::library::Library;
 
+/// Why a clip cannot move an instance: it and its skeleton and the instance's skeleton, by index and by name.
+pub(crate) fn clip_of_another(
+    clip: (usize, Option<&str>),
+    moves: (usize, Option<&str>),
+    instance: (usize, Option<&str>),
+) -> String {
+    let called = |(index, name): (usize, Option<&str>)| match name {
+        Some(name) => format!("{index} ({name:?})"),
+        None => index.to_string(),
+    };
+    let [clip, moves, instance] = [clip, moves, instance].map(called);
+    format!("clip {clip} is another skeleton's: it moves skeleton {moves}, the instance has skeleton {instance}")
+}
+
 /// Instances, each a skeleton with the layers that move it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Crowd {
@@ -89,7 +103,9 @@ impl Crowd {
                 match library.clips().get(layer.clip.index()) {
                     None => return fault(format!("the library has no clip {}", layer.clip.index())),
                     Some(clip) if clip.skeleton != *skeleton => {
-                        return fault(format!("clip {} is another skeleton's", layer.clip.index()));
+                        let called = |id: SkeletonId| (id.index(), library.skeleton(id).name());
+                        let clip_called = (layer.clip.index(), clip.name.as_deref());
+                        return fault(clip_of_another(clip_called, called(clip.skeleton), called(*skeleton)));
                     }
                     Some(_) => {}
                 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::model::clip::Clip;
+use crate::model::event::Event;
 use crate::model::extrapolation::Extrapolation;
 use crate::model::interpolation::Interpolation;
 use crate::model::interpolator::Interpolator;
@@ -51,10 +52,15 @@ pub(super) fn check_play(clip: &Clip) -> Result<(), String> {
     if clip.speed.is_nan() || clip.speed.abs() > 1e4 {
         return Err(format!("clip {name}: its speed {} is not from -1e4 to 1e4", clip.speed));
     }
-    if let Some(event) = clip.events.iter().find(|event| !super::is_usable(event.time)) {
+    check_events(name, &clip.events)
+}
+
+/// What is wrong with events for a clip of this name, if anything.
+pub(super) fn check_events(name: &str, events: &[Event]) -> Result<(), String> {
+    if let Some(event) = events.iter().find(|event| !super::is_usable(event.time)) {
         return Err(format!("clip {name}: the time {} of event {} is no number", event.time, event.function));
     }
-    match clip.events.is_sorted_by(|a, b| a.time <= b.time) {
+    match events.is_sorted_by(|a, b| a.time <= b.time) {
         true => Ok(()),
         false => Err(format!("clip {name}: its events are not ordered by time")),
     }

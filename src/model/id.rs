@@ -1,8 +1,9 @@
 //! Names of what a library holds.
 
 macro_rules! id {
-    ($name:ident, $noun:literal) => {
-        #[doc = concat!("Names a ", $noun, " of the [`Library`](crate::model::library::Library) that gave it out.")]
+    ($name:ident, $article:literal, $noun:literal) => {
+        #[doc = concat!("Names ", $article, " ", $noun)]
+        #[doc = "of the [`Library`](crate::model::library::Library) that gave it out."]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub(crate) usize);
 
@@ -15,8 +16,8 @@ macro_rules! id {
     };
 }
 
-id!(SkeletonId, "skeleton");
-id!(SkinId, "skin");
-id!(ClipId, "clip");
-id!(InterpolatorId, "interpolator");
-id!(MaskId, "mask");
+id!(SkeletonId, "a", "skeleton");
+id!(SkinId, "a", "skin");
+id!(ClipId, "a", "clip");
+id!(InterpolatorId, "an", "interpolator");
+id!(MaskId, "a", "mask");

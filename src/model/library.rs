@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::clip::Clip;
+use crate::model::event::Event;
 use crate::model::fit;
 use crate::model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId};
 use crate::model::interpolator::Interpolator;
@@ -165,7 +166,8 @@ impl Library {
         Ok(InterpolatorId(self.interpolators.0.len() - 1))
     }
 
-    /// Gives a clip a root joint, or takes it away, and tells what was there.
+    /// Gives a clip a root joint, or takes it away, and tells what was there. [`RootMotion::on_ground`] makes one that moves
+    /// instances over the ground; [`RootMotion::is_moved_by`] says whether the clip moves it at all.
     ///
     /// # Errors
     /// [`Error::Usage`] where there is no such clip, or the joint does not exist or is given by a matrix.
@@ -175,6 +177,18 @@ impl Library {
         };
         fit::check_root(clip, root, &self.skeletons[clip.skeleton.0]).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.root_motion, root))
+    }
+
+    /// Gives a clip events, ordered by time, in place of those that it had, and gives these back.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no such clip, an event's time is no number, or events are out of order.
+    pub fn set_events(&mut self, id: ClipId, events: Vec<Event>) -> Result<Vec<Event>, Error> {
+        let Some(clip) = self.clips.get_mut(id.0) else {
+            return Err(Error::Usage(format!("there is no clip {}", id.0)));
+        };
+        fit::check_events(clip.name.as_deref().unwrap_or("unnamed"), &events).map_err(Error::Usage)?;
+        Ok(std::mem::replace(&mut clip.events, events))
     }
 
     /// Puts tracks of the same targets in place of those of a clip, by its index.
@@ -270,8 +284,15 @@ impl Library {
         self.skins.iter().enumerate().map(|(index, skin)| (SkinId(index), skin)).filter(of)
     }
 
-    /// The first clip of this name.
+    /// The first clip of this name, whichever skeleton it moves: [`find_clip_of`](Self::find_clip_of) is for libraries in
+    /// which several have clips of one name.
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
         self.clips.iter().position(|clip| clip.name.as_deref() == Some(name)).map(ClipId)
+    }
+
+    /// The first clip of this name that moves this skeleton.
+    pub fn find_clip_of(&self, skeleton: SkeletonId, name: &str) -> Option<ClipId> {
+        let found = |clip: &Clip| clip.skeleton == skeleton && clip.name.as_deref() == Some(name);
+        self.clips.iter().position(found).map(ClipId)
     }
 }

@@ -17,7 +17,7 @@ pub struct Outputs {
     pub weights: bool,
     /// Properties.
     pub properties: bool,
-    /// What each instance moves by from one moment to the other.
+    /// What each instance moves by from one moment to the other, in the space of the root joint's parent.
     pub root_motion: bool,
 }
 

@@ -20,7 +20,8 @@ pub struct Pose {
     /// Numbers of all properties, property after property.
     pub properties: Vec<f64>,
     /// What the instance moves by in the step, from where it stands at its beginning; none where no layer's clip names a
-    /// root. For a tick alone it is the identity.
+    /// root. For a tick alone it is the identity. It is in the space of the root joint's parent: see
+    /// [`Motion::in_space`].
     pub root_motion: Option<Motion>,
 }
 

@@ -1,20 +1,31 @@
 //! What a clip moves its instance by, and what of it stays in the pose.
 
-use glam::{DAffine3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
+use crate::error::Error;
+use crate::model::clip::Clip;
 use crate::model::rotation::unit;
 use crate::model::skeleton::Skeleton;
+use crate::model::track::Target;
 use crate::model::transform::Transform;
+
+/// The largest slope of an axis that counts as horizontal: 0.1 mm in a metre, more than rounding makes of a turned joint.
+const MOST_SLOPE: f64 = 1e-4;
 
 /// A clip's root joint, and what of its movement is the instance's own.
 ///
 /// That part is taken out of the pose, `local' = part^-1 local`, whether or not motions are asked for, so that who asks moves
 /// the instance by its [`Motion`] and loses nothing. What the clip has no track for stays as it is at rest.
+///
+/// Axes and motions are in the space of the joint's **parent**, in which the clip's keys are. It need not lie as the instance
+/// does: where a file was made with +Z up, y may be a horizontal axis of it and z the height. [`on_ground`](Self::on_ground)
+/// finds the axes that are horizontal, [`space`](Self::space) leads from there to the instance. Layers are blended in it, so
+/// that clips which play together should name joints of one parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RootMotion {
     /// The joint, one that is not given by a matrix.
     pub joint: usize,
-    /// Which of the axes x, y and z of its parent's space it moves the instance along.
+    /// Which of the axes x, y and z of its parent's space, not of the instance's, it moves the instance along.
     pub translation: [bool; 3],
     /// What of its rotation turns the instance.
     pub rotation: RootRotation,
@@ -26,22 +37,109 @@ pub enum RootRotation {
     /// Nothing.
     #[default]
     None,
-    /// The twist about the skeleton's up axis.
+    /// The twist about the instance's up axis, +Y, wherever that is in the space of the joint's parent at rest
+    /// ([`RootMotion::up`]).
     Yaw,
     /// All of it.
     Full,
 }
 
 /// A rigid movement: a rotation, then a translation, in the space of the root joint's parent.
+///
+/// That is not the instance's space unless the parent lies there untransformed; [`in_space`](Self::in_space) leads to it.
+///
+/// ```
+/// # fn main() -> Result<(), posse::Error> {
+/// use posse::{CpuEngine, Crowd, Evaluator, Layer, LayerTime, Outputs, Playback, RootMotion, Step, Ticks, demo};
+///
+/// let mut library = demo::library()?;
+/// let clip = library.find_clip("walk").expect("the demo walks");
+/// let id = library.clip(clip).skeleton;
+/// let root = RootMotion::on_ground(library.skeleton(id), 0)?;
+/// let space = root.space(library.skeleton(id));
+/// library.set_root_motion(clip, Some(root))?;
+/// let mut crowd = Crowd::new();
+/// crowd.push(id, &[Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))])?;
+/// let step = Step { from: Ticks(0), to: Ticks::from_seconds(0.1) };
+/// let poses = CpuEngine::new(&library)?.evaluate_step(&crowd, step, Outputs::ALL)?;
+/// let moved = poses.instances[0].root_motion.expect("a root").in_space(&space);
+/// // The instance stands at `world` then, where it stood at `world` before.
+/// let world = glam::DAffine3::IDENTITY;
+/// let world = world * glam::DAffine3::from_rotation_translation(moved.rotation, moved.translation);
+/// # assert!(world.translation.y == 0.0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Motion {
-    /// Metres, along the axes from which the movement began.
+    /// In the units of its space, metres in the instance's, along the axes from which the movement began.
     pub translation: DVec3,
     /// Of unit length.
     pub rotation: DQuat,
 }
 
 impl RootMotion {
+    /// A root joint that moves its instance over the ground: along the two axes of its parent's space that are horizontal in
+    /// the instance's at rest, turning it by its yaw. Height stays in the pose, and so do tilts.
+    ///
+    /// # Errors
+    /// [`Error::Skeleton`] where there is no such joint, it is given by a matrix, or its parent's space does not have two
+    /// horizontal axes, to 0.1 mm in a metre: no choice of axes then leaves the height alone.
+    pub fn on_ground(skeleton: &Skeleton, joint: usize) -> Result<Self, Error> {
+        let fault = |reason: String| Err(Error::Skeleton { joint, reason });
+        let Some(found) = skeleton.joints().get(joint) else {
+            return fault(format!("there is no such joint to be a root, the skeleton has {}", skeleton.joints().len()));
+        };
+        if found.matrix.is_some() {
+            return fault("it is given by a matrix, and no clip moves it".into());
+        }
+        let root = Self { joint, translation: [false; 3], rotation: RootRotation::Yaw };
+        let axes = root.space(skeleton).matrix3;
+        let axes = [axes.x_axis, axes.y_axis, axes.z_axis].map(|axis| axis.try_normalize());
+        let translation = axes.map(|axis| axis.is_some_and(|axis| axis.y.abs() <= MOST_SLOPE));
+        if translation.iter().filter(|&&horizontal| horizontal).count() != 2 {
+            let rise = |axis: Option<DVec3>| axis.map_or("nothing (scale 0)".into(), |axis| format!("{:.3}", axis.y));
+            let [x, y, z] = axes.map(rise);
+            return fault(format!(
+                "its parent's space has not two horizontal axes and a vertical one: a unit along x, y and z of it rises by {x}, \
+                 {y} and {z}. Choose axes by hand, or a joint whose parent is turned by quarters"
+            ));
+        }
+        Ok(Self { translation, ..root })
+    }
+
+    /// From the space of the joint's parent, in which its motions are, to the instance's: the parent's model matrix at rest,
+    /// the identity for a joint without one.
+    ///
+    /// It takes the joints above to stand still. Where a clip moves them, what they move by stays in the pose, and the space is
+    /// off by it.
+    ///
+    /// # Panics
+    /// Where the skeleton has no such joint.
+    pub fn space(&self, skeleton: &Skeleton) -> DAffine3 {
+        let mut space = DAffine3::IDENTITY;
+        let mut next = skeleton.joints()[self.joint].parent;
+        while let Some(joint) = next.map(|index| &skeleton.joints()[index]) {
+            space = joint.matrix.unwrap_or_else(|| joint.rest.to_affine()) * space;
+            next = joint.parent;
+        }
+        space
+    }
+
+    /// Whether a clip has a track for any of what moves the instance. Where it has none, its motion is none at all times.
+    pub fn is_moved_by(&self, clip: &Clip) -> bool {
+        clip.tracks.iter().any(|track| match track.target {
+            Target::Translation(joint) if joint == self.joint => match track.component {
+                Some(component) => self.translation.get(component) == Some(&true),
+                None => self.translation.contains(&true),
+            },
+            Target::Rotation(joint) | Target::EulerAngles(joint) if joint == self.joint => {
+                self.rotation != RootRotation::None
+            }
+            _ => false,
+        })
+    }
+
     /// The part of a local transform of the joint that moves the instance. The rotation is of unit length, and `up` too.
     pub fn part(&self, local: &Transform, up: DVec3) -> Motion {
         let rotation = unit(local.rotation).unwrap_or(DQuat::IDENTITY);
@@ -55,19 +153,13 @@ impl RootMotion {
         }
     }
 
-    /// The up axis of glTF, +Y, in the space of the joint's parent at rest, of unit length; +Y itself where that space has
-    /// lost it.
+    /// The instance's up axis, +Y as in glTF, in the space of the joint's parent at rest, of unit length; +Y itself where that
+    /// space has lost it.
     ///
     /// # Panics
     /// Where the skeleton has no such joint.
     pub fn up(&self, skeleton: &Skeleton) -> DVec3 {
-        let mut parents = DAffine3::IDENTITY;
-        let mut next = skeleton.joints()[self.joint].parent;
-        while let Some(joint) = next.map(|index| &skeleton.joints()[index]) {
-            parents = joint.matrix.unwrap_or_else(|| joint.rest.to_affine()) * parents;
-            next = joint.parent;
-        }
-        (parents.matrix3.inverse() * DVec3::Y).try_normalize().unwrap_or(DVec3::Y)
+        (self.space(skeleton).matrix3.inverse() * DVec3::Y).try_normalize().unwrap_or(DVec3::Y)
     }
 }
 
@@ -94,6 +186,20 @@ impl Motion {
         let rotation = self.rotation.conjugate();
         Self { translation: rotation * -self.translation, rotation }
     }
+
+    /// The same movement seen from another space, `space m space^-1`, where `space` leads from this one to that: with
+    /// [`RootMotion::space`], what to move the instance by. An instance that stands at `world` then stands at `world m`.
+    ///
+    /// Where `space` does not scale alike along all axes, the rotation is the nearest one; where it has lost an axis, none.
+    pub fn in_space(self, space: &DAffine3) -> Self {
+        let turned = space.matrix3 * DMat3::from_quat(self.rotation) * space.matrix3.inverse();
+        let rotation = match turned.is_finite() {
+            true => Transform::from_affine(DAffine3::from_mat3(turned)).rotation,
+            false => DQuat::IDENTITY,
+        };
+        let origin = space.translation;
+        Self { translation: space.transform_point3(self.translation) - rotation * origin, rotation }
+    }
 }
 
 impl Default for Motion {
@@ -104,6 +210,8 @@ impl Default for Motion {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::{FRAC_PI_2, PI};
+
     use super::*;
     use crate::model::skeleton::Joint;
 
@@ -120,8 +228,54 @@ mod tests {
         let back = way.then(way.inverse());
         assert!(back.translation.length() < 1e-15 && back.rotation.angle_between(DQuat::IDENTITY) < 1e-7, "{back:?}");
         // A quarter turn to the left after a metre ahead (+Z), then a metre ahead: it is to the right (+X).
-        let step = Motion { translation: DVec3::Z, rotation: DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2) };
+        let step = Motion { translation: DVec3::Z, rotation: DQuat::from_rotation_y(FRAC_PI_2) };
         assert!((step.then(step).translation - DVec3::new(1.0, 0.0, 1.0)).length() < 1e-15);
+    }
+
+    /// A root joint whose parent is turned about x by so many quarters, and moved and scaled.
+    fn lying(quarters: f64, scale: DVec3) -> Skeleton {
+        let rotation = DQuat::from_rotation_x(FRAC_PI_2 * quarters);
+        let rest = Transform { translation: DVec3::new(0.0, 5.0, 7.0), rotation, scale };
+        let parent = Joint { rest, ..Joint::default() };
+        Skeleton::new(None, vec![parent, Joint { parent: Some(0), ..Joint::default() }], Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn a_motion_in_the_instances_space_by_hand() {
+        let skeleton = lying(-1.0, DVec3::splat(2.0));
+        let root = RootMotion::on_ground(&skeleton, 1).unwrap();
+        // A turn of -90 degrees about x takes y to -z, and z to y: in the parent's space the height is z.
+        assert_eq!((root.translation, root.rotation), ([true, true, false], RootRotation::Yaw));
+        assert!((root.up(&skeleton) - DVec3::Z).length() < 1e-15);
+        let space = root.space(&skeleton);
+        // 3 along the parent's -y are 6 ahead, +z; its z is up.
+        let way = Motion { translation: DVec3::new(1.0, -3.0, 0.0), ..Motion::IDENTITY }.in_space(&space);
+        assert!((way.translation - DVec3::new(2.0, 0.0, 6.0)).length() < 1e-14, "{way:?}");
+        // A half turn about its origin, which is 7 ahead: where the instance stands comes to be 14 ahead.
+        let turn = Motion { rotation: DQuat::from_rotation_z(PI), ..Motion::IDENTITY }.in_space(&space);
+        assert!((turn.translation - DVec3::new(0.0, 0.0, 14.0)).length() < 1e-14, "{turn:?}");
+        assert!(turn.rotation.angle_between(DQuat::from_rotation_y(PI)) < 1e-7, "{turn:?}");
+        // Turns go the other way round in a mirror, and none is left in a space that has lost an axis.
+        let turned = Motion { rotation: DQuat::from_rotation_y(0.3), translation: DVec3::ONE };
+        assert_eq!(turned.in_space(&DAffine3::IDENTITY).translation, DVec3::ONE);
+        let seen = |scale: DVec3| turned.in_space(&DAffine3::from_scale(scale)).rotation;
+        assert!(seen(DVec3::new(-1.0, 1.0, 1.0)).angle_between(DQuat::from_rotation_y(-0.3)) < 1e-7);
+        assert_eq!(seen(DVec3::new(1.0, 0.0, 1.0)), DQuat::IDENTITY);
+    }
+
+    #[test]
+    fn the_ground_is_horizontal_for_the_instance() {
+        let axes = |quarters| RootMotion::on_ground(&lying(quarters, DVec3::ONE), 1).map(|root| root.translation);
+        assert_eq!(axes(0.0).unwrap(), [true, false, true]);
+        assert_eq!([1.0, -1.0, 3.0].map(|quarters| axes(quarters).unwrap()), [[true, true, false]; 3]);
+        assert_eq!(axes(2.00005).unwrap(), [true, false, true]);
+        let refused = axes(0.5).unwrap_err().to_string();
+        assert!(refused.starts_with("skeleton, joint 1: its parent's space has not") && refused.contains("0.707"));
+        let flat = RootMotion::on_ground(&lying(0.0, DVec3::new(1.0, 0.0, 1.0)), 1);
+        assert_eq!(flat.unwrap().translation, [true, false, true]);
+        assert!(RootMotion::on_ground(&lying(0.0, DVec3::new(0.0, 1.0, 1.0)), 1).is_err());
+        assert!(RootMotion::on_ground(&lying(0.0, DVec3::ONE), 2).is_err());
+        assert_eq!(RootMotion::on_ground(&lying(1.0, DVec3::ONE), 0).unwrap().translation, [true, false, true]);
     }
 
     #[test]

@@ -103,6 +103,11 @@ impl Skeleton {
         &self.properties
     }
 
+    /// The first joint of this name, by index: of several on a branch the one nearest to the root.
+    pub fn find_joint(&self, name: &str) -> Option<usize> {
+        self.joints.iter().position(|joint| joint.name.as_deref() == Some(name))
+    }
+
     /// Each joint's depth: 0 for a root, else one more than its parent's.
     pub fn depths(&self) -> Vec<usize> {
         let mut depths: Vec<usize> = Vec::with_capacity(self.joints.len());
@@ -120,5 +125,18 @@ impl Skeleton {
     /// The number of numbers of all properties together.
     pub fn property_width(&self) -> usize {
         self.properties.iter().map(|property| property.rest.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_joint_of_a_name_is_found() {
+        let joint = |name: &str, parent| Joint { name: Some(name.into()), parent, ..Joint::default() };
+        let joints = vec![Joint::default(), joint("hip", Some(0)), joint("foot", Some(1)), joint("foot", Some(2))];
+        let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap();
+        assert_eq!(["hip", "foot", "tail", ""].map(|name| skeleton.find_joint(name)), [Some(1), Some(2), None, None]);
     }
 }

@@ -1,8 +1,11 @@
 //! Time that does not drift.
 
+use std::ops::{Add, Neg, Sub};
+
 /// A point in time, or a span of it, in ticks of 2^-20 s (0.95 µs).
 ///
-/// Ticks are integers, so that a crowd that has played for a month is as exact as one that starts now.
+/// Ticks are integers, so that a crowd that has played for a month is as exact as one that starts now. Sums and
+/// differences beyond the range of an `i64`, 279,000 years to either side, stop at its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Ticks(pub i64);
 
@@ -18,5 +21,44 @@ impl Ticks {
     /// The time in seconds, exact within 285 years.
     pub fn to_seconds(self) -> f64 {
         self.0 as f64 / Self::PER_SECOND as f64
+    }
+}
+
+impl Add for Ticks {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Ticks {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Neg for Ticks {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self(self.0.saturating_neg())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_differences_stop_at_the_ends() {
+        let (second, end, begin) = (Ticks::from_seconds(1.0), Ticks(i64::MAX), Ticks(i64::MIN));
+        assert_eq!(
+            (Ticks(5) + second, Ticks(5) - second, -second),
+            (Ticks(1_048_581), Ticks(-1_048_571), Ticks(-1_048_576))
+        );
+        assert_eq!((end + Ticks(1), begin - Ticks(1), end - begin, -begin), (end, begin, end, end));
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::model::crowd::Crowd;
+use crate::model::crowd::{Crowd, clip_of_another};
 use crate::model::id::SkeletonId;
 use crate::model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
 use crate::model::mixing::Mixing;
@@ -110,18 +110,20 @@ pub(crate) fn check_instance(
 ) -> Result<(), Error> {
     let fault = |reason: String| Err(Error::Instance { instance, reason });
     if skeleton.index() >= packing.skeletons.len() {
-        return fault(format!("the library has no skeleton {}", skeleton.index()));
+        return fault(missing("skeleton", skeleton.index()));
     }
     for layer in layers {
         match packing.clip(layer.clip) {
-            None => return fault(format!("the library has no clip {}", layer.clip.index())),
+            None => return fault(missing("clip", layer.clip.index())),
             Some(clip) if clip.skeleton != skeleton => {
-                return fault(format!("clip {} is another skeleton's", layer.clip.index()));
+                let called = |id: SkeletonId| (id.index(), packing.skeletons[id.index()].name.as_deref());
+                let clip_called = (layer.clip.index(), clip.name.as_deref());
+                return fault(clip_of_another(clip_called, called(clip.skeleton), called(skeleton)));
             }
             Some(_) => {}
         }
         match layer.mask.map(|mask| (mask, packing.masks.get(mask.index()))) {
-            Some((mask, None)) => return fault(format!("the library has no mask {}", mask.index())),
+            Some((mask, None)) => return fault(missing("mask", mask.index())),
             Some((mask, Some((owner, _)))) if *owner != skeleton => {
                 return fault(format!("mask {} is another skeleton's", mask.index()));
             }
@@ -129,6 +131,11 @@ pub(crate) fn check_instance(
         }
     }
     Ok(())
+}
+
+/// Why an instance cannot be posed that names something unknown: it may have been added after the library was packed.
+fn missing(what: &str, index: usize) -> String {
+    format!("the library has no {what} {index}; an engine knows its library as it was when the engine was made")
 }
 
 /// The layer records of a checked instance, filled up to a count with layers without a weight. Without a layer, it stands

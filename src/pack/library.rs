@@ -25,6 +25,9 @@ use crate::pack::uses::Uses;
 use crate::pack::{clip, skeleton};
 
 /// A library in flat arrays, ready for an engine.
+///
+/// It is the library as it was when it was packed, and so is what every engine of it knows: who adds to the library, or gives
+/// its clips other roots or events, packs it again.
 #[derive(Debug, Clone)]
 pub struct Packing {
     pub(crate) arrays: Arrays,
@@ -40,6 +43,8 @@ pub struct Packing {
 /// A clip, as a crowd needs to know it.
 #[derive(Debug, Clone)]
 pub(crate) struct PackedClip {
+    /// Its name, for messages.
+    pub name: Option<String>,
     /// Place of its record in the words.
     pub place: u32,
     /// The skeleton that it moves.
@@ -57,6 +62,8 @@ pub(crate) struct PackedClip {
 /// A skeleton's record, and what only the host needs.
 #[derive(Debug, Clone)]
 pub(crate) struct PackedSkeleton {
+    /// Its name, for messages.
+    pub name: Option<String>,
     pub record: SkeletonRecord,
     /// Joints of each skin.
     pub skins: Vec<usize>,
@@ -120,7 +127,8 @@ impl Packing {
             uses.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
-            skeletons.push(PackedSkeleton { record, skins, parents, uneven: uniform::of_skeleton(library, id) });
+            let (name, uneven) = (skeleton.name().map(str::to_owned), uniform::of_skeleton(library, id));
+            skeletons.push(PackedSkeleton { name, record, skins, parents, uneven });
         }
         let mut clips = Vec::new();
         for (index, clip) in library.clips().iter().enumerate() {
@@ -129,7 +137,8 @@ impl Packing {
             *most = timeline_count.max(*most);
             uses.add_clip(&arrays, skeletons[clip.skeleton.index()].record.joint_count, place);
             let (skeleton, duration, uneven) = (clip.skeleton, clip.duration(), uniform::of_clip(library, clip));
-            clips.push(PackedClip { place, skeleton, duration, length: clip.length, wrap: clip.wrap, uneven });
+            let (name, length, wrap) = (clip.name.clone(), clip.length, clip.wrap);
+            clips.push(PackedClip { name, place, skeleton, duration, length, wrap, uneven });
         }
         let mut masks = Vec::new();
         for mask in library.masks() {

@@ -7,10 +7,12 @@
 //! * `skin`: a matrix as its [`SkinFormat`] says, in full as those of `model`;
 //! * `values`: the morph weights of all joints, then the numbers of all properties, whichever of them are wanted;
 //! * `root_motion`: 8 numbers: translation xyz, then 1 where a layer's clip names a root and 0 where none does, and the
-//!   rotation xyzw.
+//!   rotation xyzw, in the space of the root joint's parent.
 
 use glam::{DQuat, DVec3};
 
+use crate::model::id::SkinId;
+use crate::model::library::Library;
 use crate::model::outputs::Outputs;
 use crate::model::poses::Pose;
 use crate::model::root_motion::Motion;
@@ -34,7 +36,8 @@ pub struct Layout {
     pub local: usize,
     /// Numbers of an instance in `model`; 0 where it is not wanted.
     pub model: usize,
-    /// Numbers of an instance in `skin`, words of 32 bits where the format packs them; 0 where it is not wanted.
+    /// Numbers of an instance in `skin`, words of 32 bits where the format packs them; 0 where it is not wanted. Skin
+    /// follows skin: [`skin_start`](Self::skin_start).
     pub skin: usize,
     /// How skin matrices are written.
     pub skin_format: SkinFormat,
@@ -77,6 +80,16 @@ impl Layout {
     /// The bytes of an instance in all arrays together.
     pub fn bytes(&self) -> u64 {
         self.strides().into_iter().map(|numbers| 4 * numbers as u64).sum()
+    }
+
+    /// Where the matrices of a skin begin in those of an instance in `skin`, in numbers: after those of the skins that its
+    /// skeleton had before, in the library's order.
+    ///
+    /// # Panics
+    /// Where the library has no such skin.
+    pub fn skin_start(&self, library: &Library, skin: SkinId) -> usize {
+        let before = library.skins_of(library.skin(skin).skeleton).take_while(|(id, _)| *id != skin);
+        self.skin_format.words() * before.map(|(_, skin)| skin.joints.len()).sum::<usize>()
     }
 
     /// The numbers of an instance in each of `local`, `model`, `skin`, `values` and `root_motion`.

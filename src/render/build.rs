@@ -130,9 +130,9 @@ impl Builder<'_> {
         let skeleton = self.library.skeleton(poses.skeleton);
         let (matrices, numbers, first_row, influences) = match part.mover {
             Mover::Skin(place) => {
-                let earlier = self.library.skins_of(poses.skeleton).take(place);
-                let first: usize = earlier.map(|(_, skin)| skin.joints.len()).sum();
-                (poses.skin, poses.layout.skin, 3 * first, mesh.influences())
+                let skin = self.library.skins_of(poses.skeleton).nth(place);
+                let first = skin.map_or(0, |(id, _)| poses.layout.skin_start(self.library, id));
+                (poses.skin, poses.layout.skin, first / 4, mesh.influences())
             }
             Mover::Joint => (poses.model, poses.layout.model, 3 * part.joint, 0),
         };

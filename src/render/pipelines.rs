@@ -2,10 +2,13 @@
 
 use crate::error::Error;
 use crate::gpu::scopes::Scopes;
+use crate::model::skin_format::SkinFormat;
 use crate::render::canvas::{Canvas, Target};
 use crate::render::mesh::Vertex;
 
 pub(super) const VIEW: &str = include_str!("../../shaders/render/view.wgsl");
+/// What figures are moved by is read as everybody may read it.
+pub(super) const MATRIX: &str = SkinFormat::Matrix.wgsl();
 pub(super) const FIGURE: &str = include_str!("../../shaders/render/figure.wgsl");
 const STAGE: &str = include_str!("../../shaders/render/stage.wgsl");
 const BONES: &str = include_str!("../../shaders/render/bones.wgsl");
@@ -104,12 +107,12 @@ impl Pipelines {
                 immediate_size: 0,
             })
         };
-        let module = |label, sources: [&str; 2]| {
+        let module = |label, sources: &[&str]| {
             let source = wgpu::ShaderSource::Wgsl(sources.concat().into());
             device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source })
         };
-        let (figure, bones, stage) =
-            (module("figure", [VIEW, FIGURE]), module("bones", [VIEW, BONES]), module("stage", [VIEW, STAGE]));
+        let figure = module("figure", &[VIEW, MATRIX, FIGURE]);
+        let (bones, stage) = (module("bones", &[VIEW, BONES]), module("stage", &[VIEW, STAGE]));
         let (whole, view_only) = (layout(3), layout(1));
         let colour = Pass { target: Some(target), blend: false };
         let shadow = Pass { target: None, blend: false };
@@ -225,7 +228,7 @@ mod tests {
     use crate::render::view::ViewRecord;
     use wgpu::naga;
 
-    fn sizes(sources: [&str; 2]) -> Vec<(String, u32)> {
+    fn sizes(sources: &[&str]) -> Vec<(String, u32)> {
         let module = naga::front::wgsl::parse_str(&sources.concat()).unwrap();
         let types = module.types.iter();
         types
@@ -238,7 +241,7 @@ mod tests {
 
     #[test]
     fn records_have_the_sizes_that_the_shaders_have() {
-        let figure = sizes([VIEW, FIGURE]);
+        let figure = sizes(&[VIEW, MATRIX, FIGURE]);
         let expected = [
             ("View", size_of::<ViewRecord>()),
             ("Instance", size_of::<InstanceRecord>()),
@@ -248,7 +251,7 @@ mod tests {
         for (name, size) in expected {
             assert!(figure.contains(&(name.into(), size as u32)), "{name} of {size} bytes: {figure:?}");
         }
-        let bones = sizes([VIEW, BONES]);
+        let bones = sizes(&[VIEW, BONES]);
         for (name, size) in [("Bones", size_of::<PartRecord>()), ("Instance", size_of::<InstanceRecord>())] {
             assert!(bones.contains(&(name.into(), size as u32)), "{name} of {size} bytes: {bones:?}");
         }

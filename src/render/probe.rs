@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
 use crate::render::draw::Renderer;
-use crate::render::pipelines::{FIGURE, VIEW, vertex_buffers};
+use crate::render::pipelines::{FIGURE, MATRIX, VIEW, vertex_buffers};
 use crate::render::scene::Scene;
 
 const PROBE: &str = include_str!("../../shaders/render/probe.wgsl");
@@ -91,7 +91,7 @@ fn pipeline(renderer: &Renderer, device: &wgpu::Device, size: wgpu::Extent3d) ->
     let layouts = &renderer.layouts;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("probe"),
-        source: wgpu::ShaderSource::Wgsl([VIEW, FIGURE, PROBE].concat().into()),
+        source: wgpu::ShaderSource::Wgsl([VIEW, MATRIX, FIGURE, PROBE].concat().into()),
     });
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("probe"),

@@ -81,6 +81,17 @@ fn two_joints_blend_as_dual_quaternions() {
 }
 
 #[test]
+fn a_joint_in_full_is_read_as_a_matrix() {
+    // The rows 0 -2 0 1, 2 0 0 2 and 0 0 2 3, and a point.
+    let values = [[0.0, -2.0, 0.0, 1.0], [2.0, 0.0, 0.0, 2.0], [0.0, 0.0, 2.0, 3.0], [1.0, 10.0, 100.0, 0.0]];
+    let body = "
+        let rows = full_matrix(values[0], values[1], values[2]);
+        return vec4(full_matrix_point(rows, values[3].xyz), 0.0);";
+    let found = run_with(SkinFormat::Matrix, 1, body, &[], &values);
+    assert_eq!(found[0], DVec4::new(-19.0, 4.0, 203.0, 0.0));
+}
+
+#[test]
 fn a_joint_as_halves_is_read_as_a_matrix() {
     let row = |row: [f32; 4]| row.map(half);
     let rows = [[0.0, -2.0, 0.0, 1.0], [2.0, 0.0, 0.0, 2.0], [0.0, 0.0, 2.0, 3.0]].map(row);

@@ -11,7 +11,12 @@
 //!         { "clip": "Survey", "mode": "additive", "reference": "first", "weight": 0.5, "mask": "front" } ] } ] }
 //! ```
 //!
-//! `"roots": [{ "clip": "Walk", "joint": "b_Root_00", "translation": "xz", "rotation": "yaw" }]` gives clips root motion.
+//! `"roots": [{ "clip": "Walk", "joint": "b_Hip_01", "translation": "xy", "rotation": "yaw" }]` gives clips root motion. The
+//! axes are those of the space of the joint's parent, in which its keys are, and so are the motions that come of it: the
+//! parent of this hip lies, so that x and y are horizontal and z is the height.
+//! [`RootMotion::on_ground`](crate::RootMotion::on_ground) finds such axes.
+//! `"yaw"` is about the instance's up axis, wherever that is there; `"full"` is all of the rotation. A joint that the clip has
+//! no track for moves nothing, of which there is a warning.
 //!
 //! [`FORMAT`] describes all fields. `document` parses the JSON, `roots` names root joints, `groups` makes layers, `spread` sets instances of a group apart.
 
@@ -141,9 +146,9 @@ fn read(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<CrowdFile, E
         assets.insert((name, rooted), Arc::clone(&asset));
         files.push(PosedFile { name: name.clone(), asset });
     }
-    roots::set(library, &document, &files).map_err(of_file)?;
+    let mut warnings = roots::set(library, &document, &files).map_err(of_file)?;
     let groups = Groups { file, document: &document, files: &files }.read(library)?;
-    let warnings = unknown_joints(&document, library, &files);
+    warnings.extend(unknown_joints(&document, library, &files));
     Ok(CrowdFile { files, warnings, groups })
 }
 

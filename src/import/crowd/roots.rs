@@ -6,12 +6,14 @@ use crate::import::crowd::PosedFile;
 use crate::import::crowd::document::Document;
 use crate::import::crowd::groups::{find_clip, list};
 use crate::import::fault::Fault;
+use crate::import::warning::Warning;
 use crate::model::library::Library;
 use crate::model::root_motion::RootMotion;
 
-/// Gives clips of the files the root joints that a crowd file names.
-pub(super) fn set(library: &mut Library, document: &Document, files: &[PosedFile]) -> Result<(), Fault> {
+/// Gives clips of the files the root joints that a crowd file names. Warns of those that the clips do not move.
+pub(super) fn set(library: &mut Library, document: &Document, files: &[PosedFile]) -> Result<Vec<Warning>, Fault> {
     let mut clips = HashSet::new();
+    let mut warnings = Vec::new();
     for (index, entry) in document.roots.iter().enumerate() {
         let path = format!("roots[{index}]");
         let file = files.get(entry.file);
@@ -32,6 +34,12 @@ pub(super) fn set(library: &mut Library, document: &Document, files: &[PosedFile
         let root = RootMotion { joint, translation: entry.translation, rotation: entry.rotation.into() };
         let set = library.set_root_motion(clip, Some(root));
         set.map_err(|error| Fault::new(format_args!("{path}.joint"), error.to_string()))?;
+        if !root.is_moved_by(library.clip(clip)) {
+            let (clip, joint) = (&entry.clip, &entry.joint);
+            let message =
+                format!("clip {clip} has no track for what of {joint:?} is to move instances; they stay in place");
+            warnings.push(Warning { path: format!("{path}.joint"), message });
+        }
     }
-    Ok(())
+    Ok(warnings)
 }
