@@ -197,7 +197,8 @@ fn masks_weigh_joints_and_their_morph_weights_and_leave_properties_alone() {
         ]
     };
     let [a, b] = [both(0.0), both(8.0)].map(|tracks| add(&mut library, skeleton, tracks));
-    let (mask, unknown) = Mask::named(None, &library, skeleton, &[("knee", 0.5), ("tail", 1.0)], false).unwrap();
+    let (mask, unknown) =
+        Mask::named(None, library.skeletons(), skeleton, &[("knee", 0.5), ("tail", 1.0)], false).unwrap();
     assert_eq!((&mask.weights[..], unknown), (&[0.0, 0.5][..], vec!["tail"]));
     let mask = Some(library.add_mask(mask).unwrap());
     let over = Layer { mask, ..at(b, 1.0, LayerMode::Override) };

@@ -91,7 +91,7 @@ fn an_instance_is_moved_over_its_own_ground() {
     ];
     let clip = add(&mut whole, skeleton, None, tracks);
     let root = RootMotion::on_ground(whole.skeleton(skeleton), 1).unwrap();
-    assert!(root.is_moved_by(whole.clip(clip)));
+    assert!(root.is_moved_by(&whole.clip(clip).tracks));
     let space = root.space(whole.skeleton(skeleton));
     let mut parted = whole.clone();
     parted.set_root_motion(clip, Some(root)).unwrap();

@@ -142,7 +142,7 @@ impl Scene {
         let mut library = demo::library()?;
         let skeleton = library.skeleton_ids().next().ok_or_else(|| Error::Usage("the demo has a skeleton".into()))?;
         let arm = [("upper_arm.R", 1.0)];
-        let (mask, _) = Mask::named(Some("arm".into()), &library, skeleton, &arm, true)?;
+        let (mask, _) = Mask::named(Some("arm".into()), library.skeletons(), skeleton, &arm, true)?;
         library.add_mask(mask)?;
         Ok(Self { library, crowd: Crowd::new(), places: Vec::new(), camera })
     }

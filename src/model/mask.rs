@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::error::Error;
 use crate::model::id::SkeletonId;
-use crate::model::library::Library;
+use crate::model::skeleton::Skeleton;
 
 /// A weight for each joint of a skeleton, by which layers that name it are weighted.
 ///
@@ -20,17 +20,17 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// A mask for a skeleton of a library, by joint names, each for all joints that are called so; of a name given twice the
+    /// A mask for one of a library's skeletons, by joint names, each for all joints that are called so; of a name given twice the
     /// last weight counts. With `descendants` a joint has the weight of its nearest named ancestor, itself first. All other
     /// joints have 0.
     ///
     /// It comes with the names that no joint has.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the library has no such skeleton, or a weight is not a finite number of 0 or more.
+    /// [`Error::Usage`] where there is no such skeleton, or a weight is not a finite number of 0 or more.
     pub fn named<'a>(
         name: Option<String>,
-        library: &Library,
+        skeletons: &[Skeleton],
         id: SkeletonId,
         joints: &[(&'a str, f64)],
         descendants: bool,
@@ -39,7 +39,7 @@ impl Mask {
             let mask = name.as_deref().unwrap_or("unnamed");
             Err(Error::Usage(format!("mask {mask}: {reason}")))
         };
-        let Some(skeleton) = library.skeletons().get(id.index()) else {
+        let Some(skeleton) = skeletons.get(id.index()) else {
             return fault(format!("there is no skeleton {}", id.index()));
         };
         if let Some((joint, weight)) = joints.iter().find(|(_, weight)| !is_weight(*weight)) {
@@ -66,23 +66,23 @@ pub(crate) fn is_weight(weight: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::skeleton::{Joint, Skeleton};
+    use crate::model::skeleton::Joint;
 
     #[test]
     fn joints_take_the_weight_of_their_nearest_named_ancestor() {
         let joint = |name: &str, parent| Joint { name: Some(name.into()), parent, ..Joint::default() };
         let joints =
             vec![joint("a", None), joint("b", Some(0)), joint("c", Some(1)), joint("b", Some(2)), joint("d", None)];
-        let mut library = Library::new();
-        let id = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+        let skeletons = [Skeleton::new(None, joints, Vec::new()).unwrap()];
         let mask = |joints: &[(&'static str, f64)], descendants| {
-            Mask::named(None, &library, id, joints, descendants).map(|(mask, unknown)| (mask.weights, unknown))
+            Mask::named(None, &skeletons, SkeletonId(0), joints, descendants)
+                .map(|(mask, unknown)| (mask.weights, unknown))
         };
         assert_eq!(mask(&[("b", 0.5)], false).unwrap(), (vec![0.0, 0.5, 0.0, 0.5, 0.0], vec![]));
         assert_eq!(mask(&[("a", 2.0), ("c", 0.25)], true).unwrap(), (vec![2.0, 2.0, 0.25, 0.25, 0.0], vec![]));
         assert_eq!(mask(&[("z", 1.0)], true).unwrap(), (vec![0.0; 5], vec!["z"]));
         assert!(mask(&[("a", -1.0)], true).is_err() && mask(&[("a", f64::NAN)], true).is_err());
-        let nobody = Mask::named(Some("arm".into()), &library, SkeletonId(1), &[], false).unwrap_err();
+        let nobody = Mask::named(Some("arm".into()), &skeletons, SkeletonId(1), &[], false).unwrap_err();
         assert_eq!(nobody.to_string(), "mask arm: there is no skeleton 1");
     }
 }

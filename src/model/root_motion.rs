@@ -3,10 +3,9 @@
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
-use crate::model::clip::Clip;
 use crate::model::rotation::unit;
 use crate::model::skeleton::Skeleton;
-use crate::model::track::Target;
+use crate::model::track::{Target, Track};
 use crate::model::transform::Transform;
 
 /// The largest slope of an axis that counts as horizontal: 0.1 mm in a metre, more than rounding makes of a turned joint.
@@ -126,9 +125,9 @@ impl RootMotion {
         space
     }
 
-    /// Whether a clip has a track for any of what moves the instance. Where it has none, its motion is none at all times.
-    pub fn is_moved_by(&self, clip: &Clip) -> bool {
-        clip.tracks.iter().any(|track| match track.target {
+    /// Whether one of a clip's tracks is for any of what moves the instance. Where none is, its motion is none at all times.
+    pub fn is_moved_by(&self, tracks: &[Track]) -> bool {
+        tracks.iter().any(|track| match track.target {
             Target::Translation(joint) if joint == self.joint => match track.component {
                 Some(component) => self.translation.get(component) == Some(&true),
                 None => self.translation.contains(&true),

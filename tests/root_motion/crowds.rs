@@ -83,9 +83,9 @@ fn a_fox_is_where_its_file_has_it() {
     let joint = skeleton.find_joint("b_Hip_01").unwrap();
     let ground = RootMotion::on_ground(skeleton, joint).unwrap();
     assert_eq!((ground.translation, ground.rotation), ([true, true, false], RootRotation::Yaw));
-    assert!(whole.clips().iter().all(|clip| ground.is_moved_by(clip)));
+    assert!(whole.clips().iter().all(|clip| ground.is_moved_by(&clip.tracks)));
     let above = RootMotion { joint: skeleton.joints()[joint].parent.unwrap(), ..ground };
-    assert!(!whole.clips().iter().any(|clip| above.is_moved_by(clip)));
+    assert!(!whole.clips().iter().any(|clip| above.is_moved_by(&clip.tracks)));
     let outputs = Outputs { local: true, root_motion: true, ..Outputs::NONE };
     for root in [
         ground,

@@ -37,7 +37,7 @@ use self::report::{Case, Report};
 use self::rig::Rig;
 use self::size::Size;
 use crate::cli::Outcome;
-use crate::cli::engine::{Engine, Keys};
+use crate::cli::engine::{Choice, Engine, Keys};
 use crate::cli::output::{self, Output, file_name, note};
 use crate::cli::progress::Progress;
 use crate::cli::question::limit;
@@ -210,7 +210,8 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
         };
         args.joints.iter().flat_map(rig).collect()
     } else {
-        let joints = plan::table_joints(args);
+        let is_drawn = args.report.is_some() && args.engines().contains(&Choice::Gpu);
+        let joints = args.table_joints.unwrap_or_else(|| plan::table_joints(is_drawn));
         let cases = args.table.iter().flat_map(|table| table.cases(joints));
         let written = |(size, step)| args.skin_formats().map(move |skin_format| (Size { skin_format, ..size }, step));
         let mut cases: Vec<_> = cases.flat_map(written).collect();

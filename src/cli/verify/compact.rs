@@ -12,7 +12,7 @@ use posse::reference::Reference;
 
 use crate::cli::compact::CompactArgs;
 use crate::cli::question::Question;
-use crate::cli::verify::report::Finding;
+use crate::cli::verify::finding::Finding;
 
 /// What the displacement by compact keys is called in reports.
 pub const QUANTITY: &str = "compact";

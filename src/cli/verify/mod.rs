@@ -2,6 +2,7 @@
 
 mod compact;
 mod crowd;
+mod finding;
 mod report;
 mod times;
 
@@ -18,7 +19,8 @@ use posse::model::ticks::Ticks;
 use posse::reference::Reference;
 use serde::Serialize;
 
-use self::report::{FileReport, Finding};
+use self::finding::Finding;
+use self::report::FileReport;
 use crate::cli::Outcome;
 use crate::cli::compact::CompactArgs;
 use crate::cli::engine::{self, EngineArgs, Keys};

@@ -141,7 +141,7 @@ impl<'a> Groups<'a> {
             return Err(Error::Limit { what, needed: masks.weights, allowed: MOST_MASK_WEIGHTS });
         }
         let joints: Vec<_> = entry.joints.iter().map(|(joint, weight)| (joint.as_str(), *weight)).collect();
-        let (mask, _) = Mask::named(Some(name.into()), library, skeleton, &joints, entry.descendants)?;
+        let (mask, _) = Mask::named(Some(name.into()), library.skeletons(), skeleton, &joints, entry.descendants)?;
         let id = library.add_mask(mask)?;
         masks.ids.insert((name, skeleton), id);
         Ok(id)

@@ -34,7 +34,7 @@ pub(super) fn set(library: &mut Library, document: &Document, files: &[PosedFile
         let root = RootMotion { joint, translation: entry.translation, rotation: entry.rotation.into() };
         let set = library.set_root_motion(clip, Some(root));
         set.map_err(|error| Fault::new(format_args!("{path}.joint"), error.to_string()))?;
-        if !root.is_moved_by(library.clip(clip)) {
+        if !root.is_moved_by(&library.clip(clip).tracks) {
             let (clip, joint) = (&entry.clip, &entry.joint);
             let message =
                 format!("clip {clip} has no track for what of {joint:?} is to move instances; they stay in place");

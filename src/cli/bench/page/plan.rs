@@ -3,9 +3,8 @@
 use clap::builder::ArgPredicate;
 use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 
-use crate::cli::bench::args::Args;
 use crate::cli::bench::size::Size;
-use crate::cli::engine::{Choice, Engine};
+use crate::cli::engine::Engine;
 
 /// Joints of each case of a cost table, and of a page that has a software adapter on it.
 const TABLE_JOINTS: [u32; 2] = [640_000, 64_000];
@@ -25,14 +24,12 @@ pub const TABLES: [(&str, ArgPredicate, Option<&str>); 9] = [
     ("report", ArgPredicate::IsPresent, Some("instances,layers,keys,depth,joints,skeletons")),
 ];
 
-/// Joints of each case of a cost table. What is drawn side by side is of one size, which a software adapter can pose too.
-pub fn table_joints(args: &Args) -> u32 {
+/// Joints of each case of a cost table. What is drawn side by side with the GPU's cases is of one size, which a software adapter
+/// can pose too.
+pub fn table_joints(is_drawn: bool) -> u32 {
     let [usual, in_software] = TABLE_JOINTS;
-    args.table_joints.unwrap_or_else(|| {
-        let is_drawn = args.report.is_some() && args.engines().contains(&Choice::Gpu);
-        let is_slow = is_drawn && HeadlessGpu::new(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
-        if is_slow { in_software } else { usual }
-    })
+    let is_slow = is_drawn && HeadlessGpu::new(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
+    if is_slow { in_software } else { usual }
 }
 
 /// Whether it is a case that a page would wait long for.

@@ -13,7 +13,7 @@ use posse::pack::compact::report::ClipReport;
 use serde::Serialize;
 
 use crate::cli::verify::compact::QUANTITY;
-use crate::cli::verify::report::{Finding as ClipFinding, place};
+use crate::cli::verify::finding::{Finding as ClipFinding, place};
 
 /// The worst error of a quantity, and where it was.
 #[derive(Debug, Clone, PartialEq, Serialize)]
