@@ -89,7 +89,7 @@ pub enum Error {
     Shader {
         /// The WGSL file, or `interpolator` and its name.
         file: String,
-        /// The line in it, from 1; 0 where the compiler named none.
+        /// The line in it, from 1; 0 where none is known, or none is the caller's.
         line: u32,
         /// The compiler's message.
         message: String,

@@ -407,7 +407,7 @@ fn the_example_of_the_help_is_posed() {
     // A thousand are many to pose here.
     crowd["instances"][0]["count"] = json!(3);
     let mut fox = GltfBuilder::new();
-    fox.push("nodes", json!({ "name": "b_Root_00", "children": [1] }));
+    fox.push("nodes", json!({ "name": "b_Hip_01", "children": [1] }));
     fox.push("nodes", json!({ "name": "b_Spine02_03" }));
     for clip in ["Survey", "Walk", "Run"] {
         let (input, output) = (fox.floats("SCALAR", &[0.0, 1.0]), fox.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0]));
@@ -416,7 +416,9 @@ fn the_example_of_the_help_is_posed() {
     }
     let folder = Folder::new();
     fs::write(folder.0.path().join("Fox.glb"), fox.glb()).unwrap();
-    let answer = folder.json(&crowd, "0,0.5", "cpu");
+    let output = folder.eval(&crowd, &["--times", "0,0.5", "--engine", "cpu"]);
+    assert!(output.status.success() && !stderr(&output).contains("warning:"), "{}", stderr(&output));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let instances = answer["samples"][1]["instances"].as_array().unwrap();
     assert_eq!(instances.len(), 5);
     assert!(instances[0]["root_motion"].is_object(), "{answer}");

@@ -148,6 +148,60 @@ fn ways_that_are_not_straight_keep_their_keys() {
     }
 }
 
+#[test]
+fn clips_that_share_a_curve_last_as_long_as_they_did() {
+    // The second clip's own track has the first half of the first clip's key times.
+    let timelines =
+        [300, 150].map(|keys| Arc::new(Timeline::new((0..keys).map(|key| f64::from(key) / 30.0).collect()).unwrap()));
+    let wave = |timeline: &Arc<Timeline>, rate: f64| {
+        let values = timeline.times().iter().flat_map(|time| [(rate * time).sin(), (rate * time).cos(), 0.0]).collect();
+        Curve::new(timeline.clone(), Interpolation::Linear, 3, values).unwrap()
+    };
+    let brief = curve(Interpolation::Linear, 3, &[0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    let (mut made, skeleton) = library(vec![joint(None, [0.0; 3]), joint(Some(0), [1.0, 0.0, 0.0])]);
+    for timeline in &timelines {
+        clip(
+            &mut made,
+            skeleton,
+            vec![(Target::Translation(0), brief.clone()), (Target::Translation(1), wave(timeline, 3.0))],
+        );
+    }
+    let compaction = Compaction::new(&made, Bound::default()).unwrap();
+    assert_within(&made, &compaction, Bound::default(), "a shared curve");
+    let durations = |library: &Library| library.clips().iter().map(Clip::duration).collect::<Vec<_>>();
+    assert_eq!(durations(compaction.library()), durations(&made));
+}
+
+#[test]
+fn a_weight_that_wobbles_by_its_bound_keeps_to_it() {
+    // Weights that might round to one number, on the key times of a straight way that needs its ends alone.
+    let timeline = Arc::new(Timeline::new(tenths(101)).unwrap());
+    let lying = |width: usize, key: &dyn Fn(usize) -> [f64; 3]| {
+        let values = (0..=100).flat_map(|index| key(index)[..width].to_vec()).collect();
+        Curve::new(timeline.clone(), Interpolation::Linear, width, values).unwrap()
+    };
+    for share in [1e-4, 1e-2] {
+        for swing in [0.25, 0.4, 0.45, 0.49, 0.51] {
+            // The largest weight is 1; codes are 1.99 times what its share is from one another.
+            let cell = 1.99 * share;
+            // The ends differ, or they would be one number again.
+            let weight = |key: usize| cell * (25.0 + swing * [1.0, -1.0][(key + key / 100) % 2]);
+            let weights = lying(2, &|key| [weight(key), 1.0, 0.0]);
+            let straight = lying(3, &|key| [key as f64, 0.0, 0.0]);
+            let (mut made, skeleton) = library(vec![Joint { weights: vec![0.0; 2], ..Joint::default() }]);
+            let tracks = vec![(Target::Weights(0), weights), (Target::Translation(0), straight)];
+            let id = clip(&mut made, skeleton, tracks);
+            let compaction = Compaction::new(&made, Bound::new(Length::Share(share))).unwrap();
+            for (key, &time) in timeline.times().iter().enumerate() {
+                let library = compaction.library();
+                let found = pose_at(&mut Reference::new(library), library, id, time).weights[0];
+                let wanted = weight(key);
+                assert!((found - wanted).abs() <= 1.001 * share, "{share}, {swing}, key {key}: {found}, not {wanted}");
+            }
+        }
+    }
+}
+
 /// A stretch of keys of a track: how many, how far from one to the next, and whether they jump about that way.
 type Run = (usize, f64, bool);
 

@@ -82,12 +82,17 @@ impl From<Outcome> for ExitCode {
 }
 
 impl Cli {
-    /// What the shell asks for. A negative number is an option's value, so that an option that takes none says what it takes.
+    /// What the shell asks for.
     pub fn of_shell() -> Self {
-        let number = |arg: Arg| if arg.is_positional() { arg } else { arg.allow_negative_numbers(true) };
-        let command = Self::command().mut_subcommands(|command| command.mut_args(number));
-        Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+        Self::from_arg_matches(&shell().get_matches()).unwrap_or_else(|error| error.exit())
     }
+}
+
+/// All commands. A negative number is an option's value, so that an option that takes none of them says what it takes.
+fn shell() -> clap::Command {
+    let takes_numbers = |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values();
+    let number = move |arg: Arg| if takes_numbers(&arg) { arg.allow_negative_numbers(true) } else { arg };
+    Cli::command().mut_subcommands(|command| command.mut_args(number))
 }
 
 /// Runs a command.
@@ -103,5 +108,13 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
         #[cfg(not(feature = "view"))]
         Command::View(_) => Err(no_view::error()),
         Command::Bench(args) => bench::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn arguments_do_not_contradict_one_another() {
+        super::shell().debug_assert();
     }
 }

@@ -126,7 +126,8 @@ fn slerp_scattered<L: Lanes>(plan: &Plan, keys: &[Keys], sampler: &Sampler, to: 
         let from_end = (fraction - rest).max(L::splat(0.0));
         let ends = Ends { start: L::transpose(L::load_block(&starts)), end: L::transpose(L::load_block(&ends)) };
         let arc = ends.arc();
-        let (middle, near) = arc.weights(series_of(doubled, arc.x), series_of(one - doubled, arc.x));
+        let (middle, near) =
+            arc.weights(series_of(doubled, arc.cosine_less_one), series_of(one - doubled, arc.cosine_less_one));
         let (start_weight, end_weight) = (middle.or_where_zero(from_end, near), near.or_where_zero(from_end, middle));
         L::store_block(L::transpose(ends.mean(start_weight, end_weight)), to);
     }

@@ -22,7 +22,8 @@ impl Weights {
     #[inline(always)]
     pub fn mean<L: Lanes>(&self, ends: &Ends<L>) -> [L; 4] {
         let arc = ends.arc();
-        let (middle, near) = arc.weights(series(&self.middle, arc.x), series(&self.near, arc.x));
+        let (middle, near) =
+            arc.weights(series(&self.middle, arc.cosine_less_one), series(&self.near, arc.cosine_less_one));
         let (start_weight, end_weight) = if self.from_end { (middle, near) } else { (near, middle) };
         ends.mean(start_weight, end_weight)
     }
@@ -35,21 +36,21 @@ pub struct Ends<L> {
 }
 
 /// A block's halved arcs.
-pub struct Arc<L> {
-    /// The cosine of half the arc, less 1.
-    pub x: L,
-    /// Half of 1 by the cosine of half the arc.
+pub struct HalfArc<L> {
+    /// Its cosine, less 1.
+    pub cosine_less_one: L,
+    /// Half of 1 by its cosine.
     scale: L,
 }
 
 impl<L: Lanes> Ends<L> {
     #[inline(always)]
-    pub fn arc(&self) -> Arc<L> {
+    pub fn arc(&self) -> HalfArc<L> {
         let half = L::splat(0.5);
         let cosine = dot(self.start, self.end).min(L::splat(1.0));
         let square = cosine.multiply_add(half, half);
         let inverse = square.inverse_square_root();
-        Arc { x: square.multiply_add(inverse, L::splat(-1.0)), scale: inverse * half }
+        HalfArc { cosine_less_one: square.multiply_add(inverse, L::splat(-1.0)), scale: inverse * half }
     }
 
     /// The ends' sum by their weights, of unit length.
@@ -65,7 +66,7 @@ impl<L: Lanes> Ends<L> {
     }
 }
 
-impl<L: Lanes> Arc<L> {
+impl<L: Lanes> HalfArc<L> {
     /// The weights of the farther and the nearer end, by the series of both parts of the half arc.
     #[inline(always)]
     pub fn weights(&self, middle: L, near: L) -> (L, L) {

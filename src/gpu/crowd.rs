@@ -24,9 +24,11 @@ use crate::pack::record::frame::Frame;
 /// or what [`CrowdOptions::layers`] and [`CrowdOptions::mixing`] say. More than that, other skeletons, and another number of
 /// instances are another `GpuCrowd`, which shares the [`GpuLibrary`] and its pipelines.
 ///
-/// Whoever leaves is left out of the lists of [`encode_seen`](Self::encode_seen) or of what is drawn; without layers, an
-/// instance stands in its rest pose. Whoever comes takes a place that was left, of the same skeleton, by `set_instance`. A
-/// crowd whose numbers go up and down is made as large as it gets.
+/// Whoever leaves is left out of the lists of [`encode_seen`](Self::encode_seen) or of what is drawn, and given no layers, or
+/// events and root motion go on; without layers, an instance stands in its rest pose. Whoever comes takes a place that was
+/// left, of the same skeleton, by `set_instance`, and is listed with a divider of 1 the first time: until it is posed, its place
+/// holds the pose, and for a frame the previous one, of who was there before. A crowd whose numbers go up and down is made as
+/// large as it gets.
 #[derive(Debug)]
 pub struct GpuCrowd {
     chunks: Vec<Chunk>,

@@ -213,7 +213,10 @@ impl Composed {
 fn in_one_line(message: &str) -> String {
     let said = message.lines().filter_map(|line| {
         let line = line.trim();
-        if let Some((_, error)) = line.split_once("error: ") {
+        // Not of a line that is quoted, which begins with its number.
+        if let Some((_, error)) =
+            line.split_once("error: ").filter(|_| !line.starts_with(|first: char| first.is_ascii_digit()))
+        {
             return Some(error);
         }
         // A note, or what is said of a mark beneath a line of the text.

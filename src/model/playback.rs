@@ -133,20 +133,25 @@ impl Playback {
     /// * at a rate of 0, or one so slow that the start would be 140,000 years away. A pause is
     ///   [`LayerTime::At`](crate::LayerTime::At) the time that [`clip_time`](crate::reference::phase::clip_time) says, and
     ///   after it the same play, [`begun_later`](Self::begun_later).
-    /// * where a mode that does not repeat has begun and is to turn round. What turns round is another play: back from `time`
-    ///   is [`WrapMode::Reverse`] with a range from 0 to `time`.
+    /// * where a mode other than the two loops has begun and is to turn round, or stands and is to go back: from before its
+    ///   start it would come from the other end. What turns round is another play: back from `time` is
+    ///   [`WrapMode::Reverse`] with a range from 0 to `time`.
+    /// * where the rate is not a finite number.
     ///
     /// [`WrapMode::Default`] counts as a mode that does not repeat; where the clip's own does, [`of_clip`](Self::of_clip)
     /// comes first.
     pub fn with_rate_from(self, now: Ticks, rate: f64) -> Option<Self> {
+        if !rate.is_finite() {
+            return None;
+        }
         let gone = i128::from(now.0) - i128::from(self.start.0);
-        if !self.wrap.repeats() {
-            if gone <= 0 && rate != 0.0 {
-                return Some(Self { rate, ..self });
-            }
-            if self.rate * rate < 0.0 {
-                return None;
-            }
+        let waits = !self.wrap.repeats() && gone <= 0;
+        if waits && rate != 0.0 {
+            return Some(Self { rate, ..self });
+        }
+        let turns = self.rate * rate < 0.0 || self.rate == 0.0 && rate < 0.0;
+        if turns && !matches!(self.wrap, WrapMode::Loop | WrapMode::LoopReverse) {
+            return None;
         }
         // Ticks in which the new rate plays as much; not a number, or endless, at a rate of 0.
         let since = (gone as f64 * (self.rate / rate)).round();
@@ -159,7 +164,7 @@ impl Playback {
 
     /// The same play, begun later by so many ticks: after a pause of that length, it goes on from where it was.
     pub fn begun_later(self, by: Ticks) -> Self {
-        Self { start: Ticks(self.start.0.saturating_add(by.0)), ..self }
+        Self { start: self.start + by, ..self }
     }
 
     /// Passes until it stops: as told, or the mode's own; infinite without an end.

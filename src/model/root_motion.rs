@@ -189,7 +189,8 @@ impl Motion {
     /// The same movement seen from another space, `space m space^-1`, where `space` leads from this one to that: with
     /// [`RootMotion::space`], what to move the instance by. An instance that stands at `world` then stands at `world m`.
     ///
-    /// Where `space` does not scale alike along all axes, the rotation is the nearest one; where it has lost an axis, none.
+    /// Where `space` does not scale alike along all axes, a turn becomes a shear, of which the rotation of the x axis is taken;
+    /// where it has lost an axis, there is none.
     pub fn in_space(self, space: &DAffine3) -> Self {
         let turned = space.matrix3 * DMat3::from_quat(self.rotation) * space.matrix3.inverse();
         let rotation = match turned.is_finite() {

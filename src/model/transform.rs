@@ -22,7 +22,8 @@ impl Transform {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation.normalize(), self.translation)
     }
 
-    /// The nearest translation, rotation and scale to a matrix: exact where the matrix has no shear.
+    /// The translation, rotation and scale of a matrix: exact where it has no shear. Of one that has, the x axis is kept, and the
+    /// y axis as far as it is at right angles to that.
     ///
     /// A mirrored matrix gets a negative x scale; a column of length 0 gets the axis that the other two leave, and scale 0.
     pub fn from_affine(matrix: DAffine3) -> Self {

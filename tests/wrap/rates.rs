@@ -54,7 +54,7 @@ fn a_rate_changes_without_a_jump_by_hand() {
     for (at, later) in [0.0, 0.5, 3.0].into_iter().enumerate() {
         let after: Vec<_> = cases.iter().map(|case| (changed(case), case.2[at])).collect();
         // A play that is off by half a tick may be on the other side of a loop's end, which none of these is.
-        check(2.0, Ticks(CHANGE.0 + seconds(later).0), &after, 1e-6);
+        check(2.0, CHANGE + seconds(later), &after, 1e-6);
     }
     assert_eq!(changed(&cases[0]), play(WrapMode::Loop, 8.75, 2.0));
 }
@@ -66,7 +66,7 @@ fn a_rate_changes_often_and_nothing_adds_up() {
     let mut now = Ticks(0);
     for change in 0..36_000 {
         playback = playback.with_rate_from(now, [1.5, 0.5][change % 2]).unwrap();
-        now = Ticks(now.0 + 104_857);
+        now = now + Ticks(104_857);
     }
     // 36,000 times 104,857 ticks are 3,599.979 s, of which 7 s are played 514 times, and 1.979 s.
     let played = 36_000.0 * 104_857.0 / Ticks::PER_SECOND as f64;
@@ -78,8 +78,20 @@ fn a_rate_changes_often_and_nothing_adds_up() {
 #[test]
 fn what_no_start_can_do_is_refused() {
     let refused = |playback: Playback, rate| assert_eq!(playback.with_rate_from(CHANGE, rate), None, "{playback:?}");
-    for rate in [0.0, 1e-300, f64::NAN] {
+    for rate in [0.0, 1e-300, f64::NAN, f64::INFINITY] {
         refused(play(WrapMode::Loop, 7.5, 1.0), rate);
+        refused(play(WrapMode::Loop, 10.5, 1.0), rate);
+    }
+    for rate in [f64::NAN, f64::INFINITY] {
+        refused(play(WrapMode::Normal, 10.5, 1.0), rate);
+    }
+    // Back from where it stands, or turned round, it would come from the other end, but for a loop.
+    for wrap in [WrapMode::Normal, WrapMode::PingPong, WrapMode::PingPongReverse] {
+        refused(play(wrap, 7.5, 0.0), -1.0);
+        refused(play(wrap, 7.5, 1.0), -1.0);
+    }
+    for wrap in [WrapMode::Loop, WrapMode::LoopReverse] {
+        assert_eq!(play(wrap, 7.5, 0.0).with_rate_from(CHANGE, -1.0), Some(play(wrap, 10.0, -1.0)));
     }
     for wrap in [WrapMode::Default, WrapMode::Normal, WrapMode::Reverse] {
         refused(play(wrap, 9.5, 1.0), -1.0);

@@ -22,7 +22,7 @@ pub struct CompactSummary {
     joint: String,
     /// When, in seconds of the clip.
     time: f64,
-    /// Key times that are searched, of all timelines, in the ordinary packing.
+    /// Key times of all timelines that tracks move on, each once, in the ordinary packing.
     float_key_times: usize,
     /// The same with compact keys.
     compact_key_times: usize,

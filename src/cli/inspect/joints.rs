@@ -35,10 +35,13 @@ pub fn summaries<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointSummar
     places.map(summary).collect()
 }
 
+/// The level beyond which lines begin no farther to the right.
+const DEEPEST: usize = 32;
+
 /// Prints a line for each, with the number of its joint, and of its node where that is another.
 pub fn print(joints: &[JointSummary], out: &mut impl Write) -> io::Result<()> {
     for (index, JointSummary { name, parent, node, translation, level }) in joints.iter().enumerate() {
-        let (indent, name) = (2 * level, name.unwrap_or("unnamed"));
+        let (indent, name) = (2 * (*level).min(DEEPEST), name.unwrap_or("unnamed"));
         write!(out, "  joint {index}: {:indent$}{name}", "")?;
         if let Some(parent) = parent {
             write!(out, ", below {parent}")?;

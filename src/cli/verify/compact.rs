@@ -30,7 +30,12 @@ fn worst(original: &Library, compact: &Library, question: &Question, args: Compa
     let allowed = args.compact.map_or(0.0, |length| length.of(size));
     let outputs = Outputs { model: true, ..Outputs::NONE };
     let mut worst = Worst { error: 0.0, allowed, instance: 0, place: 0 };
-    for block in question.blocks(original, outputs) {
+    // Without what a root joint moves the instance by, and with it.
+    let whole = [whole(original, question)?, whole(compact, question)?];
+    let pairs = [[original, compact], whole.each_ref()];
+    for (block, [original, compact]) in
+        question.blocks(original, outputs).flat_map(|block| pairs.map(|pair| (block.clone(), pair)))
+    {
         let crowd = question.crowd(block.clone())?;
         let pose = |library| Reference::new(library).evaluate(&crowd, Ticks::default(), outputs);
         let (wanted, found) = (pose(original)?, pose(compact)?);
@@ -46,8 +51,21 @@ fn worst(original: &Library, compact: &Library, question: &Question, args: Compa
     Ok(worst)
 }
 
+/// A library in which a question's clip moves no instance.
+fn whole(library: &Library, question: &Question) -> Result<Library, Error> {
+    let mut whole = library.clone();
+    if let Some(clip) = question.clip {
+        whole.set_root_motion(clip, None)?;
+    }
+    Ok(whole)
+}
+
+/// How far a joint's place, or a point of its shell, is displaced; endlessly where that is not a number.
 fn displacement(wanted: &DAffine3, found: &DAffine3, shell: f64) -> f64 {
-    let distance = |point: DVec3| wanted.transform_point3(point).distance(found.transform_point3(point));
+    let distance = |point: DVec3| {
+        let distance = wanted.transform_point3(point).distance(found.transform_point3(point));
+        if distance.is_nan() { f64::INFINITY } else { distance }
+    };
     let axes = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
         let length = wanted.transform_vector3(axis).length();
         distance(if length > 0.0 { axis * (shell / length) } else { DVec3::ZERO })

@@ -119,7 +119,7 @@ fn row_halves(row: float32x4_t) -> u64 {
     unsafe {
         let within = vmaxnmq_f32(vminnmq_f32(row, vdupq_n_f32(LARGEST_HALF)), vdupq_n_f32(-LARGEST_HALF));
         asm!("fcvtn {halves:v}.4h, {within:v}.4s", halves = lateout(vreg) halves, within = in(vreg) within,
-            options(pure, nomem, nostack, preserves_flags));
+            options(pure, nomem, nostack));
     }
     halves
 }

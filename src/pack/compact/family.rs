@@ -1,9 +1,10 @@
 //! Clips that share curves, rounded together: each curve as coarsely as all of them allow.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::model::clip::Clip;
+use crate::model::curve::Curve;
 use crate::model::timeline::Timeline;
 use crate::model::track::Track;
 use crate::pack::compact::bearings::Corrected;
@@ -47,6 +48,8 @@ pub struct Family<'a> {
     pieces: Vec<Piece>,
     /// For each member and track its piece.
     places: Vec<Vec<usize>>,
+    /// Bytes of each timeline's times, and of what finds them.
+    timelines: HashMap<*const Timeline, usize>,
 }
 
 impl<'a> Family<'a> {
@@ -65,7 +68,12 @@ impl<'a> Family<'a> {
         for (place, piece) in pieces.iter().enumerate() {
             piece.uses.iter().for_each(|&(number, track)| places[number][track] = place);
         }
-        Self { members, pieces, places }
+        let curves = pieces.iter().flat_map(|piece| [&piece.original, &piece.curve]);
+        let mut timelines = HashMap::new();
+        for timeline in curves.map(Curve::timeline) {
+            timelines.entry(Arc::as_ptr(timeline)).or_insert_with(|| PackedTimeline::bytes(timeline));
+        }
+        Self { members, pieces, places, timelines }
     }
 
     /// The curves.
@@ -123,14 +131,10 @@ impl<'a> Family<'a> {
 
     /// Bytes that all keys take, about, with their times and what finds them.
     pub fn size(&self, made: &[Made]) -> usize {
-        let mut timelines: Vec<&Arc<Timeline>> = Vec::new();
-        for curve in made.iter().map(|made| &made.curve).filter(|curve| !curve.is_constant()) {
-            if !timelines.iter().any(|timeline| Arc::ptr_eq(timeline, curve.timeline())) {
-                timelines.push(curve.timeline());
-            }
-        }
+        let moving = made.iter().map(|made| &made.curve).filter(|curve| !curve.is_constant());
+        let timelines: HashSet<*const Timeline> = moving.map(|curve| Arc::as_ptr(curve.timeline())).collect();
         let keys: usize = self.pieces.iter().zip(made).map(|(piece, made)| piece.size(made)).sum();
-        keys + timelines.into_iter().map(|timeline| PackedTimeline::bytes(timeline)).sum::<usize>()
+        keys + timelines.iter().filter_map(|timeline| self.timelines.get(timeline)).sum::<usize>()
     }
 
     /// Scales the tolerances of all curves that displace joints.

@@ -40,8 +40,9 @@ use crate::pack::threads::all_threads;
 /// A library whose keys are integers of few bits, ready to be packed so: by
 /// [`Packing::compact`](crate::Packing::compact).
 ///
-/// Constant tracks have lost their keys. Tracks whose way is straight or stepped share key times where that takes fewer bytes,
-/// and have lost those that none of them needs. A quaternion may come back with the other sign, which is the same rotation.
+/// Constant tracks have lost their keys. Within a bound, tracks whose way is straight or stepped share key times where that takes
+/// fewer bytes, and have lost those that none of them needs. A quaternion may come back with the other sign, which is the same
+/// rotation.
 ///
 /// Tracks stay as they were whose keys take no less as integers, those by an interpolator of one's own, quaternions that are
 /// not normalised, curves that go on in straight lines beyond their keys, within a bound those whose easings overshoot or that

@@ -27,7 +27,7 @@ pub struct ClipReport {
     pub joint: usize,
     /// When, in seconds of the clip.
     pub time: f64,
-    /// Key times that are searched, of all timelines, in the ordinary packing.
+    /// Key times of all timelines that tracks move on, each once, in the ordinary packing.
     pub float_key_times: usize,
     /// The same in the compact packing.
     pub compact_key_times: usize,

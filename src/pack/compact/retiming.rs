@@ -3,9 +3,10 @@
 //! A key's time takes 8 bytes, what finds it 4, and a timeline a search for every instance, where a key of four numbers takes
 //! about 5 bytes. So a curve gets keys at times where it had none if it then lies on another's timeline, and a timeline
 //! loses keys that each of its curves comes near enough without. Both are done to curves whose way from key to key is
-//! straight, on the arc of a slerp too, or stands still: cut into two or run together, it stays what it is.
+//! straight, on the arc of a slerp too, or stands still: cut into two or run together, it stays what it is. Where keys are hit
+//! from a while before to a while after their times, it is not.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use glam::DQuat;
@@ -18,7 +19,7 @@ use crate::model::library::Library;
 use crate::model::rotation::unit;
 use crate::model::timeline::Timeline;
 use crate::model::track::Track;
-use crate::pack::compact::curve::{can_be_compact, has_unit_keys};
+use crate::pack::compact::curve::{Resolution, can_be_compact, has_unit_keys};
 use crate::pack::compact::piece::Piece;
 use crate::pack::timeline::PackedTimeline;
 use crate::reference::sample;
@@ -30,6 +31,9 @@ const KEY: usize = 5;
 /// hang on the last digits.
 const LEAST_COSINE: f64 = 0.5;
 
+/// How many timelines are looked at for one that another's curves could lie on.
+const MOST_HOSTS: usize = 64;
+
 /// For some timelines those that their curves are moved to.
 type Moves = HashMap<*const Timeline, Arc<Timeline>>;
 
@@ -40,34 +44,47 @@ fn is_straight(curve: &Curve, rotation: bool) -> bool {
         && can_be_compact(curve)
         && curve.extrapolation() == [Extrapolation::Clamp; 2]
         && !curve.timeline().has_shared_times()
+        && curve.timeline().window() == 0.0
         && gaps.all(|key| curve.easing_at(key).is_linear())
         && (!rotation || has_unit_keys(curve))
 }
 
-/// Clips whose curves share timelines where that saves bytes, one having all key times of the other.
+/// A timeline, the columns of its straight curves, and whether others lie on it.
+struct Lying<'a> {
+    timeline: &'a Arc<Timeline>,
+    columns: HashMap<usize, usize>,
+    has_others: bool,
+}
+
+/// Clips whose curves of fewer keys lie on a timeline that has all of theirs, where that saves bytes.
 pub fn shared(library: &Library, clips: &[&Clip]) -> Vec<Clip> {
-    let mut timelines: Vec<(&Arc<Timeline>, HashSet<usize>)> = Vec::new();
+    let mut timelines: Vec<Lying> = Vec::new();
     let mut places: HashMap<*const Timeline, usize> = HashMap::new();
     for (clip, track) in clips.iter().flat_map(|clip| clip.tracks.iter().map(move |track| (clip, track))) {
         let curve = &track.curve;
+        let place = *places.entry(Arc::as_ptr(curve.timeline())).or_insert_with(|| {
+            timelines.push(Lying { timeline: curve.timeline(), columns: HashMap::new(), has_others: false });
+            timelines.len() - 1
+        });
         if is_straight(curve, track.target.is_rotation(library.skeleton(clip.skeleton))) {
-            let place = *places.entry(Arc::as_ptr(curve.timeline())).or_insert_with(|| {
-                timelines.push((curve.timeline(), HashSet::new()));
-                timelines.len() - 1
-            });
-            timelines[place].1.insert(curve.values_identity());
+            timelines[place].columns.insert(curve.values_identity(), curve.width().div_ceil(4));
+        } else {
+            timelines[place].has_others |= !curve.is_constant();
         }
     }
-    timelines.sort_by_key(|(timeline, _)| std::cmp::Reverse(timeline.len()));
+    timelines.retain(|lying| !lying.columns.is_empty());
+    timelines.sort_by_key(|lying| std::cmp::Reverse(lying.timeline.len()));
     let mut hosts: Vec<&Arc<Timeline>> = Vec::new();
     let mut moves = Moves::new();
-    for (timeline, curves) in timelines {
-        let saved = PackedTimeline::bytes(timeline);
+    for Lying { timeline, columns, has_others } in timelines {
+        let saved = if has_others { 0 } else { PackedTimeline::bytes(timeline) };
+        let key = KEY * columns.values().sum::<usize>();
         // The shortest that will do.
         let host = hosts
             .iter()
             .rev()
-            .find(|host| curves.len() * KEY * (host.len() - timeline.len()) < saved && has_all_times(host, timeline));
+            .take(MOST_HOSTS)
+            .find(|host| key * (host.len() - timeline.len()) < saved && has_all_times(host, timeline));
         match host {
             Some(&host) => drop(moves.insert(Arc::as_ptr(timeline), host.clone())),
             None => hosts.push(timeline),
@@ -76,11 +93,11 @@ pub fn shared(library: &Library, clips: &[&Clip]) -> Vec<Clip> {
     moved(library, clips, &moves)
 }
 
-/// Whether a timeline has all key times of another.
+/// Whether a timeline has all key times of another, and ends with it: a clip may last as long as its keys.
 fn has_all_times(timeline: &Timeline, other: &Timeline) -> bool {
     let mut times = timeline.times().iter();
     let mut has = |wanted: &f64| times.find(|&time| time >= wanted) == Some(wanted);
-    timeline.window() == other.window() && other.times().iter().all(&mut has)
+    timeline.last() == other.last() && other.times().iter().all(&mut has)
 }
 
 /// Clips without the key times that all curves of a timeline come within a share of their tolerances without; none where
@@ -94,7 +111,10 @@ pub fn thinned(library: &Library, clips: &[Clip], pieces: &[Piece], share: f64) 
     for (timeline, ways) in ways {
         let old = ways[0].curve.timeline();
         let moving: Vec<&Way> = ways.iter().filter(|way| !way.stands_still).collect();
-        let Some(new) = thinner(old, &moving).filter(|_| !moving.is_empty()) else { continue };
+        if moving.is_empty() {
+            continue;
+        }
+        let Some(new) = thinner(old, &moving) else { continue };
         let columns: usize = moving.iter().map(|way| way.curve.width().div_ceil(4)).sum();
         let size = |timeline: &Timeline| PackedTimeline::bytes(timeline) + KEY * columns * timeline.len();
         if size(&new) < size(old) {
@@ -114,14 +134,8 @@ fn thinner(timeline: &Timeline, ways: &[&Way]) -> Option<Timeline> {
         from = farthest(from, times.len() - 1, |to| ways.iter().all(|way| way.is_near(from, to)));
         kept.push(times[from]);
     }
-    if kept.len() == times.len() {
-        return None;
-    }
-    match timeline.window() {
-        0.0 => Timeline::new(kept),
-        window => Timeline::snapping(kept, window),
-    }
-    .ok()
+    // Some of the times of a timeline are one.
+    if kept.len() == times.len() { None } else { Timeline::new(kept).ok() }
 }
 
 /// About the farthest key that may follow another, at least the next: by steps twice as long each, then half as long.
@@ -155,11 +169,12 @@ impl<'a> Way<'a> {
         let curve = &piece.curve;
         let keys = 0..if piece.rotation { curve.timeline().len() } else { 0 };
         let rotation = |key| unit(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY);
+        let rest = (1.0 - share) * piece.tolerance;
         Self {
             curve,
             rotations: keys.map(rotation).collect(),
             slack: share * piece.tolerance,
-            stands_still: piece.make(piece.resolution(), true).curve.is_constant(),
+            stands_still: piece.make(Resolution::within(curve, rest, piece.strict), true).curve.is_constant(),
         }
     }
 
@@ -209,5 +224,6 @@ fn laid_on(library: &Library, curve: &Curve, timeline: &Arc<Timeline>, rotation:
         false => sample::value(library, curve, time),
     };
     let values = timeline.times().iter().flat_map(value).collect();
+    // What lies between numbers that a curve can have is one. Were it none, the curve would do as it is.
     Curve::new(timeline.clone(), curve.interpolation(), curve.width(), values).unwrap_or_else(|_| curve.clone())
 }
