@@ -11,6 +11,8 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::gltf_builder::GltfBuilder;
+
 /// A folder with a file of three nodes, children before parents: a tip that moves, a root, and a node given by a matrix.
 struct Scene {
     folder: TempDir,
@@ -342,6 +344,24 @@ fn inspect_lists_joints_below_their_parents() {
         { "name": null, "parent": 0, "node": 2, "translation": null },
     ]);
     assert_eq!(summary["skeletons"][0]["hierarchy"], expected);
+}
+
+#[test]
+fn inspect_lists_a_chain_deeper_than_a_page_is_wide() {
+    let mut chain = GltfBuilder::new();
+    for node in 0..40_000 {
+        let children: Vec<u32> = (node + 1..40_000).take(1).collect();
+        let node = if children.is_empty() { json!({}) } else { json!({ "children": children }) };
+        chain.push("nodes", node);
+    }
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("chain.glb");
+    fs::write(&path, chain.glb()).unwrap();
+    let output = posse(&["inspect", "--joints", path.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("joint 39999:") && text.contains(", below 39998"), "the last of the chain is missing");
+    assert!(text.len() < 40_000 * 200, "{} bytes", text.len());
 }
 
 #[test]
