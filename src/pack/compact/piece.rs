@@ -134,7 +134,7 @@ pub fn pieces(members: &[Member], left: f64) -> Vec<Piece> {
                         uses: vec![(number, index)],
                         tolerance,
                         strict: !is_of_joint(track),
-                        is_float: !can_be_compact(curve),
+                        is_float: !can_be_compact(original),
                     });
                 }
             }
