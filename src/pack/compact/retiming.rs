@@ -49,10 +49,12 @@ fn is_straight(curve: &Curve, rotation: bool) -> bool {
         && (!rotation || has_unit_keys(curve))
 }
 
-/// A timeline, the columns of its straight curves, and whether others lie on it.
+/// What lies on a timeline.
 struct Lying<'a> {
     timeline: &'a Arc<Timeline>,
+    /// Columns of each of its straight curves, by what copies of a curve have in common.
     columns: HashMap<usize, usize>,
+    /// Whether other curves need it, too.
     has_others: bool,
 }
 
