@@ -1,11 +1,7 @@
 //! The engines side by side: the built-in crowd, skin matrices of one layer. `cargo bench --bench engines`
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use posse::cpu::engine::CpuEngine;
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::engine::GpuEngine;
-use posse::gpu::headless::{AdapterKind, HeadlessGpu};
-use posse::{Evaluator, Outputs, Reference, Ticks, demo};
+use posse::{AdapterKind, CpuEngine, Evaluator, GpuContext, GpuCrowd, GpuEngine, Outputs, Reference, Ticks, demo};
 
 fn engines(criterion: &mut Criterion) {
     let library = demo::library().expect("the built-in library");
@@ -31,7 +27,7 @@ fn engines(criterion: &mut Criterion) {
             let mut engine = Reference::new(&library);
             bencher.iter(|| engine.evaluate(&crowd, next(), Outputs::SKIN).expect("poses"));
         });
-        match HeadlessGpu::new(AdapterKind::Any) {
+        match GpuContext::new(AdapterKind::Any) {
             Err(error) => eprintln!("without the gpu engine: {error}"),
             Ok(gpu) => {
                 let (device, queue) = (gpu.device.clone(), gpu.queue.clone());

@@ -1,10 +1,10 @@
-//! Packing a large library. `cargo bench --bench pack [-- CLIPS JOINTS KEYS]`
+//! PackedLibrary a large library. `cargo bench --bench pack [-- CLIPS JOINTS KEYS]`
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use posse::{Clip, Curve, Interpolation, Joint, Library, Packing, Skeleton, Target, Timeline, Track, Transform};
+use posse::{Clip, Curve, Interpolation, Joint, Library, PackedLibrary, Skeleton, Target, Timeline, Track, Transform};
 
 const ROUNDS: usize = 9;
 const THREADS: [usize; 3] = [1, 2, 4];
@@ -17,14 +17,14 @@ fn main() -> Result<(), posse::Error> {
     let sizes: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
     let [clips, joints, keys] = sizes.try_into().unwrap_or([200, 100, 300]);
     let library = library(clips, joints, keys)?;
-    let size = Packing::new(&library)?.size();
+    let size = PackedLibrary::new(&library)?.size();
     println!("{clips} clips x {joints} joints x {keys} keys, {} MB packed", size / 1_000_000);
     // In turn, so that other jobs of the machine slow all alike.
     let mut times = [const { Vec::new() }; THREADS.len()];
     for _ in 0..ROUNDS {
         for (times, threads) in times.iter_mut().zip(THREADS) {
             let start = Instant::now();
-            black_box(Packing::with_threads(&library, threads)?);
+            black_box(PackedLibrary::with_threads(&library, threads)?);
             times.push(1e3 * start.elapsed().as_secs_f64());
         }
     }

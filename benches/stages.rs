@@ -4,12 +4,10 @@
 //! Stages are not run apart from one another anywhere, so what one costs is what it adds to the one before.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use posse::cpu::engine::CpuEngine;
-use posse::cpu::simd::InstructionSet;
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::engine::GpuEngine;
-use posse::gpu::headless::{AdapterKind, HeadlessGpu};
-use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Ticks, demo};
+use posse::{
+    AdapterKind, CpuEngine, Crowd, GpuContext, GpuCrowd, GpuEngine, InstructionSet, Layer, LayerTime, Library, Outputs,
+    Playback, Ticks, demo,
+};
 
 /// Joints, keys a track and levels of the rig.
 const RIG: (usize, usize, usize) = (64, 60, 10);
@@ -54,7 +52,7 @@ fn stages(criterion: &mut Criterion) {
     };
     let mut group = criterion.benchmark_group("stages");
     group.throughput(Throughput::Elements((INSTANCES * RIG.0) as u64));
-    for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_here()) {
+    for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
         let engine = CpuEngine::with_threads(&library, 1).expect("a packing").with_instructions(instructions);
         for (stage, layers, outputs) in cases() {
             let mut posed = engine.crowd(&crowd(&library, layers), outputs).expect("a crowd");
@@ -63,7 +61,7 @@ fn stages(criterion: &mut Criterion) {
             });
         }
     }
-    let gpu = match HeadlessGpu::new(AdapterKind::Any) {
+    let gpu = match GpuContext::new(AdapterKind::Any) {
         Err(error) => return eprintln!("without the gpu engine: {error}"),
         Ok(gpu) => gpu,
     };

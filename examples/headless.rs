@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use posse::{Crowd, GpuCrowd, GpuLibrary, Layer, LayerTime, Library, Outputs, Packing, Playback, Ticks};
+use posse::{Crowd, GpuCrowd, GpuLibrary, Layer, LayerTime, Library, Outputs, PackedLibrary, Playback, Ticks};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let library = match std::env::args().nth(1) {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
 
     // Once: the library and the crowd to the GPU. The model matrices will lie in buffers of the crowd.
-    let gpu_library = GpuLibrary::new(&device, Packing::new(&library)?)?;
+    let gpu_library = GpuLibrary::new(&device, PackedLibrary::new(&library)?)?;
     let gpu_crowd = GpuCrowd::new(&device, &gpu_library, &crowd, Outputs { model: true, ..Outputs::NONE })?;
 
     // Each frame: record, beside whatever else the frame does, and submit.
@@ -37,13 +37,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     gpu_crowd.encode(&device, &mut encoder, Ticks::from_seconds(12.5));
 
     // A renderer would bind the buffer. To look at a number, copy the last joint of instance 500 out of it.
-    let (chunk, place) = gpu_crowd.find(500);
+    let (batch, slot) = gpu_crowd.find(500);
     let joint = library.skeleton(skeleton).joints().len() - 1;
-    let model = chunk.model().ok_or("no model matrices")?;
+    let model = batch.model().ok_or("no model matrices")?;
     let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
     let copy =
         device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 48, usage, mapped_at_creation: false });
-    encoder.copy_buffer_to_buffer(model, (4 * chunk.layout().model * place + 48 * joint) as u64, &copy, 0, 48);
+    encoder.copy_buffer_to_buffer(model, (4 * batch.layout().model * slot + 48 * joint) as u64, &copy, 0, 48);
     queue.submit([encoder.finish()]);
     copy.map_async(wgpu::MapMode::Read, .., |result| result.expect("a mapped buffer"));
     device.poll(wgpu::PollType::wait_indefinitely())?;

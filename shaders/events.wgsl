@@ -6,7 +6,7 @@
 /// The library; here, clips and the times of their events.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 /// `layer_count` an instance.
-@group(0) @binding(1) var<storage, read> layers: array<Layer>;
+@group(0) @binding(1) var<storage, read> layers: array<LayerRecord>;
 /// For each instance its index in the crowd.
 @group(0) @binding(2) var<storage, read> instances: array<u32>;
 /// The step: all that changes from frame to frame.
@@ -22,7 +22,7 @@ struct EventList {
     missed_low: atomic<u32>,
     missed_high: atomic<u32>,
     missed_many: atomic<u32>,
-    occurrences: array<Occurrence>,
+    occurrences: array<OccurrenceRecord>,
 }
 
 /// A part of the clock: from after a tick, up to and with another.
@@ -73,7 +73,7 @@ fn find_events(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
 }
 
 /// Lists what a layer reaches, and counts what finds no room.
-fn events_list(layer: Layer, part: Part, interval: Interval, instance: u32, number: u32) {
+fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32, number: u32) {
     let count = part.last - part.first;
     let begin = events_progress(layer, interval.from_tick);
     let end = events_progress(layer, interval.to_tick);
@@ -109,7 +109,7 @@ fn events_list(layer: Layer, part: Part, interval: Interval, instance: u32, numb
         let time = events_time(part, event);
         let way = select(phase_subtract(part.end, time), phase_subtract(time, part.start), upward);
         tick = events_first_tick(layer, Interval(tick, interval.to_tick), pass_index, way);
-        list.occurrences[place] = Occurrence(tick.x, tick.y, instance, number, part.offset + event);
+        list.occurrences[place] = OccurrenceRecord(tick.x, tick.y, instance, number, part.offset + event);
         // The next may be at the same tick.
         tick = phase_subtract(tick, vec2(1u, 0u));
         rank += 1u;
@@ -133,14 +133,14 @@ fn events_miss(missed: vec2<u32>) {
 }
 
 /// Whether a layer plays, and moves.
-fn events_move(layer: Layer) -> bool {
+fn events_move(layer: LayerRecord) -> bool {
     let moves = (layer.passes_0 | layer.passes_1 | layer.passes_2 | layer.passes_3) != 0u;
     let passes = (layer.repeat_count | layer.repeat_low | layer.repeat_high) != 0u;
     return (layer.clock & CLOCK_PLAYS) != 0u && moves && (passes || (layer.clock & CLOCK_ENDLESS) != 0u);
 }
 
 /// The part of the step in which a layer has a weight; it is empty where its end is not after its begin.
-fn events_interval(layer: Layer) -> Interval {
+fn events_interval(layer: LayerRecord) -> Interval {
     var interval = Interval(vec2(frame.from_low, frame.from_high), vec2(frame.now_low, frame.now_high));
     if !(layer.weight > 0.0) {
         interval.to_tick = interval.from_tick;
@@ -178,7 +178,7 @@ fn events_ticks(ticks: f32) -> vec2<u32> {
 }
 
 /// How far a layer is at a tick. A thousandth of a tick is added, for what the cutting of its passes a tick takes.
-fn events_progress(layer: Layer, tick: vec2<u32>) -> Progress {
+fn events_progress(layer: LayerRecord, tick: vec2<u32>) -> Progress {
     var ticks = phase_subtract(tick, vec2(layer.start_low, layer.start_high));
     let before = (ticks.y >> 31u) == 1u;
     if before && (layer.clock & CLOCK_WAITS) != 0u {
@@ -217,7 +217,7 @@ fn events_progress(layer: Layer, tick: vec2<u32>) -> Progress {
 }
 
 /// The first tick of an interval at which a layer has come so far on the way of a pass, to which it comes there.
-fn events_first_tick(layer: Layer, interval: Interval, pass_index: vec2<u32>, way: vec2<u32>) -> vec2<u32> {
+fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u32>, way: vec2<u32>) -> vec2<u32> {
     var before = interval.from_tick;
     var after = interval.to_tick;
     loop {
@@ -238,7 +238,7 @@ fn events_first_tick(layer: Layer, interval: Interval, pass_index: vec2<u32>, wa
 }
 
 /// The events of the part that a layer plays.
-fn events_part(layer: Layer) -> Part {
+fn events_part(layer: LayerRecord) -> Part {
     let at = clip_load(layer.clip).events;
     var part = Part(layer.clock, vec2(layer.part_start_low, layer.part_start_high), vec2(0u), 0u, 0u, 0u, 0u, 0u);
     if at == NONE {

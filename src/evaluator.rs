@@ -1,19 +1,14 @@
 //! What all engines have in common.
 
 use crate::error::Error;
-use crate::model::crowd::Crowd;
-use crate::model::occurrence::EventList;
-use crate::model::outputs::Outputs;
-use crate::model::poses::Poses;
-use crate::model::step::Step;
-use crate::model::ticks::Ticks;
+use crate::model::{Crowd, EventList, Outputs, Poses, Step, Ticks};
 
 /// An engine that poses crowds of the library it was made for.
 ///
 /// Evaluation has no state: the same crowd and time give the same poses, in whatever order they are asked for.
 ///
 /// It is the convenient way, and the slow one: each call packs the crowd, and makes `f64` poses of everything. Who poses frame
-/// after frame keeps a [`CpuCrowd`](crate::cpu::engine::CpuCrowd) for [`CpuEngine::pose`](crate::CpuEngine::pose), or a
+/// after frame keeps a [`CpuCrowd`](crate::cpu::CpuCrowd) for [`CpuEngine::pose`](crate::CpuEngine::pose), or a
 /// [`GpuCrowd`](crate::GpuCrowd), whose poses stay on the GPU.
 pub trait Evaluator {
     /// What the engine is: `gpu`, `cpu` or `reference`.

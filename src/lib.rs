@@ -7,7 +7,7 @@
 //!   [`Poses`] are the answer.
 //! * [`import`]: files to a [`Library`], or to an [`UnboundClip`] that [`Library::bind`] gives a skeleton;
 //!   [`Library::share_clip`] gives a clip another one.
-//! * [`pack`]: a library in flat arrays, a [`Packing`], which the fast engines read; a [`Compaction`] for keys of few bits.
+//! * [`pack`]: a library in flat arrays, a [`PackedLibrary`], which the fast engines read; a [`CompressedLibrary`] for keys of few bits.
 //! * The engines, each an [`Evaluator`]: [`gpu`], [`cpu`], [`mod@reference`].
 //! * [`contract`]: how far an engine may be from the reference, and how far it is.
 //! * [`player`]: a play stepped frame by frame, for who has no crowd's clock.
@@ -44,7 +44,7 @@
 //!   where they are wanted.
 //! * Each of them has two forms, of the same stages ([`gpu::form`]): on hardware the lanes of a workgroup share the joints of an
 //!   instance, on a software renderer each walks those of its own. Both are held to the same tests.
-//! * Where a list on the GPU says who is seen, the pose kernels are the same: they find their instance in what is due. Those
+//! * Where a list on the GPU says who is visible, the pose kernels are the same: they find their instance in what is due. Those
 //!   of few joints stand, for the others, in the clip without tracks, level by level, so that whole waves have nothing to sample.
 //! * Skin matrices of half the bytes are another kernel, not a branch: whoever takes them in full pays nothing. An `f16` is
 //!   rounded by whole numbers, since WGSL leaves open which way its own packing rounds; whether scales are uniform enough for
@@ -60,7 +60,7 @@
 //!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
 //! * Meshopt decoding is our own and safe: the reference implementation needs a C++ compiler, which a machine with a Rust
 //!   toolchain need not have, and does not build for the web. Tests hold it against that implementation.
-//! * Compact keys are a step from library to library ([`pack::compact`]): what comes out holds the numbers that the engines
+//! * Compressed keys are a step from library to library ([`pack::compressed`]): what comes out holds the numbers that the engines
 //!   decode, so that they are held to the reference as strictly as ever, and that library to the one that went in.
 //! * Pictures are drawn from the buffers that the kernels write; the renderer copies no pose. Meshes are read by a second, small
 //!   set of structs over the importer's buffers and accessors, so that loading clips pays nothing for them.
@@ -72,7 +72,7 @@
 //! A [`Crowd`] is changed by [`Crowd::set`]; engines that are asked by [`Evaluator`] take it as it then is. A [`GpuCrowd`] is
 //! given other layers in place, all of them by [`GpuCrowd::set_layers`] or one instance's by [`GpuCrowd::set_instance`], within
 //! the room that [`CrowdOptions`] made; a [`LayersOutcome`] says what does not fit. Who leaves is left out of the lists of
-//! [`GpuCrowd::encode_seen`], and who comes takes a place of the same skeleton; as another skeleton, or one more, it needs
+//! [`GpuCrowd::encode_visible`], and who comes takes a place of the same skeleton; as another skeleton, or one more, it needs
 //! another [`GpuCrowd`]. A playback's speed changes by [`Playback::with_rate_from`].
 //!
 //! # Example
@@ -98,18 +98,19 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod compress;
 pub mod contract;
-pub mod cpu;
+mod cpu;
 pub mod demo;
-pub mod error;
-pub mod evaluator;
-pub mod gpu;
+mod error;
+mod evaluator;
+mod gpu;
 pub mod import;
 pub mod measure;
-pub mod model;
-pub mod pack;
-pub mod player;
-pub mod reference;
+mod model;
+mod pack;
+mod player;
+mod reference;
 #[cfg(feature = "render")]
 pub mod render;
 
@@ -117,53 +118,44 @@ pub mod render;
 #[doc(no_inline)]
 pub use {glam, wgpu};
 
-// Listed with what they are, not as bare names.
+// Listed with their summaries, not as bare names.
 #[doc(inline)]
 pub use self::{
-    cpu::engine::CpuEngine,
+    compress::{ClipReport, CompressedLibrary, ErrorBound, Length},
+    cpu::{CpuBatch, CpuCrowd, CpuEngine, InstructionSet},
     error::Error,
     evaluator::Evaluator,
-    gpu::chunk::Chunk,
-    gpu::crowd::GpuCrowd,
-    gpu::engine::GpuEngine,
-    gpu::events::GpuEvents,
-    gpu::headless::{AdapterKind, HeadlessGpu},
-    gpu::library::GpuLibrary,
-    gpu::options::CrowdOptions,
-    gpu::outcome::LayersOutcome,
-    import::warning::Warning,
-    model::binding::{Binding, BindingFault, BoundTrack, FaultKind, Slots},
-    model::clip::Clip,
-    model::crowd::Crowd,
-    model::curve::Curve,
-    model::easing::{CurveEasing, Easing},
-    model::event::Event,
-    model::extrapolation::Extrapolation,
-    model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId},
-    model::interpolation::Interpolation,
-    model::interpolator::Interpolator,
-    model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime},
-    model::library::Library,
-    model::mask::Mask,
-    model::mixing::Mixing,
-    model::occurrence::{EventList, Occurrence},
-    model::outputs::Outputs,
-    model::playback::{Playback, WrapMode},
-    model::poses::{Pose, Poses},
-    model::root_motion::{Motion, RootMotion, RootRotation},
-    model::sharing::{Sharing, SharingFault, SharingFaultKind},
-    model::skeleton::{Joint, Property, Skeleton},
-    model::skin::Skin,
-    model::skin_format::SkinFormat,
-    model::step::Step,
-    model::ticks::Ticks,
-    model::timeline::Timeline,
-    model::track::{Target, Track},
-    model::transform::Transform,
-    model::unbound::{TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind},
-    pack::compact::Compaction,
-    pack::compact::bound::{Bound, Length},
-    pack::library::Packing,
+    gpu::{
+        AdapterKind, CrowdOptions, GpuBatch, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm,
+        LayersOutcome,
+    },
+    import::Warning,
+    model::{
+        AdditiveReference, Binding, BindingFault, BoundTrack, Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event,
+        EventList, Extrapolation, Fade, FadeShape, FaultKind, Interpolation, Interpolator, InterpolatorId, Joint,
+        Layer, LayerMode, LayerTime, Library, Mask, MaskId, Mixing, Motion, Occurrence, Outputs, Playback, Pose, Poses,
+        Property, RootMotion, RootRotation, Sharing, SharingFault, SharingFaultKind, Skeleton, SkeletonId, Skin,
+        SkinFormat, SkinId, Slots, Step, Target, TargetPath, Ticks, Timeline, Track, Transform, UnboundClip,
+        UnboundCurves, UnboundTrack, ValueKind, WrapMode, color_bytes,
+    },
+    pack::record::VisibleInstance,
+    pack::{OutputLayout, OutputNumbers, PackedLibrary},
     player::Player,
     reference::Reference,
 };
+
+/// What tests, benches and the command line need beside the public face. None of it is promised: it changes without notice.
+#[doc(hidden)]
+pub mod low_level {
+    pub use crate::compress::rig_size;
+    pub use crate::gpu::{Bandwidth, Stopwatch};
+    pub use crate::pack::threads::all_threads;
+    pub use crate::pack::{record, skin_format};
+    /// Single stages of the reference, for tests that hold one stage alone to figures.
+    pub mod reference {
+        pub use crate::reference::ease::ease;
+        pub use crate::reference::events::{Events, fired};
+        pub use crate::reference::phase::{Phase, clip_time, phase, played};
+        pub use crate::reference::sample::value;
+    }
+}

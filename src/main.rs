@@ -5,7 +5,7 @@ mod cli;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-use posse::error::Error;
+use posse::Error;
 
 fn main() -> ExitCode {
     match cli::run(cli::Cli::of_shell()) {

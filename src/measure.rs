@@ -3,18 +3,11 @@
 use std::time::{Duration, Instant};
 
 use crate::contract::{self, Report};
-use crate::cpu::engine::CpuEngine;
+use crate::cpu::CpuEngine;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::gpu::crowd::GpuCrowd;
-use crate::gpu::engine::GpuEngine;
-use crate::gpu::form::Form;
-use crate::gpu::stopwatch::Stopwatch;
-use crate::model::crowd::Crowd;
-use crate::model::library::Library;
-use crate::model::outputs::Outputs;
-use crate::model::poses::{Pose, Poses};
-use crate::model::ticks::Ticks;
+use crate::gpu::{GpuCrowd, GpuEngine, KernelForm, Stopwatch};
+use crate::model::{Crowd, Library, Outputs, Pose, Poses, Ticks};
 use crate::reference::Reference;
 
 /// Instances of a crowd that are compared with the reference, spread evenly over it.
@@ -164,7 +157,7 @@ pub fn cpu(engine: &CpuEngine, subject: &Subject, budget: Duration) -> Result<Me
         engine.pose(&mut crowd, now);
         Ok(start.elapsed().as_secs_f64())
     })?;
-    let bytes = crowd.groups().iter().map(|group| group.layout.bytes() * group.instances.len() as u64).sum();
+    let bytes = crowd.batches().iter().map(|batch| batch.layout.bytes() * batch.instances.len() as u64).sum();
     Ok(subject.measurement(engine, wall, None, bytes, Some(check)))
 }
 
@@ -201,9 +194,9 @@ pub fn gpu(engine: &GpuEngine, subject: &Subject, budget: Duration) -> Result<Me
         })
     };
     let device = stopwatch.as_ref().map(clock).transpose()?;
-    let bytes = crowd.chunks().iter().map(|chunk| chunk.layout().bytes() * chunk.instances().len() as u64).sum();
-    let serial = crowd.chunks().iter().filter(|chunk| chunk.form() == Form::Serial);
-    let serial = serial.map(|chunk| chunk.instances().len()).sum();
+    let bytes = crowd.batches().iter().map(|batch| batch.layout().bytes() * batch.instances().len() as u64).sum();
+    let serial = crowd.batches().iter().filter(|batch| batch.form() == KernelForm::Serial);
+    let serial = serial.map(|batch| batch.instances().len()).sum();
     Ok(Measurement { serial: Some(serial), ..subject.measurement(engine, wall, device, bytes, Some(check)) })
 }
 

@@ -1,8 +1,7 @@
 //! A play that is stepped frame by frame, as Cocos Creator's update loop does it.
 
 use crate::error::Error;
-use crate::model::clip::Clip;
-use crate::model::playback::{Playback, WrapMode};
+use crate::model::{Clip, Playback, WrapMode};
 use crate::reference::events::{Events, Mark};
 use crate::reference::phase::{Phase, phase};
 
@@ -112,7 +111,7 @@ impl Player {
 
     /// Sets what happens at the ends. The accumulated seconds are 0 again, and the repeat count is the mode's own.
     pub fn set_wrap(&mut self, wrap: WrapMode) {
-        self.playback = Playback { wrap, repeat_count: None, ..self.playback }.of_clip(self.own_wrap);
+        self.playback = Playback { wrap, repeat_count: None, ..self.playback }.resolve_wrap(self.own_wrap);
         self.accumulated = 0.0;
     }
 
@@ -136,7 +135,7 @@ impl Player {
         if let Some(fault) = playback.fault() {
             return Err(Error::Usage(fault));
         }
-        self.playback = playback.of_clip(self.own_wrap);
+        self.playback = playback.resolve_wrap(self.own_wrap);
         Ok(())
     }
 

@@ -3,9 +3,8 @@ mod random;
 
 use std::path::Path;
 
-use posse::error::Error;
 use posse::import::gltf;
-use posse::model::library::Library;
+use posse::{Error, Library};
 use serde_json::{Value, json};
 
 use crate::support::gltf_builder::{GltfBuilder, load, something_of_everything};

@@ -53,7 +53,7 @@ fn channel<'a>(file: &'a ClipFile, wanted: &str, number: usize) -> Option<&'a Cu
 
 /// The value of a curve at a time.
 fn value(curve: &Curve, time: f64) -> Vec<f64> {
-    posse::reference::sample::value(&library(), curve, time)
+    posse::low_level::reference::value(&library(), curve, time)
 }
 
 /// Where a file warns.

@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use glam::{DAffine3, DMat4, DQuat, DVec3};
-use posse::gpu::form::Form;
 use posse::import::gltf::{self, Asset};
 use posse::{
-    Bound, Compaction, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Packing, Pose, Poses, Reference, Ticks,
-    Transform, contract,
+    CompressedLibrary, Crowd, ErrorBound, Evaluator, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary,
+    Pose, Poses, Reference, Ticks, Transform, contract,
 };
 use serde_json::Value;
 
 use crate::support::aloud::skipped;
 use crate::support::displacement::assert_within;
-use crate::support::each_engine::{compact_engines, fast_engines};
+use crate::support::each_engine::{compressed_engines, fast_engines};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf")
@@ -60,12 +59,14 @@ fn check(expected: &Value) {
         assert!(report.is_within(), "{name}, {clip:?}, {}: {:?}", engine.engine(), report.quantities());
     };
     check(&library, &expected, &mut reference);
-    fast_engines(&Form::ALL, &|| Packing::new(&library).unwrap(), &mut |engine| check(&library, &expected, engine));
-    // Compact keys are held to what the reference makes of them, and they to the original ones.
-    let compaction = Compaction::new(&library, Bound::default()).unwrap();
-    let compact = Reference::new(compaction.library()).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
-    compact_engines(&[Form::Parallel], &compaction, |engine| check(compaction.library(), &compact, engine));
-    assert_within(&library, &compaction, Bound::default(), name);
+    fast_engines(&KernelForm::ALL, &|| PackedLibrary::new(&library).unwrap(), &mut |engine| {
+        check(&library, &expected, engine)
+    });
+    // Compressed keys are held to what the reference makes of them, and they to the original ones.
+    let compressed = CompressedLibrary::new(&library, ErrorBound::default()).unwrap();
+    let compressed = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+    compressed_engines(&[KernelForm::Parallel], &compressed, |engine| check(compressed.library(), &compressed, engine));
+    assert_within(&library, &compressed, ErrorBound::default(), name);
 }
 
 /// An expected sample as a pose of our skeleton. Where it is silent (`null`), the reference stands in.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use posse::model::unbound::color_bytes;
+use posse::color_bytes;
 use posse::{
     Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Interpolator, InterpolatorId, Layer,
     LayerTime, Library, Outputs, Property, Skeleton, SkeletonId, Target, Ticks, Timeline, Track, UnboundCurves,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use posse::reference::ease::ease;
+use posse::low_level::reference::ease;
 use posse::{
     ClipId, Crowd, Curve, CurveEasing, Easing, Error, Interpolation, Layer, LayerTime, Library, Outputs, Target, Ticks,
     Timeline,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use posse::reference::events::Events;
+use posse::low_level::reference::Events;
 use posse::{Clip, Event, Library, Playback, Player, Skeleton, Ticks, WrapMode};
 use serde_json::Value;
 

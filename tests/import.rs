@@ -6,11 +6,7 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DQuat, DVec3};
 use posse::import::gltf::{self, Asset};
-use posse::model::curve::Curve;
-use posse::model::interpolation::Interpolation;
-use posse::model::library::Library;
-use posse::model::skeleton::Joint;
-use posse::model::track::{Target, Track};
+use posse::{Curve, Interpolation, Joint, Library, Target, Track};
 use serde_json::{Value, json};
 
 use crate::support::gltf_builder::{GltfBuilder, bytes, load, something_of_everything};

@@ -1,9 +1,8 @@
 //! Crowds whose results are larger than the caches, which the CPU engine writes past.
 
-use posse::cpu::engine::CpuEngine;
-use posse::cpu::simd::InstructionSet;
 use posse::{
-    Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Reference, SkinFormat, Ticks, contract, demo,
+    CpuEngine, Crowd, Evaluator, InstructionSet, Layer, LayerTime, Library, Outputs, Playback, Reference, SkinFormat,
+    Ticks, contract, demo,
 };
 
 /// Instances of 64 joints or so: of 24 bytes each more than the 8 MiB from which on matrices go past the caches.
@@ -22,7 +21,7 @@ fn assert_posed(library: &Library, large: &Crowd, format: SkinFormat) {
         small.push(large.skeleton(instance), large.layers(instance)).unwrap();
     }
     let expected = Reference::new(library).evaluate(&small, now, outputs).unwrap();
-    for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_here()) {
+    for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
         let engine = CpuEngine::new(library).unwrap().with_instructions(instructions);
         let mut posed = engine.crowd(large, outputs).unwrap();
         engine.pose(&mut posed, now);

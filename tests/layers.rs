@@ -1,11 +1,10 @@
 //! Layers over one another, by hand: every rule, on every engine.
 
 use glam::{DQuat, DVec3};
-use posse::gpu::form::Form;
 use posse::{
     AdditiveReference, Clip, ClipId, CpuEngine, Crowd, Curve, Error, Evaluator, Fade, FadeShape, GpuEngine,
-    Interpolation, Joint, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Packing, Playback, Pose,
-    Property, Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
+    Interpolation, Joint, KernelForm, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, PackedLibrary,
+    Playback, Pose, Property, Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
 };
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
@@ -304,7 +303,7 @@ fn what_will_not_do_is_refused() {
 fn what_is_added_later_needs_another_engine() {
     let (mut library, skeleton) = rig();
     add(&mut library, skeleton, vec![moved([0.0; 3])]);
-    let packing = Packing::new(&library).unwrap();
+    let packing = PackedLibrary::new(&library).unwrap();
     let clip = add(&mut library, skeleton, vec![moved([1.0; 3])]);
     let later = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
     let weights = vec![1.0; 2];
@@ -318,7 +317,7 @@ fn what_is_added_later_needs_another_engine() {
     for (skeleton, layers, what) in instances {
         let mut crowd = Crowd::new();
         crowd.push(skeleton, &layers).unwrap();
-        fast_engines(&[Form::Parallel], &|| packing.clone(), &mut |engine| {
+        fast_engines(&[KernelForm::Parallel], &|| packing.clone(), &mut |engine| {
             let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
             assert_eq!(error, format!("crowd, instance 0: the library has no {what}; {now}"), "{}", engine.engine());
         });

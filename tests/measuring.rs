@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use posse::{AdapterKind, HeadlessGpu};
+use posse::{AdapterKind, GpuContext};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -77,7 +77,7 @@ fn a_benchmark_says_of_each_case_which_kernels_posed_it() {
     let arguments = [&arguments[..], &["--engine", "gpu,cpu"]].concat();
     let report: Value = serde_json::from_slice(&posse(&[&arguments[..], &["--json"]].concat()).stdout).unwrap();
     let kernels: Vec<&Value> = report["cases"].as_array().unwrap().iter().map(|case| &case["kernels"]).collect();
-    let is_hardware = HeadlessGpu::new(AdapterKind::Any).unwrap().is_hardware();
+    let is_hardware = GpuContext::new(AdapterKind::Any).unwrap().is_hardware();
     let small = if is_hardware { 0 } else { 2 };
     let expected = [json!({ "serial": small, "parallel": 2 - small }), json!({ "serial": 0, "parallel": 2 })];
     assert_eq!(kernels, [&expected[0], &expected[1], &Value::Null, &Value::Null]);

@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use posse::contract;
-use posse::gpu::form::Form;
 use posse::{
-    Bound, Clip, Compaction, Crowd, Evaluator, Fade, LayerMode, Library, Outputs, Packing, Poses, Reference, Track,
+    Clip, CompressedLibrary, Crowd, ErrorBound, Evaluator, Fade, KernelForm, LayerMode, Library, Outputs,
+    PackedLibrary, Poses, Reference, Track, contract,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -13,21 +12,23 @@ use proptest::test_runner::TestRunner;
 
 use crate::support::cases::cases;
 use crate::support::displacement::assert_within;
-use crate::support::each_engine::{compact_engines, fast_engines};
+use crate::support::each_engine::{compressed_engines, fast_engines};
 use crate::support::scenes::{Scene, SceneSpec, scenes};
 
 fn check(spec: &SceneSpec) {
     let scene = spec.scene();
-    let packing = || Packing::new(&scene.library).unwrap();
-    // Half of the scenes for each form of the kernels, and compact keys in the other.
+    let packing = || PackedLibrary::new(&scene.library).unwrap();
+    // Half of the scenes for each form of the kernels, and compressed keys in the other.
     let other = (spec.seed / 4 % 2) as usize;
-    fast_engines(&[Form::ALL[1 - other]], &packing, &mut |engine| check_engine(spec, &scene, &scene.library, engine));
-    // Compact keys are held to what the reference makes of them. A software GPU takes longer to compile kernels than to run
+    fast_engines(&[KernelForm::ALL[1 - other]], &packing, &mut |engine| {
+        check_engine(spec, &scene, &scene.library, engine)
+    });
+    // Compressed keys are held to what the reference makes of them. A software GPU takes longer to compile kernels than to run
     // them, and the collected files run them too.
     if spec.is_one_in(4) {
-        let compaction = Compaction::new(&scene.library, Bound::default()).unwrap();
-        compact_engines(&[Form::ALL[other]], &compaction, |engine| {
-            check_engine(spec, &scene, compaction.library(), engine)
+        let compressed = CompressedLibrary::new(&scene.library, ErrorBound::default()).unwrap();
+        compressed_engines(&[KernelForm::ALL[other]], &compressed, |engine| {
+            check_engine(spec, &scene, compressed.library(), engine)
         });
     }
 }
@@ -153,7 +154,7 @@ proptest! {
     #[test]
     fn compact_keys_are_within_their_bound(spec in scenes(12, 40)) {
         let library = spec.scene().library;
-        let compaction = Compaction::new(&library, Bound::default()).unwrap();
-        assert_within(&library, &compaction, Bound::default(), &format!("{spec:#?}"));
+        let compressed = CompressedLibrary::new(&library, ErrorBound::default()).unwrap();
+        assert_within(&library, &compressed, ErrorBound::default(), &format!("{spec:#?}"));
     }
 }

@@ -1,31 +1,30 @@
-//! Key times that compact keys do without, and those that they share.
+//! Key times that compressed keys do without, and those that they share.
 
 use std::sync::Arc;
 
 use glam::DVec3;
-use posse::gpu::form::Form;
 use posse::{
-    Bound, Clip, ClipId, Compaction, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Joint, Length, Library,
-    Reference, Target, Timeline, Track,
+    Clip, ClipId, CompressedLibrary, Curve, CurveEasing, Easing, ErrorBound, Extrapolation, Interpolation, Joint,
+    KernelForm, Length, Library, Reference, Target, Timeline, Track,
 };
 use proptest::prelude::*;
 
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
 use crate::support::cases::cases;
 use crate::support::displacement::assert_within;
-use crate::support::each_engine::compact_engines;
+use crate::support::each_engine::compressed_engines;
 
 /// A tenth of a second from key to key.
 fn tenths(keys: usize) -> Vec<f64> {
     (0..keys).map(|key| key as f64 / 10.0).collect()
 }
 
-/// The key times of a clip's first track with compact keys, after the bound has been seen to.
+/// The key times of a clip's first track with compressed keys, after the bound has been seen to.
 #[track_caller]
 fn kept(made: &Library, id: ClipId, what: &str) -> Vec<f64> {
-    let compaction = Compaction::new(made, Bound::default()).unwrap();
-    assert_within(made, &compaction, Bound::default(), what);
-    compaction.library().clip(id).tracks[0].curve.timeline().times().to_vec()
+    let compressed = CompressedLibrary::new(made, ErrorBound::default()).unwrap();
+    assert_within(made, &compressed, ErrorBound::default(), what);
+    compressed.library().clip(id).tracks[0].curve.timeline().times().to_vec()
 }
 
 #[test]
@@ -39,13 +38,13 @@ fn a_straight_way_needs_its_ends_and_its_bends() {
         .collect();
     let (made, id) = one_track(Target::Translation(0), curve(Interpolation::Linear, 3, &tenths(101), &values));
     assert_eq!(kept(&made, id, "rest, line, rest"), [0.0, 1.0, 3.0, 10.0]);
-    let compaction = Compaction::new(&made, Bound::default()).unwrap();
-    let report = &compaction.reports()[0];
-    assert_eq!((report.float_key_times, report.compact_key_times), (101, 4));
+    let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
+    let report = &compressed.reports()[0];
+    assert_eq!((report.float_key_times, report.compressed_key_times), (101, 4));
     // Four times of 8 bytes and five cells that find them, a record of at most 12 words, a row of a key of at most 8 bytes,
     // and a column's record of at most 7 words.
-    assert!(report.compact_bytes <= 4 * 8 + 5 * 4 + 12 * 4 + 4 * 8 + 7 * 4, "{report:?}");
-    compact_engines(&Form::ALL, &compaction, |engine| {
+    assert!(report.compressed_bytes <= 4 * 8 + 5 * 4 + 12 * 4 + 4 * 8 + 7 * 4, "{report:?}");
+    compressed_engines(&KernelForm::ALL, &compressed, |engine| {
         for (seconds, way) in [(0.5, 0.0), (1.5, 0.25), (2.05, 0.525), (3.0, 1.0), (9.99, 1.0)] {
             let found = pose_at(engine, &made, id, seconds).local[0].translation;
             let off = found.distance(DVec3::new(2.0, -1.0, 4.0) * way);
@@ -79,8 +78,8 @@ fn steps_need_the_keys_that_change_something() {
     let (made, id) = one_track(Target::Translation(0), curve(Interpolation::Step, 3, &tenths(40), &values));
     // The last key stays, since a clip is as long as its tracks.
     assert_eq!(kept(&made, id, "steps"), [0.0, 1.0, 2.0, 3.0, 3.9]);
-    let compaction = Compaction::new(&made, Bound::default()).unwrap();
-    compact_engines(&Form::ALL, &compaction, |engine| {
+    let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
+    compressed_engines(&KernelForm::ALL, &compressed, |engine| {
         for (seconds, wanted) in [(0.0, 0.0), (0.999, 0.0), (1.0, 1.0), (2.5, 2.0), (3.9, 3.0)] {
             let found = pose_at(engine, &made, id, seconds).local[0].translation;
             assert!(found.distance(DVec3::X * wanted) < 1e-4, "{} at {seconds}: {found}", engine.engine());
@@ -99,8 +98,8 @@ fn a_key_stays_that_one_of_a_timelines_tracks_needs() {
     let tracks = vec![(Target::Translation(0), bent(20)), (Target::Translation(1), bent(70))];
     let id = clip(&mut made, skeleton, tracks);
     assert_eq!(kept(&made, id, "two bends"), [0.0, 2.0, 7.0, 10.0]);
-    let compaction = Compaction::new(&made, Bound::default()).unwrap();
-    let tracks = &compaction.library().clip(id).tracks;
+    let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
+    let tracks = &compressed.library().clip(id).tracks;
     assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they share no timeline any more");
 }
 
@@ -116,14 +115,14 @@ fn a_track_with_fewer_keys_gets_those_of_another() {
     let linear = |times: &[f64], rate| curve(Interpolation::Linear, 3, times, &values(times, rate));
     let tracks = vec![(Target::Translation(0), linear(&all, 3.0)), (Target::Translation(1), linear(&some, 5.0))];
     let id = clip(&mut made, skeleton, tracks);
-    let compaction = Compaction::new(&made, Bound::default()).unwrap();
-    assert_within(&made, &compaction, Bound::default(), "shared");
-    let tracks = &compaction.library().clip(id).tracks;
+    let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
+    assert_within(&made, &compressed, ErrorBound::default(), "shared");
+    let tracks = &compressed.library().clip(id).tracks;
     assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they are on timelines of their own");
-    assert_eq!(compaction.reports()[0].compact_key_times, 101);
+    assert_eq!(compressed.reports()[0].compressed_key_times, 101);
     // At a time that the second track had no key at, it is half way between its neighbours.
     let [before, after] = [0.4, 0.6].map(|time: f64| DVec3::new((5.0 * time).sin(), (5.0 * time).cos(), 0.0));
-    compact_engines(&Form::ALL, &compaction, |engine| {
+    compressed_engines(&KernelForm::ALL, &compressed, |engine| {
         let found = pose_at(engine, &made, id, 0.5).local[1].translation;
         let wanted = 0.5 * (before + after);
         assert!(found.distance(wanted) < 1e-4, "{}: {found}, not {wanted}", engine.engine());
@@ -166,10 +165,10 @@ fn clips_that_share_a_curve_last_as_long_as_they_did() {
             vec![(Target::Translation(0), brief.clone()), (Target::Translation(1), wave(timeline, 3.0))],
         );
     }
-    let compaction = Compaction::new(&made, Bound::default()).unwrap();
-    assert_within(&made, &compaction, Bound::default(), "a shared curve");
+    let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
+    assert_within(&made, &compressed, ErrorBound::default(), "a shared curve");
     let durations = |library: &Library| library.clips().iter().map(Clip::duration).collect::<Vec<_>>();
-    assert_eq!(durations(compaction.library()), durations(&made));
+    assert_eq!(durations(compressed.library()), durations(&made));
 }
 
 #[test]
@@ -191,9 +190,9 @@ fn a_weight_that_wobbles_by_its_bound_keeps_to_it() {
             let (mut made, skeleton) = library(vec![Joint { weights: vec![0.0; 2], ..Joint::default() }]);
             let tracks = vec![(Target::Weights(0), weights), (Target::Translation(0), straight)];
             let id = clip(&mut made, skeleton, tracks);
-            let compaction = Compaction::new(&made, Bound::new(Length::Share(share))).unwrap();
+            let compressed = CompressedLibrary::new(&made, ErrorBound::new(Length::Share(share))).unwrap();
             for (key, &time) in timeline.times().iter().enumerate() {
-                let library = compaction.library();
+                let library = compressed.library();
                 let found = pose_at(&mut Reference::new(library), library, id, time).weights[0];
                 let wanted = weight(key);
                 assert!((found - wanted).abs() <= 1.001 * share, "{share}, {swing}, key {key}: {found}, not {wanted}");
@@ -257,22 +256,22 @@ proptest! {
             }
         }
         let id = clip(&mut made, skeleton, moves);
-        let bound = Bound::new(Length::Share(share));
-        let compaction = Compaction::new(&made, bound).unwrap();
-        assert_within(&made, &compaction, bound, "runs");
+        let bound = ErrorBound::new(Length::Share(share));
+        let compressed = CompressedLibrary::new(&made, bound).unwrap();
+        assert_within(&made, &compressed, bound, "runs");
 
-        let [before, after] = [&made, compaction.library()].map(|library| library.clip(id).clone());
+        let [before, after] = [&made, compressed.library()].map(|library| library.clip(id).clone());
         let place = before.tracks.iter().position(|track| matches!(track.target, Target::Weights(_))).unwrap();
         let largest = before.tracks[place].curve.values().iter().fold(0.0, |most: f64, number| most.max(number.abs()));
         for time in (0..=400).map(|hundredth| f64::from(hundredth) / 100.0) {
             let [wanted, found] =
-                [&made, compaction.library()].map(|library| pose_at(&mut Reference::new(library), library, id, time).weights);
+                [&made, compressed.library()].map(|library| pose_at(&mut Reference::new(library), library, id, time).weights);
             for (wanted, found) in wanted.iter().zip(&found) {
                 let off = (wanted - found).abs();
                 prop_assert!(off <= 1.001 * share * largest, "a weight at {time}: {off} of {}", share * largest);
             }
         }
-        prop_assert!(compaction.reports()[0].compact_bytes <= compaction.reports()[0].float_bytes);
+        prop_assert!(compressed.reports()[0].compressed_bytes <= compressed.reports()[0].float_bytes);
         prop_assert_eq!(before.duration(), after.duration());
     }
 }

@@ -5,15 +5,10 @@
 mod uniform;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use posse::cpu::engine::CpuEngine;
-use posse::cpu::simd::InstructionSet;
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::engine::GpuEngine;
-use posse::gpu::form::Form;
-use posse::pack::skin_format;
+use posse::low_level::skin_format;
 use posse::{
-    Crowd, Evaluator, Joint, Library, Outputs, Packing, Reference, Skeleton, Skin, SkinFormat, Ticks, Transform,
-    contract,
+    CpuEngine, Crowd, Evaluator, GpuCrowd, GpuEngine, InstructionSet, Joint, KernelForm, Library, Outputs,
+    PackedLibrary, Reference, Skeleton, Skin, SkinFormat, Ticks, Transform, contract,
 };
 use proptest::prelude::*;
 
@@ -37,11 +32,11 @@ fn standing(rest: Transform) -> (Library, Crowd) {
 fn words(library: &Library, crowd: &Crowd, format: SkinFormat) -> Vec<(&'static str, Vec<u32>)> {
     let outputs = Outputs::SKIN.with_skin_format(format);
     let mut all = Vec::new();
-    for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_here()) {
+    for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
         let engine = CpuEngine::new(library).unwrap().with_instructions(instructions);
         let mut posed = engine.crowd(crowd, outputs).unwrap();
         engine.pose(&mut posed, Ticks(0));
-        all.push((instructions.name(), posed.groups()[0].numbers.skin.iter().map(|word| word.to_bits()).collect()));
+        all.push((instructions.name(), posed.batches()[0].numbers.skin.iter().map(|word| word.to_bits()).collect()));
     }
     let Some(gpu) = gpu_unless_left_out() else { return all };
     let engine = GpuEngine::new(library, gpu).unwrap();
@@ -50,10 +45,10 @@ fn words(library: &Library, crowd: &Crowd, format: SkinFormat) -> Vec<(&'static 
     let mut encoder = device.create_command_encoder(&Default::default());
     on_gpu.encode(device, &mut encoder, Ticks(0));
     engine.gpu().queue.submit([encoder.finish()]);
-    let chunk = &on_gpu.chunks()[0];
+    let batch = &on_gpu.batches()[0];
     let joints: usize = library.skins_of(crowd.skeleton(0)).map(|(_, skin)| skin.joints.len()).sum();
-    assert_eq!(chunk.skin().unwrap().size(), (format.bytes() * joints * crowd.len()) as u64);
-    let skin = engine.read(chunk, 0..crowd.len()).unwrap().skin;
+    assert_eq!(batch.skin().unwrap().size(), (format.bytes() * joints * crowd.len()) as u64);
+    let skin = engine.read(batch, 0..crowd.len()).unwrap().skin;
     all.push(("gpu", skin.iter().map(|word| word.to_bits()).collect()));
     all
 }
@@ -78,7 +73,7 @@ fn skins_of_a_skeleton_follow_each_other() {
     for format in SkinFormat::ALL {
         let engine = CpuEngine::new(&library).unwrap();
         let posed = engine.crowd(&crowd, Outputs::SKIN.with_skin_format(format)).unwrap();
-        let layout = &posed.groups()[0].layout;
+        let layout = &posed.batches()[0].layout;
         assert_eq!(
             skins.map(|skin| layout.skin_start(&library, skin)),
             [0, 0, 2, 5].map(|joint| joint * format.words())
@@ -178,13 +173,13 @@ fn what_has_no_size_has_some_rotation_and_no_nonsense() {
     }
 }
 
-/// Holds every fast engine to the reference in a format. Compact keys of any scene are held to a reference of their own
+/// Holds every fast engine to the reference in a format. Compressed keys of any scene are held to a reference of their own
 /// elsewhere.
 fn check(scene: &Scene, format: SkinFormat) {
     let Scene { library, crowd, step } = scene;
     let outputs = Outputs::ALL.with_skin_format(format);
     let expected = Reference::new(library).evaluate_step(crowd, *step, outputs).unwrap();
-    fast_engines(&Form::ALL, &|| Packing::new(library).unwrap(), &mut |engine| {
+    fast_engines(&KernelForm::ALL, &|| PackedLibrary::new(library).unwrap(), &mut |engine| {
         let actual = engine.evaluate_step(crowd, *step, outputs).unwrap();
         let report = contract::compare_as(format, library, crowd, *step, &expected, &actual);
         assert!(report.is_within(), "{} {format:?}: {:?}", engine.engine(), report.quantities());

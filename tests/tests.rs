@@ -24,11 +24,11 @@ mod collection;
 /// The `posse` command, as a shell sees it.
 #[cfg(feature = "cli")]
 mod command_line;
-/// Compact keys: what they may be off by, what they take, what is refused.
-mod compact;
-/// Compact keys through the `posse` command.
+/// Compressed keys through the `posse` command.
 #[cfg(feature = "cli")]
-mod compact_command_line;
+mod compress_command_line;
+/// Compressed keys: what they may be off by, what they take, what is refused.
+mod compressed;
 /// `posse verify` and `posse bench` of crowd files, with every engine.
 #[cfg(feature = "cli")]
 mod crowd_commands;
@@ -65,7 +65,7 @@ mod random_scenes;
 mod render;
 /// The renderer of the examples draws each character where the reference poses it.
 mod renderer;
-/// Key times that compact keys do without, and those that they share.
+/// Key times that compressed keys do without, and those that they share.
 mod retiming;
 /// What instances move by, by hand, on every engine.
 mod root_motion;

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use posse::render::picture::Picture;
+use posse::render::Picture;
 use tempfile::TempDir;
 
 use crate::render::likeness;

@@ -6,7 +6,7 @@ mod rates;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use posse::reference::phase::{phase, played};
+use posse::low_level::reference::{phase, played};
 use posse::{
     Clip, ClipId, Crowd, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Playback, Player, Target, Ticks,
     Track, WrapMode,

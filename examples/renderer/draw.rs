@@ -42,8 +42,8 @@ pub struct CrowdDrawing {
     vertices: wgpu::Buffer,
     indices: wgpu::Buffer,
     index_count: u32,
-    /// One for each chunk of the crowd, with its number of instances.
-    chunks: Vec<(wgpu::BindGroup, u32)>,
+    /// One for each batch of the crowd, with its number of instances.
+    batches: Vec<(wgpu::BindGroup, u32)>,
     view_layout: wgpu::BindGroupLayout,
 }
 
@@ -89,9 +89,9 @@ impl CrowdDrawing {
             ),
             Look::Identity => (None, vec![pipelines.create("character_vertex", "identity_fragment", true)]),
         };
-        let chunks = crowd.chunks().iter().filter_map(|chunk| {
-            let skin = chunk.skin()?;
-            let places: Vec<Place> = chunk.instances().iter().map(|&instance| scene.places[instance]).collect();
+        let batches = crowd.batches().iter().filter_map(|batch| {
+            let skin = batch.skin()?;
+            let places: Vec<Place> = batch.instances().iter().map(|&instance| scene.places[instance]).collect();
             let places = filled(device, queue, bytemuck::cast_slice(&places), wgpu::BufferUsages::STORAGE);
             let entries = [
                 wgpu::BindGroupEntry { binding: 0, resource: skin.as_entire_binding() },
@@ -99,7 +99,7 @@ impl CrowdDrawing {
             ];
             let descriptor =
                 wgpu::BindGroupDescriptor { label: Some("crowd"), layout: &chunk_layout, entries: &entries };
-            Some((device.create_bind_group(&descriptor), chunk.instances().len() as u32))
+            Some((device.create_bind_group(&descriptor), batch.instances().len() as u32))
         });
         Self {
             ground,
@@ -107,7 +107,7 @@ impl CrowdDrawing {
             vertices: filled(device, queue, bytemuck::cast_slice(&figure.vertices), wgpu::BufferUsages::VERTEX),
             indices: filled(device, queue, bytemuck::cast_slice(&figure.indices), wgpu::BufferUsages::INDEX),
             index_count: figure.indices.len() as u32,
-            chunks: chunks.collect(),
+            batches: batches.collect(),
             view_layout,
         }
     }
@@ -123,7 +123,7 @@ impl CrowdDrawing {
 
     /// Records the drawing of all instances as a camera sees them, which lies at an offset of its buffer.
     pub fn draw(&self, pass: &mut wgpu::RenderPass, view: &wgpu::BindGroup, offset: u32) {
-        let Some((first, _)) = self.chunks.first() else { return };
+        let Some((first, _)) = self.batches.first() else { return };
         pass.set_bind_group(0, view, &[offset]);
         pass.set_bind_group(1, first, &[]);
         if let Some(ground) = &self.ground {
@@ -134,7 +134,7 @@ impl CrowdDrawing {
         pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
         for pipeline in &self.characters {
             pass.set_pipeline(pipeline);
-            for (bind_group, count) in &self.chunks {
+            for (bind_group, count) in &self.batches {
                 pass.set_bind_group(1, bind_group, &[]);
                 pass.draw_indexed(0..self.index_count, 0, 0..*count);
             }

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use posse::{AdapterKind, GpuCrowd, GpuLibrary, HeadlessGpu, Outputs, Packing, Ticks};
+use posse::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks};
 
 use draw::{CrowdDrawing, DEPTH, Look, Target};
 use figure::Figure;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn draw_to(file: &Path) -> Outcome<()> {
-    let gpu = HeadlessGpu::new(AdapterKind::Any)?;
+    let gpu = GpuContext::new(AdapterKind::Any)?;
     let scene = Scene::run()?;
     let figure = Figure::new(scene.skeleton(), 0.02)?;
     println!("{} characters of {} triangles on {}", scene.places.len(), figure.indices.len() / 3, gpu.name());
@@ -51,14 +51,14 @@ fn draw_to(file: &Path) -> Outcome<()> {
 /// # Errors
 /// What posse and the device report.
 pub fn render(
-    HeadlessGpu { device, queue, .. }: &HeadlessGpu,
+    GpuContext { device, queue, .. }: &GpuContext,
     scene: &Scene,
     figure: &Figure,
     now: Ticks,
     (look, samples): (Look, u32),
 ) -> Outcome<Picture> {
     // Once. An engine has the targets and the camera already.
-    let library = GpuLibrary::new(device, Packing::new(&scene.library)?)?;
+    let library = GpuLibrary::new(device, PackedLibrary::new(&scene.library)?)?;
     let crowd = GpuCrowd::new(device, &library, &scene.crowd, Outputs::SKIN)?;
     let target = Target { format: wgpu::TextureFormat::Rgba8UnormSrgb, samples };
     let drawing = CrowdDrawing::new(device, queue, scene, figure, &crowd, target, look);

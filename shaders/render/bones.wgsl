@@ -26,7 +26,7 @@ struct Instance {
 /// For each bone the joints at its ends; twice the same for a joint.
 @group(2) @binding(1) var<storage, read> ends: array<vec2u>;
 
-struct Seen {
+struct VertexOutput {
     @builtin(position) clip: vec4f,
     @location(0) world: vec3f,
     @location(1) @interpolate(flat) normal: vec3f,
@@ -59,7 +59,7 @@ fn corner(start: vec3f, end: vec3f, width: f32, waist: f32, which: u32) -> vec3f
 }
 
 @vertex
-fn bone_vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) which: u32) -> Seen {
+fn bone_vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) which: u32) -> VertexOutput {
     var corners = array<u32, 24>(
         0u, 2u, 1u, 0u, 3u, 2u, 0u, 4u, 3u, 0u, 1u, 4u, 5u, 1u, 2u, 5u, 2u, 3u, 5u, 3u, 4u, 5u, 4u, 1u,
     );
@@ -87,11 +87,11 @@ fn bone_vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) which
     var clip = view.clip_from_world * vec4f(world, 1.0);
     // Over all else: in the nearest part of the depth, where bones hide only each other.
     clip.z = mix(clip.w, clip.z, view.bone_depth);
-    return Seen(clip, world, normal / max(length(normal), 1e-30), colour);
+    return VertexOutput(clip, world, normal / max(length(normal), 1e-30), colour);
 }
 
 @fragment
-fn bone_fragment(in: Seen) -> @location(0) vec4f {
+fn bone_fragment(in: VertexOutput) -> @location(0) vec4f {
     let shade = select(1.0, sunlight(in.world, in.normal), view.bone_depth == 1.0);
     return vec4f(hazy(in.colour * light(in.world, in.normal, shade), in.world), 1.0);
 }

@@ -61,7 +61,7 @@ struct Material {
 @group(2) @binding(3) var base_texture: texture_2d<f32>;
 @group(2) @binding(4) var base_sampler: sampler;
 
-struct Seen {
+struct VertexOutput {
     @builtin(position) clip: vec4f,
     @location(0) world: vec3f,
     @location(1) normal: vec3f,
@@ -110,7 +110,7 @@ fn dye(instance: u32, place: u32) -> vec4f {
 }
 
 /// A vertex of an instance, where its pose and its place take it.
-fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> Seen {
+fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> VertexOutput {
     var position = vertex.position;
     var normal = vertex.normal;
     for (var morph = 0u; morph < part.target_count; morph++) {
@@ -124,7 +124,7 @@ fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> Seen {
     let rows = moved_by(vertex, index);
     let world = instances[index].world;
     let placed = full_matrix(world[0], world[1], world[2]);
-    var seen: Seen;
+    var seen: VertexOutput;
     seen.world = full_matrix_point(placed, full_matrix_point(rows, position));
     seen.normal = upright(placed, upright(rows, normal));
     seen.clip = view.clip_from_world * vec4f(seen.world, 1.0);
@@ -142,17 +142,17 @@ fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> Seen {
 }
 
 @vertex
-fn figure_vertex(vertex: Vertex, @builtin(vertex_index) vertex_index: u32, @builtin(instance_index) index: u32) -> Seen {
+fn figure_vertex(vertex: Vertex, @builtin(vertex_index) vertex_index: u32, @builtin(instance_index) index: u32) -> VertexOutput {
     return posed(vertex, vertex_index, index);
 }
 
 /// The base colour of what is seen, with its alpha.
-fn base_colour(in: Seen) -> vec4f {
+fn base_colour(in: VertexOutput) -> vec4f {
     return material.base_colour * in.colour * textureSample(base_texture, base_sampler, in.texture);
 }
 
 @fragment
-fn figure_fragment(in: Seen, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+fn figure_fragment(in: VertexOutput, @builtin(front_facing) front: bool) -> @location(0) vec4f {
     let base = base_colour(in);
     // Derivatives want all of a quad to come here.
     let flat_normal = normalize(cross(dpdx(in.world), dpdy(in.world)));
@@ -178,7 +178,7 @@ fn figure_fragment(in: Seen, @builtin(front_facing) front: bool) -> @location(0)
 
 /// The shadow of what has holes.
 @fragment
-fn shadow_fragment(in: Seen) {
+fn shadow_fragment(in: VertexOutput) {
     if base_colour(in).a < max(material.cutoff, 0.5) {
         discard;
     }

@@ -1,19 +1,19 @@
 // The ground and the sky. It follows view.wgsl.
 
-struct Seen {
+struct VertexOutput {
     @builtin(position) clip: vec4f,
     @location(0) world: vec3f,
 }
 
 /// A square of ground: two triangles.
 @vertex
-fn ground_vertex(@builtin(vertex_index) index: u32) -> Seen {
+fn ground_vertex(@builtin(vertex_index) index: u32) -> VertexOutput {
     var corners = array<u32, 6>(0u, 1u, 2u, 2u, 1u, 3u);
     let which = corners[index];
     let corner = vec2f(f32(which & 1u), f32(which >> 1u)) * 2.0 - 1.0;
     let reach = 6.0 * view.haze;
     let world = vec3f(view.middle.x + reach * corner.x, view.ground, view.middle.z + reach * corner.y);
-    return Seen(view.clip_from_world * vec4f(world, 1.0), world);
+    return VertexOutput(view.clip_from_world * vec4f(world, 1.0), world);
 }
 
 /// How much of a pixel is a line of a grid, 0 to 1; a line that is thinner than a pixel fades, so that it does not flicker.
@@ -29,7 +29,7 @@ fn grid(place: vec2f, spacing: f32, width: f32) -> f32 {
 }
 
 @fragment
-fn ground_fragment(in: Seen) -> @location(0) vec4f {
+fn ground_fragment(in: VertexOutput) -> @location(0) vec4f {
     let up = vec3f(0.0, 1.0, 0.0);
     let shade = sunlight(in.world, up);
     let away = length(in.world.xz - view.middle.xz) / view.radius;
@@ -46,13 +46,13 @@ fn ground_fragment(in: Seen) -> @location(0) vec4f {
 
 /// A triangle over the whole picture, infinitely far.
 @vertex
-fn sky_vertex(@builtin(vertex_index) index: u32) -> Seen {
+fn sky_vertex(@builtin(vertex_index) index: u32) -> VertexOutput {
     let corner = vec2f(f32(index & 1u), f32(index >> 1u)) * 4.0 - 1.0;
-    return Seen(vec4f(corner, 0.0, 1.0), view.forward + corner.x * view.right + corner.y * view.up);
+    return VertexOutput(vec4f(corner, 0.0, 1.0), view.forward + corner.x * view.right + corner.y * view.up);
 }
 
 @fragment
-fn sky_fragment(in: Seen) -> @location(0) vec4f {
+fn sky_fragment(in: VertexOutput) -> @location(0) vec4f {
     let height = normalize(in.world).y;
     let colour = mix(view.horizon, view.zenith, smoothstep(0.0, 0.7, max(height, 0.0)));
     return vec4f(colour, 1.0) * (1.0 - view.transparent);

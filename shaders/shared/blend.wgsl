@@ -97,7 +97,7 @@ fn blend_near(first: vec4<f32>, rotation: vec4<f32>) -> vec4<f32> {
 }
 
 /// The part of a layer's weight that its fades leave, 0 to 1.
-fn blend_ramp(layer: Layer, frame_now: Frame) -> f32 {
+fn blend_ramp(layer: LayerRecord, frame_now: Frame) -> f32 {
     let now = vec2(frame_now.now_low, frame_now.now_high);
     var ramp = 1.0;
     if (layer.mode & LAYER_FADES_IN) != 0u {

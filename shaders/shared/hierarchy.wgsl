@@ -6,8 +6,8 @@
 //!
 //! The lanes of an instance share its joints. `hierarchy_serial.wgsl` is the other way.
 
-/// What a lane left in workgroup memory before is seen by all after.
-fn lanes_meet() {
+/// What a lane left in workgroup memory before is visible by all after.
+fn instance_barrier() {
     workgroupBarrier();
 }
 

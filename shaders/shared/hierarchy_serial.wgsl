@@ -2,7 +2,7 @@
 //! `hierarchy.wgsl` is the other way.
 
 /// A lane reads nothing that another one wrote.
-fn lanes_meet() {}
+fn instance_barrier() {}
 
 /// Takes a joint's local matrix, and leaves its model matrix.
 fn hierarchy_add(base: u32, joint: u32, local: Rows) {

@@ -22,7 +22,7 @@ fn joint_matrix_store(joint: u32, rows: Rows) {
     model_out[at + 2u] = rows.z;
 }
 
-/// What was stored before is seen by all lanes after.
+/// What was stored before is visible by all lanes after.
 fn joint_matrix_barrier() {
     storageBarrier();
 }

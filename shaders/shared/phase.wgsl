@@ -33,7 +33,7 @@ fn time_since(a: Time, b: Time) -> f32 {
 }
 
 /// The time of a layer in its clip.
-fn phase_of_layer(layer: Layer, clip: Clip, frame: Frame) -> Time {
+fn phase_of_layer(layer: LayerRecord, clip: ClipRecord, frame: Frame) -> Time {
     if (layer.clock & CLOCK_PLAYS) == 0u {
         return Time(layer.time_high, layer.time_low);
     }
@@ -41,7 +41,7 @@ fn phase_of_layer(layer: Layer, clip: Clip, frame: Frame) -> Time {
 }
 
 /// Where a playing layer is at a tick.
-fn phase_mark(layer: Layer, now: vec2<u32>) -> Mark {
+fn phase_mark(layer: LayerRecord, now: vec2<u32>) -> Mark {
     var ticks = phase_subtract(now, vec2(layer.start_low, layer.start_high));
     var before = (ticks.y >> 31u) == 1u;
     if before && (layer.clock & CLOCK_WAITS) != 0u {
@@ -56,13 +56,13 @@ fn phase_mark(layer: Layer, now: vec2<u32>) -> Mark {
 }
 
 /// The passes of a number of ticks.
-fn phase_passes(layer: Layer, ticks: vec2<u32>) -> Passes {
+fn phase_passes(layer: LayerRecord, ticks: vec2<u32>) -> Passes {
     let sum = phase_product(layer, ticks);
     return Passes(sum[3], vec2(sum[1], sum[2]), (sum[4] | sum[5]) != 0u);
 }
 
 /// The passes of a number of ticks in units of 2^-96, lowest word first.
-fn phase_product(layer: Layer, ticks: vec2<u32>) -> array<u32, 6> {
+fn phase_product(layer: LayerRecord, ticks: vec2<u32>) -> array<u32, 6> {
     var sum = array<u32, 6>();
     let factor = vec4(layer.passes_0, layer.passes_1, layer.passes_2, layer.passes_3);
     for (var row = 0u; row < 2u; row += 1u) {
@@ -82,7 +82,7 @@ fn phase_product(layer: Layer, ticks: vec2<u32>) -> array<u32, 6> {
 
 /// Where the passes lead, in the clip's units: Cocos Creator's mapping of accumulated time. A whole number of passes is the
 /// end of the last of them, not the start of the next; backwards, the start.
-fn phase_position(layer: Layer, played: Passes, played_backwards: bool) -> Mark {
+fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) -> Mark {
     var passes = played;
     var backwards = played_backwards;
     let repeat = vec2(layer.repeat_low, layer.repeat_high);
@@ -122,7 +122,7 @@ fn phase_position(layer: Layer, played: Passes, played_backwards: bool) -> Mark 
 }
 
 /// A position in the clip's units to seconds.
-fn phase_time(position: vec2<u32>, clip: Clip) -> Time {
+fn phase_time(position: vec2<u32>, clip: ClipRecord) -> Time {
     // 24 bits that become an f32 without rounding, and the rest.
     let high = f32(position.y & 0xffffff00u) * clip.time_unit;
     let low = f32(position.y & 0xffu) * clip.time_unit + f32(position.x) * (clip.time_unit / 4294967296.0);

@@ -9,7 +9,7 @@
 fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let weights = quat_slerp_weights(min(dot(start, end), 1.0), fraction);
     let sum = start * weights.x + end * weights.y;
-    if USES_BEYOND_GLTF && (fraction < 0.0 || fraction >= 1.0) {
+    if HAS_BEYOND_GLTF && (fraction < 0.0 || fraction >= 1.0) {
         return quat_normalize(sum, start);
     }
     return quat_unit(sum);
@@ -30,7 +30,7 @@ fn quat_slerp_as_is(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32
 fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     let along = clamp(fraction, -QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
     // Only an easing leads beyond the arc.
-    let arcs = select(0.0, floor(along), USES_BEYOND_GLTF);
+    let arcs = select(0.0, floor(along), HAS_BEYOND_GLTF);
     let part = along - arcs;
     let half_cosine = sqrt(0.5 + 0.5 * cosine);
     let from_end = part > 0.5;
@@ -38,7 +38,7 @@ fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     let middle_weight = quat_sine_ratio(doubled, half_cosine) / (2.0 * half_cosine);
     let near_weight = quat_sine_ratio(1.0 - doubled, half_cosine) + middle_weight;
     let weights = select(vec2(near_weight, middle_weight), vec2(middle_weight, near_weight), from_end);
-    if USES_BEYOND_GLTF && arcs != 0.0 {
+    if HAS_BEYOND_GLTF && arcs != 0.0 {
         return quat_arcs(weights, cosine, arcs);
     }
     return weights;

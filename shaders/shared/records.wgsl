@@ -13,18 +13,18 @@ const MODE_CUBIC: u32 = 4u;
 const MODE_SLERP: u32 = 5u;
 const MODE_CUSTOM: u32 = 6u;
 const MODE_SPLIT: u32 = 7u;
-const MODE_COMPACT: u32 = 64u;
+const MODE_QUANTIZED: u32 = 64u;
 const MODE_EULER: u32 = 128u;
 const MODE_BITS: u32 = 8u;
 
-const COMPACT_BITS: u32 = 5u;
-const COMPACT_FORM: u32 = 25u;
-const COMPACT_NUMBERS: u32 = 0u;
-const COMPACT_UNIT: u32 = 5u;
-const COMPACT_FORM_BITS: u32 = 3u;
-const COMPACT_WIDE: u32 = 0x10000000u;
-const COMPACT_COLUMN_WORDS: u32 = 5u;
-const COMPACT_WIDE_COLUMN_WORDS: u32 = 7u;
+const QUANTIZED_BITS: u32 = 5u;
+const QUANTIZED_FORM: u32 = 25u;
+const QUANTIZED_NUMBERS: u32 = 0u;
+const QUANTIZED_UNIT: u32 = 5u;
+const QUANTIZED_FORM_BITS: u32 = 3u;
+const QUANTIZED_WIDE: u32 = 0x10000000u;
+const QUANTIZED_COLUMN_WORDS: u32 = 5u;
+const QUANTIZED_WIDE_COLUMN_WORDS: u32 = 7u;
 
 const MAP_STRAIGHT: u32 = 0x80000000u;
 const MAP_BACK: u32 = 0x40000000u;
@@ -84,7 +84,7 @@ const OUTPUT_LOCAL: u32 = 1u;
 const OUTPUT_MODEL: u32 = 2u;
 const OUTPUT_SKIN: u32 = 4u;
 
-struct Skeleton {
+struct SkeletonRecord {
     joint_count: u32,
     round_count: u32,
     ancestors: u32,
@@ -103,7 +103,7 @@ struct Skeleton {
     reserved_1: u32,
 }
 
-struct Clip {
+struct ClipRecord {
     timelines: u32,
     timeline_count: u32,
     channels: u32,
@@ -124,7 +124,7 @@ struct Root {
     up_z: f32,
 }
 
-struct Timeline {
+struct TimelineRecord {
     key_count: u32,
     times: u32,
     cells_per_second: f32,
@@ -148,7 +148,7 @@ struct Channel {
     sampler: u32,
 }
 
-struct CompactColumn {
+struct QuantizedColumn {
     first: u32,
     format: u32,
     step: f32,
@@ -161,7 +161,7 @@ struct ValueChannel {
     shape: u32,
 }
 
-struct Layer {
+struct LayerRecord {
     clip: u32,
     clock: u32,
     time_high: f32,
@@ -190,8 +190,8 @@ struct Layer {
     fade_out_length: f32,
 }
 
-struct Batch {
-    skeleton: Skeleton,
+struct BatchRecord {
+    skeleton: SkeletonRecord,
     instance_count: u32,
     lane_count: u32,
     span_count: u32,
@@ -208,16 +208,16 @@ struct Frame {
     now_high: u32,
     from_low: u32,
     from_high: u32,
-    seen_only: u32,
+    visible_only: u32,
     number: u32,
     reserved_0: u32,
     reserved_1: u32,
 }
 
-struct SeenEntry {
+struct VisibleInstance {
     place: u32,
     joints: u32,
-    divider: u32,
+    update_interval: u32,
 }
 
 struct EventBatch {
@@ -227,7 +227,7 @@ struct EventBatch {
     capacity: u32,
 }
 
-struct Occurrence {
+struct OccurrenceRecord {
     tick_low: u32,
     tick_high: u32,
     instance: u32,
@@ -249,8 +249,8 @@ const MAPPING_WORDS: u32 = 4u;
 const CHANNEL_WORDS: u32 = 2u;
 const VALUE_CHANNEL_WORDS: u32 = 4u;
 
-fn clip_load(at: u32) -> Clip {
-    return Clip(
+fn clip_load(at: u32) -> ClipRecord {
+    return ClipRecord(
         words[at],
         words[at + 1u],
         words[at + 2u],
@@ -274,8 +274,8 @@ fn root_load(at: u32) -> Root {
     );
 }
 
-fn timeline_load(at: u32) -> Timeline {
-    return Timeline(
+fn timeline_load(at: u32) -> TimelineRecord {
+    return TimelineRecord(
         words[at],
         words[at + 1u],
         bitcast<f32>(words[at + 2u]),
@@ -296,8 +296,8 @@ fn channel_load(at: u32) -> Channel {
     return Channel(words[at], words[at + 1u]);
 }
 
-fn compact_column_load(at: u32) -> CompactColumn {
-    return CompactColumn(words[at], words[at + 1u], bitcast<f32>(words[at + 2u]));
+fn quantized_column_load(at: u32) -> QuantizedColumn {
+    return QuantizedColumn(words[at], words[at + 1u], bitcast<f32>(words[at + 2u]));
 }
 
 fn value_channel_load(at: u32) -> ValueChannel {

@@ -11,7 +11,7 @@ const ROOT_STILL: Rigid = Rigid(vec4(0.0), vec4(0.0, 0.0, 0.0, 1.0));
 
 /// Whether a clip's root joint is this one.
 fn root_is(place: u32, joint: u32) -> bool {
-    return USES_ROOTS && place != NONE && words[place] == joint;
+    return HAS_ROOTS && place != NONE && words[place] == joint;
 }
 
 /// Whether a root's rotation turns the instance.

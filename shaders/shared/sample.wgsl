@@ -26,37 +26,37 @@ struct Keys {
 fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
     let next = span.row + span.next;
     let way = sample_way(mode);
-    if USES_COMPACT && (!USES_FLOATS || mode != way) {
+    if HAS_QUANTIZED && (!HAS_FLOATS || mode != way) {
         var keys: Keys;
-        let cubic = USES_SPLINES && way == MODE_CUBIC;
+        let cubic = HAS_SPLINES && way == MODE_CUBIC;
         let column = sample_column(at, select(0u, 1u, cubic));
-        keys.start = sample_compact(column, span.row, rotation);
-        keys.end = sample_compact(column, next, rotation);
+        keys.start = sample_quantized(column, span.row, rotation);
+        keys.end = sample_quantized(column, next, rotation);
         if cubic {
-            keys.leaving = sample_compact(sample_column(at, 2u), span.row, false);
-            keys.arriving = sample_compact(sample_column(at, 0u), next, false);
+            keys.leaving = sample_quantized(sample_column(at, 2u), span.row, false);
+            keys.arriving = sample_quantized(sample_column(at, 0u), next, false);
         }
         return keys;
     }
     let key = at + span.row;
-    if USES_SPLINES && way == MODE_CUBIC {
+    if HAS_SPLINES && way == MODE_CUBIC {
         return Keys(values[key + 1u], values[at + next + 1u], values[key + 2u], values[at + next]);
     }
     var keys: Keys;
     keys.start = values[key];
-    keys.end = values[select(at + next, key + 1u, USES_BEYOND_GLTF && way == MODE_SLERP)];
+    keys.end = values[select(at + next, key + 1u, HAS_BEYOND_GLTF && way == MODE_SLERP)];
     return keys;
 }
 
 /// A mode without how its keys are stored.
 fn sample_way(mode: u32) -> u32 {
-    if USES_COMPACT {
-        return mode & ~MODE_COMPACT;
+    if HAS_QUANTIZED {
+        return mode & ~MODE_QUANTIZED;
     }
     return mode;
 }
 
-/// A column of compact keys, ready to be read.
+/// A column of quantized keys, ready to be read.
 struct SampleColumn {
     /// The word of the first key's row where the first code begins.
     first: u32,
@@ -77,16 +77,16 @@ struct SampleColumn {
 /// The column of an element of the keys: a spline has three, one after the other.
 fn sample_column(at: u32, element: u32) -> SampleColumn {
     var place = at;
-    if USES_SPLINES {
-        let wide = (words[at + 1u] & COMPACT_WIDE) != 0u;
-        place += element * select(COMPACT_COLUMN_WORDS, COMPACT_WIDE_COLUMN_WORDS, wide);
+    if HAS_SPLINES {
+        let wide = (words[at + 1u] & QUANTIZED_WIDE) != 0u;
+        place += element * select(QUANTIZED_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, wide);
     }
-    let column = compact_column_load(place);
-    let widths = extractBits(vec4(column.format) >> (COMPACT_BITS * vec4(1u, 2u, 3u, 4u)), 0u, COMPACT_BITS);
-    let first = extractBits(column.format, 0u, COMPACT_BITS);
+    let column = quantized_column_load(place);
+    let widths = extractBits(vec4(column.format) >> (QUANTIZED_BITS * vec4(1u, 2u, 3u, 4u)), 0u, QUANTIZED_BITS);
+    let first = extractBits(column.format, 0u, QUANTIZED_BITS);
     let bit = first + vec4(0u, widths.x, widths.x + widths.y, widths.x + widths.y + widths.z);
     // Least codes are in a word each, or two in one: there are four words to load either way, and no branch to take.
-    let wide = (column.format & COMPACT_WIDE) != 0u;
+    let wide = (column.format & QUANTIZED_WIDE) != 0u;
     let place_of_least = place + 3u + select(vec4(0u, 0u, 1u, 1u), vec4(0u, 1u, 2u, 3u), wide);
     let words_of_least = vec4<i32>(vec4(
         words[place_of_least.x],
@@ -97,7 +97,7 @@ fn sample_column(at: u32, element: u32) -> SampleColumn {
     let halves = (words_of_least << vec4(16u, 0u, 16u, 0u)) >> vec4(16u);
     return SampleColumn(
         column.first,
-        extractBits(column.format, COMPACT_FORM, COMPACT_FORM_BITS),
+        extractBits(column.format, QUANTIZED_FORM, QUANTIZED_FORM_BITS),
         bit / 32u,
         bit % 32u,
         (vec4(1u) << widths) - 1u,
@@ -106,8 +106,8 @@ fn sample_column(at: u32, element: u32) -> SampleColumn {
     );
 }
 
-/// A compact key: integers to numbers, and of a rotation what its length of 1 makes of them.
-fn sample_compact(column: SampleColumn, row: u32, rotation: bool) -> vec4<f32> {
+/// A quantized key: integers to numbers, and of a rotation what its length of 1 makes of them.
+fn sample_quantized(column: SampleColumn, row: u32, rotation: bool) -> vec4<f32> {
     let first = column.first + row;
     // The codes of four numbers, of up to 24 bits each, end in the fourth word at the latest.
     let found = vec4(words[first], words[first + 1u], words[first + 2u], words[first + 3u]);
@@ -123,20 +123,20 @@ fn sample_compact(column: SampleColumn, row: u32, rotation: bool) -> vec4<f32> {
         return numbers;
     }
     let left = sqrt(max(1.0 - dot(numbers, numbers), 0.0));
-    let whole = select(numbers, vec4(left), vec4(column.form - COMPACT_NUMBERS) == vec4(1u, 2u, 3u, 4u));
-    return select(whole, quat_unit(numbers), column.form == COMPACT_UNIT);
+    let whole = select(numbers, vec4(left), vec4(column.form - QUANTIZED_NUMBERS) == vec4(1u, 2u, 3u, 4u));
+    return select(whole, quat_unit(numbers), column.form == QUANTIZED_UNIT);
 }
 
 /// Up to four numbers, each for itself, or a quaternion of any length.
 fn sample_numbers(keys: Keys, way: u32, span: Span) -> vec4<f32> {
     let straight = span.interval < 0.0;
-    if USES_SPLINES && way == MODE_STEP && !straight {
+    if HAS_SPLINES && way == MODE_STEP && !straight {
         return keys.start;
     }
-    if USES_BEYOND_GLTF && way == MODE_SLERP {
+    if HAS_BEYOND_GLTF && way == MODE_SLERP {
         return quat_slerp_as_is(keys.start, keys.end, span.fraction);
     }
-    if USES_SPLINES && way == MODE_CUBIC && !straight {
+    if HAS_SPLINES && way == MODE_CUBIC && !straight {
         return sample_cubic(keys, span);
     }
     return keys.start + (keys.end - keys.start) * span.fraction;
@@ -144,10 +144,10 @@ fn sample_numbers(keys: Keys, way: u32, span: Span) -> vec4<f32> {
 
 /// A rotation, of unit length.
 fn sample_rotation(keys: Keys, way: u32, span: Span) -> vec4<f32> {
-    if USES_SPLINES && way == MODE_STEP {
+    if HAS_SPLINES && way == MODE_STEP {
         return quat_normalize(keys.start, keys.start);
     }
-    if USES_SPLINES && way == MODE_CUBIC {
+    if HAS_SPLINES && way == MODE_CUBIC {
         return quat_normalize(sample_cubic(keys, span), keys.start);
     }
     return quat_slerp(keys.start, keys.end, span.fraction);

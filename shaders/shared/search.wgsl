@@ -1,4 +1,4 @@
-//! Clip time to key: once for each timeline of an instance, and each of its easings, whatever the number of channels that
+//! ClipRecord time to key: once for each timeline of an instance, and each of its easings, whatever the number of channels that
 //! share it.
 
 /// Where a time lies on a timeline.
@@ -15,14 +15,14 @@ struct Span {
 }
 
 /// The time of a key.
-fn search_key_time(timeline: Timeline, key: u32) -> Time {
+fn search_key_time(timeline: TimelineRecord, key: u32) -> Time {
     let at = timeline.times + 2u * key;
     return Time(bitcast<f32>(words[at]), bitcast<f32>(words[at + 1u]));
 }
 
 /// A key that is hit, by its place among the key times.
-fn search_hit(timeline: Timeline, key: u32) -> Span {
-    if USES_BEYOND_GLTF && timeline.map != NONE {
+fn search_hit(timeline: TimelineRecord, key: u32) -> Span {
+    if HAS_BEYOND_GLTF && timeline.map != NONE {
         return Span(words[timeline.map + MAPPING_WORDS * key] * timeline.row, 0u, 0.0, 0.0);
     }
     return Span(key * timeline.row, 0u, 0.0, 0.0);
@@ -32,7 +32,7 @@ fn search_hit(timeline: Timeline, key: u32) -> Span {
 ///
 /// A guess by multiplication gives the key, give or take one, where keys are evenly spaced, and a cell of the lookup table
 /// otherwise, whose neighbours bound the key from below and above; bisection finds it in between.
-fn search_timeline(timeline: Timeline, time: Time) -> Span {
+fn search_timeline(timeline: TimelineRecord, time: Time) -> Span {
     let passed = time_since(time, search_key_time(timeline, 0u));
     if passed < -timeline.window {
         return Span(0u, 0u, 0.0, 0.0);
@@ -56,10 +56,10 @@ fn search_timeline(timeline: Timeline, time: Time) -> Span {
         }
     }
     var mapping = Mapping(low, low, 0.0, 1.0);
-    if USES_BEYOND_GLTF && timeline.map != NONE {
+    if HAS_BEYOND_GLTF && timeline.map != NONE {
         mapping = mapping_load(timeline.map + MAPPING_WORDS * low);
     }
-    let straight = USES_BEYOND_GLTF && (mapping.source & MAP_STRAIGHT) != 0u;
+    let straight = HAS_BEYOND_GLTF && (mapping.source & MAP_STRAIGHT) != 0u;
     // A line beyond the keys begins at once.
     let window = select(timeline.window, 0.0, straight);
     let key = search_key_time(timeline, low);
@@ -82,7 +82,7 @@ fn search_timeline(timeline: Timeline, time: Time) -> Span {
     if straight {
         return Span(source * timeline.row, timeline.row, fraction, -interval);
     }
-    if USES_BEYOND_GLTF && timeline.easing != NONE && fraction > 0.0 {
+    if HAS_BEYOND_GLTF && timeline.easing != NONE && fraction > 0.0 {
         fraction = ease_fraction(timeline.easing, source, fraction);
     }
     return Span(source * timeline.row, timeline.row, fraction, interval);

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use posse::error::Error;
 use posse::import::crowd::{self, CrowdFile};
-use posse::model::library::Library;
+use posse::{Error, Library};
 
 use crate::cli::output::note;
 

@@ -4,10 +4,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use posse::contract::Report;
-use posse::demo;
-use posse::error::Error;
 use posse::measure::{Measurement, Subject};
-use posse::model::outputs::Outputs;
+use posse::{Error, Outputs, demo};
 
 use crate::cli::Outcome;
 use crate::cli::engine::{Engine, EngineArgs, Keys};

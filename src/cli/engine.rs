@@ -2,18 +2,12 @@
 
 use std::time::Duration;
 
-use posse::cpu::engine::CpuEngine;
-use posse::error::Error;
-use posse::evaluator::Evaluator;
-use posse::gpu::engine::GpuEngine;
-use posse::gpu::headless::{AdapterKind, HeadlessGpu};
-use posse::gpu::library::GpuLibrary;
+use posse::low_level::all_threads;
 use posse::measure::{self, Measurement, Subject};
-use posse::model::library::Library;
-use posse::pack::compact::Compaction;
-use posse::pack::library::Packing;
-use posse::pack::threads::all_threads;
-use posse::reference::Reference;
+use posse::{
+    AdapterKind, CompressedLibrary, CpuEngine, Error, Evaluator, GpuContext, GpuEngine, GpuLibrary, Library,
+    PackedLibrary, Reference,
+};
 
 use crate::cli::output::note;
 use crate::cli::start_up::StartUp;
@@ -44,28 +38,28 @@ pub struct EngineArgs {
 pub enum Keys<'a> {
     /// A library as it is.
     Float(&'a Library),
-    /// A library with compact keys.
-    Compact(&'a Compaction),
+    /// A library with compressed keys.
+    Compressed(&'a CompressedLibrary),
 }
 
 impl<'a> Keys<'a> {
-    /// The compact form of a library, where there is one.
-    pub fn of(library: &'a Library, compaction: Option<&'a Compaction>) -> Self {
-        compaction.map_or(Self::Float(library), Self::Compact)
+    /// The compressed form of a library, where there is one.
+    pub fn of(library: &'a Library, compressed: Option<&'a CompressedLibrary>) -> Self {
+        compressed.map_or(Self::Float(library), Self::Compressed)
     }
 
     /// The library whose numbers the engine has.
     pub fn library(self) -> &'a Library {
         match self {
             Self::Float(library) => library,
-            Self::Compact(compaction) => compaction.library(),
+            Self::Compressed(compressed) => compressed.library(),
         }
     }
 
-    fn pack(self, threads: usize) -> Result<Packing, Error> {
+    fn pack(self, threads: usize) -> Result<PackedLibrary, Error> {
         match self {
-            Self::Float(library) => Packing::with_threads(library, threads),
-            Self::Compact(compaction) => Packing::compact_with_threads(compaction, threads),
+            Self::Float(library) => PackedLibrary::with_threads(library, threads),
+            Self::Compressed(compressed) => compressed.pack_with_threads(threads),
         }
     }
 }
@@ -113,7 +107,7 @@ impl<'a> Engine<'a> {
     }
 
     fn gpu(keys: Keys, kind: AdapterKind, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
-        let gpu = start_up.step("device", || HeadlessGpu::new(kind))?;
+        let gpu = start_up.step("device", || GpuContext::new(kind))?;
         let packing = start_up.step("pack", || keys.pack(threads))?;
         let library = start_up.step("pipelines", || GpuLibrary::new(&gpu.device, packing))?;
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))

@@ -1,8 +1,7 @@
 //! How a picture is to look: its size, its camera, what is behind it.
 
 use glam::Vec3;
-use posse::render::camera::Camera;
-use posse::render::view::{Background, Bones, Stage, View};
+use posse::render::{Background, Bones, Camera, Stage, View};
 
 use crate::cli::subject::Subject;
 

@@ -1,7 +1,7 @@
 //! The command line: one file a command. Results go to stdout, notes and progress to stderr.
 
 mod bench;
-mod compact;
+mod compress;
 mod crowd;
 mod demo;
 mod engine;
@@ -25,7 +25,7 @@ mod view;
 use std::process::ExitCode;
 
 use clap::{Arg, CommandFactory, FromArgMatches};
-use posse::error::Error;
+use posse::Error;
 
 /// Poses crowds of animated rigs, and says how right the poses are.
 #[derive(Debug, clap::Parser)]

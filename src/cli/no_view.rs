@@ -1,6 +1,6 @@
 //! `posse view` in a posse that has no windows.
 
-use posse::error::Error;
+use posse::Error;
 
 /// Whatever arguments there are.
 #[derive(Debug, clap::Args)]

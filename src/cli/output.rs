@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use posse::error::Error;
+use posse::Error;
 
 /// Says something on stderr that is not a result.
 pub fn note(text: &str) {

@@ -2,19 +2,11 @@
 
 use std::ops::Range;
 
-use posse::error::Error;
-use posse::evaluator::Evaluator;
 use posse::import::crowd::CrowdFile;
-use posse::model::crowd::Crowd;
-use posse::model::id::{ClipId, SkeletonId};
-use posse::model::layer::{Layer, LayerTime};
-use posse::model::library::Library;
-use posse::model::outputs::Outputs;
-use posse::model::playback::Playback;
-use posse::model::poses::Pose;
-use posse::model::step::Step;
-use posse::model::ticks::Ticks;
-use posse::reference::phase::{Phase, phase};
+use posse::low_level::reference::{Phase, phase};
+use posse::{
+    ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Step, Ticks,
+};
 
 use crate::cli::progress::Progress;
 

@@ -1,6 +1,6 @@
 //! Which format skin matrices are written in.
 
-use posse::model::skin_format::SkinFormat;
+use posse::SkinFormat;
 use serde::Deserialize;
 
 /// A skin format, by name.

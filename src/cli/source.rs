@@ -4,14 +4,11 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-use posse::error::Error;
 use posse::import::{cocos, gltf};
-use posse::model::binding::{BoundTrack, FaultKind, Slots};
-use posse::model::id::{ClipId, SkeletonId, SkinId};
-use posse::model::library::Library;
-use posse::model::outputs::Outputs;
-use posse::model::skeleton::Skeleton;
-use posse::model::unbound::{TargetPath, UnboundClip};
+use posse::{
+    BoundTrack, ClipId, Error, FaultKind, Library, Outputs, Skeleton, SkeletonId, SkinId, Slots, TargetPath,
+    UnboundClip,
+};
 
 use crate::cli::output::{file_name, note};
 use crate::cli::question::limit;

@@ -7,22 +7,14 @@ use glam::{DAffine3, DQuat, DVec3, DVec4};
 
 use crate::contract::sizes::{NARROW, largest, share_of, size};
 use crate::contract::slack::{Clock, Slack};
-use crate::model::clip::Clip;
-use crate::model::curve::Curve;
-use crate::model::id::ClipId;
-use crate::model::interpolation::Interpolation;
-use crate::model::library::Library;
-use crate::model::poses::Pose;
-use crate::model::root_motion::{RootMotion, RootRotation};
 use crate::model::rotation::unit;
-use crate::model::skeleton::{Property, Skeleton};
-use crate::model::skin::Skin;
-use crate::model::track::Target;
-use crate::model::transform::Transform;
-use crate::reference::root_motion;
-use crate::reference::sample;
+use crate::model::{
+    Clip, ClipId, Curve, Interpolation, Library, Pose, Property, RootMotion, RootRotation, Skeleton, Skin, Target,
+    Transform,
+};
 use crate::reference::search::Place;
 use crate::reference::values::{Animated, Values};
+use crate::reference::{root_motion, sample};
 
 /// Radians for a rotation between keys more than 90 degrees apart.
 const WIDE: f64 = 2e-5;

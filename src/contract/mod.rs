@@ -32,14 +32,8 @@ mod slack;
 use glam::{DAffine3, DQuat, DVec3};
 
 use crate::contract::bounds::{Local, Magnitudes, Space};
-use crate::model::crowd::Crowd;
-use crate::model::id::SkeletonId;
-use crate::model::library::Library;
-use crate::model::outputs::Outputs;
-use crate::model::poses::{Pose, Poses};
 use crate::model::rotation::unit;
-use crate::model::skin_format::SkinFormat;
-use crate::model::step::Step;
+use crate::model::{Crowd, Library, Outputs, Pose, Poses, SkeletonId, SkinFormat, Step};
 use crate::reference::Reference;
 
 /// An error beside what is allowed.

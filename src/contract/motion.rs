@@ -12,14 +12,9 @@ use crate::contract::bounds::{Local, Magnitudes, Part};
 use crate::contract::mixed::{self, Term, WEIGHT};
 use crate::contract::sizes::{NARROW, share_of};
 use crate::contract::slack::Clock;
-use crate::model::layer::{Layer, LayerTime};
-use crate::model::library::Library;
-use crate::model::root_motion::{Motion, RootMotion, RootRotation};
-use crate::model::step::Step;
-use crate::model::ticks::Ticks;
+use crate::model::{Layer, LayerTime, Library, Motion, RootMotion, RootRotation, Step, Ticks};
 use crate::reference::layers::Played;
-use crate::reference::phase;
-use crate::reference::root_motion;
+use crate::reference::{phase, root_motion};
 
 /// How far an instance's motion may be off: as a distance, and in radians.
 pub fn bounds(library: &Library, layers: &[Layer], step: Step, magnitudes: &mut Magnitudes) -> [f64; 2] {
@@ -52,7 +47,7 @@ fn of_layer(
 ) -> [f64; 2] {
     let clip = library.clip(layer.clip);
     let LayerTime::Playing(playback) = layer.time else { return [share_of(0.0), NARROW] };
-    let playback = playback.of_clip(clip.wrap);
+    let playback = playback.resolve_wrap(clip.wrap);
     let [start, end] = playback.part(clip.duration());
     let mut at = |time: f64, clock: Clock| {
         let local = Local::sampled(library, layer.clip, time, clock, magnitudes);

@@ -3,7 +3,7 @@
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::contract::sizes::NARROW;
-use crate::model::skin_format::SkinFormat;
+use crate::model::SkinFormat;
 
 /// The share of a number by which an `f16` may be off it: half a step of 11 bits.
 const HALF: f64 = 1.0 / 2048.0;

@@ -5,17 +5,11 @@ use std::f64::consts::FRAC_PI_2;
 use glam::DVec4;
 
 use crate::contract::sizes::size;
-use crate::model::curve::Curve;
-use crate::model::easing::Easing;
-use crate::model::interpolation::Interpolation;
-use crate::model::layer::LayerTime;
-use crate::model::library::Library;
-use crate::model::ticks::Ticks;
+use crate::model::{Curve, Easing, Interpolation, LayerTime, Library, Ticks};
 use crate::reference::ease::ease;
-use crate::reference::extrapolate;
 use crate::reference::phase::played;
-use crate::reference::sample;
 use crate::reference::search::Place;
+use crate::reference::{extrapolate, sample};
 
 /// How far the fraction of an `f32` engine may be from the true one: it is the quotient of two differences.
 const FRACTION: f64 = 1.0 / (1 << 22) as f64;

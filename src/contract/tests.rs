@@ -4,19 +4,10 @@ use glam::DMat3;
 
 use super::*;
 use crate::evaluator::Evaluator;
-use crate::model::clip::Clip;
-use crate::model::curve::Curve;
-use crate::model::easing::{CurveEasing, Easing};
-use crate::model::interpolation::Interpolation;
-use crate::model::layer::{Layer, LayerTime};
-use crate::model::root_motion::{RootMotion, RootRotation};
-use crate::model::skeleton::{Joint, Property, Skeleton};
-use crate::model::skin::Skin;
-use crate::model::skin_format::SkinFormat;
-use crate::model::ticks::Ticks;
-use crate::model::timeline::Timeline;
-use crate::model::track::{Target, Track};
-use crate::model::transform::Transform;
+use crate::model::{
+    Clip, Curve, CurveEasing, Easing, Interpolation, Joint, Layer, LayerTime, Property, RootMotion, RootRotation,
+    Skeleton, Skin, SkinFormat, Target, Ticks, Timeline, Track, Transform,
+};
 
 /// An arm of two joints a metre long each, the first turning by some degrees in a second, with a skin, a weight and a
 /// property, half a second into its clip.

@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::quat;
-use crate::pack::record::layer::{LAYER_ADD_FIRST, LAYER_BLEND, LAYER_OVERRIDE};
+use crate::pack::record::{LAYER_ADD_FIRST, LAYER_BLEND, LAYER_OVERRIDE};
 
 /// Where the weights of blended layers sum to less than this, the rest pose fills what is missing.
 pub const LEAST: f32 = 0.1;

@@ -1,14 +1,14 @@
-//! Samples joints whose keys are compact, a block at a time.
+//! Samples joints whose keys are quantized, a block at a time.
 
 use glam::Vec4;
 
-use crate::cpu::compact::FourColumns;
 use crate::cpu::plan::Keys;
+use crate::cpu::quantized::FourColumns;
 use crate::cpu::search::Span;
 use crate::cpu::simd::Lanes;
 use crate::cpu::slerp::{Ends, Weights};
 
-/// Samples a run of joints whose keys are compact, by their columns and the library's words.
+/// Samples a run of joints whose keys are quantized, by their columns and the library's words.
 #[inline(always)]
 pub fn sample<L: Lanes>(keys: Keys, span: &Span, part: usize, columns: &[FourColumns], words: &[u32], to: &mut [Vec4]) {
     // A straight line beyond the keys is for numbers alone.
@@ -86,8 +86,9 @@ fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::compact::Column;
-    use crate::cpu::simd::{InstructionSet, Kernel};
+    use crate::cpu::InstructionSet;
+    use crate::cpu::quantized::Column;
+    use crate::cpu::simd::Kernel;
 
     /// Half of the way from a row of some columns to another.
     struct Lerp<'a> {

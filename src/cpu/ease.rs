@@ -4,7 +4,7 @@ use std::f32::consts::{FRAC_PI_2, LN_2};
 
 use glam::Vec4;
 
-use crate::pack::record::easing::{
+use crate::pack::record::{
     EASING_BACK, EASING_BEZIER, EASING_CIRC, EASING_CONSTANT, EASING_CUBIC, EASING_ELASTIC, EASING_EXPO, EASING_FADE,
     EASING_IN_OUT, EASING_LINEAR, EASING_OUT, EASING_QUAD, EASING_QUART, EASING_QUINT, EASING_SINE, EASING_SMOOTH,
 };
@@ -152,7 +152,7 @@ fn parameter(x1: f32, x2: f32, k: f32, mut low: f32, mut high: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::easing::Easing;
+    use crate::model::Easing;
     use crate::pack::easing::folds;
     use crate::reference::ease::ease;
 

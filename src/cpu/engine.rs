@@ -8,23 +8,14 @@ use glam::Vec4;
 use crate::cpu::plan::Plan;
 use crate::cpu::pose::{Place, Scratch, Source, pose};
 use crate::cpu::simd::block::LARGEST_BLOCK;
-use crate::cpu::simd::{InstructionSet, Kernel, Lanes};
-use crate::cpu::{compact, events, layers, motion};
+use crate::cpu::simd::{Kernel, Lanes};
+use crate::cpu::{InstructionSet, events, layers, motion, quantized};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::crowd::Crowd;
-use crate::model::id::SkeletonId;
-use crate::model::library::Library;
-use crate::model::mixing::Mixing;
-use crate::model::occurrence::EventList;
-use crate::model::outputs::Outputs;
-use crate::model::poses::{Pose, Poses};
-use crate::model::step::Step;
-use crate::pack::crowd::PackedCrowd;
-use crate::pack::library::Packing;
-use crate::pack::outputs::{Layout, Numbers};
-use crate::pack::record::layer::Layer;
+use crate::model::{Crowd, EventList, Library, Mixing, Outputs, Pose, Poses, SkeletonId, Step};
+use crate::pack::record::LayerRecord;
 use crate::pack::threads::all_threads;
+use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary};
 
 /// Instances that a thread takes at a time: enough to make taking them cheap, few enough to share them out evenly.
 const BLOCK: usize = 64;
@@ -41,8 +32,8 @@ const JOINTS_WORTH_A_THREAD: usize = 16_384;
 /// [`Evaluator::evaluate`] packs the crowd anew, and copies every pose out in `f64`.
 #[derive(Debug)]
 pub struct CpuEngine {
-    packing: Packing,
-    /// By the places of the clips' records, in order.
+    packing: PackedLibrary,
+    /// By the slots of the clips' records, in order.
     plans: Vec<(u32, Plan)>,
     threads: usize,
     instructions: InstructionSet,
@@ -52,29 +43,29 @@ pub struct CpuEngine {
 #[derive(Debug, Default)]
 pub struct CpuCrowd {
     packed: PackedCrowd,
-    groups: Vec<CpuGroup>,
-    /// For each instance of the crowd its group and its place there.
-    places: Vec<(usize, usize)>,
+    batches: Vec<CpuBatch>,
+    /// For each instance of the crowd its batch and its slot there.
+    slots: Vec<(usize, usize)>,
 }
 
 /// The poses of all instances of one skeleton that need the same [`Mixing`].
 #[derive(Debug)]
-pub struct CpuGroup {
+pub struct CpuBatch {
     /// The skeleton.
     pub skeleton: SkeletonId,
     /// The crowd's index of each instance, in the order of the numbers.
     pub instances: Vec<usize>,
     /// How many numbers an instance has in each array.
-    pub layout: Layout,
+    pub layout: OutputLayout,
     /// The results, instance after instance, laid out as [`pack::outputs`](crate::pack::outputs) says.
-    pub numbers: Numbers,
+    pub numbers: OutputNumbers,
 }
 
 impl CpuEngine {
     /// An engine for a library, on all cores. It knows the library as it is now; for what is added later, make another.
     ///
     /// # Errors
-    /// As [`Packing::new`].
+    /// As [`PackedLibrary::new`].
     pub fn new(library: &Library) -> Result<Self, Error> {
         Self::with_threads(library, all_threads())
     }
@@ -82,18 +73,18 @@ impl CpuEngine {
     /// An engine for a library, on so many threads, at least 1.
     ///
     /// # Errors
-    /// As [`Packing::new`].
+    /// As [`PackedLibrary::new`].
     pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
-        Ok(Self::with_packing(Packing::with_threads(library, threads)?, threads))
+        Ok(Self::with_packing(PackedLibrary::with_threads(library, threads)?, threads))
     }
 
     /// An engine for a library that is packed already, on so many threads, at least 1.
-    pub fn with_packing(mut packing: Packing, threads: usize) -> Self {
+    pub fn with_packing(mut packing: PackedLibrary, threads: usize) -> Self {
         // A block reads beyond what it is wanted for.
         packing.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
-        packing.arrays.words.extend([0; compact::WORDS_BEYOND]);
-        let plan = |(place, skeleton): (u32, SkeletonId)| {
-            (place, Plan::new(&packing, &packing.skeletons[skeleton.index()].record, place))
+        packing.arrays.words.extend([0; quantized::WORDS_BEYOND]);
+        let plan = |(slot, skeleton): (u32, SkeletonId)| {
+            (slot, Plan::new(&packing, &packing.skeletons[skeleton.index()].record, slot))
         };
         let plans = packing.clip_places().into_iter().map(plan).collect();
         Self { packing, plans, threads: threads.max(1), instructions: InstructionSet::widest() }
@@ -101,7 +92,7 @@ impl CpuEngine {
 
     /// The same engine with the kernels of an instruction set; the portable ones where the machine has no such.
     pub fn with_instructions(self, instructions: InstructionSet) -> Self {
-        let instructions = if instructions.is_here() { instructions } else { InstructionSet::Portable };
+        let instructions = if instructions.is_available() { instructions } else { InstructionSet::Portable };
         Self { instructions, ..self }
     }
 
@@ -113,21 +104,21 @@ impl CpuEngine {
     pub fn crowd(&self, crowd: &Crowd, outputs: Outputs) -> Result<CpuCrowd, Error> {
         let packed = PackedCrowd::new(&self.packing, crowd)?;
         self.packing.check_outputs(crowd, outputs)?;
-        let group = |group: &crate::pack::crowd::Group| {
-            let layout = Layout::new(&self.packing.skeletons[group.skeleton.index()].record, outputs);
-            let mut numbers = Numbers::default();
-            numbers.resize(&layout, group.instances.len());
-            let instances = packed.order[group.instances.clone()].to_vec();
-            CpuGroup { skeleton: group.skeleton, instances, layout, numbers }
+        let batch = |batch: &crate::pack::PackedBatch| {
+            let layout = OutputLayout::new(&self.packing.skeletons[batch.skeleton.index()].record, outputs);
+            let mut numbers = OutputNumbers::default();
+            numbers.resize(&layout, batch.instances.len());
+            let instances = packed.order[batch.instances.clone()].to_vec();
+            CpuBatch { skeleton: batch.skeleton, instances, layout, numbers }
         };
-        let groups: Vec<CpuGroup> = packed.groups.iter().map(group).collect();
-        let mut places = vec![(0, 0); packed.len()];
-        for (number, group) in groups.iter().enumerate() {
-            for (place, &instance) in group.instances.iter().enumerate() {
-                places[instance] = (number, place);
+        let batches: Vec<CpuBatch> = packed.batches.iter().map(batch).collect();
+        let mut slots = vec![(0, 0); packed.len()];
+        for (number, batch) in batches.iter().enumerate() {
+            for (slot, &instance) in batch.instances.iter().enumerate() {
+                slots[instance] = (number, slot);
             }
         }
-        Ok(CpuCrowd { packed, groups, places })
+        Ok(CpuCrowd { packed, batches, slots })
     }
 
     /// The pose of one instance, of those outputs that the crowd was made for.
@@ -135,9 +126,9 @@ impl CpuEngine {
     /// # Panics
     /// Where the crowd has no such instance.
     pub fn read(&self, crowd: &CpuCrowd, instance: usize, outputs: Outputs) -> Pose {
-        let (group, place) = crowd.places[instance];
-        let group = &crowd.groups[group];
-        group.numbers.pose(&self.packing.skeletons[group.skeleton.index()], &group.layout, place, outputs)
+        let (batch, slot) = crowd.slots[instance];
+        let batch = &crowd.batches[batch];
+        batch.numbers.pose(&self.packing.skeletons[batch.skeleton.index()], &batch.layout, slot, outputs)
     }
 
     /// The pose of one instance of a crowd at a tick or the end of a step, whoever poses the others: for what hangs on a
@@ -168,9 +159,9 @@ impl CpuEngine {
     pub fn events(&self, crowd: &CpuCrowd, step: Step, capacity: usize) -> EventList {
         let mut list = EventList::default();
         let words = &self.packing.arrays.words;
-        for (instance, &(group, place)) in crowd.places.iter().enumerate() {
-            let group = &crowd.packed.groups[group];
-            let layers = &crowd.packed.layers[group.first_layer + place * group.layer_count..][..group.layer_count];
+        for (instance, &(batch, slot)) in crowd.slots.iter().enumerate() {
+            let batch = &crowd.packed.batches[batch];
+            let layers = &crowd.packed.layers[batch.first_layer + slot * batch.layer_count..][..batch.layer_count];
             for (number, layer) in layers.iter().enumerate() {
                 let clip = self.packing.arrays.record(layer.clip);
                 events::of_layer(words, &clip, layer, step, (instance, number), capacity, &mut list);
@@ -183,17 +174,17 @@ impl CpuEngine {
     /// Poses all instances of a crowd at a time of its clock, or at the end of a step of it.
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
         let step: Step = step.into();
-        for (packed, group) in crowd.packed.groups.iter().zip(&mut crowd.groups) {
+        for (packed, batch) in crowd.packed.batches.iter().zip(&mut crowd.batches) {
             let source = Source {
                 packing: &self.packing,
-                skeleton: &self.packing.skeletons[group.skeleton.index()],
+                skeleton: &self.packing.skeletons[batch.skeleton.index()],
                 plans: &self.plans,
-                past_caches: size_of_val(group.numbers.skin.as_slice()) > LARGER_THAN_CACHES,
+                past_caches: size_of_val(batch.numbers.skin.as_slice()) > LARGER_THAN_CACHES,
             };
-            let layout = group.layout;
+            let layout = batch.layout;
             let count = packed.layer_count;
             let layers = &crowd.packed.layers[packed.first_layer..][..count * packed.instances.len()];
-            let blocks = Mutex::new(blocks(layers, count, &layout, &mut group.numbers));
+            let blocks = Mutex::new(blocks(layers, count, &layout, &mut batch.numbers));
             let plain = packed.mixing == Mixing::None;
             let posing = Posing { source, layout: &layout, layer_count: count, plain, step, blocks: &blocks };
             let work = || self.instructions.run(posing);
@@ -212,7 +203,7 @@ impl CpuEngine {
 /// The work of a thread: blocks of instances, as long as there are some.
 struct Posing<'a, 'b, Blocks> {
     source: Source<'a>,
-    layout: &'a Layout,
+    layout: &'a OutputLayout,
     layer_count: usize,
     plain: bool,
     step: Step,
@@ -227,7 +218,7 @@ impl<Blocks> Clone for Posing<'_, '_, Blocks> {
 
 impl<Blocks> Copy for Posing<'_, '_, Blocks> {}
 
-impl<'a, Blocks: Iterator<Item = (&'a [Layer], Place<'a>)>> Kernel for Posing<'a, '_, Blocks> {
+impl<'a, Blocks: Iterator<Item = (&'a [LayerRecord], Place<'a>)>> Kernel for Posing<'a, '_, Blocks> {
     type Output = ();
 
     #[inline(always)]
@@ -237,8 +228,8 @@ impl<'a, Blocks: Iterator<Item = (&'a [Layer], Place<'a>)>> Kernel for Posing<'a
         scratch.resize(source.skeleton.record.joint_count as usize);
         // A poisoned lock means that another thread has panicked, which the scope reports.
         while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
-            let places = instances(layout, to, layers.len() / layer_count);
-            for (layers, to) in layers.chunks(layer_count).zip(places) {
+            let slots = instances(layout, to, layers.len() / layer_count);
+            for (layers, to) in layers.chunks(layer_count).zip(slots) {
                 motion::write(source, layers, step, &mut scratch, to.root_motion);
                 if plain {
                     pose::<L>(source, &layers[0], step.to.0, layout, &mut scratch, to);
@@ -253,18 +244,18 @@ impl<'a, Blocks: Iterator<Item = (&'a [Layer], Place<'a>)>> Kernel for Posing<'a
 
 impl CpuCrowd {
     /// The poses, skeleton after skeleton.
-    pub fn groups(&self) -> &[CpuGroup] {
-        &self.groups
+    pub fn batches(&self) -> &[CpuBatch] {
+        &self.batches
     }
 }
 
 /// Layers, so many an instance, in blocks of instances, each with its part of the outputs.
 fn blocks<'a>(
-    layers: &'a [Layer],
+    layers: &'a [LayerRecord],
     count: usize,
-    layout: &Layout,
-    numbers: &'a mut Numbers,
-) -> impl Iterator<Item = (&'a [Layer], Place<'a>)> {
+    layout: &OutputLayout,
+    numbers: &'a mut OutputNumbers,
+) -> impl Iterator<Item = (&'a [LayerRecord], Place<'a>)> {
     let whole = Place {
         local: &mut numbers.local,
         model: &mut numbers.model,
@@ -276,12 +267,12 @@ fn blocks<'a>(
 }
 
 /// The parts of a block's instances.
-fn instances<'a>(layout: &Layout, block: Place<'a>, count: usize) -> impl Iterator<Item = Place<'a>> {
+fn instances<'a>(layout: &OutputLayout, block: Place<'a>, count: usize) -> impl Iterator<Item = Place<'a>> {
     parts(layout, block, 1).take(count)
 }
 
 /// Outputs in parts of so many instances, without an end: outputs that are not wanted have only empty parts.
-fn parts<'a>(layout: &Layout, whole: Place<'a>, instances: usize) -> impl Iterator<Item = Place<'a>> {
+fn parts<'a>(layout: &OutputLayout, whole: Place<'a>, instances: usize) -> impl Iterator<Item = Place<'a>> {
     let [local, model, skin, values, root_motion] = layout.strides().map(|stride| stride * instances);
     let mut rest = whole;
     std::iter::from_fn(move || {

@@ -1,13 +1,9 @@
 //! The events that a layer reaches, by integer arithmetic, as in `shaders/events.wgsl`.
 
-use crate::model::occurrence::{EventList, Occurrence};
-use crate::model::step::Step;
-use crate::model::ticks::Ticks;
-use crate::pack::record::NONE;
-use crate::pack::record::clip::Clip;
-use crate::pack::record::layer::{
-    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, LAYER_FADES_IN,
-    LAYER_FADES_OUT, Layer,
+use crate::model::{EventList, Occurrence, Step, Ticks};
+use crate::pack::record::{
+    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, ClipRecord,
+    LAYER_FADES_IN, LAYER_FADES_OUT, LayerRecord, NONE,
 };
 
 /// How far a play is: so far on the way of a pass. Passes are numbered in the order of the clock, from 0, which begins at
@@ -21,7 +17,7 @@ struct Progress {
 
 /// The events of the part of a clip that a layer plays.
 struct Part<'a> {
-    layer: &'a Layer,
+    layer: &'a LayerRecord,
     start: u64,
     end: u64,
     /// Words: a time of two for each event of the clip.
@@ -35,8 +31,8 @@ struct Part<'a> {
 /// Adds to a list what a layer reaches in a step; what is beyond the capacity is counted.
 pub fn of_layer(
     words: &[u32],
-    clip: &Clip,
-    layer: &Layer,
+    clip: &ClipRecord,
+    layer: &LayerRecord,
     step: Step,
     (instance, number): (usize, usize),
     capacity: usize,
@@ -78,7 +74,7 @@ pub fn of_layer(
 }
 
 /// The part of a step in which a layer has a weight, as what begins after a tick and ends with another.
-fn weighed(layer: &Layer, step: Step) -> Option<(i64, i64)> {
+fn weighed(layer: &LayerRecord, step: Step) -> Option<(i64, i64)> {
     let (mut from, mut to) = (step.from.0, step.to.0);
     if layer.mode & LAYER_FADES_IN != 0 {
         let start = join(layer.fade_in_low, layer.fade_in_high) as i64;
@@ -99,7 +95,7 @@ fn weighed(layer: &Layer, step: Step) -> Option<(i64, i64)> {
 }
 
 /// How far a layer is at a tick. A thousandth of a tick is added, for what the cutting of its passes a tick takes.
-fn progress(layer: &Layer, tick: i64) -> Progress {
+fn progress(layer: &LayerRecord, tick: i64) -> Progress {
     let ticks = tick.wrapping_sub(join(layer.start_low, layer.start_high) as i64);
     if ticks < 0 && layer.clock & CLOCK_WAITS != 0 {
         return Progress { pass: 0, reach: 0 };
@@ -126,7 +122,7 @@ fn progress(layer: &Layer, tick: i64) -> Progress {
 }
 
 /// The first tick after one, up to and with another, at which the play has come to something that it comes to there.
-fn first_tick(layer: &Layer, from: i64, to: i64, reached: impl Fn(Progress) -> bool) -> i64 {
+fn first_tick(layer: &LayerRecord, from: i64, to: i64, reached: impl Fn(Progress) -> bool) -> i64 {
     let (mut before, mut after) = (from, to);
     while after.wrapping_sub(before) as u64 > 1 {
         let middle = before.wrapping_add((after.wrapping_sub(before) as u64 / 2) as i64);
@@ -141,7 +137,7 @@ fn first_tick(layer: &Layer, from: i64, to: i64, reached: impl Fn(Progress) -> b
 
 impl<'a> Part<'a> {
     /// None where nothing can be reached.
-    fn new(words: &'a [u32], clip: &Clip, layer: &'a Layer) -> Option<Self> {
+    fn new(words: &'a [u32], clip: &ClipRecord, layer: &'a LayerRecord) -> Option<Self> {
         let moves = layer.passes_0 | layer.passes_1 | layer.passes_2 | layer.passes_3 != 0;
         let passes = layer.repeat_count != 0 || layer.repeat_low != 0 || layer.repeat_high != 0;
         if layer.clock & CLOCK_PLAYS == 0 || !moves || !(passes || layer.clock & CLOCK_ENDLESS != 0) {

@@ -36,7 +36,7 @@ pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: 
                 Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
                     let span = sampler.span(keys.timeline);
                     let to = &mut to[run.first..][..room];
-                    if keys.compact {
+                    if keys.quantized {
                         let columns = &plan.columns[keys.first..][..room / 4];
                         columns::sample::<L>(keys, span, part, columns, sampler.words(), to);
                     } else {
@@ -99,7 +99,7 @@ fn sample_keys<L: Lanes>(keys: Keys, span: &Span, part: usize, [start, end]: [&[
 #[inline(always)]
 fn keys_around(plan: &Plan, keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32) {
     let span = sampler.span(keys.timeline);
-    if keys.compact {
+    if keys.quantized {
         let (column, words) = (&plan.scattered_columns[keys.first], sampler.words());
         return (column.key(words, span.row), column.key(words, span.row + span.next), span.fraction);
     }
@@ -174,7 +174,8 @@ mod tests {
     use glam::{DQuat, DVec3, DVec4};
 
     use super::*;
-    use crate::cpu::simd::{InstructionSet, Kernel};
+    use crate::cpu::InstructionSet;
+    use crate::cpu::simd::Kernel;
 
     struct Slerp<'a>(&'a [Vec4], &'a [Vec4], f32);
 

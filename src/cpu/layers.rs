@@ -11,17 +11,15 @@ use crate::cpu::pose::{Place, Scratch, Source, finish};
 use crate::cpu::sampler::Sampler;
 use crate::cpu::search::Span;
 use crate::cpu::simd::Lanes;
-use crate::pack::outputs::Layout;
-use crate::pack::record::NONE;
-use crate::pack::record::clip::Clip;
-use crate::pack::record::layer::{
-    LAYER_ADD_FIRST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_MODE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, Layer,
+use crate::pack::OutputLayout;
+use crate::pack::record::{
+    ClipRecord, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_MODE, LAYER_SMOOTH_IN,
+    LAYER_SMOOTH_OUT, LayerRecord, NONE, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
 };
-use crate::pack::record::skeleton::{VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
 
 /// A layer at a tick.
 struct Played<'a> {
-    /// Layer weight x ramp.
+    /// LayerRecord weight x ramp.
     weight: f32,
     mode: u32,
     /// A weight a joint; empty for 1.
@@ -36,9 +34,9 @@ struct Played<'a> {
 #[inline(always)]
 pub fn pose<L: Lanes>(
     source: Source,
-    layers: &[Layer],
+    layers: &[LayerRecord],
     now: i64,
-    layout: &Layout,
+    layout: &OutputLayout,
     scratch: &mut Scratch,
     mut to: Place,
 ) {
@@ -56,18 +54,18 @@ pub fn pose<L: Lanes>(
 
 /// A layer that has a weight, and where its spans begin, and those of its reference.
 struct Weighed<'a> {
-    layer: &'a Layer,
+    layer: &'a LayerRecord,
     weight: f32,
-    clip: Clip,
+    clip: ClipRecord,
     places: [usize; 2],
 }
 
-fn weigh<'a>(source: Source, layers: &'a [Layer], now: i64, spans: &mut Vec<Span>) -> Vec<Weighed<'a>> {
+fn weigh<'a>(source: Source, layers: &'a [LayerRecord], now: i64, spans: &mut Vec<Span>) -> Vec<Weighed<'a>> {
     let mut weighed = Vec::with_capacity(layers.len());
     for layer in layers {
         let weight = layer.weight * ramp(layer, now);
         if weight > 0.0 {
-            let clip: Clip = source.packing.arrays.record(layer.clip);
+            let clip: ClipRecord = source.packing.arrays.record(layer.clip);
             let first = spans.len();
             source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
             let second = spans.len();
@@ -149,12 +147,12 @@ fn shares(
 }
 
 /// Mixes the morph weights and properties that are wanted, number by number, but rotations whole.
-fn pose_values(source: Source, played: &[Played], layout: &Layout, to: &mut [f32]) {
+fn pose_values(source: Source, played: &[Played], layout: &OutputLayout, to: &mut [f32]) {
     if layout.values == 0 {
         return;
     }
     let skeleton = &source.skeleton.record;
-    let rest_clip: Clip = source.packing.arrays.record(skeleton.rest_clip);
+    let rest_clip: ClipRecord = source.packing.arrays.record(skeleton.rest_clip);
     let rest = source.sampler(&rest_clip, &[]);
     let mut at_rest = vec![0.0; (skeleton.weight_count + skeleton.property_width) as usize];
     for channel in rest.value_channels() {
@@ -195,7 +193,7 @@ fn pose_values(source: Source, played: &[Played], layout: &Layout, to: &mut [f32
 }
 
 /// The part of a layer's weight that its fades leave, 0 to 1.
-pub fn ramp(layer: &Layer, now: i64) -> f32 {
+pub fn ramp(layer: &LayerRecord, now: i64) -> f32 {
     let bit = |bit: u32| layer.mode & bit != 0;
     let start = |low: u32, high: u32| i64::from(high as i32) << 32 | i64::from(low);
     let mut ramp = 1.0;

@@ -5,10 +5,9 @@
 
 mod blend;
 mod columns;
-mod compact;
 mod dual_quaternion;
 mod ease;
-pub mod engine;
+mod engine;
 mod events;
 mod hierarchy;
 mod joints;
@@ -19,11 +18,15 @@ mod motion;
 mod phase;
 mod plan;
 mod pose;
+mod quantized;
 mod quat;
 mod root_motion;
 mod sample;
 mod sampler;
 mod search;
-pub mod simd;
+mod simd;
 mod skin;
 mod slerp;
+
+pub use engine::{CpuBatch, CpuCrowd, CpuEngine};
+pub use simd::InstructionSet;

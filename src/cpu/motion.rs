@@ -7,14 +7,12 @@ use crate::cpu::layers::ramp;
 use crate::cpu::phase::{self, Time};
 use crate::cpu::pose::{Scratch, Source};
 use crate::cpu::root_motion::Rigid;
-use crate::model::step::Step;
-use crate::pack::outputs::MOTION_NUMBERS;
-use crate::pack::record::NONE;
-use crate::pack::record::clip::Clip;
-use crate::pack::record::layer::{CLOCK_PLAYS, LAYER_MODE, LAYER_OVERRIDE, Layer};
+use crate::model::Step;
+use crate::pack::MOTION_NUMBERS;
+use crate::pack::record::{CLOCK_PLAYS, ClipRecord, LAYER_MODE, LAYER_OVERRIDE, LayerRecord, NONE};
 
 /// Writes what an instance moves by, where that is wanted.
-pub fn write(source: Source, layers: &[Layer], step: Step, scratch: &mut Scratch, to: &mut [f32]) {
+pub fn write(source: Source, layers: &[LayerRecord], step: Step, scratch: &mut Scratch, to: &mut [f32]) {
     if to.len() != MOTION_NUMBERS {
         return;
     }
@@ -22,7 +20,7 @@ pub fn write(source: Source, layers: &[Layer], step: Step, scratch: &mut Scratch
     let mut moves = 0.0;
     let mut shares: Vec<(Share, Vec4)> = Vec::new();
     for layer in layers {
-        let clip: Clip = source.packing.arrays.record(layer.clip);
+        let clip: ClipRecord = source.packing.arrays.record(layer.clip);
         if clip.root == NONE {
             continue;
         }
@@ -45,7 +43,7 @@ pub fn write(source: Source, layers: &[Layer], step: Step, scratch: &mut Scratch
 
 /// What a layer's clip moves by: `G(a)^-1 W^n G(b)`, with the named part `G` of its root joint, and the way `W` from the first
 /// moment of what is played to the last, for each of the `n` times that it has jumped back to the first.
-fn of_layer(source: Source, layer: &Layer, clip: &Clip, step: Step, scratch: &mut Scratch) -> Rigid {
+fn of_layer(source: Source, layer: &LayerRecord, clip: &ClipRecord, step: Step, scratch: &mut Scratch) -> Rigid {
     if layer.clock & CLOCK_PLAYS == 0 {
         return Rigid::IDENTITY;
     }

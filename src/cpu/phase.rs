@@ -1,8 +1,7 @@
 //! Ticks to clip time, by integer arithmetic. A pass is once through the part of the clip that is played.
 
-use crate::pack::record::clip::Clip;
-use crate::pack::record::layer::{
-    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, Layer,
+use crate::pack::record::{
+    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, ClipRecord, LayerRecord,
 };
 
 /// A time in seconds as the sum of two numbers, exact to 48 bits.
@@ -21,7 +20,7 @@ impl Time {
 }
 
 /// The time of a layer in its clip.
-pub fn of_layer(layer: &Layer, clip: &Clip, now: i64) -> Time {
+pub fn of_layer(layer: &LayerRecord, clip: &ClipRecord, now: i64) -> Time {
     if layer.clock & CLOCK_PLAYS == 0 {
         return Time { high: layer.time_high, low: layer.time_low };
     }
@@ -39,7 +38,7 @@ pub struct Mark {
 }
 
 /// Where a playing layer is at a tick.
-pub fn mark(layer: &Layer, now: i64) -> Mark {
+pub fn mark(layer: &LayerRecord, now: i64) -> Mark {
     let mut ticks = now.wrapping_sub(join(layer.start_low, layer.start_high) as i64);
     if layer.clock & CLOCK_WAITS != 0 {
         ticks = ticks.max(0);
@@ -49,7 +48,7 @@ pub fn mark(layer: &Layer, now: i64) -> Mark {
 }
 
 /// The passes of a number of ticks, as an integer and a fraction in units of 2^-64.
-fn passes(layer: &Layer, ticks: u64) -> (u128, u64) {
+fn passes(layer: &LayerRecord, ticks: u64) -> (u128, u64) {
     let low = u128::from(ticks) * u128::from(join(layer.passes_0, layer.passes_1));
     let high = u128::from(ticks) * u128::from(join(layer.passes_2, layer.passes_3));
     // `high` counts 2^-32 passes, `low` 2^-96.
@@ -59,7 +58,7 @@ fn passes(layer: &Layer, ticks: u64) -> (u128, u64) {
 
 /// Where the passes lead, in the clip's units: Cocos Creator's mapping of accumulated time. A whole number of passes is the
 /// end of the last of them, not the start of the next; backwards, the start.
-fn position(layer: &Layer, mut passes: (u128, u64), mut backwards: bool) -> Mark {
+fn position(layer: &LayerRecord, mut passes: (u128, u64), mut backwards: bool) -> Mark {
     let repeats = (u128::from(layer.repeat_count), join(layer.repeat_low, layer.repeat_high));
     let mut whole = passes.1 == 0 && passes.0 > 0;
     if layer.clock & CLOCK_ENDLESS == 0 && passes >= repeats {
@@ -89,14 +88,14 @@ fn position(layer: &Layer, mut passes: (u128, u64), mut backwards: bool) -> Mark
 }
 
 /// The times of the start and the end of what a playing layer plays.
-pub fn ends(layer: &Layer, clip: &Clip) -> [Time; 2] {
+pub fn ends(layer: &LayerRecord, clip: &ClipRecord) -> [Time; 2] {
     let start = join(layer.part_start_low, layer.part_start_high);
     [start, start.wrapping_add(join(layer.part_length_low, layer.part_length_high))]
         .map(|position| time(position, clip))
 }
 
 /// A position in the clip's units to seconds.
-pub fn time(position: u64, clip: &Clip) -> Time {
+pub fn time(position: u64, clip: &ClipRecord) -> Time {
     let (whole, rest) = ((position >> 32) as u32, position as u32);
     let high = (whole & 0xffff_ff00) as f32 * clip.time_unit;
     let low = (whole & 0xff) as f32 * clip.time_unit + rest as f32 * (clip.time_unit / 4_294_967_296.0);

@@ -4,15 +4,14 @@ use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::compact::{Column, FourColumns};
+use crate::cpu::quantized::{Column, FourColumns};
 use crate::cpu::simd::block::LARGEST_BLOCK;
-use crate::pack::arrays::Arrays;
-use crate::pack::library::Packing;
-use crate::pack::record::channel::{
-    Channel, MODE_COMPACT, MODE_CONSTANT, MODE_LINEAR, MODE_REST, MODE_STEP, mode_of, timeline_of,
+use crate::pack::Arrays;
+use crate::pack::PackedLibrary;
+use crate::pack::record::{
+    Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP, SkeletonRecord, mode_of,
+    timeline_of,
 };
-use crate::pack::record::clip::Clip;
-use crate::pack::record::skeleton::Skeleton;
 
 /// The runs of a clip's translations, rotations and scales, each from the first joint to the last.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +21,7 @@ pub struct Plan {
     pub constants: Vec<Vec4>,
     /// The keys of joints that are scattered.
     pub scattered: Vec<Keys>,
-    /// The columns of joints whose keys are compact, run by run, each with as many as fill up blocks.
+    /// The columns of joints whose keys are quantized, run by run, each with as many as fill up blocks.
     pub columns: Vec<FourColumns>,
     /// Those of joints that are scattered.
     pub scattered_columns: Vec<Column>,
@@ -67,23 +66,23 @@ pub enum Kind {
 /// Keys of neighbouring joints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Keys {
-    /// Place of the first joint's first key in the values; of compact keys, of its columns in the plan.
+    /// Place of the first joint's first key in the values; of quantized keys, of its columns in the plan.
     pub first: usize,
     /// The timeline's index in the clip.
     pub timeline: usize,
     /// Whether a key holds until the next.
     pub step: bool,
-    /// Whether the keys are compact.
-    pub compact: bool,
+    /// Whether the keys are quantized.
+    pub quantized: bool,
     /// Whether these are, and each two joints' codes so near one another that they are read together.
     pub paired: bool,
 }
 
 impl Plan {
     /// The plan of a clip, by the place of its record.
-    pub fn new(packing: &Packing, skeleton: &Skeleton, clip: u32) -> Self {
+    pub fn new(packing: &PackedLibrary, skeleton: &SkeletonRecord, clip: u32) -> Self {
         let joints = skeleton.joint_count as usize;
-        let clip: Clip = packing.arrays.record(clip);
+        let clip: ClipRecord = packing.arrays.record(clip);
         let first = clip.channels as usize;
         let channels: &[Channel] =
             bytemuck::cast_slice(&packing.arrays.words[first..first + 3 * Channel::WORDS * joints]);
@@ -113,23 +112,23 @@ impl Plan {
     fn kind(&mut self, arrays: &Arrays, part: usize, channel: &Channel, columns: &mut Vec<Column>) -> Kind {
         let (first, timeline) = (channel.values as usize, timeline_of(channel.sampler));
         let mode = mode_of(channel.sampler);
-        let compact = mode & MODE_COMPACT != 0;
-        let step = mode & !MODE_COMPACT == MODE_STEP;
-        match mode & !MODE_COMPACT {
+        let quantized = mode & MODE_QUANTIZED != 0;
+        let step = mode & !MODE_QUANTIZED == MODE_STEP;
+        match mode & !MODE_QUANTIZED {
             MODE_REST => Kind::Rest,
             MODE_CONSTANT => {
                 self.constants.push(arrays.values[first]);
                 Kind::Constant(self.constants.len() - 1)
             }
-            MODE_STEP | MODE_LINEAR if compact => {
+            MODE_STEP | MODE_LINEAR if quantized => {
                 let column = Column::new(&arrays.words, channel.values);
                 if !column.can_block(part) {
                     return Kind::Single;
                 }
                 columns.push(column);
-                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, compact, paired: false })
+                Kind::Keys(Keys { first: columns.len() - 1, timeline, step, quantized, paired: false })
             }
-            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, compact, paired: false }),
+            MODE_STEP | MODE_LINEAR => Kind::Keys(Keys { first, timeline, step, quantized, paired: false }),
             _ => Kind::Single,
         }
     }
@@ -139,7 +138,7 @@ impl Plan {
         let mut merged: Vec<Run> = Vec::new();
         for mut run in runs {
             if let Kind::Keys(keys) = &mut run.kind
-                && keys.compact
+                && keys.quantized
             {
                 let columns = &columns[keys.first..keys.first + run.count];
                 if run.count < SHORT && !keys.step {

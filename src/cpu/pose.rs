@@ -2,7 +2,6 @@
 
 use glam::Vec4;
 
-use crate::cpu::hierarchy;
 use crate::cpu::joints::{self, Parts};
 use crate::cpu::mixer::Mixer;
 use crate::cpu::phase::{self, Time};
@@ -10,14 +9,12 @@ use crate::cpu::plan::Plan;
 use crate::cpu::sampler::Sampler;
 use crate::cpu::search::{self, Span};
 use crate::cpu::simd::{Lanes, Matrix};
-use crate::cpu::skin;
-use crate::model::skin_format::SkinFormat;
-use crate::pack::library::{PackedSkeleton, Packing};
-use crate::pack::outputs::{Layout, NUMBERS};
-use crate::pack::record::NONE;
-use crate::pack::record::clip::Clip;
-use crate::pack::record::layer::Layer;
-use crate::pack::record::timeline::Timeline;
+use crate::cpu::{hierarchy, skin};
+use crate::model::SkinFormat;
+use crate::pack::NUMBERS;
+use crate::pack::library::PackedSkeleton;
+use crate::pack::record::{ClipRecord, LayerRecord, NONE, TimelineRecord};
+use crate::pack::{OutputLayout, PackedLibrary};
 
 /// Where an instance's results go: its own part of each output, empty where it is not wanted.
 pub struct Place<'a> {
@@ -31,7 +28,7 @@ pub struct Place<'a> {
 /// A library as the stages read it, and one of its skeletons.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    pub packing: &'a Packing,
+    pub packing: &'a PackedLibrary,
     pub skeleton: &'a PackedSkeleton,
     /// By the places of the clips' records, in order.
     pub plans: &'a [(u32, Plan)],
@@ -65,7 +62,7 @@ impl Scratch {
 
 impl<'a> Source<'a> {
     /// What samples a clip whose keys were found.
-    pub fn sampler(&self, clip: &Clip, spans: &'a [Span]) -> Sampler<'a> {
+    pub fn sampler(&self, clip: &ClipRecord, spans: &'a [Span]) -> Sampler<'a> {
         let arrays = &self.packing.arrays;
         let interpolators = &self.packing.interpolators;
         Sampler::new((&arrays.words, &arrays.values), interpolators, &self.skeleton.record, clip, spans)
@@ -85,19 +82,26 @@ impl<'a> Source<'a> {
     }
 
     /// Finds the keys of all timelines of a clip.
-    pub fn search_all(&self, clip: &Clip, time: Time, spans: &mut Vec<Span>) {
+    pub fn search_all(&self, clip: &ClipRecord, time: Time, spans: &mut Vec<Span>) {
         let arrays = &self.packing.arrays;
         let first = clip.timelines as usize;
-        let records = &arrays.words[first..first + Timeline::WORDS * clip.timeline_count as usize];
-        let records = bytemuck::cast_slice::<u32, Timeline>(records);
+        let records = &arrays.words[first..first + TimelineRecord::WORDS * clip.timeline_count as usize];
+        let records = bytemuck::cast_slice::<u32, TimelineRecord>(records);
         spans.extend(records.iter().map(|timeline| search::timeline(&arrays.words, &arrays.values, timeline, time)));
     }
 }
 
 /// Poses an instance of one layer that needs no mixing.
 #[inline(always)]
-pub fn pose<L: Lanes>(source: Source, layer: &Layer, now: i64, layout: &Layout, scratch: &mut Scratch, mut to: Place) {
-    let clip: Clip = source.packing.arrays.record(layer.clip);
+pub fn pose<L: Lanes>(
+    source: Source,
+    layer: &LayerRecord,
+    now: i64,
+    layout: &OutputLayout,
+    scratch: &mut Scratch,
+    mut to: Place,
+) {
+    let clip: ClipRecord = source.packing.arrays.record(layer.clip);
     let time = phase::of_layer(layer, &clip, now);
     scratch.spans.clear();
     source.search_all(&clip, time, &mut scratch.spans);
@@ -119,7 +123,7 @@ pub fn pose<L: Lanes>(source: Source, layer: &Layer, now: i64, layout: &Layout, 
 
 /// From the parts of each joint to everything that is made of them.
 #[inline(always)]
-pub fn finish<L: Lanes>(source: Source, layout: &Layout, scratch: &mut Scratch, to: &mut Place) {
+pub fn finish<L: Lanes>(source: Source, layout: &OutputLayout, scratch: &mut Scratch, to: &mut Place) {
     let Scratch { parts, locals, models, .. } = scratch;
     let skeleton = &source.skeleton.record;
     let joints = skeleton.joint_count as usize;

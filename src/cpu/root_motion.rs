@@ -3,9 +3,7 @@
 use glam::{Vec3, Vec4, Vec4Swizzles};
 
 use crate::cpu::quat;
-use crate::pack::record::NONE;
-use crate::pack::record::clip::Clip;
-use crate::pack::record::root::{ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root as RootRecord};
+use crate::pack::record::{ClipRecord, NONE, ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root as RootRecord};
 
 /// A clip's root joint.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +16,7 @@ pub struct Root {
 
 impl Root {
     /// The root joint that a clip names.
-    pub fn of_clip(words: &[u32], clip: &Clip) -> Option<Self> {
+    pub fn of_clip(words: &[u32], clip: &ClipRecord) -> Option<Self> {
         if clip.root == NONE {
             return None;
         }

@@ -2,10 +2,9 @@
 
 use glam::Vec4;
 
-use crate::cpu::compact;
-use crate::cpu::quat;
 use crate::cpu::search::Span;
-use crate::pack::record::channel::{MODE_COMPACT, MODE_CONSTANT, MODE_LINEAR, MODE_SLERP, MODE_STEP};
+use crate::cpu::{quantized, quat};
+use crate::pack::record::{MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_SLERP, MODE_STEP};
 
 /// What is sampled: a channel's keys in a library's arrays.
 #[derive(Clone, Copy)]
@@ -21,8 +20,8 @@ pub struct Keys<'a> {
 impl Keys<'_> {
     /// What a key has of this number in it, by its row.
     fn key(&self, row: u32, element: u32) -> Vec4 {
-        if self.mode & MODE_COMPACT != 0 {
-            return compact::key(self.words, self.at, row, element);
+        if self.mode & MODE_QUANTIZED != 0 {
+            return quantized::key(self.words, self.at, row, element);
         }
         self.values[(self.at + row + element) as usize]
     }
@@ -36,7 +35,7 @@ impl Keys<'_> {
     /// Up to four numbers, each for itself, or a quaternion of any length.
     pub fn numbers(&self, span: &Span) -> Vec4 {
         let straight = span.interval < 0.0;
-        match self.mode & !MODE_COMPACT {
+        match self.mode & !MODE_QUANTIZED {
             MODE_CONSTANT => self.values[self.at as usize],
             MODE_STEP if !straight => self.key(span.row, 0),
             MODE_LINEAR | MODE_STEP => self.line(span, 0),
@@ -48,7 +47,7 @@ impl Keys<'_> {
 
     /// A rotation, of unit length.
     pub fn rotation(&self, span: &Span) -> Vec4 {
-        match self.mode & !MODE_COMPACT {
+        match self.mode & !MODE_QUANTIZED {
             MODE_CONSTANT => self.values[self.at as usize],
             MODE_STEP => self.key(span.row, 0),
             MODE_LINEAR => quat::slerp(self.key(span.row, 0), self.key(span.row + span.next, 0), span.fraction),

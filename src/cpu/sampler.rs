@@ -8,13 +8,11 @@ use crate::cpu::quat;
 use crate::cpu::root_motion::{Rigid, Root};
 use crate::cpu::sample::Keys;
 use crate::cpu::search::Span;
-use crate::model::interpolator::Interpolator;
-use crate::pack::record::channel::{
-    Channel, MODE_COMPACT, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_REST, MODE_SPLIT, mode_of, timeline_of,
+use crate::model::Interpolator;
+use crate::pack::record::{
+    Channel, ClipRecord, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_QUANTIZED, MODE_REST, MODE_SPLIT, SHAPE_REST,
+    SHAPE_ROTATION, SkeletonRecord, ValueChannel, mode_of, timeline_of,
 };
-use crate::pack::record::clip::Clip;
-use crate::pack::record::skeleton::Skeleton;
-use crate::pack::record::value_channel::{SHAPE_REST, SHAPE_ROTATION, ValueChannel};
 
 /// A clip whose keys around a time were found.
 #[derive(Clone, Copy)]
@@ -35,8 +33,8 @@ impl<'a> Sampler<'a> {
     pub fn new(
         (words, values): (&'a [u32], &'a [Vec4]),
         interpolators: &'a [Arc<dyn Interpolator>],
-        skeleton: &Skeleton,
-        clip: &Clip,
+        skeleton: &SkeletonRecord,
+        clip: &ClipRecord,
         spans: &'a [Span],
     ) -> Self {
         let joints = skeleton.joint_count as usize;
@@ -99,7 +97,7 @@ impl<'a> Sampler<'a> {
     fn sampled(&self, part: usize, joint: usize) -> Option<Vec4> {
         let channel = self.channels[part * self.joints + joint];
         let mode = mode_of(channel.sampler);
-        Some(match mode & !MODE_COMPACT {
+        Some(match mode & !MODE_QUANTIZED {
             MODE_REST => return None,
             MODE_CONSTANT => self.values[channel.values as usize],
             MODE_SPLIT.. => {

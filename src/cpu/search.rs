@@ -5,9 +5,7 @@ use glam::Vec4;
 
 use crate::cpu::ease;
 use crate::cpu::phase::Time;
-use crate::pack::record::NONE;
-use crate::pack::record::mapping::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping};
-use crate::pack::record::timeline::Timeline;
+use crate::pack::record::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping, NONE, TimelineRecord};
 
 /// Where a time lies on a timeline.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,17 +23,17 @@ pub struct Span {
 
 impl Span {
     /// A key that is hit.
-    fn on(key: u32, timeline: &Timeline) -> Self {
+    fn on(key: u32, timeline: &TimelineRecord) -> Self {
         Self { row: key * timeline.row, ..Self::default() }
     }
 }
 
-fn key_time(words: &[u32], timeline: &Timeline, key: u32) -> Time {
+fn key_time(words: &[u32], timeline: &TimelineRecord, key: u32) -> Time {
     let at = (timeline.times + 2 * key) as usize;
     Time { high: f32::from_bits(words[at]), low: f32::from_bits(words[at + 1]) }
 }
 
-fn mapping(words: &[u32], timeline: &Timeline, key: u32) -> Mapping {
+fn mapping(words: &[u32], timeline: &TimelineRecord, key: u32) -> Mapping {
     if timeline.map == NONE {
         return Mapping { hit: key, source: key, offset: 0.0, scale: 1.0 };
     }
@@ -44,7 +42,7 @@ fn mapping(words: &[u32], timeline: &Timeline, key: u32) -> Mapping {
 }
 
 /// Finds the keys around a time: a guess by multiplication, bounds from it, bisection in between.
-pub fn timeline(words: &[u32], values: &[Vec4], timeline: &Timeline, time: Time) -> Span {
+pub fn timeline(words: &[u32], values: &[Vec4], timeline: &TimelineRecord, time: Time) -> Span {
     let passed = time.since(key_time(words, timeline, 0));
     if passed < -timeline.window {
         return Span::default();

@@ -5,7 +5,7 @@ use glam::Vec4;
 use crate::cpu::dual_quaternion;
 use crate::cpu::simd::block::LARGEST_BLOCK;
 use crate::cpu::simd::{Lanes, Matrix, PackedMatrix};
-use crate::pack::outputs::NUMBERS;
+use crate::pack::NUMBERS;
 
 /// Model matrices times inverse bind matrices, written past the caches or not.
 #[inline(always)]

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use crate::demo::surface::surface;
 use crate::error::Error;
-use crate::model::skeleton::Skeleton;
+use crate::model::Skeleton;
 
 /// A mesh of triangles around the human's joints, anticlockwise as seen from outside.
 #[derive(Debug, Clone, PartialEq)]

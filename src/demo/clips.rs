@@ -6,13 +6,7 @@ use glam::{DQuat, DVec3};
 
 use crate::demo::motion::{IDLE, JUMP, Motion, RUN, WALK, WAVE, crouch, flight, wave};
 use crate::error::Error;
-use crate::model::clip::Clip;
-use crate::model::curve::Curve;
-use crate::model::id::SkeletonId;
-use crate::model::interpolation::Interpolation;
-use crate::model::skeleton::Skeleton;
-use crate::model::timeline::Timeline;
-use crate::model::track::{Target, Track};
+use crate::model::{Clip, Curve, Interpolation, Skeleton, SkeletonId, Target, Timeline, Track};
 
 /// All clips of the human.
 pub fn all(skeleton: &Skeleton, id: SkeletonId) -> Result<Vec<Clip>, Error> {

@@ -2,10 +2,7 @@
 
 use glam::{DAffine3, DVec3};
 
-use crate::model::id::SkeletonId;
-use crate::model::skeleton::{Joint, Property, Skeleton};
-use crate::model::skin::Skin;
-use crate::model::transform::Transform;
+use crate::model::{Joint, Property, Skeleton, SkeletonId, Skin, Transform};
 
 /// Name, parent and offset from it, in metres, of the joints in the middle.
 const MIDDLE: [(&str, Option<&str>, [f64; 3]); 8] = [

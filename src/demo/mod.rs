@@ -11,12 +11,7 @@ pub use body::{Body, BodyVertex, body};
 pub use rig::{add_rig, add_uniform_rig, rig};
 
 use crate::error::Error;
-use crate::model::crowd::Crowd;
-use crate::model::layer::{Layer, LayerTime};
-use crate::model::library::Library;
-use crate::model::playback::Playback;
-use crate::model::skeleton::Skeleton;
-use crate::model::ticks::Ticks;
+use crate::model::{Crowd, Layer, LayerTime, Library, Playback, Skeleton, Ticks};
 
 /// A library of one human of 64 joints, in metres, +Y up and facing +Z, with one skin, two morph weights (smile, blink)
 /// and a property, and with the clips `idle`, `walk`, `run`, `wave` and `jump`, all of which loop.
@@ -73,8 +68,7 @@ fn spread(index: usize, ratio: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::evaluator::Evaluator;
-    use crate::model::interpolation::Interpolation;
-    use crate::model::outputs::Outputs;
+    use crate::model::{Interpolation, Outputs};
     use crate::reference::Reference;
 
     #[test]

@@ -7,16 +7,9 @@ use glam::{DAffine3, DQuat, DVec3};
 use crate::demo::motion::wave;
 use crate::demo::{GOLDEN, PLASTIC, spread};
 use crate::error::Error;
-use crate::model::clip::Clip;
-use crate::model::curve::Curve;
-use crate::model::id::SkeletonId;
-use crate::model::interpolation::Interpolation;
-use crate::model::library::Library;
-use crate::model::skeleton::{Joint, Skeleton};
-use crate::model::skin::Skin;
-use crate::model::timeline::Timeline;
-use crate::model::track::{Target, Track};
-use crate::model::transform::Transform;
+use crate::model::{
+    Clip, Curve, Interpolation, Joint, Library, Skeleton, SkeletonId, Skin, Target, Timeline, Track, Transform,
+};
 
 /// The most joints times keys of a generated rig: 1.3 GB of values.
 const MOST_KEYS: u64 = 1 << 24;

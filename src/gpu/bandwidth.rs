@@ -4,10 +4,8 @@ use std::time::Instant;
 
 use crate::error::Error;
 use crate::gpu::buffers::largest_binding;
-use crate::gpu::headless::HeadlessGpu;
-use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
-use crate::gpu::stopwatch::Stopwatch;
+use crate::gpu::{GpuContext, Stopwatch, readback};
 
 /// Bytes that a pass goes over, where the device allows as many: more than any cache holds.
 const SIZE: u64 = 1 << 30;
@@ -29,8 +27,8 @@ impl Bandwidth {
     ///
     /// # Errors
     /// [`Error::Device`] where the device is lost or out of memory.
-    pub fn measure(gpu: &HeadlessGpu) -> Result<Self, Error> {
-        let HeadlessGpu { device, queue, .. } = gpu;
+    pub fn measure(gpu: &GpuContext) -> Result<Self, Error> {
+        let GpuContext { device, queue, .. } = gpu;
         let cap = if gpu.is_hardware() { SIZE } else { SIZE / 4 };
         // Two halves of whole vectors.
         let size = cap.min(largest_binding(device)) / 32 * 32;

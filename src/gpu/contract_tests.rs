@@ -4,24 +4,19 @@
 use wgpu::naga;
 
 use crate::demo;
-use crate::gpu::form::Form;
-use crate::gpu::kernels::{Binding, EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SEEN_BINDINGS};
-use crate::gpu::library::GpuLibrary;
+use crate::gpu::kernels::{Binding, EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, VISIBLE_BINDINGS};
 use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::gpu::shader::{
-    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, MOTION_ENTRY, MOTION_WORKGROUP_SIZE, POSE_ENTRY, SEEN_ENTRIES,
-    SEEN_WORKGROUP_SIZE,
+    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, MOTION_ENTRY, MOTION_WORKGROUP_SIZE, POSE_ENTRY, VISIBLE_ENTRIES,
+    VISIBLE_WORKGROUP_SIZE,
 };
-use crate::model::outputs::Outputs;
-use crate::model::skin_format::SkinFormat;
-use crate::pack::crowd::PackedCrowd;
-use crate::pack::library::Packing;
-use crate::pack::outputs::Layout;
+use crate::gpu::{GpuLibrary, KernelForm};
+use crate::model::{Outputs, SkinFormat};
 use crate::pack::record::{self, Field};
-use crate::pack::uses::Uses;
+use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary};
 
 fn parse(plan: &Plan) -> naga::Module {
-    parse_composed(&Composed::pose(plan, Uses::ALL, &[]))
+    parse_composed(&Composed::pose(plan, Features::ALL, &[]))
 }
 
 /// Plans for all pipelines that there are, but for those of packed skin matrices with more search results: the module that
@@ -102,8 +97,8 @@ fn records_are_the_same_in_rust_and_wgsl() {
     }
     let mut faults: Vec<String> =
         faults!(skeleton::Skeleton, clip::Clip, root::Root, timeline::Timeline, mapping::Mapping, channel::Channel);
-    faults.extend(faults!(value_channel::ValueChannel, compact_column::CompactColumn, layer::Layer, batch::Batch));
-    faults.extend(faults!(frame::Frame, seen_entry::SeenEntry));
+    faults.extend(faults!(value_channel::ValueChannel, quantized_column::QuantizedColumn, layer::Layer, batch::Batch));
+    faults.extend(faults!(frame::Frame, visible_instance::VisibleInstance));
     faults.extend(faults!(event::EventBatch, event::Occurrence, event::EventCount));
     assert!(faults.is_empty(), "{faults:#?}");
 }
@@ -136,10 +131,10 @@ fn constants_are_the_same_in_rust_and_wgsl() {
         }
         assert_eq!(constant(&module, "NONE"), Some(record::NONE));
         check!(channel: MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_SLERP, MODE_CUSTOM);
-        check!(channel: MODE_SPLIT, MODE_COMPACT, MODE_EULER, MODE_BITS);
+        check!(channel: MODE_SPLIT, MODE_QUANTIZED, MODE_EULER, MODE_BITS);
         check!(mapping: MAP_STRAIGHT, MAP_BACK, MAP_KEY);
-        check!(compact_column: COMPACT_BITS, COMPACT_FORM, COMPACT_NUMBERS, COMPACT_UNIT, COMPACT_FORM_BITS);
-        check!(compact_column: COMPACT_WIDE, COMPACT_COLUMN_WORDS, COMPACT_WIDE_COLUMN_WORDS);
+        check!(quantized_column: QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_FORM_BITS);
+        check!(quantized_column: QUANTIZED_WIDE, QUANTIZED_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS);
         check!(value_channel: SHAPE_ROTATION, SHAPE_REST);
         check!(skeleton: VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST);
         check!(layer: LAYER_MODE, LAYER_BLEND, LAYER_OVERRIDE, LAYER_ADD_FIRST, LAYER_ADD_REST);
@@ -152,9 +147,9 @@ fn constants_are_the_same_in_rust_and_wgsl() {
         check!(batch: OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
         check!(root: ROOT_X, ROOT_Y, ROOT_Z, ROOT_YAW, ROOT_FULL);
         let words = |name: &str| constant(&module, name).map(|words| words as usize);
-        assert_eq!(words("CLIP_WORDS"), Some(record::clip::Clip::WORDS));
+        assert_eq!(words("CLIP_WORDS"), Some(record::clip::ClipRecord::WORDS));
         assert_eq!(words("ROOT_WORDS"), Some(record::root::Root::WORDS));
-        assert_eq!(words("TIMELINE_WORDS"), Some(record::timeline::Timeline::WORDS));
+        assert_eq!(words("TIMELINE_WORDS"), Some(record::timeline::TimelineRecord::WORDS));
         assert_eq!(words("MAPPING_WORDS"), Some(record::mapping::Mapping::WORDS));
         assert_eq!(words("CHANNEL_WORDS"), Some(record::channel::Channel::WORDS));
         assert_eq!(words("VALUE_CHANNEL_WORDS"), Some(record::value_channel::ValueChannel::WORDS));
@@ -190,16 +185,19 @@ fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
 
 #[test]
 fn the_kernels_of_what_is_seen_have_the_bindings_and_the_size_that_rust_gives_them() {
-    let module = parse_composed(&Composed::seen());
-    assert_eq!(assert_bindings(&module, &SEEN_BINDINGS), 0);
+    let module = parse_composed(&Composed::visible());
+    assert_eq!(assert_bindings(&module, &VISIBLE_BINDINGS), 0);
     let entries: Vec<_> = module.entry_points.iter().map(|entry| (entry.name.as_str(), entry.workgroup_size)).collect();
-    let [collect, measure] = SEEN_ENTRIES;
-    assert_eq!(entries, [(collect, [SEEN_WORKGROUP_SIZE, 1, 1]), (measure, [1, 1, 1])]);
+    let [collect, measure] = VISIBLE_ENTRIES;
+    assert_eq!(entries, [(collect, [VISIBLE_WORKGROUP_SIZE, 1, 1]), (measure, [1, 1, 1])]);
     // The list: a count, then entries without gaps.
-    let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("Seen")).unwrap();
+    let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("VisibleList")).unwrap();
     let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
     let naga::TypeInner::Array { stride, .. } = module.types[members[1].ty].inner else { panic!("{members:?}") };
-    assert_eq!((members[1].offset as usize, stride as usize), (4, size_of::<record::seen_entry::SeenEntry>()));
+    assert_eq!(
+        (members[1].offset as usize, stride as usize),
+        (4, size_of::<record::visible_instance::VisibleInstance>())
+    );
 }
 
 #[test]
@@ -213,7 +211,12 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
         assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
     }
     assert_kernel(&parse_composed(&Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &EVENTS_BINDINGS);
-    assert_kernel(&parse_composed(&Composed::motion(Uses::ALL)), MOTION_ENTRY, MOTION_WORKGROUP_SIZE, &MOTION_BINDINGS);
+    assert_kernel(
+        &parse_composed(&Composed::motion(Features::ALL)),
+        MOTION_ENTRY,
+        MOTION_WORKGROUP_SIZE,
+        &MOTION_BINDINGS,
+    );
 }
 
 /// Asserts that a module has one entry point, with these bindings; gives its bytes of workgroup memory.
@@ -236,22 +239,22 @@ fn a_list_of_events_begins_with_their_count() {
     assert_eq!(found, fields.chain([("occurrences", size_of::<record::event::EventCount>())]).collect::<Vec<_>>());
     let occurrences = &module.types[members[4].ty].inner;
     let naga::TypeInner::Array { stride, .. } = occurrences else { panic!("{occurrences:?}") };
-    assert_eq!(*stride as usize, size_of::<record::event::Occurrence>());
+    assert_eq!(*stride as usize, size_of::<record::event::OccurrenceRecord>());
 }
 
 #[test]
 fn every_pipeline_builds_on_a_device_that_does_nothing() {
     let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    let mut library = crate::model::library::Library::new();
+    let mut library = crate::model::Library::new();
     for joints in [1, 100, 200, 300] {
-        let joints = vec![crate::model::skeleton::Joint::default(); joints];
-        library.add_skeleton(crate::model::skeleton::Skeleton::new(None, joints, Vec::new()).unwrap());
+        let joints = vec![crate::model::Joint::default(); joints];
+        library.add_skeleton(crate::model::Skeleton::new(None, joints, Vec::new()).unwrap());
     }
-    let library = GpuLibrary::new(&device, Packing::new(&library).unwrap()).unwrap();
+    let library = GpuLibrary::new(&device, PackedLibrary::new(&library).unwrap()).unwrap();
     for plan in plans() {
         library.pipeline(&device, &plan).unwrap();
     }
-    library.seen_kernels(&device).unwrap();
+    library.visible_kernels(&device).unwrap();
     library.motion_kernel(&device).unwrap();
     library.events_kernel(&device).unwrap();
 }
@@ -261,20 +264,20 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
 #[test]
 fn a_joint_costs_the_bytes_that_are_reckoned_with() {
     let library = demo::rig(64, 60, 10).unwrap();
-    let packing = Packing::new(&library).unwrap();
+    let packing = PackedLibrary::new(&library).unwrap();
     let skeleton = &packing.skeletons[0].record;
     let crowd = PackedCrowd::new(&packing, &demo::crowd(&library, 10).unwrap()).unwrap();
     // Through memory: a skin matrix is written, and of 64 joints a layer is read.
-    let layout = Layout::new(skeleton, Outputs::SKIN);
+    let layout = OutputLayout::new(skeleton, Outputs::SKIN);
     assert_eq!(4 * layout.strides().iter().sum::<usize>(), 64 * 48);
-    assert_eq!((crowd.layers.len(), size_of::<record::layer::Layer>()), (10, 104));
+    assert_eq!((crowd.layers.len(), size_of::<record::layer::LayerRecord>()), (10, 104));
     // From caches: keys, rest poses and inverse bind matrices, which all instances share.
     let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * 3);
     assert_eq!(packing.arrays.values.len(), keys + at_rest + inverse_binds);
     assert_eq!((skeleton.timeline_count, skeleton.round_count), (1, 4));
     // Workgroup memory, which says how many workgroups run at a time.
     let bytes = |kernel, layers| {
-        let plan = Plan::new(Form::Parallel, kernel, skeleton, layers);
+        let plan = Plan::new(KernelForm::Parallel, kernel, skeleton, layers);
         let module = parse(&plan);
         assert_eq!(plan.instances_per_group, 1);
         assert_kernel(&module, POSE_ENTRY, 64, &POSE_BINDINGS)

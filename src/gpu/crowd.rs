@@ -1,18 +1,15 @@
 //! A crowd on the GPU, and the buffers that its poses are written to.
 
 use crate::error::Error;
-use crate::gpu::chunk::{Chunk, chunks_of};
+use crate::gpu::batch::batches_of;
 use crate::gpu::frame::FrameBuffer;
-use crate::gpu::library::GpuLibrary;
-use crate::gpu::options::CrowdOptions;
-use crate::gpu::outcome::LayersOutcome;
 use crate::gpu::scopes::Scopes;
-use crate::model::crowd::{Crowd, check_layers};
-use crate::model::layer::Layer;
-use crate::model::outputs::Outputs;
-use crate::model::step::Step;
-use crate::pack::crowd::{PackedCrowd, check_instance, pack_instance};
-use crate::pack::record::frame::Frame;
+use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, LayersOutcome};
+use crate::model::check_layers;
+use crate::model::{Crowd, Layer, Outputs, Step};
+use crate::pack::PackedCrowd;
+use crate::pack::crowd::{check_instance, pack_instance};
+use crate::pack::record::Frame;
 
 /// A crowd in GPU buffers, with room for its poses.
 ///
@@ -24,17 +21,17 @@ use crate::pack::record::frame::Frame;
 /// or what [`CrowdOptions::layers`] and [`CrowdOptions::mixing`] say. More than that, other skeletons, and another number of
 /// instances are another `GpuCrowd`, which shares the [`GpuLibrary`] and its pipelines.
 ///
-/// Whoever leaves is left out of the lists of [`encode_seen`](Self::encode_seen) or of what is drawn, and given no layers, or
-/// events and root motion go on; without layers, an instance stands in its rest pose. Whoever comes takes a place that was
-/// left, of the same skeleton, by `set_instance`, and is listed with a divider of 1 the first time: until it is posed, its place
+/// Whoever leaves is left out of the lists of [`encode_visible`](Self::encode_visible) or of what is drawn, and given no layers, or
+/// events and root motion go on; without layers, an instance stands in its rest pose. Whoever comes takes a slot that was
+/// left, of the same skeleton, by `set_instance`, and is listed with a update_interval of 1 the first time: until it is posed, its slot
 /// holds the pose, and for a frame the previous one, of who was there before. A crowd whose numbers go up and down is made as
 /// large as it gets.
 #[derive(Debug)]
 pub struct GpuCrowd {
-    chunks: Vec<Chunk>,
+    batches: Vec<GpuBatch>,
     frame: FrameBuffer,
-    /// For each instance of the crowd its chunk and its place there.
-    places: Vec<(u32, u32)>,
+    /// For each instance of the crowd its batch and its slot there.
+    slots: Vec<(u32, u32)>,
     outputs: Outputs,
     options: CrowdOptions,
 }
@@ -68,12 +65,12 @@ impl GpuCrowd {
         library.packing.check_outputs(crowd, outputs)?;
         let scopes = Scopes::push(device);
         let frame = FrameBuffer::new(device);
-        let places = vec![(0, 0); packed.len()];
-        let mut on_gpu = Self { chunks: Vec::new(), frame, places, outputs, options };
+        let slots = vec![(0, 0); packed.len()];
+        let mut on_gpu = Self { batches: Vec::new(), frame, slots, outputs, options };
         let mut failure = None;
-        for group in &packed.groups {
-            match chunks_of(device, library, &packed, group, outputs, (on_gpu.frame.buffer(), options)) {
-                Ok(chunks) => on_gpu.chunks.extend(chunks),
+        for batch in &packed.batches {
+            match batches_of(device, library, &packed, batch, outputs, (on_gpu.frame.buffer(), options)) {
+                Ok(batches) => on_gpu.batches.extend(batches),
                 Err(error) => {
                     failure = Some(error);
                     break;
@@ -84,9 +81,9 @@ impl GpuCrowd {
         if let Some(error) = failure {
             return Err(error);
         }
-        for (chunk, number) in on_gpu.chunks.iter().zip(0..) {
-            for (&instance, place) in chunk.instances().iter().zip(0..) {
-                on_gpu.places[instance] = (number, place);
+        for (batch, number) in on_gpu.batches.iter().zip(0..) {
+            for (&instance, slot) in batch.instances().iter().zip(0..) {
+                on_gpu.slots[instance] = (number, slot);
             }
         }
         Ok(on_gpu)
@@ -105,25 +102,25 @@ impl GpuCrowd {
             check_instance(&library.packing, instance, crowd.skeleton(instance), crowd.layers(instance))?;
         }
         library.packing.check_outputs(crowd, self.outputs)?;
-        if crowd.len() != self.places.len() {
+        if crowd.len() != self.slots.len() {
             return Ok(LayersOutcome::OtherInstances);
         }
         for instance in 0..crowd.len() {
-            let (chunk, _) = self.find(instance);
-            if crowd.skeleton(instance) != chunk.skeleton() {
+            let (batch, _) = self.find(instance);
+            if crowd.skeleton(instance) != batch.skeleton() {
                 return Ok(LayersOutcome::OtherInstances);
             }
-            if let Some(refusal) = chunk.refusal(instance, crowd.layers(instance)) {
+            if let Some(refusal) = batch.refusal(instance, crowd.layers(instance)) {
                 return Ok(refusal);
             }
         }
         let mut records = Vec::new();
-        for chunk in &self.chunks {
-            let (buffer, count) = chunk.layers();
+        for batch in &self.batches {
+            let (buffer, count) = batch.layers();
             records.clear();
-            for &instance in chunk.instances() {
+            for &instance in batch.instances() {
                 let layers = crowd.layers(instance);
-                pack_instance(&library.packing, chunk.skeleton(), layers, count as usize, &mut records);
+                pack_instance(&library.packing, batch.skeleton(), layers, count as usize, &mut records);
             }
             queue.write_buffer(buffer, 0, bytemuck::cast_slice(&records));
         }
@@ -144,22 +141,22 @@ impl GpuCrowd {
         instance: usize,
         layers: &[Layer],
     ) -> Result<LayersOutcome, Error> {
-        if instance >= self.places.len() {
-            let reason = format!("the crowd has {} instances", self.places.len());
+        if instance >= self.slots.len() {
+            let reason = format!("the crowd has {} instances", self.slots.len());
             return Err(Error::Instance { instance, reason });
         }
-        let (chunk, place) = self.find(instance);
+        let (batch, slot) = self.find(instance);
         check_layers(instance, layers)?;
-        check_instance(&library.packing, instance, chunk.skeleton(), layers)?;
-        library.packing.check_instance_outputs(chunk.skeleton(), layers, self.outputs)?;
-        if let Some(refusal) = chunk.refusal(instance, layers) {
+        check_instance(&library.packing, instance, batch.skeleton(), layers)?;
+        library.packing.check_instance_outputs(batch.skeleton(), layers, self.outputs)?;
+        if let Some(refusal) = batch.refusal(instance, layers) {
             return Ok(refusal);
         }
-        let (buffer, count) = chunk.layers();
+        let (buffer, count) = batch.layers();
         let mut records = Vec::with_capacity(count as usize);
-        pack_instance(&library.packing, chunk.skeleton(), layers, count as usize, &mut records);
+        pack_instance(&library.packing, batch.skeleton(), layers, count as usize, &mut records);
         let bytes: &[u8] = bytemuck::cast_slice(&records);
-        queue.write_buffer(buffer, (place * bytes.len()) as u64, bytes);
+        queue.write_buffer(buffer, (slot * bytes.len()) as u64, bytes);
         Ok(LayersOutcome::Replaced)
     }
 
@@ -182,14 +179,14 @@ impl GpuCrowd {
         self.record(device, encoder, Frame::new(step.into()), timestamp_writes);
     }
 
-    /// As [`encode`](Self::encode), of those instances only that are listed in [`Chunk::seen`] and due. The others keep what
-    /// their places in the outputs held.
+    /// As [`encode`](Self::encode), of those instances only that are listed in [`GpuBatch::visible`] and due. The others keep what
+    /// their slots in the outputs held.
     ///
     /// Who is listed, the GPU decides: nothing depends on the list before the recorded work runs. A listed instance is due
-    /// where its place and `frame_number`, which counts frames and wraps, add up to a multiple of the entry's divider. Listed
+    /// where its slot and `frame_number`, which counts frames and wraps, add up to a multiple of the entry's update_interval. Listed
     /// several times, it is posed once, as the due entry with the most joints says. A crowd that was made without lists poses
     /// all instances.
-    pub fn encode_seen(
+    pub fn encode_visible(
         &self,
         device: &wgpu::Device,
         encoder: &mut wgpu::CommandEncoder,
@@ -197,7 +194,7 @@ impl GpuCrowd {
         frame_number: u32,
     ) {
         let step = step.into();
-        let frame = if self.options.seen { Frame::seen(step, frame_number) } else { Frame::new(step) };
+        let frame = if self.options.visible { Frame::visible(step, frame_number) } else { Frame::new(step) };
         self.record(device, encoder, frame, None);
     }
 
@@ -214,14 +211,14 @@ impl GpuCrowd {
         if !cut {
             self.keep_skins(encoder);
         }
-        let seen_only = frame.seen_only == 1;
-        let lists = || self.chunks.iter().filter_map(|chunk| chunk.seen.as_ref()).filter(|_| seen_only);
-        lists().for_each(|seen| seen.clear(encoder));
+        let visible_only = frame.visible_only == 1;
+        let lists = || self.batches.iter().filter_map(|batch| batch.visible.as_ref()).filter(|_| visible_only);
+        lists().for_each(|visible| visible.clear(encoder));
         let label = Some("posse pose");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes });
-        lists().for_each(|seen| seen.collect(&mut pass));
-        for chunk in &self.chunks {
-            chunk.record(&mut pass, seen_only);
+        lists().for_each(|visible| visible.collect(&mut pass));
+        for batch in &self.batches {
+            batch.record(&mut pass, visible_only);
         }
         drop(pass);
         if cut {
@@ -231,24 +228,24 @@ impl GpuCrowd {
 
     /// Records that the present skin matrices become the previous ones.
     fn keep_skins(&self, encoder: &mut wgpu::CommandEncoder) {
-        for chunk in &self.chunks {
-            if let (Some(skin), Some(previous)) = (chunk.skin(), chunk.previous_skin()) {
+        for batch in &self.batches {
+            if let (Some(skin), Some(previous)) = (batch.skin(), batch.previous_skin()) {
                 encoder.copy_buffer_to_buffer(skin, 0, previous, 0, skin.size());
             }
         }
     }
 
-    /// The chunks, skeleton after skeleton, those of least mixing first.
-    pub fn chunks(&self) -> &[Chunk] {
-        &self.chunks
+    /// The batches, skeleton after skeleton, those of least mixing first.
+    pub fn batches(&self) -> &[GpuBatch] {
+        &self.batches
     }
 
-    /// The chunk of an instance, and its place in the chunk's buffers.
+    /// The batch of an instance, and its slot in the batch's buffers.
     ///
     /// # Panics
     /// Where the crowd has no such instance.
-    pub fn find(&self, instance: usize) -> (&Chunk, usize) {
-        let (chunk, place) = self.places[instance];
-        (&self.chunks[chunk as usize], place as usize)
+    pub fn find(&self, instance: usize) -> (&GpuBatch, usize) {
+        let (batch, slot) = self.slots[instance];
+        (&self.batches[batch as usize], slot as usize)
     }
 }

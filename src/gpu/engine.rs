@@ -4,26 +4,14 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::gpu::chunk::Chunk;
-use crate::gpu::crowd::GpuCrowd;
-use crate::gpu::events::GpuEvents;
-use crate::gpu::form::Form;
-use crate::gpu::headless::HeadlessGpu;
-use crate::gpu::library::GpuLibrary;
-use crate::gpu::readback;
-use crate::model::crowd::Crowd;
-use crate::model::library::Library;
-use crate::model::occurrence::EventList;
-use crate::model::outputs::Outputs;
-use crate::model::poses::{Pose, Poses};
-use crate::model::step::Step;
-use crate::pack::library::Packing;
-use crate::pack::outputs::Numbers;
+use crate::gpu::{GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, readback};
+use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, Step};
+use crate::pack::{OutputNumbers, PackedLibrary};
 
 /// The GPU engine with a device of its own. A renderer uses [`GpuLibrary`] and [`GpuCrowd`] with its device instead.
 #[derive(Debug)]
 pub struct GpuEngine {
-    gpu: HeadlessGpu,
+    gpu: GpuContext,
     library: GpuLibrary,
 }
 
@@ -31,27 +19,27 @@ impl GpuEngine {
     /// An engine for a library, on this device. It knows the library as it is now; for what is added later, make another.
     ///
     /// # Errors
-    /// As [`Packing::new`] and [`GpuLibrary::new`].
-    pub fn new(library: &Library, gpu: HeadlessGpu) -> Result<Self, Error> {
-        Self::with_form(Form::of(&gpu.device), library, gpu)
+    /// As [`PackedLibrary::new`] and [`GpuLibrary::new`].
+    pub fn new(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
+        Self::with_form(KernelForm::of(&gpu.device), library, gpu)
     }
 
     /// As [`new`](Self::new), its kernels in this form, whatever suits the device.
     ///
     /// # Errors
     /// As those of [`new`](Self::new).
-    pub fn with_form(form: Form, library: &Library, gpu: HeadlessGpu) -> Result<Self, Error> {
-        let library = GpuLibrary::with_form(form, &gpu.device, Packing::new(library)?)?;
+    pub fn with_form(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
+        let library = GpuLibrary::with_form(form, &gpu.device, PackedLibrary::new(library)?)?;
         Ok(Self::with_library(gpu, library))
     }
 
     /// An engine for a library that is on this device already.
-    pub fn with_library(gpu: HeadlessGpu, library: GpuLibrary) -> Self {
+    pub fn with_library(gpu: GpuContext, library: GpuLibrary) -> Self {
         Self { gpu, library }
     }
 
     /// The device.
-    pub fn gpu(&self) -> &HeadlessGpu {
+    pub fn gpu(&self) -> &GpuContext {
         &self.gpu
     }
 
@@ -60,14 +48,14 @@ impl GpuEngine {
         &self.library
     }
 
-    /// What some instances of a chunk hold, by their places there, read back after all that was submitted.
+    /// What some instances of a batch hold, by their slots there, read back after all that was submitted.
     ///
     /// # Errors
     /// [`Error::Device`] where the device is lost or out of memory.
-    pub fn read(&self, chunk: &Chunk, instances: Range<usize>) -> Result<Numbers, Error> {
+    pub fn read(&self, batch: &GpuBatch, instances: Range<usize>) -> Result<OutputNumbers, Error> {
         let encoder = self.gpu.device.create_command_encoder(&Default::default());
-        let buffers = [chunk.local(), chunk.model(), chunk.skin(), chunk.values(), chunk.root_motion()];
-        let strides = chunk.layout().strides();
+        let buffers = [batch.local(), batch.model(), batch.skin(), batch.values(), batch.root_motion()];
+        let strides = batch.layout().strides();
         let bytes = |stride: usize| 4 * (stride * instances.start) as u64..4 * (stride * instances.end) as u64;
         let wanted = buffers.into_iter().zip(strides).filter_map(|(buffer, stride)| Some((buffer?, bytes(stride))));
         let wanted: Vec<_> = wanted.collect();
@@ -77,7 +65,7 @@ impl GpuEngine {
             None => Vec::new(),
         };
         let [local, model, skin, values, root_motion] = buffers.map(&mut numbers);
-        Ok(Numbers { local, model, skin, values, root_motion })
+        Ok(OutputNumbers { local, model, skin, values, root_motion })
     }
 
     /// The pose of one instance, of those outputs that the crowd was made for, read back after all that was submitted.
@@ -88,10 +76,10 @@ impl GpuEngine {
     /// # Panics
     /// Where the crowd has no such instance.
     pub fn read_instance(&self, crowd: &GpuCrowd, instance: usize, outputs: Outputs) -> Result<Pose, Error> {
-        let (chunk, place) = crowd.find(instance);
-        let numbers = self.read(chunk, place..place + 1)?;
-        let skeleton = &self.library.packing.skeletons[chunk.skeleton().index()];
-        Ok(numbers.pose(skeleton, chunk.layout(), 0, outputs))
+        let (batch, slot) = crowd.find(instance);
+        let numbers = self.read(batch, slot..slot + 1)?;
+        let skeleton = &self.library.packing.skeletons[batch.skeleton().index()];
+        Ok(numbers.pose(skeleton, batch.layout(), 0, outputs))
     }
 
     /// Waits until all that was submitted has run.
@@ -119,18 +107,18 @@ impl Evaluator for GpuEngine {
         gpu_crowd.encode(device, &mut encoder, step);
         self.gpu.queue.submit([encoder.finish()]);
         let mut instances = vec![Pose::default(); crowd.len()];
-        for chunk in gpu_crowd.chunks() {
-            let numbers = self.read(chunk, 0..chunk.instances().len())?;
-            let skeleton = &self.library.packing.skeletons[chunk.skeleton().index()];
-            for (place, &instance) in chunk.instances().iter().enumerate() {
-                instances[instance] = numbers.pose(skeleton, chunk.layout(), place, outputs);
+        for batch in gpu_crowd.batches() {
+            let numbers = self.read(batch, 0..batch.instances().len())?;
+            let skeleton = &self.library.packing.skeletons[batch.skeleton().index()];
+            for (slot, &instance) in batch.instances().iter().enumerate() {
+                instances[instance] = numbers.pose(skeleton, batch.layout(), slot, outputs);
             }
         }
         Ok(Poses { instances })
     }
 
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
-        let HeadlessGpu { device, queue, .. } = &self.gpu;
+        let GpuContext { device, queue, .. } = &self.gpu;
         let gpu_crowd = GpuCrowd::new(device, &self.library, crowd, Outputs::NONE)?;
         let events = GpuEvents::new(device, &self.library, &gpu_crowd, capacity)?;
         let mut encoder = device.create_command_encoder(&Default::default());

@@ -4,19 +4,14 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::buffers::{filled_buffer, largest_binding, upload};
-use crate::gpu::chunk::Chunk;
-use crate::gpu::crowd::GpuCrowd;
 use crate::gpu::frame::FrameBuffer;
 use crate::gpu::kernels::{SmallKernel, bind_group, workgroups};
-use crate::gpu::library::GpuLibrary;
-use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
-use crate::model::occurrence::{self, EventList};
-use crate::model::step::Step;
-use crate::model::ticks::Ticks;
-use crate::pack::record::event::{EventBatch, EventCount, Occurrence};
-use crate::pack::record::frame::Frame;
+use crate::gpu::{GpuBatch, GpuCrowd, GpuLibrary, readback};
+use crate::model::occurrence;
+use crate::model::{EventList, Step, Ticks};
+use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 
 /// Lists the events that a crowd's layers reach in a step of its clock; [`occurrence::Occurrence`] says what that is.
 ///
@@ -26,8 +21,8 @@ pub struct GpuEvents {
     list: wgpu::Buffer,
     frame: FrameBuffer,
     pipeline: wgpu::ComputePipeline,
-    /// One for each of the crowd's chunks, with its workgroups.
-    chunks: Vec<(wgpu::BindGroup, (u32, u32))>,
+    /// One for each of the crowd's batches, with its workgroups.
+    batches: Vec<(wgpu::BindGroup, (u32, u32))>,
 }
 
 impl GpuEvents {
@@ -38,7 +33,7 @@ impl GpuEvents {
     /// the device refuses; [`Error::Usage`] where the library is on another device.
     pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &GpuCrowd, capacity: usize) -> Result<Self, Error> {
         library.check_device(device)?;
-        let needed = (capacity as u64).saturating_mul(size_of::<Occurrence>() as u64).saturating_add(COUNT_BYTES);
+        let needed = (capacity as u64).saturating_mul(size_of::<OccurrenceRecord>() as u64).saturating_add(COUNT_BYTES);
         let allowed = largest_binding(device);
         if needed > allowed {
             return Err(Error::Limit { what: "bytes of a list of events".into(), needed, allowed });
@@ -46,15 +41,15 @@ impl GpuEvents {
         let SmallKernel { pipeline, layout } = library.events_kernel(device)?;
         let scopes = Scopes::push(device);
         // A list of nothing has room for one all the same: a binding holds at least one element.
-        let size = needed.max(COUNT_BYTES + size_of::<Occurrence>() as u64);
+        let size = needed.max(COUNT_BYTES + size_of::<OccurrenceRecord>() as u64);
         let usage = Usages::STORAGE | Usages::COPY_SRC | Usages::COPY_DST;
         let label = Some("posse events");
         let list = device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
         let frame = FrameBuffer::new(device);
-        let chunk = |chunk: &Chunk| chunk_of(device, library, layout, frame.buffer(), &list, capacity as u32, chunk);
-        let chunks = crowd.chunks().iter().map(chunk).collect::<Result<_, Error>>();
+        let batch = |batch: &GpuBatch| batch_of(device, library, layout, frame.buffer(), &list, capacity as u32, batch);
+        let batches = crowd.batches().iter().map(batch).collect::<Result<_, Error>>();
         scopes.pop()?;
-        Ok(Self { list, frame, pipeline: pipeline.clone(), chunks: chunks? })
+        Ok(Self { list, frame, pipeline: pipeline.clone(), batches: batches? })
     }
 
     /// Records the list of a step, in the place of the one before.
@@ -68,13 +63,13 @@ impl GpuEvents {
         let label = Some("posse events");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes: None });
         pass.set_pipeline(&self.pipeline);
-        for (bind_group, workgroups) in &self.chunks {
+        for (bind_group, workgroups) in &self.batches {
             pass.set_bind_group(0, bind_group, &[]);
             pass.dispatch_workgroups(workgroups.0, workgroups.1, 1);
         }
     }
 
-    /// The list, for who uses it on the GPU: an [`EventCount`], then as many [`Occurrence`]s as it says are listed, in no
+    /// The list, for who uses it on the GPU: an [`EventCount`], then as many [`OccurrenceRecord`]s as it says are listed, in no
     /// order, of `u32` all. It has the usages `STORAGE` and `COPY_SRC`.
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.list
@@ -92,7 +87,7 @@ impl GpuEvents {
             Ok::<Vec<u8>, Error>(contents.concat())
         };
         let count: EventCount = bytemuck::pod_read_unaligned(&read(COUNT_BYTES)?);
-        let bytes = COUNT_BYTES + u64::from(count.listed) * size_of::<Occurrence>() as u64;
+        let bytes = COUNT_BYTES + u64::from(count.listed) * size_of::<OccurrenceRecord>() as u64;
         Ok(Self::list(&read(bytes.min(self.list.size()))?))
     }
 
@@ -102,7 +97,7 @@ impl GpuEvents {
             return EventList::default();
         };
         let count: EventCount = bytemuck::pod_read_unaligned(count);
-        let occurrences = occurrences.chunks_exact(size_of::<Occurrence>()).take(count.listed as usize);
+        let occurrences = occurrences.chunks_exact(size_of::<OccurrenceRecord>()).take(count.listed as usize);
         let mut events: Vec<_> = occurrences.map(|bytes| occurrence_of(bytemuck::pod_read_unaligned(bytes))).collect();
         events.sort_unstable();
         let missed = u64::from(count.missed_high) << 32 | u64::from(count.missed_low);
@@ -113,7 +108,7 @@ impl GpuEvents {
 /// Bytes before the list.
 const COUNT_BYTES: u64 = size_of::<EventCount>() as u64;
 
-fn occurrence_of(record: Occurrence) -> occurrence::Occurrence {
+fn occurrence_of(record: OccurrenceRecord) -> occurrence::Occurrence {
     occurrence::Occurrence {
         tick: Ticks(i64::from(record.tick_high as i32) << 32 | i64::from(record.tick_low)),
         instance: record.instance as usize,
@@ -122,23 +117,23 @@ fn occurrence_of(record: Occurrence) -> occurrence::Occurrence {
     }
 }
 
-/// What a chunk of the crowd needs, and its workgroups.
-fn chunk_of(
+/// What a batch of the crowd needs, and its workgroups.
+fn batch_of(
     device: &wgpu::Device,
     library: &GpuLibrary,
     layout: &wgpu::BindGroupLayout,
     frame: &wgpu::Buffer,
     list: &wgpu::Buffer,
     capacity: u32,
-    chunk: &Chunk,
+    batch: &GpuBatch,
 ) -> Result<(wgpu::BindGroup, (u32, u32)), Error> {
-    let instances: Vec<u32> = chunk.instances().iter().map(|&instance| instance as u32).collect();
-    let (layers, layer_count) = chunk.layers();
+    let instances: Vec<u32> = batch.instances().iter().map(|&instance| instance as u32).collect();
+    let (layers, layer_count) = batch.layers();
     let groups = (instances.len() as u32 * layer_count).div_ceil(EVENTS_WORKGROUP_SIZE);
     let groups_per_row = device.limits().max_compute_workgroups_per_dimension;
-    let batch = EventBatch { instance_count: instances.len() as u32, layer_count, groups_per_row, capacity };
+    let record = EventBatch { instance_count: instances.len() as u32, layer_count, groups_per_row, capacity };
     let instances = upload(device, "posse instances", bytemuck::cast_slice(&instances))?;
-    let batch = filled_buffer(device, "posse batch", bytemuck::bytes_of(&batch), Usages::UNIFORM)?;
-    let bound = [&library.words, layers, &instances, frame, &batch, list];
+    let record = filled_buffer(device, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
+    let bound = [&library.words, layers, &instances, frame, &record, list];
     Ok((bind_group(device, layout, &bound), workgroups(groups, groups_per_row)))
 }

@@ -3,7 +3,7 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::gpu::buffers::filled_buffer;
-use crate::pack::record::frame::Frame;
+use crate::pack::record::Frame;
 
 /// A [`Frame`] on the GPU.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Interpolators in WGSL: their own text, and the functions of ours that call theirs.
 
-use crate::model::interpolator::Interpolator;
+use crate::model::Interpolator;
 
 /// What an error calls the text of an interpolator.
 pub fn file(interpolator: &dyn Interpolator) -> String {

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use crate::error::Error;
 use crate::gpu::plan::{VARIANTS, WORKGROUP_BYTES};
 use crate::gpu::scopes::Scopes;
-use crate::gpu::shader::{Composed, SEEN_ENTRIES};
-use crate::pack::record::batch::Batch;
+use crate::gpu::shader::{Composed, VISIBLE_ENTRIES};
+use crate::pack::record::BatchRecord;
 
 /// What a binding of the kernel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,12 +33,12 @@ pub(super) const POSE_BINDINGS: [(&str, Binding); 10] = [
     ("due", Binding::Read),
 ];
 
-/// Those of the kernels of what is seen.
-pub(super) const SEEN_BINDINGS: [(&str, Binding); 6] = [
+/// Those of the kernels of what is visible.
+pub(super) const VISIBLE_BINDINGS: [(&str, Binding); 6] = [
     ("words", Binding::Read),
     ("frame", Binding::Uniform),
     ("batch", Binding::Uniform),
-    ("seen", Binding::Read),
+    ("visible", Binding::Read),
     ("due", Binding::Write),
     ("workgroups", Binding::Write),
 ];
@@ -72,7 +72,7 @@ pub(super) fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
         max_bindings_per_bind_group: POSE_BINDINGS.len() as u32,
         max_storage_buffers_per_shader_stage: count(&[Binding::Read, Binding::Write]),
         max_uniform_buffers_per_shader_stage: count(&[Binding::Uniform]),
-        max_uniform_buffer_binding_size: size_of::<Batch>() as u64,
+        max_uniform_buffer_binding_size: size_of::<BatchRecord>() as u64,
         max_compute_workgroup_storage_size: WORKGROUP_BYTES,
         max_compute_invocations_per_workgroup: largest_workgroup,
         max_compute_workgroup_size_x: largest_workgroup,
@@ -113,19 +113,19 @@ impl SmallKernel {
 
 /// The kernels that come before the fused pass.
 #[derive(Debug)]
-pub(super) struct SeenKernels {
+pub(super) struct VisibleKernels {
     pub layout: wgpu::BindGroupLayout,
     pub collect: wgpu::ComputePipeline,
     pub measure: wgpu::ComputePipeline,
 }
 
-impl SeenKernels {
+impl VisibleKernels {
     pub fn new(device: &wgpu::Device) -> Result<Self, Error> {
-        let module = Composed::seen().compile(device)?;
+        let module = Composed::visible().compile(device)?;
         let scopes = Scopes::push(device);
-        let layout = bind_group_layout(device, &SEEN_BINDINGS);
+        let layout = bind_group_layout(device, &VISIBLE_BINDINGS);
         scopes.pop()?;
-        let [collect, measure] = SEEN_ENTRIES.map(|entry| pipeline(device, &layout, &module, entry));
+        let [collect, measure] = VISIBLE_ENTRIES.map(|entry| pipeline(device, &layout, &module, entry));
         Ok(Self { layout, collect: collect?, measure: measure? })
     }
 }

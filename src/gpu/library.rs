@@ -3,21 +3,21 @@
 use std::sync::OnceLock;
 
 use crate::error::Error;
+use crate::gpu::KernelForm;
 use crate::gpu::buffers::{largest_binding, upload};
-use crate::gpu::form::Form;
 use crate::gpu::kernels::{
-    EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SeenKernels, SmallKernel, bind_group_layout, kernel_limits,
+    EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SmallKernel, VisibleKernels, bind_group_layout, kernel_limits,
     pipeline,
 };
 use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::{Composed, EVENTS_ENTRY, MOTION_ENTRY, POSE_ENTRY};
-use crate::model::skin_format::SkinFormat;
-use crate::pack::library::Packing;
+use crate::model::SkinFormat;
+use crate::pack::PackedLibrary;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
-/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::crowd::GpuCrowd)s share it. Like the packing it is the
+/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. Like the packing it is the
 /// library as it was when it was packed: what is added later needs another.
 ///
 /// Pipelines are compiled anew in each process, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes that one is made
@@ -26,15 +26,15 @@ use crate::pack::library::Packing;
 #[derive(Debug)]
 pub struct GpuLibrary {
     device: wgpu::Device,
-    pub(super) packing: Packing,
+    pub(super) packing: PackedLibrary,
     pub(super) words: wgpu::Buffer,
     pub(super) values: wgpu::Buffer,
     pub(super) layout: wgpu::BindGroupLayout,
-    form: Form,
+    form: KernelForm,
     /// By kernel, variant, how many search results there are, and skin format: those that were asked for.
     pipelines: [[[[OnceLock<wgpu::ComputePipeline>; SkinFormat::ALL.len()]; Spans::ALL.len()]; VARIANTS.len()];
         Kernel::ALL.len()],
-    seen_kernels: OnceLock<SeenKernels>,
+    visible_kernels: OnceLock<VisibleKernels>,
     motion_kernel: OnceLock<SmallKernel>,
     events_kernel: OnceLock<SmallKernel>,
 }
@@ -54,15 +54,15 @@ impl GpuLibrary {
     /// # Errors
     /// [`Error::Limit`] where the device allows less than [`required_limits`](Self::required_limits) says, or the packing does
     /// not fit a binding; [`Error::Shader`] and [`Error::Device`] where the device refuses.
-    pub fn new(device: &wgpu::Device, packing: Packing) -> Result<Self, Error> {
-        Self::with_form(Form::of(device), device, packing)
+    pub fn new(device: &wgpu::Device, packing: PackedLibrary) -> Result<Self, Error> {
+        Self::with_form(KernelForm::of(device), device, packing)
     }
 
     /// As [`new`](Self::new), in this form.
     ///
     /// # Errors
     /// As those of [`new`](Self::new).
-    pub fn with_form(form: Form, device: &wgpu::Device, packing: Packing) -> Result<Self, Error> {
+    pub fn with_form(form: KernelForm, device: &wgpu::Device, packing: PackedLibrary) -> Result<Self, Error> {
         check_limits(device)?;
         check_size(device, "words of a packed library, in bytes", 4 * packing.arrays.words.len() as u64)?;
         check_size(device, "values of a packed library, in bytes", 16 * packing.arrays.values.len() as u64)?;
@@ -80,7 +80,7 @@ impl GpuLibrary {
             layout,
             form,
             pipelines: Default::default(),
-            seen_kernels: OnceLock::new(),
+            visible_kernels: OnceLock::new(),
             motion_kernel: OnceLock::new(),
             events_kernel: OnceLock::new(),
         };
@@ -91,9 +91,9 @@ impl GpuLibrary {
         Ok(library)
     }
 
-    /// The form of the kernels that pose, but for what is too much for one lane: [`Chunk::form`](crate::gpu::chunk::Chunk::form)
+    /// The form of the kernels that pose, but for what is too much for one lane: [`GpuBatch::form`](crate::gpu::GpuBatch::form)
     /// says of a crowd which poses it.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> KernelForm {
         self.form
     }
 
@@ -122,13 +122,13 @@ impl GpuLibrary {
         Ok(place.get_or_init(|| made).clone())
     }
 
-    /// The kernels for crowds of which only what is seen is posed, made where they are not there yet.
-    pub(super) fn seen_kernels(&self, device: &wgpu::Device) -> Result<&SeenKernels, Error> {
-        if let Some(ready) = self.seen_kernels.get() {
+    /// The kernels for crowds of which only what is visible is posed, made where they are not there yet.
+    pub(super) fn visible_kernels(&self, device: &wgpu::Device) -> Result<&VisibleKernels, Error> {
+        if let Some(ready) = self.visible_kernels.get() {
             return Ok(ready);
         }
-        let made = SeenKernels::new(device)?;
-        Ok(self.seen_kernels.get_or_init(|| made))
+        let made = VisibleKernels::new(device)?;
+        Ok(self.visible_kernels.get_or_init(|| made))
     }
 
     /// The kernel of root motion, made where it is not there yet.

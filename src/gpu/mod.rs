@@ -1,31 +1,43 @@
 //! The wgpu engine.
 //!
-//! [`GpuLibrary`](library::GpuLibrary) holds what never changes, [`GpuCrowd`](crowd::GpuCrowd) a crowd with the buffers
-//! that its poses are written to; the caller brings device, queue and encoder. [`HeadlessGpu`](headless::HeadlessGpu) is
+//! [`GpuLibrary`] holds what never changes, [`GpuCrowd`] a crowd with the buffers
+//! that its poses are written to; the caller brings device, queue and encoder. [`GpuContext`] is
 //! the only type that owns a device.
 
-pub mod bandwidth;
+mod bandwidth;
+mod batch;
 pub(crate) mod buffers;
-pub mod chunk;
-pub mod crowd;
-pub mod engine;
-pub mod events;
-pub mod form;
+mod context;
+mod crowd;
+mod engine;
+mod events;
 mod frame;
-pub mod headless;
 mod interpolators;
+mod kernel_form;
 mod kernels;
-pub mod library;
+mod library;
 mod motion;
-pub mod options;
-pub mod outcome;
+mod options;
+mod outcome;
 mod plan;
 pub(crate) mod readback;
 pub(crate) mod scopes;
-mod seen;
 mod shader;
 mod skinning;
-pub mod stopwatch;
+mod stopwatch;
+mod visible;
+
+pub use bandwidth::Bandwidth;
+pub use batch::GpuBatch;
+pub use context::{AdapterKind, GpuContext};
+pub use crowd::GpuCrowd;
+pub use engine::GpuEngine;
+pub use events::GpuEvents;
+pub use kernel_form::KernelForm;
+pub use library::GpuLibrary;
+pub use options::CrowdOptions;
+pub use outcome::LayersOutcome;
+pub use stopwatch::Stopwatch;
 
 #[cfg(test)]
 mod contract_tests;

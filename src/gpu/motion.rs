@@ -1,11 +1,11 @@
-//! Root motion of a chunk, where that is wanted.
+//! Root motion of a batch, where that is wanted.
 
 use crate::error::Error;
+use crate::gpu::GpuLibrary;
 use crate::gpu::kernels::{bind_group, workgroups};
-use crate::gpu::library::GpuLibrary;
 use crate::gpu::shader::MOTION_WORKGROUP_SIZE;
 
-/// The root motion of all instances of a chunk, seen or not.
+/// The root motion of all instances of a batch, visible or not.
 #[derive(Debug)]
 pub(super) struct Motion {
     pipeline: wgpu::ComputePipeline,
@@ -14,7 +14,7 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// For a chunk of so many instances: its layers, the frame, its batch, and where the motions go.
+    /// For a batch of so many instances: its layers, the frame, its batch, and where the motions go.
     ///
     /// # Errors
     /// [`Error::Shader`] and [`Error::Device`] where the device refuses the kernel.

@@ -1,15 +1,14 @@
 //! What a crowd on the GPU is made for.
 
-use crate::model::crowd::Crowd;
-use crate::model::mixing::Mixing;
+use crate::model::{Crowd, Mixing};
 
 /// What a crowd on the GPU is made for, beyond posing all instances with the layers that they begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CrowdOptions {
-    /// Lists of the instances that are seen: see [`Chunk::seen`](crate::gpu::chunk::Chunk::seen) and
-    /// [`GpuCrowd::encode_seen`](crate::gpu::crowd::GpuCrowd::encode_seen).
-    pub seen: bool,
-    /// The skin matrices of the frame before: see [`Chunk::previous_skin`](crate::gpu::chunk::Chunk::previous_skin).
+    /// Lists of the instances that are visible: see [`GpuBatch::visible`](crate::gpu::GpuBatch::visible) and
+    /// [`GpuCrowd::encode_visible`](crate::gpu::GpuCrowd::encode_visible).
+    pub visible: bool,
+    /// The skin matrices of the frame before: see [`GpuBatch::previous_skin`](crate::gpu::GpuBatch::previous_skin).
     pub previous_skin: bool,
     /// How many layers each instance may come to have: 0, the default, for as many as those of its [`Mixing`] begin with, up to
     /// [`Crowd::MAX_LAYERS`]; a greater number counts as that many. Each takes 104 bytes an instance, used or not.
@@ -21,7 +20,7 @@ pub struct CrowdOptions {
 
 impl CrowdOptions {
     /// Nothing more: the default.
-    pub const NONE: Self = Self { seen: false, previous_skin: false, layers: 0, mixing: Mixing::None };
+    pub const NONE: Self = Self { visible: false, previous_skin: false, layers: 0, mixing: Mixing::None };
 
     /// How many layers there is to be room for at least, and how they may be mixed.
     pub(super) fn room(&self) -> (usize, Mixing) {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::model::mixing::Mixing;
+use crate::model::Mixing;
 
-/// Whether layers of a [`GpuCrowd`](crate::gpu::crowd::GpuCrowd) were replaced, and if not, what stands in the way. It is
+/// Whether layers of a [`GpuCrowd`](crate::gpu::GpuCrowd) were replaced, and if not, what stands in the way. It is
 /// not an error: another `GpuCrowd` takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "where nothing was replaced, the crowd plays on as before"]
@@ -19,9 +19,9 @@ pub enum LayersOutcome {
         instance: usize,
         /// How many it has.
         needed: usize,
-        /// How many there is room for: as many as instances of its chunk began with, or [`CrowdOptions::layers`] of them.
+        /// How many there is room for: as many as instances of its batch began with, or [`CrowdOptions::layers`] of them.
         ///
-        /// [`CrowdOptions::layers`]: crate::gpu::options::CrowdOptions::layers
+        /// [`CrowdOptions::layers`]: crate::gpu::CrowdOptions::layers
         room: usize,
     },
     /// None: an instance's layers need more mixing than its kernel does.
@@ -32,7 +32,7 @@ pub enum LayersOutcome {
         needed: Mixing,
         /// What the kernel does: what the instance began with needed, or [`CrowdOptions::mixing`].
         ///
-        /// [`CrowdOptions::mixing`]: crate::gpu::options::CrowdOptions::mixing
+        /// [`CrowdOptions::mixing`]: crate::gpu::CrowdOptions::mixing
         room: Mixing,
     },
 }

@@ -1,9 +1,8 @@
 //! Which kernel poses a group of instances, for which size of rigs and in which form, and how its work is shared out.
 
-use crate::gpu::form::Form;
-use crate::model::mixing::Mixing;
-use crate::model::skin_format::SkinFormat;
-use crate::pack::record::skeleton::Skeleton;
+use crate::gpu::KernelForm;
+use crate::model::{Mixing, SkinFormat};
+use crate::pack::record::SkeletonRecord;
 
 /// Which kernel of the fused pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +35,7 @@ impl Kernel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variant {
     /// How lanes share the work.
-    pub form: Form,
+    pub form: KernelForm,
     /// Invocations of a workgroup.
     pub workgroup_size: u32,
     /// Joint matrices of a workgroup; `None` where they are in storage.
@@ -50,17 +49,17 @@ pub const WORKGROUP_BYTES: u32 = 16384;
 
 /// All variants, from small to large in each form. Each fits [`WORKGROUP_BYTES`].
 pub const VARIANTS: [Variant; 5] = [
-    Variant { form: Form::Parallel, workgroup_size: 64, joint_capacity: Some(64), span_capacity: 128 },
-    Variant { form: Form::Parallel, workgroup_size: 128, joint_capacity: Some(128), span_capacity: 192 },
-    Variant { form: Form::Parallel, workgroup_size: 256, joint_capacity: Some(256), span_capacity: 256 },
-    Variant { form: Form::Parallel, workgroup_size: 256, joint_capacity: None, span_capacity: 512 },
+    Variant { form: KernelForm::Parallel, workgroup_size: 64, joint_capacity: Some(64), span_capacity: 128 },
+    Variant { form: KernelForm::Parallel, workgroup_size: 128, joint_capacity: Some(128), span_capacity: 192 },
+    Variant { form: KernelForm::Parallel, workgroup_size: 256, joint_capacity: Some(256), span_capacity: 256 },
+    Variant { form: KernelForm::Parallel, workgroup_size: 256, joint_capacity: None, span_capacity: 512 },
     // As many as a software renderer has lanes in a vector, and as find room for the most layers each.
-    Variant { form: Form::Serial, workgroup_size: 8, joint_capacity: None, span_capacity: 512 },
+    Variant { form: KernelForm::Serial, workgroup_size: 8, joint_capacity: None, span_capacity: 512 },
 ];
 
 impl Variant {
     /// The index of a form's variant for a skeleton of so many joints.
-    pub fn for_joints(form: Form, joints: u32) -> usize {
+    pub fn for_joints(form: KernelForm, joints: u32) -> usize {
         let fits = |variant: &Variant| variant.joint_capacity.is_none_or(|capacity| joints <= capacity);
         // The largest of each form fits all.
         VARIANTS.iter().position(|variant| variant.form == form && fits(variant)).unwrap_or(VARIANTS.len() - 1)
@@ -69,7 +68,7 @@ impl Variant {
     /// Lanes for an instance of so many joints and layers: one in the serial form, else a power of two, at most the workgroup's
     /// size.
     pub fn lane_count(&self, kernel: Kernel, joints: u32, layers: u32) -> u32 {
-        if self.form == Form::Serial {
+        if self.form == KernelForm::Serial {
             return 1;
         }
         let least = match kernel {
@@ -134,7 +133,7 @@ const MOST_SERIAL_SAMPLES: u32 = 1024;
 impl Plan {
     /// For instances of a skeleton with so many layers each, whose skin matrices are written in full. What is too much for one
     /// lane is done in the parallel form.
-    pub fn new(form: Form, kernel: Kernel, skeleton: &Skeleton, layers: u32) -> Self {
+    pub fn new(form: KernelForm, kernel: Kernel, skeleton: &SkeletonRecord, layers: u32) -> Self {
         let plan = Self::in_form(form, kernel, skeleton, layers);
         // Twice over the layers, and twice each.
         let by_layer = if kernel == Kernel::Layers { 4 } else { 1 };
@@ -143,10 +142,10 @@ impl Plan {
         if samples <= MOST_SERIAL_SAMPLES && plan.spans != Spans::TooMany {
             return plan;
         }
-        Self::in_form(Form::Parallel, kernel, skeleton, layers)
+        Self::in_form(KernelForm::Parallel, kernel, skeleton, layers)
     }
 
-    fn in_form(form: Form, kernel: Kernel, skeleton: &Skeleton, layers: u32) -> Self {
+    fn in_form(form: KernelForm, kernel: Kernel, skeleton: &SkeletonRecord, layers: u32) -> Self {
         let index = Variant::for_joints(form, skeleton.joint_count);
         let variant = VARIANTS[index];
         let lane_count = variant.lane_count(kernel, skeleton.joint_count, layers);
@@ -166,7 +165,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::crowd::Crowd;
+    use crate::model::Crowd;
 
     #[test]
     fn an_instance_gets_lanes_for_its_joints() {
@@ -176,13 +175,13 @@ mod tests {
         let mixed = |layers| VARIANTS[2].lane_count(Kernel::Layers, 1, layers);
         assert_eq!([1, 2, 3, 8].map(mixed), [4, 8, 16, 32]);
         let variants = |form| [1, 64, 65, 256, 257, 9999].map(|joints| Variant::for_joints(form, joints));
-        assert_eq!(variants(Form::Parallel), [0, 0, 1, 2, 3, 3]);
-        assert_eq!(variants(Form::Serial), [4; 6]);
+        assert_eq!(variants(KernelForm::Parallel), [0, 0, 1, 2, 3, 3]);
+        assert_eq!(variants(KernelForm::Serial), [4; 6]);
     }
 
     #[test]
     fn a_lane_of_the_serial_form_has_room_for_the_most_layers() {
-        let serial = VARIANTS[Variant::for_joints(Form::Serial, 1)];
+        let serial = VARIANTS[Variant::for_joints(KernelForm::Serial, 1)];
         assert_eq!(serial.lane_count(Kernel::Layers, 9999, Crowd::MAX_LAYERS as u32), 1);
         assert!(serial.workgroup_size * Crowd::MAX_LAYERS as u32 <= Kernel::PLAYED_CAPACITY);
     }
@@ -190,35 +189,35 @@ mod tests {
     #[test]
     fn search_results_fit_or_some_are_searched_when_they_are_asked_for() {
         let plan = |form, kernel, joint_count, timeline_count, layers| {
-            let skeleton = Skeleton { joint_count, timeline_count, ..Default::default() };
+            let skeleton = SkeletonRecord { joint_count, timeline_count, ..Default::default() };
             let plan = Plan::new(form, kernel, &skeleton, layers);
             (plan.instances_per_group, plan.span_count, plan.spans)
         };
         // 128 results in a workgroup, of one instance or of two.
-        assert_eq!(plan(Form::Parallel, Kernel::Plain, 64, 128, 1), (1, 128, Spans::Few));
-        assert_eq!(plan(Form::Parallel, Kernel::Plain, 64, 129, 1), (1, 128, Spans::TooMany));
-        assert_eq!(plan(Form::Parallel, Kernel::Plain, 32, 129, 1), (2, 64, Spans::TooMany));
+        assert_eq!(plan(KernelForm::Parallel, Kernel::Plain, 64, 128, 1), (1, 128, Spans::Few));
+        assert_eq!(plan(KernelForm::Parallel, Kernel::Plain, 64, 129, 1), (1, 128, Spans::TooMany));
+        assert_eq!(plan(KernelForm::Parallel, Kernel::Plain, 32, 129, 1), (2, 64, Spans::TooMany));
         // Where layers are mixed, up to 512; a layer that adds takes twice as many.
-        assert_eq!(plan(Form::Parallel, Kernel::Blend, 64, 64, 2), (1, 64, Spans::Few));
-        assert_eq!(plan(Form::Parallel, Kernel::Layers, 64, 64, 2), (1, 64, Spans::Many));
-        assert_eq!(plan(Form::Parallel, Kernel::Layers, 64, 129, 2), (1, 128, Spans::TooMany));
+        assert_eq!(plan(KernelForm::Parallel, Kernel::Blend, 64, 64, 2), (1, 64, Spans::Few));
+        assert_eq!(plan(KernelForm::Parallel, Kernel::Layers, 64, 64, 2), (1, 64, Spans::Many));
+        assert_eq!(plan(KernelForm::Parallel, Kernel::Layers, 64, 129, 2), (1, 128, Spans::TooMany));
         // Of eight instances, 512 and 928.
-        assert_eq!(plan(Form::Serial, Kernel::Plain, 64, 64, 1), (8, 64, Spans::Few));
-        assert_eq!(plan(Form::Serial, Kernel::Blend, 64, 58, 2), (8, 58, Spans::Many));
-        assert_eq!(plan(Form::Serial, Kernel::Layers, 64, 1, 4), (8, 1, Spans::Few));
+        assert_eq!(plan(KernelForm::Serial, Kernel::Plain, 64, 64, 1), (8, 64, Spans::Few));
+        assert_eq!(plan(KernelForm::Serial, Kernel::Blend, 64, 58, 2), (8, 58, Spans::Many));
+        assert_eq!(plan(KernelForm::Serial, Kernel::Layers, 64, 1, 4), (8, 1, Spans::Few));
     }
 
     #[test]
     fn what_is_too_much_for_a_lane_is_done_in_the_parallel_form() {
         let form = |kernel, joint_count, weight_count, timeline_count, layers| {
-            let skeleton = Skeleton { joint_count, weight_count, timeline_count, ..Default::default() };
-            VARIANTS[Plan::new(Form::Serial, kernel, &skeleton, layers).variant].form
+            let skeleton = SkeletonRecord { joint_count, weight_count, timeline_count, ..Default::default() };
+            VARIANTS[Plan::new(KernelForm::Serial, kernel, &skeleton, layers).variant].form
         };
-        assert_eq!(form(Kernel::Plain, 1024, 0, 1, 1), Form::Serial);
-        assert_eq!(form(Kernel::Plain, 1000, 25, 1, 1), Form::Parallel);
-        assert_eq!(form(Kernel::Blend, 128, 0, 1, 8), Form::Serial);
-        assert_eq!(form(Kernel::Blend, 129, 0, 1, 8), Form::Parallel);
-        assert_eq!(form(Kernel::Layers, 64, 0, 1, 5), Form::Parallel);
-        assert_eq!(form(Kernel::Plain, 64, 0, 65, 1), Form::Parallel);
+        assert_eq!(form(Kernel::Plain, 1024, 0, 1, 1), KernelForm::Serial);
+        assert_eq!(form(Kernel::Plain, 1000, 25, 1, 1), KernelForm::Parallel);
+        assert_eq!(form(Kernel::Blend, 128, 0, 1, 8), KernelForm::Serial);
+        assert_eq!(form(Kernel::Blend, 129, 0, 1, 8), KernelForm::Parallel);
+        assert_eq!(form(Kernel::Layers, 64, 0, 1, 5), KernelForm::Parallel);
+        assert_eq!(form(Kernel::Plain, 64, 0, 65, 1), KernelForm::Parallel);
     }
 }

@@ -5,13 +5,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::gpu::form::Form;
-use crate::gpu::interpolators;
 use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
-use crate::model::interpolator::Interpolator;
-use crate::model::occurrence::EventList;
-use crate::model::skin_format::SkinFormat;
-use crate::pack::uses::Uses;
+use crate::gpu::{KernelForm, interpolators};
+use crate::model::{EventList, Interpolator, SkinFormat};
+use crate::pack::Features;
 
 /// A shader file, or a text that stands for one.
 #[derive(Debug, Clone)]
@@ -47,25 +44,25 @@ const SHARED: [Module; 8] = [
 const MATRIX: Module = module!("shared/matrix.wgsl");
 const HIERARCHY: Module = module!("shared/hierarchy.wgsl");
 const HIERARCHY_SERIAL: Module = module!("shared/hierarchy_serial.wgsl");
-const PART: Module = module!("pose_part.wgsl");
-const MOTION: Module = module!("motion.wgsl");
+const PART: Module = module!("pose/pose_part.wgsl");
+const MOTION: Module = module!("root_motion.wgsl");
 const JOINTS_IN_WORKGROUP: Module = module!("shared/joints_in_workgroup.wgsl");
 const JOINTS_IN_STORAGE: Module = module!("shared/joints_in_storage.wgsl");
-const COMMON: Module = module!("pose_common.wgsl");
-const SKIN_MATRIX: Module = module!("skin_matrix.wgsl");
-const SKIN_HALF: Module = module!("skin_half.wgsl");
-const SKIN_DUAL_QUATERNION: Module = module!("skin_dual_quaternion.wgsl");
-const POSE: Module = module!("pose.wgsl");
-const POSE_LAYERS: Module = module!("pose_layers.wgsl");
-const SEEN: Module = module!("seen.wgsl");
+const COMMON: Module = module!("pose/pose_common.wgsl");
+const SKIN_MATRIX: Module = module!("pose/skin_matrix.wgsl");
+const SKIN_HALF: Module = module!("pose/skin_half.wgsl");
+const SKIN_DUAL_QUATERNION: Module = module!("pose/skin_dual_quaternion.wgsl");
+const POSE: Module = module!("pose/pose.wgsl");
+const POSE_LAYERS: Module = module!("pose/pose_layers.wgsl");
+const VISIBLE: Module = module!("visible.wgsl");
 const EVENTS: Module = module!("events.wgsl");
 
 /// Name of the entry point of the fused pass.
 pub const POSE_ENTRY: &str = "pose";
 /// Names of the entry points that find out what is due, and how large the dispatch for it is.
-pub const SEEN_ENTRIES: [&str; 2] = ["seen_collect", "seen_measure"];
+pub const VISIBLE_ENTRIES: [&str; 2] = ["visible_collect", "visible_measure"];
 /// Invocations of a workgroup of the first of them.
-pub const SEEN_WORKGROUP_SIZE: u32 = 64;
+pub const VISIBLE_WORKGROUP_SIZE: u32 = 64;
 /// Name of the entry point of the kernel of root motion.
 pub const MOTION_ENTRY: &str = "motion";
 /// Invocations of a workgroup of that kernel.
@@ -77,12 +74,12 @@ pub const EVENTS_WORKGROUP_SIZE: u32 = 64;
 
 /// What a library does not use is known when its kernels are compiled: a branch that is never taken costs registers, and on a
 /// software renderer, which takes both ways, time.
-fn uses_constants(uses: Uses) -> String {
-    let Uses { splines, beyond_gltf, matrices, roots, floats, compact } = uses;
+fn feature_constants(uses: Features) -> String {
+    let Features { splines, beyond_gltf, matrices, roots, floats, quantized } = uses;
     format!(
-        "const USES_SPLINES: bool = {splines};\nconst USES_BEYOND_GLTF: bool = {beyond_gltf};\n\
-         const USES_MATRICES: bool = {matrices};\nconst USES_ROOTS: bool = {roots};\n\
-         const USES_FLOATS: bool = {floats};\nconst USES_COMPACT: bool = {compact};\n"
+        "const HAS_SPLINES: bool = {splines};\nconst HAS_BEYOND_GLTF: bool = {beyond_gltf};\n\
+         const HAS_MATRICES: bool = {matrices};\nconst HAS_ROOTS: bool = {roots};\n\
+         const HAS_FLOATS: bool = {floats};\nconst HAS_QUANTIZED: bool = {quantized};\n"
     )
 }
 
@@ -106,14 +103,14 @@ struct Start {
 
 impl Composed {
     /// The fused pass of a plan, for a library that uses no more than this, with these interpolators.
-    pub fn pose(plan: &Plan, uses: Uses, interpolators: &[Arc<dyn Interpolator>]) -> Self {
+    pub fn pose(plan: &Plan, uses: Features, interpolators: &[Arc<dyn Interpolator>]) -> Self {
         let &Plan { kernel, spans, skin_format, .. } = plan;
         let variant = &VARIANTS[plan.variant];
         let hierarchy = match variant.form {
-            Form::Parallel => HIERARCHY,
-            Form::Serial => HIERARCHY_SERIAL,
+            KernelForm::Parallel => HIERARCHY,
+            KernelForm::Serial => HIERARCHY_SERIAL,
         };
-        let is_whole = variant.form == Form::Serial || skin_format == SkinFormat::DualQuaternion;
+        let is_whole = variant.form == KernelForm::Serial || skin_format == SkinFormat::DualQuaternion;
         let joints = if variant.joint_capacity.is_some() { JOINTS_IN_WORKGROUP } else { JOINTS_IN_STORAGE };
         let mut code = String::new();
         let mut constant = |name: &str, value: u32| writeln!(code, "const {name}: u32 = {value}u;").is_ok();
@@ -125,7 +122,7 @@ impl Composed {
         let spans_fit = spans != Spans::TooMany;
         let over = kernel == Kernel::Layers;
         code.push_str(&format!("const SPANS_FIT: bool = {spans_fit};\nconst LAYERS_OVER: bool = {over};\n"));
-        code.push_str(&uses_constants(uses));
+        code.push_str(&feature_constants(uses));
         let custom = interpolators.iter().enumerate().flat_map(|(index, interpolator)| {
             let file: Cow<str> = interpolators::file(&**interpolator).into();
             let own = Module { file: file.clone(), text: interpolator.wgsl().to_owned().into(), calls: None };
@@ -145,16 +142,16 @@ impl Composed {
     }
 
     /// The kernel of root motion, for a library that uses no more than this.
-    pub fn motion(uses: Uses) -> Self {
+    pub fn motion(uses: Features) -> Self {
         let mut code = format!("const WORKGROUP_SIZE: u32 = {MOTION_WORKGROUP_SIZE}u;\n");
-        code.push_str(&uses_constants(uses));
+        code.push_str(&feature_constants(uses));
         Self::new(code, SHARED.into_iter().chain([PART, MOTION]))
     }
 
-    /// The kernels that come before the fused pass where only what is seen is posed.
-    pub fn seen() -> Self {
-        let constants = format!("const SEEN_WORKGROUP_SIZE: u32 = {SEEN_WORKGROUP_SIZE}u;\n");
-        Self::new(constants, [RECORDS, SEEN].into_iter())
+    /// The kernels that come before the fused pass where only what is visible is posed.
+    pub fn visible() -> Self {
+        let constants = format!("const VISIBLE_WORKGROUP_SIZE: u32 = {VISIBLE_WORKGROUP_SIZE}u;\n");
+        Self::new(constants, [RECORDS, VISIBLE].into_iter())
     }
 
     /// The kernel that lists events.

@@ -1,11 +1,11 @@
 //! WGSL for vertex shaders that read skin matrices.
 
-use crate::model::skin_format::SkinFormat;
+use crate::model::SkinFormat;
 
 impl SkinFormat {
     /// Functions for a shader that reads skin matrices in this format, to be put before it: they declare no binding and no
     /// entry point, and their names begin with `full_`, `half_` or `dual_quaternion`. Where the matrices of an instance's
-    /// skin begin, [`Layout::skin_start`](crate::pack::outputs::Layout::skin_start) says.
+    /// skin begin, [`OutputLayout::skin_start`](crate::pack::OutputLayout::skin_start) says.
     ///
     /// ```wgsl
     /// @group(0) @binding(0) var<storage, read> joints: array<vec2<u32>>;

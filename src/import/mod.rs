@@ -4,4 +4,6 @@ pub mod cocos;
 pub mod crowd;
 pub(crate) mod fault;
 pub mod gltf;
-pub mod warning;
+mod warning;
+
+pub use warning::Warning;

@@ -1,11 +1,6 @@
 //! Tracks that play together.
 
-use crate::model::event::Event;
-use crate::model::id::SkeletonId;
-use crate::model::playback::{Playback, WrapMode};
-use crate::model::root_motion::RootMotion;
-use crate::model::ticks::Ticks;
-use crate::model::track::Track;
+use crate::model::{Event, Playback, RootMotion, SkeletonId, Ticks, Track, WrapMode};
 
 /// Tracks that play together on one skeleton.
 ///

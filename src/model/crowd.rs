@@ -1,9 +1,7 @@
 //! The question: who is to be posed, and when.
 
 use crate::error::Error;
-use crate::model::id::SkeletonId;
-use crate::model::layer::Layer;
-use crate::model::library::Library;
+use crate::model::{Layer, Library, SkeletonId};
 
 /// Why a clip cannot move an instance: it and its skeleton and the instance's skeleton, by index and by name.
 pub(crate) fn clip_of_another(

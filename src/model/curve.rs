@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::easing::{CurveEasing, Easing};
-use crate::model::extrapolation::Extrapolation;
-use crate::model::interpolation::Interpolation;
-use crate::model::numbers::{Number, Numbers, on_numbers, unusable};
-use crate::model::timeline::Timeline;
+use crate::model::numbers::{Number, Numbers};
+use crate::model::numbers::{on_numbers, unusable};
+use crate::model::{CurveEasing, Easing, Extrapolation, Interpolation, Timeline};
 
 /// Values over a timeline. Before the first key it has the first key's value, after the last the last key's, unless it is
 /// told to extrapolate.

@@ -3,14 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::model::clip::Clip;
-use crate::model::event::Event;
-use crate::model::extrapolation::Extrapolation;
-use crate::model::interpolation::Interpolation;
-use crate::model::interpolator::Interpolator;
-use crate::model::root_motion::RootMotion;
-use crate::model::skeleton::Skeleton;
-use crate::model::track::{Target, Track};
+use crate::model::{Clip, Event, Extrapolation, Interpolation, Interpolator, RootMotion, Skeleton, Target, Track};
 
 /// Those of a library, by id.
 type Interpolators = [Arc<dyn Interpolator>];

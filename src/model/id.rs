@@ -3,7 +3,7 @@
 macro_rules! id {
     ($name:ident, $article:literal, $noun:literal) => {
         #[doc = concat!("Names ", $article, " ", $noun)]
-        #[doc = "of the [`Library`](crate::model::library::Library) that gave it out."]
+        #[doc = "of the [`Library`](crate::model::Library) that gave it out."]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub(crate) usize);
 

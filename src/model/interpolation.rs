@@ -1,6 +1,6 @@
 //! How values between two keys come about.
 
-use crate::model::id::InterpolatorId;
+use crate::model::InterpolatorId;
 
 /// How values between two keys come about (glTF 2.0, appendix C).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

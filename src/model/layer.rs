@@ -1,8 +1,6 @@
 //! Clips at work on an instance, one over the other.
 
-use crate::model::id::{ClipId, MaskId};
-use crate::model::playback::Playback;
-use crate::model::ticks::Ticks;
+use crate::model::{ClipId, MaskId, Playback, Ticks};
 
 /// When in its clip a layer is.
 #[derive(Debug, Clone, Copy, PartialEq)]

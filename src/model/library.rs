@@ -3,16 +3,11 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::clip::Clip;
-use crate::model::event::Event;
-use crate::model::fit;
-use crate::model::id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId};
-use crate::model::interpolator::Interpolator;
-use crate::model::mask::{Mask, is_weight};
-use crate::model::root_motion::RootMotion;
-use crate::model::skeleton::Skeleton;
-use crate::model::skin::Skin;
-use crate::model::track::Track;
+use crate::model::mask::is_weight;
+use crate::model::{
+    Clip, ClipId, Event, Interpolator, InterpolatorId, Mask, MaskId, RootMotion, Skeleton, SkeletonId, Skin, SkinId,
+    Track, fit,
+};
 
 /// Skeletons, skins and clips: everything that does not change from frame to frame.
 ///

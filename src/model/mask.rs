@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::Error;
-use crate::model::id::SkeletonId;
-use crate::model::skeleton::Skeleton;
+use crate::model::{Skeleton, SkeletonId};
 
 /// A weight for each joint of a skeleton, by which layers that name it are weighted.
 ///
@@ -66,7 +65,7 @@ pub(crate) fn is_weight(weight: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::skeleton::Joint;
+    use crate::model::Joint;
 
     #[test]
     fn joints_take_the_weight_of_their_nearest_named_ancestor() {

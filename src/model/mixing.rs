@@ -1,6 +1,6 @@
 //! How much mixing layers need.
 
-use crate::model::layer::{Layer, LayerMode};
+use crate::model::{Layer, LayerMode};
 
 /// What the layers of an instance need to become one pose, from least to most: what is enough for more is enough for less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -32,9 +32,7 @@ impl Mixing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::id::ClipId;
-    use crate::model::layer::{Fade, FadeShape, LayerTime};
-    use crate::model::ticks::Ticks;
+    use crate::model::{ClipId, Fade, FadeShape, LayerTime, Ticks};
 
     #[test]
     fn layers_need_as_much_as_the_one_that_needs_most() {

@@ -1,6 +1,6 @@
 //! Events that a crowd's layers have passed.
 
-use crate::model::ticks::Ticks;
+use crate::model::Ticks;
 
 /// An event of a clip that a layer's play has reached in a step of the crowd's clock.
 ///

@@ -1,6 +1,6 @@
 //! Which parts of an answer are wanted.
 
-use crate::model::skin_format::SkinFormat;
+use crate::model::SkinFormat;
 
 /// Which parts of a pose are wanted; what is not asked for is neither computed, where that is possible, nor written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

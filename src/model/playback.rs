@@ -1,6 +1,6 @@
 //! How a clip plays: wrap modes, repeats, ranges.
 
-use crate::model::ticks::Ticks;
+use crate::model::Ticks;
 
 /// What happens at the ends of a clip. The modes are Cocos Creator's; any clip can play in any of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -118,7 +118,7 @@ impl Playback {
     }
 
     /// The same, with a clip's mode in place of [`WrapMode::Default`].
-    pub fn of_clip(self, wrap: WrapMode) -> Self {
+    pub fn resolve_wrap(self, wrap: WrapMode) -> Self {
         if self.wrap == WrapMode::Default { Self { wrap, ..self } } else { self }
     }
 
@@ -132,7 +132,7 @@ impl Playback {
     /// `None` where no start does it:
     /// * at a rate of 0, or one so slow that the start would be 140,000 years away. A pause is
     ///   [`LayerTime::At`](crate::LayerTime::At) the time that [`clip_time`](crate::reference::phase::clip_time) says, and
-    ///   after it the same play, [`begun_later`](Self::begun_later).
+    ///   after it the same play, [`delayed`](Self::delayed).
     /// * where a mode other than the two loops has begun and is to turn round, or stands and is to go back: from before its
     ///   start it would come from the other end. What turns round is another play: back from `time` is
     ///   [`WrapMode::Reverse`] with a range from 0 to `time`.
@@ -163,7 +163,7 @@ impl Playback {
     }
 
     /// The same play, begun later by so many ticks: after a pause of that length, it goes on from where it was.
-    pub fn begun_later(self, by: Ticks) -> Self {
+    pub fn delayed(self, by: Ticks) -> Self {
         Self { start: self.start + by, ..self }
     }
 

@@ -2,8 +2,7 @@
 
 use glam::DAffine3;
 
-use crate::model::root_motion::Motion;
-use crate::model::transform::Transform;
+use crate::model::{Motion, Transform};
 
 /// The pose of one instance. Parts that were not asked for are empty.
 #[derive(Debug, Clone, Default, PartialEq)]

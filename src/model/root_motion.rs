@@ -4,9 +4,7 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
 use crate::model::rotation::unit;
-use crate::model::skeleton::Skeleton;
-use crate::model::track::{Target, Track};
-use crate::model::transform::Transform;
+use crate::model::{Skeleton, Target, Track, Transform};
 
 /// The largest slope of an axis that counts as horizontal: 0.1 mm in a metre, more than rounding makes of a turned joint.
 const MOST_SLOPE: f64 = 1e-4;
@@ -213,7 +211,7 @@ mod tests {
     use std::f64::consts::{FRAC_PI_2, PI};
 
     use super::*;
-    use crate::model::skeleton::Joint;
+    use crate::model::Joint;
 
     #[test]
     fn the_twist_is_what_turns_about_the_axis() {

@@ -4,7 +4,7 @@ use glam::{DQuat, DVec3, DVec4, EulerRot};
 
 /// A quaternion at unit length; `None` for zero. No length is too small or too large.
 ///
-/// Packing and reference share it: which way a half turn goes can hang on the last bit.
+/// PackedLibrary and reference share it: which way a half turn goes can hang on the last bit.
 pub fn unit(quaternion: DQuat) -> Option<DQuat> {
     let numbers = DVec4::from(quaternion);
     let largest = numbers.abs().max_element();

@@ -3,7 +3,7 @@
 use glam::DAffine3;
 
 use crate::error::Error;
-use crate::model::transform::Transform;
+use crate::model::Transform;
 
 /// A joint: a node of a hierarchy, whether or not a skin uses it.
 #[derive(Debug, Clone, PartialEq, Default)]

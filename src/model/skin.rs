@@ -2,7 +2,7 @@
 
 use glam::DAffine3;
 
-use crate::model::id::SkeletonId;
+use crate::model::SkeletonId;
 
 /// Joints that deform a mesh, each with its inverse bind matrix. Several skins may share one skeleton.
 ///

@@ -1,6 +1,6 @@
 //! From one moment of the crowd's clock to another.
 
-use crate::model::ticks::Ticks;
+use crate::model::Ticks;
 
 /// A step of the crowd's clock: the moment to pose, and the one before it.
 ///

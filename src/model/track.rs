@@ -1,7 +1,6 @@
 //! What a curve drives.
 
-use crate::model::curve::Curve;
-use crate::model::skeleton::Skeleton;
+use crate::model::{Curve, Skeleton};
 
 /// What a curve drives. Joints and properties are those of the clip's skeleton, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use crate::model::curve::Curve;
-use crate::model::event::Event;
-use crate::model::id::InterpolatorId;
-use crate::model::playback::WrapMode;
+use crate::model::{Curve, Event, InterpolatorId, WrapMode};
 
 /// A clip whose targets are paths of names: to be bound to a skeleton, or to many, by
 /// [`Library::bind`](crate::Library::bind).

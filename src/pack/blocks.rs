@@ -5,7 +5,7 @@ use std::thread;
 
 use glam::{DQuat, DVec4, Vec4};
 
-use crate::model::interpolation::Interpolation;
+use crate::model::Interpolation;
 use crate::model::rotation::{self, unit};
 use crate::pack::arrays::Arrays;
 use crate::pack::column::Column;
@@ -147,15 +147,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::VALUES_WORTH_A_THREAD;
-    use crate::model::clip::Clip;
-    use crate::model::curve::Curve;
-    use crate::model::interpolation::Interpolation;
-    use crate::model::library::Library;
-    use crate::model::skeleton::{Joint, Skeleton};
-    use crate::model::timeline::Timeline;
-    use crate::model::track::{Target, Track};
-    use crate::model::transform::Transform;
-    use crate::pack::library::Packing;
+    use crate::model::{Clip, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track, Transform};
+    use crate::pack::PackedLibrary;
 
     /// Of several clips whose rotations leave the hemisphere of the key before, more than two threads' worth together.
     #[test]
@@ -177,10 +170,10 @@ mod tests {
             };
             library.add_clip(Clip::new(None, skeleton, (0..joints).map(track).collect())).unwrap();
         }
-        let one = Packing::with_threads(&library, 1).unwrap().arrays;
+        let one = PackedLibrary::with_threads(&library, 1).unwrap().arrays;
         assert!(one.values.iter().any(|value| value.w < -0.9) && one.values.len() > 2 * VALUES_WORTH_A_THREAD);
         for threads in [2, 3, 16] {
-            let several = Packing::with_threads(&library, threads).unwrap().arrays;
+            let several = PackedLibrary::with_threads(&library, threads).unwrap().arrays;
             assert!(several.words == one.words && several.values == one.values, "{threads} threads");
         }
     }

@@ -3,12 +3,10 @@
 use glam::{DQuat, DVec3};
 
 use crate::model::rotation::{self, unit};
-use crate::model::skeleton::Skeleton;
-use crate::model::track::Target;
+use crate::model::{Skeleton, Target};
 use crate::pack::arrays::Arrays;
 use crate::pack::column::{Channels, Column};
-use crate::pack::record::channel::{Channel, MODE_CONSTANT, MODE_EULER, MODE_REST, MODE_SPLIT};
-use crate::pack::record::value_channel::{SHAPE_REST, ValueChannel};
+use crate::pack::record::{Channel, MODE_CONSTANT, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST, ValueChannel};
 
 /// Channels of all joints' translations, then rotations, then scales.
 pub fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &Channels) -> u32 {

@@ -5,36 +5,26 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec4};
 
-use crate::model::clip::Clip;
-use crate::model::interpolation::Interpolation;
-use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
-use crate::model::skeleton::Skeleton;
-use crate::model::timeline::Timeline;
-use crate::model::track::{Target, Track};
+use crate::model::{Clip, Interpolation, Library, Skeleton, Target, Timeline, Track};
+use crate::pack::QuantizedCurve;
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::blocks::{elements, narrow, take_place};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
 use crate::pack::column::{Channels, Column};
-use crate::pack::compact::curve::CompactCurve;
-use crate::pack::compact::rows::{self, pack_rows};
-use crate::pack::easing;
-use crate::pack::events;
 use crate::pack::keys::PackedKeys;
 use crate::pack::playback::time_unit;
-use crate::pack::record::NONE;
-use crate::pack::record::channel::{
-    Channel, MODE_COMPACT, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_SLERP, MODE_STEP,
+use crate::pack::quantized_rows::{self, pack_rows};
+use crate::pack::record::{
+    Channel, ClipRecord, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_QUANTIZED, MODE_SLERP,
+    MODE_STEP, NONE, Root, TimelineRecord,
 };
-use crate::pack::record::clip::Clip as ClipRecord;
-use crate::pack::record::root::Root;
-use crate::pack::record::timeline::Timeline as TimelineRecord;
-use crate::pack::root_motion;
 use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
+use crate::pack::{easing, events, root_motion};
 
 /// For each track of a clip its keys as integers, where they are packed so; shorter where none are from there on.
-pub type CompactCurves<'a> = &'a [Option<Arc<CompactCurve>>];
+pub type QuantizedCurves<'a> = &'a [Option<Arc<QuantizedCurve>>];
 
 /// Packs a clip, and gives the place of its record in the words.
 pub fn pack_clip<'a>(
@@ -42,10 +32,10 @@ pub fn pack_clip<'a>(
     timelines: &mut Timelines<'a>,
     library: &'a Library,
     clip: &'a Clip,
-    compact: CompactCurves<'a>,
+    quantized: QuantizedCurves<'a>,
 ) -> (u32, u32) {
     let skeleton = library.skeleton(clip.skeleton);
-    let columns = columns(library, skeleton, clip, compact);
+    let columns = columns(library, skeleton, clip, quantized);
     let mut channels = Channels::new();
     let records = pack_columns(arrays, timelines, &columns, &mut channels);
     let timeline_count = records.len() as u32;
@@ -68,16 +58,16 @@ pub fn pack_clip<'a>(
 }
 
 /// Bytes of a clip's keys, constants, key times and what finds them, alone in a packing.
-pub fn key_bytes(library: &Library, clip: &Clip, compact: CompactCurves) -> usize {
+pub fn key_bytes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> usize {
     let mut arrays = Arrays::default();
-    let columns = columns(library, library.skeleton(clip.skeleton), clip, compact);
+    let columns = columns(library, library.skeleton(clip.skeleton), clip, quantized);
     let records = pack_columns(&mut arrays, &mut Timelines::default(), &columns, &mut Channels::new());
     arrays.push_records(&records);
     arrays.size()
 }
 
 /// What a clip takes at most.
-pub fn sizes(library: &Library, clip: &Clip, compact: CompactCurves) -> Sizes {
+pub fn sizes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> Sizes {
     let skeleton = library.skeleton(clip.skeleton);
     let numbers = skeleton.weight_count() + skeleton.property_width();
     // Of a joint's parts, those that are driven number by number take three more channels and three values.
@@ -92,9 +82,9 @@ pub fn sizes(library: &Library, clip: &Clip, compact: CompactCurves) -> Sizes {
     };
     add(events::sizes(clip));
     for (index, Track { curve, .. }) in clip.tracks.iter().enumerate() {
-        if compact.get(index).is_some_and(Option::is_some) {
+        if quantized.get(index).is_some_and(Option::is_some) {
             let numbers = curve.width() * curve.interpolation().elements_per_key();
-            add(Sizes { words: rows::most_words(curve.timeline().len(), numbers), values: 0 });
+            add(Sizes { words: quantized_rows::most_words(curve.timeline().len(), numbers), values: 0 });
         }
         let keys = if curve.is_constant() { 1 } else { curve.timeline().len() * elements(curve.interpolation()) };
         add(Sizes { words: TimelineRecord::WORDS, values: keys.saturating_mul(curve.width().div_ceil(4)) });
@@ -109,11 +99,11 @@ fn columns<'a>(
     library: &'a Library,
     skeleton: &Skeleton,
     clip: &'a Clip,
-    compact: CompactCurves<'a>,
+    quantized: QuantizedCurves<'a>,
 ) -> Vec<Column<'a>> {
     let mut columns = Vec::new();
     for (index, track) in clip.tracks.iter().enumerate() {
-        let compact = compact.get(index).and_then(Option::as_ref);
+        let quantized = quantized.get(index).and_then(Option::as_ref);
         let (target, curve) = (track.target, &track.curve);
         let rotation = target.is_rotation(skeleton);
         let constant = curve.is_constant();
@@ -132,8 +122,8 @@ fn columns<'a>(
             let part = (first, (wide - first).min(split));
             let place = if constant || interpolator.is_none() { part } else { (0, made) };
             let place = (first_place + place.0, place.1);
-            let compact = compact.map(|compact| compact.parts[first / 4].as_slice());
-            columns.push(Column { target, place, part, curve, rotation, constant, interpolator, beyond, compact });
+            let quantized = quantized.map(|quantized| quantized.parts[first / 4].as_slice());
+            columns.push(Column { target, place, part, curve, rotation, constant, interpolator, beyond, quantized });
         }
     }
     columns.sort_by_key(|column| (column.target, column.place));
@@ -145,7 +135,7 @@ struct Shared<'a, 'b> {
     timeline: &'a Arc<Timeline>,
     beyond: Beyond,
     easing: u32,
-    compact: bool,
+    quantized: bool,
     columns: Vec<&'b Column<'a>>,
 }
 
@@ -176,9 +166,9 @@ fn pack_keys<'a>(
     for column in columns.iter().filter(|column| !column.constant) {
         let (timeline, beyond) = (column.curve.timeline(), column.beyond);
         let easing = timelines.easings.pack(arrays, column.curve);
-        let compact = column.compact.is_some();
-        let place = *places.entry((Arc::as_ptr(timeline), beyond, easing, compact)).or_insert_with(|| {
-            shared.push(Shared { timeline, beyond, easing, compact, columns: Vec::new() });
+        let quantized = column.quantized.is_some();
+        let place = *places.entry((Arc::as_ptr(timeline), beyond, easing, quantized)).or_insert_with(|| {
+            shared.push(Shared { timeline, beyond, easing, quantized, columns: Vec::new() });
             shared.len() - 1
         });
         shared[place].columns.push(column);
@@ -186,11 +176,11 @@ fn pack_keys<'a>(
     shared.sort_by_key(|shared| std::cmp::Reverse(shared.columns.len()));
 
     let mut records = Vec::new();
-    for (index, Shared { timeline, beyond, easing, compact, columns }) in shared.into_iter().enumerate() {
+    for (index, Shared { timeline, beyond, easing, quantized, columns }) in shared.into_iter().enumerate() {
         let axis = PackedKeys::axis(timeline, beyond, easing);
         let block = timelines.keys.find(axis, &columns).unwrap_or_else(|| {
-            let block = if compact {
-                let parts: Vec<_> = columns.iter().filter_map(|column| column.compact).collect();
+            let block = if quantized {
+                let parts: Vec<_> = columns.iter().filter_map(|column| column.quantized).collect();
                 pack_rows(arrays, timeline.len(), &parts)
             } else {
                 let (block, unfilled) = take_place(arrays, timeline.len(), &columns);
@@ -218,7 +208,7 @@ fn mode(column: &Column) -> u32 {
         Interpolation::Slerp => MODE_SLERP,
         Interpolation::Custom(_) => MODE_CUSTOM,
     };
-    let mode = if column.compact.is_some() { mode | MODE_COMPACT } else { mode };
+    let mode = if column.quantized.is_some() { mode | MODE_QUANTIZED } else { mode };
     let whole = column.place.1 == 3;
     if matches!(column.target, Target::EulerAngles(_)) && whole { mode | MODE_EULER } else { mode }
 }

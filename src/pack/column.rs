@@ -2,13 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::model::curve::Curve;
-use crate::model::interpolation::Interpolation;
-use crate::model::interpolator::Interpolator;
-use crate::model::track::Target;
-use crate::pack::compact::quantised::Quantised;
-use crate::pack::record::channel::Channel;
-use crate::pack::record::value_channel::SHAPE_ROTATION;
+use crate::model::{Curve, Interpolation, Interpolator, Target};
+use crate::pack::QuantizedKeys;
+use crate::pack::record::{Channel, SHAPE_ROTATION};
 use crate::pack::unroll::Beyond;
 
 /// Up to four numbers of a track, or all that an interpolator makes: what a channel samples.
@@ -31,7 +27,7 @@ pub struct Column<'a> {
     /// How the curve's timeline goes on beyond its keys.
     pub beyond: Beyond,
     /// What is stored of a key, where its numbers are integers.
-    pub compact: Option<&'a [Quantised]>,
+    pub quantized: Option<&'a [QuantizedKeys]>,
 }
 
 impl Column<'_> {

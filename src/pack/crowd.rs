@@ -3,31 +3,28 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::model::crowd::{Crowd, clip_of_another};
-use crate::model::id::SkeletonId;
-use crate::model::layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
-use crate::model::mixing::Mixing;
-use crate::pack::library::{PackedClip, Packing};
+use crate::model::clip_of_another;
+use crate::model::{AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Mixing, SkeletonId};
+use crate::pack::PackedLibrary;
+use crate::pack::library::PackedClip;
 use crate::pack::playback::pack_playback;
-use crate::pack::record::NONE;
-use crate::pack::record::layer::{
+use crate::pack::record::{
     LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE, LAYER_SMOOTH_IN,
-    LAYER_SMOOTH_OUT, Layer as LayerRecord,
+    LAYER_SMOOTH_OUT, LayerRecord, NONE, split,
 };
-use crate::pack::record::pair::split;
 
 /// A crowd ready for an engine: its instances ordered by skeleton, then by the mixing that they need.
 #[derive(Debug, Clone, Default)]
 pub struct PackedCrowd {
     pub(crate) layers: Vec<LayerRecord>,
-    pub(crate) groups: Vec<Group>,
+    pub(crate) batches: Vec<PackedBatch>,
     /// For each packed instance its index in the crowd.
     pub(crate) order: Vec<usize>,
 }
 
 /// Instances of one skeleton that are mixed alike.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Group {
+pub(crate) struct PackedBatch {
     pub skeleton: SkeletonId,
     /// Layer records of each of its instances.
     pub layer_count: usize,
@@ -45,7 +42,7 @@ impl PackedCrowd {
     /// # Errors
     /// [`Error::Instance`] where a skeleton or clip does not exist or they do not belong together, [`Error::Limit`]
     /// beyond 2^32 instances.
-    pub fn new(packing: &Packing, crowd: &Crowd) -> Result<Self, Error> {
+    pub fn new(packing: &PackedLibrary, crowd: &Crowd) -> Result<Self, Error> {
         Self::with_room(packing, crowd, 0, Mixing::None)
     }
 
@@ -53,7 +50,7 @@ impl PackedCrowd {
     ///
     /// # Errors
     /// As those of [`new`](Self::new).
-    pub fn with_room(packing: &Packing, crowd: &Crowd, layers: usize, mixing: Mixing) -> Result<Self, Error> {
+    pub fn with_room(packing: &PackedLibrary, crowd: &Crowd, layers: usize, mixing: Mixing) -> Result<Self, Error> {
         let (least_layers, least_mixing) = (layers, mixing);
         if crowd.len() > u32::MAX as usize {
             let (needed, allowed) = (crowd.len() as u64, u64::from(u32::MAX));
@@ -66,12 +63,12 @@ impl PackedCrowd {
         let kind = |instance| (crowd.skeleton(instance), Mixing::of(crowd.layers(instance)).max(least_mixing));
         order.sort_by_cached_key(|&instance| kind(instance));
         let mut layers = Vec::with_capacity(order.len());
-        let mut groups: Vec<Group> = Vec::new();
+        let mut batches: Vec<PackedBatch> = Vec::new();
         let mut first = 0;
         for alike in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
             let most = alike.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
             let (skeleton, mixing) = kind(alike[0]);
-            let group = Group {
+            let batch = PackedBatch {
                 skeleton,
                 layer_count: most.max(least_layers).max(1),
                 mixing,
@@ -79,22 +76,17 @@ impl PackedCrowd {
                 instances: first..first + alike.len(),
             };
             for &instance in alike {
-                pack_instance(packing, group.skeleton, crowd.layers(instance), group.layer_count, &mut layers);
+                pack_instance(packing, batch.skeleton, crowd.layers(instance), batch.layer_count, &mut layers);
             }
             first += alike.len();
-            groups.push(group);
+            batches.push(batch);
         }
-        Ok(Self { layers, groups, order })
+        Ok(Self { layers, batches, order })
     }
 
     /// The number of instances.
     pub fn len(&self) -> usize {
         self.order.len()
-    }
-
-    /// Whether there is no instance.
-    pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
     }
 }
 
@@ -103,7 +95,7 @@ impl PackedCrowd {
 /// # Errors
 /// [`Error::Instance`] where a skeleton, clip or mask does not exist or they do not belong together.
 pub(crate) fn check_instance(
-    packing: &Packing,
+    packing: &PackedLibrary,
     instance: usize,
     skeleton: SkeletonId,
     layers: &[Layer],
@@ -141,7 +133,7 @@ fn missing(what: &str, index: usize) -> String {
 /// The layer records of a checked instance, filled up to a count with layers without a weight. Without a layer, it stands
 /// in the clip without tracks.
 pub(crate) fn pack_instance(
-    packing: &Packing,
+    packing: &PackedLibrary,
     skeleton: SkeletonId,
     layers: &[Layer],
     count: usize,
@@ -153,14 +145,14 @@ pub(crate) fn pack_instance(
     records.extend(filled.chain(std::iter::repeat(rest)).take(count));
 }
 
-fn pack_layer(packing: &Packing, layer: &Layer) -> Option<LayerRecord> {
+fn pack_layer(packing: &PackedLibrary, layer: &Layer) -> Option<LayerRecord> {
     let &PackedClip { place: clip, duration, length, wrap, .. } = packing.clip(layer.clip)?;
     let timed = match layer.time {
         LayerTime::At(seconds) => {
             let (time_high, time_low) = split(length.map_or(seconds, |length| seconds.clamp(0.0, length)));
             LayerRecord { clip, time_high, time_low, ..Default::default() }
         }
-        LayerTime::Playing(playback) => pack_playback(clip, duration, &playback.of_clip(wrap)),
+        LayerTime::Playing(playback) => pack_playback(clip, duration, &playback.resolve_wrap(wrap)),
     };
     let mode = match layer.mode {
         LayerMode::Blend => LAYER_BLEND,

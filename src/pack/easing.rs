@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::model::curve::Curve;
-use crate::model::easing::{CurveEasing, Easing};
+use crate::model::{Curve, CurveEasing, Easing};
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::record::NONE;
-use crate::pack::record::easing::{EASING_BEZIER, EASING_LINEAR};
+use crate::pack::record::{EASING_BEZIER, EASING_LINEAR, NONE};
 
 /// Easings that are packed already, by what they are: curves share them whether their makers did or not.
 #[derive(Default)]
@@ -85,8 +83,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::interpolation::Interpolation;
-    use crate::model::timeline::Timeline;
+    use crate::model::{Interpolation, Timeline};
     use crate::pack::record::easing;
 
     fn curve(interpolation: Interpolation, easing: CurveEasing) -> Curve {

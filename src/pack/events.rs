@@ -1,6 +1,6 @@
 //! Events: when in a clip's units.
 
-use crate::model::clip::Clip;
+use crate::model::Clip;
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::playback::{time_unit, units};
 use crate::pack::record::NONE;
@@ -32,8 +32,7 @@ pub fn sizes(clip: &Clip) -> Sizes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::Event;
-    use crate::model::id::SkeletonId;
+    use crate::model::{Event, SkeletonId};
 
     #[test]
     fn events_in_the_clip_are_packed_with_the_index_of_the_first() {

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::interpolation::Interpolation;
-use crate::model::timeline::Timeline;
+use crate::model::{Interpolation, Timeline};
 use crate::pack::arrays::Arrays;
 use crate::pack::blocks::{self, Block, Unfilled};
 use crate::pack::column::Column;

@@ -3,39 +3,29 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::clip::Clip;
-use crate::model::crowd::Crowd;
-use crate::model::id::{ClipId, SkeletonId};
-use crate::model::interpolator::Interpolator;
-use crate::model::layer::Layer;
-use crate::model::library::Library;
-use crate::model::outputs::Outputs;
-use crate::model::playback::WrapMode;
-use crate::model::skin::Skin;
-use crate::model::uniform::{self, Uneven};
+use crate::model::uniform_scale::Uneven;
+use crate::model::{
+    Clip, ClipId, Crowd, Interpolator, Layer, Library, Outputs, SkeletonId, Skin, WrapMode, uniform_scale,
+};
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::clip::CompactCurves;
-use crate::pack::compact::Compaction;
-use crate::pack::record::NONE;
-use crate::pack::record::easing::EASING_BEZIER;
-use crate::pack::record::skeleton::Skeleton as SkeletonRecord;
+use crate::pack::clip::QuantizedCurves;
+use crate::pack::record::{EASING_BEZIER, NONE, SkeletonRecord};
 use crate::pack::threads::all_threads;
 use crate::pack::timeline::Timelines;
-use crate::pack::uses::Uses;
-use crate::pack::{clip, skeleton};
+use crate::pack::{Features, clip, skeleton};
 
 /// A library in flat arrays, ready for an engine.
 ///
 /// It is the library as it was when it was packed, and so is what every engine of it knows: who adds to the library, or gives
 /// its clips other roots or events, packs it again.
 #[derive(Debug, Clone)]
-pub struct Packing {
+pub struct PackedLibrary {
     pub(crate) arrays: Arrays,
     pub(crate) skeletons: Vec<PackedSkeleton>,
     clips: Vec<PackedClip>,
     /// Places of the masks' weights in the words.
     pub(crate) masks: Vec<(SkeletonId, u32)>,
-    pub(crate) uses: Uses,
+    pub(crate) uses: Features,
     /// As the library has them.
     pub(crate) interpolators: Vec<Arc<dyn Interpolator>>,
 }
@@ -73,7 +63,7 @@ pub(crate) struct PackedSkeleton {
     pub uneven: Option<Uneven>,
 }
 
-impl Packing {
+impl PackedLibrary {
     /// Packs a library, on all cores.
     ///
     /// # Errors
@@ -90,33 +80,17 @@ impl Packing {
         Self::with(library, |_| &[], threads)
     }
 
-    /// Packs a library whose keys are integers, on all cores.
-    ///
-    /// # Errors
-    /// As from [`new`](Self::new).
-    pub fn compact(compaction: &Compaction) -> Result<Self, Error> {
-        Self::compact_with_threads(compaction, all_threads())
-    }
-
-    /// Packs a library whose keys are integers, on up to so many threads, at least 1; what comes of it is the same.
-    ///
-    /// # Errors
-    /// As from [`new`](Self::new).
-    pub fn compact_with_threads(compaction: &Compaction, threads: usize) -> Result<Self, Error> {
-        Self::with(compaction.library(), |clip| compaction.curves(clip), threads)
-    }
-
     /// Packs a library, with what there is of each clip's keys as integers.
-    fn with<'a>(
+    pub(crate) fn with<'a>(
         library: &'a Library,
-        compact: impl Fn(usize) -> CompactCurves<'a>,
+        quantized: impl Fn(usize) -> QuantizedCurves<'a>,
         threads: usize,
     ) -> Result<Self, Error> {
-        check_sizes(library, &compact)?;
+        check_sizes(library, &quantized)?;
         let rests: Vec<Clip> = library.skeleton_ids().map(|id| Clip::new(None, id, Vec::new())).collect();
         let mut arrays = Arrays::default();
         let mut timelines = Timelines::default();
-        let mut uses = Uses::default();
+        let mut uses = Features::default();
         let mut skeletons = Vec::new();
         for (id, rest) in library.skeleton_ids().zip(&rests) {
             let skeleton = library.skeleton(id);
@@ -127,16 +101,16 @@ impl Packing {
             uses.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
-            let (name, uneven) = (skeleton.name().map(str::to_owned), uniform::of_skeleton(library, id));
+            let (name, uneven) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
             skeletons.push(PackedSkeleton { name, record, skins, parents, uneven });
         }
         let mut clips = Vec::new();
         for (index, clip) in library.clips().iter().enumerate() {
-            let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, library, clip, compact(index));
+            let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, library, clip, quantized(index));
             let most = &mut skeletons[clip.skeleton.index()].record.timeline_count;
             *most = timeline_count.max(*most);
             uses.add_clip(&arrays, skeletons[clip.skeleton.index()].record.joint_count, place);
-            let (skeleton, duration, uneven) = (clip.skeleton, clip.duration(), uniform::of_clip(library, clip));
+            let (skeleton, duration, uneven) = (clip.skeleton, clip.duration(), uniform_scale::of_clip(library, clip));
             let (name, length, wrap) = (clip.name.clone(), clip.length, clip.wrap);
             clips.push(PackedClip { name, place, skeleton, duration, length, wrap, uneven });
         }
@@ -146,7 +120,7 @@ impl Packing {
             masks.push((mask.skeleton, arrays.push_records(&weights)));
         }
         timelines.keys.fill(&mut arrays, threads);
-        if uses.compact {
+        if uses.quantized {
             // A code is read as two words, of which the second may be nobody's.
             arrays.words.push(0);
         }
@@ -204,7 +178,7 @@ impl Packing {
 }
 
 /// Checks beforehand that all places fit 32 bits, so that packing need not.
-fn check_sizes<'a>(library: &Library, compact: impl Fn(usize) -> CompactCurves<'a>) -> Result<(), Error> {
+fn check_sizes<'a>(library: &Library, quantized: impl Fn(usize) -> QuantizedCurves<'a>) -> Result<(), Error> {
     // The code of a Bezier curve is its place and that much more.
     let mut total = Sizes { words: 0, values: EASING_BEZIER as usize };
     let mut add = |sizes: Sizes| {
@@ -219,7 +193,7 @@ fn check_sizes<'a>(library: &Library, compact: impl Fn(usize) -> CompactCurves<'
     }
     library.masks().iter().for_each(|mask| add(Sizes { words: mask.weights.len(), values: 0 }));
     for (index, clip) in library.clips().iter().enumerate() {
-        add(clip::sizes(library, clip, compact(index)));
+        add(clip::sizes(library, clip, quantized(index)));
     }
     for (what, needed) in [("words of a packed library", total.words), ("values of a packed library", total.values)] {
         if needed >= NONE as usize {

@@ -3,24 +3,34 @@
 //! Everything lies in two arrays. `words` holds indices, key times and records of `u32` and `f32` bits; `values` holds
 //! vectors of four `f32`: keys, rest poses, inverse bind matrices. Offsets into them are in their own elements.
 
-pub mod arrays;
-pub mod blocks;
-pub mod channels;
-pub mod clip;
-pub mod column;
-pub mod compact;
-pub mod crowd;
-pub mod easing;
-pub mod events;
-pub mod keys;
-pub mod library;
-pub mod outputs;
-pub mod playback;
+mod arrays;
+mod blocks;
+mod channels;
+pub(crate) mod clip;
+mod column;
+pub(crate) mod crowd;
+mod easing;
+mod events;
+mod features;
+mod keys;
+pub(crate) mod library;
+mod outputs;
+mod playback;
+pub(crate) mod quantized;
+pub(crate) mod quantized_rows;
 pub mod record;
-pub mod root_motion;
-pub mod skeleton;
+mod root_motion;
+mod skeleton;
 pub mod skin_format;
 pub mod threads;
-pub mod timeline;
-pub mod unroll;
-pub mod uses;
+pub(crate) mod timeline;
+mod unroll;
+
+pub(crate) use arrays::Arrays;
+pub(crate) use crowd::PackedBatch;
+pub use crowd::PackedCrowd;
+pub use features::Features;
+pub use library::PackedLibrary;
+pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS};
+pub use outputs::{OutputLayout, OutputNumbers};
+pub use quantized::{QuantizedCurve, QuantizedKeys};

@@ -11,47 +11,40 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::model::id::SkinId;
-use crate::model::library::Library;
-use crate::model::outputs::Outputs;
-use crate::model::poses::Pose;
-use crate::model::root_motion::Motion;
-use crate::model::skin_format::SkinFormat;
-use crate::model::transform::Transform;
+use crate::model::{Library, Motion, Outputs, Pose, SkinFormat, SkinId, Transform};
 use crate::pack::library::PackedSkeleton;
-use crate::pack::record::batch::{OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN};
-use crate::pack::record::skeleton::Skeleton;
+use crate::pack::record::{OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN, SkeletonRecord};
 use crate::pack::skin_format;
 
-/// Numbers of a joint's local transform, and of a matrix in full.
+/// OutputNumbers of a joint's local transform, and of a matrix in full.
 pub const NUMBERS: usize = 12;
 
-/// Numbers of a root motion.
+/// OutputNumbers of a root motion.
 pub const MOTION_NUMBERS: usize = 8;
 
 /// What an engine writes for each instance of a skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
-    /// Numbers of an instance in `local`; 0 where it is not wanted.
+pub struct OutputLayout {
+    /// OutputNumbers of an instance in `local`; 0 where it is not wanted.
     pub local: usize,
-    /// Numbers of an instance in `model`; 0 where it is not wanted.
+    /// OutputNumbers of an instance in `model`; 0 where it is not wanted.
     pub model: usize,
-    /// Numbers of an instance in `skin`, words of 32 bits where the format packs them; 0 where it is not wanted. Skin
+    /// OutputNumbers of an instance in `skin`, words of 32 bits where the format packs them; 0 where it is not wanted. Skin
     /// follows skin: [`skin_start`](Self::skin_start).
     pub skin: usize,
     /// How skin matrices are written.
     pub skin_format: SkinFormat,
-    /// Numbers of an instance in `values`.
+    /// OutputNumbers of an instance in `values`.
     pub values: usize,
-    /// Numbers of an instance in `root_motion`; 0 where it is not wanted.
+    /// OutputNumbers of an instance in `root_motion`; 0 where it is not wanted.
     pub root_motion: usize,
     /// Morph weights come before properties; this many of both are left out at the start.
     pub first_value: usize,
 }
 
-impl Layout {
+impl OutputLayout {
     /// The layout for a skeleton and the outputs that are wanted.
-    pub fn new(skeleton: &Skeleton, outputs: Outputs) -> Self {
+    pub fn new(skeleton: &SkeletonRecord, outputs: Outputs) -> Self {
         let wanted = |wanted: bool, count: u32| if wanted { count as usize } else { 0 };
         let joints = skeleton.joint_count;
         Self {
@@ -71,7 +64,7 @@ impl Layout {
         self.local > 0 || self.model > 0 || self.skin > 0
     }
 
-    /// The bits of [`Batch::outputs`](crate::pack::record::batch::Batch::outputs).
+    /// The bits of [`Batch::outputs`](crate::pack::record::BatchRecord::outputs).
     pub fn bits(&self) -> u32 {
         let bit = |numbers: usize, bit: u32| if numbers > 0 { bit } else { 0 };
         bit(self.local, OUTPUT_LOCAL) | bit(self.model, OUTPUT_MODEL) | bit(self.skin, OUTPUT_SKIN)
@@ -98,9 +91,9 @@ impl Layout {
     }
 }
 
-/// Numbers of some instances of one skeleton, as [`Layout`] says.
+/// OutputNumbers of some instances of one skeleton, as [`OutputLayout`] says.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Numbers {
+pub struct OutputNumbers {
     /// Local transforms.
     pub local: Vec<f32>,
     /// Model matrices.
@@ -114,9 +107,9 @@ pub struct Numbers {
     pub root_motion: Vec<f32>,
 }
 
-impl Numbers {
+impl OutputNumbers {
     /// Makes room for this many instances.
-    pub fn resize(&mut self, layout: &Layout, instances: usize) {
+    pub fn resize(&mut self, layout: &OutputLayout, instances: usize) {
         self.local.resize(layout.local * instances, 0.0);
         self.model.resize(layout.model * instances, 0.0);
         self.skin.resize(layout.skin * instances, 0.0);
@@ -125,7 +118,13 @@ impl Numbers {
     }
 
     /// The pose of an instance.
-    pub(crate) fn pose(&self, skeleton: &PackedSkeleton, layout: &Layout, instance: usize, outputs: Outputs) -> Pose {
+    pub(crate) fn pose(
+        &self,
+        skeleton: &PackedSkeleton,
+        layout: &OutputLayout,
+        instance: usize,
+        outputs: Outputs,
+    ) -> Pose {
         let local = slice(&self.local, layout.local, instance);
         let model = slice(&self.model, layout.model, instance);
         let skin = slice(&self.skin, layout.skin, instance);

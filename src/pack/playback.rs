@@ -4,10 +4,9 @@
 //! on every adapter. The passes a tick are cut, never rounded up, so that a whole number of passes comes out as the end of
 //! the last and not as the start of the next, as it must.
 
-use crate::model::playback::Playback;
-use crate::model::ticks::Ticks;
-use crate::pack::record::layer::{
-    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, Layer,
+use crate::model::{Playback, Ticks};
+use crate::pack::record::{
+    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, LayerRecord,
 };
 
 /// The units in which a clip's time is counted: seconds of 2^32 of them, a power of two, such that the duration takes 64
@@ -23,7 +22,7 @@ pub fn units(seconds: f64, time_unit: f32) -> u64 {
 }
 
 /// The layer record of a playing layer of a clip of this duration.
-pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> Layer {
+pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> LayerRecord {
     let bit = |set: bool, bit: u32| if set { bit } else { 0 };
     let passes = playback.passes();
     let clock = CLOCK_PLAYS
@@ -44,7 +43,7 @@ pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> Layer {
     };
     let begin = playback.start.0;
     let fraction = (passes.fract() * 2.0_f64.powi(64)) as u64;
-    Layer {
+    LayerRecord {
         clip,
         clock,
         time_high: 0.0,

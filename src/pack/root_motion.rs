@@ -1,9 +1,8 @@
 //! Root joints of clips.
 
-use crate::model::root_motion::{RootMotion, RootRotation};
-use crate::model::skeleton::Skeleton;
+use crate::model::{RootMotion, RootRotation, Skeleton};
 use crate::pack::arrays::Arrays;
-use crate::pack::record::root::{ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root};
+use crate::pack::record::{ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root};
 
 /// Packs a root joint, and gives the place of its record in the words.
 pub fn pack_root(arrays: &mut Arrays, skeleton: &Skeleton, root: RootMotion) -> u32 {

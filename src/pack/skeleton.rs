@@ -3,12 +3,9 @@
 use glam::{DAffine3, DQuat, Vec4};
 
 use crate::model::rotation::unit;
-use crate::model::skeleton::Skeleton;
-use crate::model::skin::Skin;
-use crate::model::transform::Transform;
+use crate::model::{Skeleton, Skin, Transform};
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::record::NONE;
-use crate::pack::record::skeleton::{Skeleton as SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
+use crate::pack::record::{NONE, SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
 
 /// Packs a skeleton and all its skins.
 pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> SkeletonRecord {

@@ -2,7 +2,7 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use crate::model::skin_format::SkinFormat;
+use crate::model::SkinFormat;
 
 /// The largest `f16`; what is beyond is cut off there.
 pub const LARGEST_HALF: f32 = 65504.0;

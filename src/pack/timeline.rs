@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::timeline::Timeline;
+use crate::model::Timeline;
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::easing::Easings;
 use crate::pack::keys::PackedKeys;
-use crate::pack::record::NONE;
-use crate::pack::record::mapping::Mapping;
-use crate::pack::record::pair::split;
-use crate::pack::record::timeline::Timeline as TimelineRecord;
+use crate::pack::record::{Mapping, NONE, TimelineRecord, split};
 use crate::pack::unroll::{Beyond, unroll};
 
 /// Beyond this many cells an `f32` no longer tells one from the next.

@@ -2,10 +2,8 @@
 //!
 //! Only key times are laid out. Each says which of the timeline's own keys it stands for, so that values are stored once.
 
-use crate::model::curve::Curve;
-use crate::model::extrapolation::Extrapolation;
-use crate::model::timeline::Timeline;
-use crate::pack::record::mapping::{MAP_BACK, MAP_STRAIGHT, Mapping};
+use crate::model::{Curve, Extrapolation, Timeline};
+use crate::pack::record::{MAP_BACK, MAP_STRAIGHT, Mapping};
 
 /// How a timeline goes on before its first key and after its last, over a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -181,8 +179,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::interpolation::Interpolation;
-    use crate::pack::record::mapping::MAP_KEY;
+    use crate::model::Interpolation;
+    use crate::pack::record::MAP_KEY;
     use crate::reference::search::Place;
     use crate::reference::{extrapolate, search};
 

@@ -2,8 +2,8 @@
 
 use glam::{DQuat, DVec4};
 
-use crate::model::layer::{Layer, LayerMode};
 use crate::model::rotation::unit;
+use crate::model::{Layer, LayerMode};
 
 /// A scale smaller than this is no reference to compare to.
 const SMALLEST_SCALE: f64 = 1e-6;

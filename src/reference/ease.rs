@@ -2,8 +2,7 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use crate::model::curve::Curve;
-use crate::model::easing::Easing;
+use crate::model::{Curve, Easing};
 use crate::reference::extrapolate;
 use crate::reference::search::Place;
 

@@ -6,9 +6,7 @@
 
 use std::ops::Range;
 
-use crate::model::clip::Clip;
-use crate::model::playback::{Playback, WrapMode};
-use crate::model::ticks::Ticks;
+use crate::model::{Clip, Playback, Ticks, WrapMode};
 use crate::reference::phase::{Phase, phase, played};
 
 /// How far from an event, as a part of the clip's duration, a sample still hits it.
@@ -147,7 +145,7 @@ impl Events {
 ///
 /// A mode that does not repeat begins at its start, with the events there.
 pub fn fired(clip: &Clip, playback: &Playback, before: Option<Ticks>, now: Ticks) -> Vec<usize> {
-    let playback = playback.of_clip(clip.wrap);
+    let playback = playback.resolve_wrap(clip.wrap);
     let events = Events::of(clip);
     let begun = |tick: Ticks| playback.wrap.repeats() || tick >= playback.start;
     if !begun(now) || before.is_some_and(|before| before >= now) {
@@ -179,8 +177,7 @@ fn ahead(playback: &Playback, played: f64, duration: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::Event;
-    use crate::model::id::SkeletonId;
+    use crate::model::{Event, SkeletonId};
 
     const NONE: [usize; 0] = [];
 

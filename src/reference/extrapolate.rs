@@ -1,7 +1,6 @@
 //! Beside stage 2: curves before their first key and after their last.
 
-use crate::model::curve::Curve;
-use crate::model::extrapolation::Extrapolation;
+use crate::model::{Curve, Extrapolation};
 use crate::reference::search::{Place, find};
 
 /// The place of a time on a curve, before any easing. `rotation` says that the curve is one of rotations, which go on in

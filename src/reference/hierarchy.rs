@@ -2,8 +2,7 @@
 
 use glam::DAffine3;
 
-use crate::model::skeleton::Skeleton;
-use crate::model::transform::Transform;
+use crate::model::{Skeleton, Transform};
 
 /// The model matrix of each joint: its parent's times its own local matrix (glTF 2.0, section 3.5.3).
 pub fn model(skeleton: &Skeleton, local: &[Transform]) -> Vec<DAffine3> {

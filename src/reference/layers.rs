@@ -2,11 +2,7 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::model::layer::{AdditiveReference, Layer, LayerMode};
-use crate::model::library::Library;
-use crate::model::mask::Mask;
-use crate::model::skeleton::Skeleton;
-use crate::model::ticks::Ticks;
+use crate::model::{AdditiveReference, Layer, LayerMode, Library, Mask, Skeleton, Ticks};
 use crate::reference::blend::{self, Share};
 use crate::reference::phase;
 use crate::reference::values::{Animated, Values};

@@ -19,15 +19,7 @@ pub mod values;
 
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::crowd::Crowd;
-use crate::model::id::SkeletonId;
-use crate::model::layer::Layer;
-use crate::model::library::Library;
-use crate::model::occurrence::EventList;
-use crate::model::outputs::Outputs;
-use crate::model::poses::{Pose, Poses};
-use crate::model::step::Step;
-use crate::model::uniform;
+use crate::model::{Crowd, EventList, Layer, Library, Outputs, Pose, Poses, SkeletonId, Step, uniform_scale};
 use crate::reference::values::Values;
 
 /// The `f64` engine that the others are held to.
@@ -83,7 +75,7 @@ impl Evaluator for Reference<'_> {
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
         crowd.check(self.library)?;
         if outputs.is_uniform_only() {
-            uniform::check_crowd(self.library, crowd)?;
+            uniform_scale::check_crowd(self.library, crowd)?;
         }
         let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step, outputs);
         Ok(Poses { instances: (0..crowd.len()).map(pose).collect() })

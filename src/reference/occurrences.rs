@@ -2,14 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::model::clip::Clip;
-use crate::model::crowd::Crowd;
-use crate::model::layer::{Layer, LayerTime};
-use crate::model::library::Library;
-use crate::model::occurrence::{EventList, Occurrence};
-use crate::model::playback::Playback;
-use crate::model::step::Step;
-use crate::model::ticks::Ticks;
+use crate::model::{Clip, Crowd, EventList, Layer, LayerTime, Library, Occurrence, Playback, Step, Ticks};
 
 /// A play that is nearer to an event than this part of a tick is on it: what rounding makes of a month of passes.
 const NEAR: f64 = 1.0 / 1024.0;
@@ -37,7 +30,7 @@ pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -
 pub fn of_layer(clip: &Clip, layer: &Layer, step: Step, capacity: usize) -> (Vec<(Ticks, usize)>, u64) {
     let LayerTime::Playing(playback) = layer.time else { return (Vec::new(), 0) };
     let Some((from, to)) = weighed(layer, step) else { return (Vec::new(), 0) };
-    let Some(play) = Play::new(playback.of_clip(clip.wrap), clip.duration()) else { return (Vec::new(), 0) };
+    let Some(play) = Play::new(playback.resolve_wrap(clip.wrap), clip.duration()) else { return (Vec::new(), 0) };
     let (mut reached, mut count) = (Vec::new(), 0_u64);
     for (event, time) in clip.events.iter().map(|event| event.time).enumerate() {
         if !(play.part[0]..=play.part[1]).contains(&time) {
@@ -169,8 +162,7 @@ fn partition(count: i64, holds: impl Fn(i64) -> bool) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::id::ClipId;
-    use crate::model::layer::{Fade, FadeShape};
+    use crate::model::{ClipId, Fade, FadeShape};
 
     #[test]
     fn a_layer_counts_where_its_ramp_leaves_something() {

@@ -1,9 +1,6 @@
 //! Stage 1: from the crowd's clock to a clip's time.
 
-use crate::model::clip::Clip;
-use crate::model::layer::LayerTime;
-use crate::model::playback::Playback;
-use crate::model::ticks::Ticks;
+use crate::model::{Clip, LayerTime, Playback, Ticks};
 
 /// Where a playing clip is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +21,7 @@ pub fn clip_time(time: LayerTime, now: Ticks, clip: &Clip) -> f64 {
     match time {
         LayerTime::At(seconds) => clip.keep(seconds),
         LayerTime::Playing(playback) => {
-            let playback = playback.of_clip(clip.wrap);
+            let playback = playback.resolve_wrap(clip.wrap);
             phase(&playback, played(&playback, now), clip.duration()).time
         }
     }
@@ -82,8 +79,7 @@ pub fn phase(playback: &Playback, played: f64, duration: f64) -> Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::id::SkeletonId;
-    use crate::model::playback::WrapMode;
+    use crate::model::{SkeletonId, WrapMode};
 
     fn clip(duration: f64) -> Clip {
         Clip { length: Some(duration), ..Clip::new(None, SkeletonId(0), Vec::new()) }

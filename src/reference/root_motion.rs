@@ -6,12 +6,7 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::model::clip::Clip;
-use crate::model::layer::{Layer, LayerMode, LayerTime};
-use crate::model::library::Library;
-use crate::model::playback::Playback;
-use crate::model::root_motion::{Motion, RootMotion};
-use crate::model::step::Step;
+use crate::model::{Clip, Layer, LayerMode, LayerTime, Library, Motion, Playback, RootMotion, Step};
 use crate::reference::blend::{self, Share};
 use crate::reference::layers::Played;
 use crate::reference::phase::played;
@@ -55,7 +50,7 @@ pub(crate) fn part(library: &Library, clip: &Clip, root: RootMotion, time: f64) 
 /// What a layer's clip moves by in a step; a layer that does not play, not at all.
 fn of_layer(library: &Library, clip: &Clip, root: RootMotion, time: LayerTime, step: Step) -> Motion {
     let LayerTime::Playing(playback) = time else { return Motion::IDENTITY };
-    let playback = playback.of_clip(clip.wrap);
+    let playback = playback.resolve_wrap(clip.wrap);
     let [start, end] = playback.part(clip.duration());
     if start == end {
         return Motion::IDENTITY;

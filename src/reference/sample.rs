@@ -2,10 +2,8 @@
 
 use glam::DQuat;
 
-use crate::model::curve::Curve;
-use crate::model::interpolation::Interpolation;
-use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
+use crate::model::{Curve, Interpolation, Library};
 use crate::reference::ease;
 use crate::reference::search::Place;
 

@@ -1,6 +1,6 @@
 //! Stage 2: from a time to a key and the fraction of the way to the next.
 
-use crate::model::timeline::Timeline;
+use crate::model::Timeline;
 
 /// Where in a timeline a time is.
 #[derive(Debug, Clone, Copy, PartialEq)]

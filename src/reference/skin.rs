@@ -2,7 +2,7 @@
 
 use glam::DAffine3;
 
-use crate::model::skin::Skin;
+use crate::model::Skin;
 
 /// The skin matrix of each joint of a skin: its model matrix times its inverse bind matrix (glTF 2.0, section 3.7.3).
 pub fn matrices(skin: &Skin, model: &[DAffine3]) -> Vec<DAffine3> {

@@ -4,12 +4,8 @@ use std::collections::HashMap;
 
 use glam::{DQuat, DVec3};
 
-use crate::model::clip::Clip;
-use crate::model::library::Library;
 use crate::model::rotation::{self, unit};
-use crate::model::skeleton::Skeleton;
-use crate::model::track::{Target, Track};
-use crate::model::transform::Transform;
+use crate::model::{Clip, Library, Skeleton, Target, Track, Transform};
 use crate::reference::sample;
 
 /// Values of everything that a skeleton has.

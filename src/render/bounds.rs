@@ -4,15 +4,9 @@ use glam::{DAffine3, DVec3, Vec3};
 
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::crowd::Crowd;
-use crate::model::library::Library;
-use crate::model::outputs::Outputs;
-use crate::model::poses::Pose;
-use crate::model::skeleton::Skeleton;
-use crate::model::ticks::Ticks;
+use crate::model::{Crowd, Library, Outputs, Pose, Skeleton, Ticks};
 use crate::reference::Reference;
-use crate::render::figure::{Figure, Mover, Part};
-use crate::render::mesh::Vertex;
+use crate::render::{Figure, Mover, Part, Vertex};
 
 /// The most vertices of a part that are looked at; of larger ones, evenly spread ones.
 const MOST_VERTICES: usize = 20_000;

@@ -5,18 +5,12 @@ use wgpu::BufferUsages as Usages;
 use crate::error::Error;
 use crate::gpu::buffers::{filled_buffer, largest_binding};
 use crate::gpu::scopes::Scopes;
-use crate::model::library::Library;
-use crate::model::skin_format::SkinFormat;
-use crate::render::draw::{Renderer, group};
-use crate::render::figure::{Figure, Mover, Part};
-use crate::render::material::Material;
-use crate::render::mesh::Mesh;
+use crate::model::{Library, SkinFormat};
+use crate::render::draw::group;
 use crate::render::pipelines::Sides;
-use crate::render::place::Place;
 use crate::render::record::{InstanceRecord, MaterialRecord, PartRecord, deltas};
-use crate::render::scene::{BonesDraw, Draw, PoseBuffers, Scene};
-use crate::render::skeleton;
-use crate::render::textures;
+use crate::render::scene::{BonesDraw, Draw};
+use crate::render::{Figure, Material, Mesh, Mover, Part, Place, PoseBuffers, Renderer, Scene, skeleton, textures};
 
 impl Scene {
     /// Prepares to draw instances, each at its place, which has its index in the crowd. What has no figure is not seen but for
@@ -55,7 +49,7 @@ struct Builder<'a> {
     scene: Scene,
 }
 
-/// A figure's buffers, which all chunks share.
+/// A figure's buffers, which all batches share.
 struct Uploaded {
     meshes: Vec<[wgpu::Buffer; 3]>,
     materials: Vec<(wgpu::Buffer, wgpu::TextureView, wgpu::Sampler)>,

@@ -39,7 +39,7 @@ impl Canvas {
     /// [`Error::Limit`] where a side is longer than the device allows, or there are more than
     /// [`MOST_PIXELS`](Self::MOST_PIXELS); [`Error::Usage`] where a side is 0; [`Error::Device`] where memory does not suffice.
     pub fn new(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
-        check_size(device, size)?;
+        check_canvas_size(device, size)?;
         let scopes = Scopes::push(device);
         let texture = |format| {
             let descriptor = wgpu::TextureDescriptor {
@@ -70,7 +70,7 @@ impl Canvas {
 ///
 /// # Errors
 /// As those of [`Canvas::new`].
-pub fn check_size(device: &wgpu::Device, size: [u32; 2]) -> Result<(), Error> {
+pub fn check_canvas_size(device: &wgpu::Device, size: [u32; 2]) -> Result<(), Error> {
     if size.contains(&0) {
         return Err(Error::Usage("a picture has at least one pixel in each direction".into()));
     }

@@ -5,12 +5,9 @@ use wgpu::BufferUsages as Usages;
 use crate::error::Error;
 use crate::gpu::buffers::filled_buffer;
 use crate::gpu::scopes::Scopes;
-use crate::render::canvas::{Canvas, Target};
-use crate::render::material::Alpha;
 use crate::render::pipelines::{Layouts, Pipelines};
-use crate::render::scene::Scene;
-use crate::render::textures;
-use crate::render::view::{Background, Bones, View, ViewRecord};
+use crate::render::view::ViewRecord;
+use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
 
 /// What draws scenes into pictures of a [`Target`], on the caller's device.
 ///

@@ -1,11 +1,8 @@
 //! What the instances of a skeleton look like.
 
 use crate::error::Error;
-use crate::model::id::SkeletonId;
-use crate::model::library::Library;
-use crate::render::image::Image;
-use crate::render::material::Material;
-use crate::render::mesh::Mesh;
+use crate::model::{Library, SkeletonId};
+use crate::render::{Image, Material, Mesh};
 
 /// What the instances of a skeleton look like: meshes, and what moves them.
 #[derive(Debug, Clone, PartialEq)]

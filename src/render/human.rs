@@ -2,12 +2,9 @@
 
 use crate::demo::{BodyVertex, body};
 use crate::error::Error;
-use crate::model::id::SkeletonId;
-use crate::model::library::Library;
-use crate::render::figure::{Figure, Mover, Part};
-use crate::render::material::{Material, VertexColours};
-use crate::render::mesh::{Mesh, Vertex};
+use crate::model::{Library, SkeletonId};
 use crate::render::place::chance;
+use crate::render::{Figure, Material, Mesh, Mover, Part, Vertex, VertexColours};
 
 /// The figure of [`demo::library`](crate::demo::library)'s human, whose clothes have the colours of an instance's dyes, in
 /// triangles of about so many metres a side, as [`demo::body`](crate::demo::body) has it.

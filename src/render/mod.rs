@@ -1,30 +1,44 @@
 //! Pictures of crowds: skinned, morphed, instanced meshes, drawn from the GPU engine's output buffers.
 //!
-//! A [`Figure`](figure::Figure) says what the instances of a skeleton look like: [`gltf`] reads one from a file. A
-//! [`Scene`](scene::Scene) holds figures and the places of instances on a device, a [`Renderer`](draw::Renderer) draws it as a
-//! [`View`](view::View) says, into a texture of the caller's: of a window, or of a [`Picture`](picture::Picture), which is
+//! A [`Figure`] says what the instances of a skeleton look like: [`gltf`] reads one from a file. A
+//! [`Scene`] holds figures and the places of instances on a device, a [`Renderer`] draws it as a
+//! [`View`] says, into a texture of the caller's: of a window, or of a [`Picture`], which is
 //! read back. Between poses and pixels nothing leaves the device: the vertex shader reads the buffers of a
-//! [`GpuCrowd`](crate::gpu::crowd::GpuCrowd).
+//! [`GpuCrowd`](crate::gpu::GpuCrowd).
 
 pub mod bounds;
 mod build;
-pub mod camera;
-pub mod canvas;
-pub mod draw;
+mod camera;
+mod canvas;
+mod draw;
 pub mod encode;
-pub mod figure;
+mod figure;
 pub mod gltf;
 pub mod human;
-pub mod image;
-pub mod material;
-pub mod mesh;
-pub mod picture;
+mod image;
+mod material;
+mod mesh;
+mod picture;
 mod pipelines;
 pub mod place;
 pub mod probe;
 mod record;
-pub mod scene;
+mod scene;
 mod skeleton;
 mod textures;
-pub mod upload;
-pub mod view;
+mod upload;
+mod view;
+
+pub use bounds::Bounds;
+pub use camera::Camera;
+pub use canvas::{Canvas, Target, check_canvas_size};
+pub use draw::Renderer;
+pub use figure::{Figure, Mover, Part};
+pub use image::Image;
+pub use material::{Alpha, Material, Texture, VertexColours, Wrap};
+pub use mesh::{Mesh, MorphTarget, Vertex};
+pub use picture::Picture;
+pub use place::Place;
+pub use scene::{PoseBuffers, Scene, needed_outputs};
+pub use upload::UploadedPoses;
+pub use view::{Background, Bones, Stage, View};

@@ -3,11 +3,8 @@
 use crate::error::Error;
 use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
-use crate::render::canvas::Canvas;
-use crate::render::draw::Renderer;
 use crate::render::image::{linear, srgb};
-use crate::render::scene::Scene;
-use crate::render::view::{Background, View};
+use crate::render::{Background, Canvas, Renderer, Scene, View};
 
 /// Pixels of red, green, blue and alpha in sRGB, row after row from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,9 +2,8 @@
 
 use crate::error::Error;
 use crate::gpu::scopes::Scopes;
-use crate::model::skin_format::SkinFormat;
-use crate::render::canvas::{Canvas, Target};
-use crate::render::mesh::Vertex;
+use crate::model::SkinFormat;
+use crate::render::{Canvas, Target, Vertex};
 
 pub(super) const VIEW: &str = include_str!("../../shaders/render/view.wgsl");
 /// What figures are moved by is read as everybody may read it.

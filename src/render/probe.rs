@@ -3,9 +3,8 @@
 use crate::error::Error;
 use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
-use crate::render::draw::Renderer;
 use crate::render::pipelines::{FIGURE, MATRIX, VIEW, vertex_buffers};
-use crate::render::scene::Scene;
+use crate::render::{Renderer, Scene};
 
 const PROBE: &str = include_str!("../../shaders/render/probe.wgsl");
 /// Vertices in a row of the texture that they are written to.
@@ -13,7 +12,7 @@ const ROW: u32 = 1024;
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
 /// The positions in the world of all vertices of a scene, as the vertex shader computes them from the poses that the scene's
-/// buffers hold: for each chunk of the crowd and each part of its figure those of instance after instance.
+/// buffers hold: for each batch of the crowd and each part of its figure those of instance after instance.
 ///
 /// It is read back, and so for tests and for who wants to take meshes elsewhere; pictures do without.
 ///

@@ -2,9 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::render::material::{Alpha, Material, VertexColours};
-use crate::render::mesh::Mesh;
-use crate::render::place::{Place, packed};
+use crate::render::place::packed;
+use crate::render::{Alpha, Material, Mesh, Place, VertexColours};
 
 /// `Instance` of shaders/render/figure.wgsl.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

@@ -1,12 +1,10 @@
 //! Figures on the device: what is drawn, and the buffers that say how it stands.
 
-use crate::gpu::chunk::Chunk;
-use crate::model::id::SkeletonId;
-use crate::model::outputs::Outputs;
-use crate::pack::outputs::Layout;
-use crate::render::figure::{Figure, Mover};
-use crate::render::material::Alpha;
+use crate::gpu::GpuBatch;
+use crate::model::{Outputs, SkeletonId};
+use crate::pack::OutputLayout;
 use crate::render::pipelines::Sides;
+use crate::render::{Alpha, Figure, Mover};
 
 /// Poses of instances of one skeleton, in buffers that the vertex shader reads as they are.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +14,7 @@ pub struct PoseBuffers<'a> {
     /// The crowd's index of each instance, in the order of the buffers.
     pub instances: &'a [usize],
     /// How many numbers an instance has in each buffer.
-    pub layout: &'a Layout,
+    pub layout: &'a OutputLayout,
     /// Skin matrices.
     pub skin: Option<&'a wgpu::Buffer>,
     /// Model matrices.
@@ -25,21 +23,21 @@ pub struct PoseBuffers<'a> {
     pub values: Option<&'a wgpu::Buffer>,
 }
 
-impl<'a> From<&'a Chunk> for PoseBuffers<'a> {
-    fn from(chunk: &'a Chunk) -> Self {
+impl<'a> From<&'a GpuBatch> for PoseBuffers<'a> {
+    fn from(batch: &'a GpuBatch) -> Self {
         Self {
-            skeleton: chunk.skeleton(),
-            instances: chunk.instances(),
-            layout: chunk.layout(),
-            skin: chunk.skin(),
-            model: chunk.model(),
-            values: chunk.values(),
+            skeleton: batch.skeleton(),
+            instances: batch.instances(),
+            layout: batch.layout(),
+            skin: batch.skin(),
+            model: batch.model(),
+            values: batch.values(),
         }
     }
 }
 
 /// The outputs that figures are drawn from; model matrices among them where bones are wanted.
-pub fn outputs(figures: &[Figure], bones: bool) -> Outputs {
+pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
     let mut outputs = Outputs { model: bones, ..Outputs::NONE };
     for (figure, part) in figures.iter().flat_map(|figure| figure.parts.iter().map(move |part| (figure, part))) {
         outputs.skin |= matches!(part.mover, Mover::Skin(_));
@@ -56,7 +54,7 @@ pub struct Scene {
     pub(super) bones: Vec<BonesDraw>,
 }
 
-/// A mesh, as often as a chunk has instances.
+/// A mesh, as often as a batch has instances.
 #[derive(Debug)]
 pub(super) struct Draw {
     pub poses: wgpu::BindGroup,
@@ -70,7 +68,7 @@ pub(super) struct Draw {
     pub alpha: Alpha,
 }
 
-/// The bones of a chunk's instances.
+/// The bones of a batch's instances.
 #[derive(Debug)]
 pub(super) struct BonesDraw {
     pub poses: wgpu::BindGroup,

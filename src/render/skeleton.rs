@@ -2,9 +2,7 @@
 
 use glam::DAffine3;
 
-use crate::model::id::SkeletonId;
-use crate::model::library::Library;
-use crate::model::skeleton::Skeleton;
+use crate::model::{Library, Skeleton, SkeletonId};
 
 /// The joints at both ends of each bone that is drawn, and each joint that is drawn twice: those of the skins; all joints of a
 /// skeleton that has none.

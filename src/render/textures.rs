@@ -1,7 +1,6 @@
 //! Images and samplers on the device.
 
-use crate::render::image::Image;
-use crate::render::material::{Texture, Wrap};
+use crate::render::{Image, Texture, Wrap};
 
 /// A single white texel: what is sampled where there is no texture.
 pub(super) fn white() -> Image {

@@ -6,10 +6,10 @@ use wgpu::BufferUsages as Usages;
 use crate::error::Error;
 use crate::gpu::buffers::filled_buffer;
 use crate::gpu::scopes::Scopes;
-use crate::model::poses::{Pose, Poses};
-use crate::render::scene::PoseBuffers;
+use crate::model::{Pose, Poses};
+use crate::render::PoseBuffers;
 
-/// Poses of instances of one skeleton in buffers of their own, laid out as those of a chunk of a crowd.
+/// Poses of instances of one skeleton in buffers of their own, laid out as those of a batch of a crowd.
 #[derive(Debug)]
 pub struct UploadedPoses<'a> {
     like: PoseBuffers<'a>,
@@ -18,10 +18,10 @@ pub struct UploadedPoses<'a> {
 }
 
 impl<'a> UploadedPoses<'a> {
-    /// The poses of a chunk's instances, each found by its index in the crowd, in buffers like the chunk's.
+    /// The poses of a batch's instances, each found by its index in the crowd, in buffers like the batch's.
     ///
     /// # Errors
-    /// [`Error::Usage`] where a pose is missing, or has not what the chunk's buffers have; [`Error::Device`] where memory does
+    /// [`Error::Usage`] where a pose is missing, or has not what the batch's buffers have; [`Error::Device`] where memory does
     /// not suffice.
     pub fn new(device: &wgpu::Device, like: PoseBuffers<'a>, poses: &Poses) -> Result<Self, Error> {
         let skin = |pose: &Pose| pose.skins.iter().flatten().flat_map(rows).collect();

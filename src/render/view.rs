@@ -3,9 +3,8 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3};
 
-use crate::render::bounds::Bounds;
-use crate::render::camera::Camera;
 use crate::render::image::linear;
+use crate::render::{Bounds, Camera};
 
 /// How a scene is seen.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,6 @@
 //! Files that are broken at random.
 
-use posse::error::Error;
+use posse::Error;
 use proptest::prelude::*;
 
 use crate::support::gltf_builder::{bytes, load, something_of_everything};

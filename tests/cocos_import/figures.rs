@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use posse::model::unbound::color_bytes;
+use posse::color_bytes;
 use posse::{Curve, UnboundCurves};
 use serde_json::{Value, json};
 

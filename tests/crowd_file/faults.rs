@@ -2,9 +2,8 @@
 
 use std::fs;
 
-use posse::error::Error;
 use posse::import::crowd;
-use posse::model::library::Library;
+use posse::{Error, Library};
 use serde_json::{Value, json};
 
 use super::{Folder, rig, stderr};

@@ -1,12 +1,6 @@
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::engine::GpuEngine;
-use posse::gpu::form::Form;
-use posse::gpu::options::CrowdOptions;
-use posse::gpu::outcome::LayersOutcome;
-use posse::pack::record::seen_entry::SeenEntry;
 use posse::{
-    AdditiveReference, ClipId, Crowd, Error, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Mixing, Outputs,
-    Poses, SkeletonId, Ticks, demo,
+    AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Fade, FadeShape, GpuCrowd, GpuEngine, KernelForm, Layer,
+    LayerMode, LayerTime, LayersOutcome, Library, Mixing, Outputs, Poses, SkeletonId, Ticks, VisibleInstance, demo,
 };
 
 use super::{NOW, assert_right, engine, play};
@@ -40,7 +34,7 @@ fn assert_poses(engine: &GpuEngine, library: &Library, on_gpu: &GpuCrowd, crowd:
 #[test]
 fn layers_are_replaced_in_place_or_refused_whole() {
     let (library, skeleton, clip) = rig();
-    let engine = engine(Form::Parallel, &library);
+    let engine = engine(KernelForm::Parallel, &library);
     let gpu_crowd = |crowd: &Crowd| GpuCrowd::new(&engine.gpu().device, engine.library(), crowd, Outputs::ALL).unwrap();
     let set =
         |on_gpu: &GpuCrowd, crowd: &Crowd| on_gpu.set_layers(&engine.gpu().queue, engine.library(), crowd).unwrap();
@@ -94,11 +88,11 @@ fn who_mixes_does_so_apart_from_who_does_not() {
     });
     // By kernel: plain, blended, all others.
     let expected = [vec![2, 3, 4, 7, 8, 9], vec![0, 5], vec![1, 6]];
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let engine = engine(form, &library);
         let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
         let on_gpu = GpuCrowd::new(device, engine.library(), &crowd, Outputs::ALL).unwrap();
-        assert!(on_gpu.chunks().iter().map(|chunk| chunk.instances()).eq(expected.iter().map(Vec::as_slice)));
+        assert!(on_gpu.batches().iter().map(|batch| batch.instances()).eq(expected.iter().map(Vec::as_slice)));
         assert_poses(&engine, &library, &on_gpu, &crowd);
         // Each has the room of those that are mixed as it is.
         let two = [at(clip, 0.3, 0.5), at(clip, 0.6, 0.5)];
@@ -108,7 +102,7 @@ fn who_mixes_does_so_apart_from_who_does_not() {
         // With room for all that there is, all are together.
         let options = CrowdOptions { layers: 2, mixing: Mixing::Any, ..CrowdOptions::default() };
         let with_room = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
-        assert_eq!(with_room.chunks().len(), 1);
+        assert_eq!(with_room.batches().len(), 1);
         assert_eq!(set(&with_room, 3), LayersOutcome::Replaced);
         let mut changed = crowd.clone();
         changed.set(3, skeleton, &two).unwrap();
@@ -132,7 +126,7 @@ fn a_crowd_of_single_layers_with_room_takes_any() {
     let four = crowd_of(skeleton, 9, &|_| vec![at(0.1, 1.0); 4]);
     let refused = |room| Some(LayersOutcome::MoreLayers { instance: 0, needed: 4, room });
     let more_mixing = Some(LayersOutcome::MoreMixing { instance: 0, needed: Mixing::Any, room: Mixing::Blend });
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let engine = engine(form, &library);
         for (layers, mixing, mixed, too_many) in [
             (3, Mixing::None, more_mixing, refused(3)),
@@ -168,7 +162,7 @@ fn one_instance_is_given_other_layers_and_the_others_keep_theirs() {
     for instance in 0..11 {
         crowd.push(skeletons[instance % 2], &[at(clips[instance % 2], 0.1 * instance as f64, 1.0)]).unwrap();
     }
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let engine = engine(form, &library);
         let mut crowd = crowd.clone();
         let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
@@ -210,19 +204,19 @@ fn one_instance_is_given_other_layers_and_the_others_keep_theirs() {
 fn who_is_left_out_of_the_lists_is_gone_until_a_place_is_taken_again() {
     let (library, skeleton, clip) = rig();
     let crowd = crowd_of(skeleton, 5, &|instance| vec![at(clip, 0.1 * instance as f64, 1.0)]);
-    let engine = engine(Form::Parallel, &library);
+    let engine = engine(KernelForm::Parallel, &library);
     let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
-    let options = CrowdOptions { seen: true, ..CrowdOptions::default() };
+    let options = CrowdOptions { visible: true, ..CrowdOptions::default() };
     let on_gpu = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
     let local = |instance| engine.read_instance(&on_gpu, instance, Outputs::ALL).unwrap().local;
     let draw = |places: &[u32]| {
-        let entries: Vec<SeenEntry> =
-            places.iter().map(|&place| SeenEntry { place, joints: u32::MAX, divider: 1 }).collect();
-        let list = on_gpu.chunks()[0].seen().unwrap();
+        let entries: Vec<VisibleInstance> =
+            places.iter().map(|&place| VisibleInstance { place, joints: u32::MAX, update_interval: 1 }).collect();
+        let list = on_gpu.batches()[0].visible().unwrap();
         queue.write_buffer(list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
         queue.write_buffer(list, 4, bytemuck::cast_slice(&entries));
         let mut encoder = device.create_command_encoder(&Default::default());
-        on_gpu.encode_seen(device, &mut encoder, NOW, 0);
+        on_gpu.encode_visible(device, &mut encoder, NOW, 0);
         queue.submit([encoder.finish()]);
     };
     draw(&[0, 1, 2, 3, 4]);

@@ -1,10 +1,7 @@
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::headless::HeadlessGpu;
-use posse::pack::record::event::EventCount;
-use posse::pack::record::frame::Frame;
+use posse::low_level::record::{EventCount, Frame};
 use posse::{
-    Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuEvents, GpuLibrary, Joint, Layer, LayerTime,
-    Library, Occurrence, Outputs, Packing, Playback, Skeleton, Step, Ticks, WrapMode,
+    Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, Joint,
+    Layer, LayerTime, Library, Occurrence, Outputs, PackedLibrary, Playback, Skeleton, Step, Ticks, WrapMode,
 };
 
 use super::{NOW, lesser_gpu};
@@ -34,13 +31,8 @@ fn walkers(instances: usize) -> (Library, Crowd) {
 }
 
 /// A crowd on a device, and its list of events.
-fn listed(
-    gpu: &HeadlessGpu,
-    library: &Library,
-    crowd: &Crowd,
-    capacity: usize,
-) -> Result<(GpuCrowd, GpuEvents), Error> {
-    let library = GpuLibrary::new(&gpu.device, Packing::new(library)?)?;
+fn listed(gpu: &GpuContext, library: &Library, crowd: &Crowd, capacity: usize) -> Result<(GpuCrowd, GpuEvents), Error> {
+    let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(library)?)?;
     let crowd = GpuCrowd::new(&gpu.device, &library, crowd, Outputs::NONE)?;
     let events = GpuEvents::new(&gpu.device, &library, &crowd, capacity)?;
     Ok((crowd, events))
@@ -51,7 +43,7 @@ fn frame(from: i64) -> Step {
 }
 
 /// Records a step, runs it, and reads the list.
-fn list(gpu: &HeadlessGpu, events: &GpuEvents, step: Step) -> EventList {
+fn list(gpu: &GpuContext, events: &GpuEvents, step: Step) -> EventList {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     events.encode(&gpu.device, &mut encoder, step);
     gpu.queue.submit([encoder.finish()]);
@@ -68,7 +60,7 @@ fn expected(library: &Library, crowd: &Crowd, step: Step) -> EventList {
 fn two_steps_in_one_submission_do_not_disturb_each_other() {
     let (library, crowd) = walkers(100);
     let gpu = gpu();
-    let HeadlessGpu { device, queue, .. } = &gpu;
+    let GpuContext { device, queue, .. } = &gpu;
     let (on_gpu, events) = listed(&gpu, &library, &crowd, 1000).unwrap();
     let copy = device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
@@ -123,7 +115,7 @@ fn a_crowd_in_several_buffers_on_a_device_that_allows_less_lists_the_same() {
         wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, max_buffer_size: 1 << 20, ..wgpu::Limits::default() };
     let gpu = lesser_gpu(limits);
     let (on_gpu, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();
-    assert!(on_gpu.chunks().len() > 2, "{} chunks", on_gpu.chunks().len());
+    assert!(on_gpu.batches().len() > 2, "{} batches", on_gpu.batches().len());
     assert_same(&list(&gpu, &events, frame(0)), &expected(&library, &crowd, frame(0)), "");
     // A list larger than a binding is refused before anything is made.
     match listed(&gpu, &library, &crowd, 60_000) {

@@ -1,9 +1,4 @@
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::engine::GpuEngine;
-use posse::gpu::events::GpuEvents;
-use posse::gpu::form::Form;
-use posse::gpu::library::GpuLibrary;
-use posse::{Error, Evaluator, Outputs, Packing, demo};
+use posse::{Error, Evaluator, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
 
 use super::{NOW, lesser_gpu, only_clip};
 
@@ -34,8 +29,8 @@ fn a_lost_device_is_an_error_wherever_it_shows() {
     assert_device_error(engine.read_instance(&on_gpu, 0, Outputs::ALL), "reading");
     assert_device_error(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");
     assert_device_error(GpuCrowd::new(&device, engine.library(), &crowd, Outputs::ALL), "a new crowd");
-    assert_device_error(GpuLibrary::new(&device, Packing::new(&library).unwrap()), "a new library");
-    assert_device_error(posse::gpu::bandwidth::Bandwidth::measure(engine.gpu()), "the bandwidth");
+    assert_device_error(GpuLibrary::new(&device, PackedLibrary::new(&library).unwrap()), "a new library");
+    assert_device_error(posse::low_level::Bandwidth::measure(engine.gpu()), "the bandwidth");
 }
 
 #[test]
@@ -61,11 +56,11 @@ fn a_library_of_another_device_is_refused_before_wgpu_stops_the_program() {
 fn what_is_beyond_a_chunk_is_an_error() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let engine = super::engine(Form::Serial, &library);
+    let engine = super::engine(KernelForm::Serial, &library);
     let on_gpu = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
-    let chunk = &on_gpu.chunks()[0];
-    assert_device_error(engine.read(chunk, 3..5), "reading beyond the end");
-    assert_eq!(engine.read(chunk, 2..2).unwrap(), Default::default());
+    let batch = &on_gpu.batches()[0];
+    assert_device_error(engine.read(batch, 3..5), "reading beyond the end");
+    assert_eq!(engine.read(batch, 2..2).unwrap(), Default::default());
 }
 
 /// The command in a process of its own, which is told to use an adapter that is not there.

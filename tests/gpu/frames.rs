@@ -1,10 +1,8 @@
-use posse::gpu::chunk::Chunk;
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::engine::GpuEngine;
-use posse::gpu::form::Form;
-use posse::gpu::library::GpuLibrary;
-use posse::pack::record::frame::Frame;
-use posse::{Crowd, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Ticks, WrapMode, demo};
+use posse::low_level::record::Frame;
+use posse::{
+    Crowd, GpuBatch, GpuCrowd, GpuEngine, GpuLibrary, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary,
+    Playback, Poses, Ticks, WrapMode, demo,
+};
 
 use super::{NOW, assert_right, engine, only_clip, play};
 
@@ -38,7 +36,7 @@ fn bytes(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
 
 #[test]
 fn a_playing_crowd_needs_nothing_but_its_clock() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         // Between the frames the crowd is not touched: encode has no argument but the tick.
         let library = demo::rig(20, 30, 4).unwrap();
         let crowd = only_clip(&library, 9);
@@ -56,13 +54,13 @@ fn a_playing_crowd_needs_nothing_but_its_clock() {
 
 #[test]
 fn two_frames_in_one_submission_do_not_disturb_each_other() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let library = demo::rig(20, 30, 4).unwrap();
         let crowd = only_clip(&library, 9);
         let engine = engine(form, &library);
         let on_gpu = gpu_crowd(&engine, &crowd);
         let device = &engine.gpu().device;
-        let model = on_gpu.chunks()[0].model().unwrap();
+        let model = on_gpu.batches()[0].model().unwrap();
         let copy = copy_of(device, model);
         let mut encoder = device.create_command_encoder(&Default::default());
         on_gpu.encode(device, &mut encoder, NOW);
@@ -88,7 +86,7 @@ fn two_frames_in_one_submission_do_not_disturb_each_other() {
 
 #[test]
 fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         // `encode` is given no queue, so that what reaches the device is in the encoder: the frame's record, and nothing by
         // instance.
         assert_eq!(size_of::<Frame>(), 32);
@@ -105,8 +103,8 @@ fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
         let month = Ticks(NOW.0 + 30 * 86_400 * Ticks::PER_SECOND);
         let frames = [LATER, month, NOW];
         let buffers =
-            |chunk: &Chunk| [chunk.local(), chunk.model(), chunk.skin(), chunk.values()].map(Option::<&_>::cloned);
-        let outputs: Vec<wgpu::Buffer> = on_gpu.chunks().iter().flat_map(buffers).flatten().collect();
+            |batch: &GpuBatch| [batch.local(), batch.model(), batch.skin(), batch.values()].map(Option::<&_>::cloned);
+        let outputs: Vec<wgpu::Buffer> = on_gpu.batches().iter().flat_map(buffers).flatten().collect();
         let copies: Vec<Vec<wgpu::Buffer>> =
             frames.map(|_| outputs.iter().map(|output| copy_of(device, output)).collect()).into();
         let mut encoder = device.create_command_encoder(&Default::default());
@@ -137,7 +135,7 @@ fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
 
 #[test]
 fn two_crowds_of_one_library_in_one_submission() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let library = demo::rig(20, 30, 4).unwrap();
         let crowds = [only_clip(&library, 9), only_clip(&library, 70)];
         let engine = engine(form, &library);
@@ -155,7 +153,7 @@ fn two_crowds_of_one_library_in_one_submission() {
 
 #[test]
 fn two_libraries_on_one_device() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let libraries: [Library; 2] = [demo::rig(20, 30, 4).unwrap(), demo::rig(300, 7, 9).unwrap()];
         // Both engines hold the one device of the tests.
         let engines = libraries.each_ref().map(|library| engine(form, library));
@@ -174,13 +172,13 @@ fn two_libraries_on_one_device() {
 
 #[test]
 fn a_crowd_outlives_the_handle_of_its_library() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         // As a renderer does it, without an engine: the crowd holds what it needs.
         let library = demo::rig(5, 3, 2).unwrap();
         let crowd = only_clip(&library, 4);
         let engine = engine(form, &library);
         let device = &engine.gpu().device;
-        let uploaded = GpuLibrary::new(device, Packing::new(&library).unwrap()).unwrap();
+        let uploaded = GpuLibrary::new(device, PackedLibrary::new(&library).unwrap()).unwrap();
         let on_gpu = GpuCrowd::new(device, &uploaded, &crowd, Outputs::ALL).unwrap();
         drop(uploaded);
         assert_right(&library, &crowd, NOW, Outputs::ALL, &play(&engine, &on_gpu, 4, NOW, Outputs::ALL));

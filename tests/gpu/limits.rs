@@ -1,11 +1,7 @@
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::engine::GpuEngine;
-use posse::gpu::form::Form;
-use posse::gpu::library::GpuLibrary;
-use posse::pack::record::layer::Layer as LayerRecord;
+use posse::low_level::record::LayerRecord;
 use posse::{
-    Clip, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Packing, Playback, Poses, Skeleton, SkinFormat,
-    Ticks, demo,
+    Clip, Crowd, Error, GpuCrowd, GpuEngine, GpuLibrary, Joint, KernelForm, Layer, LayerTime, Library, Outputs,
+    PackedLibrary, Playback, Poses, Skeleton, SkinFormat, Ticks, demo,
 };
 
 use super::{NOW, assert_evaluates, assert_right, engine, lesser_gpu, only_clip, play};
@@ -21,19 +17,19 @@ fn small_buffers(bytes: u64) -> wgpu::Limits {
     }
 }
 
-/// Asserts that the chunks of a crowd hold each instance once, where `find` finds it; gives their number.
+/// Asserts that the batches of a crowd hold each instance once, where `find` finds it; gives their number.
 #[track_caller]
 fn assert_covers(crowd: &GpuCrowd, instances: usize) -> usize {
-    let mut seen = vec![0; instances];
-    for chunk in crowd.chunks() {
-        for (place, &instance) in chunk.instances().iter().enumerate() {
-            seen[instance] += 1;
-            let (found, found_place) = crowd.find(instance);
-            assert!(std::ptr::eq(found, chunk) && found_place == place, "instance {instance}");
+    let mut visible = vec![0; instances];
+    for batch in crowd.batches() {
+        for (slot, &instance) in batch.instances().iter().enumerate() {
+            visible[instance] += 1;
+            let (found, found_slot) = crowd.find(instance);
+            assert!(std::ptr::eq(found, batch) && found_slot == slot, "instance {instance}");
         }
     }
-    assert!(seen.iter().all(|&times| times == 1), "{seen:?}");
-    crowd.chunks().len()
+    assert!(visible.iter().all(|&times| times == 1), "{visible:?}");
+    crowd.batches().len()
 }
 
 #[track_caller]
@@ -49,7 +45,7 @@ fn assert_limit(error: Error, what: &str, needed: u64, allowed: u64) {
 
 #[test]
 fn a_crowd_larger_than_a_binding_is_split() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let library = demo::library().unwrap();
         let engine = GpuEngine::with_form(form, &library, lesser_gpu(small_buffers(1 << 20))).unwrap();
         let crowd = demo::crowd(&library, 1000).unwrap();
@@ -66,14 +62,14 @@ fn a_crowd_of_packed_skin_matrices_has_twice_as_many_to_a_binding() {
     let mut library = Library::new();
     demo::add_uniform_rig(&mut library, 64, 3, 10).unwrap();
     // The serial form has model matrices in memory, too, which take more room than packed ones.
-    let engine = GpuEngine::with_form(Form::Parallel, &library, lesser_gpu(small_buffers(1 << 20))).unwrap();
+    let engine = GpuEngine::with_form(KernelForm::Parallel, &library, lesser_gpu(small_buffers(1 << 20))).unwrap();
     let crowd = only_clip(&library, 1500);
     // 64 joints: 341 instances of 48 bytes a joint in a mebibyte, 682 of 24.
-    for (format, chunks) in [(SkinFormat::Matrix, 5), (SkinFormat::HalfMatrix, 3), (SkinFormat::DualQuaternion, 3)] {
+    for (format, batches) in [(SkinFormat::Matrix, 5), (SkinFormat::HalfMatrix, 3), (SkinFormat::DualQuaternion, 3)] {
         let outputs = Outputs::SKIN.with_skin_format(format);
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, outputs).unwrap();
-        assert_eq!(assert_covers(&gpu_crowd, 1500), chunks, "{format:?}");
-        let bytes = gpu_crowd.chunks().iter().map(|chunk| chunk.skin().unwrap().size()).sum::<u64>();
+        assert_eq!(assert_covers(&gpu_crowd, 1500), batches, "{format:?}");
+        let bytes = gpu_crowd.batches().iter().map(|batch| batch.skin().unwrap().size()).sum::<u64>();
         assert_eq!(bytes, (1500 * 64 * format.bytes()) as u64, "{format:?}");
         let poses = play(&engine, &gpu_crowd, 1500, NOW, outputs);
         assert_right(&library, &crowd, NOW, outputs, &poses);
@@ -82,7 +78,7 @@ fn a_crowd_of_packed_skin_matrices_has_twice_as_many_to_a_binding() {
 
 #[test]
 fn several_skeletons_are_split_each() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let mut library = demo::rig(30, 5, 4).unwrap();
         let (other, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
         let joints = vec![Joint::default(); 300];
@@ -98,7 +94,7 @@ fn several_skeletons_are_split_each() {
         }
         let mut engine = GpuEngine::with_form(form, &library, lesser_gpu(small_buffers(1 << 17))).unwrap();
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::SKIN).unwrap();
-        // 133 of 1440 bytes, 91 in a chunk; 67 of 14400 bytes of scratch, 9 in a chunk.
+        // 133 of 1440 bytes, 91 in a batch; 67 of 14400 bytes of scratch, 9 in a batch.
         assert_eq!(assert_covers(&gpu_crowd, 200), 2 + 8);
         assert_evaluates(&mut engine, &library, &crowd, Outputs { local: true, ..Outputs::SKIN });
     }
@@ -108,7 +104,8 @@ fn several_skeletons_are_split_each() {
 fn a_library_larger_than_a_binding_is_refused() {
     // 4000 joints at rest: 3 values each, in their one array of values.
     let (library, _) = build::library(vec![Joint::default(); 4000]);
-    let upload = |bytes| GpuLibrary::new(&lesser_gpu(small_buffers(bytes)).device, Packing::new(&library).unwrap());
+    let upload =
+        |bytes| GpuLibrary::new(&lesser_gpu(small_buffers(bytes)).device, PackedLibrary::new(&library).unwrap());
     let needed = 3 * 4000 * 16;
     assert_limit(upload(needed - 16).unwrap_err(), "values of a packed library", needed, needed - 16);
     assert!(upload(needed).is_ok());
@@ -122,10 +119,10 @@ fn an_instance_larger_than_a_binding_is_refused() {
     let mut crowd = Crowd::new();
     crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(0.0)); Crowd::MAX_LAYERS]).unwrap();
     let bytes = (Crowd::MAX_LAYERS * size_of::<LayerRecord>()) as u64;
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let upload = |bytes| {
             let gpu = lesser_gpu(small_buffers(bytes));
-            let packing = Packing::new(&library).unwrap();
+            let packing = PackedLibrary::new(&library).unwrap();
             let on_gpu = GpuLibrary::with_form(form, &gpu.device, packing).unwrap();
             GpuCrowd::new(&gpu.device, &on_gpu, &crowd, Outputs::NONE)
         };
@@ -136,14 +133,14 @@ fn an_instance_larger_than_a_binding_is_refused() {
 
 #[test]
 fn a_dispatch_has_several_rows_and_a_crowd_several_dispatches_where_need_be() {
-    for (form, instances, chunks) in [(Form::Parallel, 150, 3), (Form::Serial, 1100, 3)] {
+    for (form, instances, batches) in [(KernelForm::Parallel, 150, 3), (KernelForm::Serial, 1100, 3)] {
         let library = demo::rig(33, 3, 4).unwrap();
         let crowd = only_clip(&library, instances);
         let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
         let engine = GpuEngine::with_form(form, &library, lesser_gpu(limits)).unwrap();
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
         // A workgroup an instance, or eight instances; 64 workgroups a dispatch.
-        assert_eq!(assert_covers(&gpu_crowd, instances), chunks);
+        assert_eq!(assert_covers(&gpu_crowd, instances), batches);
         let poses = play(&engine, &gpu_crowd, instances, NOW, Outputs::ALL);
         assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
     }
@@ -154,7 +151,7 @@ fn more_workgroups_than_a_dimension_holds() {
     let library = demo::rig(33, 2, 1).unwrap();
     let instances = 70_000;
     let crowd = only_clip(&library, instances);
-    let engine = engine(Form::Parallel, &library);
+    let engine = engine(KernelForm::Parallel, &library);
     let device = &engine.gpu().device;
     let outputs = Outputs { local: true, ..Outputs::NONE };
     let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
@@ -172,7 +169,7 @@ fn more_workgroups_than_a_dimension_holds() {
 
 #[test]
 fn the_limits_of_every_device_suffice() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let gpu = lesser_gpu(wgpu::Limits::default());
         assert!(gpu.device.features().is_empty(), "{:?}", gpu.device.features());
         for joints in [5, 64, 100, 200, 300] {
@@ -203,7 +200,7 @@ fn blended(library: &Library, instances: usize, layers: usize) -> Crowd {
 
 #[test]
 fn a_hundred_thousand_of_two_layers_are_posed_within_the_limits_of_every_device() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         const INSTANCES: usize = 100_000;
         let library = demo::library().unwrap();
         let limits = wgpu::Limits::default();
@@ -214,7 +211,7 @@ fn a_hundred_thousand_of_two_layers_are_posed_within_the_limits_of_every_device(
         let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
         // 64 joints of 48 bytes: 307 MB in pieces of 128 MiB.
         assert_eq!(assert_covers(&gpu_crowd, INSTANCES), 3);
-        let sizes = gpu_crowd.chunks().iter().map(|chunk| chunk.skin().unwrap().size());
+        let sizes = gpu_crowd.batches().iter().map(|batch| batch.skin().unwrap().size());
         assert!(sizes.clone().all(|size| size <= binding), "{binding}");
         assert_eq!(sizes.sum::<u64>(), (INSTANCES * 64 * 48) as u64);
         let mut encoder = device.create_command_encoder(&Default::default());
@@ -253,7 +250,7 @@ fn a_device_that_allows_too_little_is_refused_by_the_name_of_its_limit() {
 fn the_limits_that_are_required_suffice() {
     let least = GpuLibrary::required_limits();
     assert!(least.check_limits(&wgpu::Limits::default()), "WebGPU has them");
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         for joints in [5, 100, 300] {
             let library = demo::rig(joints, 10, 5).unwrap();
             let mut engine = GpuEngine::with_form(form, &library, lesser_gpu(least.clone())).unwrap();

@@ -12,18 +12,14 @@ mod frames;
 mod limits;
 /// Rigs at the borders between the kernel's forms, of all shapes, and crowds that mix them.
 mod rigs;
-/// Only what is seen: lists on the GPU, dividers, fewer joints, and the matrices of the frame before.
-mod seen;
 /// What frames upload, counted.
 mod uploads;
+/// Only what is visible: lists on the GPU, update_intervals, fewer joints, and the matrices of the frame before.
+mod visible;
 
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::engine::GpuEngine;
-use posse::gpu::form::Form;
-use posse::gpu::headless::{AdapterKind, HeadlessGpu};
 use posse::{
-    ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Poses, Reference, SkeletonId, Ticks,
-    contract,
+    AdapterKind, ClipId, Crowd, Evaluator, GpuContext, GpuCrowd, GpuEngine, KernelForm, Layer, LayerTime, Library,
+    Outputs, Playback, Poses, Reference, SkeletonId, Ticks, contract,
 };
 
 use crate::support::each_engine::gpu;
@@ -33,12 +29,12 @@ use crate::support::scenes::Numbers;
 const NOW: Ticks = Ticks(123_456_789);
 
 /// A device with these limits on the adapter of the tests, without features.
-fn lesser_gpu(limits: wgpu::Limits) -> HeadlessGpu {
-    HeadlessGpu::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"))
+fn lesser_gpu(limits: wgpu::Limits) -> GpuContext {
+    GpuContext::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// An engine on the device of the tests, its kernels in this form.
-fn engine(form: Form, library: &Library) -> GpuEngine {
+fn engine(form: KernelForm, library: &Library) -> GpuEngine {
     GpuEngine::with_form(form, library, gpu()).unwrap()
 }
 

@@ -2,11 +2,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use glam::{DAffine3, DVec3};
-use posse::gpu::form::Form;
 use posse::measure::{self, Subject};
 use posse::{
-    Clip, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin, Target,
-    Timeline, Track, demo,
+    Clip, Crowd, Curve, Interpolation, Joint, KernelForm, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin,
+    Target, Timeline, Track, demo,
 };
 
 use super::{NOW, assert_evaluates, engine, only_clip};
@@ -29,7 +28,7 @@ fn each_alone() -> [Outputs; 7] {
 
 #[test]
 fn rigs_at_the_borders_of_the_kernels_forms() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         for joints in [1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
             let library = demo::rig(joints, 9, joints.min(12)).unwrap();
             let mut engine = engine(form, &library);
@@ -57,7 +56,9 @@ fn a_crowd_says_which_kernels_pose_it() {
         }
         crowd
     };
-    for (form, layers, serial) in [(Form::Serial, 1, 3 + 4), (Form::Serial, 8, 3), (Form::Parallel, 1, 0)] {
+    for (form, layers, serial) in
+        [(KernelForm::Serial, 1, 3 + 4), (KernelForm::Serial, 8, 3), (KernelForm::Parallel, 1, 0)]
+    {
         let subject = Subject { library: &library, crowd: &crowd(layers), outputs: Outputs::SKIN };
         let measured = measure::gpu(&engine(form, &library), &subject, Duration::ZERO).unwrap();
         assert_eq!((measured.serial, measured.instances), (Some(serial), 12), "{}, layers {layers}", form.name());
@@ -67,7 +68,7 @@ fn a_crowd_says_which_kernels_pose_it() {
 
 #[test]
 fn a_chain_of_500_joints() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let library = demo::rig(500, 9, 500).unwrap();
         assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 3), Outputs::ALL);
     }
@@ -75,7 +76,7 @@ fn a_chain_of_500_joints() {
 
 #[test]
 fn a_rig_of_3000_joints() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         for depth in [10, 3000] {
             let library = demo::rig(3000, 4, depth).unwrap();
             let mut engine = engine(form, &library);
@@ -105,7 +106,7 @@ fn own_timelines(joints: usize) -> Library {
 
 #[test]
 fn more_timelines_than_workgroup_memory_has_room_for() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         // Twice as many timelines as joints; there is room for 128, 192, 256 and 512, of small rigs for each instance's share.
         for joints in [5, 64, 128, 256, 400] {
             let library = own_timelines(joints);
@@ -159,7 +160,7 @@ fn mixed() -> Library {
 
 #[test]
 fn a_crowd_mixes_skeletons_and_each_output_stands_alone() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let library = mixed();
         let clips: Vec<_> = library.clip_ids().collect();
         let skeletons: Vec<_> = library.skeleton_ids().collect();
@@ -184,7 +185,7 @@ fn a_crowd_mixes_skeletons_and_each_output_stands_alone() {
 
 #[test]
 fn nobody_is_posed_too() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let empty = Library::new();
         assert_evaluates(&mut engine(form, &empty), &empty, &Crowd::new(), Outputs::ALL);
         let library = mixed();
@@ -194,17 +195,17 @@ fn nobody_is_posed_too() {
 
 #[test]
 fn what_is_not_asked_for_has_no_buffer() {
-    for form in Form::ALL {
+    for form in KernelForm::ALL {
         let library = demo::rig(300, 4, 5).unwrap();
         let engine = engine(form, &library);
         let crowd = only_clip(&library, 3);
         for outputs in each_alone() {
             let device = &engine.gpu().device;
-            let gpu_crowd = posse::gpu::crowd::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
-            let chunk = &gpu_crowd.chunks()[0];
-            let found = [chunk.local(), chunk.model(), chunk.skin()].map(|buffer| buffer.is_some());
+            let gpu_crowd = posse::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
+            let batch = &gpu_crowd.batches()[0];
+            let found = [batch.local(), batch.model(), batch.skin()].map(|buffer| buffer.is_some());
             assert_eq!(found, [outputs.local, outputs.model, outputs.skin]);
-            assert!(chunk.values().is_none(), "the rig has neither weights nor properties");
+            assert!(batch.values().is_none(), "the rig has neither weights nor properties");
             super::play(&engine, &gpu_crowd, 3, NOW, outputs);
         }
     }

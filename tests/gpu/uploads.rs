@@ -3,14 +3,10 @@
 
 use std::path::Path;
 
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::library::GpuLibrary;
-use posse::gpu::options::CrowdOptions;
-use posse::pack::record::frame::Frame;
-use posse::pack::record::layer::Layer as LayerRecord;
+use posse::low_level::record::{Frame, LayerRecord};
 use posse::{
-    AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Packing,
-    Playback, Ticks, demo,
+    AdditiveReference, Crowd, CrowdOptions, Fade, FadeShape, GpuCrowd, GpuLibrary, Layer, LayerMode, LayerTime,
+    Library, Mask, MaskId, Outputs, PackedLibrary, Playback, Ticks, demo,
 };
 use tempfile::TempDir;
 
@@ -36,7 +32,7 @@ fn traced(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
 fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
     let trace = TempDir::new().unwrap();
     let (device, queue) = traced(trace.path());
-    let on_gpu = GpuLibrary::new(&device, Packing::new(library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new(&device, PackedLibrary::new(library).unwrap()).unwrap();
     let before = uploaded(trace.path());
     let on_gpu = GpuCrowd::new(&device, &on_gpu, crowd, Outputs::ALL).unwrap();
     let mut last = uploaded(trace.path());
@@ -87,7 +83,10 @@ fn a_frame_uploads_the_same_few_bytes_however_large_the_crowd() {
         for (crowd, layers) in [(only_clip(&library, instances), 1), (layered(&library, mask, instances), 4)] {
             let (beginning, frames) = uploads(&library, &crowd);
             let records = (instances * layers * size_of::<LayerRecord>()) as u64;
-            assert!(beginning >= records, "the crowd itself goes up once, and is seen: {beginning} of {records} bytes");
+            assert!(
+                beginning >= records,
+                "the crowd itself goes up once, and is visible: {beginning} of {records} bytes"
+            );
             counts.extend(frames);
         }
     }
@@ -102,7 +101,7 @@ fn an_instance_that_changes_uploads_its_own_layers_alone() {
     for instances in [10, 10_000] {
         let trace = TempDir::new().unwrap();
         let (device, queue) = traced(trace.path());
-        let on_gpu = GpuLibrary::new(&device, Packing::new(&library).unwrap()).unwrap();
+        let on_gpu = GpuLibrary::new(&device, PackedLibrary::new(&library).unwrap()).unwrap();
         let crowd = only_clip(&library, instances);
         let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
         let gpu_crowd = GpuCrowd::with_options(&device, &on_gpu, &crowd, Outputs::ALL, options).unwrap();

@@ -1,8 +1,7 @@
 //! Animation pointers: to nodes, and to anything else.
 
 use posse::import::gltf::Asset;
-use posse::model::library::Library;
-use posse::model::track::Target;
+use posse::{Library, Target};
 use serde_json::json;
 
 use super::tracks;

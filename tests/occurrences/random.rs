@@ -149,7 +149,7 @@ fn where_no_pass_is_left_out_it_is_what_cocos_creator_fires() {
                     from = to;
                     continue;
                 }
-                let mut expected = posse::reference::events::fired(clip, &playback, Some(from), to);
+                let mut expected = posse::low_level::reference::fired(clip, &playback, Some(from), to);
                 expected.sort_unstable();
                 let list = Reference::new(&library).evaluate_events(&crowd, Step { from, to }, 100).unwrap();
                 let mut found: Vec<usize> = list.events.iter().map(|found| found.event).collect();

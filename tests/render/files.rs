@@ -6,9 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use posse::Library;
 use posse::import::gltf;
-use posse::render::figure::{Figure, Mover};
-use posse::render::gltf as looks;
-use posse::render::material::{Alpha, Wrap};
+use posse::render::{Alpha, Figure, Mover, Wrap, gltf as looks};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -244,7 +242,7 @@ fn what_is_broken_is_named_by_its_place_and_left_out() {
 
 #[test]
 fn images_that_are_cut_short_or_claim_any_size_are_refused() {
-    use posse::render::image::Image;
+    use posse::render::Image;
     let mut pixels = Vec::new();
     let mut encoder = png::Encoder::new(&mut pixels, 8, 8);
     encoder.set_color(png::ColorType::Grayscale);

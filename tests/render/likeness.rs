@@ -1,6 +1,6 @@
 //! How alike two pictures are to the eye.
 
-use posse::render::picture::Picture;
+use posse::render::Picture;
 
 /// Pixels of a side of the squares that are compared: edges that fall differently do not count.
 const SQUARE: u32 = 4;

@@ -6,9 +6,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use posse::render::encode;
-use posse::render::picture::Picture;
-use posse::render::view::Bones;
+use posse::render::{Bones, Picture, encode};
 
 use super::files;
 use super::likeness::fault;

@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
 use posse::import::gltf;
-use posse::render::bounds;
-use posse::render::figure::Mover;
-use posse::render::gltf as looks;
+use posse::render::{Mover, bounds, gltf as looks};
 use posse::{Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks};
 
 use super::files;
@@ -112,13 +110,13 @@ fn third_party_files_are_where_the_reference_says() {
 #[test]
 fn figures_that_name_what_is_not_there_are_refused() {
     let shot = Shot::people(&[0.3]);
-    let check = |change: &dyn Fn(&mut posse::render::figure::Figure)| {
+    let check = |change: &dyn Fn(&mut posse::render::Figure)| {
         let mut figure = shot.figures[0].clone();
         change(&mut figure);
         figure.check(&shot.library).map_err(|error| error.to_string())
     };
     assert_eq!(check(&|_| {}), Ok(()));
-    let said = |change: &dyn Fn(&mut posse::render::figure::Figure)| check(change).unwrap_err();
+    let said = |change: &dyn Fn(&mut posse::render::Figure)| check(change).unwrap_err();
     assert_eq!(said(&|figure| figure.parts[0].mesh = 1), "figure, part 0: there is no mesh 1");
     assert_eq!(said(&|figure| figure.parts[0].joint = 64), "figure, part 0: there is no joint 64");
     assert_eq!(said(&|figure| figure.materials.clear()), "figure, part 0: there is no material 0");

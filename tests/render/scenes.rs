@@ -1,18 +1,14 @@
 //! Small scenes, and what is drawn of them.
 
 use glam::{Affine3A, Quat, Vec3};
-use posse::render::camera::Camera;
-use posse::render::canvas::{Canvas, Target};
-use posse::render::draw::Renderer;
-use posse::render::figure::Figure;
-use posse::render::picture::Picture;
-use posse::render::place::Place;
-use posse::render::scene::{PoseBuffers, Scene, outputs};
-use posse::render::view::{Bones, Stage, View};
-use posse::render::{bounds, human, probe};
+use posse::render::scene::outputs;
+use posse::render::{
+    Bones, Camera, Canvas, Figure, Picture, Place, PoseBuffers, Renderer, Scene, Stage, Target, View, bounds, human,
+    probe,
+};
 use posse::{
-    Crowd, Error, GpuCrowd, GpuLibrary, HeadlessGpu, Layer, LayerTime, Library, Packing, SkeletonId, SkinFormat, Ticks,
-    demo,
+    Crowd, Error, GpuContext, GpuCrowd, GpuLibrary, Layer, LayerTime, Library, PackedLibrary, SkeletonId, SkinFormat,
+    Ticks, demo,
 };
 
 use crate::support::each_engine::gpu;
@@ -53,11 +49,11 @@ impl Shot {
         Self { library, figures: vec![figure], crowd, places, bones: Bones::Hidden }
     }
 
-    fn scene(&self, gpu: &HeadlessGpu, renderer: &Renderer, with: impl FnOnce(&Scene, wgpu::CommandEncoder)) {
-        let library = GpuLibrary::new(&gpu.device, Packing::new(&self.library).unwrap()).unwrap();
+    fn scene(&self, gpu: &GpuContext, renderer: &Renderer, with: impl FnOnce(&Scene, wgpu::CommandEncoder)) {
+        let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&self.library).unwrap()).unwrap();
         let outputs = outputs(&self.figures, self.bones != Bones::Hidden);
         let crowd = GpuCrowd::new(&gpu.device, &library, &self.crowd, outputs).unwrap();
-        let poses = crowd.chunks().iter().map(PoseBuffers::from);
+        let poses = crowd.batches().iter().map(PoseBuffers::from);
         let on = (&gpu.device, &gpu.queue);
         let scene = Scene::new(renderer, on, &self.library, &self.figures, poses, &self.places).unwrap();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -106,12 +102,12 @@ impl Shot {
 #[test]
 fn packed_skin_matrices_are_refused() {
     let shot = Shot::people(&[0.0]);
-    let HeadlessGpu { device, queue, .. } = &gpu();
+    let GpuContext { device, queue, .. } = &gpu();
     let renderer = Renderer::new(device, queue, Target::default()).unwrap();
-    let library = GpuLibrary::new(device, Packing::new(&shot.library).unwrap()).unwrap();
+    let library = GpuLibrary::new(device, PackedLibrary::new(&shot.library).unwrap()).unwrap();
     let outputs = outputs(&shot.figures, false).with_skin_format(SkinFormat::HalfMatrix);
     let crowd = GpuCrowd::new(device, &library, &shot.crowd, outputs).unwrap();
-    let poses = crowd.chunks().iter().map(PoseBuffers::from);
+    let poses = crowd.batches().iter().map(PoseBuffers::from);
     let refused = Scene::new(&renderer, (device, queue), &shot.library, &shot.figures, poses, &shot.places);
     assert!(matches!(refused, Err(Error::Usage(reason)) if reason.contains("`half`")));
 }

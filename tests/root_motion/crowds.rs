@@ -1,4 +1,4 @@
-//! Motions of whole crowds: in the buffers of a chunk, over many loops, and of a file.
+//! Motions of whole crowds: in the buffers of a batch, over many loops, and of a file.
 
 use std::path::Path;
 
@@ -25,9 +25,9 @@ fn a_buffer_holds_the_motions_of_a_chunk() {
     let device = &engine.gpu().device;
     let outputs = Outputs { root_motion: true, ..Outputs::NONE };
     let asked = posse::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
-    assert_eq!(asked.chunks()[0].root_motion().unwrap().size(), 150 * 32);
+    assert_eq!(asked.batches()[0].root_motion().unwrap().size(), 150 * 32);
     let unasked = posse::GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
-    assert!(unasked.chunks()[0].root_motion().is_none());
+    assert!(unasked.batches()[0].root_motion().is_none());
     // The last one is beyond the first two workgroups. It begins 0.375 along and ends at (1, 0, 0.625).
     let poses = posse::Evaluator::evaluate_step(&mut engine, &crowd, step(0.0, 2.0), outputs).unwrap();
     let last = poses.instances[149].root_motion.unwrap();

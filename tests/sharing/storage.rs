@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use glam::DVec3;
-use posse::pack::record::clip::Clip as ClipRecord;
-use posse::pack::record::timeline::Timeline as TimelineRecord;
+use posse::low_level::record::{ClipRecord, TimelineRecord};
 use posse::{
-    Clip, ClipId, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Packing, Reference,
+    Clip, ClipId, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary, Reference,
     SkeletonId, Target, Ticks, Timeline, Track, contract,
 };
 
@@ -48,7 +47,7 @@ fn keys_are_stored_once_however_many_skeletons_share_them() {
     let mut added = Vec::new();
     for keys in [3, 3000] {
         let (mut library, clip, to) = long_clip(JOINTS, keys);
-        let before = Packing::new(&library).unwrap().size();
+        let before = PackedLibrary::new(&library).unwrap().size();
         let sharing = library.share_clip(clip, to).unwrap();
         assert_eq!(sharing.faults, []);
         let tracks = [clip, sharing.clip].map(|clip| &library.clip(clip).tracks);
@@ -56,7 +55,7 @@ fn keys_are_stored_once_however_many_skeletons_share_them() {
             assert!(Arc::ptr_eq(own.curve.timeline(), shared.curve.timeline()));
             assert_eq!(own.curve.values().as_ptr(), shared.curve.values().as_ptr(), "the model stores them once, too");
         }
-        added.push(Packing::new(&library).unwrap().size() - before);
+        added.push(PackedLibrary::new(&library).unwrap().size() - before);
         each_engine(&library, |engine| {
             let mut crowd = Crowd::new();
             for time in [0.0, 0.0005, 0.001, 0.0033, 8.0, 8e3] {

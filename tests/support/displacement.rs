@@ -1,5 +1,7 @@
 use glam::{DAffine3, DVec3};
-use posse::{Bound, ClipId, Compaction, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks};
+use posse::{
+    ClipId, CompressedLibrary, Crowd, ErrorBound, Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks,
+};
 
 /// The largest distance of a joint from the origin at rest, worked out by the reference.
 pub fn size(library: &Library, clip: ClipId) -> f64 {
@@ -11,7 +13,7 @@ pub fn size(library: &Library, clip: ClipId) -> f64 {
 }
 
 /// How far points about each joint are displaced at some times of a clip, at the most.
-pub fn displacement(original: &Library, compact: &Library, clip: ClipId, shell: f64, times: &[f64]) -> f64 {
+pub fn displacement(original: &Library, compressed: &Library, clip: ClipId, shell: f64, times: &[f64]) -> f64 {
     let mut crowd = Crowd::new();
     for &time in times {
         crowd.push(original.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(time))]).unwrap();
@@ -20,7 +22,7 @@ pub fn displacement(original: &Library, compact: &Library, clip: ClipId, shell: 
         let outputs = Outputs { model: true, ..Outputs::NONE };
         Reference::new(library).evaluate(&crowd, Ticks(0), outputs).unwrap().instances
     };
-    let pairs = pose(original).into_iter().zip(pose(compact)).flat_map(|(a, b)| a.model.into_iter().zip(b.model));
+    let pairs = pose(original).into_iter().zip(pose(compressed)).flat_map(|(a, b)| a.model.into_iter().zip(b.model));
     pairs.map(|(wanted, found)| apart(&wanted, &found, shell)).fold(0.0, f64::max)
 }
 
@@ -36,9 +38,9 @@ fn apart(wanted: &DAffine3, found: &DAffine3, shell: f64) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Asserts that all clips of a compaction are within its bound, at keys and between them, and that the report says so.
+/// Asserts that all clips of a compressed are within its bound, at keys and between them, and that the report says so.
 #[track_caller]
-pub fn assert_within(original: &Library, compaction: &Compaction, bound: Bound, what: &str) {
+pub fn assert_within(original: &Library, compressed: &CompressedLibrary, bound: ErrorBound, what: &str) {
     for id in original.clip_ids() {
         let clip = original.clip(id);
         let size = size(original, id);
@@ -51,8 +53,8 @@ pub fn assert_within(original: &Library, compaction: &Compaction, bound: Bound, 
         times.extend(middles);
         // As many of very many keys as a test has time for.
         let times: Vec<f64> = times.iter().copied().step_by(times.len().div_ceil(500).max(1)).collect();
-        let found = displacement(original, compaction.library(), id, shell, &times);
-        let reported = compaction.reports()[id.index()].error;
+        let found = displacement(original, compressed.library(), id, shell, &times);
+        let reported = compressed.reports()[id.index()].error;
         assert!(found <= 1.001 * allowed, "{what}, {id:?}: {found} of {allowed}");
         assert!(reported <= 1.001 * allowed, "{what}, {id:?}: {reported} of {allowed} reported");
     }

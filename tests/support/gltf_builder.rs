@@ -1,7 +1,6 @@
 use base64::Engine;
-use posse::error::Error;
 use posse::import::gltf::{self, Asset};
-use posse::model::library::Library;
+use posse::{Error, Library};
 use serde_json::{Value, json};
 
 /// A glTF file in the making: a document that a test may change at will, and one binary buffer.

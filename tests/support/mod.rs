@@ -3,7 +3,7 @@ pub mod assert_close;
 pub mod build;
 /// How many random cases, and which.
 pub mod cases;
-/// How far compact keys are from the original ones.
+/// How far compressed keys are from the original ones.
 pub mod displacement;
 pub mod each_engine;
 /// glTF files made in code.

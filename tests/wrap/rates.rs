@@ -1,4 +1,4 @@
-use posse::reference::phase::clip_time;
+use posse::low_level::reference::clip_time;
 use posse::{Crowd, Layer, LayerTime, Outputs, Playback, Ticks, WrapMode};
 
 use super::{check, clock};
@@ -101,7 +101,7 @@ fn what_no_start_can_do_is_refused() {
     // The clock's ends.
     let first = Playback::looping(Ticks(i64::MIN), 1.0);
     assert_eq!(first.with_rate_from(Ticks(i64::MAX), 1.0), None);
-    assert_eq!(first.begun_later(Ticks(-1)), first);
+    assert_eq!(first.delayed(Ticks(-1)), first);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_play_pauses_goes_on_and_turns_round() {
         }
     });
     // Four seconds later it goes on, backwards as before: 2.5 s are played at 14 s, and 3 at 14.5 s.
-    let on = playing.begun_later(seconds(4.0));
+    let on = playing.delayed(seconds(4.0));
     // A play of one pass turns at 0.75 s, and stops where it began.
     let back = Playback { range: Some([0.0, 0.75]), ..Playback::new(WrapMode::Reverse, seconds(14.0), 1.0) };
     check(2.0, seconds(14.0), &[(on, 1.5), (back, 0.75)], 1e-6);

@@ -65,8 +65,7 @@ fn numbers(pose: &Pose) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use glam::{DAffine3, DQuat, DVec3};
-    use posse::Transform;
-    use posse::cpu::simd::InstructionSet;
+    use posse::{Transform, InstructionSet};
 
     use super::*;
     use crate::{bevy::Bevy, cpu::Cpu, scalar::Scalar};

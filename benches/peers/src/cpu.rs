@@ -1,8 +1,6 @@
 //! posse's CPU engine.
 
-use posse::cpu::engine::CpuCrowd;
-use posse::cpu::simd::InstructionSet;
-use posse::{CpuEngine, Error, Outputs, Pose, Ticks};
+use posse::{CpuCrowd, InstructionSet, CpuEngine, Error, Outputs, Pose, Ticks};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 

@@ -1,6 +1,6 @@
 //! posse's GPU engine: recording, submission and waiting, without reading back.
 
-use posse::{Error, GpuCrowd, GpuEngine, HeadlessGpu, Outputs, Pose, Ticks};
+use posse::{Error, GpuCrowd, GpuEngine, GpuContext, Outputs, Pose, Ticks};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 
@@ -21,7 +21,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As the engine's.
-    pub fn new(scene: &Scene, workload: Workload, instances: usize, gpu: HeadlessGpu) -> Result<Self, Error> {
+    pub fn new(scene: &Scene, workload: Workload, instances: usize, gpu: GpuContext) -> Result<Self, Error> {
         let engine = GpuEngine::new(&scene.library, gpu)?;
         let outputs = workload.outputs();
         let crowd = scene.crowd(workload, 0..instances)?;

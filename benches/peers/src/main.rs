@@ -27,8 +27,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use posse::cpu::simd::InstructionSet;
-use posse::{AdapterKind, Error, HeadlessGpu};
+use posse::{InstructionSet, AdapterKind, Error, GpuContext};
 
 use self::bevy::Bevy;
 use self::cpu::Cpu;
@@ -73,7 +72,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<(), Error> {
     let scene = Scene::load()?;
-    let gpu = match HeadlessGpu::new(AdapterKind::Any) {
+    let gpu = match GpuContext::new(AdapterKind::Any) {
         Ok(gpu) => Some(gpu),
         Err(error) => {
             eprintln!("note: without posse's GPU engine: {error}");
@@ -99,7 +98,7 @@ fn play(
     scene: &Scene,
     workload: Workload,
     instances: usize,
-    gpu: Option<&HeadlessGpu>,
+    gpu: Option<&GpuContext>,
     args: &Args,
     report: &mut Report,
 ) -> Result<(), Error> {
@@ -145,14 +144,14 @@ fn contenders(
     scene: &Scene,
     workload: Workload,
     instances: usize,
-    gpu: Option<&HeadlessGpu>,
+    gpu: Option<&GpuContext>,
     only: &[String],
 ) -> Result<Vec<Box<dyn Contender>>, Error> {
     let mut contenders: Vec<Box<dyn Contender>> = Vec::new();
     if wanted(only, Scalar::NAME) {
         contenders.push(Box::new(Scalar::new(scene, workload, instances)));
     }
-    for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_here()) {
+    for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
         for threads in [1, 2] {
             if wanted(only, &cpu::name(instructions, threads)) {
                 contenders.push(Box::new(Cpu::new(scene, workload, instances, instructions, threads)?));

@@ -3,10 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use posse::import::gltf;
-use posse::{
-    ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Skin,
-    Target, Ticks, demo,
-};
+use posse::{ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Skin, Target, Ticks, demo};
 
 /// A frame of everyone's clock.
 pub const FRAME: Ticks = Ticks(Ticks::PER_SECOND / 60);

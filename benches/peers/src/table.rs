@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use posse::cpu::simd::InstructionSet;
-use posse::{HeadlessGpu, Ticks};
+use posse::{InstructionSet, GpuContext, Ticks};
 use serde_json::{Value, json};
 
 use crate::bevy::Bevy;
@@ -71,7 +70,7 @@ struct Target {
 
 impl Report {
     /// An empty report of a scene.
-    pub fn new(scene: &Scene, gpu: Option<&HeadlessGpu>, rounds: u32) -> Self {
+    pub fn new(scene: &Scene, gpu: Option<&GpuContext>, rounds: u32) -> Self {
         let source = format!(
             "{}; {} joints, {:.3} s, a frame of {} ticks of 1/{} s",
             scene.source,
@@ -80,7 +79,7 @@ impl Report {
             FRAME.0,
             Ticks::PER_SECOND
         );
-        Self { scene: source, adapter: gpu.map(HeadlessGpu::name), rounds, cells: Vec::new() }
+        Self { scene: source, adapter: gpu.map(GpuContext::name), rounds, cells: Vec::new() }
     }
 
     /// Adds what a workload gave.

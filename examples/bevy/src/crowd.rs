@@ -9,7 +9,7 @@ use bevy::render::render_resource::{RenderPassDescriptor, StoreOp};
 use bevy::render::renderer::{RenderContext, RenderDevice, RenderGraph, RenderGraphSystems, RenderQueue, ViewQuery};
 use bevy::render::view::{ViewDepthStencilTexture, ViewTarget, ViewUniformOffset, ViewUniforms};
 use bevy::render::{RenderApp, RenderStartup};
-use posse::{GpuCrowd, GpuLibrary, Outputs, Packing, Ticks};
+use posse::{GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks};
 
 use crate::Task;
 use crate::draw::{CrowdDrawing, Look, Target};
@@ -50,7 +50,7 @@ struct PosedCrowd {
 /// Once: library and crowd to Bevy's device.
 fn upload(task: Res<Task>, device: Res<RenderDevice>, mut commands: Commands) -> Result {
     let scene = task.scene()?;
-    let library = GpuLibrary::new(device.wgpu_device(), Packing::new(&scene.library)?)?;
+    let library = GpuLibrary::new(device.wgpu_device(), PackedLibrary::new(&scene.library)?)?;
     let crowd = GpuCrowd::new(device.wgpu_device(), &library, &scene.crowd, Outputs::SKIN)?;
     let figure = Figure::new(scene.skeleton(), 0.02)?;
     commands.insert_resource(PosedCrowd { crowd, scene, figure, look: task.look().0 });

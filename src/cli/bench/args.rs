@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use clap::ArgGroup;
 use clap::builder::ArgPredicate;
-use posse::model::crowd::Crowd;
-use posse::model::skin_format::SkinFormat;
+use posse::{Crowd, SkinFormat};
 
 use super::cost::Table;
 use super::page::plan;
-use crate::cli::compact::CompactArgs;
+use crate::cli::compress::CompressArgs;
 use crate::cli::engine::Choice;
 use crate::cli::skin_format::SkinFormatChoice;
 
@@ -78,7 +77,7 @@ pub struct Args {
     )]
     pub seconds: f64,
     #[command(flatten)]
-    pub compact: CompactArgs,
+    pub compressed: CompressArgs,
     /// What an earlier run printed as JSON: each case is compared with the same case of it, by ratio of throughput.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use posse::error::Error;
+use posse::Error;
 use serde::Deserialize;
 
 use super::earlier;
@@ -106,7 +106,7 @@ impl Baseline {
 
 #[cfg(test)]
 mod tests {
-    use posse::model::skin_format::SkinFormat;
+    use posse::SkinFormat;
     use serde_json::{Value, json};
 
     use super::*;

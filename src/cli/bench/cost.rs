@@ -1,6 +1,6 @@
 //! Cost tables: what a joint costs as one size grows and the others stay.
 
-use posse::model::skin_format::SkinFormat;
+use posse::SkinFormat;
 
 use super::size::Size;
 

@@ -4,11 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use posse::error::Error;
 use posse::measure::Subject;
-use posse::model::library::Library;
-use posse::model::outputs::Outputs;
-use posse::model::skin_format::SkinFormat;
+use posse::{Error, Library, Outputs, SkinFormat};
 
 use super::args::Args;
 use super::report::{Case, Report};
@@ -43,9 +40,9 @@ pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Erro
         layers: (0..crowd.len()).map(|instance| crowd.layers(instance).len() as u32).max().unwrap_or(0),
         skin_format: SkinFormat::Matrix,
     };
-    let compaction = args.compact.of(&library)?;
-    report.compact = args.compact.compact;
-    let keys = Keys::of(&library, compaction.as_ref());
+    let compressed = args.compressed.of(&library)?;
+    report.compressed = args.compressed.compressed;
+    let keys = Keys::of(&library, compressed.as_ref());
     report.crowd = Some(file_name(path));
     let contenders = args.contenders();
     let progress = Progress::new(contenders.len(), "engines");

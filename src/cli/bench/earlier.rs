@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use posse::error::Error;
+use posse::Error;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

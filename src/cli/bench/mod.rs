@@ -16,14 +16,9 @@ mod text;
 use std::path::Path;
 use std::time::Duration;
 
-use posse::error::Error;
-use posse::gpu::bandwidth::Bandwidth;
+use posse::low_level::Bandwidth;
 use posse::measure::{Measurement, Subject};
-use posse::model::crowd::Crowd;
-use posse::model::library::Library;
-use posse::model::outputs::Outputs;
-use posse::model::skin_format::SkinFormat;
-use posse::model::ticks::Ticks;
+use posse::{Crowd, Error, Library, Outputs, SkinFormat, Ticks};
 
 use self::args::Args;
 use self::baseline::Baseline;
@@ -100,11 +95,12 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
     let cases: usize = rigs.iter().map(|rig| rig.crowds.len()).sum();
     let contenders = args.contenders();
     let progress = Progress::new(cases * contenders.len(), "cases");
-    let compactions: Vec<_> = rigs.iter().map(|rig| args.compact.of(&rig.library)).collect::<Result<_, _>>()?;
-    report.compact = args.compact.compact;
+    let compressed_libraries: Vec<_> =
+        rigs.iter().map(|rig| args.compressed.of(&rig.library)).collect::<Result<_, _>>()?;
+    report.compressed = args.compressed.compressed;
     for contender in contenders {
-        for (Rig { library, crowds }, compaction) in rigs.iter().zip(&compactions) {
-            let keys = Keys::of(library, compaction.as_ref());
+        for (Rig { library, crowds }, compressed) in rigs.iter().zip(&compressed_libraries) {
+            let keys = Keys::of(library, compressed.as_ref());
             let first = rig::crowd(library, 1, 1)?;
             let engine = match open(args, keys, contender, (&load, &first), report) {
                 Ok(Some(engine)) => engine,

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use posse::gpu::bandwidth::Bandwidth;
+use posse::Length;
+use posse::low_level::Bandwidth;
 use posse::measure::{Measurement, Statistics};
-use posse::pack::compact::bound::Length;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -26,8 +26,8 @@ pub struct Report {
     pub file: Option<String>,
     /// The crowd file, where it is one that is timed.
     pub crowd: Option<String>,
-    /// By how much keys may be off, where they are compact.
-    pub compact: Option<Length>,
+    /// By how much keys may be off, where they are compressed.
+    pub compressed: Option<Length>,
     /// The way to the first pose, by engine.
     pub start_ups: Vec<(&'static str, StartUp)>,
     /// The cases, engine by engine.
@@ -158,7 +158,7 @@ impl Report {
             "posse": env!("CARGO_PKG_VERSION"),
             "circumstances": self.circumstances,
             "file": self.file,
-            "compact": self.compact.map(|length| length.to_string()),
+            "compressed": self.compressed.map(|length| length.to_string()),
             "crowd": self.crowd,
             "start_up_ms": start_ups.collect::<Map<_, _>>(),
             "write_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.write),

@@ -1,12 +1,6 @@
 //! What `posse bench` plays: a file's rig, or generated ones, in crowds of some sizes.
 
-use posse::error::Error;
-use posse::model::crowd::Crowd;
-use posse::model::id::{ClipId, SkeletonId};
-use posse::model::layer::{Layer, LayerTime};
-use posse::model::library::Library;
-use posse::model::playback::Playback;
-use posse::model::ticks::Ticks;
+use posse::{ClipId, Crowd, Error, Layer, LayerTime, Library, Playback, SkeletonId, Ticks};
 
 use super::cost::Step;
 use super::size::Size;

@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use posse::demo;
-use posse::error::Error;
-use posse::model::library::Library;
-use posse::model::skin_format::SkinFormat;
+use posse::{Error, Library, SkinFormat, demo};
 
 use crate::cli::question::limit;
 

@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use posse::gpu::bandwidth::Bandwidth;
-use posse::gpu::form::Form;
+use posse::low_level::Bandwidth;
 use posse::measure::Measurement;
-use posse::model::skin_format::SkinFormat;
+use posse::{KernelForm, SkinFormat};
 
 use super::cost::Table;
 use super::report::{Case, Report};
@@ -30,8 +29,8 @@ impl Report {
             let [write, copy] = [write, copy].map(|bandwidth| bandwidth / 1e9);
             writeln!(out, "{:<10} writes {write:.1} GB/s at best, copies {copy:.1} GB/s read and written", "gpu")?;
         }
-        if let Some(length) = self.compact {
-            writeln!(out, "{:<10} compact, off by {length} at most", "keys")?;
+        if let Some(length) = self.compressed {
+            writeln!(out, "{:<10} compressed, off by {length} at most", "keys")?;
         }
         for (engine, start_up) in &self.start_ups {
             let steps: Vec<String> =
@@ -88,9 +87,9 @@ impl Report {
     fn kernels(&self, case: &Case) -> Option<String> {
         self.cases.iter().find(|case| case.measured.serial.is_some_and(|serial| serial > 0))?;
         Some(match (case.measured.serial?, case.measured.instances) {
-            (0, _) => Form::Parallel.name().into(),
-            (serial, all) if serial == all => Form::Serial.name().into(),
-            (serial, all) => format!("{} {serial} of {all}", Form::Serial.name()),
+            (0, _) => KernelForm::Parallel.name().into(),
+            (serial, all) if serial == all => KernelForm::Serial.name().into(),
+            (serial, all) => format!("{} {serial} of {all}", KernelForm::Serial.name()),
         })
     }
 

@@ -3,13 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use posse::error::Error;
-use posse::evaluator::Evaluator;
 use posse::import::crowd::CrowdFile;
-use posse::model::layer::Layer;
-use posse::model::library::Library;
-use posse::model::outputs::Outputs;
-use posse::model::root_motion::Motion;
+use posse::{Error, Evaluator, Layer, Library, Motion, Outputs};
 use serde::Serialize;
 
 use crate::cli::crowd;
@@ -67,8 +62,8 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
         Format::Json => None,
         Format::Npz => Some(only_file(&file)?),
     };
-    let compaction = args.compact.of(&library)?;
-    let keys = Keys::of(&library, compaction.as_ref());
+    let compressed = args.compressed.of(&library)?;
+    let keys = Keys::of(&library, compressed.as_ref());
     let mut engine = engine::open(keys, args.engine.engine)?;
     engine::introduce(engine.as_ref());
     let output = Output::create(args.output.as_deref())?;

@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use posse::error::Error;
-use posse::evaluator::Evaluator;
+use posse::{Error, Evaluator};
 use serde::Serialize;
 
 use crate::cli::eval::Subject;

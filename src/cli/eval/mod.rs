@@ -11,11 +11,9 @@ mod times;
 
 use std::path::PathBuf;
 
-use posse::error::Error;
-use posse::model::id::ClipId;
-use posse::model::outputs::Outputs;
+use posse::{ClipId, Error, Outputs};
 
-use crate::cli::compact::CompactArgs;
+use crate::cli::compress::CompressArgs;
 use crate::cli::engine::{self, EngineArgs, Keys};
 use crate::cli::eval::npz::Table;
 use crate::cli::output::{self, Output};
@@ -106,7 +104,7 @@ pub struct Args {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
-    compact: CompactArgs,
+    compressed: CompressArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -154,8 +152,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let instances = args.instances as usize;
     let question = Question { skeleton: source.skeleton, clip, times, instances, phase: args.phase, play };
     question.check(library)?;
-    let compaction = args.compact.of(library)?;
-    let mut engine = engine::open(Keys::of(library, compaction.as_ref()), args.engine.engine)?;
+    let compressed = args.compressed.of(library)?;
+    let mut engine = engine::open(Keys::of(library, compressed.as_ref()), args.engine.engine)?;
     engine::introduce(engine.as_ref());
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;

@@ -3,12 +3,7 @@
 use std::io::{self, Write};
 
 use npyz::{DType, WriteOptions, WriterBuilder};
-use posse::error::Error;
-use posse::evaluator::Evaluator;
-use posse::model::id::SkeletonId;
-use posse::model::library::Library;
-use posse::model::outputs::Outputs;
-use posse::model::poses::Pose;
+use posse::{Error, Evaluator, Library, Outputs, Pose, SkeletonId};
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 

@@ -1,7 +1,7 @@
 //! Numbers as an engine computed them.
 
 use glam::DAffine3;
-use posse::error::Error;
+use posse::Error;
 use serde::Serialize;
 
 /// A number that prints as the shortest text which reads back as the same number.

@@ -1,9 +1,6 @@
 //! How the clip plays while it is evaluated.
 
-use posse::error::Error;
-use posse::model::clip::Clip;
-use posse::model::playback::{Playback, WrapMode};
-use posse::model::ticks::Ticks;
+use posse::{Clip, Error, Playback, Ticks, WrapMode};
 
 use crate::cli::question::{Play, seconds};
 
@@ -39,7 +36,7 @@ impl PlayArgs {
             range: self.range,
             ..Playback::new(wrap, Ticks::default(), self.speed.unwrap_or(1.0))
         };
-        Ok(Some(Play { playback: playback.of_clip(clip.wrap), duration: clip.duration() }))
+        Ok(Some(Play { playback: playback.resolve_wrap(clip.wrap), duration: clip.duration() }))
     }
 }
 

@@ -3,14 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use posse::error::Error;
-use posse::model::clip::Clip;
-use posse::model::outputs::Outputs;
-use posse::model::poses::Pose;
-use posse::model::skeleton::Skeleton;
-use posse::model::track::{Target, Track};
-use posse::model::transform::Transform;
-use posse::reference::phase::Phase;
+use posse::low_level::reference::Phase;
+use posse::{Clip, Error, Outputs, Pose, Skeleton, Target, Track, Transform};
 use serde::Serialize;
 
 use crate::cli::eval::numbers::{Number, Precision, columns};

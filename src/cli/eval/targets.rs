@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use posse::error::Error;
-use posse::model::binding::BoundTrack;
-use posse::model::unbound::{UnboundCurves, UnboundTrack, ValueKind, color_bytes};
+use posse::color_bytes;
+use posse::{BoundTrack, Error, UnboundCurves, UnboundTrack, ValueKind};
 use serde::Serialize;
 
 use crate::cli::eval::numbers::{Number, Precision};

@@ -1,7 +1,6 @@
 //! Which times are evaluated.
 
-use posse::error::Error;
-use posse::model::clip::Clip;
+use posse::{Clip, Error};
 
 use crate::cli::question::{limit, seconds};
 

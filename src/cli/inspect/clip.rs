@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use posse::model::clip::Clip;
-use posse::model::skeleton::Skeleton;
-use posse::model::track::{Target, Track};
+use posse::{Clip, Skeleton, Target, Track};
 use serde::Serialize;
 
-use crate::cli::inspect::compact::CompactSummary;
+use crate::cli::inspect::compressed::CompressedSummary;
 use crate::cli::inspect::targets::{self, TargetSummary};
 use crate::cli::inspect::timelines::{TimelineSummary, Timelines};
 use crate::cli::inspect::words::{interpolation, target};
@@ -29,7 +27,7 @@ pub struct ClipSummary<'a> {
     /// Bytes of times and values as `f32`, each timeline once.
     key_bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    compact: Option<CompactSummary>,
+    compressed: Option<CompressedSummary>,
     timelines: Vec<TimelineSummary>,
     tracks: Tracks<'a>,
 }
@@ -69,7 +67,7 @@ impl<'a> ClipSummary<'a> {
         clip: &'a Clip,
         skeleton: &'a Skeleton,
         named: Option<&'a Named>,
-        compact: Option<CompactSummary>,
+        compressed: Option<CompressedSummary>,
     ) -> Self {
         let mut timelines = Timelines::default();
         let tracks = match named {
@@ -91,7 +89,7 @@ impl<'a> ClipSummary<'a> {
                 Tracks::Names(tracks) => tracks.iter().filter(|track| track.constant).count(),
             },
             key_bytes: 4 * timelines.numbers,
-            compact,
+            compressed,
             timelines: timelines.found,
             tracks,
         }
@@ -109,8 +107,8 @@ impl<'a> ClipSummary<'a> {
             Tracks::Joints(tracks) => self.print_kinds(tracks, out)?,
             Tracks::Names(tracks) => self.print_names(tracks, out)?,
         }
-        if let Some(compact) = &self.compact {
-            compact.print(out)?;
+        if let Some(compressed) = &self.compressed {
+            compressed.print(out)?;
         }
         let (shown, hidden) = self.timelines.split_at(self.timelines.len().min(8));
         for (index, TimelineSummary { keys, first, last, step, tracks }) in shown.iter().enumerate() {

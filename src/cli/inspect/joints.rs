@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use posse::model::skeleton::{Joint, Skeleton};
+use posse::{Joint, Skeleton};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -1,7 +1,7 @@
 //! `posse inspect`: what is in a file.
 
 mod clip;
-mod compact;
+mod compressed;
 mod joints;
 mod targets;
 mod timelines;
@@ -11,17 +11,13 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-use posse::error::Error;
-use posse::model::id::ClipId;
-use posse::model::skeleton::{Joint, Skeleton};
-use posse::pack::compact::Compaction;
-use posse::pack::library::Packing;
+use posse::{ClipId, CompressedLibrary, Error, Joint, PackedLibrary, Skeleton};
 use serde::Serialize;
 
 use self::clip::ClipSummary;
-use self::compact::CompactSummary;
+use self::compressed::CompressedSummary;
 use self::joints::JointSummary;
-use crate::cli::compact::CompactArgs;
+use crate::cli::compress::CompressArgs;
 use crate::cli::output;
 use crate::cli::source::Source;
 
@@ -40,14 +36,14 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    compact: CompactArgs,
+    compressed: CompressArgs,
 }
 
 /// Runs `posse inspect`.
 pub fn run(args: &Args) -> Result<(), Error> {
     let source = Source::load(&args.file, args.rig.as_deref())?;
-    let compaction = args.compact.of(&source.library)?;
-    let summary = Summary::new(&source, compaction.as_ref());
+    let compressed = args.compressed.of(&source.library)?;
+    let summary = Summary::new(&source, compressed.as_ref());
     output::print(|out| {
         if !args.json {
             return summary.print(args.joints, out);
@@ -67,9 +63,9 @@ struct Summary<'a> {
     clips: Vec<ClipSummary<'a>>,
     /// Bytes that the engines hold of the file; null where it is too large to be packed.
     packed_bytes: Option<usize>,
-    /// The same with compact keys.
+    /// The same with compressed keys.
     #[serde(skip_serializing_if = "Option::is_none")]
-    compact_packed_bytes: Option<usize>,
+    compressed_packed_bytes: Option<usize>,
     warnings: &'a [String],
 }
 
@@ -94,7 +90,7 @@ struct SkinSummary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    fn new(source: &'a Source, compaction: Option<&'a Compaction>) -> Self {
+    fn new(source: &'a Source, compressed: Option<&'a CompressedLibrary>) -> Self {
         let Source { library, named, .. } = source;
         let skeleton = library.skeleton(source.skeleton);
         let skin = |&id| {
@@ -104,8 +100,9 @@ impl<'a> Summary<'a> {
         // The skeleton that a clip without a rig is bound to is nobody's.
         let skeletons = source.has_nodes().then(|| SkeletonSummary::new(skeleton, source));
         let clip = |&id: &ClipId| {
-            let compact = compaction.map(|compaction| CompactSummary::new(&compaction.reports()[id.index()], skeleton));
-            ClipSummary::new(library.clip(id), skeleton, named.as_ref(), compact)
+            let compressed =
+                compressed.map(|compressed| CompressedSummary::new(&compressed.reports()[id.index()], skeleton));
+            ClipSummary::new(library.clip(id), skeleton, named.as_ref(), compressed)
         };
         Self {
             asset: &source.file,
@@ -113,8 +110,8 @@ impl<'a> Summary<'a> {
             skeletons: skeletons.into_iter().collect(),
             skins: source.skins.iter().map(skin).collect(),
             clips: source.clips.iter().map(clip).collect(),
-            packed_bytes: Packing::new(library).ok().map(|packing| packing.size()),
-            compact_packed_bytes: compaction.and_then(|compaction| Some(Packing::compact(compaction).ok()?.size())),
+            packed_bytes: PackedLibrary::new(library).ok().map(|packing| packing.size()),
+            compressed_packed_bytes: compressed.and_then(|compressed| Some(compressed.pack().ok()?.size())),
             warnings: &source.warnings,
         }
     }
@@ -146,8 +143,8 @@ impl<'a> Summary<'a> {
         if self.clips.is_empty() {
             writeln!(out, "no clips")?;
         }
-        if let Some(bytes) = self.compact_packed_bytes {
-            writeln!(out, "{bytes} bytes packed with compact keys")?;
+        if let Some(bytes) = self.compressed_packed_bytes {
+            writeln!(out, "{bytes} bytes packed with compressed keys")?;
         }
         match self.packed_bytes {
             Some(bytes) => writeln!(out, "{bytes} bytes packed, {}", plural(self.warnings.len(), "warning")),

@@ -3,11 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use posse::model::binding::BoundTrack;
-use posse::model::curve::Curve;
-use posse::model::easing::{CurveEasing, Easing};
-use posse::model::skeleton::Skeleton;
-use posse::model::unbound::{UnboundCurves, UnboundTrack, ValueKind};
+use posse::{BoundTrack, Curve, CurveEasing, Easing, Skeleton, UnboundCurves, UnboundTrack, ValueKind};
 use serde::Serialize;
 
 use crate::cli::inspect::timelines::Timelines;

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use posse::model::curve::Curve;
-use posse::model::timeline::Timeline;
+use posse::{Curve, Timeline};
 use serde::Serialize;
 
 #[derive(Serialize)]

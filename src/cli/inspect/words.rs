@@ -1,7 +1,6 @@
 //! What targets and interpolations are called.
 
-use posse::model::interpolation::Interpolation;
-use posse::model::track::Target;
+use posse::{Interpolation, Target};
 
 pub fn target(target: Target) -> (&'static str, Option<usize>) {
     match target {

@@ -1,8 +1,7 @@
 //! What the GPU engine poses beside what the reference poses, and what tells them apart.
 
-use posse::error::Error;
-use posse::render::picture::Picture;
-use posse::render::view::View;
+use posse::Error;
+use posse::render::{Picture, View};
 
 use crate::cli::output::note;
 use crate::cli::render::Span;

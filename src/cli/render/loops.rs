@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use posse::error::Error;
+use posse::Error;
 use posse::render::encode::ffmpeg::Film;
 use posse::render::encode::palette::Palette;
 use posse::render::encode::{gif, png};
-use posse::render::picture::Picture;
-use posse::render::view::View;
+use posse::render::{Picture, View};
 
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;

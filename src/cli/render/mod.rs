@@ -8,13 +8,10 @@ mod studio;
 
 use std::path::PathBuf;
 
-use posse::error::Error;
-use posse::model::ticks::Ticks;
-use posse::render::canvas::Canvas;
 use posse::render::encode::palette::Palette;
 use posse::render::encode::png;
-use posse::render::picture::Picture;
-use posse::render::view::Bones;
+use posse::render::{Bones, Canvas, Picture};
+use posse::{Error, Ticks};
 
 use crate::cli::look::{LookArgs, size};
 use crate::cli::output::{Output, check_folder};

@@ -1,8 +1,7 @@
 //! Contact sheets: pictures of several times beside and below each other.
 
-use posse::error::Error;
-use posse::render::picture::Picture;
-use posse::render::view::View;
+use posse::Error;
+use posse::render::{Picture, View};
 
 use crate::cli::progress::Progress;
 use crate::cli::render::Span;

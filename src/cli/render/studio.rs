@@ -1,20 +1,11 @@
 //! Draws a subject at any time: the GPU engine, a renderer, and the scene between them.
 
-use posse::error::Error;
-use posse::evaluator::Evaluator;
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::headless::{AdapterKind, HeadlessGpu};
-use posse::gpu::library::GpuLibrary;
-use posse::model::outputs::Outputs;
-use posse::model::ticks::Ticks;
-use posse::pack::library::Packing;
-use posse::reference::Reference;
-use posse::render::canvas::{Canvas, Target, check_size};
-use posse::render::draw::Renderer;
-use posse::render::picture::Picture;
-use posse::render::scene::{PoseBuffers, Scene, outputs};
-use posse::render::upload::UploadedPoses;
-use posse::render::view::View;
+use posse::render::check_canvas_size;
+use posse::render::needed_outputs;
+use posse::render::{Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View};
+use posse::{
+    AdapterKind, Error, Evaluator, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Reference, Ticks,
+};
 
 use crate::cli::output::note;
 use crate::cli::subject::Subject;
@@ -22,7 +13,7 @@ use crate::cli::subject::Subject;
 /// A device with all that is needed to draw a subject.
 pub struct Studio<'a> {
     subject: &'a Subject,
-    gpu: HeadlessGpu,
+    gpu: GpuContext,
     outputs: Outputs,
     crowd: GpuCrowd,
     renderer: Renderer,
@@ -34,16 +25,16 @@ impl<'a> Studio<'a> {
     /// Uploads a subject, for pictures of a size of which a file has so many beside and below each other; bones only where
     /// they are wanted. Says which adapter draws.
     pub fn new(subject: &'a Subject, size: [u32; 2], [columns, rows]: [u32; 2], bones: bool) -> Result<Self, Error> {
-        let gpu = HeadlessGpu::new(AdapterKind::Any).map_err(without_adapter)?;
+        let gpu = GpuContext::new(AdapterKind::Any).map_err(without_adapter)?;
         note(&format!("engine: gpu ({})", gpu.name()));
-        check_size(&gpu.device, size)?;
+        check_canvas_size(&gpu.device, size)?;
         let target = Target::default();
         let canvas = Canvas::new(&gpu.device, target, [size[0] / columns, size[1] / rows])?;
-        let library = GpuLibrary::new(&gpu.device, Packing::new(&subject.library)?)?;
-        let outputs = outputs(&subject.figures, bones);
+        let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&subject.library)?)?;
+        let outputs = needed_outputs(&subject.figures, bones);
         let crowd = GpuCrowd::new(&gpu.device, &library, &subject.crowd, outputs)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
-        let poses: Vec<PoseBuffers> = crowd.chunks().iter().map(PoseBuffers::from).collect();
+        let poses: Vec<PoseBuffers> = crowd.batches().iter().map(PoseBuffers::from).collect();
         let scene = scene(&renderer, &gpu, subject, &poses)?;
         Ok(Self { subject, gpu, outputs, crowd, renderer, canvas, scene })
     }
@@ -60,7 +51,7 @@ impl<'a> Studio<'a> {
 
     /// A picture at a time of the crowd's clock.
     pub fn picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
-        let HeadlessGpu { device, queue, .. } = &self.gpu;
+        let GpuContext { device, queue, .. } = &self.gpu;
         let mut encoder = device.create_command_encoder(&Default::default());
         self.crowd.encode(device, &mut encoder, now);
         Picture::draw(&self.renderer, (device, queue), encoder, &self.canvas, &self.scene, view)
@@ -68,11 +59,11 @@ impl<'a> Studio<'a> {
 
     /// The same picture of the reference's poses.
     pub fn reference_picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
-        let HeadlessGpu { device, queue, .. } = &self.gpu;
+        let GpuContext { device, queue, .. } = &self.gpu;
         let poses = Reference::new(&self.subject.library).evaluate(&self.subject.crowd, now, self.outputs)?;
-        let chunks = self.crowd.chunks().iter();
+        let batches = self.crowd.batches().iter();
         let uploaded =
-            chunks.map(|chunk| UploadedPoses::new(device, chunk.into(), &poses)).collect::<Result<Vec<_>, Error>>()?;
+            batches.map(|batch| UploadedPoses::new(device, batch.into(), &poses)).collect::<Result<Vec<_>, Error>>()?;
         let buffers: Vec<PoseBuffers> = uploaded.iter().map(UploadedPoses::buffers).collect();
         let scene = scene(&self.renderer, &self.gpu, self.subject, &buffers)?;
         let encoder = device.create_command_encoder(&Default::default());
@@ -91,7 +82,7 @@ fn without_adapter(error: Error) -> Error {
     }
 }
 
-fn scene(renderer: &Renderer, gpu: &HeadlessGpu, subject: &Subject, poses: &[PoseBuffers]) -> Result<Scene, Error> {
+fn scene(renderer: &Renderer, gpu: &GpuContext, subject: &Subject, poses: &[PoseBuffers]) -> Result<Scene, Error> {
     let Subject { library, figures, places, .. } = subject;
     Scene::new(renderer, (&gpu.device, &gpu.queue), library, figures, poses.iter().copied(), places)
 }

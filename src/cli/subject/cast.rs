@@ -1,16 +1,9 @@
 //! Who there is to choose from, and the crowd of a choice.
 
-use posse::error::Error;
 use posse::import::crowd::CrowdFile;
-use posse::model::crowd::Crowd;
-use posse::model::id::{ClipId, SkeletonId};
-use posse::model::layer::{Layer, LayerTime};
-use posse::model::library::Library;
-use posse::model::playback::Playback;
-use posse::model::ticks::Ticks;
-use posse::render::figure::Figure;
-use posse::render::human;
 use posse::render::place::tint;
+use posse::render::{Figure, human};
+use posse::{ClipId, Crowd, Error, Layer, LayerTime, Library, Playback, SkeletonId, Ticks};
 
 /// The loop that all clips of the built-in rig are brought to, in seconds.
 const DEMO_SECONDS: f64 = 4.0;

@@ -5,18 +5,11 @@ pub mod cast;
 use std::path::PathBuf;
 
 use glam::{Affine3A, Vec3};
-use posse::demo;
-use posse::error::Error;
 use posse::import::crowd::CrowdFile;
-use posse::model::crowd::Crowd;
-use posse::model::id::{ClipId, SkeletonId};
-use posse::model::library::Library;
-use posse::model::ticks::Ticks;
-use posse::render::bounds::{self, Bounds};
-use posse::render::figure::Figure;
-use posse::render::gltf;
-use posse::render::place::{Place, sunflower};
-use posse::render::view::Stage;
+use posse::render::bounds;
+use posse::render::place::sunflower;
+use posse::render::{Bounds, Figure, Place, Stage, gltf};
+use posse::{ClipId, Crowd, Error, Library, SkeletonId, Ticks, demo};
 
 use crate::cli::crowd;
 use crate::cli::output::note;

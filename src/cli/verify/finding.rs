@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use posse::contract::Worst;
-use posse::model::library::Library;
-use posse::model::skeleton::Skeleton;
+use posse::{Library, Skeleton};
 use serde::Serialize;
 
 use crate::cli::question::Question;

@@ -1,6 +1,6 @@
 //! `posse verify`: is this engine right?
 
-mod compact;
+mod compressed;
 mod crowd;
 mod finding;
 mod report;
@@ -10,19 +10,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use posse::contract::{Report, compare_as};
-use posse::error::Error;
-use posse::evaluator::Evaluator;
-use posse::model::id::{ClipId, SkeletonId};
-use posse::model::library::Library;
-use posse::model::outputs::Outputs;
-use posse::model::ticks::Ticks;
-use posse::reference::Reference;
+use posse::{ClipId, Error, Evaluator, Library, Outputs, Reference, SkeletonId, Ticks};
 use serde::Serialize;
 
 use self::finding::Finding;
 use self::report::FileReport;
 use crate::cli::Outcome;
-use crate::cli::compact::CompactArgs;
+use crate::cli::compress::CompressArgs;
 use crate::cli::engine::{self, EngineArgs, Keys};
 use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
@@ -54,7 +48,7 @@ pub struct Args {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
-    compact: CompactArgs,
+    compressed: CompressArgs,
 }
 
 /// All files together.
@@ -102,8 +96,8 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 
 fn verify(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Error> {
     let Source { library: original, skeleton, clips, .. } = Source::load(file, None)?;
-    let compaction = args.compact.of(&original)?;
-    let keys = Keys::of(&original, compaction.as_ref());
+    let compressed = args.compressed.of(&original)?;
+    let keys = Keys::of(&original, compressed.as_ref());
     let library = keys.library();
     let mut engine = engine::open(keys, args.engine.engine)?;
     let mut clips: Vec<Option<ClipId>> = clips.into_iter().map(Some).collect();
@@ -122,8 +116,8 @@ fn verify(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Erro
                 }
             }
         })?;
-        if compaction.is_some() {
-            report.note(compact::QUANTITY, compact::find(&original, library, question, args.compact)?);
+        if compressed.is_some() {
+            report.note(compressed::QUANTITY, compressed::find(&original, library, question, args.compressed)?);
         }
     }
     Ok(report)

@@ -5,13 +5,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use posse::contract::Report;
-use posse::error::Error;
-use posse::evaluator::Evaluator;
-use posse::model::library::Library;
+use posse::{Error, Evaluator, Library};
 use serde::Serialize;
 
 use crate::cli::question::{Asked, Question};
-use crate::cli::verify::compact;
+use crate::cli::verify::compressed;
 use crate::cli::verify::finding::Finding;
 
 /// The findings of a file, or why there are none.
@@ -92,7 +90,7 @@ impl FileReport {
         let Self { file, joints, clips, poses, .. } = self;
         writeln!(out, "{file}: {verdict}: {engine} ({adapter}), {joints} joints, {clips} clips, {poses} poses")?;
         let quantities = Report::default().quantities().map(|(quantity, _)| quantity);
-        for quantity in quantities.into_iter().chain([compact::QUANTITY]) {
+        for quantity in quantities.into_iter().chain([compressed::QUANTITY]) {
             if let Some(finding) = self.quantities.get(quantity).and_then(Option::as_ref) {
                 finding.write(quantity, out)?;
                 writeln!(out)?;

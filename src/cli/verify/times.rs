@@ -1,6 +1,6 @@
 //! Times at which a clip is checked.
 
-use posse::model::clip::Clip;
+use posse::Clip;
 
 /// Where between two keys: on the first, just after it, a third, half and most of the way.
 const FRACTIONS: [f64; 5] = [0.0, 0.01, 1.0 / 3.0, 0.5, 0.9];

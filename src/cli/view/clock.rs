@@ -1,6 +1,6 @@
 //! The clock that a window's crowd plays by.
 
-use posse::model::ticks::Ticks;
+use posse::Ticks;
 
 /// The crowd's clock, which runs, stands still, or runs backwards.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use posse::gpu::headless::HeadlessGpu;
+use posse::GpuContext;
 use winit::event::WindowEvent;
 use winit::window::Window;
 
@@ -25,7 +25,7 @@ pub struct Painting {
 
 impl Gui {
     /// For a window, painted into pictures whose format is not in sRGB.
-    pub fn new(window: &Window, gpu: &HeadlessGpu, format: wgpu::TextureFormat) -> Self {
+    pub fn new(window: &Window, gpu: &GpuContext, format: wgpu::TextureFormat) -> Self {
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Dark);
         let largest = gpu.device.limits().max_texture_dimension_2d as usize;
@@ -43,7 +43,7 @@ impl Gui {
     /// Lays controls out, and does what they are made to do. Their textures are uploaded, whether they are painted or not.
     pub fn run(
         &mut self,
-        HeadlessGpu { device, queue, .. }: &HeadlessGpu,
+        GpuContext { device, queue, .. }: &GpuContext,
         window: &Window,
         contents: impl FnMut(&mut egui::Ui),
     ) -> Painting {
@@ -66,7 +66,7 @@ impl Gui {
     /// Records the controls over a picture of a size.
     pub fn paint(
         &mut self,
-        HeadlessGpu { device, queue, .. }: &HeadlessGpu,
+        GpuContext { device, queue, .. }: &GpuContext,
         encoder: &mut wgpu::CommandEncoder,
         (view, size_in_pixels): (&wgpu::TextureView, [u32; 2]),
         Painting { triangles, pixels_per_point, .. }: Painting,

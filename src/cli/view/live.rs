@@ -1,13 +1,8 @@
 //! A crowd that plays on a device, and the scene it is drawn in.
 
-use posse::error::Error;
-use posse::gpu::crowd::GpuCrowd;
-use posse::gpu::headless::HeadlessGpu;
-use posse::gpu::library::GpuLibrary;
-use posse::model::outputs::Outputs;
-use posse::pack::library::Packing;
-use posse::render::draw::Renderer;
-use posse::render::scene::{PoseBuffers, Scene, outputs};
+use posse::render::scene::outputs;
+use posse::render::{PoseBuffers, Renderer, Scene};
+use posse::{Error, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary};
 
 use crate::cli::subject::Subject;
 
@@ -21,8 +16,8 @@ pub struct Live {
 
 impl Live {
     /// Uploads a subject, with what its bones are drawn from where they are wanted.
-    pub fn new(gpu: &HeadlessGpu, renderer: &Renderer, subject: &Subject, bones: bool) -> Result<Self, Error> {
-        let library = GpuLibrary::new(&gpu.device, Packing::new(&subject.library)?)?;
+    pub fn new(gpu: &GpuContext, renderer: &Renderer, subject: &Subject, bones: bool) -> Result<Self, Error> {
+        let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&subject.library)?)?;
         let outputs = outputs(&subject.figures, bones);
         let (crowd, scene) = upload(gpu, renderer, &library, subject, outputs)?;
         Ok(Self { library, outputs, crowd, scene })
@@ -32,7 +27,7 @@ impl Live {
     /// as before.
     pub fn update(
         &mut self,
-        gpu: &HeadlessGpu,
+        gpu: &GpuContext,
         renderer: &Renderer,
         subject: &Subject,
         layers_only: bool,
@@ -46,7 +41,7 @@ impl Live {
 }
 
 fn upload(
-    gpu: &HeadlessGpu,
+    gpu: &GpuContext,
     renderer: &Renderer,
     library: &GpuLibrary,
     subject: &Subject,

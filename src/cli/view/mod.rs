@@ -16,7 +16,7 @@ mod window;
 
 use std::path::PathBuf;
 
-use posse::error::Error;
+use posse::Error;
 
 use crate::cli::look::{LookArgs, size};
 use crate::cli::question::seconds;

@@ -1,7 +1,7 @@
 //! How a mouse moves the camera.
 
 use glam::Vec3;
-use posse::render::camera::Camera;
+use posse::render::Camera;
 
 /// How steep the camera can look, in radians.
 const STEEPEST: f32 = 1.5;

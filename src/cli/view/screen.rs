@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use posse::error::Error;
-use posse::gpu::headless::HeadlessGpu;
-use posse::render::canvas::{Canvas, Target};
+use posse::render::{Canvas, Target};
+use posse::{Error, GpuContext};
 use wgpu::util::TextureBlitter;
 use winit::window::Window;
 
@@ -34,10 +33,10 @@ pub struct Frame {
 impl Screen {
     /// The surface of a window, and the device that draws on it; frames come as often as the screen shows them, or as often as
     /// they can.
-    pub fn new(window: Arc<Window>, capped: bool) -> Result<(HeadlessGpu, Self), Error> {
-        let instance = HeadlessGpu::instance();
+    pub fn new(window: Arc<Window>, capped: bool) -> Result<(GpuContext, Self), Error> {
+        let instance = GpuContext::instance();
         let surface = surface(&instance, &window)?;
-        let (gpu, adapter) = HeadlessGpu::for_surface(&instance, &surface).map_err(|error| match error {
+        let (gpu, adapter) = GpuContext::for_surface(&instance, &surface).map_err(|error| match error {
             Error::NoAdapter { .. } => Error::Usage(
                 "no GPU adapter can draw into a window here. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a \
                  software one (Debian and Ubuntu: apt-get install mesa-vulkan-drivers); posse render needs no window"

@@ -1,6 +1,6 @@
 //! What a window shows, and what can be done to it. Nothing here knows of windows or devices.
 
-use posse::render::camera::Camera;
+use posse::render::Camera;
 
 use crate::cli::subject::cast::Choice;
 use crate::cli::view::clock::Clock;
@@ -163,7 +163,7 @@ fn crowd_size(size: usize, more: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use posse::model::ticks::Ticks;
+    use posse::Ticks;
 
     const LIMITS: Limits = Limits { clips: 3, own: false, seconds: 4.0, distances: [0.1, 100.0] };
 

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use posse::gpu::stopwatch::Stopwatch;
+use posse::low_level::Stopwatch;
 
 /// Measures the passes of frames, one at a time: while an answer is under way, frames go by unmeasured.
 pub struct Timer {

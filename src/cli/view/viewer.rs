@@ -3,12 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use posse::error::Error;
-use posse::gpu::headless::HeadlessGpu;
-use posse::render::draw::Renderer;
 use posse::render::encode::png;
-use posse::render::picture::Picture;
-use posse::render::view::{Bones, View};
+use posse::render::{Bones, Picture, Renderer, View};
+use posse::{Error, GpuContext};
 use winit::event::WindowEvent;
 use winit::window::Window;
 
@@ -36,7 +33,7 @@ const UNSEEN: Duration = Duration::from_millis(100);
 pub struct Viewer<'a> {
     args: &'a Args,
     window: Arc<Window>,
-    gpu: HeadlessGpu,
+    gpu: GpuContext,
     /// What the device reported that nobody asked for.
     fault: Arc<Mutex<Option<String>>>,
     screen: Screen,
@@ -225,7 +222,7 @@ impl<'a> Viewer<'a> {
 
     /// Draws the frame. False where the window cannot be drawn on.
     fn draw(&mut self, painting: Painting) -> Result<bool, Error> {
-        let HeadlessGpu { device, queue, .. } = &self.gpu;
+        let GpuContext { device, queue, .. } = &self.gpu;
         let Some(texture) = self.screen.acquire(device)? else { return Ok(false) };
         let frame = &self.screen.frame;
         let mut encoder = device.create_command_encoder(&Default::default());
@@ -271,7 +268,7 @@ impl<'a> Viewer<'a> {
     }
 }
 
-fn facts(subject: &Subject, gpu: &HeadlessGpu) -> Facts {
+fn facts(subject: &Subject, gpu: &GpuContext) -> Facts {
     let Subject { library, cast, crowd, .. } = subject;
     let joints = |instance| library.skeleton(crowd.skeleton(instance)).joints().len() as u64;
     let layers = match cast {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use posse::error::Error;
+use posse::Error;
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
 use winit::error::EventLoopError;

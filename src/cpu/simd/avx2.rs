@@ -6,10 +6,10 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::compact::{FourColumns, WINDOW};
 use crate::cpu::matrix::Rows;
+use crate::cpu::quantized::{FourColumns, WINDOW};
 use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
-use crate::pack::outputs::NUMBERS;
+use crate::pack::NUMBERS;
 use crate::pack::skin_format::LARGEST_HALF;
 
 /// Two joints. It exists only in a kernel that [`run`] runs.
@@ -17,13 +17,13 @@ use crate::pack::skin_format::LARGEST_HALF;
 pub struct Avx2(__m256);
 
 /// Whether this machine has what the registers need.
-pub fn is_here() -> bool {
+pub fn is_available() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
 }
 
-/// Runs a kernel on a machine that [`is_here`] says yes of.
+/// Runs a kernel on a machine that [`is_available`] says yes of.
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
-    assert!(is_here(), "no AVX2");
+    assert!(is_available(), "no AVX2");
     // SAFETY: the machine has the instructions.
     unsafe { compiled(kernel) }
 }

@@ -6,11 +6,10 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::compact::FourColumns;
 use crate::cpu::matrix::Rows;
-use crate::cpu::simd::avx2;
-use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
-use crate::pack::outputs::NUMBERS;
+use crate::cpu::quantized::FourColumns;
+use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix, avx2};
+use crate::pack::NUMBERS;
 use crate::pack::skin_format::LARGEST_HALF;
 
 /// Four joints. It exists only in a kernel that [`run`] runs.
@@ -18,13 +17,13 @@ use crate::pack::skin_format::LARGEST_HALF;
 pub struct Avx512(__m512);
 
 /// Whether this machine has what the registers need.
-pub fn is_here() -> bool {
-    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && super::avx2::is_here()
+pub fn is_available() -> bool {
+    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && super::avx2::is_available()
 }
 
-/// Runs a kernel on a machine that [`is_here`] says yes of.
+/// Runs a kernel on a machine that [`is_available`] says yes of.
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
-    assert!(is_here(), "no AVX-512");
+    assert!(is_available(), "no AVX-512");
     // SAFETY: the machine has the instructions.
     unsafe { compiled(kernel) }
 }

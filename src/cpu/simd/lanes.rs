@@ -4,9 +4,9 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::compact::{FourColumns, in_order};
 use crate::cpu::matrix::Rows;
-use crate::pack::outputs::NUMBERS;
+use crate::cpu::quantized::{FourColumns, in_order};
+use crate::pack::NUMBERS;
 
 /// An affine matrix as three rows, filled up to the width of the widest register.
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,7 +80,7 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// The lowest 16 bits of each joint's four numbers, the first lowest, a joint a word.
     fn store_low_bits(self, to: &mut [u64]);
 
-    /// The codes of a compact key of joints from one of four on, as they lie in the bytes of its row. Where they are
+    /// The codes of a quantized key of joints from one of four on, as they lie in the bytes of its row. Where they are
     /// `PAIRED`, each two share a window.
     #[inline(always)]
     fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {

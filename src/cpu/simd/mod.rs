@@ -47,16 +47,16 @@ impl InstructionSet {
 
     /// The widest that this machine has.
     pub fn widest() -> Self {
-        Self::ALL.into_iter().find(|set| set.is_here()).unwrap_or(Self::Portable)
+        Self::ALL.into_iter().find(|set| set.is_available()).unwrap_or(Self::Portable)
     }
 
     /// Whether this machine has it.
-    pub fn is_here(self) -> bool {
+    pub fn is_available(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::is_here(),
+            Self::Avx512 => avx512::is_available(),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => avx2::is_here(),
+            Self::Avx2 => avx2::is_available(),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx2 => false,
             Self::Neon => cfg!(all(target_arch = "aarch64", target_feature = "neon")),
@@ -78,9 +78,9 @@ impl InstructionSet {
     pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 if self.is_here() => avx512::run(kernel),
+            Self::Avx512 if self.is_available() => avx512::run(kernel),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 if self.is_here() => avx2::run(kernel),
+            Self::Avx2 if self.is_available() => avx2::run(kernel),
             #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
             Self::Neon => kernel.run::<neon::Neon>(),
             _ => kernel.run::<Portable>(),

@@ -9,10 +9,10 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::compact::{FourColumns, WINDOW};
 use crate::cpu::matrix::Rows;
+use crate::cpu::quantized::{FourColumns, WINDOW};
 use crate::cpu::simd::{Lanes, Matrix};
-use crate::pack::outputs::NUMBERS;
+use crate::pack::NUMBERS;
 use crate::pack::skin_format::LARGEST_HALF;
 
 /// Two joints, a register each.

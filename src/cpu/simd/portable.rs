@@ -7,7 +7,7 @@ use glam::{Mat4, Vec4};
 use crate::cpu::matrix::{self, Rows};
 use crate::cpu::quat;
 use crate::cpu::simd::{Lanes, Matrix};
-use crate::pack::outputs::NUMBERS;
+use crate::pack::NUMBERS;
 use crate::pack::skin_format::half;
 
 /// One joint.

@@ -3,16 +3,14 @@ use std::ops::Range;
 use glam::{DQuat, DVec4};
 
 use crate::gpu::buffers::upload;
-use crate::gpu::form::Form;
-use crate::gpu::headless::{AdapterKind, HeadlessGpu};
 use crate::gpu::kernels::{POSE_BINDINGS, bind_group_layout};
 use crate::gpu::plan::{Kernel, Plan};
-use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::Composed;
-use crate::model::skin_format::SkinFormat;
-use crate::pack::record::skeleton::Skeleton;
-use crate::pack::uses::Uses;
+use crate::gpu::{AdapterKind, GpuContext, KernelForm, readback};
+use crate::model::SkinFormat;
+use crate::pack::Features;
+use crate::pack::record::SkeletonRecord;
 
 /// What a piece of WGSL gives for each `i` below `count`. It finds its inputs in `words` and `values`.
 pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
@@ -21,9 +19,10 @@ pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<
 
 /// The same, with the functions of a skin format: those that write, and those that read.
 pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
-    let HeadlessGpu { device, queue, .. } = HeadlessGpu::new(AdapterKind::Any).unwrap_or_else(|e| panic!("{e}"));
-    let plan = Plan { skin_format: format, ..Plan::new(Form::Parallel, Kernel::Plain, &Skeleton::default(), 1) };
-    let mut composed = Composed::pose(&plan, Uses::ALL, &[]);
+    let GpuContext { device, queue, .. } = GpuContext::new(AdapterKind::Any).unwrap_or_else(|e| panic!("{e}"));
+    let plan =
+        Plan { skin_format: format, ..Plan::new(KernelForm::Parallel, Kernel::Plain, &SkeletonRecord::default(), 1) };
+    let mut composed = Composed::pose(&plan, Features::ALL, &[]);
     composed.code += format.wgsl();
     composed.code += &format!(
         "fn test_case(i: u32) -> vec4<f32> {{ {body} }}

@@ -8,10 +8,9 @@ mod skin_formats;
 use glam::{DAffine3, DQuat, DVec3, DVec4};
 
 use crate::gpu::function_tests::harness::{Random, run, single, words};
-use crate::model::timeline::Timeline;
+use crate::model::Timeline;
 use crate::pack::arrays::Arrays;
-use crate::pack::record::NONE;
-use crate::pack::record::pair::split;
+use crate::pack::record::{NONE, split};
 use crate::pack::timeline::PackedTimeline;
 use crate::pack::unroll::Beyond;
 use crate::reference::search;

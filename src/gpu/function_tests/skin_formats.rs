@@ -3,7 +3,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use glam::{DMat3, DQuat, DVec3, DVec4};
 
 use crate::gpu::function_tests::harness::{Random, run_with};
-use crate::model::skin_format::SkinFormat;
+use crate::model::SkinFormat;
 use crate::pack::skin_format::half;
 
 #[test]

@@ -2,16 +2,12 @@
 
 use serde_json::Value;
 
-use super::events;
 use super::legacy::{KeyList, Keys, LegacyCurve};
-use super::modifiers;
-use super::nested;
 use super::node::Node;
 use super::reader::Reader;
-use super::tracks;
+use super::{events, modifiers, nested, tracks};
 use crate::import::fault::Fault;
-use crate::model::playback::WrapMode;
-use crate::model::unbound::{UnboundClip, UnboundCurves, UnboundTrack};
+use crate::model::{UnboundClip, UnboundCurves, UnboundTrack, WrapMode};
 
 /// The type of clips.
 const CLIP: &str = "cc.AnimationClip";

@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 use super::{ClipFile, read};
 use crate::error::Error;
 use crate::import::fault::Fault;
-use crate::model::easing::Easing;
-use crate::model::library::Library;
-use crate::model::playback::WrapMode;
+use crate::model::{Easing, Library, WrapMode};
 
 /// A clip as a document: curves by path and property, or by path, component and property, over lists of key times that
 /// they share.

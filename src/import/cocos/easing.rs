@@ -4,7 +4,7 @@ use super::node::{List, Node};
 use super::place::short;
 use super::reader::Reader;
 use crate::import::fault::Fault;
-use crate::model::easing::{CurveEasing, Easing};
+use crate::model::{CurveEasing, Easing};
 
 /// The easings of a curve, as they stand in a file.
 pub(super) enum Easings<'a> {

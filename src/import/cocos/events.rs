@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::node::List;
 use super::reader::Reader;
 use crate::import::fault::Fault;
-use crate::model::event::Event;
+use crate::model::Event;
 
 /// The events of a list, ordered by time.
 pub(super) fn read(reader: &mut Reader<'_>, list: &List<'_>) -> Result<Vec<Event>, Fault> {

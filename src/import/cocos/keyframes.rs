@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::node::{List, Node};
 use super::reader::Reader;
 use crate::import::fault::Fault;
-use crate::model::extrapolation::Extrapolation;
-use crate::model::timeline::Timeline;
+use crate::model::{Extrapolation, Timeline};
 
 /// Seconds about a key in which it is hit.
 const WINDOW: f64 = 1e-6;

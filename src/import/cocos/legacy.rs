@@ -8,11 +8,7 @@ use super::reader::{CURVE_BYTES, Reader};
 use super::value::{self, Shape};
 use crate::error::Error;
 use crate::import::fault::Fault;
-use crate::model::curve::Curve;
-use crate::model::easing::CurveEasing;
-use crate::model::interpolation::Interpolation;
-use crate::model::timeline::Timeline;
-use crate::model::unbound::{TargetPath, UnboundCurves, UnboundTrack, ValueKind};
+use crate::model::{Curve, CurveEasing, Interpolation, TargetPath, Timeline, UnboundCurves, UnboundTrack, ValueKind};
 
 /// A curve as it stands in a file.
 pub(super) struct LegacyCurve<'a> {

@@ -40,10 +40,9 @@ use serde_json::Value;
 use self::node::Node;
 use self::reader::Reader;
 use crate::error::Error;
+use crate::import::Warning;
 use crate::import::fault::Fault;
-use crate::import::warning::Warning;
-use crate::model::library::Library;
-use crate::model::unbound::UnboundClip;
+use crate::model::{Library, UnboundClip};
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@ use super::node::{List, Node};
 use super::reader::{CURVE_BYTES, Reader};
 use super::target;
 use crate::import::fault::Fault;
-use crate::model::unbound::TargetPath;
+use crate::model::TargetPath;
 
 /// Appends the curves of `_curves`, those of which that drive one number of `_commonTargets` by the targets there.
 pub(super) fn curves<'a>(

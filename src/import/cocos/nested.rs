@@ -6,7 +6,7 @@ use super::node::Node;
 use super::reader::Reader;
 use super::target::segments;
 use crate::import::fault::Fault;
-use crate::model::unbound::TargetPath;
+use crate::model::TargetPath;
 
 /// Appends the curves of `curveDatas`.
 pub(super) fn curve_datas<'a>(

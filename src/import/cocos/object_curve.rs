@@ -4,8 +4,7 @@ use super::keyframes::Keyframes;
 use super::node::Node;
 use super::reader::Reader;
 use crate::import::fault::Fault;
-use crate::model::curve::Curve;
-use crate::model::interpolation::Interpolation;
+use crate::model::{Curve, Interpolation};
 
 /// The indices of the keys whose things hold; `None` where there are no keys.
 pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, Fault> {

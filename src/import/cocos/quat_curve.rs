@@ -6,11 +6,7 @@ use super::node::Node;
 use super::reader::Reader;
 use super::value::plain;
 use crate::import::fault::Fault;
-use crate::model::curve::Curve;
-use crate::model::easing::Easing;
-use crate::model::extrapolation::Extrapolation;
-use crate::model::interpolation::Interpolation;
-use crate::model::unbound::ValueKind;
+use crate::model::{Curve, Easing, Extrapolation, Interpolation, ValueKind};
 
 /// A quaternion's curve; `None` where it has no keys.
 pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, Fault> {

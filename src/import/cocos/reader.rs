@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use super::node::List;
 use crate::error::Error;
+use crate::import::Warning;
 use crate::import::fault::Fault;
-use crate::import::warning::Warning;
-use crate::model::library::Library;
-use crate::model::timeline::Timeline;
+use crate::model::{Library, Timeline};
 
 /// What the stages share.
 pub(super) struct Reader<'l> {

@@ -6,9 +6,7 @@ use super::node::Node;
 use super::reader::Reader;
 use crate::error::Error;
 use crate::import::fault::Fault;
-use crate::model::curve::Curve;
-use crate::model::easing::Easing;
-use crate::model::interpolation::Interpolation;
+use crate::model::{Curve, Easing, Interpolation};
 
 /// How the interval after a key interpolates.
 #[derive(Debug, Clone, Copy, PartialEq)]

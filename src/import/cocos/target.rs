@@ -5,7 +5,7 @@ use super::place::short;
 use super::reader::Reader;
 use super::value::element;
 use crate::import::fault::Fault;
-use crate::model::unbound::TargetPath;
+use crate::model::TargetPath;
 
 /// The names of a path that counts at a node, from the root down.
 pub(super) fn segments(reader: &mut Reader<'_>, node: &Node<'_>, path: &str) -> Result<Vec<String>, Fault> {

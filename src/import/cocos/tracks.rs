@@ -1,16 +1,12 @@
 //! Tracks of releases 3.3 and later: a binding, and a curve or one a number.
 
 use super::node::{List, Node};
-use super::object_curve;
 use super::place::short;
-use super::quat_curve;
 use super::reader::{CURVE_BYTES, Reader};
-use super::real_curve;
-use super::target;
 use super::value::element;
+use super::{object_curve, quat_curve, real_curve, target};
 use crate::import::fault::Fault;
-use crate::model::curve::Curve;
-use crate::model::unbound::{TargetPath, UnboundCurves, UnboundTrack, ValueKind};
+use crate::model::{Curve, TargetPath, UnboundCurves, UnboundTrack, ValueKind};
 
 /// Appends the tracks of `_tracks`.
 pub(super) fn tracks(reader: &mut Reader<'_>, list: &List<'_>, tracks: &mut Vec<UnboundTrack>) -> Result<(), Fault> {

@@ -5,8 +5,7 @@ use serde_json::Value;
 use super::node::Node;
 use super::reader::Reader;
 use crate::import::fault::Fault;
-use crate::model::id::InterpolatorId;
-use crate::model::unbound::{TargetPath, ValueKind};
+use crate::model::{InterpolatorId, TargetPath, ValueKind};
 
 /// What the values of a curve are, which the first of them decides.
 #[derive(Debug, Clone, Copy, PartialEq)]

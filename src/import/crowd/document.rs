@@ -7,10 +7,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::import::fault::Fault;
-use crate::model::layer::FadeShape;
-use crate::model::mask::is_weight;
-use crate::model::playback::WrapMode;
-use crate::model::root_motion::RootRotation;
+use crate::model::is_weight;
+use crate::model::{FadeShape, RootRotation, WrapMode};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -10,13 +10,11 @@ use crate::import::crowd::document::{ClipName, Document, FadeEntry, GroupEntry, 
 use crate::import::crowd::{CrowdFile, PosedFile};
 use crate::import::fault::Fault;
 use crate::import::gltf::Asset;
-use crate::model::crowd::Crowd;
-use crate::model::id::{ClipId, MaskId, SkeletonId};
-use crate::model::layer::{AdditiveReference, Fade, Layer, LayerMode, LayerTime};
-use crate::model::library::Library;
-use crate::model::mask::{Mask, is_weight};
-use crate::model::playback::Playback;
-use crate::model::ticks::Ticks;
+use crate::model::is_weight;
+use crate::model::{
+    AdditiveReference, ClipId, Crowd, Fade, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Playback, SkeletonId,
+    Ticks,
+};
 
 /// The most weights of all masks: one a joint, for each skeleton that a mask is used on.
 const MOST_MASK_WEIGHTS: u64 = 1 << 24;

@@ -33,13 +33,10 @@ use std::sync::Arc;
 use self::document::Document;
 use self::groups::{Group, Groups};
 use crate::error::Error;
-use crate::import::cocos;
 use crate::import::fault::Fault;
 use crate::import::gltf::{self, Asset};
-use crate::import::warning::Warning;
-use crate::model::crowd::Crowd;
-use crate::model::library::Library;
-use crate::model::ticks::Ticks;
+use crate::import::{Warning, cocos};
+use crate::model::{Crowd, Library, Ticks};
 
 /// The format, by an example and a list of all fields: what `posse eval --help` shows.
 ///

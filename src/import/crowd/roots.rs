@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
+use crate::import::Warning;
 use crate::import::crowd::PosedFile;
 use crate::import::crowd::document::Document;
 use crate::import::crowd::groups::{find_clip, list};
 use crate::import::fault::Fault;
-use crate::import::warning::Warning;
-use crate::model::library::Library;
-use crate::model::root_motion::RootMotion;
+use crate::model::{Library, RootMotion};
 
 /// Gives clips of the files the root joints that a crowd file names. Warns of those that the clips do not move.
 pub(super) fn set(library: &mut Library, document: &Document, files: &[PosedFile]) -> Result<Vec<Warning>, Fault> {

@@ -11,9 +11,7 @@ use super::defaults::default_of;
 use super::document::Sampler;
 use super::reader::Reader;
 use crate::import::fault::Fault;
-use crate::model::is_usable;
-use crate::model::skeleton::Property;
-use crate::model::track::{Target, Track};
+use crate::model::{Property, Target, Track, is_usable};
 
 /// The animations of a file.
 pub(super) struct Animations {

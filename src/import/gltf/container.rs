@@ -1,7 +1,7 @@
 //! What a file holds its JSON and its first buffer in (glTF 2.0, section 4.4).
 
+use crate::import::Warning;
 use crate::import::fault::Fault;
-use crate::import::warning::Warning;
 
 const MAGIC: &[u8] = b"glTF";
 const HEADER_BYTES: usize = 12;

@@ -10,9 +10,7 @@ use super::nodes::ZERO_ROTATION;
 use super::reader::Reader;
 use crate::error::Error;
 use crate::import::fault::Fault;
-use crate::model::curve::Curve;
-use crate::model::interpolation::Interpolation;
-use crate::model::timeline::Timeline;
+use crate::model::{Curve, Interpolation, Timeline};
 
 /// What a curve is for, which decides its width and how integers are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

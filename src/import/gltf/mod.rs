@@ -34,12 +34,9 @@ use self::document::Document;
 use self::nodes::Hierarchy;
 use self::reader::Reader;
 use crate::error::Error;
+use crate::import::Warning;
 use crate::import::fault::Fault;
-use crate::import::warning::Warning;
-use crate::model::clip::Clip;
-use crate::model::id::{ClipId, SkeletonId, SkinId};
-use crate::model::library::Library;
-use crate::model::skeleton::Skeleton;
+use crate::model::{Clip, ClipId, Library, Skeleton, SkeletonId, SkinId};
 
 /// What a file has become in a library.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,9 +8,7 @@ use super::at::At;
 use super::document::{Document, Mesh, Node};
 use super::reader::Reader;
 use crate::import::fault::Fault;
-use crate::model::is_usable;
-use crate::model::skeleton::Joint;
-use crate::model::transform::Transform;
+use crate::model::{Joint, Transform, is_usable};
 
 /// The nodes of a document in the order of joints: parents before children, otherwise as in the file.
 #[derive(Debug)]

@@ -17,8 +17,8 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use super::at::At;
 use super::document::{Buffer, BufferView, Compression, Document};
 use super::meshopt;
+use crate::import::Warning;
 use crate::import::fault::Fault;
-use crate::import::warning::Warning;
 
 /// What a file may take in memory besides a multiple of its own size. Channels may share an accessor, so that a small
 /// file is rightly larger once it is loaded, but not without end.

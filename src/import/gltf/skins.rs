@@ -8,8 +8,7 @@ use super::document::Skin as FileSkin;
 use super::nodes::affine;
 use super::reader::Reader;
 use crate::import::fault::Fault;
-use crate::model::id::SkeletonId;
-use crate::model::skin::Skin;
+use crate::model::{SkeletonId, Skin};
 
 /// A skin of the file; `joints` has the joint of each node.
 pub(super) fn read(index: usize, reader: &mut Reader, joints: &[usize], skeleton: SkeletonId) -> Result<Skin, Fault> {

@@ -1,19 +1,19 @@
 //! What all instances of a dispatch share.
 
-use crate::pack::record::skeleton::Skeleton;
+use crate::pack::record::SkeletonRecord;
 
-/// Bit of [`Batch::outputs`]: local transforms.
+/// Bit of [`BatchRecord::outputs`]: local transforms.
 pub const OUTPUT_LOCAL: u32 = 1;
-/// Bit of [`Batch::outputs`]: model matrices.
+/// Bit of [`BatchRecord::outputs`]: model matrices.
 pub const OUTPUT_MODEL: u32 = 2;
-/// Bit of [`Batch::outputs`]: skin matrices.
+/// Bit of [`BatchRecord::outputs`]: skin matrices.
 pub const OUTPUT_SKIN: u32 = 4;
 
 record! {
     /// What all instances of a dispatch share: a uniform.
-    Batch {
+    BatchRecord {
         /// The skeleton of all.
-        skeleton: Skeleton,
+        skeleton: SkeletonRecord,
         /// Instances.
         instance_count: u32,
         /// Lanes of an instance: a power of two, at most the workgroup's size.

@@ -17,8 +17,8 @@ pub const MODE_CUSTOM: u32 = 6;
 /// Three channels, one a number: the place of their records in the words.
 pub const MODE_SPLIT: u32 = 7;
 /// Bit of a mode: keys are integers, and the channel's values are the place of a
-/// [`CompactColumn`](super::compact_column::CompactColumn) in the words.
-pub const MODE_COMPACT: u32 = 64;
+/// [`QuantizedColumn`](super::quantized_column::QuantizedColumn) in the words.
+pub const MODE_QUANTIZED: u32 = 64;
 /// Bit of a mode: the numbers are angles in degrees, about x, z and y, of a rotation.
 pub const MODE_EULER: u32 = 128;
 /// Bits of [`Channel::sampler`] that hold the mode; the timeline's index in its clip lies above them.
@@ -27,7 +27,7 @@ pub const MODE_BITS: u32 = 8;
 record! {
     /// What drives a joint's translation, rotation or scale, in the words.
     Channel {
-        /// Values: the first key, or the one value. Words: the column of compact keys.
+        /// Values: the first key, or the one value. Words: the column of quantized keys.
         values: u32,
         /// The mode, and above it the timeline's index in the clip.
         sampler: u32,

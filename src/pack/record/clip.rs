@@ -2,7 +2,7 @@
 
 record! {
     /// A clip, in the words.
-    Clip {
+    ClipRecord {
         /// Words: its timeline records.
         timelines: u32,
         /// How many.

@@ -16,7 +16,7 @@ record! {
 
 record! {
     /// An event that a layer has reached.
-    Occurrence {
+    OccurrenceRecord {
         /// The tick, lower half.
         tick_low: u32,
         /// Upper half.

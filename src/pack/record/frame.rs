@@ -1,7 +1,6 @@
 //! What changes from frame to frame.
 
-use crate::model::step::Step;
-use crate::model::ticks::Ticks;
+use crate::model::{Step, Ticks};
 
 record! {
     /// What changes from frame to frame, a step of the crowd's clock: a uniform.
@@ -14,8 +13,8 @@ record! {
         from_low: u32,
         /// Upper half.
         from_high: u32,
-        /// Whether only those instances are posed that are listed as seen: 1, else 0.
-        seen_only: u32,
+        /// Whether only those instances are posed that are listed as visible: 1, else 0.
+        visible_only: u32,
         /// The number of the frame, by which listed instances are due or not.
         number: u32,
         /// Fills the record to a multiple of 16 bytes, as a uniform needs.
@@ -34,8 +33,8 @@ impl Frame {
     }
 
     /// The frame of a step, in which those instances are posed that are listed and due by the frame's number.
-    pub fn seen(step: Step, number: u32) -> Self {
-        Self { seen_only: 1, number, ..Self::new(step) }
+    pub fn visible(step: Step, number: u32) -> Self {
+        Self { visible_only: 1, number, ..Self::new(step) }
     }
 
     /// The step.

@@ -35,21 +35,37 @@ macro_rules! record {
     };
 }
 
-pub mod batch;
-pub mod channel;
-pub mod clip;
-pub mod compact_column;
-pub mod easing;
-pub mod event;
-pub mod frame;
-pub mod layer;
-pub mod mapping;
-pub mod pair;
-pub mod root;
-pub mod seen_entry;
-pub mod skeleton;
-pub mod timeline;
-pub mod value_channel;
+mod batch;
+mod channel;
+mod clip;
+mod easing;
+mod event;
+mod frame;
+mod layer;
+mod mapping;
+mod pair;
+mod quantized_column;
+mod root;
+mod skeleton;
+mod timeline;
+mod value_channel;
+mod visible_instance;
+
+pub use batch::*;
+pub use channel::*;
+pub use clip::*;
+pub use easing::*;
+pub use event::*;
+pub use frame::*;
+pub use layer::*;
+pub use mapping::*;
+pub use pair::*;
+pub use quantized_column::*;
+pub use root::*;
+pub use skeleton::*;
+pub use timeline::*;
+pub use value_channel::*;
+pub use visible_instance::*;
 
 /// No joint, no table, no matrix.
 pub const NONE: u32 = u32::MAX;

@@ -11,7 +11,7 @@ pub const VALUE_ROTATION_REST: u32 = NONE - 2;
 
 record! {
     /// A skeleton with its skins.
-    Skeleton {
+    SkeletonRecord {
         /// Joints, parents before children.
         joint_count: u32,
         /// Rounds of ancestor doubling until every joint has met its root: the logarithm of the depth.

@@ -2,7 +2,7 @@
 
 record! {
     /// A timeline of a clip with the easing of the curves that share it, in the words.
-    Timeline {
+    TimelineRecord {
         /// Keys, at least 2.
         key_count: u32,
         /// Words: the time of each key as two `f32`, whose sum is exact to 48 bits.
@@ -13,7 +13,7 @@ record! {
         cell_count: u32,
         /// Words: for each cell's start and the end of the last the last key at or before it; none where keys are even.
         table: u32,
-        /// Values, or words of compact keys, from key to key.
+        /// Values, or words of quantized keys, from key to key.
         row: u32,
         /// Words: how many codes of easings, then the codes; the first rules the first interval, and so on, the last all
         /// that are left. None: no easing.

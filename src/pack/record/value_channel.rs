@@ -8,7 +8,7 @@ pub const SHAPE_REST: u32 = 16;
 record! {
     /// What drives up to four numbers of morph weights or properties, in the words.
     ValueChannel {
-        /// Values: the first key, or the one value. Words: the column of compact keys.
+        /// Values: the first key, or the one value. Words: the column of quantized keys.
         values: u32,
         /// The mode, and above it the timeline's index in the clip.
         sampler: u32,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::error::Error;
-use crate::render::picture::Picture;
+use crate::render::Picture;
 
 /// A film that is being written. The file appears under its name when it is [finished](Self::finish).
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use crate::render::Picture;
 use crate::render::encode::palette::Palette;
-use crate::render::picture::Picture;
 
 /// Writes pictures of one size, one after the other, as an animated GIF file that is shown again and again. Of each picture
 /// only what differs from the one before is written.

@@ -1,6 +1,6 @@
 //! Few colours for many.
 
-use crate::render::picture::Picture;
+use crate::render::Picture;
 
 /// Bits of a channel by which colours are told apart.
 const BITS: usize = 5;

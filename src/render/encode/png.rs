@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::render::Picture;
 use crate::render::encode::palette::Palette;
-use crate::render::picture::Picture;
 
 /// Writes a picture as a PNG file; without its alpha, where it is opaque.
 ///

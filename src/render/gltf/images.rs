@@ -4,7 +4,7 @@ use super::document::Document;
 use crate::import::fault::Fault;
 use crate::import::gltf::at::At;
 use crate::import::gltf::reader::Reader;
-use crate::render::image::Image;
+use crate::render::Image;
 
 /// An image of the file. `path` is where its index stands.
 pub(super) fn read(reader: &mut Reader, document: &Document, index: usize, path: &At) -> Result<Image, Fault> {

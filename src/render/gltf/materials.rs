@@ -8,8 +8,7 @@ use super::document::{Document, Material as FileMaterial, TextureInfo};
 use super::images;
 use crate::import::gltf::at::At;
 use crate::import::gltf::reader::Reader;
-use crate::render::figure::Figure;
-use crate::render::material::{Alpha, Material, Texture, Wrap};
+use crate::render::{Alpha, Figure, Material, Texture, Wrap};
 
 const NEAREST: u32 = 9728;
 const CLAMP: u32 = 33071;

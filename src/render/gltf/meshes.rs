@@ -5,7 +5,7 @@ use crate::import::fault::Fault;
 use crate::import::gltf::accessor::Integers;
 use crate::import::gltf::at::At;
 use crate::import::gltf::reader::Reader;
-use crate::render::mesh::{Mesh, MorphTarget, Vertex};
+use crate::render::{Mesh, MorphTarget, Vertex};
 
 const TRIANGLES: u32 = 4;
 const STRIP: u32 = 5;

@@ -13,12 +13,12 @@ use std::path::Path;
 use self::document::Document;
 use self::materials::Materials;
 use crate::error::Error;
+use crate::import::Warning;
 use crate::import::fault::Fault;
 use crate::import::gltf::at::At;
 use crate::import::gltf::reader::Reader;
 use crate::import::gltf::{Asset, container, document as whole};
-use crate::import::warning::Warning;
-use crate::render::figure::{Figure, Mover, Part};
+use crate::render::{Figure, Mover, Part};
 
 /// Reads what an asset looks like from the file that it was loaded from, and from the buffers and images beside it.
 ///

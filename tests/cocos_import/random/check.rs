@@ -4,7 +4,7 @@ use std::path::Path;
 
 use posse::import::cocos;
 use posse::{
-    CpuEngine, Crowd, Curve, Error, Evaluator, Extrapolation, Joint, Layer, LayerTime, Library, Outputs, Packing,
+    CpuEngine, Crowd, Curve, Error, Evaluator, Extrapolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary,
     Playback, Reference, Skeleton, Slots, Ticks, Transform, UnboundClip, UnboundCurves, UnboundTrack, WrapMode,
     contract,
 };
@@ -45,7 +45,7 @@ fn pose(mut library: Library, clip: &UnboundClip, slots: Slots, joints: Vec<Join
         Err(other) => panic!("{other}"),
     };
     assert_eq!(binding.tracks.len(), clip.tracks.len());
-    Packing::new(&library).unwrap();
+    PackedLibrary::new(&library).unwrap();
     // There is nothing to pose.
     if library.skeleton(skeleton).joints().is_empty() && library.skeleton(skeleton).properties().is_empty() {
         return Outcome::Posed;

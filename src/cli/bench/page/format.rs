@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use posse::error::Error;
+use posse::Error;
 
 /// A kind of file, by its name's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What is measured for a page where nobody says what.
 
 use clap::builder::ArgPredicate;
-use posse::gpu::headless::{AdapterKind, HeadlessGpu};
+use posse::{AdapterKind, GpuContext};
 
 use crate::cli::bench::size::Size;
 use crate::cli::engine::Engine;
@@ -28,7 +28,7 @@ pub const TABLES: [(&str, ArgPredicate, Option<&str>); 9] = [
 /// can pose too.
 pub fn table_joints(is_drawn: bool) -> u32 {
     let [usual, in_software] = TABLE_JOINTS;
-    let is_slow = is_drawn && HeadlessGpu::new(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
+    let is_slow = is_drawn && GpuContext::new(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
     if is_slow { in_software } else { usual }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use posse::model::skin_format::SkinFormat;
+use posse::SkinFormat;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

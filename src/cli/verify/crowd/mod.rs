@@ -7,18 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use posse::contract::compare_as;
-use posse::error::Error;
-use posse::evaluator::Evaluator;
 use posse::import::crowd::CrowdFile;
-use posse::model::crowd::Crowd;
-use posse::model::id::SkeletonId;
-use posse::model::library::Library;
-use posse::model::outputs::Outputs;
-use posse::model::poses::Poses;
-use posse::model::step::Step;
-use posse::model::ticks::Ticks;
-use posse::pack::compact::Compaction;
-use posse::reference::Reference;
+use posse::{CompressedLibrary, Crowd, Error, Evaluator, Library, Outputs, Poses, Reference, SkeletonId, Step, Ticks};
 
 pub use self::report::CrowdReport;
 use crate::cli::crowd;
@@ -26,18 +16,18 @@ use crate::cli::engine::{self, Keys};
 use crate::cli::output::note;
 use crate::cli::progress::Progress;
 use crate::cli::question::{limit, mixed_block};
-use crate::cli::verify::{Args, compact, question};
+use crate::cli::verify::{Args, compressed, question};
 
 /// The most times.
 const MOST_TIMES: u64 = 1 << 20;
 
-/// Holds an engine to the reference at some times of the crowd's clock; without any, at some over its longest play. Compact
+/// Holds an engine to the reference at some times of the crowd's clock; without any, at some over its longest play. Compressed
 /// keys are held to those that they are made of, clip by clip.
 pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport, Error> {
     let mut original = Library::new();
     let file = crowd::load(&mut original, path)?;
-    let compaction = args.compact.of(&original)?;
-    let keys = Keys::of(&original, compaction.as_ref());
+    let compressed = args.compressed.of(&original)?;
+    let keys = Keys::of(&original, compressed.as_ref());
     let library = keys.library();
     let times = match args.times.as_slice() {
         [] => sample::times(library, &file)?,
@@ -75,11 +65,11 @@ pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport,
             progress.add(block.len());
         }
     }
-    for clip in compaction.iter().flat_map(Compaction::reports) {
+    for clip in compressed.iter().flat_map(CompressedLibrary::reports) {
         let skeleton = library.clip(clip.clip).skeleton;
         if report.has(skeleton) {
             let question = question(library, skeleton, Some(clip.clip), args.samples as usize);
-            report.note_compact(skeleton, clip, compact::find(&original, library, &question, args.compact)?);
+            report.note_compressed(skeleton, clip, compressed::find(&original, library, &question, args.compressed)?);
         }
     }
     Ok(report)

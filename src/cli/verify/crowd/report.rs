@@ -5,14 +5,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use posse::contract::Report;
-use posse::evaluator::Evaluator;
 use posse::import::crowd::CrowdFile;
-use posse::model::id::SkeletonId;
-use posse::model::library::Library;
-use posse::pack::compact::report::ClipReport;
+use posse::{ClipReport, Evaluator, Library, SkeletonId};
 use serde::Serialize;
 
-use crate::cli::verify::compact::QUANTITY;
+use crate::cli::verify::compressed::QUANTITY;
 use crate::cli::verify::finding::{Finding as ClipFinding, place};
 
 /// The worst error of a quantity, and where it was.
@@ -43,18 +40,18 @@ struct SkeletonReport {
     checked: usize,
     /// By quantity; null where there was nothing to compare.
     quantities: BTreeMap<&'static str, Option<Finding>>,
-    /// Clip by clip, where keys are compact.
+    /// Clip by clip, where keys are compressed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    compact: Vec<CompactFinding>,
+    compressed: Vec<CompressedFinding>,
 }
 
-/// What compact keys make of a clip.
+/// What compressed keys make of a clip.
 #[derive(Debug, Serialize)]
-struct CompactFinding {
+struct CompressedFinding {
     /// Bytes of keys, constants, key times and what finds them, in the ordinary packing.
     float_bytes: usize,
-    /// The same with compact keys.
-    compact_bytes: usize,
+    /// The same with compressed keys.
+    compressed_bytes: usize,
     /// By how much they are off from those that they are made of.
     #[serde(flatten)]
     worst: ClipFinding,
@@ -109,7 +106,7 @@ impl CrowdReport {
                     instances: 0,
                     checked: 0,
                     quantities: Report::default().quantities().map(|(name, _)| (name, None)).into(),
-                    compact: Vec::new(),
+                    compressed: Vec::new(),
                 });
             }
             let skeleton = &mut report.skeletons[place];
@@ -149,13 +146,13 @@ impl CrowdReport {
         self.places.contains_key(&skeleton)
     }
 
-    /// Keeps what compact keys make of a clip of a skeleton.
-    pub fn note_compact(&mut self, skeleton: SkeletonId, clip: &ClipReport, worst: ClipFinding) {
+    /// Keeps what compressed keys make of a clip of a skeleton.
+    pub fn note_compressed(&mut self, skeleton: SkeletonId, clip: &ClipReport, worst: ClipFinding) {
         let Some(report) = self.places.get(&skeleton).map(|&place| &mut self.skeletons[place]) else { return };
         report.within &= worst.is_within();
         self.within &= report.within;
-        let ClipReport { float_bytes, compact_bytes, .. } = *clip;
-        report.compact.push(CompactFinding { float_bytes, compact_bytes, worst });
+        let ClipReport { float_bytes, compressed_bytes, .. } = *clip;
+        report.compressed.push(CompressedFinding { float_bytes, compressed_bytes, worst });
     }
 
     /// Whether all of it is within the contract.
@@ -181,7 +178,7 @@ impl CrowdReport {
         let verdict_of_all = verdict(self.within);
         writeln!(out, "{crowd}: {verdict_of_all}: {engine} ({adapter}), {checked} of {instances} instances, {spans}")?;
         for skeleton in &self.skeletons {
-            let SkeletonReport { file, within, joints, instances, checked, quantities, compact } = skeleton;
+            let SkeletonReport { file, within, joints, instances, checked, quantities, compressed } = skeleton;
             let verdict = verdict(*within);
             writeln!(out, "{file}: {verdict}: {joints} joints, {checked} of {instances} instances")?;
             for (quantity, _) in Report::default().quantities() {
@@ -193,9 +190,9 @@ impl CrowdReport {
                     "  {quantity:<11} {error:9.2e} {unit} {percent:4.0} % of {allowed:.1e}  {place}, instance {instance}, {time} s"
                 )?;
             }
-            for CompactFinding { float_bytes, compact_bytes, worst } in compact {
+            for CompressedFinding { float_bytes, compressed_bytes, worst } in compressed {
                 worst.write(QUANTITY, out)?;
-                writeln!(out, ", {compact_bytes} bytes of {float_bytes}")?;
+                writeln!(out, ", {compressed_bytes} bytes of {float_bytes}")?;
             }
         }
         Ok(())
@@ -221,7 +218,7 @@ mod tests {
             instances: 9,
             checked: 9,
             quantities: BTreeMap::new(),
-            compact: Vec::new(),
+            compressed: Vec::new(),
         };
         let mut report = CrowdReport {
             crowd: "crowd.json".into(),
@@ -260,7 +257,7 @@ mod tests {
         let library = demo::library().unwrap_or_default();
         let Some(clip) = library.clip_ids().next() else { panic!("the demo plays") };
         let skeleton = library.clip(clip).skeleton;
-        let reports = posse::Compaction::with_width(&library, 8).map(|compaction| compaction.reports().to_vec());
+        let reports = posse::CompressedLibrary::with_width(&library, 8).map(|compressed| compressed.reports().to_vec());
         let Some(reported) = reports.ok().and_then(|reports| reports.into_iter().next()) else { panic!("a clip") };
         let mut report = CrowdReport {
             crowd: "crowd.json".into(),
@@ -277,19 +274,19 @@ mod tests {
                 instances: 1,
                 checked: 1,
                 quantities: BTreeMap::new(),
-                compact: Vec::new(),
+                compressed: Vec::new(),
             }],
             places: HashMap::from([(skeleton, 0)]),
         };
         let question = Question { skeleton, clip: Some(clip), times: vec![0.5], instances: 1, phase: 0.0, play: None };
         for (error, within) in [(1e-4, true), (2e-4, false), (1e-4, false)] {
             let worst = Worst { error, allowed: 1e-4, instance: 0, place: 0 };
-            report.note_compact(skeleton, &reported, ClipFinding::new(&library, &question, QUANTITY, worst, 0));
+            report.note_compressed(skeleton, &reported, ClipFinding::new(&library, &question, QUANTITY, worst, 0));
             assert_eq!(report.is_within(), within, "{error}");
         }
         let mut text = Vec::new();
         assert!(report.print(&mut text).is_ok());
-        let bytes = format!("0.5 s, {} bytes of {}\n", reported.compact_bytes, reported.float_bytes);
+        let bytes = format!("0.5 s, {} bytes of {}\n", reported.compressed_bytes, reported.float_bytes);
         let text = String::from_utf8_lossy(&text);
         assert!(
             text.contains("rig.glb: BEYOND") && text.contains("200 % of 1.0e-4") && text.contains(&bytes),

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use posse::error::Error;
 use posse::import::crowd::CrowdFile;
-use posse::model::layer::{Layer, LayerTime};
-use posse::model::library::Library;
+use posse::{Error, Layer, LayerTime, Library};
 
 /// Times that are chosen.
 const TIMES: usize = 16;

@@ -1,0 +1,50 @@
+//! Which of the listed instances are posed now, and how large the dispatch is that poses them.
+//!
+//! Two kernels, one after the other. Before them the count of those due and the joints of all are set to 0.
+
+/// Indices, key times and records of the library, where the loaders of records look.
+@group(0) @binding(0) var<storage, read> words: array<u32>;
+/// The clock, and the number of the frame.
+@group(0) @binding(1) var<uniform> frame: Frame;
+/// What the instances share.
+@group(0) @binding(2) var<uniform> batch: BatchRecord;
+/// What is visible, as a culling pass lists it.
+@group(0) @binding(3) var<storage, read> visible: VisibleList;
+/// What is due: how many, then for each instance of the chunk 0 or one more than the joints that are sampled, then the slots
+/// of those due, in no order.
+@group(0) @binding(4) var<storage, read_write> due: array<atomic<u32>>;
+/// Workgroups of the dispatch that poses them.
+@group(0) @binding(5) var<storage, read_write> workgroups: array<u32, 3>;
+
+/// The list of what is visible.
+struct VisibleList {
+    /// How many entries there are. Those beyond the number of instances are left out.
+    count: u32,
+    entries: array<VisibleInstance>,
+}
+
+/// Collects the listed instances that are due: each once, with the most joints that an entry of it asks for.
+@compute @workgroup_size(VISIBLE_WORKGROUP_SIZE)
+fn visible_collect(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let count = min(visible.count, batch.instance_count);
+    for (var index = invocation.x; index < count; index += VISIBLE_WORKGROUP_SIZE * groups.x) {
+        let entry = visible.entries[index];
+        let slot = entry.slot;
+        if slot >= batch.instance_count || (frame.number + slot) % max(entry.update_interval, 1u) != 0u {
+            continue;
+        }
+        let joints = min(entry.joints, batch.skeleton.joint_count);
+        if atomicMax(&due[1u + slot], joints + 1u) == 0u {
+            let at = atomicAdd(&due[0], 1u);
+            atomicStore(&due[1u + batch.instance_count + at], slot);
+        }
+    }
+}
+
+/// Measures the dispatch: rows of workgroups, as long as the device allows.
+@compute @workgroup_size(1)
+fn visible_measure() {
+    let groups = (atomicLoad(&due[0]) + batch.instances_per_group - 1u) / batch.instances_per_group;
+    let rows = (groups + batch.groups_per_row - 1u) / batch.groups_per_row;
+    workgroups = array(min(groups, batch.groups_per_row), rows, 1u);
+}

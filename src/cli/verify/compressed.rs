@@ -1,0 +1,69 @@
+//! Compressed keys against those that they are made of.
+
+use glam::{DAffine3, DVec3};
+use posse::contract::Worst;
+use posse::low_level::rig_size;
+use posse::{Error, Evaluator, Library, Outputs, Reference, Ticks};
+
+use crate::cli::compress::CompressArgs;
+use crate::cli::question::Question;
+use crate::cli::verify::finding::Finding;
+
+/// What the displacement by compressed keys is called in reports.
+pub const QUANTITY: &str = "compressed";
+
+/// The largest displacement of a joint, or of a point of its shell, by the reference on compressed keys against the reference
+/// on the original ones; without what a root joint moves the instance by, and with it.
+pub fn find(
+    original: &Library,
+    compressed: &Library,
+    question: &Question,
+    args: CompressArgs,
+) -> Result<Finding, Error> {
+    let mut found = worst(original, compressed, question, args)?;
+    if let Some(clip) = question.clip.filter(|&clip| original.clip(clip).root_motion.is_some()) {
+        let [mut original, mut compressed] = [original, compressed].map(Library::clone);
+        original.set_root_motion(clip, None)?;
+        compressed.set_root_motion(clip, None)?;
+        let whole = worst(&original, &compressed, question, args)?;
+        if whole.error > found.error {
+            found = whole;
+        }
+    }
+    Ok(Finding::new(compressed, question, QUANTITY, found, 0))
+}
+
+fn worst(original: &Library, compressed: &Library, question: &Question, args: CompressArgs) -> Result<Worst, Error> {
+    let size = rig_size(original.skeleton(question.skeleton));
+    let shell = args.shell.of(size);
+    let allowed = args.compressed.map_or(0.0, |length| length.of(size));
+    let outputs = Outputs { model: true, ..Outputs::NONE };
+    let mut worst = Worst { error: 0.0, allowed, instance: 0, place: 0 };
+    for block in question.blocks(original, outputs) {
+        let crowd = question.crowd(block.clone())?;
+        let pose = |library| Reference::new(library).evaluate(&crowd, Ticks::default(), outputs);
+        let (wanted, found) = (pose(original)?, pose(compressed)?);
+        for (instance, (wanted, found)) in block.zip(wanted.instances.iter().zip(&found.instances)) {
+            for (place, (wanted, found)) in wanted.model.iter().zip(&found.model).enumerate() {
+                let error = displacement(wanted, found, shell);
+                if error > worst.error {
+                    worst = Worst { error, instance, place, ..worst };
+                }
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// How far a joint's place, or a point of its shell, is displaced; endlessly where that is not a number.
+fn displacement(wanted: &DAffine3, found: &DAffine3, shell: f64) -> f64 {
+    let distance = |point: DVec3| {
+        let distance = wanted.transform_point3(point).distance(found.transform_point3(point));
+        if distance.is_nan() { f64::INFINITY } else { distance }
+    };
+    let axes = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
+        let length = wanted.transform_vector3(axis).length();
+        distance(if length > 0.0 { axis * (shell / length) } else { DVec3::ZERO })
+    });
+    axes.into_iter().fold(distance(DVec3::ZERO), f64::max)
+}

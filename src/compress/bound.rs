@@ -1,0 +1,111 @@
+//! What a user lets compressed keys be off by.
+
+use std::fmt;
+use std::str::FromStr;
+
+use glam::DVec3;
+
+use crate::error::Error;
+use crate::model::Skeleton;
+use crate::reference::hierarchy;
+use crate::reference::values::Values;
+
+/// A length, in the units of a rig or as a share of its size.
+///
+/// The size of a rig is the largest distance of a joint from the origin of its model space in the rest pose, which is what
+/// the [contract](crate::contract) goes by too; a rig whose joints are all at the origin counts as 1 unit large.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Length {
+    /// In the rig's units.
+    Units(f64),
+    /// A share of the rig's size: 0.01 for a hundredth.
+    Share(f64),
+}
+
+/// How far a point near a joint may be moved by compressed keys.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ErrorBound {
+    /// The largest displacement in model space, of a joint or of a point a shell away from it, with what a root joint moves
+    /// the instance by and without. Morph weights and properties may be off by the same share of the largest number of their
+    /// track.
+    pub error: Length,
+    /// How far those points are from the joint, along each of its axes.
+    pub shell: Length,
+}
+
+impl Length {
+    /// The length for a rig of this size.
+    pub fn of(self, size: f64) -> f64 {
+        match self {
+            Self::Units(units) => units,
+            Self::Share(share) => share * size,
+        }
+    }
+
+    fn number(self) -> f64 {
+        match self {
+            Self::Units(number) | Self::Share(number) => number,
+        }
+    }
+}
+
+/// As it is read: `0.01%`, `0.001`.
+impl fmt::Display for Length {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Units(units) => write!(to, "{units}"),
+            // In as few digits as tell it from others.
+            Self::Share(share) => write!(to, "{}%", (100.0 * share) as f32),
+        }
+    }
+}
+
+/// Reads `0.01%` as a share, `0.001` as units.
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, share) = match text.trim().strip_suffix('%') {
+            Some(percent) => (percent.trim_end(), true),
+            None => (text.trim(), false),
+        };
+        let expected = "expected a length above 0, in the rig's units (0.001) or in percent of its size (0.01%)";
+        match number.parse::<f64>() {
+            Ok(number) if number > 0.0 && number <= f64::from(f32::MAX) => {
+                Ok(if share { Self::Share(number / 100.0) } else { Self::Units(number) })
+            }
+            _ => Err(expected.into()),
+        }
+    }
+}
+
+impl ErrorBound {
+    /// A bound on points as far from each joint as 3 % of the rig's size.
+    pub fn new(error: Length) -> Self {
+        Self { error, shell: Length::Share(0.03) }
+    }
+
+    /// Refuses what is no length.
+    pub(super) fn check(self) -> Result<Self, Error> {
+        let usable = |length: Length| length.number() > 0.0 && length.number() <= f64::from(f32::MAX);
+        if usable(self.error) && usable(self.shell) {
+            return Ok(self);
+        }
+        let Self { error, shell } = self;
+        Err(Error::Usage(format!("a bound of {error} at a shell of {shell} is not of lengths above 0")))
+    }
+}
+
+/// A ten thousandth of the rig's size.
+impl Default for ErrorBound {
+    fn default() -> Self {
+        Self::new(Length::Share(1e-4))
+    }
+}
+
+/// The size of a rig.
+pub fn rig_size(skeleton: &Skeleton) -> f64 {
+    let model = hierarchy::model(skeleton, &Values::at_rest(skeleton).local);
+    let reach = model.iter().map(|matrix| matrix.translation.distance(DVec3::ZERO)).fold(0.0, f64::max);
+    if reach > 0.0 { reach } else { 1.0 }
+}

@@ -1,0 +1,130 @@
+//! What a batch needs so that a list on the GPU says which of its instances are posed.
+
+use wgpu::BufferUsages as Usages;
+
+use crate::error::Error;
+use crate::gpu::GpuLibrary;
+use crate::gpu::kernels::bind_group;
+use crate::gpu::shader::VISIBLE_WORKGROUP_SIZE;
+use crate::pack::record::VisibleInstance;
+
+/// The list of a batch, and what comes of it.
+#[derive(Debug)]
+pub(super) struct VisibleList {
+    /// A count, then that many entries.
+    pub list: wgpu::Buffer,
+    /// How many instances are due, the joints of each, and which they are.
+    pub due: wgpu::Buffer,
+    /// Workgroups of the dispatch that poses them.
+    pub workgroups: wgpu::Buffer,
+    bind_group: wgpu::BindGroup,
+    collect: wgpu::ComputePipeline,
+    measure: wgpu::ComputePipeline,
+    collect_groups: u32,
+    instance_count: u64,
+}
+
+impl VisibleList {
+    /// For a batch of so many instances, of which nobody is visible yet.
+    ///
+    /// # Errors
+    /// [`Error::Shader`] and [`Error::Device`] where the device refuses the kernels.
+    pub fn new(
+        device: &wgpu::Device,
+        library: &GpuLibrary,
+        frame: &wgpu::Buffer,
+        batch: &wgpu::Buffer,
+        instance_count: u32,
+    ) -> Result<Self, Error> {
+        let kernels = library.visible_kernels(device)?;
+        let count = u64::from(instance_count);
+        let buffer = |label: &str, size: u64, usage: Usages| {
+            let (label, usage) = (Some(label), usage | Usages::STORAGE);
+            device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
+        };
+        let list_size = 4 + count * size_of::<VisibleInstance>() as u64;
+        let list = buffer("posse visible", list_size, Usages::COPY_DST | Usages::COPY_SRC);
+        let due = buffer("posse due", 4 + 8 * count, Usages::COPY_DST);
+        // A test reads it.
+        let workgroups = buffer("posse workgroups", 12, Usages::INDIRECT | Usages::COPY_SRC);
+        let bound = [&library.words, frame, batch, &list, &due, &workgroups];
+        let bind_group = bind_group(device, &kernels.layout, &bound);
+        let most_groups = device.limits().max_compute_workgroups_per_dimension;
+        Ok(Self {
+            list,
+            due,
+            workgroups,
+            bind_group,
+            collect: kernels.collect.clone(),
+            measure: kernels.measure.clone(),
+            collect_groups: instance_count.div_ceil(VISIBLE_WORKGROUP_SIZE).min(most_groups),
+            instance_count: count,
+        })
+    }
+
+    /// Records that nobody is due.
+    pub fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.clear_buffer(&self.due, 0, Some(4 + 4 * self.instance_count));
+    }
+
+    /// Records who is due, and the size of the dispatch.
+    pub fn collect(&self, pass: &mut wgpu::ComputePass) {
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.set_pipeline(&self.collect);
+        pass.dispatch_workgroups(self.collect_groups, 1, 1);
+        pass.set_pipeline(&self.measure);
+        pass.dispatch_workgroups(1, 1, 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo;
+    use crate::gpu::KernelForm::{Parallel, Serial};
+    use crate::gpu::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, readback};
+    use crate::model::{Outputs, Ticks};
+    use crate::pack::PackedLibrary;
+
+    #[test]
+    fn a_dispatch_is_as_large_as_those_due() {
+        let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
+        let GpuContext { device, queue, .. } =
+            GpuContext::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"));
+        let entry = |slot, update_interval| VisibleInstance { slot, joints: 9, update_interval };
+        let each: Vec<VisibleInstance> = (0..40).map(|slot| entry(slot, 1)).collect();
+        let half: Vec<VisibleInstance> = (0..40).map(|slot| entry(slot, 2)).collect();
+        // One instance a workgroup for 64 joints, 16 for 4 joints; in the serial form always 8.
+        for (form, joints, entries, expected) in [
+            (Parallel, 64, &each[..], [8, 5, 1]),
+            (Parallel, 64, &each[..8], [8, 1, 1]),
+            (Parallel, 64, &each[..9], [8, 2, 1]),
+            (Parallel, 64, &half[..], [8, 3, 1]),
+            (Parallel, 64, &[], [0, 0, 1]),
+            (Parallel, 64, &[entry(3, 1); 40], [1, 1, 1]),
+            (Parallel, 64, &[entry(3, 1), entry(4, 1), entry(3, 1)], [2, 1, 1]),
+            (Parallel, 64, &[entry(40, 1); 40], [0, 0, 1]),
+            (Parallel, 4, &each[..], [3, 1, 1]),
+            (Parallel, 4, &each[..17], [2, 1, 1]),
+            (Parallel, 4, &half[..], [2, 1, 1]),
+            (Serial, 64, &each[..], [5, 1, 1]),
+            (Serial, 64, &half[..], [3, 1, 1]),
+            (Serial, 4, &each[..9], [2, 1, 1]),
+            (Serial, 4, &[], [0, 0, 1]),
+        ] {
+            let library = demo::rig(joints, 2, 2).unwrap();
+            let crowd = demo::crowd(&library, 40).unwrap();
+            let library = GpuLibrary::with_form(form, &device, PackedLibrary::new(&library).unwrap()).unwrap();
+            let options = CrowdOptions { visible: true, ..CrowdOptions::default() };
+            let crowd = GpuCrowd::with_options(&device, &library, &crowd, Outputs::SKIN, options).unwrap();
+            let visible = crowd.batches()[0].visible.as_ref().unwrap();
+            queue.write_buffer(&visible.list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
+            queue.write_buffer(&visible.list, 4, bytemuck::cast_slice(entries));
+            let mut encoder = device.create_command_encoder(&Default::default());
+            crowd.encode_visible(&device, &mut encoder, Ticks(0), 6);
+            let bytes = readback::read(&device, &queue, encoder, &[(&visible.workgroups, 0..12)]).unwrap().remove(0);
+            let found: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
+            assert_eq!(found, expected, "{form:?}, {joints} joints, {entries:?}");
+        }
+    }
+}

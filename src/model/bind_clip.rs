@@ -1,0 +1,289 @@
+//! From names to a skeleton's joints and properties.
+
+use std::collections::HashMap;
+
+use crate::error::Error;
+use crate::model::{
+    Binding, BindingFault, BoundTrack, Clip, Curve, FaultKind, Interpolation, Library, Property, Skeleton, SkeletonId,
+    Slots, Target, Track, UnboundClip, UnboundCurves, UnboundTrack, ValueKind,
+};
+
+impl Library {
+    /// Binds a clip to a skeleton, and adds what comes of it.
+    ///
+    /// `position`, `rotation`, `scale` and `eulerAngles` of a node move the joint of its path; every other property becomes
+    /// one of the skeleton's, named `/path:component.property`, which clips that drive the same share. A path begins at
+    /// the skeleton's roots, or, where it has a single one that is not called so, at that root's children; the empty path
+    /// is a single root itself.
+    ///
+    /// # Errors
+    /// [`Error::Track`] where the curves do not fit their values, as from [`add_clip`](Self::add_clip); [`Error::Usage`]
+    /// where there is no such skeleton.
+    pub fn bind(&mut self, skeleton: SkeletonId, clip: &UnboundClip, slots: Slots) -> Result<Binding, Error> {
+        let Some(found) = self.skeletons().get(skeleton.index()) else {
+            return Err(Error::Usage(format!("there is no skeleton {}", skeleton.index())));
+        };
+        let mut binder = Binder::new(self, found, slots);
+        let nodes: Vec<Node> = (0..).zip(&clip.tracks).map(|(index, track)| binder.node(index, track)).collect();
+        let later = later(clip, &nodes);
+        let mut tracks = Vec::new();
+        let mut bound = Vec::with_capacity(clip.tracks.len());
+        for (index, track) in clip.tracks.iter().enumerate() {
+            let mut here = BoundTrack::default();
+            let mut wanted = slots == Slots::All;
+            match (later[index], nodes[index]) {
+                _ if track.curves == UnboundCurves::Empty => binder.fault(index, track, FaultKind::Empty),
+                (_, Node::None) => {}
+                (Some(by), _) => binder.fault(index, track, FaultKind::Twice { by }),
+                (None, Node::Joint(joint)) => here.joint = binder.move_joint(index, track, joint, &mut tracks)?,
+                (None, Node::Scene) => {}
+            }
+            wanted |= here.joint.is_none() && later[index].is_none() && nodes[index] != Node::None;
+            if wanted && track.curves != UnboundCurves::Empty {
+                here.property = Some(binder.fill_property(track, &mut tracks)?);
+            }
+            bound.push(here);
+        }
+        let (found, faults) = (binder.skeleton, binder.faults);
+        let new = Clip {
+            name: clip.name.clone(),
+            skeleton,
+            tracks,
+            length: Some(clip.duration),
+            speed: clip.speed,
+            wrap: clip.wrap,
+            events: clip.events.clone(),
+            root_motion: None,
+        };
+        let before = self.replace_skeleton(skeleton, found);
+        match self.add_clip(new) {
+            Ok(clip) => Ok(Binding { clip, tracks: bound, faults }),
+            Err(error) => {
+                self.replace_skeleton(skeleton, before);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Node {
+    /// Nothing.
+    None,
+    /// What all roots hang on.
+    Scene,
+    /// A joint.
+    Joint(usize),
+}
+
+/// For each track the last one after it that drives the same.
+fn later(clip: &UnboundClip, nodes: &[Node]) -> Vec<Option<usize>> {
+    type Drivers = (Option<usize>, HashMap<usize, usize>, Option<usize>);
+    let mut driven: HashMap<_, Drivers> = HashMap::new();
+    let mut later = vec![None; nodes.len()];
+    for (index, (track, node)) in clip.tracks.iter().zip(nodes).enumerate().rev() {
+        let target = &track.target;
+        // A path that leads nowhere stands for itself.
+        let path = (*node == Node::None).then_some(&target.path);
+        let property = match target.property.as_str() {
+            "eulerAngles" if target.component.is_none() => "rotation",
+            property => property,
+        };
+        if track.curves == UnboundCurves::Empty {
+            continue;
+        }
+        let (whole, single, any) = driven.entry((node, path, &target.component, property)).or_default();
+        match target.element {
+            None => {
+                later[index] = *any;
+                whole.get_or_insert(index);
+            }
+            Some(element) => {
+                later[index] = whole.or(single.get(&element).copied());
+                single.entry(element).or_insert(index);
+            }
+        }
+        any.get_or_insert(index);
+    }
+    later
+}
+
+struct Binder<'a> {
+    library: &'a Library,
+    skeleton: Skeleton,
+    /// The first child of each name of a joint, or of the scene, and whether it has others of that name.
+    children: HashMap<(Option<usize>, &'a str), (usize, bool)>,
+    /// The only root.
+    root: Option<usize>,
+    /// Properties that no track of this clip fills yet, by name and width.
+    free: HashMap<(String, usize), usize>,
+    faults: Vec<BindingFault>,
+}
+
+impl<'a> Binder<'a> {
+    fn new(library: &'a Library, skeleton: &'a Skeleton, slots: Slots) -> Self {
+        let mut children = HashMap::new();
+        let mut roots = Vec::new();
+        for (index, joint) in skeleton.joints().iter().enumerate() {
+            if let Some(name) = &joint.name {
+                let child = children.entry((joint.parent, name.as_str()));
+                child.and_modify(|(_, several)| *several = true).or_insert((index, false));
+            }
+            if joint.parent.is_none() {
+                roots.push(index);
+            }
+        }
+        let mut free = HashMap::new();
+        for (index, property) in skeleton.properties().iter().enumerate() {
+            if slots == Slots::Bound && !property.rotation {
+                free.entry((property.name.clone(), property.rest.len())).or_insert(index);
+            }
+        }
+        let root = if let [root] = roots[..] { Some(root) } else { None };
+        Self { library, skeleton: skeleton.clone(), children, root, free, faults: Vec::new() }
+    }
+
+    fn fault(&mut self, track: usize, unbound: &UnboundTrack, kind: FaultKind) {
+        self.faults.push(BindingFault { track, target: unbound.target.clone(), kind });
+    }
+
+    /// What the path of a track leads to.
+    fn node(&mut self, index: usize, track: &UnboundTrack) -> Node {
+        let path = &track.target.path;
+        let is_root = |name: &String| self.children.contains_key(&(None, name.as_str()));
+        let mut parent = if path.first().is_some_and(is_root) { None } else { self.root };
+        let mut ambiguous = None;
+        for name in path {
+            let Some(&(child, several)) = self.children.get(&(parent, name.as_str())) else {
+                self.fault(index, track, FaultKind::NoNode { name: name.clone() });
+                return Node::None;
+            };
+            if several {
+                ambiguous = ambiguous.or(Some(name.clone()));
+            }
+            parent = Some(child);
+        }
+        if let Some(name) = ambiguous {
+            self.fault(index, track, FaultKind::Ambiguous { name });
+        }
+        parent.map_or(Node::Scene, Node::Joint)
+    }
+
+    /// Has a track move a joint, where its property is one that does.
+    fn move_joint(
+        &mut self,
+        index: usize,
+        track: &UnboundTrack,
+        joint: usize,
+        tracks: &mut Vec<Track>,
+    ) -> Result<Option<Target>, Error> {
+        let target = match track.target.property.as_str() {
+            _ if track.target.component.is_some() => return Ok(None),
+            "position" => Target::Translation(joint),
+            "rotation" => Target::Rotation(joint),
+            "scale" => Target::Scale(joint),
+            "eulerAngles" => Target::EulerAngles(joint),
+            _ => return Ok(None),
+        };
+        if self.skeleton.joints()[joint].matrix.is_some() {
+            self.fault(index, track, FaultKind::Matrix);
+            return Ok(None);
+        }
+        let rotation = matches!(target, Target::Rotation(_));
+        let moving = if rotation { rotation_track(track, target)? } else { vector_tracks(track, target)? };
+        if moving.is_empty() {
+            self.fault(index, track, FaultKind::Value);
+            return Ok(None);
+        }
+        tracks.extend(moving);
+        Ok(Some(target))
+    }
+
+    /// Has a track fill a property, one that there is or a new one.
+    fn fill_property(&mut self, track: &UnboundTrack, tracks: &mut Vec<Track>) -> Result<usize, Error> {
+        let width = if track.target.element.is_some() { 1 } else { track.kind.width() };
+        let name = track.target.to_string();
+        let property = match self.free.remove(&(name.clone(), width)) {
+            Some(property) => property,
+            None => self.skeleton.add_property(Property { name, rest: self.rest(track, width), rotation: false })?,
+        };
+        let target = Target::Property(property);
+        match &track.curves {
+            UnboundCurves::Empty => {}
+            UnboundCurves::Whole(curve) => tracks.push(Track::new(target, curve.clone())),
+            UnboundCurves::Channels(channels) => tracks.extend(components(channels, target)),
+        }
+        Ok(property)
+    }
+
+    /// What a property is where no clip drives it: the first key's value, and 0 where there is none.
+    fn rest(&self, track: &UnboundTrack, width: usize) -> Vec<f64> {
+        let mut rest = vec![0.0; width];
+        match &track.curves {
+            UnboundCurves::Empty => {}
+            UnboundCurves::Whole(curve) => match curve.interpolation() {
+                Interpolation::Custom(id) => match self.library.interpolators().get(id.index()) {
+                    Some(interpolator)
+                        if interpolator.result_width() == width && interpolator.width() == curve.width() =>
+                    {
+                        interpolator.no_lerp(curve.value(0), &mut rest);
+                    }
+                    _ => {}
+                },
+                _ => rest.iter_mut().zip(curve.value(0)).for_each(|(to, from)| *to = *from),
+            },
+            UnboundCurves::Channels(channels) => {
+                for (to, curve) in rest.iter_mut().zip(channels) {
+                    *to = curve.as_ref().map_or(0.0, |curve| curve.value(0)[0]);
+                }
+            }
+        }
+        rest
+    }
+}
+
+/// The track of a joint's rotation; none where the value is no rotation.
+fn rotation_track(track: &UnboundTrack, target: Target) -> Result<Vec<Track>, Error> {
+    let UnboundCurves::Whole(curve) = &track.curves else { return Ok(Vec::new()) };
+    let cubic = curve.interpolation() == Interpolation::CubicSpline;
+    let rotations = track.kind == ValueKind::Quat && track.target.element.is_none() && curve.width() == 4;
+    if !rotations || (!cubic && curve.zero_key().is_some()) {
+        return Ok(Vec::new());
+    }
+    let curve = match curve.interpolation() {
+        Interpolation::Slerp => curve.with_values(Interpolation::Linear, 4, curve.values().to_vec())?,
+        _ => curve.clone(),
+    };
+    Ok(vec![Track::new(target, curve)])
+}
+
+/// The tracks of a joint's position, scale or angles; none where the value is no vector or single number of one.
+fn vector_tracks(track: &UnboundTrack, target: Target) -> Result<Vec<Track>, Error> {
+    Ok(match (&track.curves, track.kind, track.target.element) {
+        (UnboundCurves::Whole(curve), ValueKind::Vec3, None) => vec![Track::new(target, curve.clone())],
+        (UnboundCurves::Whole(curve), ValueKind::Vec2, None) => {
+            let components = [0, 1].map(|component| Ok(Track::component(target, component, split(curve, component)?)));
+            components.into_iter().collect::<Result<_, Error>>()?
+        }
+        (UnboundCurves::Whole(curve), ValueKind::Number, Some(element @ 0..3)) => {
+            vec![Track::component(target, element, curve.clone())]
+        }
+        (UnboundCurves::Channels(channels), ValueKind::Vec2 | ValueKind::Vec3, None) => {
+            components(&channels[..channels.len().min(3)], target).collect()
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// Tracks of single numbers.
+fn components(channels: &[Option<Curve>], target: Target) -> impl Iterator<Item = Track> {
+    let curves = channels.iter().enumerate().filter_map(|(component, curve)| Some((component, curve.clone()?)));
+    curves.map(move |(component, curve)| Track::component(target, component, curve))
+}
+
+/// One number of a curve.
+fn split(curve: &Curve, component: usize) -> Result<Curve, Error> {
+    let values = curve.values().iter().skip(component).step_by(curve.width()).copied().collect();
+    curve.with_values(curve.interpolation(), 1, values)
+}

@@ -1,0 +1,133 @@
+//! What a packed library makes use of, so that kernels can be compiled without the rest.
+
+use crate::pack::arrays::Arrays;
+use crate::pack::record::{
+    Channel, ClipRecord, MODE_CUBIC, MODE_EULER, MODE_QUANTIZED, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE,
+    SkeletonRecord, TimelineRecord, ValueChannel, mode_of,
+};
+
+/// What a library makes use of. Few parts, so that few forms of each kernel are ever compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Features {
+    /// Curves that are not linear: steps and cubic splines.
+    pub splines: bool,
+    /// What glTF does not have: easings, curves that go on beyond their keys, Euler angles, numbers driven one by one,
+    /// quaternions interpolated as they are.
+    pub beyond_gltf: bool,
+    /// Joints given by a matrix.
+    pub matrices: bool,
+    /// Clips that name a root joint.
+    pub roots: bool,
+    /// Keys that are numbers as they are.
+    pub floats: bool,
+    /// Keys that are integers.
+    pub quantized: bool,
+}
+
+impl Features {
+    /// Everything.
+    #[cfg(test)]
+    pub const ALL: Self =
+        Self { splines: true, beyond_gltf: true, matrices: true, roots: true, floats: true, quantized: true };
+
+    /// Takes note of a skeleton.
+    pub fn add_skeleton(&mut self, skeleton: &SkeletonRecord) {
+        self.matrices |= skeleton.matrices != NONE;
+    }
+
+    /// Takes note of a packed clip of a skeleton of so many joints.
+    pub fn add_clip(&mut self, arrays: &Arrays, joints: u32, place: u32) {
+        let clip: ClipRecord = arrays.record(place);
+        self.roots |= clip.root != NONE;
+        for index in 0..clip.timeline_count {
+            let timeline: TimelineRecord = arrays.record(clip.timelines + index * TimelineRecord::WORDS as u32);
+            self.beyond_gltf |= timeline.easing != NONE || timeline.map != NONE;
+        }
+        for index in 0..3 * joints {
+            let channel: Channel = arrays.record(clip.channels + index * Channel::WORDS as u32);
+            self.add_sampler(channel.sampler);
+            if mode_of(channel.sampler) & !MODE_EULER == MODE_SPLIT {
+                for number in 0..3 {
+                    let single: Channel = arrays.record(channel.values + number * Channel::WORDS as u32);
+                    self.add_sampler(single.sampler);
+                }
+            }
+        }
+        for index in 0..clip.value_channel_count {
+            let channel: ValueChannel = arrays.record(clip.value_channels + index * ValueChannel::WORDS as u32);
+            self.add_sampler(channel.sampler);
+        }
+    }
+
+    fn add_sampler(&mut self, sampler: u32) {
+        let mode = mode_of(sampler);
+        self.beyond_gltf |= mode & MODE_EULER != 0;
+        let way = mode & !(MODE_EULER | MODE_QUANTIZED);
+        self.quantized |= mode & MODE_QUANTIZED != 0;
+        self.floats |= mode & MODE_QUANTIZED == 0 && (MODE_STEP..=MODE_SLERP).contains(&way);
+        match way {
+            MODE_STEP | MODE_CUBIC => self.splines = true,
+            // A number driven by itself may be so in any way.
+            MODE_SPLIT => (self.splines, self.beyond_gltf) = (true, true),
+            MODE_SLERP => self.beyond_gltf = true,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use glam::DAffine3;
+
+    use super::*;
+    use crate::compress::CompressedLibrary;
+    use crate::model::{
+        Clip, Curve, CurveEasing, Easing, Interpolation, Joint, Library, RootMotion, RootRotation, SkeletonRecord,
+        Target, Timeline, Track,
+    };
+    use crate::pack::PackedLibrary;
+
+    fn curve(interpolation: Interpolation, width: usize) -> Curve {
+        let timeline = Arc::new(TimelineRecord::new(vec![0.0, 1.0]).unwrap());
+        let numbers = 2 * width * interpolation.elements_per_key();
+        let values = (0..numbers).map(|number| number as f64).collect();
+        Curve::new(timeline, interpolation, width, values).unwrap()
+    }
+
+    fn uses(matrix: Option<DAffine3>, track: Track, root_motion: Option<RootMotion>) -> Features {
+        let mut library = Library::new();
+        let joints = vec![Joint::default(), Joint { matrix, ..Joint::default() }];
+        let skeleton = library.add_skeleton(SkeletonRecord::new(None, joints, Vec::new()).unwrap());
+        library.add_clip(ClipRecord { root_motion, ..ClipRecord::new(None, skeleton, vec![track]) }).unwrap();
+        PackedLibrary::new(&library).unwrap().uses
+    }
+
+    #[test]
+    fn what_a_library_has_is_used_and_nothing_else() {
+        let moved = |curve| Track::new(Target::Translation(0), curve);
+        let linear = || moved(curve(Interpolation::Linear, 3));
+        let none = Features { floats: true, ..Features::default() };
+        assert_eq!(uses(None, linear(), None), none);
+        let matrix = Some(DAffine3::IDENTITY);
+        assert_eq!(uses(matrix, linear(), None), Features { matrices: true, ..none });
+        let root = RootMotion { joint: 0, translation: [true; 3], rotation: RootRotation::None };
+        assert_eq!(uses(None, linear(), Some(root)), Features { roots: true, ..none });
+        for interpolation in [Interpolation::Step, Interpolation::CubicSpline] {
+            assert_eq!(uses(None, moved(curve(interpolation, 3)), None), Features { splines: true, ..none });
+        }
+        let beyond = Features { beyond_gltf: true, ..none };
+        let eased = curve(Interpolation::Linear, 3).with_easing(CurveEasing::One(Easing::from_name("quadIn").unwrap()));
+        assert_eq!(uses(None, moved(eased.unwrap()), None), beyond);
+        let angles = Track::new(Target::EulerAngles(0), curve(Interpolation::Linear, 3));
+        assert_eq!(uses(None, angles, None), beyond);
+        let (mut library, clip) = (Library::new(), linear());
+        let skeleton = library.add_skeleton(SkeletonRecord::new(None, vec![Joint::default()], Vec::new()).unwrap());
+        library.add_clip(ClipRecord::new(None, skeleton, vec![clip])).unwrap();
+        let quantized = PackedLibrary::quantized(&CompressedLibrary::with_width(&library, 8).unwrap()).unwrap();
+        assert_eq!(quantized.uses, Features { floats: false, quantized: true, ..none });
+        let single = Track { component: Some(1), ..moved(curve(Interpolation::Linear, 1)) };
+        assert_eq!(uses(None, single, None), Features { splines: true, ..beyond });
+    }
+}

@@ -1,0 +1,85 @@
+//! Quantized keys in the words: a row of bits a key, and a record a column.
+
+use crate::pack::arrays::Arrays;
+use crate::pack::blocks::Block;
+use crate::pack::quantized::{Form, QuantizedKeys};
+use crate::pack::record::{
+    QUANTIZED_BITS, QUANTIZED_COLUMN_WORDS, QUANTIZED_FORM, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_WIDE,
+    QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
+};
+
+/// Packs columns that share their key times, each what it stores of a key: rows of whole words, then the records.
+pub fn pack_rows(arrays: &mut Arrays, keys: usize, columns: &[&[QuantizedKeys]]) -> Block {
+    let bits: u32 = columns.iter().copied().flatten().flat_map(|part| part.widths).sum();
+    let row = bits.div_ceil(u32::BITS) as usize;
+    let first = arrays.words.len();
+    arrays.words.resize(first + row * keys, 0);
+    let mut places = Vec::with_capacity(columns.len());
+    let mut bit = 0;
+    for part in columns.iter().copied() {
+        places.push(arrays.words.len());
+        // The records of a spline are as far apart whichever of them is read.
+        let wide = part.iter().any(is_wide);
+        for part in part {
+            push_record(arrays, part, wide, (first, bit));
+            for (number, &width) in part.widths.iter().enumerate() {
+                for (key, codes) in part.codes.iter().enumerate() {
+                    put(&mut arrays.words[first + row * key..], bit, codes[number]);
+                }
+                bit += width as usize;
+            }
+        }
+    }
+    Block { row, places }
+}
+
+/// Bytes of the records of columns that belong together.
+pub fn record_bytes(columns: &[QuantizedKeys]) -> usize {
+    let words = if columns.iter().any(is_wide) { QUANTIZED_WIDE_COLUMN_WORDS } else { QUANTIZED_COLUMN_WORDS };
+    4 * words as usize * columns.len()
+}
+
+/// Whether a least code does not fit half a word.
+fn is_wide(part: &QuantizedKeys) -> bool {
+    part.least.iter().any(|&least| i16::try_from(least).is_err())
+}
+
+/// The most words of columns that share their key times.
+pub fn most_words(keys: usize, numbers: usize) -> usize {
+    // A code takes less than a word, and a column is of at least one number.
+    (keys + QUANTIZED_WIDE_COLUMN_WORDS as usize).saturating_mul(numbers).saturating_add(keys)
+}
+
+/// Pushes a column's record and its least codes; its codes begin at a bit of rows that begin at a word.
+fn push_record(arrays: &mut Arrays, part: &QuantizedKeys, wide: bool, (first, bit): (usize, usize)) {
+    let form = match part.form {
+        Form::Numbers => QUANTIZED_NUMBERS,
+        Form::Dropped(number) => QUANTIZED_NUMBERS + 1 + number as u32,
+        Form::Unit => QUANTIZED_UNIT,
+    };
+    let widths = part.widths.iter().rev().fold(0, |widths, width| widths << QUANTIZED_BITS | width);
+    let bit_in_word = bit as u32 % u32::BITS;
+    let wide_bit = if wide { QUANTIZED_WIDE } else { 0 };
+    arrays.push_records(&[QuantizedColumn {
+        first: (first + bit / u32::BITS as usize) as u32,
+        format: wide_bit | form << QUANTIZED_FORM | widths << QUANTIZED_BITS | bit_in_word,
+        step: part.step,
+    }]);
+    if wide {
+        arrays.push_records(&part.least);
+    } else {
+        arrays.push_records(&part.least.map(|least| least as i16));
+    }
+}
+
+/// Puts a code at a bit of words that are 0 there.
+fn put(words: &mut [u32], bit: usize, code: u32) {
+    let (word, shift) = (bit / u32::BITS as usize, bit as u32 % u32::BITS);
+    let code = u64::from(code) << shift;
+    if code as u32 != 0 {
+        words[word] |= code as u32;
+    }
+    if code >> u32::BITS != 0 {
+        words[word + 1] |= (code >> u32::BITS) as u32;
+    }
+}

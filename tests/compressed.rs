@@ -1,0 +1,243 @@
+//! Compressed keys: what they may be off by, what they take, what is refused.
+
+use std::path::Path;
+
+use glam::{DQuat, DVec3};
+use posse::import::gltf;
+use posse::{
+    Clip, ClipId, CompressedLibrary, Curve, Error, ErrorBound, Interpolation, Joint, KernelForm, Length, Library,
+    PackedLibrary, Reference, RootMotion, RootRotation, Target, Track, demo,
+};
+
+use crate::support::aloud::skipped;
+use crate::support::assert_close::assert_vector;
+use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
+use crate::support::displacement::assert_within;
+use crate::support::each_engine::compressed_engines;
+
+/// Bytes of keys of all clips, in the ordinary packing and in the compressed one.
+fn bytes(compressed: &CompressedLibrary) -> [usize; 2] {
+    let sum = |bytes: fn(&posse::ClipReport) -> usize| compressed.reports().iter().map(bytes).sum();
+    [sum(|report| report.float_bytes), sum(|report| report.compressed_bytes)]
+}
+
+#[test]
+fn at_a_ten_thousandth_of_the_size_the_demos_keys_take_a_quarter() {
+    let library = demo::library().unwrap();
+    let bound = ErrorBound::new(Length::Share(1e-4));
+    let compressed = CompressedLibrary::new(&library, bound).unwrap();
+    assert_within(&library, &compressed, bound, "demo");
+    let [float, compressed] = bytes(&compressed);
+    assert!(4 * compressed <= float, "{compressed} bytes of {float}");
+    // What a report says is what the packings differ by, but for what clips share.
+    let sizes =
+        [PackedLibrary::new(&library), PackedLibrary::compressed(&compressed)].map(|packing| packing.unwrap().size());
+    let saved = (sizes[0] - sizes[1]) as f64 / (float - compressed) as f64;
+    assert!((0.9..1.1).contains(&saved), "{sizes:?} packed, {float} and {compressed} reported");
+}
+
+#[test]
+fn at_a_ten_thousandth_of_the_size_real_keys_take_a_quarter() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let files = [
+        "gltf/CesiumMan/CesiumMan.glb",
+        "gltf/Fox/Fox.glb",
+        "gltf/DancingRabbit/scene.gltf",
+        "gltf/RiggedSimple/RiggedSimple.glb",
+        "rigs/rig64.glb",
+    ];
+    for file in files {
+        if !folder.join(file).exists() {
+            skipped(&format!("{file} is not here; compressed keys are still measured on the demo's clips"));
+            continue;
+        }
+        let mut library = Library::new();
+        gltf::load(&mut library, folder.join(file)).unwrap();
+        let bound = ErrorBound::new(Length::Share(1e-4));
+        let compressed = CompressedLibrary::new(&library, bound).unwrap();
+        assert_within(&library, &compressed, bound, file);
+        let [float, compressed] = bytes(&compressed);
+        assert!(4 * compressed <= float, "{file}: {compressed} bytes of {float}");
+    }
+}
+
+#[test]
+fn tighter_bounds_take_more_bits_and_are_met() {
+    let library = demo::library().unwrap();
+    let mut last = 0;
+    for share in [1e-2, 1e-3, 1e-4, 1e-5, 1e-6] {
+        let bound = ErrorBound::new(Length::Share(share));
+        let compressed = CompressedLibrary::new(&library, bound).unwrap();
+        assert_within(&library, &compressed, bound, &format!("{share}"));
+        let [_, compressed] = bytes(&compressed);
+        assert!(compressed > last, "{compressed} bytes at {share}, {last} at ten times as much");
+        last = compressed;
+    }
+}
+
+#[test]
+fn an_absolute_bound_and_a_shell_are_lengths_of_the_rig() {
+    // Two joints 2 apart: a share of the size is of 2.
+    let (mut made, skeleton) = library(vec![joint(None, [0.0; 3]), joint(Some(0), [0.0, 2.0, 0.0])]);
+    let axis = DVec3::new(0.48, -0.6, 0.64);
+    let turns: Vec<f64> = (0..30).flat_map(|key| degrees(axis, f64::from(key * key) / 9.0).to_array()).collect();
+    let times: Vec<f64> = (0..30).map(|key| f64::from(key) / 30.0).collect();
+    let turned = curve(Interpolation::Linear, 4, &times, &turns);
+    clip(&mut made, skeleton, vec![(Target::Rotation(0), turned)]);
+    let compressed = |bound| CompressedLibrary::new(&made, bound).unwrap();
+    let absolute = ErrorBound { error: Length::Units(0.002), shell: Length::Units(0.06) };
+    assert_within(&made, &compressed(absolute), absolute, "absolute");
+    assert_eq!(compressed(absolute).reports(), compressed(ErrorBound::new(Length::Share(0.001))).reports());
+    let far = ErrorBound { shell: Length::Units(20.0), ..absolute };
+    assert_within(&made, &compressed(far), far, "far");
+    assert!(bytes(&compressed(far))[1] > bytes(&compressed(absolute))[1], "a wider shell wants finer rotations");
+}
+
+#[test]
+fn numbers_of_few_digits_survive_24_bits_exactly() {
+    let values = [0.0, 1.0, -68.0, 0.25, 7.5, 3.0, 1.0, 2.0, 4.0];
+    let (made, id) = one_track(Target::Translation(0), curve(Interpolation::Linear, 3, &[0.0, 1.0, 2.0], &values));
+    let compressed = CompressedLibrary::with_width(&made, 24).unwrap();
+    assert_eq!(compressed.library().clip(id).tracks[0].curve.values(), values);
+    assert_eq!(compressed.reports()[0].error, 0.0);
+    compressed_engines(&[KernelForm::Parallel], &compressed, |engine| {
+        let found = pose_at(engine, &made, id, 0.5).local[0].translation;
+        assert_vector(found, [0.125, 4.25, -32.5], engine.engine());
+    });
+}
+
+#[test]
+fn what_does_not_move_beyond_the_bound_loses_its_keys() {
+    let noise = |key: usize| 1e-7 * (key % 3) as f64;
+    let times: Vec<f64> = (0..60).map(|key| f64::from(key) / 30.0).collect();
+    let values: Vec<f64> = (0..60).flat_map(|key| [1.0 + noise(key), 1.0, 1.0 - noise(key)]).collect();
+    let (made, id) = one_track(Target::Scale(0), curve(Interpolation::Linear, 3, &times, &values));
+    let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
+    assert!(compressed.library().clip(id).tracks[0].curve.is_constant());
+    let report = &compressed.reports()[0];
+    assert_eq!((report.constant_tracks, report.float_tracks), (1, 0));
+    // One value of 16 bytes.
+    assert_eq!(report.compressed_bytes, 16);
+    assert!(report.error > 0.0 && report.error <= 1e-4, "{report:?}");
+}
+
+/// A clip of one joint that is turned so from key to key.
+fn turning(turns: &[DQuat], interpolation: Interpolation) -> (Library, ClipId) {
+    let times: Vec<f64> = (0..turns.len()).map(|key| key as f64).collect();
+    let keys: Vec<f64> = turns.iter().flat_map(|turn| turn.to_array()).collect();
+    one_track(Target::Rotation(0), curve(interpolation, 4, &times, &keys))
+}
+
+#[test]
+fn rotations_of_every_kind_are_met() {
+    // About one axis through all angles, so that no component stays away from 0; half turns, of which rounding must not
+    // change the direction; keys of either sign; keys of other lengths.
+    let axis = DVec3::new(0.48, -0.6, 0.64);
+    let spin: Vec<DQuat> = (0..100).map(|key| degrees(axis, 7.0 * f64::from(key))).collect();
+    let halves: Vec<DQuat> = (0..40u8).map(|key| degrees(DVec3::X, 180.0 * f64::from(key))).collect();
+    let signs: Vec<DQuat> =
+        (0..40u8).map(|key| degrees(axis, f64::from(key)) * [1.0, -1.0][key as usize % 2]).collect();
+    let lengths: Vec<DQuat> =
+        (0..40u8).map(|key| degrees(axis, f64::from(key)) * (0.95 + 0.001 * f64::from(key))).collect();
+    for (what, turns) in [("spin", spin), ("halves", halves), ("signs", signs), ("lengths", lengths)] {
+        for interpolation in [Interpolation::Linear, Interpolation::Step] {
+            let (made, id) = turning(&turns, interpolation);
+            let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
+            assert_within(&made, &compressed, ErrorBound::default(), what);
+            let truth = Reference::new(compressed.library());
+            compressed_engines(&[KernelForm::Parallel], &compressed, |engine| {
+                for seconds in [0.0, 0.25, 10.5, 20.75, 39.0] {
+                    let wanted = pose_at(&mut truth.clone(), &made, id, seconds).local[0].rotation;
+                    let found = pose_at(engine, &made, id, seconds).local[0].rotation;
+                    let apart = 2.0 * wanted.dot(found).abs().min(1.0).acos();
+                    let apart =
+                        if apart < 1e-3 { 2.0 * (wanted - found * wanted.dot(found).signum()).length() } else { apart };
+                    assert!(apart < 2e-6, "{what} at {seconds}, {}: {apart} rad", engine.engine());
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn poses_without_root_motion_are_within_the_bound() {
+    // A turn that is taken out turns the place that stays about the origin, 20 away from a rig of size 1; and near a half
+    // turn about x little decides which way is taken out about y.
+    let times: Vec<f64> = (0..60).map(|key| f64::from(key) / 30.0).collect();
+    let axis = DVec3::new(0.48, -0.6, 0.64);
+    let turns = |turn: fn(f64, DVec3) -> DQuat| -> Vec<f64> {
+        (0..60).flat_map(|key| turn(f64::from(key), axis).to_array()).collect()
+    };
+    let far = turns(|key, axis| degrees(axis, key * key / 9.0));
+    let over = turns(|key, axis| degrees(DVec3::X, 5.9 * key) * degrees(axis, 0.3 * key));
+    for (rotation, turns) in [(RootRotation::Full, far), (RootRotation::Yaw, over)] {
+        let (mut made, skeleton) = library(vec![joint(None, [0.0; 3]), joint(Some(0), [0.0, 1.0, 0.0])]);
+        let place = Track::new(Target::Translation(0), curve(Interpolation::Linear, 3, &[0.0], &[20.0, 0.0, 0.0]));
+        let turned = Track::new(Target::Rotation(0), curve(Interpolation::Linear, 4, &times, &turns));
+        let root_motion = Some(RootMotion { joint: 0, translation: [false; 3], rotation });
+        made.add_clip(Clip { root_motion, ..Clip::new(None, skeleton, vec![place, turned]) }).unwrap();
+        let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
+        assert_within(&made, &compressed, ErrorBound::default(), &format!("{rotation:?}"));
+        assert_eq!(compressed.reports()[0].float_tracks, 0, "{rotation:?}");
+    }
+}
+
+#[test]
+fn clips_that_share_keys_share_compact_ones() {
+    let mut library = demo::library().unwrap();
+    let skeleton = library.clips()[0].skeleton;
+    let before =
+        PackedLibrary::compressed(&CompressedLibrary::new(&library, ErrorBound::default()).unwrap()).unwrap().size();
+    library.share_clip(library.find_clip("walk").unwrap(), skeleton).unwrap();
+    let bound = ErrorBound::default();
+    let compressed = CompressedLibrary::new(&library, bound).unwrap();
+    assert_within(&library, &compressed, bound, "shared");
+    let after = PackedLibrary::compressed(&compressed).unwrap().size();
+    let walk = &compressed.reports()[library.find_clip("walk").unwrap().index()];
+    assert!(
+        after - before < walk.compressed_bytes,
+        "{before} and {after} bytes, {} of the clip's keys",
+        walk.compressed_bytes
+    );
+}
+
+#[test]
+fn what_cannot_be_compact_stays_as_it_was() {
+    let (mut made, skeleton) = library(vec![Joint::default()]);
+    let line = posse::Extrapolation::Linear;
+    let times: Vec<f64> = (0..9).map(|key| 0.5 + f64::from(key) / 8.0).collect();
+    let values: Vec<f64> = (0..27).map(|number| f64::from(number) * 0.37).collect();
+    let lines: Curve = curve(Interpolation::Linear, 3, &times, &values).with_extrapolation(line, line);
+    let tracks = vec![Track::new(Target::Translation(0), lines)];
+    let id = made.add_clip(Clip { length: Some(9.0), ..Clip::new(None, skeleton, tracks) }).unwrap();
+    let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
+    assert_eq!(compressed.library(), &made);
+    let report = &compressed.reports()[id.index()];
+    assert_eq!((report.float_tracks, report.ratio(), report.error), (1, 1.0, 0.0));
+}
+
+#[test]
+fn bounds_that_make_no_sense_are_refused() {
+    let library = demo::library().unwrap();
+    for error in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for bound in [
+            ErrorBound::new(Length::Units(error)),
+            ErrorBound::new(Length::Share(error)),
+            ErrorBound { shell: Length::Units(error), ..ErrorBound::default() },
+        ] {
+            assert!(matches!(CompressedLibrary::new(&library, bound), Err(Error::Usage(_))), "{bound:?}");
+        }
+    }
+    for bits in [0, 25, u32::MAX] {
+        assert!(matches!(CompressedLibrary::with_width(&library, bits), Err(Error::Usage(_))), "{bits}");
+    }
+    for (text, length) in
+        [("0.01%", Length::Share(1e-4)), (" 3 % ", Length::Share(0.03)), ("0.001", Length::Units(0.001))]
+    {
+        assert_eq!(text.parse(), Ok(length), "{text}");
+    }
+    for text in ["", "%", "0", "-1", "nan%", "inf", "1e999", "1 mm", "0%"] {
+        let fault = text.parse::<Length>().unwrap_err();
+        assert!(fault.contains("0.01%"), "{text}: {fault}");
+    }
+}

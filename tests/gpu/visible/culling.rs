@@ -1,0 +1,307 @@
+use posse::{
+    Clip, Crowd, CrowdOptions, Error, GpuBatch, GpuCrowd, GpuEngine, Interpolation, KernelForm, Layer, LayerTime,
+    Library, Outputs, Playback, Poses, Property, Skeleton, Target, Ticks, Track, VisibleInstance, demo,
+};
+
+use super::{ALL, Stage, VISIBLE, add, branches};
+use crate::gpu::{NOW, assert_right, lesser_gpu, only_clip, play};
+use crate::support::build;
+use crate::support::scenes::Numbers;
+
+const LATER: Ticks = Ticks(NOW.0 + 333_333);
+
+/// Instances stand on a line; a camera sees those near it.
+const CULL: &str = "
+struct Entry { slot: u32, joints: u32, update_interval: u32 }
+struct List { count: atomic<u32>, entries: array<Entry> }
+@group(0) @binding(0) var<storage, read_write> list: List;
+@group(0) @binding(1) var<storage, read> positions: array<i32>;
+@group(0) @binding(2) var<storage, read> camera: i32;
+@compute @workgroup_size(64)
+fn run(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x < arrayLength(&positions) && abs(positions[id.x] - camera) < 300 {
+        list.entries[atomicAdd(&list.count, 1u)] = Entry(id.x, 0xffffffffu, 1u);
+    }
+}";
+
+/// Where an instance stands.
+fn position(instance: usize) -> i32 {
+    (instance as i32 * 619) % 1000
+}
+
+fn is_near(instance: usize, camera: i32) -> bool {
+    (position(instance) - camera).abs() < 300
+}
+
+/// Skeletons for all forms of the kernels, one of them without joints; two of them mix layers.
+fn zoo() -> (Library, Crowd) {
+    let mut library = Library::new();
+    let mut clips: Vec<_> =
+        [branches(3, 2), branches(40, 7), branches(130, 20), branches(300, 31), demo::library().unwrap()]
+            .iter()
+            .map(|other| add(&mut library, other))
+            .collect();
+    let property = Property { name: "/alone".into(), rest: vec![0.25; 3], rotation: false };
+    let bodiless = library.add_skeleton(Skeleton::new(None, Vec::new(), vec![property]).unwrap());
+    let curve = build::curve(Interpolation::Linear, 3, &[0.0, 2.0], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let track = Track::new(Target::Property(0), curve);
+    clips.push(library.add_clip(Clip::new(None, bodiless, vec![track])).unwrap());
+    let mut numbers = Numbers::new(3);
+    let mut crowd = Crowd::new();
+    for instance in 0..180 {
+        let clip = clips[instance % clips.len()];
+        let start = Ticks(numbers.below(1 << 30) as i64);
+        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(start, numbers.within(0.5, 2.0))));
+        let mixes = instance % clips.len() == 1 || instance % clips.len() == 3;
+        let more = Layer { weight: 0.5, time: LayerTime::At(0.3), ..layer };
+        let layers = [layer, more];
+        crowd.push(library.clip(clip).skeleton, &layers[..if mixes { 2 } else { 1 }]).unwrap();
+    }
+    (library, crowd)
+}
+
+/// Records the culling pass, visible from a camera.
+fn encode_culling(stage: &Stage, encoder: &mut wgpu::CommandEncoder, camera: i32) {
+    let device = stage.device();
+    let cull = super::Kernel::new(device, CULL);
+    let upload = |numbers: &[i32]| {
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 4 * numbers.len() as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        stage.queue().write_buffer(&buffer, 0, bytemuck::cast_slice(numbers));
+        buffer
+    };
+    for batch in stage.on_gpu.batches() {
+        let positions: Vec<i32> = batch.instances().iter().map(|&instance| position(instance)).collect();
+        let list = batch.visible().unwrap();
+        encoder.clear_buffer(list, 0, Some(4));
+        let groups = positions.len().div_ceil(64) as u32;
+        cull.encode(device, encoder, &[list, &upload(&positions), &upload(&[camera])], groups);
+    }
+}
+
+#[test]
+fn a_culling_pass_on_the_gpu_decides_who_is_posed() {
+    for form in KernelForm::ALL {
+        let (library, crowd) = zoo();
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
+        stage.forget();
+        let mut encoder = stage.device().create_command_encoder(&Default::default());
+        encode_culling(&stage, &mut encoder, 200);
+        stage.on_gpu.encode_visible(stage.device(), &mut encoder, NOW, 0);
+        stage.queue().submit([encoder.finish()]);
+        stage.assert_holds(|instance| is_near(instance, 200).then_some(NOW));
+    }
+}
+
+#[test]
+fn two_culled_frames_in_one_submission() {
+    for form in KernelForm::ALL {
+        let (library, crowd) = zoo();
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
+        stage.forget();
+        let mut encoder = stage.device().create_command_encoder(&Default::default());
+        for (number, (now, camera)) in (0..).zip([(NOW, 100), (LATER, 500)]) {
+            encode_culling(&stage, &mut encoder, camera);
+            stage.on_gpu.encode_visible(stage.device(), &mut encoder, now, number);
+        }
+        stage.queue().submit([encoder.finish()]);
+        let tick = |instance| match (is_near(instance, 100), is_near(instance, 500)) {
+            (_, true) => Some(LATER),
+            (true, false) => Some(NOW),
+            (false, false) => None,
+        };
+        stage.assert_holds(tick);
+    }
+}
+
+#[test]
+fn lists_with_faults_do_no_harm() {
+    for form in KernelForm::ALL {
+        // 48 of the small rig in a workgroup and one of the large one, whose matrices are made in the output itself.
+        for (joints, instances) in [(2, 48), (300, 5)] {
+            let library = branches(joints, 10);
+            let crowd = only_clip(&library, instances);
+            for outputs in [Outputs::ALL, Outputs::SKIN] {
+                let stage = Stage::new(form, library.clone(), crowd.clone(), outputs, VISIBLE);
+                let batch = &stage.on_gpu.batches()[0];
+                let all = instances as u32;
+                let entry = |slot: u32| VisibleInstance { slot, joints: ALL, update_interval: 0 };
+                let everybody: Vec<VisibleInstance> = (0..all).map(entry).collect();
+                // A list as it was written last holds more than the count says.
+                let cases: [(&str, u32, Vec<VisibleInstance>, Vec<usize>); 7] = [
+                    ("all", all, everybody.clone(), (0..instances).collect()),
+                    ("nobody, though entries are there", 0, everybody.clone(), vec![]),
+                    ("the first two", 2, everybody.clone(), vec![0, 1]),
+                    (
+                        "a count beyond the list",
+                        u32::MAX,
+                        everybody.iter().rev().copied().collect(),
+                        (0..instances).collect(),
+                    ),
+                    ("one beyond", all + 1, everybody, (0..instances).collect()),
+                    ("slots beyond the batch", 4, [all, u32::MAX, 3, 1 << 31].map(entry).into(), vec![3]),
+                    ("one slot again and again", u32::MAX, vec![entry(4); instances], vec![4]),
+                ];
+                for (what, count, entries, posed) in cases {
+                    stage.forget();
+                    stage.list(batch, count, &entries);
+                    stage.show(NOW, 7);
+                    println!("{what}, {joints} joints");
+                    stage.assert_holds(|instance| posed.contains(&instance).then_some(NOW));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_instance_listed_often_is_posed_once() {
+    for form in KernelForm::ALL {
+        // Its matrices are made in the output itself: two workgroups at once would multiply what the other has multiplied.
+        let library = branches(300, 31);
+        let crowd = only_clip(&library, 120);
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
+        stage.list(
+            &stage.on_gpu.batches()[0],
+            120,
+            &[VisibleInstance { slot: 7, joints: ALL, update_interval: 1 }; 120],
+        );
+        for number in 0..5 {
+            stage.forget();
+            stage.show(NOW, number);
+            stage.assert_holds(|instance| (instance == 7).then_some(NOW));
+        }
+    }
+}
+
+#[test]
+fn a_list_begins_empty_and_stays_as_it_is() {
+    for form in KernelForm::ALL {
+        let library = branches(40, 7);
+        let crowd = only_clip(&library, 20);
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
+        stage.forget();
+        stage.show(NOW, 0);
+        stage.assert_holds(|_| None);
+        stage.list_instances(|instance| (instance % 3 == 1).then_some((ALL, 1)));
+        for (number, now) in [(1, NOW), (2, LATER)] {
+            stage.show(now, number);
+            stage.assert_holds(|instance| (instance % 3 == 1).then_some(now));
+        }
+        // All are posed where nobody asks for the list.
+        let poses = play(&stage.engine, &stage.on_gpu, 20, NOW, Outputs::ALL);
+        assert_right(&stage.library, &stage.crowd, NOW, Outputs::ALL, &poses);
+    }
+}
+
+#[test]
+fn a_crowd_without_lists_poses_all() {
+    for form in KernelForm::ALL {
+        let library = branches(40, 7);
+        let crowd = only_clip(&library, 20);
+        let stage = Stage::new(form, library, crowd, Outputs::ALL, CrowdOptions::default());
+        let batch = &stage.on_gpu.batches()[0];
+        assert!(batch.visible().is_none() && batch.previous_skin().is_none());
+        stage.forget();
+        stage.show(NOW, 3);
+        stage.assert_holds(|_| Some(NOW));
+    }
+}
+
+#[test]
+fn each_chunk_has_a_list() {
+    for form in KernelForm::ALL {
+        let library = demo::library().unwrap();
+        let crowd = demo::crowd(&library, 1000).unwrap();
+        let limits = wgpu::Limits {
+            max_buffer_size: 1 << 20,
+            max_storage_buffer_binding_size: 1 << 20,
+            ..wgpu::Limits::default()
+        };
+        let stage = Stage::on(form, lesser_gpu(limits), library, crowd, Outputs::ALL, VISIBLE);
+        assert_eq!(stage.on_gpu.batches().len(), 3);
+        let room = |batch: &GpuBatch| batch.visible().unwrap().size() as usize;
+        assert!(stage.on_gpu.batches().iter().all(|batch| room(batch) == 4 + 12 * batch.instances().len()));
+        stage.forget();
+        let visible = |instance: usize| instance % 10 == 3;
+        stage.list_instances(|instance| visible(instance).then_some((ALL, 1)));
+        stage.show(NOW, 0);
+        stage.assert_holds(|instance| visible(instance).then_some(NOW));
+    }
+}
+
+#[test]
+fn a_dispatch_of_what_is_seen_has_several_rows_where_need_be() {
+    let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
+    let gpu = lesser_gpu(limits);
+    // A workgroup an instance, and 64 instances a workgroup: more entries than the first kernel's row has invocations. Then 8.
+    for (form, joints, instances, listed) in [
+        (KernelForm::Parallel, 33, 60, vec![0, 1, 7, 8, 9, 16, 17, 59]),
+        (KernelForm::Parallel, 1, 3000, vec![0, 64, 513, 2999]),
+        (KernelForm::Serial, 33, 300, vec![0, 1, 8, 9, 64, 65, 128, 299]),
+    ] {
+        let library = branches(joints, 7);
+        let crowd = only_clip(&library, instances);
+        let outputs = Outputs { local: true, ..Outputs::NONE };
+        let stage = Stage::on(form, gpu.clone(), library, crowd, outputs, VISIBLE);
+        assert_eq!(stage.on_gpu.batches().len(), 1);
+        for count in listed {
+            stage.forget();
+            stage.list_instances(|instance| (instance < count).then_some((ALL, 1)));
+            stage.show(NOW, 0);
+            let borders = [0, count.saturating_sub(1), count, instances - 1].map(|slot| slot.min(instances - 1));
+            for instance in borders {
+                if instance < count {
+                    let poses = Poses { instances: vec![stage.pose(instance)] };
+                    assert_right(&stage.library, &stage.part(&[instance]), NOW, outputs, &poses);
+                } else {
+                    stage.assert_untouched(instance);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn more_seen_workgroups_than_a_dimension_holds() {
+    let library = demo::rig(33, 2, 1).unwrap();
+    let instances = 66_000;
+    let crowd = only_clip(&library, instances);
+    let outputs = Outputs { local: true, ..Outputs::NONE };
+    let stage = Stage::new(KernelForm::Parallel, library, crowd, outputs, VISIBLE);
+    assert_eq!(stage.on_gpu.batches().len(), 1);
+    stage.forget();
+    let unseen = |instance: usize| instance == 100 || instance == instances - 2;
+    stage.list_instances(|instance| (!unseen(instance)).then_some((ALL, 0)));
+    stage.show(NOW, 0);
+    let numbers = stage.read().remove(0).local;
+    let stride = numbers.len() / instances;
+    let untouched = numbers.chunks(stride).enumerate().filter(|(_, local)| local[0] == super::SENTINEL);
+    assert_eq!(untouched.map(|(slot, _)| slot).collect::<Vec<_>>(), [100, instances - 2]);
+    for instance in [0, 65_534, 65_535, 65_536, instances - 1] {
+        let poses = Poses { instances: vec![stage.pose(instance)] };
+        assert_right(&stage.library, &stage.part(&[instance]), NOW, outputs, &poses);
+    }
+}
+
+#[test]
+fn a_lost_device_shows_where_results_are_wanted() {
+    let library = demo::rig(5, 3, 2).unwrap();
+    let crowd = only_clip(&library, 4);
+    let engine = GpuEngine::new(&library, lesser_gpu(wgpu::Limits::default())).unwrap();
+    let device = engine.gpu().device.clone();
+    let options = CrowdOptions { visible: true, previous_skin: true, ..CrowdOptions::NONE };
+    let make = || GpuCrowd::with_options(&device, engine.library(), &crowd, Outputs::ALL, options);
+    let on_gpu = make().unwrap();
+    engine.wait().unwrap();
+    device.destroy();
+    let mut encoder = device.create_command_encoder(&Default::default());
+    on_gpu.encode_visible(&device, &mut encoder, NOW, 0);
+    engine.gpu().queue.submit([encoder.finish()]);
+    assert!(matches!(engine.wait(), Err(Error::Device(_))));
+    assert!(matches!(make(), Err(Error::Device(_))));
+}
