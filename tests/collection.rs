@@ -64,8 +64,8 @@ fn check(expected: &Value) {
     });
     // Compressed keys are held to what the reference makes of them, and they to the original ones.
     let compressed = CompressedLibrary::new(&library, ErrorBound::default()).unwrap();
-    let compressed = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
-    compressed_engines(&[KernelForm::Parallel], &compressed, |engine| check(compressed.library(), &compressed, engine));
+    let decoded = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+    compressed_engines(&[KernelForm::Parallel], &compressed, |engine| check(compressed.library(), &decoded, engine));
     assert_within(&library, &compressed, ErrorBound::default(), name);
 }
 

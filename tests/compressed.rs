@@ -27,13 +27,12 @@ fn at_a_ten_thousandth_of_the_size_the_demos_keys_take_a_quarter() {
     let bound = ErrorBound::new(Length::Share(1e-4));
     let compressed = CompressedLibrary::new(&library, bound).unwrap();
     assert_within(&library, &compressed, bound, "demo");
-    let [float, compressed] = bytes(&compressed);
-    assert!(4 * compressed <= float, "{compressed} bytes of {float}");
+    let [float, quantized] = bytes(&compressed);
+    assert!(4 * quantized <= float, "{quantized} bytes of {float}");
     // What a report says is what the packings differ by, but for what clips share.
-    let sizes =
-        [PackedLibrary::new(&library), PackedLibrary::compressed(&compressed)].map(|packing| packing.unwrap().size());
-    let saved = (sizes[0] - sizes[1]) as f64 / (float - compressed) as f64;
-    assert!((0.9..1.1).contains(&saved), "{sizes:?} packed, {float} and {compressed} reported");
+    let sizes = [PackedLibrary::new(&library), compressed.pack()].map(|packing| packing.unwrap().size());
+    let saved = (sizes[0] - sizes[1]) as f64 / (float - quantized) as f64;
+    assert!((0.9..1.1).contains(&saved), "{sizes:?} packed, {float} and {quantized} reported");
 }
 
 #[test]
@@ -186,13 +185,12 @@ fn poses_without_root_motion_are_within_the_bound() {
 fn clips_that_share_keys_share_compact_ones() {
     let mut library = demo::library().unwrap();
     let skeleton = library.clips()[0].skeleton;
-    let before =
-        PackedLibrary::compressed(&CompressedLibrary::new(&library, ErrorBound::default()).unwrap()).unwrap().size();
+    let before = CompressedLibrary::new(&library, ErrorBound::default()).unwrap().pack().unwrap().size();
     library.share_clip(library.find_clip("walk").unwrap(), skeleton).unwrap();
     let bound = ErrorBound::default();
     let compressed = CompressedLibrary::new(&library, bound).unwrap();
     assert_within(&library, &compressed, bound, "shared");
-    let after = PackedLibrary::compressed(&compressed).unwrap().size();
+    let after = compressed.pack().unwrap().size();
     let walk = &compressed.reports()[library.find_clip("walk").unwrap().index()];
     assert!(
         after - before < walk.compressed_bytes,

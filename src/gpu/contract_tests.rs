@@ -86,20 +86,19 @@ fn constant(module: &naga::Module, name: &str) -> Option<u32> {
 fn records_are_the_same_in_rust_and_wgsl() {
     let module = parse(&plans().next().unwrap());
     macro_rules! faults {
-        ($($file:ident::$name:ident),*) => {
+        ($($name:ident),*) => {
             [$(compare(
                 &module,
                 stringify!($name),
-                record::$file::$name::FIELDS,
-                size_of::<record::$file::$name>(),
+                record::$name::FIELDS,
+                size_of::<record::$name>(),
             )),*].concat()
         };
     }
-    let mut faults: Vec<String> =
-        faults!(skeleton::Skeleton, clip::Clip, root::Root, timeline::Timeline, mapping::Mapping, channel::Channel);
-    faults.extend(faults!(value_channel::ValueChannel, quantized_column::QuantizedColumn, layer::Layer, batch::Batch));
-    faults.extend(faults!(frame::Frame, visible_instance::VisibleInstance));
-    faults.extend(faults!(event::EventBatch, event::Occurrence, event::EventCount));
+    let mut faults: Vec<String> = faults!(SkeletonRecord, ClipRecord, Root, TimelineRecord, Mapping, Channel);
+    faults.extend(faults!(ValueChannel, QuantizedColumn, LayerRecord, BatchRecord));
+    faults.extend(faults!(Frame, VisibleInstance));
+    faults.extend(faults!(EventBatch, OccurrenceRecord, EventCount));
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
@@ -125,34 +124,34 @@ fn constants_are_the_same_in_rust_and_wgsl() {
     for plan in plans() {
         let module = parse(&plan);
         macro_rules! check {
-            ($file:ident: $($name:ident),*) => {
-                $(assert_eq!(constant(&module, stringify!($name)), Some(record::$file::$name), stringify!($name));)*
+            ($($name:ident),*) => {
+                $(assert_eq!(constant(&module, stringify!($name)), Some(record::$name), stringify!($name));)*
             };
         }
         assert_eq!(constant(&module, "NONE"), Some(record::NONE));
-        check!(channel: MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_SLERP, MODE_CUSTOM);
-        check!(channel: MODE_SPLIT, MODE_QUANTIZED, MODE_EULER, MODE_BITS);
-        check!(mapping: MAP_STRAIGHT, MAP_BACK, MAP_KEY);
-        check!(quantized_column: QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_FORM_BITS);
-        check!(quantized_column: QUANTIZED_WIDE, QUANTIZED_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS);
-        check!(value_channel: SHAPE_ROTATION, SHAPE_REST);
-        check!(skeleton: VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST);
-        check!(layer: LAYER_MODE, LAYER_BLEND, LAYER_OVERRIDE, LAYER_ADD_FIRST, LAYER_ADD_REST);
-        check!(layer: LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT);
-        check!(layer: CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);
-        check!(easing: EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT);
-        check!(easing: EASING_SINE, EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE);
-        check!(easing: EASING_SMOOTH, EASING_FADE, EASING_BEZIER);
-        check!(easing: EASING_IN, EASING_OUT, EASING_IN_OUT, EASING_OUT_IN);
-        check!(batch: OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
-        check!(root: ROOT_X, ROOT_Y, ROOT_Z, ROOT_YAW, ROOT_FULL);
+        check!(MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_SLERP, MODE_CUSTOM);
+        check!(MODE_SPLIT, MODE_QUANTIZED, MODE_EULER, MODE_BITS);
+        check!(MAP_STRAIGHT, MAP_BACK, MAP_KEY);
+        check!(QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_FORM_BITS);
+        check!(QUANTIZED_WIDE, QUANTIZED_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS);
+        check!(SHAPE_ROTATION, SHAPE_REST);
+        check!(VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST);
+        check!(LAYER_MODE, LAYER_BLEND, LAYER_OVERRIDE, LAYER_ADD_FIRST, LAYER_ADD_REST);
+        check!(LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT);
+        check!(CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);
+        check!(EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT);
+        check!(EASING_SINE, EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE);
+        check!(EASING_SMOOTH, EASING_FADE, EASING_BEZIER);
+        check!(EASING_IN, EASING_OUT, EASING_IN_OUT, EASING_OUT_IN);
+        check!(OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
+        check!(ROOT_X, ROOT_Y, ROOT_Z, ROOT_YAW, ROOT_FULL);
         let words = |name: &str| constant(&module, name).map(|words| words as usize);
-        assert_eq!(words("CLIP_WORDS"), Some(record::clip::ClipRecord::WORDS));
-        assert_eq!(words("ROOT_WORDS"), Some(record::root::Root::WORDS));
-        assert_eq!(words("TIMELINE_WORDS"), Some(record::timeline::TimelineRecord::WORDS));
-        assert_eq!(words("MAPPING_WORDS"), Some(record::mapping::Mapping::WORDS));
-        assert_eq!(words("CHANNEL_WORDS"), Some(record::channel::Channel::WORDS));
-        assert_eq!(words("VALUE_CHANNEL_WORDS"), Some(record::value_channel::ValueChannel::WORDS));
+        assert_eq!(words("CLIP_WORDS"), Some(record::ClipRecord::WORDS));
+        assert_eq!(words("ROOT_WORDS"), Some(record::Root::WORDS));
+        assert_eq!(words("TIMELINE_WORDS"), Some(record::TimelineRecord::WORDS));
+        assert_eq!(words("MAPPING_WORDS"), Some(record::Mapping::WORDS));
+        assert_eq!(words("CHANNEL_WORDS"), Some(record::Channel::WORDS));
+        assert_eq!(words("VALUE_CHANNEL_WORDS"), Some(record::ValueChannel::WORDS));
     }
 }
 
@@ -194,10 +193,7 @@ fn the_kernels_of_what_is_seen_have_the_bindings_and_the_size_that_rust_gives_th
     let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("VisibleList")).unwrap();
     let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
     let naga::TypeInner::Array { stride, .. } = module.types[members[1].ty].inner else { panic!("{members:?}") };
-    assert_eq!(
-        (members[1].offset as usize, stride as usize),
-        (4, size_of::<record::visible_instance::VisibleInstance>())
-    );
+    assert_eq!((members[1].offset as usize, stride as usize), (4, size_of::<record::VisibleInstance>()));
 }
 
 #[test]
@@ -235,11 +231,11 @@ fn a_list_of_events_begins_with_their_count() {
     let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
     let found: Vec<_> =
         members.iter().map(|member| (member.name.as_deref().unwrap(), member.offset as usize)).collect();
-    let fields = record::event::EventCount::FIELDS.iter().map(|field| (field.name, field.offset));
-    assert_eq!(found, fields.chain([("occurrences", size_of::<record::event::EventCount>())]).collect::<Vec<_>>());
+    let fields = record::EventCount::FIELDS.iter().map(|field| (field.name, field.offset));
+    assert_eq!(found, fields.chain([("occurrences", size_of::<record::EventCount>())]).collect::<Vec<_>>());
     let occurrences = &module.types[members[4].ty].inner;
     let naga::TypeInner::Array { stride, .. } = occurrences else { panic!("{occurrences:?}") };
-    assert_eq!(*stride as usize, size_of::<record::event::OccurrenceRecord>());
+    assert_eq!(*stride as usize, size_of::<record::OccurrenceRecord>());
 }
 
 #[test]
@@ -270,7 +266,7 @@ fn a_joint_costs_the_bytes_that_are_reckoned_with() {
     // Through memory: a skin matrix is written, and of 64 joints a layer is read.
     let layout = OutputLayout::new(skeleton, Outputs::SKIN);
     assert_eq!(4 * layout.strides().iter().sum::<usize>(), 64 * 48);
-    assert_eq!((crowd.layers.len(), size_of::<record::layer::LayerRecord>()), (10, 104));
+    assert_eq!((crowd.layers.len(), size_of::<record::LayerRecord>()), (10, 104));
     // From caches: keys, rest poses and inverse bind matrices, which all instances share.
     let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * 3);
     assert_eq!(packing.arrays.values.len(), keys + at_rest + inverse_binds);

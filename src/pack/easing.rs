@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
     use crate::model::{Interpolation, Timeline};
-    use crate::pack::record::easing;
+    use crate::pack::record;
 
     fn curve(interpolation: Interpolation, easing: CurveEasing) -> Curve {
         let timeline = Arc::new(Timeline::new(vec![0.0, 1.0, 2.0, 3.0]).unwrap());
@@ -94,22 +94,22 @@ mod tests {
     #[test]
     fn codes_are_the_numbers_of_the_names() {
         let families = [
-            ("quad", easing::EASING_QUAD),
-            ("cubic", easing::EASING_CUBIC),
-            ("quart", easing::EASING_QUART),
-            ("quint", easing::EASING_QUINT),
-            ("sine", easing::EASING_SINE),
-            ("expo", easing::EASING_EXPO),
-            ("circ", easing::EASING_CIRC),
-            ("elastic", easing::EASING_ELASTIC),
-            ("back", easing::EASING_BACK),
-            ("bounce", easing::EASING_BOUNCE),
+            ("quad", record::EASING_QUAD),
+            ("cubic", record::EASING_CUBIC),
+            ("quart", record::EASING_QUART),
+            ("quint", record::EASING_QUINT),
+            ("sine", record::EASING_SINE),
+            ("expo", record::EASING_EXPO),
+            ("circ", record::EASING_CIRC),
+            ("elastic", record::EASING_ELASTIC),
+            ("back", record::EASING_BACK),
+            ("bounce", record::EASING_BOUNCE),
         ];
         let parts = [
-            ("In", easing::EASING_IN),
-            ("Out", easing::EASING_OUT),
-            ("InOut", easing::EASING_IN_OUT),
-            ("OutIn", easing::EASING_OUT_IN),
+            ("In", record::EASING_IN),
+            ("Out", record::EASING_OUT),
+            ("InOut", record::EASING_IN_OUT),
+            ("OutIn", record::EASING_OUT_IN),
         ];
         let id = |name: &str| Easing::from_name(name).and_then(Easing::id);
         for (family, first) in families {
@@ -117,7 +117,7 @@ mod tests {
                 assert_eq!(id(&format!("{family}{part}")), Some(first + more), "{family}{part}");
             }
         }
-        let alone = [easing::EASING_LINEAR, easing::EASING_CONSTANT, easing::EASING_SMOOTH, easing::EASING_FADE];
+        let alone = [record::EASING_LINEAR, record::EASING_CONSTANT, record::EASING_SMOOTH, record::EASING_FADE];
         assert_eq!(["linear", "constant", "smooth", "fade"].map(id), alone.map(Some));
     }
 

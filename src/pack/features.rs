@@ -84,13 +84,13 @@ mod tests {
     use super::*;
     use crate::compress::CompressedLibrary;
     use crate::model::{
-        Clip, Curve, CurveEasing, Easing, Interpolation, Joint, Library, RootMotion, RootRotation, SkeletonRecord,
-        Target, Timeline, Track,
+        Clip, Curve, CurveEasing, Easing, Interpolation, Joint, Library, RootMotion, RootRotation, Skeleton, Target,
+        Timeline, Track,
     };
     use crate::pack::PackedLibrary;
 
     fn curve(interpolation: Interpolation, width: usize) -> Curve {
-        let timeline = Arc::new(TimelineRecord::new(vec![0.0, 1.0]).unwrap());
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
         let numbers = 2 * width * interpolation.elements_per_key();
         let values = (0..numbers).map(|number| number as f64).collect();
         Curve::new(timeline, interpolation, width, values).unwrap()
@@ -99,8 +99,8 @@ mod tests {
     fn uses(matrix: Option<DAffine3>, track: Track, root_motion: Option<RootMotion>) -> Features {
         let mut library = Library::new();
         let joints = vec![Joint::default(), Joint { matrix, ..Joint::default() }];
-        let skeleton = library.add_skeleton(SkeletonRecord::new(None, joints, Vec::new()).unwrap());
-        library.add_clip(ClipRecord { root_motion, ..ClipRecord::new(None, skeleton, vec![track]) }).unwrap();
+        let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+        library.add_clip(Clip { root_motion, ..Clip::new(None, skeleton, vec![track]) }).unwrap();
         PackedLibrary::new(&library).unwrap().uses
     }
 
@@ -123,9 +123,9 @@ mod tests {
         let angles = Track::new(Target::EulerAngles(0), curve(Interpolation::Linear, 3));
         assert_eq!(uses(None, angles, None), beyond);
         let (mut library, clip) = (Library::new(), linear());
-        let skeleton = library.add_skeleton(SkeletonRecord::new(None, vec![Joint::default()], Vec::new()).unwrap());
-        library.add_clip(ClipRecord::new(None, skeleton, vec![clip])).unwrap();
-        let quantized = PackedLibrary::quantized(&CompressedLibrary::with_width(&library, 8).unwrap()).unwrap();
+        let skeleton = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());
+        library.add_clip(Clip::new(None, skeleton, vec![clip])).unwrap();
+        let quantized = CompressedLibrary::with_width(&library, 8).unwrap().pack().unwrap();
         assert_eq!(quantized.uses, Features { floats: false, quantized: true, ..none });
         let single = Track { component: Some(1), ..moved(curve(Interpolation::Linear, 1)) };
         assert_eq!(uses(None, single, None), Features { splines: true, ..beyond });

@@ -9,7 +9,7 @@ mod channels;
 pub(crate) mod clip;
 mod column;
 pub(crate) mod crowd;
-mod easing;
+pub(crate) mod easing;
 mod events;
 mod features;
 mod keys;
@@ -24,7 +24,7 @@ mod skeleton;
 pub mod skin_format;
 pub mod threads;
 pub(crate) mod timeline;
-mod unroll;
+pub(crate) mod unroll;
 
 pub(crate) use arrays::Arrays;
 pub(crate) use crowd::PackedBatch;

@@ -211,7 +211,7 @@ fn who_is_left_out_of_the_lists_is_gone_until_a_place_is_taken_again() {
     let local = |instance| engine.read_instance(&on_gpu, instance, Outputs::ALL).unwrap().local;
     let draw = |places: &[u32]| {
         let entries: Vec<VisibleInstance> =
-            places.iter().map(|&place| VisibleInstance { place, joints: u32::MAX, update_interval: 1 }).collect();
+            places.iter().map(|&slot| VisibleInstance { slot, joints: u32::MAX, update_interval: 1 }).collect();
         let list = on_gpu.batches()[0].visible().unwrap();
         queue.write_buffer(list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
         queue.write_buffer(list, 4, bytemuck::cast_slice(&entries));

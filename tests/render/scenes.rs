@@ -1,7 +1,7 @@
 //! Small scenes, and what is drawn of them.
 
 use glam::{Affine3A, Quat, Vec3};
-use posse::render::scene::outputs;
+use posse::render::needed_outputs;
 use posse::render::{
     Bones, Camera, Canvas, Figure, Picture, Place, PoseBuffers, Renderer, Scene, Stage, Target, View, bounds, human,
     probe,
@@ -51,7 +51,7 @@ impl Shot {
 
     fn scene(&self, gpu: &GpuContext, renderer: &Renderer, with: impl FnOnce(&Scene, wgpu::CommandEncoder)) {
         let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&self.library).unwrap()).unwrap();
-        let outputs = outputs(&self.figures, self.bones != Bones::Hidden);
+        let outputs = needed_outputs(&self.figures, self.bones != Bones::Hidden);
         let crowd = GpuCrowd::new(&gpu.device, &library, &self.crowd, outputs).unwrap();
         let poses = crowd.batches().iter().map(PoseBuffers::from);
         let on = (&gpu.device, &gpu.queue);
@@ -105,7 +105,7 @@ fn packed_skin_matrices_are_refused() {
     let GpuContext { device, queue, .. } = &gpu();
     let renderer = Renderer::new(device, queue, Target::default()).unwrap();
     let library = GpuLibrary::new(device, PackedLibrary::new(&shot.library).unwrap()).unwrap();
-    let outputs = outputs(&shot.figures, false).with_skin_format(SkinFormat::HalfMatrix);
+    let outputs = needed_outputs(&shot.figures, false).with_skin_format(SkinFormat::HalfMatrix);
     let crowd = GpuCrowd::new(device, &library, &shot.crowd, outputs).unwrap();
     let poses = crowd.batches().iter().map(PoseBuffers::from);
     let refused = Scene::new(&renderer, (device, queue), &shot.library, &shot.figures, poses, &shot.places);

@@ -25,7 +25,7 @@ pub fn compressed_engines(
     compressed: &CompressedLibrary,
     mut check: impl FnMut(&mut dyn Evaluator),
 ) {
-    fast_engines(forms, &|| PackedLibrary::compressed(compressed).expect("a compressed packing"), &mut check);
+    fast_engines(forms, &|| compressed.pack().expect("a compressed packing"), &mut check);
 }
 
 /// Runs a check with each fast engine on a packing, on the GPU in these forms: compiling kernels takes a software renderer

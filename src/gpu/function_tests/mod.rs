@@ -9,7 +9,7 @@ use glam::{DAffine3, DQuat, DVec3, DVec4};
 
 use crate::gpu::function_tests::harness::{Random, run, single, words};
 use crate::model::Timeline;
-use crate::pack::arrays::Arrays;
+use crate::pack::Arrays;
 use crate::pack::record::{NONE, split};
 use crate::pack::timeline::PackedTimeline;
 use crate::pack::unroll::Beyond;

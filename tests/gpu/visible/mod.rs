@@ -20,7 +20,7 @@ use posse::{
 
 use super::{assert_right, lesser_gpu};
 use crate::support::build::joint;
-use crate::support::scenes::OutputNumbers;
+use crate::support::scenes::Numbers;
 
 /// All joints.
 const ALL: u32 = u32::MAX;
@@ -207,7 +207,7 @@ fn branches(joints: usize, branch: usize) -> Library {
 
 /// Such a skeleton of these parents.
 fn tree(parents: &[Option<usize>]) -> Library {
-    let mut numbers = OutputNumbers::new(parents.len() as u64);
+    let mut numbers = Numbers::new(parents.len() as u64);
     let rig: Vec<Joint> = parents.iter().map(|&parent| joint(parent, [0.1, 0.2, -0.05])).collect();
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(None, rig, Vec::new()).unwrap());
