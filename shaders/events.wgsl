@@ -16,7 +16,8 @@
 /// What is found.
 @group(0) @binding(5) var<storage, read_write> list: EventList;
 
-/// An `EventCount` that many write at a time, and the list that it counts.
+/// An `EventCount` that many write at a time, and the list that it counts. Its fields are atomic, so that it stands here and is
+/// not generated; a test compares it with the record.
 struct EventList {
     listed: atomic<u32>,
     missed_low: atomic<u32>,

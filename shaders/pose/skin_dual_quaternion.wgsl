@@ -4,9 +4,6 @@
 /// For each joint of each skin its rotation as `snorm16` xy and zw; translation x and y; translation z and the scale.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;
 
-/// Below it, the square of a scale counts as it: of nothing there is no direction.
-const SKIN_LEAST_SQUARE: f32 = 1e-30;
-
 /// Writes what a model matrix times an inverse bind matrix is to its place among all. It takes all rows.
 fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
     let rows = Rows(

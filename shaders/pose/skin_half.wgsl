@@ -19,7 +19,7 @@ fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
 fn skin_half(number: f32) -> u32 {
     let bits = bitcast<u32>(number);
     let sign = (bits >> 16u) & 0x8000u;
-    let magnitude = min(bits & 0x7fffffffu, 0x477fe000u);
+    let magnitude = min(bits & 0x7fffffffu, SKIN_LARGEST_HALF);
     // Below 2^-14: whole steps of 2^-24.
     if magnitude < 0x38800000u {
         return sign | u32(round(bitcast<f32>(magnitude) * 16777216.0));

@@ -1,28 +1,8 @@
 // Skeletons: an octahedron from joint to joint, and one at each joint. It follows view.wgsl.
 
-/// A skeleton's bones. It is `PartRecord` of src/render/record.rs, of which it uses some fields.
-struct Bones {
-    /// Rows of an instance in the matrices.
-    row_count: u32,
-    padding_0: u32,
-    padding_1: u32,
-    padding_2: u32,
-    padding_3: u32,
-    padding_4: u32,
-    /// Bones of an instance.
-    count: u32,
-    padding_5: u32,
-}
-
-/// Where an instance stands. It is `Instance` of src/render/record.rs.
-struct Instance {
-    world: array<vec4f, 3>,
-    dyes: array<u32, 8>,
-}
-
 @group(1) @binding(0) var<storage, read> matrices: array<vec4f>;
-@group(1) @binding(2) var<storage, read> instances: array<Instance>;
-@group(2) @binding(0) var<uniform> part: Bones;
+@group(1) @binding(2) var<storage, read> instances: array<InstanceRecord>;
+@group(2) @binding(0) var<uniform> part: PartRecord;
 /// For each bone the joints at its ends; twice the same for a joint.
 @group(2) @binding(1) var<storage, read> ends: array<vec2u>;
 
@@ -60,11 +40,12 @@ fn corner(start: vec3f, end: vec3f, width: f32, waist: f32, which: u32) -> vec3f
 
 @vertex
 fn bone_vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) which: u32) -> VertexOutput {
-    var corners = array<u32, 24>(
+    var corners = array<u32, BONE_VERTICES>(
         0u, 2u, 1u, 0u, 3u, 2u, 0u, 4u, 3u, 0u, 1u, 4u, 5u, 1u, 2u, 5u, 2u, 3u, 5u, 3u, 4u, 5u, 4u, 1u,
     );
-    let instance = which / part.count;
-    let bone = ends[which % part.count];
+    // Its vertices are bones.
+    let instance = which / part.vertex_count;
+    let bone = ends[which % part.vertex_count];
     var start = joint_at(instance, bone.x);
     var end = joint_at(instance, bone.y);
     var width = 0.5 * view.joint_size;

@@ -12,52 +12,15 @@ struct Vertex {
     @location(7) more_weights: vec4f,
 }
 
-/// Where an instance stands, and its colours. It is `Instance` of src/render/record.rs.
-struct Instance {
-    /// Three rows of a matrix, the last of each row the translation.
-    world: array<vec4f, 3>,
-    /// Five colours of four bytes, linear; three words of nothing.
-    dyes: array<u32, 8>,
-}
-
-/// A part of a figure. It is `PartRecord` of src/render/record.rs.
-struct Part {
-    /// Rows of an instance in the matrices, and the first of what moves the part.
-    row_count: u32,
-    first_row: u32,
-    /// Joints that move a vertex; 0 where one moves all.
-    influences: u32,
-    /// Numbers of an instance in the values, and the first weight of the part's.
-    value_count: u32,
-    first_value: u32,
-    target_count: u32,
-    vertex_count: u32,
-    padding: u32,
-}
-
-/// What a surface looks like. It is `MaterialRecord` of src/render/record.rs.
-struct Material {
-    base_colour: vec4f,
-    emissive: vec3f,
-    /// Where alpha is less, there is nothing.
-    cutoff: f32,
-    /// From a vertex's texture coordinates: two columns.
-    texture_matrix: vec4f,
-    texture_offset: vec2f,
-    unlit: u32,
-    /// Whether the vertices' colours are shares of the instance's dyes.
-    dyed: u32,
-}
-
 /// posse's buffer of skin matrices or model matrices: for each instance rows of four numbers.
 @group(1) @binding(0) var<storage, read> matrices: array<vec4f>;
 /// posse's buffer of morph weights: for each instance so many numbers.
 @group(1) @binding(1) var<storage, read> values: array<f32>;
-@group(1) @binding(2) var<storage, read> instances: array<Instance>;
-@group(2) @binding(0) var<uniform> part: Part;
+@group(1) @binding(2) var<storage, read> instances: array<InstanceRecord>;
+@group(2) @binding(0) var<uniform> part: PartRecord;
 /// For each morph target and vertex what it adds to position and normal.
 @group(2) @binding(1) var<storage, read> deltas: array<vec4f>;
-@group(2) @binding(2) var<uniform> material: Material;
+@group(2) @binding(2) var<uniform> material: MaterialRecord;
 @group(2) @binding(3) var base_texture: texture_2d<f32>;
 @group(2) @binding(4) var base_sampler: sampler;
 

@@ -8,7 +8,7 @@ struct VertexOutput {
 /// A square of ground: two triangles.
 @vertex
 fn ground_vertex(@builtin(vertex_index) index: u32) -> VertexOutput {
-    var corners = array<u32, 6>(0u, 1u, 2u, 2u, 1u, 3u);
+    var corners = array<u32, GROUND_VERTICES>(0u, 1u, 2u, 2u, 1u, 3u);
     let which = corners[index];
     let corner = vec2f(f32(which & 1u), f32(which >> 1u)) * 2.0 - 1.0;
     let reach = 6.0 * view.haze;

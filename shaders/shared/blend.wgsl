@@ -1,10 +1,5 @@
 //! Layers over one another. A thing is mixed share by share: first all that blend, then the others in order.
 
-/// Where the weights of blended layers sum to less than this, the rest pose fills what is missing.
-const BLEND_LEAST: f32 = 0.1;
-/// A scale smaller than this is no reference to compare to.
-const BLEND_SMALLEST_SCALE: f32 = 1e-6;
-
 /// What blended layers have summed up to.
 struct Blend {
     mixed: vec4<f32>,

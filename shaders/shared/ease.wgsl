@@ -5,7 +5,7 @@
 fn ease_fraction(easing: u32, key: u32, fraction: f32) -> f32 {
     let code = words[easing + 1u + min(key, words[easing] - 1u)];
     // A time before the next key has not reached it, whatever the rounding says: some easings jump there.
-    let k = min(fraction, 0.99999994);
+    let k = min(fraction, EASE_LAST);
     if code >= EASING_BEZIER {
         let place = code - EASING_BEZIER;
         return ease_bezier(values[place], values[place + 1u], k);
@@ -40,7 +40,7 @@ fn ease_named(code: u32, k: f32) -> f32 {
     let turned = select(part == EASING_OUT, second == (part == EASING_IN_OUT), halves);
     let along = select(k, select(2.0 * k, 2.0 * k - 1.0, second), halves);
     let left = 1.0 - along;
-    let overshoot = select(1.70158, 2.5949095, part == EASING_IN_OUT);
+    let overshoot = select(EASE_OVERSHOOT, EASE_OVERSHOOT_IN_OUT, part == EASING_IN_OUT);
     var eased = ease_in(code - part, select(along, left, turned), select(left, along, turned), overshoot);
     eased = select(eased, 1.0 - eased, turned);
     return select(eased, 0.5 * (eased + select(0.0, 1.0, second)), halves);
@@ -103,30 +103,30 @@ fn ease_bounce_out(k: f32) -> f32 {
     return 7.5625 * way * way + top;
 }
 
-/// The sine of quarter turns, from -1 to 1 of them; off by 2e-7 at most. Interpolates at Chebyshev's points.
+/// The sine of quarter turns, from -1 to 1 of them; off by 2e-7 at most.
 fn ease_sine(quarters: f32) -> f32 {
     let s = quarters * quarters;
-    var sum = -3.431789e-6;
-    sum = sum * s + 0.00016025459;
-    sum = sum * s - 0.00468165771;
-    sum = sum * s + 0.0796926037;
-    sum = sum * s - 0.645964096;
-    sum = sum * s + 1.57079633;
+    var sum = EASE_SINE[0];
+    sum = sum * s + EASE_SINE[1];
+    sum = sum * s + EASE_SINE[2];
+    sum = sum * s + EASE_SINE[3];
+    sum = sum * s + EASE_SINE[4];
+    sum = sum * s + EASE_SINE[5];
     return sum * quarters;
 }
 
 /// Two to a power of -126 to 127, by its whole part, which goes into the exponent, and a series for the rest; off by 2e-7 of
-/// itself at most. Interpolates at Chebyshev's points.
+/// itself at most.
 fn ease_exp2(power: f32) -> f32 {
     let whole = floor(power + 0.5);
     let rest = power - whole;
-    var sum = 0.000154531629;
-    sum = sum * rest + 0.00133908634;
-    sum = sum * rest + 0.00961808256;
-    sum = sum * rest + 0.0555035711;
-    sum = sum * rest + 0.240226508;
-    sum = sum * rest + 0.693147188;
-    return (sum * rest + 1.0) * bitcast<f32>(u32(i32(whole) + 127) << 23u);
+    var sum = EASE_EXP2[0];
+    sum = sum * rest + EASE_EXP2[1];
+    sum = sum * rest + EASE_EXP2[2];
+    sum = sum * rest + EASE_EXP2[3];
+    sum = sum * rest + EASE_EXP2[4];
+    sum = sum * rest + EASE_EXP2[5];
+    return (sum * rest + EASE_EXP2[6]) * bitcast<f32>(u32(i32(whole) + 127) << 23u);
 }
 
 /// The y of a Bezier curve at the largest parameter whose x is `k`.
@@ -153,7 +153,7 @@ fn ease_parameter(x1: f32, x2: f32, k: f32, start: f32, end: f32) -> f32 {
     var low = start;
     var high = end;
     var t = low + (high - low) * k;
-    for (var step = 0u; step < 40u; step += 1u) {
+    for (var step = 0u; step < EASE_BEZIER_STEPS; step += 1u) {
         let u = 1.0 - t;
         let beyond = 3.0 * u * t * (u * (x1 - k) + t * (x2 - k)) + (t * t * t * (1.0 - k) - u * u * u * k);
         if beyond < 0.0 {
@@ -167,7 +167,7 @@ fn ease_parameter(x1: f32, x2: f32, k: f32, start: f32, end: f32) -> f32 {
         if (t - high) * slope < beyond && beyond < (t - low) * slope {
             next = t - beyond / slope;
         }
-        if abs(next - t) <= 3e-8 {
+        if abs(next - t) <= EASE_BEZIER_LEAST_STEP {
             return next;
         }
         t = next;

@@ -19,7 +19,7 @@ fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
 /// the same, as Cocos Creator has it.
 fn quat_slerp_as_is(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let cosine = dot(start, end);
-    if 1.0 - cosine <= 1e-6 {
+    if 1.0 - cosine <= QUAT_LEAST_ARC {
         return start + (end - start) * clamp(fraction, -QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
     }
     let weights = quat_slerp_weights(cosine, fraction);
@@ -44,9 +44,6 @@ fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     return weights;
 }
 
-/// How often an eased rotation may go over its arc again, past either end; farther out it stays there.
-const QUAT_MOST_ARCS: f32 = 32.0;
-
 /// The weights of start and end so many whole arcs farther, or, negative, nearer: by `sin(a + 1) = 2 cos(1) sin(a) - sin(a - 1)`
 /// with the arc as the unit.
 fn quat_arcs(weights: vec2<f32>, cosine: f32, arcs: f32) -> vec2<f32> {
@@ -66,14 +63,14 @@ fn quat_arcs(weights: vec2<f32>, cosine: f32, arcs: f32) -> vec2<f32> {
 fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
     let x = cosine - 1.0;
     let s = t * t;
-    var sum = 1.0 + (s - 64.0) * (x / 136.0);
-    sum = 1.0 + (s - 49.0) * (x / 105.0) * sum;
-    sum = 1.0 + (s - 36.0) * (x / 78.0) * sum;
-    sum = 1.0 + (s - 25.0) * (x / 55.0) * sum;
-    sum = 1.0 + (s - 16.0) * (x / 36.0) * sum;
-    sum = 1.0 + (s - 9.0) * (x / 21.0) * sum;
-    sum = 1.0 + (s - 4.0) * (x / 10.0) * sum;
-    return t + t * (s - 1.0) * (x / 3.0) * sum;
+    var sum = 1.0 + (s - QUAT_SINE_SQUARES[7]) * (x / QUAT_SINE_DIVISORS[7]);
+    sum = 1.0 + (s - QUAT_SINE_SQUARES[6]) * (x / QUAT_SINE_DIVISORS[6]) * sum;
+    sum = 1.0 + (s - QUAT_SINE_SQUARES[5]) * (x / QUAT_SINE_DIVISORS[5]) * sum;
+    sum = 1.0 + (s - QUAT_SINE_SQUARES[4]) * (x / QUAT_SINE_DIVISORS[4]) * sum;
+    sum = 1.0 + (s - QUAT_SINE_SQUARES[3]) * (x / QUAT_SINE_DIVISORS[3]) * sum;
+    sum = 1.0 + (s - QUAT_SINE_SQUARES[2]) * (x / QUAT_SINE_DIVISORS[2]) * sum;
+    sum = 1.0 + (s - QUAT_SINE_SQUARES[1]) * (x / QUAT_SINE_DIVISORS[1]) * sum;
+    return t + t * (s - QUAT_SINE_SQUARES[0]) * (x / QUAT_SINE_DIVISORS[0]) * sum;
 }
 
 /// Unit length for a quaternion whose square neither overflows nor vanishes: the built-in root, which may be off by two
@@ -101,7 +98,7 @@ fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
 /// Whether a quaternion has a length to divide by.
 fn quat_has_length(q: vec4<f32>) -> bool {
     let size = abs(q);
-    return max(max(size.x, size.y), max(size.z, size.w)) > 1e-30;
+    return max(max(size.x, size.y), max(size.z, size.w)) > QUAT_LEAST_NUMBER;
 }
 
 /// The product of two quaternions: first the right one, then the left one.

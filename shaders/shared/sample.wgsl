@@ -79,7 +79,7 @@ fn sample_column(at: u32, element: u32) -> SampleColumn {
     var place = at;
     if HAS_SPLINES {
         let wide = (words[at + 1u] & QUANTIZED_WIDE) != 0u;
-        place += element * select(QUANTIZED_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, wide);
+        place += element * select(QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, wide);
     }
     let column = quantized_column_load(place);
     let widths = extractBits(vec4(column.format) >> (QUANTIZED_BITS * vec4(1u, 2u, 3u, 4u)), 0u, QUANTIZED_BITS);
@@ -87,7 +87,7 @@ fn sample_column(at: u32, element: u32) -> SampleColumn {
     let bit = first + vec4(0u, widths.x, widths.x + widths.y, widths.x + widths.y + widths.z);
     // Least codes are in a word each, or two in one: there are four words to load either way, and no branch to take.
     let wide = (column.format & QUANTIZED_WIDE) != 0u;
-    let place_of_least = place + 3u + select(vec4(0u, 0u, 1u, 1u), vec4(0u, 1u, 2u, 3u), wide);
+    let place_of_least = place + QUANTIZED_COLUMN_WORDS + select(vec4(0u, 0u, 1u, 1u), vec4(0u, 1u, 2u, 3u), wide);
     let words_of_least = vec4<i32>(vec4(
         words[place_of_least.x],
         words[place_of_least.y],

@@ -3,12 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::quat;
-use crate::pack::record::{LAYER_ADD_FIRST, LAYER_BLEND, LAYER_OVERRIDE};
-
-/// Where the weights of blended layers sum to less than this, the rest pose fills what is missing.
-pub const LEAST: f32 = 0.1;
-/// A scale smaller than this is no reference to compare to.
-const SMALLEST_SCALE: f32 = 1e-6;
+use crate::pack::record::{BLEND_LEAST, BLEND_SMALLEST_SCALE, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_OVERRIDE};
 
 /// A layer's share in one thing that its clip animates.
 #[derive(Clone, Copy)]
@@ -29,7 +24,7 @@ pub fn over(below: Vec4, share: &Share, scale: bool) -> Vec4 {
     match share.mode {
         LAYER_OVERRIDE => below + share.weight.min(1.0) * (share.value - below),
         LAYER_ADD_FIRST.. if scale => {
-            let small = share.reference.abs().cmplt(Vec4::splat(SMALLEST_SCALE));
+            let small = share.reference.abs().cmplt(Vec4::splat(BLEND_SMALLEST_SCALE));
             let ratio = Vec4::select(small, Vec4::ONE, share.value / share.reference);
             below * (1.0 + share.weight * (ratio - 1.0))
         }
@@ -54,7 +49,7 @@ pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
     let mixed: Vec4 = blended().map(|share| share.weight * share.value).sum();
     let mean = match sum {
         0.0 => rest,
-        sum if sum < LEAST => (mixed + (LEAST - sum) * rest) / LEAST,
+        sum if sum < BLEND_LEAST => (mixed + (BLEND_LEAST - sum) * rest) / BLEND_LEAST,
         sum => mixed / sum,
     };
     shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, |below, share| over(below, share, false))
@@ -67,7 +62,7 @@ pub fn rotation(rest: Vec4, shares: &[Share]) -> Vec4 {
     if let Some(first) = blended().next().map(|share| share.value) {
         let sum: f32 = blended().map(|share| share.weight).sum();
         let mixed: Vec4 = blended().map(|share| share.weight * quat::toward(share.value, first)).sum();
-        mean = quat::normalize(mixed + (LEAST - sum).max(0.0) * quat::toward(rest, first), first);
+        mean = quat::normalize(mixed + (BLEND_LEAST - sum).max(0.0) * quat::toward(rest, first), first);
     }
     shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, over_rotation)
 }

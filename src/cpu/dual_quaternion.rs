@@ -4,13 +4,11 @@ use glam::Vec4;
 
 use crate::cpu::simd::Lanes;
 use crate::cpu::simd::block::LARGEST_BLOCK;
+use crate::pack::record::SKIN_LEAST_SQUARE;
 use crate::pack::skin_format::SNORM;
 
 /// Added to a number of up to 2^22, leaves the nearest whole number in its lowest bits: 1.5 * 2^23.
 const TO_WHOLE: f32 = 12_582_912.0;
-
-/// Below it, the square of a scale counts as it: of nothing there is no direction.
-const LEAST_SQUARE: f32 = 1e-30;
 
 /// The parts of a block of matrices.
 pub struct Parts {
@@ -46,7 +44,7 @@ pub fn of_products<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Parts {
     let squares = xx.multiply_add(xx, xy.multiply_add(xy, xz * xz));
     let squares = yx.multiply_add(yx, yy.multiply_add(yy, yz.multiply_add(yz, squares)));
     let squares = zx.multiply_add(zx, zy.multiply_add(zy, zz.multiply_add(zz, squares)));
-    let square = (squares * L::splat(1.0 / 3.0)).max(L::splat(LEAST_SQUARE));
+    let square = (squares * L::splat(1.0 / 3.0)).max(L::splat(SKIN_LEAST_SQUARE));
     let shrink = square.inverse_square_root();
     let [xx, xy, xz] = [xx * shrink, xy * shrink, xz * shrink];
     let [yx, yy, yz] = [yx * shrink, yy * shrink, yz * shrink];

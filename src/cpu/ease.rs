@@ -1,10 +1,9 @@
 //! Fraction to eased fraction: the twin of `shaders/shared/ease.wgsl`, the same on every machine.
 
-use std::f32::consts::{FRAC_PI_2, LN_2};
-
 use glam::Vec4;
 
 use crate::pack::record::{
+    EASE_BEZIER_LEAST_STEP, EASE_BEZIER_STEPS, EASE_EXP2, EASE_LAST, EASE_OVERSHOOT, EASE_OVERSHOOT_IN_OUT, EASE_SINE,
     EASING_BACK, EASING_BEZIER, EASING_CIRC, EASING_CONSTANT, EASING_CUBIC, EASING_ELASTIC, EASING_EXPO, EASING_FADE,
     EASING_IN_OUT, EASING_LINEAR, EASING_OUT, EASING_QUAD, EASING_QUART, EASING_QUINT, EASING_SINE, EASING_SMOOTH,
 };
@@ -14,7 +13,7 @@ pub fn fraction(words: &[u32], values: &[Vec4], easing: u32, key: u32, fraction:
     let codes = &words[easing as usize + 1..];
     let code = codes[key.min(words[easing as usize] - 1) as usize];
     // A time before the next key has not reached it, whatever the rounding says: some easings jump there.
-    let k = fraction.min(1.0_f32.next_down());
+    let k = fraction.min(EASE_LAST);
     if code >= EASING_BEZIER {
         let place = (code - EASING_BEZIER) as usize;
         return bezier(values[place], values[place + 1], k);
@@ -47,7 +46,7 @@ fn named(code: u32, k: f32) -> f32 {
         (true, true) => 2.0 * k - 1.0,
     };
     let left = 1.0 - along;
-    let overshoot = if part == EASING_IN_OUT { 2.594_909_5 } else { 1.70158 };
+    let overshoot = if part == EASING_IN_OUT { EASE_OVERSHOOT_IN_OUT } else { EASE_OVERSHOOT };
     let eased = if turned {
         1.0 - ease_in(code - part, left, along, overshoot)
     } else {
@@ -95,18 +94,16 @@ fn polynomial(x: f32, coefficients: &[f32]) -> f32 {
     coefficients.iter().fold(0.0, |sum, coefficient| sum * x + coefficient)
 }
 
-/// The sine of quarter turns, from -1 to 1 of them; off by 2e-7 at most. Interpolates at Chebyshev's points.
+/// The sine of quarter turns, from -1 to 1 of them; off by 2e-7 at most.
 pub fn sine(quarters: f32) -> f32 {
-    const SERIES: [f32; 6] = [-3.431_789e-6, 0.000_160_254_6, -0.004_681_657_7, 0.079_692_6, -0.645_964_1, FRAC_PI_2];
-    polynomial(quarters * quarters, &SERIES) * quarters
+    polynomial(quarters * quarters, &EASE_SINE) * quarters
 }
 
 /// Two to a power of -126 to 127, by its whole part, which goes into the exponent, and a series for the rest; off by 2e-7 of
-/// itself at most. Interpolates at Chebyshev's points.
+/// itself at most.
 fn exp2(power: f32) -> f32 {
-    const SERIES: [f32; 7] = [0.000_154_531_63, 0.001_339_086_3, 0.009_618_083, 0.055_503_57, 0.240_226_5, LN_2, 1.0];
     let whole = (power + 0.5).floor();
-    polynomial(power - whole, &SERIES) * f32::from_bits(((whole as i32 + 127) as u32) << 23)
+    polynomial(power - whole, &EASE_EXP2) * f32::from_bits(((whole as i32 + 127) as u32) << 23)
 }
 
 /// The y of a Bezier curve at the largest parameter whose x is `k`.
@@ -127,7 +124,7 @@ fn bezier(points: Vec4, folds: Vec4, k: f32) -> f32 {
 /// The distance from `k` is summed from the control points' own, so that nothing is lost near either end.
 fn parameter(x1: f32, x2: f32, k: f32, mut low: f32, mut high: f32) -> f32 {
     let mut t = low + (high - low) * k;
-    for _ in 0..40 {
+    for _ in 0..EASE_BEZIER_STEPS {
         let u = 1.0 - t;
         let beyond = 3.0 * u * t * (u * (x1 - k) + t * (x2 - k)) + (t * t * t * (1.0 - k) - u * u * u * k);
         if beyond < 0.0 {
@@ -141,7 +138,7 @@ fn parameter(x1: f32, x2: f32, k: f32, mut low: f32, mut high: f32) -> f32 {
         if (t - high) * slope < beyond && beyond < (t - low) * slope {
             next = t - beyond / slope;
         }
-        if (next - t).abs() <= 3e-8 {
+        if (next - t).abs() <= EASE_BEZIER_LEAST_STEP {
             return next;
         }
         t = next;

@@ -2,13 +2,14 @@
 
 use glam::Vec4;
 
-use crate::cpu::blend::{LEAST, Share, over, over_rotation};
+use crate::cpu::blend::{Share, over, over_rotation};
 use crate::cpu::joints::Parts;
 use crate::cpu::plan::{Kind, Plan};
 use crate::cpu::quat;
 use crate::cpu::simd::Lanes;
 use crate::cpu::simd::block::LARGEST_BLOCK;
 use crate::cpu::slerp::dot;
+use crate::pack::record::BLEND_LEAST;
 
 /// What the layers of an instance give together.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +100,7 @@ impl Mixer {
     /// From sums to means, to which the rest pose adds what is missing.
     #[inline(always)]
     pub fn mean<L: Lanes>(&mut self, joints: usize, rest: [&[Vec4]; 3]) {
-        let least = L::splat(LEAST);
+        let least = L::splat(BLEND_LEAST);
         let zero = L::splat(0.0);
         for part in 0..3 {
             let (values, weights) = (&mut self.values.0[part], &self.weights.0[part]);

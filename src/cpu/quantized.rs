@@ -6,8 +6,8 @@ use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::block::LARGEST_BLOCK;
 use crate::pack::record::{
-    QUANTIZED_BITS, QUANTIZED_COLUMN_WORDS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_UNIT,
-    QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
+    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS,
+    QUANTIZED_UNIT, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
 };
 
 /// Words beyond the last that are read, not used: a key's codes are looked for in a window, four bytes at a time.
@@ -86,7 +86,7 @@ impl Column {
     /// Words of a column of quantized keys with its least codes.
     pub fn words(words: &[u32], at: u32) -> u32 {
         match words[at as usize + 1] & QUANTIZED_WIDE {
-            0 => QUANTIZED_COLUMN_WORDS,
+            0 => QUANTIZED_NARROW_COLUMN_WORDS,
             _ => QUANTIZED_WIDE_COLUMN_WORDS,
         }
     }

@@ -3,9 +3,8 @@
 use glam::Vec4;
 
 use crate::cpu::ease::sine;
-
-/// How often an eased rotation may go over its arc again, past either end; farther out it stays there.
-const MOST_ARCS: f32 = 32.0;
+use crate::cpu::slerp::SINE_RATIO;
+use crate::pack::record::{QUAT_LEAST_ARC, QUAT_LEAST_NUMBER, QUAT_MOST_ARCS};
 
 /// Spherical interpolation between quaternions at most a right angle apart in their space, of unit length up to the
 /// rounding of a file: the arc is halved, then Eberly's series (D. Eberly, "A Fast and Accurate Algorithm for Computing
@@ -20,8 +19,8 @@ pub fn slerp(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
 /// the same, as Cocos Creator has it.
 pub fn slerp_as_is(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
     let cosine = start.dot(end);
-    if 1.0 - cosine <= 1e-6 {
-        return start + (end - start) * fraction.clamp(-MOST_ARCS, MOST_ARCS + 1.0);
+    if 1.0 - cosine <= QUAT_LEAST_ARC {
+        return start + (end - start) * fraction.clamp(-QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
     }
     let (start_weight, end_weight) = slerp_weights(cosine, fraction);
     start * start_weight + end * end_weight
@@ -29,7 +28,7 @@ pub fn slerp_as_is(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
 
 /// The weights of two quaternions by the cosine of their angle, up to a right one.
 fn slerp_weights(cosine: f32, fraction: f32) -> (f32, f32) {
-    let fraction = fraction.clamp(-MOST_ARCS, MOST_ARCS + 1.0);
+    let fraction = fraction.clamp(-QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
     let arcs = fraction.floor();
     let part = fraction - arcs;
     let half_cosine = (0.5 + 0.5 * cosine).sqrt();
@@ -97,19 +96,17 @@ fn farther(weights: (f32, f32), cosine: f32, arcs: f32) -> (f32, f32) {
 fn sine_ratio(t: f32, cosine: f32) -> f32 {
     let x = cosine - 1.0;
     let s = t * t;
-    let mut sum = 1.0 + (s - 64.0) * (x * (1.0 / 136.0));
-    sum = 1.0 + (s - 49.0) * (x * (1.0 / 105.0)) * sum;
-    sum = 1.0 + (s - 36.0) * (x * (1.0 / 78.0)) * sum;
-    sum = 1.0 + (s - 25.0) * (x * (1.0 / 55.0)) * sum;
-    sum = 1.0 + (s - 16.0) * (x * (1.0 / 36.0)) * sum;
-    sum = 1.0 + (s - 9.0) * (x * (1.0 / 21.0)) * sum;
-    sum = 1.0 + (s - 4.0) * (x * (1.0 / 10.0)) * sum;
-    t + t * (s - 1.0) * (x * (1.0 / 3.0)) * sum
+    let mut sum = 1.0;
+    for (square, factor) in SINE_RATIO[1..].iter().rev() {
+        sum = 1.0 + (s - square) * (x * factor) * sum;
+    }
+    let (square, factor) = SINE_RATIO[0];
+    t + t * (s - square) * (x * factor) * sum
 }
 
 /// Unit length for any quaternion; one without a length gives the fallback, and one so short is the identity.
 pub fn normalize(q: Vec4, fallback: Vec4) -> Vec4 {
-    let has_length = |q: &Vec4| q.abs().max_element() > 1e-30;
+    let has_length = |q: &Vec4| q.abs().max_element() > QUAT_LEAST_NUMBER;
     let Some(found) = [q, fallback].into_iter().find(has_length) else { return Vec4::W };
     // By the largest component first, so that no square overflows or vanishes.
     (found / found.abs().max_element()).normalize()

@@ -1,6 +1,7 @@
 //! Spherical interpolation of a block's quaternions, number by number.
 
 use crate::cpu::simd::Lanes;
+use crate::pack::record::{QUAT_SINE_DIVISORS, QUAT_SINE_SQUARES};
 
 /// What weights quaternions whose fraction from 0 to 1 is the same: the series' terms that depend on it alone.
 pub struct Weights {
@@ -115,13 +116,12 @@ pub fn series_of<L: Lanes>(t: L, x: L) -> L {
 }
 
 /// For each term but the first what `t t` is lessened by, and the factor, by which it comes of the term before.
-const SINE_RATIO: [(f32, f32); 8] = [
-    (1.0, 1.0 / 3.0),
-    (4.0, 1.0 / 10.0),
-    (9.0, 1.0 / 21.0),
-    (16.0, 1.0 / 36.0),
-    (25.0, 1.0 / 55.0),
-    (36.0, 1.0 / 78.0),
-    (49.0, 1.0 / 105.0),
-    (64.0, 1.0 / 136.0),
-];
+pub const SINE_RATIO: [(f32, f32); 8] = {
+    let mut terms = [(0.0, 0.0); 8];
+    let mut term = 0;
+    while term < terms.len() {
+        terms[term] = (QUAT_SINE_SQUARES[term], 1.0 / QUAT_SINE_DIVISORS[term]);
+        term += 1;
+    }
+    terms
+};

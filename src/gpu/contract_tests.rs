@@ -12,7 +12,7 @@ use crate::gpu::shader::{
 };
 use crate::gpu::{GpuLibrary, KernelForm};
 use crate::model::{Outputs, SkinFormat};
-use crate::pack::record::{self, Field};
+use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
 use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary};
 
 fn parse(plan: &Plan) -> naga::Module {
@@ -46,8 +46,24 @@ fn parse_composed(composed: &Composed) -> naga::Module {
     })
 }
 
+/// The faults of a WGSL module against the records and constants that Rust declares.
+pub(crate) fn faults(module: &naga::Module, shared: &[Shared]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for Shared { constants, records, .. } in shared {
+        faults.extend(records.iter().flat_map(|record| record_faults(module, record)));
+        for declared in *constants {
+            let found = constant(module, declared.name);
+            if found != bits(declared.value) {
+                faults.push(format!("{declared:?} in Rust, in WGSL the bits {found:x?}"));
+            }
+        }
+    }
+    faults
+}
+
 /// The faults of a WGSL record against its Rust twin.
-fn compare(module: &naga::Module, name: &str, fields: &[Field], size: usize) -> Vec<String> {
+fn record_faults(module: &naga::Module, record: &Record) -> Vec<String> {
+    let &Record { name, fields, size, .. } = record;
     let Some((_, found)) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some(name)) else {
         return vec![format!("WGSL has no {name}")];
     };
@@ -60,99 +76,93 @@ fn compare(module: &naga::Module, name: &str, fields: &[Field], size: usize) -> 
         faults.push(format!("{name} has {} fields in WGSL, {} in Rust", members.len(), fields.len()));
     }
     for (member, field) in members.iter().zip(fields) {
-        let member_type = &module.types[member.ty];
-        let type_name = match member_type.inner {
-            naga::TypeInner::Scalar(naga::Scalar::U32) => "u32",
-            naga::TypeInner::Scalar(naga::Scalar::F32) => "f32",
-            _ => member_type.name.as_deref().unwrap_or("something else"),
-        };
-        let found = (member.name.as_deref().unwrap_or(""), type_name, member.offset as usize);
-        if found != (field.name, field.type_name, field.offset) {
+        let size = module.types[member.ty].inner.size(module.to_ctx()) as usize;
+        let type_name = type_name(module, member.ty);
+        let found = (member.name.as_deref().unwrap_or(""), type_name.as_str(), member.offset as usize, size);
+        if found != (field.name, field.type_name, field.offset, field.size) {
             faults.push(format!("{name}: {found:?} in WGSL, {field:?} in Rust"));
         }
     }
     faults
 }
 
-fn constant(module: &naga::Module, name: &str) -> Option<u32> {
-    let (_, constant) = module.constants.iter().find(|(_, constant)| constant.name.as_deref() == Some(name))?;
-    match module.global_expressions[constant.init] {
-        naga::Expression::Literal(naga::Literal::U32(value)) => Some(value),
-        _ => None,
+/// A type's name as records have it.
+fn type_name(module: &naga::Module, of: naga::Handle<naga::Type>) -> String {
+    use naga::TypeInner as Inner;
+    let found = &module.types[of];
+    match found.inner {
+        Inner::Scalar(naga::Scalar::U32) => "u32".into(),
+        Inner::Scalar(naga::Scalar::F32) => "f32".into(),
+        Inner::Vector { size, scalar: naga::Scalar::F32 } => format!("vec{}f", size as u8),
+        Inner::Matrix { columns, rows, scalar: naga::Scalar::F32 } => format!("mat{}x{}f", columns as u8, rows as u8),
+        Inner::Array { base, size: naga::ArraySize::Constant(count), .. } => {
+            format!("array<{}, {count}>", type_name(module, base))
+        }
+        _ => found.name.clone().unwrap_or_else(|| format!("{:?}", found.inner)),
+    }
+}
+
+/// The bits of a constant's numbers.
+fn bits(value: Value) -> Vec<u32> {
+    match value {
+        Value::Word(value) => vec![value],
+        Value::Float(value) => vec![value.to_bits()],
+        Value::Floats(values) => values.iter().map(|value| value.to_bits()).collect(),
+    }
+}
+
+/// The bits of a WGSL constant's numbers; none where there is no such constant.
+fn constant(module: &naga::Module, name: &str) -> Vec<u32> {
+    let found = module.constants.iter().find(|(_, constant)| constant.name.as_deref() == Some(name));
+    found.map_or_else(Vec::new, |(_, constant)| literals(module, constant.init))
+}
+
+fn literals(module: &naga::Module, expression: naga::Handle<naga::Expression>) -> Vec<u32> {
+    match &module.global_expressions[expression] {
+        naga::Expression::Literal(naga::Literal::U32(value)) => vec![*value],
+        naga::Expression::Literal(naga::Literal::F32(value)) => vec![value.to_bits()],
+        naga::Expression::Compose { components, .. } => {
+            components.iter().flat_map(|&component| literals(module, component)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
 #[test]
-fn records_are_the_same_in_rust_and_wgsl() {
-    let module = parse(&plans().next().unwrap());
-    macro_rules! faults {
-        ($($name:ident),*) => {
-            [$(compare(
-                &module,
-                stringify!($name),
-                record::$name::FIELDS,
-                size_of::<record::$name>(),
-            )),*].concat()
-        };
+fn records_and_constants_are_the_same_in_rust_and_wgsl() {
+    let composed = [Composed::visible(), Composed::events(), Composed::motion(Features::ALL)];
+    for module in composed.iter().map(parse_composed).chain(plans().map(|plan| parse(&plan))) {
+        let faults = faults(&module, record::SHARED);
+        assert!(faults.is_empty(), "{faults:#?}");
     }
-    let mut faults: Vec<String> = faults!(SkeletonRecord, ClipRecord, Root, TimelineRecord, Mapping, Channel);
-    faults.extend(faults!(ValueChannel, QuantizedColumn, LayerRecord, BatchRecord));
-    faults.extend(faults!(Frame, VisibleInstance));
-    faults.extend(faults!(EventBatch, OccurrenceRecord, EventCount));
-    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 #[test]
-fn the_comparison_of_records_sees_planted_faults() {
-    let field = |name, type_name, offset| Field { name, type_name, offset };
-    let rust = [field("a", "u32", 0), field("b", "f32", 4)];
-    let faults = |wgsl: &str| {
+fn the_comparison_sees_planted_faults() {
+    let field = |name, type_name, offset, size| Field { name, docs: &[], type_name, offset, size };
+    let fields = [field("a", "u32", 0, 4), field("b", "f32", 4, 4), field("c", "vec3f", 16, 12)];
+    let record = Record { name: "R", docs: &[], fields: fields.to_vec().leak(), size: 32, loaded_from: None };
+    let value = |value| Constant { name: "C", docs: &[], value };
+    let count = |constant: Constant, wgsl: &str| {
         let code = format!(
             "{wgsl} @group(0) @binding(0) var<storage> r: R; @compute @workgroup_size(1) fn f() {{ _ = r.a; }}"
         );
-        compare(&naga::front::wgsl::parse_str(&code).unwrap(), "R", &rust, 8).len()
+        let (constants, records) = (vec![constant].leak(), vec![record].leak());
+        faults(&naga::front::wgsl::parse_str(&code).unwrap(), &[Shared { file: "", constants, records }]).len()
     };
-    assert_eq!(faults("struct R { a: u32, b: f32 }"), 0);
-    assert_eq!(faults("struct R { b: f32, a: u32 }"), 2, "swapped");
-    assert!(faults("struct R { a: u32, b: vec3<f32> }") > 0, "another type");
-    assert!(faults("struct R { a: u32, b: f32, c: u32 }") > 0, "one too many");
-    assert!(faults("struct R { a: u32, other: f32 }") > 0, "another name");
-}
-
-#[test]
-fn constants_are_the_same_in_rust_and_wgsl() {
-    for plan in plans() {
-        let module = parse(&plan);
-        macro_rules! check {
-            ($($name:ident),*) => {
-                $(assert_eq!(constant(&module, stringify!($name)), Some(record::$name), stringify!($name));)*
-            };
-        }
-        assert_eq!(constant(&module, "NONE"), Some(record::NONE));
-        check!(MODE_REST, MODE_CONSTANT, MODE_STEP, MODE_LINEAR, MODE_CUBIC, MODE_SLERP, MODE_CUSTOM);
-        check!(MODE_SPLIT, MODE_QUANTIZED, MODE_EULER, MODE_BITS);
-        check!(MAP_STRAIGHT, MAP_BACK, MAP_KEY);
-        check!(QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_FORM_BITS);
-        check!(QUANTIZED_WIDE, QUANTIZED_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS);
-        check!(SHAPE_ROTATION, SHAPE_REST);
-        check!(VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST);
-        check!(LAYER_MODE, LAYER_BLEND, LAYER_OVERRIDE, LAYER_ADD_FIRST, LAYER_ADD_REST);
-        check!(LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT);
-        check!(CLOCK_PLAYS, CLOCK_WAITS, CLOCK_ENDLESS, CLOCK_BACKWARDS, CLOCK_PING_PONG, CLOCK_REVERSE);
-        check!(EASING_LINEAR, EASING_CONSTANT, EASING_QUAD, EASING_CUBIC, EASING_QUART, EASING_QUINT);
-        check!(EASING_SINE, EASING_EXPO, EASING_CIRC, EASING_ELASTIC, EASING_BACK, EASING_BOUNCE);
-        check!(EASING_SMOOTH, EASING_FADE, EASING_BEZIER);
-        check!(EASING_IN, EASING_OUT, EASING_IN_OUT, EASING_OUT_IN);
-        check!(OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN);
-        check!(ROOT_X, ROOT_Y, ROOT_Z, ROOT_YAW, ROOT_FULL);
-        let words = |name: &str| constant(&module, name).map(|words| words as usize);
-        assert_eq!(words("CLIP_WORDS"), Some(record::ClipRecord::WORDS));
-        assert_eq!(words("ROOT_WORDS"), Some(record::Root::WORDS));
-        assert_eq!(words("TIMELINE_WORDS"), Some(record::TimelineRecord::WORDS));
-        assert_eq!(words("MAPPING_WORDS"), Some(record::Mapping::WORDS));
-        assert_eq!(words("CHANNEL_WORDS"), Some(record::Channel::WORDS));
-        assert_eq!(words("VALUE_CHANNEL_WORDS"), Some(record::ValueChannel::WORDS));
-    }
+    let one = value(Value::Float(1.0));
+    assert_eq!(count(one, "const C: f32 = 1.0; struct R { a: u32, b: f32, c: vec3f }"), 0);
+    assert_eq!(count(one, "const C: f32 = 1.0; struct R { b: f32, a: u32, c: vec3f }"), 2, "swapped");
+    assert!(count(one, "const C: f32 = 1.0; struct R { a: u32, b: vec3f, c: vec3f }") > 0, "another type");
+    assert!(count(one, "const C: f32 = 1.0; struct R { a: u32, b: f32, c: vec3f, d: vec4f }") > 0, "one too many");
+    assert_eq!(count(one, "const C: f32 = 1.0; struct R { a: u32, b: f32, other: vec3f }"), 1, "another name");
+    assert_eq!(count(one, "const C: f32 = 1.0; struct R { a: u32, b: f32, c: vec4f }"), 1, "another size");
+    let record = "struct R { a: u32, b: f32, c: vec3f }";
+    assert_eq!(count(one, &format!("const C: f32 = 1.0000001; {record}")), 1, "another number");
+    assert_eq!(count(one, &format!("const D: f32 = 1.0; {record}")), 1, "no such constant");
+    let two = value(Value::Floats(&[1.0, 2.0]));
+    assert_eq!(count(two, &format!("const C: array<f32, 2> = array<f32, 2>(1.0, 2.0); {record}")), 0);
+    assert_eq!(count(two, &format!("const C: array<f32, 2> = array<f32, 2>(2.0, 1.0); {record}")), 1, "turned round");
 }
 
 /// Asserts that a module has these bindings, within the limits of every device; gives its bytes of workgroup memory.
@@ -231,7 +241,7 @@ fn a_list_of_events_begins_with_their_count() {
     let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
     let found: Vec<_> =
         members.iter().map(|member| (member.name.as_deref().unwrap(), member.offset as usize)).collect();
-    let fields = record::EventCount::FIELDS.iter().map(|field| (field.name, field.offset));
+    let fields = record::EventCount::RECORD.fields.iter().map(|field| (field.name, field.offset));
     assert_eq!(found, fields.chain([("occurrences", size_of::<record::EventCount>())]).collect::<Vec<_>>());
     let occurrences = &module.types[members[4].ty].inner;
     let naga::TypeInner::Array { stride, .. } = occurrences else { panic!("{occurrences:?}") };

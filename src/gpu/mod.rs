@@ -40,6 +40,6 @@ pub use outcome::LayersOutcome;
 pub use stopwatch::Stopwatch;
 
 #[cfg(test)]
-mod contract_tests;
+pub(crate) mod contract_tests;
 #[cfg(test)]
 mod function_tests;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::gpu::{KernelForm, interpolators};
 use crate::model::{EventList, Interpolator, SkinFormat};
-use crate::pack::Features;
+use crate::pack::{Features, record};
 
 /// A shader file, or a text that stands for one.
 #[derive(Debug, Clone)]
@@ -29,10 +29,8 @@ macro_rules! module {
     };
 }
 
-const RECORDS: Module = module!("shared/records.wgsl");
 const PHASE: Module = module!("shared/phase.wgsl");
-const SHARED: [Module; 8] = [
-    RECORDS,
+const SHARED: [Module; 7] = [
     PHASE,
     module!("shared/ease.wgsl"),
     module!("shared/search.wgsl"),
@@ -71,6 +69,15 @@ pub const MOTION_WORKGROUP_SIZE: u32 = 64;
 pub const EVENTS_ENTRY: &str = "find_events";
 /// Invocations of a workgroup of that kernel.
 pub const EVENTS_WORKGROUP_SIZE: u32 = 64;
+
+/// The records and constants that Rust declares, a module for each Rust file. Errors name that file.
+fn generated() -> impl Iterator<Item = Module> {
+    record::SHARED.iter().map(|shared| Module {
+        file: format!("{} (generated)", shared.file).into(),
+        text: shared.wgsl().into(),
+        calls: None,
+    })
+}
 
 /// What a library does not use is known when its kernels are compiled: a branch that is never taken costs registers, and on a
 /// software renderer, which takes both ways, time.
@@ -138,27 +145,27 @@ impl Composed {
             SkinFormat::DualQuaternion => SKIN_DUAL_QUATERNION,
         };
         let own = [MATRIX, hierarchy, joints, PART, COMMON, skin, entry];
-        Self::new(code, SHARED.into_iter().chain(own).chain(custom).chain([choice]))
+        Self::new(code, generated().chain(SHARED).chain(own).chain(custom).chain([choice]))
     }
 
     /// The kernel of root motion, for a library that uses no more than this.
     pub fn motion(uses: Features) -> Self {
         let mut code = format!("const WORKGROUP_SIZE: u32 = {MOTION_WORKGROUP_SIZE}u;\n");
         code.push_str(&feature_constants(uses));
-        Self::new(code, SHARED.into_iter().chain([PART, MOTION]))
+        Self::new(code, generated().chain(SHARED).chain([PART, MOTION]))
     }
 
     /// The kernels that come before the fused pass where only what is visible is posed.
     pub fn visible() -> Self {
         let constants = format!("const VISIBLE_WORKGROUP_SIZE: u32 = {VISIBLE_WORKGROUP_SIZE}u;\n");
-        Self::new(constants, [RECORDS, VISIBLE].into_iter())
+        Self::new(constants, generated().chain([VISIBLE]))
     }
 
     /// The kernel that lists events.
     pub fn events() -> Self {
         let (workgroup, layer) = (EVENTS_WORKGROUP_SIZE, EventList::MOST_OF_LAYER);
         let constants = format!("const WORKGROUP_SIZE: u32 = {workgroup}u;\nconst LAYER_CAPACITY: u32 = {layer}u;\n");
-        Self::new(constants, [RECORDS, PHASE, EVENTS].into_iter())
+        Self::new(constants, generated().chain([PHASE, EVENTS]))
     }
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {
@@ -244,6 +251,26 @@ mod tests {
                 assert_eq!((file.as_str(), line), ("bad.wgsl", 4));
                 assert_eq!(message, "no definition in scope for identifier: `nothing`; unknown identifier");
             }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_error_in_generated_text_names_the_rust_file_and_the_line_in_what_it_declares() {
+        let words = "@group(0) @binding(0) var<storage, read> words: array<u32>;\nfn bad() { nothing(); }\n";
+        let bad = Module { file: "bad.wgsl".into(), text: words.into(), calls: None };
+        let composed = Composed::new("const A: u32 = 1u;\n".into(), generated().chain([bad]));
+        let line = |text: &str| composed.code.lines().position(|line| line == text).unwrap() as u32 + 1;
+        let place = |text: &str| match composed.error(line(text), String::new()) {
+            Error::Shader { file, line, .. } => (file, line),
+            other => panic!("{other:?}"),
+        };
+        let root = record::SHARED.iter().find(|shared| shared.file == "src/pack/record/root.rs").unwrap().wgsl();
+        let in_root = root.lines().position(|line| line == "struct Root {").unwrap() as u32 + 1;
+        assert_eq!(place("struct Root {"), ("src/pack/record/root.rs (generated)".into(), in_root));
+        let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+        match composed.compile(&device) {
+            Err(Error::Shader { file, line, .. }) => assert_eq!((file.as_str(), line), ("bad.wgsl", 2)),
             other => panic!("{other:?}"),
         }
     }

@@ -4,7 +4,7 @@ use crate::pack::arrays::Arrays;
 use crate::pack::blocks::Block;
 use crate::pack::quantized::{Form, QuantizedKeys};
 use crate::pack::record::{
-    QUANTIZED_BITS, QUANTIZED_COLUMN_WORDS, QUANTIZED_FORM, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_WIDE,
+    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_WIDE,
     QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
 };
 
@@ -35,7 +35,7 @@ pub fn pack_rows(arrays: &mut Arrays, keys: usize, columns: &[&[QuantizedKeys]])
 
 /// Bytes of the records of columns that belong together.
 pub fn record_bytes(columns: &[QuantizedKeys]) -> usize {
-    let words = if columns.iter().any(is_wide) { QUANTIZED_WIDE_COLUMN_WORDS } else { QUANTIZED_COLUMN_WORDS };
+    let words = if columns.iter().any(is_wide) { QUANTIZED_WIDE_COLUMN_WORDS } else { QUANTIZED_NARROW_COLUMN_WORDS };
     4 * words as usize * columns.len()
 }
 

@@ -6,7 +6,7 @@ use crate::model::rotation::unit;
 use crate::model::{Layer, LayerMode};
 
 /// A scale smaller than this is no reference to compare to.
-const SMALLEST_SCALE: f64 = 1e-6;
+pub(crate) const SMALLEST_SCALE: f64 = 1e-6;
 
 /// A layer's share in one thing that its clip animates.
 #[derive(Debug, Clone, PartialEq)]

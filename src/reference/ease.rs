@@ -81,7 +81,7 @@ pub fn ease(easing: Easing, k: f64) -> f64 {
         Easing::BackIn => back(k, OVERSHOOT),
         Easing::BackOut if k == 0.0 => 0.0,
         Easing::BackOut => 1.0 - back(1.0 - k, OVERSHOOT),
-        Easing::BackInOut if first => back(m, 1.525 * OVERSHOOT) / 2.0,
+        Easing::BackInOut if first => back(m, OVERSHOOT_IN_OUT) / 2.0,
         Easing::BackInOut => (2.0 - back(2.0 - m, 1.525 * OVERSHOOT)) / 2.0,
         Easing::BackOutIn => halves(k, Easing::BackOut, Easing::BackIn),
         Easing::BounceIn => 1.0 - bounce_out(1.0 - k),
@@ -102,7 +102,10 @@ pub fn ease(easing: Easing, k: f64) -> f64 {
 }
 
 /// How far `back` goes back.
-const OVERSHOOT: f64 = 1.70158;
+pub(crate) const OVERSHOOT: f64 = 1.70158;
+
+/// How far it goes back at both ends.
+pub(crate) const OVERSHOOT_IN_OUT: f64 = 1.525 * OVERSHOOT;
 
 /// One easing in the first half of the time, the other in the second.
 fn halves(k: f64, first: Easing, second: Easing) -> f64 {

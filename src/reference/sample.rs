@@ -86,8 +86,11 @@ pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     (a * from + b * to) * angle.sin().recip()
 }
 
+/// Quaternions that are taken as they are, of which `1 - cos` of the angle is at most this, are interpolated linearly.
+pub(crate) const LEAST_ARC: f64 = 1e-6;
+
 /// Spherical interpolation of quaternions that are taken as they are, as Cocos Creator does it: linear where they are so
-/// near that `1 - cos <= 1e-6`, else with the sines of their angle as weights, whatever their lengths.
+/// near that [`LEAST_ARC`] says so, else with the sines of their angle as weights, whatever their lengths.
 ///
 /// `off` is added to the cosine of their angle, to see what comes of it.
 pub(crate) fn quaternion(curve: &Curve, key: usize, fraction: f64, off: f64) -> DQuat {
@@ -95,7 +98,7 @@ pub(crate) fn quaternion(curve: &Curve, key: usize, fraction: f64, off: f64) -> 
     let (a, b) = (DQuat::from_slice(curve.value(key)), DQuat::from_slice(curve.value(key + 1)));
     let cosine = (a.dot(b).abs() + off).max(0.0);
     let b = if a.dot(b) < 0.0 { -b } else { b };
-    if 1.0 - cosine <= 1e-6 {
+    if 1.0 - cosine <= LEAST_ARC {
         return a * (1.0 - fraction) + b * fraction;
     }
     let angle = cosine.acos();

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::gpu::buffers::filled_buffer;
 use crate::gpu::scopes::Scopes;
 use crate::render::pipelines::{Layouts, Pipelines};
-use crate::render::view::ViewRecord;
+use crate::render::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
 use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
 
 /// What draws scenes into pictures of a [`Target`], on the caller's device.
@@ -119,7 +119,7 @@ impl Renderer {
         // From below, the ground would hide all.
         if view.camera.eye().y > view.stage.bounds.low.y || view.stage.background == Background::Transparent {
             pass.set_pipeline(&self.pipelines.ground);
-            pass.draw(0..6, 0..1);
+            pass.draw(0..GROUND_VERTICES, 0..1);
         }
         self.draw_figures(&mut pass, scene, true);
         Ok(())
@@ -211,7 +211,7 @@ fn draw_bones(pass: &mut wgpu::RenderPass, scene: &Scene) {
         pass.set_bind_group(1, &bones.poses, &[]);
         pass.set_bind_group(2, &bones.part, &[]);
         // Eight triangles each.
-        pass.draw(0..24, 0..bones.count);
+        pass.draw(0..BONE_VERTICES, 0..bones.count);
     }
 }
 

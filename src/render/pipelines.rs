@@ -3,14 +3,24 @@
 use crate::error::Error;
 use crate::gpu::scopes::Scopes;
 use crate::model::SkinFormat;
-use crate::render::{Canvas, Target, Vertex};
+use crate::render::{Canvas, Target, Vertex, record};
 
-pub(super) const VIEW: &str = include_str!("../../shaders/render/view.wgsl");
+const VIEW: &str = include_str!("../../shaders/render/view.wgsl");
 /// What figures are moved by is read as everybody may read it.
-pub(super) const MATRIX: &str = SkinFormat::Matrix.wgsl();
-pub(super) const FIGURE: &str = include_str!("../../shaders/render/figure.wgsl");
+const MATRIX: &str = SkinFormat::Matrix.wgsl();
+const FIGURE: &str = include_str!("../../shaders/render/figure.wgsl");
 const STAGE: &str = include_str!("../../shaders/render/stage.wgsl");
 const BONES: &str = include_str!("../../shaders/render/bones.wgsl");
+
+/// A shader for figures, with what follows figure.wgsl.
+pub(super) fn figure_source(more: &str) -> String {
+    source(&[MATRIX, FIGURE, more])
+}
+
+/// A shader: what Rust declares for it, and modules that follow view.wgsl.
+fn source(modules: &[&str]) -> String {
+    record::SHARED.wgsl() + VIEW + &modules.concat()
+}
 
 /// Which sides of triangles are seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +36,7 @@ pub(super) enum Sides {
 /// What is bound, group by group.
 #[derive(Debug)]
 pub(super) struct Layouts {
-    /// A [`ViewRecord`](crate::render::view::ViewRecord), the shadow map and its sampler.
+    /// A [`ViewRecord`](record::ViewRecord), the shadow map and its sampler.
     pub view: wgpu::BindGroupLayout,
     /// Matrices, values and instances.
     pub poses: wgpu::BindGroupLayout,
@@ -106,12 +116,12 @@ impl Pipelines {
                 immediate_size: 0,
             })
         };
-        let module = |label, sources: &[&str]| {
-            let source = wgpu::ShaderSource::Wgsl(sources.concat().into());
+        let module = |label, source: String| {
+            let source = wgpu::ShaderSource::Wgsl(source.into());
             device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source })
         };
-        let figure = module("figure", &[VIEW, MATRIX, FIGURE]);
-        let (bones, stage) = (module("bones", &[VIEW, BONES]), module("stage", &[VIEW, STAGE]));
+        let figure = module("figure", figure_source(""));
+        let (bones, stage) = (module("bones", source(&[BONES])), module("stage", source(&[STAGE])));
         let (whole, view_only) = (layout(3), layout(1));
         let colour = Pass { target: Some(target), blend: false };
         let shadow = Pass { target: None, blend: false };
@@ -222,37 +232,59 @@ pub(super) fn vertex_buffers<T>(with: impl FnOnce(&[Option<wgpu::VertexBufferLay
 
 #[cfg(test)]
 mod tests {
+    use std::mem::offset_of;
+
     use super::*;
-    use crate::render::record::{InstanceRecord, MaterialRecord, PartRecord};
-    use crate::render::view::ViewRecord;
+    use crate::gpu::contract_tests::faults;
     use wgpu::naga;
 
-    fn sizes(sources: &[&str]) -> Vec<(String, u32)> {
-        let module = naga::front::wgsl::parse_str(&sources.concat()).unwrap();
-        let types = module.types.iter();
-        types
-            .filter_map(|(_, ty)| match (&ty.name, &ty.inner) {
-                (Some(name), naga::TypeInner::Struct { span, .. }) => Some((name.clone(), *span)),
-                _ => None,
-            })
-            .collect()
+    #[test]
+    fn records_and_constants_are_the_same_in_rust_and_wgsl() {
+        for source in [figure_source(""), source(&[BONES]), source(&[STAGE])] {
+            let module = naga::front::wgsl::parse_str(&source).unwrap();
+            let faults = faults(&module, &[record::SHARED]);
+            assert!(faults.is_empty(), "{faults:#?}");
+        }
     }
 
     #[test]
-    fn records_have_the_sizes_that_the_shaders_have() {
-        let figure = sizes(&[VIEW, MATRIX, FIGURE]);
+    fn vertices_are_the_same_in_rust_and_wgsl() {
+        let module = naga::front::wgsl::parse_str(&figure_source("")).unwrap();
+        let (_, vertex) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("Vertex")).unwrap();
+        let naga::TypeInner::Struct { members, .. } = &vertex.inner else { panic!("{vertex:?}") };
+        let name = |wanted: u32| {
+            let is_there = |member: &&naga::StructMember| match member.binding {
+                Some(naga::Binding::Location { location, .. }) => location == wanted,
+                _ => false,
+            };
+            members.iter().find(is_there).and_then(|member| member.name.clone()).unwrap()
+        };
+        let found = vertex_buffers(|buffers| {
+            let attributes = buffers[0].as_ref().unwrap().attributes.iter();
+            attributes.map(|attribute| (name(attribute.shader_location), attribute.offset as usize)).collect::<Vec<_>>()
+        });
+        let (joints, weights) = (offset_of!(Vertex, joints), offset_of!(Vertex, weights));
         let expected = [
-            ("View", size_of::<ViewRecord>()),
-            ("Instance", size_of::<InstanceRecord>()),
-            ("Part", size_of::<PartRecord>()),
-            ("Material", size_of::<MaterialRecord>()),
+            ("position", offset_of!(Vertex, position)),
+            ("normal", offset_of!(Vertex, normal)),
+            ("texture", offset_of!(Vertex, texture)),
+            ("colour", offset_of!(Vertex, colour)),
+            ("joints", joints),
+            ("more_joints", joints + size_of::<[u16; 4]>()),
+            ("weights", weights),
+            ("more_weights", weights + size_of::<[f32; 4]>()),
         ];
-        for (name, size) in expected {
-            assert!(figure.contains(&(name.into(), size as u32)), "{name} of {size} bytes: {figure:?}");
-        }
-        let bones = sizes(&[VIEW, BONES]);
-        for (name, size) in [("Bones", size_of::<PartRecord>()), ("Instance", size_of::<InstanceRecord>())] {
-            assert!(bones.contains(&(name.into(), size as u32)), "{name} of {size} bytes: {bones:?}");
-        }
+        assert_eq!(found, expected.map(|(name, offset)| (name.to_string(), offset)));
+    }
+
+    #[test]
+    fn the_comparison_sees_swapped_fields() {
+        let [haze, penumbra] = ["    haze: f32,", "    penumbra: f32,"];
+        let source = source(&[STAGE]);
+        assert_eq!([haze, penumbra].map(|field| source.matches(field).count()), [1, 1]);
+        let swapped =
+            source.replace(haze, "    other: f32,").replace(penumbra, haze).replace("    other: f32,", penumbra);
+        let module = naga::front::wgsl::parse_str(&swapped).unwrap();
+        assert_eq!(faults(&module, &[record::SHARED]).len(), 2);
     }
 }

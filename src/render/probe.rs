@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
-use crate::render::pipelines::{FIGURE, MATRIX, VIEW, vertex_buffers};
+use crate::render::pipelines::{figure_source, vertex_buffers};
 use crate::render::{Renderer, Scene};
 
 const PROBE: &str = include_str!("../../shaders/render/probe.wgsl");
@@ -90,7 +90,7 @@ fn pipeline(renderer: &Renderer, device: &wgpu::Device, size: wgpu::Extent3d) ->
     let layouts = &renderer.layouts;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("probe"),
-        source: wgpu::ShaderSource::Wgsl([VIEW, MATRIX, FIGURE, PROBE].concat().into()),
+        source: wgpu::ShaderSource::Wgsl(figure_source(PROBE).into()),
     });
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("probe"),

@@ -1,9 +1,9 @@
 //! How a scene is seen: camera, light, ground and sky.
 
-use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3};
 
 use crate::render::image::linear;
+use crate::render::record::{SHADOW_SAMPLES, ViewRecord};
 use crate::render::{Bounds, Camera};
 
 /// How a scene is seen.
@@ -103,40 +103,8 @@ const SAMPLE_TEXELS: f32 = 1.25;
 /// Texels a side that are used of a shadow map so wide in the world: so many that a penumbra, which is always as many texels
 /// wide, is a hundredth of a figure; or all there are.
 fn shadow_texels(stage: &Stage, width: f32, texels: u32) -> u32 {
-    let wanted = 6.0 * SAMPLE_TEXELS * width / (0.02 * stage.figure_size);
+    let wanted = SHADOW_SAMPLES as f32 * SAMPLE_TEXELS * width / (0.02 * stage.figure_size);
     (wanted.ceil() as u32).clamp(64, texels)
-}
-
-/// `View` of shaders/render/view.wgsl.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct ViewRecord {
-    pub clip_from_world: Mat4,
-    shadow_from_world: Mat4,
-    eye: Vec3,
-    ground: f32,
-    right: Vec3,
-    penumbra: f32,
-    up: Vec3,
-    shadow_offset: f32,
-    forward: Vec3,
-    haze: f32,
-    sun: Vec3,
-    grid: f32,
-    sun_colour: Vec3,
-    contact: f32,
-    sky_light: Vec3,
-    radius: f32,
-    ground_light: Vec3,
-    grid_contrast: f32,
-    zenith: Vec3,
-    bone_depth: f32,
-    horizon: Vec3,
-    joint_size: f32,
-    ground_colour: Vec3,
-    transparent: f32,
-    middle: Vec3,
-    shadow_part: f32,
 }
 
 impl ViewRecord {

@@ -1,13 +1,15 @@
 //! What all instances of a dispatch share.
 
-use crate::pack::record::SkeletonRecord;
+use crate::pack::record::{SkeletonRecord, constants, record};
 
-/// Bit of [`BatchRecord::outputs`]: local transforms.
-pub const OUTPUT_LOCAL: u32 = 1;
-/// Bit of [`BatchRecord::outputs`]: model matrices.
-pub const OUTPUT_MODEL: u32 = 2;
-/// Bit of [`BatchRecord::outputs`]: skin matrices.
-pub const OUTPUT_SKIN: u32 = 4;
+constants! {
+    /// Bit of [`BatchRecord::outputs`]: local transforms.
+    pub const OUTPUT_LOCAL: u32 = 1;
+    /// Bit of [`BatchRecord::outputs`]: model matrices.
+    pub const OUTPUT_MODEL: u32 = 2;
+    /// Bit of [`BatchRecord::outputs`]: skin matrices.
+    pub const OUTPUT_SKIN: u32 = 4;
+}
 
 record! {
     /// What all instances of a dispatch share: a uniform.

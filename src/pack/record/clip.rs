@@ -1,8 +1,10 @@
 //! A clip.
 
+use crate::pack::record::record;
+
 record! {
     /// A clip, in the words.
-    ClipRecord {
+    ClipRecord in words {
         /// Words: its timeline records.
         timelines: u32,
         /// How many.

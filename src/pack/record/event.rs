@@ -1,5 +1,7 @@
 //! The events that a step reaches: what is asked, and the list that answers.
 
+use crate::pack::record::record;
+
 record! {
     /// What all instances of a dispatch that looks for events share: a uniform.
     EventBatch {

@@ -1,6 +1,7 @@
 //! What changes from frame to frame.
 
 use crate::model::{Step, Ticks};
+use crate::pack::record::record;
 
 record! {
     /// What changes from frame to frame, a step of the crowd's clock: a uniform.

@@ -1,36 +1,40 @@
 //! A layer of an instance: how it joins those before it, and how it plays.
 
-/// Bits of [`LayerRecord::mode`]: how it joins the layers before it.
-pub const LAYER_MODE: u32 = 3;
-/// Mode of a layer that blends.
-pub const LAYER_BLEND: u32 = 0;
-/// Mode of a layer that overrides what is below.
-pub const LAYER_OVERRIDE: u32 = 1;
-/// Mode of a layer that adds its difference from its clip's time 0.
-pub const LAYER_ADD_FIRST: u32 = 2;
-/// Mode of a layer that adds its difference from the rest pose.
-pub const LAYER_ADD_REST: u32 = 3;
-/// Bit of [`LayerRecord::mode`]: it fades in.
-pub const LAYER_FADES_IN: u32 = 4;
-/// Bit of [`LayerRecord::mode`]: it fades out.
-pub const LAYER_FADES_OUT: u32 = 8;
-/// Bit of [`LayerRecord::mode`]: it fades in smoothly.
-pub const LAYER_SMOOTH_IN: u32 = 16;
-/// Bit of [`LayerRecord::mode`]: it fades out smoothly.
-pub const LAYER_SMOOTH_OUT: u32 = 32;
+use crate::pack::record::{constants, record};
 
-/// Bit of [`LayerRecord::clock`]: the layer plays; without it, it stands at its time.
-pub const CLOCK_PLAYS: u32 = 1;
-/// Bit of [`LayerRecord::clock`]: it waits for its start.
-pub const CLOCK_WAITS: u32 = 2;
-/// Bit of [`LayerRecord::clock`]: it never stops.
-pub const CLOCK_ENDLESS: u32 = 4;
-/// Bit of [`LayerRecord::clock`]: its rate is negative.
-pub const CLOCK_BACKWARDS: u32 = 8;
-/// Bit of [`LayerRecord::clock`]: every second pass goes the other way.
-pub const CLOCK_PING_PONG: u32 = 16;
-/// Bit of [`LayerRecord::clock`]: the first pass goes from the end to the start.
-pub const CLOCK_REVERSE: u32 = 32;
+constants! {
+    /// Bits of [`LayerRecord::mode`]: how it joins the layers before it.
+    pub const LAYER_MODE: u32 = 3;
+    /// Mode of a layer that blends.
+    pub const LAYER_BLEND: u32 = 0;
+    /// Mode of a layer that overrides what is below.
+    pub const LAYER_OVERRIDE: u32 = 1;
+    /// Mode of a layer that adds its difference from its clip's time 0.
+    pub const LAYER_ADD_FIRST: u32 = 2;
+    /// Mode of a layer that adds its difference from the rest pose.
+    pub const LAYER_ADD_REST: u32 = 3;
+    /// Bit of [`LayerRecord::mode`]: it fades in.
+    pub const LAYER_FADES_IN: u32 = 4;
+    /// Bit of [`LayerRecord::mode`]: it fades out.
+    pub const LAYER_FADES_OUT: u32 = 8;
+    /// Bit of [`LayerRecord::mode`]: it fades in smoothly.
+    pub const LAYER_SMOOTH_IN: u32 = 16;
+    /// Bit of [`LayerRecord::mode`]: it fades out smoothly.
+    pub const LAYER_SMOOTH_OUT: u32 = 32;
+
+    /// Bit of [`LayerRecord::clock`]: the layer plays; without it, it stands at its time.
+    pub const CLOCK_PLAYS: u32 = 1;
+    /// Bit of [`LayerRecord::clock`]: it waits for its start.
+    pub const CLOCK_WAITS: u32 = 2;
+    /// Bit of [`LayerRecord::clock`]: it never stops.
+    pub const CLOCK_ENDLESS: u32 = 4;
+    /// Bit of [`LayerRecord::clock`]: its rate is negative.
+    pub const CLOCK_BACKWARDS: u32 = 8;
+    /// Bit of [`LayerRecord::clock`]: every second pass goes the other way.
+    pub const CLOCK_PING_PONG: u32 = 16;
+    /// Bit of [`LayerRecord::clock`]: the first pass goes from the end to the start.
+    pub const CLOCK_REVERSE: u32 = 32;
+}
 
 record! {
     /// A layer of an instance.

@@ -1,43 +1,10 @@
-//! Records that Rust writes and WGSL reads.
-//!
-//! Each is declared once here and once in `shaders/shared/records.wgsl`; a test compares the two, field by field.
+//! Records and constants that Rust and WGSL share, each declared once: WGSL is generated from the Rust declaration.
 
-/// A field of a record, for the comparison with WGSL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field {
-    /// Its name.
-    pub name: &'static str,
-    /// Its type, as written.
-    pub type_name: &'static str,
-    /// Its offset in bytes.
-    pub offset: usize,
-}
-
-macro_rules! record {
-    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ident,)* }) => {
-        $(#[$doc])*
-        #[repr(C)]
-        #[derive(Debug, Clone, Copy, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-        pub struct $name {
-            $($(#[$field_doc])* pub $field: $type,)*
-        }
-
-        impl $name {
-            /// The number of `u32` words of a record.
-            pub const WORDS: usize = size_of::<Self>() / 4;
-            /// The fields in order.
-            pub const FIELDS: &'static [$crate::pack::record::Field] = &[$($crate::pack::record::Field {
-                name: stringify!($field),
-                type_name: stringify!($type),
-                offset: std::mem::offset_of!($name, $field),
-            },)*];
-        }
-    };
-}
-
+mod arithmetic;
 mod batch;
 mod channel;
 mod clip;
+mod declare;
 mod easing;
 mod event;
 mod frame;
@@ -51,6 +18,7 @@ mod timeline;
 mod value_channel;
 mod visible_instance;
 
+pub use arithmetic::*;
 pub use batch::*;
 pub use channel::*;
 pub use clip::*;
@@ -67,5 +35,50 @@ pub use timeline::*;
 pub use value_channel::*;
 pub use visible_instance::*;
 
-/// No joint, no table, no matrix.
-pub const NONE: u32 = u32::MAX;
+pub use declare::{Constant, Field, FieldType, Record, Shared, Value};
+pub(crate) use declare::{constants, loaded_from, record};
+
+constants! {
+    /// No joint, no table, no matrix.
+    pub const NONE: u32 = u32::MAX;
+}
+
+/// All that the kernels share with Rust, file by file.
+pub const SHARED: &[Shared] = &[
+    Shared { file: "src/pack/record/mod.rs", constants: CONSTANTS, records: &[] },
+    Shared { file: "src/pack/record/arithmetic.rs", constants: arithmetic::CONSTANTS, records: &[] },
+    Shared { file: "src/pack/record/batch.rs", constants: batch::CONSTANTS, records: &[batch::BatchRecord::RECORD] },
+    Shared { file: "src/pack/record/channel.rs", constants: channel::CONSTANTS, records: &[channel::Channel::RECORD] },
+    Shared { file: "src/pack/record/clip.rs", constants: &[], records: &[clip::ClipRecord::RECORD] },
+    Shared {
+        file: "src/pack/record/quantized_column.rs",
+        constants: quantized_column::CONSTANTS,
+        records: &[quantized_column::QuantizedColumn::RECORD],
+    },
+    Shared { file: "src/pack/record/easing.rs", constants: easing::CONSTANTS, records: &[] },
+    Shared {
+        file: "src/pack/record/event.rs",
+        constants: &[],
+        records: &[event::EventBatch::RECORD, event::OccurrenceRecord::RECORD, event::EventCount::RECORD],
+    },
+    Shared { file: "src/pack/record/frame.rs", constants: &[], records: &[frame::Frame::RECORD] },
+    Shared { file: "src/pack/record/layer.rs", constants: layer::CONSTANTS, records: &[layer::LayerRecord::RECORD] },
+    Shared { file: "src/pack/record/mapping.rs", constants: mapping::CONSTANTS, records: &[mapping::Mapping::RECORD] },
+    Shared { file: "src/pack/record/root.rs", constants: root::CONSTANTS, records: &[root::Root::RECORD] },
+    Shared {
+        file: "src/pack/record/visible_instance.rs",
+        constants: &[],
+        records: &[visible_instance::VisibleInstance::RECORD],
+    },
+    Shared {
+        file: "src/pack/record/skeleton.rs",
+        constants: skeleton::CONSTANTS,
+        records: &[skeleton::SkeletonRecord::RECORD],
+    },
+    Shared { file: "src/pack/record/timeline.rs", constants: &[], records: &[timeline::TimelineRecord::RECORD] },
+    Shared {
+        file: "src/pack/record/value_channel.rs",
+        constants: value_channel::CONSTANTS,
+        records: &[value_channel::ValueChannel::RECORD],
+    },
+];

@@ -1,13 +1,15 @@
 //! A skeleton with its skins, and the kinds of numbers that it has beside its joints.
 
-use crate::pack::record::NONE;
+use crate::pack::record::{NONE, constants, record};
 
-/// A number of a property, which belongs to no joint.
-pub const VALUE_NUMBER: u32 = NONE;
-/// The first number of a property that is a rotation.
-pub const VALUE_ROTATION: u32 = NONE - 1;
-/// Another number of a property that is a rotation.
-pub const VALUE_ROTATION_REST: u32 = NONE - 2;
+constants! {
+    /// A number of a property, which belongs to no joint.
+    pub const VALUE_NUMBER: u32 = NONE;
+    /// The first number of a property that is a rotation.
+    pub const VALUE_ROTATION: u32 = NONE - 1;
+    /// Another number of a property that is a rotation.
+    pub const VALUE_ROTATION_REST: u32 = NONE - 2;
+}
 
 record! {
     /// A skeleton with its skins.

@@ -1,8 +1,10 @@
 //! A timeline of a clip.
 
+use crate::pack::record::record;
+
 record! {
     /// A timeline of a clip with the easing of the curves that share it, in the words.
-    TimelineRecord {
+    TimelineRecord in words {
         /// Keys, at least 2.
         key_count: u32,
         /// Words: the time of each key as two `f32`, whose sum is exact to 48 bits.

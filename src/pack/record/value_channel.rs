@@ -1,13 +1,17 @@
 //! What drives morph weights and properties.
 
-/// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.
-pub const SHAPE_ROTATION: u32 = 8;
-/// Bit of [`ValueChannel::shape`]: the clip has no track for it, and the value is the one at rest.
-pub const SHAPE_REST: u32 = 16;
+use crate::pack::record::{constants, record};
+
+constants! {
+    /// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.
+    pub const SHAPE_ROTATION: u32 = 8;
+    /// Bit of [`ValueChannel::shape`]: the clip has no track for it, and the value is the one at rest.
+    pub const SHAPE_REST: u32 = 16;
+}
 
 record! {
     /// What drives up to four numbers of morph weights or properties, in the words.
-    ValueChannel {
+    ValueChannel in words {
         /// Values: the first key, or the one value. Words: the column of quantized keys.
         values: u32,
         /// The mode, and above it the timeline's index in the clip.

@@ -1,5 +1,7 @@
 //! An instance that is visible.
 
+use crate::pack::record::record;
+
 record! {
     /// An instance that is visible, in the list of a chunk that a culling pass fills.
     VisibleInstance {
