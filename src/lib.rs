@@ -56,14 +56,17 @@
 //! * The hierarchy is walked by doubling distances, not level by level: no barrier a level, and one way for all shapes.
 //! * The events that a step of the clock reaches are all there are, each with its tick, however long the step: what lies in
 //!   every pass is counted, not walked. [`player`] fires as Cocos Creator does, which goes through an end but once a frame.
-//! * Files are parsed by our own small structs, not by the `gltf` crate, which refuses channels without a node (and with them
-//!   every file animated by pointers), holds nodes in `f32`, and panics on some broken files.
+//! * Animations are parsed by our own small structs, not by the `gltf` crate, which refuses channels without a node (and with
+//!   them every file animated by pointers), holds nodes in `f32`, and panics on some broken files. Meshes, materials and
+//!   textures, which are drawn but not posed, are read with that crate, from the document without its animations; what its
+//!   readers read is checked first. A document that the crate has loaded becomes the importer's own structs
+//!   (`import::gltf::from_document`), so that there is one importer.
 //! * Meshopt decoding is our own and safe: the reference implementation needs a C++ compiler, which a machine with a Rust
 //!   toolchain need not have, and does not build for the web. Tests hold it against that implementation.
 //! * Compressed keys are a step from library to library ([`pack::compressed`]): what comes out holds the numbers that the engines
 //!   decode, so that they are held to the reference as strictly as ever, and that library to the one that went in.
-//! * Pictures are drawn from the buffers that the kernels write; the renderer copies no pose. Meshes are read by a second, small
-//!   set of structs over the importer's buffers and accessors, so that loading clips pays nothing for them.
+//! * Pictures are drawn from the buffers that the kernels write; the renderer copies no pose. Meshes are parsed on their own, so
+//!   that loading clips pays nothing for them.
 //! * The shadow map is used up to a size that goes with the scene's: its filter is some texels wide, and so a penumbra stays
 //!   the same part of a figure.
 //!
@@ -120,6 +123,9 @@ pub mod render;
 // Their types are in signatures, and a caller's have to be of the same versions.
 #[doc(no_inline)]
 pub use glam;
+#[cfg(feature = "gltf")]
+#[doc(no_inline)]
+pub use gltf;
 #[cfg(feature = "gpu")]
 #[doc(no_inline)]
 pub use wgpu;

@@ -41,6 +41,9 @@ mod curves;
 mod easing;
 /// Events, and the player that fires them frame by frame, against the figures of the engine that they come from.
 mod events;
+/// Documents that the `gltf` crate has loaded become what their files are.
+#[cfg(feature = "gltf")]
+mod gltf_documents;
 /// The GPU engine beyond the values it gives: limits of devices, many frames, failures.
 mod gpu;
 /// Cases small enough to be worked out by hand, asked of every engine.

@@ -1,14 +1,15 @@
-//! Images of textures: PNG and JPEG into pixels.
+//! Images of textures: PNG, JPEG and WebP into pixels.
 
+use std::fmt;
 use std::io::Cursor;
 
-use zune_jpeg::JpegDecoder;
-use zune_jpeg::zune_core::colorspace::ColorSpace;
-use zune_jpeg::zune_core::options::DecoderOptions;
+use ::image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
 
 /// The most pixels to the right and down, and in all; larger images are refused, since a few bytes can claim any size.
-const MOST_PIXELS: usize = 1 << 14;
-const MOST_IN_ALL: usize = 1 << 26;
+const MOST_PIXELS: u32 = 1 << 14;
+const MOST_IN_ALL: u32 = 1 << 26;
+/// What a decoder may allocate: 8 bytes for each of the most pixels, and as many again on the way.
+const MOST_BYTES: u64 = 16 * MOST_IN_ALL as u64;
 
 /// Pixels of red, green, blue and alpha in sRGB, alpha linear, row after row from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,18 +21,28 @@ pub struct Image {
 }
 
 impl Image {
-    /// A PNG or JPEG file.
+    /// A PNG, JPEG or WebP file.
     ///
     /// # Errors
-    /// In words, where it is neither, or broken, or larger than 16384 pixels a side or 2^26 in all.
+    /// In words, where it is none of them, or broken, or larger than 16384 pixels a side or 2^26 in all.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        match bytes {
-            [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
-            [0xFF, 0xD8, ..] => decode_jpeg(bytes),
-            [b'R', b'I', b'F', b'F', ..] => Err("it is a WebP image; PNG and JPEG are known".into()),
-            [0xAB, b'K', b'T', b'X', ..] => Err("it is a KTX image; PNG and JPEG are known".into()),
-            _ => Err("it is neither a PNG nor a JPEG image".into()),
-        }
+        let (format, name) = match bytes {
+            [0x89, b'P', b'N', b'G', ..] => (ImageFormat::Png, "PNG"),
+            [0xFF, 0xD8, ..] => (ImageFormat::Jpeg, "JPEG"),
+            [b'R', b'I', b'F', b'F', ..] => (ImageFormat::WebP, "WebP"),
+            [0xAB, b'K', b'T', b'X', ..] => return Err("it is a KTX image; PNG, JPEG and WebP are known".into()),
+            _ => return Err("it is neither a PNG nor a JPEG nor a WebP image".into()),
+        };
+        let fault = |error: &dyn fmt::Display| format!("it is not a {name} image that can be read: {error}");
+        let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+        let mut limits = ::image::Limits::default();
+        limits.max_alloc = Some(MOST_BYTES);
+        reader.limits(limits);
+        let decoder = reader.into_decoder().map_err(|error| fault(&error))?;
+        let (width, height) = decoder.dimensions();
+        check(width, height)?;
+        let pixels = DynamicImage::from_decoder(decoder).map_err(|error| fault(&error))?.into_rgba8();
+        Ok(Self { size: [width, height], pixels: pixels.into_raw() })
     }
 
     /// The image and smaller ones of it, each half as large, down to a single pixel; of those that are at most so large.
@@ -83,51 +94,12 @@ pub fn srgb(linear: f32) -> u8 {
     (255.0 * value).round().clamp(0.0, 255.0) as u8
 }
 
-fn check(width: usize, height: usize) -> Result<[u32; 2], String> {
+fn check(width: u32, height: u32) -> Result<(), String> {
     if !(1..=MOST_PIXELS).contains(&width) || !(1..=MOST_PIXELS).contains(&height) {
         return Err(format!("{width} x {height} pixels are not from 1 to {MOST_PIXELS} a side"));
     }
     if width * height > MOST_IN_ALL {
         return Err(format!("{width} x {height} pixels are more than {MOST_IN_ALL}"));
     }
-    Ok([width as u32, height as u32])
-}
-
-fn decode_png(bytes: &[u8]) -> Result<Image, String> {
-    let fault = |error: png::DecodingError| format!("it is not a PNG image that can be read: {error}");
-    let mut decoder = png::Decoder::new(Cursor::new(bytes));
-    decoder.set_transformations(png::Transformations::normalize_to_color8());
-    let mut reader = decoder.read_info().map_err(fault)?;
-    let size = check(reader.info().width as usize, reader.info().height as usize)?;
-    let room = reader.output_buffer_size().ok_or("it is too large for this machine")?;
-    let mut pixels = vec![0; room];
-    let frame = reader.next_frame(&mut pixels).map_err(fault)?;
-    pixels.truncate(frame.buffer_size());
-    let pixels = match frame.color_type {
-        png::ColorType::Grayscale => pixels.iter().flat_map(|&grey| [grey, grey, grey, 255]).collect(),
-        png::ColorType::GrayscaleAlpha => {
-            pixels.as_chunks().0.iter().flat_map(|&[grey, alpha]| [grey, grey, grey, alpha]).collect()
-        }
-        png::ColorType::Rgb => pixels.as_chunks().0.iter().flat_map(|&[r, g, b]| [r, g, b, 255]).collect(),
-        png::ColorType::Rgba => pixels,
-        png::ColorType::Indexed => return Err("its palette was not resolved".into()),
-    };
-    Ok(Image { size, pixels })
-}
-
-fn decode_jpeg(bytes: &[u8]) -> Result<Image, String> {
-    let fault = |error: &dyn std::fmt::Display| format!("it is not a JPEG image that can be read: {error}");
-    let options = DecoderOptions::default()
-        .jpeg_set_out_colorspace(ColorSpace::RGBA)
-        .set_max_width(MOST_PIXELS)
-        .set_max_height(MOST_PIXELS);
-    let mut decoder = JpegDecoder::new_with_options(Cursor::new(bytes), options);
-    decoder.decode_headers().map_err(|error| fault(&error))?;
-    let (width, height) = decoder.dimensions().ok_or("it has no size")?;
-    let size = check(width, height)?;
-    let pixels = decoder.decode().map_err(|error| fault(&error))?;
-    if pixels.len() != 4 * width * height {
-        return Err(fault(&"its pixels are incomplete"));
-    }
-    Ok(Image { size, pixels })
+    Ok(())
 }

@@ -10,7 +10,7 @@ use posse::render::{Alpha, Figure, Mover, Wrap, gltf as looks};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::gltf_builder::GltfBuilder;
+use crate::support::gltf_builder::{GltfBuilder, bytes as bytes_of};
 
 fn bytes(file: &GltfBuilder) -> Vec<u8> {
     let mut document = file.json.clone();
@@ -256,6 +256,227 @@ fn images_that_are_cut_short_or_claim_any_size_are_refused() {
     assert!(Image::decode(&huge).is_err());
     assert!(Image::decode(b"RIFF....WEBP").unwrap_err().contains("WebP"));
     assert!(Image::decode(&[0xFF, 0xD8, 0xFF]).is_err());
+}
+
+/// Attributes of the crowd's kinds of storage, all of a triangle with corners at 0, x and y.
+type Stored = (&'static str, fn(&mut GltfBuilder, &mut Value));
+
+#[test]
+fn attributes_are_read_however_they_are_stored() {
+    let stored: [Stored; 7] = [
+        ("floats", |_, _| {}),
+        ("bytes with room between them", |file, primitive| {
+            let positions = file.accessor("VEC3", 5120, true, 3, &[0, 0, 0, 9, 127, 0, 0, 9, 0, 127, 0, 9]);
+            let view = file.json["accessors"][positions]["bufferView"].as_u64().unwrap();
+            file.set(&format!("/bufferViews/{view}/byteStride"), json!(4));
+            primitive["attributes"]["POSITION"] = json!(positions);
+        }),
+        ("whole numbers", |file, primitive| {
+            let words: [u16; 9] = [0, 0, 0, 1, 0, 0, 0, 1, 0];
+            let positions = file.accessor("VEC3", 5123, false, 3, &words.map(u16::to_le_bytes).concat());
+            primitive["attributes"]["POSITION"] = json!(positions);
+        }),
+        ("a sparse accessor without a view", |file, primitive| {
+            let (indices, values) = (file.view(&[1, 2]), file.view(&bytes_of(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0])));
+            primitive["attributes"]["POSITION"] = json!(file.push(
+                "accessors",
+                json!({ "componentType": 5126, "count": 3, "type": "VEC3", "sparse": {
+                    "count": 2,
+                    "indices": { "bufferView": indices, "componentType": 5121 },
+                    "values": { "bufferView": values },
+                } }),
+            ));
+        }),
+        ("a sparse accessor that replaces nothing", |file, primitive| {
+            let accessor = primitive["attributes"]["POSITION"].as_u64().unwrap();
+            let view = file.view(&[]);
+            let sparse = json!({ "count": 0, "indices": { "bufferView": view, "componentType": 5121 },
+                "values": { "bufferView": view } });
+            file.set(&format!("/accessors/{accessor}/sparse"), sparse);
+        }),
+        ("a compressed view", |file, primitive| {
+            let corners = [[0.0_f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+            let encoded = meshopt::encoding::encode_vertex_buffer(&corners).unwrap();
+            let positions = file.accessor("VEC3", 5126, false, 3, &encoded);
+            let view = file.json["accessors"][positions]["bufferView"].as_u64().unwrap();
+            let view = &mut file.json["bufferViews"][view as usize];
+            let compression = json!({ "buffer": 0, "byteOffset": view["byteOffset"], "byteLength": encoded.len(),
+                "byteStride": 12, "count": 3, "mode": "ATTRIBUTES" });
+            *view = json!({ "buffer": 0, "byteLength": 36, "extensions": { "EXT_meshopt_compression": compression } });
+            primitive["attributes"]["POSITION"] = json!(positions);
+        }),
+        ("indices of a fan", |file, primitive| {
+            primitive["mode"] = json!(6);
+            primitive["indices"] =
+                json!(file.accessor("SCALAR", 5125, false, 3, &[2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]));
+        }),
+    ];
+    for (name, change) in stored {
+        let (mut file, mut primitive) = mesh(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+        change(&mut file, &mut primitive);
+        let (_, figure, warnings) = read(&with_primitive(file, primitive));
+        assert_eq!(warnings, Vec::<String>::new(), "{name}");
+        let corners: Vec<_> = figure.meshes[0].vertices.iter().map(|vertex| vertex.position).collect();
+        assert_eq!(corners, [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], "{name}");
+    }
+}
+
+#[test]
+fn colours_coordinates_and_morph_targets_may_be_integers() {
+    let (mut file, mut primitive) = mesh(&[[0.0; 3]; 2]);
+    // What the material scales, and what stands for fractions.
+    let whole = file.accessor("VEC2", 5121, false, 2, &[0, 255, 128, 1]);
+    let fractions = file.accessor("VEC2", 5121, true, 2, &[0, 255, 51, 102]);
+    let colours = file.accessor("VEC3", 5121, true, 2, &[0, 255, 51, 1, 2, 3]);
+    let deltas = file.accessor("VEC3", 5120, true, 2, &[127, 0, 0, 0, 129, 0]);
+    primitive["attributes"]["TEXCOORD_0"] = json!(whole);
+    primitive["attributes"]["TEXCOORD_1"] = json!(fractions);
+    primitive["attributes"]["COLOR_0"] = json!(colours);
+    primitive["attributes"]["NORMAL"] = json!(deltas);
+    primitive["targets"] = json!([{ "POSITION": deltas }]);
+    let texture = |set: u32| {
+        let mut primitive = primitive.clone();
+        let mut file = file.clone();
+        primitive["material"] = json!(0);
+        let info = json!({ "index": 0, "texCoord": 1, "extensions": { "KHR_texture_transform": { "texCoord": set } } });
+        file.json["materials"] = json!([{ "pbrMetallicRoughness": { "baseColorTexture": info } }]);
+        read(&with_primitive(file, primitive)).1
+    };
+    let places = |figure: &Figure| figure.meshes[0].vertices.iter().map(|vertex| vertex.texture).collect::<Vec<_>>();
+    let figure = texture(0);
+    assert_eq!(places(&figure), [[0.0, 255.0], [128.0, 1.0]]);
+    assert_eq!(places(&texture(1)), [[0.0, 1.0], [0.2, 0.4]]);
+    let vertex = &figure.meshes[0].vertices[1];
+    assert_eq!((vertex.colour, vertex.normal), ([257, 514, 771, 65535], [0.0, -1.0, 0.0]));
+    assert_eq!(figure.meshes[0].targets[0].positions, [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]);
+}
+
+#[test]
+fn accessors_that_would_stop_a_careless_reader_are_named_by_their_place() {
+    let faults: [(Stored, &str); 8] = [
+        (
+            ("no such accessor", |_, primitive| primitive["attributes"]["POSITION"] = json!(99)),
+            "meshes[0].primitives[0].attributes: there is no accessors[99]",
+        ),
+        (
+            ("no such view", |file, _| file.set("/accessors/0/bufferView", json!(99))),
+            "accessors[0].bufferView: there is no bufferViews[99]",
+        ),
+        (
+            ("no such buffer", |file, _| file.set("/bufferViews/0/buffer", json!(99))),
+            "bufferViews[0].buffer: there is no buffers[99]",
+        ),
+        (("too few bytes", |file, _| file.set("/accessors/0/count", json!(4))), "accessors[0].bufferView: 4 elements"),
+        (
+            ("a number that is none", |file, _| file.bin[..4].copy_from_slice(&f32::NAN.to_le_bytes())),
+            "accessors[0]: element 0 has NaN",
+        ),
+        (
+            ("weights of a strange type", |file, primitive| {
+                primitive["attributes"]["JOINTS_0"] = json!(file.accessor("VEC4", 5121, false, 3, &[0; 12]));
+                primitive["attributes"]["WEIGHTS_0"] = json!(file.accessor("VEC4", 5120, true, 3, &[0; 12]));
+            }),
+            "meshes[0].primitives[0].attributes: accessor 2 has numbers of type I8",
+        ),
+        (
+            ("indices out of order", |file, _| {
+                let (indices, values) = (file.view(&[2, 1]), file.view(&[0; 24]));
+                let sparse = json!({ "count": 2, "indices": { "bufferView": indices, "componentType": 5121 },
+                    "values": { "bufferView": values } });
+                file.set("/accessors/0/sparse", sparse);
+            }),
+            "accessors[0].sparse.indices: they do not increase",
+        ),
+        (
+            ("an index that is too large", |file, _| {
+                let (indices, values) = (file.view(&[3]), file.view(&[0; 12]));
+                let sparse = json!({ "count": 1, "indices": { "bufferView": indices, "componentType": 5121 },
+                    "values": { "bufferView": values } });
+                file.set("/accessors/0/sparse", sparse);
+            }),
+            "accessors[0].sparse.indices: there is no element 3, there are 3",
+        ),
+    ];
+    for ((name, change), expected) in faults {
+        let (mut file, mut primitive) = mesh(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+        change(&mut file, &mut primitive);
+        let (_, figure, warnings) = read(&with_primitive(file, primitive));
+        assert!(warnings.len() == 1 && warnings[0].contains(expected), "{name}: {warnings:?}");
+        assert_eq!(figure.parts.len(), 0, "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_the_crate_refuses_is_drawn() {
+    let (mut file, primitive) = mesh(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    let times = file.floats("SCALAR", &[0.0, 1.0]);
+    let target = json!({ "path": "pointer",
+        "extensions": { "KHR_animation_pointer": { "pointer": "/materials/0/alphaCutoff" } } });
+    file.animate(target, times, times, "LINEAR");
+    file.json["extensionsRequired"] = json!(["KHR_animation_pointer", "EXT_mesh_features"]);
+    file.json["cameras"] = json!([{ "type": "whatever" }]);
+    file.json["skins"] = json!([{}]);
+    file.json.as_object_mut().unwrap().remove("asset");
+    file.json["scene"] = json!(1);
+    file.json["scenes"] = json!([{}, { "nodes": [0] }]);
+    let mut file = with_primitive(file, primitive);
+    assert!(::gltf::Gltf::from_slice_without_validation(&bytes(&file)).is_err());
+    assert_eq!(read(&file).1.parts.len(), 1);
+    // The first scene shows nothing.
+    file.set("/scene", json!(0));
+    assert_eq!(read(&file).1.parts.len(), 0);
+}
+
+/// A picture of two pixels by one in a format.
+fn picture(format: image::ImageFormat) -> Vec<u8> {
+    let pixels = image::RgbImage::from_raw(2, 1, vec![200, 200, 200, 200, 200, 200]).unwrap();
+    let mut file = std::io::Cursor::new(Vec::new());
+    pixels.write_to(&mut file, format).unwrap();
+    file.into_inner()
+}
+
+#[test]
+fn textures_may_be_png_jpeg_or_webp() {
+    use image::ImageFormat::{Jpeg, Png, WebP};
+    for (format, texture) in [
+        (Png, json!({ "source": 0 })),
+        (Jpeg, json!({ "source": 0 })),
+        (WebP, json!({ "extensions": { "EXT_texture_webp": { "source": 0 } } })),
+        (WebP, json!({ "source": 0, "extensions": { "EXT_texture_webp": { "source": 0 } } })),
+    ] {
+        let (mut file, mut primitive) = mesh(&[[0.0; 3]; 3]);
+        primitive["material"] = json!(0);
+        let view = file.view(&picture(format));
+        file.json["images"] = json!([{ "bufferView": view }]);
+        file.json["textures"] = json!([texture]);
+        file.json["materials"] = json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
+        let (_, figure, warnings) = read(&with_primitive(file, primitive));
+        assert_eq!(warnings, Vec::<String>::new(), "{format:?}");
+        let image = &figure.images[figure.materials[0].texture.unwrap().image];
+        assert_eq!((image.size, image.pixels[3], image.pixels.len()), ([2, 1], 255, 8), "{format:?}");
+        assert!(image.pixels[..3].iter().all(|channel| channel.abs_diff(200) <= 1), "{format:?}: {:?}", image.pixels);
+    }
+}
+
+#[test]
+fn other_pictures_are_named_by_their_kind() {
+    use posse::render::Image;
+    assert_eq!(Image::decode(b"\xABKTX 20\xBB").unwrap_err(), "it is a KTX image; PNG, JPEG and WebP are known");
+    assert_eq!(Image::decode(b"BM").unwrap_err(), "it is neither a PNG nor a JPEG nor a WebP image");
+}
+
+#[test]
+fn a_material_of_specular_glossiness_has_its_diffuse_colour() {
+    let (mut file, mut primitive) = mesh(&[[0.0; 3]; 3]);
+    primitive["material"] = json!(0);
+    file.json["materials"] = json!([{
+        "pbrMetallicRoughness": { "baseColorFactor": [1, 0, 0, 1] }, "alphaMode": "whatever",
+        "extensions": { "KHR_materials_pbrSpecularGlossiness": { "diffuseFactor": [0, 0.5, 0, 1] } },
+    }]);
+    let (_, figure, warnings) = read(&with_primitive(file, primitive));
+    assert_eq!(figure.materials[0].base_colour, [0.0, 0.5, 0.0, 1.0]);
+    assert_eq!(figure.materials[0].alpha, Alpha::Opaque);
+    assert_eq!(warnings, ["materials[0].alphaMode: it is not a mode; OPAQUE is used"]);
 }
 
 /// Where the document goes on after the data, in which changes hardly ever matter.

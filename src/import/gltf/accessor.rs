@@ -2,7 +2,7 @@
 
 use super::at::At;
 use super::document::{Accessor, Sparse};
-use super::reader::Reader;
+use super::reader::{Reader, View};
 use crate::import::fault::Fault;
 
 /// What numbers are read as. Floats fit either; of integers `f32` has not every one.
@@ -71,7 +71,7 @@ impl Component {
     }
 
     /// What a normalized integer stands for.
-    fn normalize(self, number: f64) -> f64 {
+    pub fn normalize(self, number: f64) -> f64 {
         match self {
             Self::I8 => (number / 127.0).max(-1.0),
             Self::U8 => number / 255.0,
@@ -180,7 +180,44 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    fn read_view<T: Float>(
+    /// Checks that the elements of an accessor are there, all of them, and takes the memory that they will fill.
+    ///
+    /// Other readers of the same bytes may then rely on it: views lie in their buffers, elements in their views, and sparse
+    /// indices, which increase, among the elements.
+    #[cfg(feature = "render")]
+    pub fn check(&mut self, index: usize, path: &At) -> Result<Layout, Fault> {
+        let accessor = self.accessor(index, path)?;
+        let layout = self.layout(index, path)?;
+        let place = At::top("accessors", index);
+        self.charge(&place.field("count"), layout.count, layout.width as u64 * 16)?;
+        if let Some(view) = accessor.buffer_view {
+            self.extent(view, accessor.byte_offset, layout.count, layout, true, &place)?;
+        }
+        let Some(sparse) = &accessor.sparse else { return Ok(layout) };
+        let place = place.field("sparse");
+        let indices = self.sparse_indices(sparse, layout, &place)?;
+        if !indices.is_sorted_by(|one, next| one < next) {
+            return Err(Fault::new(place.field("indices"), "they do not increase"));
+        }
+        if let Some(&last) = indices.last().filter(|&&last| last >= layout.count as f64) {
+            return Err(no_element(&place.field("indices"), last as u64, layout.count));
+        }
+        let values = place.field("values");
+        self.extent(sparse.values.buffer_view, sparse.values.byte_offset, sparse.count, layout, false, &values)?;
+        for (view, place) in [(sparse.indices.buffer_view, place.field("indices")), (sparse.values.buffer_view, values)]
+        {
+            if self.view(view, &place.field("bufferView"))?.stride.is_some() {
+                return Err(Fault::new(
+                    place.field("bufferView"),
+                    "the buffer view of a sparse accessor has a byteStride",
+                ));
+            }
+        }
+        Ok(layout)
+    }
+
+    /// The view of some elements, and how far apart they are; all of them lie in it.
+    fn extent(
         &mut self,
         view: usize,
         offset: u64,
@@ -188,7 +225,7 @@ impl<'a> Reader<'a> {
         layout: Layout,
         strided: bool,
         path: &At,
-    ) -> Result<Vec<T>, Fault> {
+    ) -> Result<(View<'a>, u64), Fault> {
         let view = self.view(view, &path.field("bufferView"))?;
         let element = layout.bytes();
         let stride = view.stride.filter(|_| strided).unwrap_or(element as u64);
@@ -206,12 +243,25 @@ impl<'a> Reader<'a> {
             );
             return Err(Fault::new(path.field("bufferView"), reason));
         }
+        Ok((view, stride))
+    }
+
+    fn read_view<T: Float>(
+        &mut self,
+        view: usize,
+        offset: u64,
+        count: u64,
+        layout: Layout,
+        strided: bool,
+        path: &At,
+    ) -> Result<Vec<T>, Fault> {
+        let (view, stride) = self.extent(view, offset, count, layout, strided, path)?;
         let sizes = (usize::try_from(count), usize::try_from(offset), usize::try_from(stride));
         let (Ok(count), Ok(offset), Ok(stride)) = sizes else {
             return Err(Fault::new(path, "it is too large for this machine"));
         };
         let mut values = Vec::with_capacity(count * layout.width);
-        let bytes = bytes.get(offset..).unwrap_or_default();
+        let bytes = view.bytes().get(offset..).unwrap_or_default();
         let column = layout.width / layout.columns * layout.component.bytes();
         if stride == column {
             layout.component.read(bytes.get(..count * stride).unwrap_or_default(), &mut values);
@@ -225,13 +275,8 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    fn overwrite<T: Float>(
-        &mut self,
-        values: &mut [T],
-        sparse: &Sparse,
-        layout: Layout,
-        path: &At,
-    ) -> Result<(), Fault> {
+    /// The elements that a sparse accessor replaces. They are integers below 2^32, which `f64` and `u64` hold.
+    fn sparse_indices(&mut self, sparse: &Sparse, layout: Layout, path: &At) -> Result<Vec<f64>, Fault> {
         if sparse.count > layout.count {
             let reason = format!("{} elements are replaced, but there are only {}", sparse.count, layout.count);
             return Err(Fault::new(path.field("count"), reason));
@@ -246,15 +291,24 @@ impl<'a> Reader<'a> {
         self.charge(&path.field("count"), sparse.count, (layout.width as u64 + 1) * 8)?;
         let scalar = Layout { component, width: 1, columns: 1, column_bytes: component.bytes(), ..layout };
         let at = &sparse.indices;
-        let indices: Vec<f64> = self.read_view(at.buffer_view, at.byte_offset, sparse.count, scalar, false, &place)?;
+        self.read_view(at.buffer_view, at.byte_offset, sparse.count, scalar, false, &place)
+    }
+
+    fn overwrite<T: Float>(
+        &mut self,
+        values: &mut [T],
+        sparse: &Sparse,
+        layout: Layout,
+        path: &At,
+    ) -> Result<(), Fault> {
+        let indices = self.sparse_indices(sparse, layout, path)?;
         let from = &sparse.values;
         let replacements: Vec<T> =
             self.read_view(from.buffer_view, from.byte_offset, sparse.count, layout, false, &path.field("values"))?;
         for (index, replacement) in indices.into_iter().zip(replacements.chunks_exact(layout.width)) {
-            // Indices are integers below 2^32, which f64 and u64 hold.
             let index = index as u64;
             if index >= layout.count {
-                return Err(Fault::new(place, format!("there is no element {index}, there are {}", layout.count)));
+                return Err(no_element(&path.field("indices"), index, layout.count));
             }
             // Beyond the elements that are read, it does not matter.
             let index = usize::try_from(index).unwrap_or(usize::MAX);
@@ -264,4 +318,8 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
+}
+
+fn no_element(path: &At, index: u64, count: u64) -> Fault {
+    Fault::new(path, format!("there is no element {index}, there are {count}"))
 }

@@ -14,7 +14,7 @@ use crate::import::fault::Fault;
 
 /// Text of the file, copied only where it has escapes.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(crate) struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
 impl Deref for Text<'_> {
     type Target = str;
@@ -219,6 +219,15 @@ pub(crate) struct Sampler<'a> {
     pub interpolation: Option<Text<'a>>,
 }
 
+impl<'a> BufferView<'a> {
+    /// How the view is compressed, and the extension that says so.
+    pub fn compression(&self) -> Option<(&Compression<'a>, &'static str)> {
+        let extensions = self.extensions.as_ref()?;
+        let ext = extensions.ext_meshopt.as_ref().map(|ext| (ext, "EXT_meshopt_compression"));
+        ext.or(extensions.khr_meshopt.as_ref().map(|khr| (khr, "KHR_meshopt_compression")))
+    }
+}
+
 impl Mesh {
     /// The number of morph targets; all primitives ought to have the same.
     pub fn target_count(&self) -> usize {
@@ -258,9 +267,14 @@ impl<'a> Document<'a> {
             // Paths cost time, so they are only kept by a second parse, once it is known that there is a fault.
             Err(error) => return Err(explain(json, &error)),
         };
-        match document.asset.as_ref().and_then(|asset| asset.version.as_deref()) {
+        document.check_version()
+    }
+
+    /// Refuses a document of another version than 2.
+    pub fn check_version(self) -> Result<Self, Fault> {
+        match self.asset.as_ref().and_then(|asset| asset.version.as_deref()) {
             Some(version) if !is_version_2(version) => Err(wrong_version(version)),
-            _ => Ok(document),
+            _ => Ok(self),
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) type Bytes<'a> = Rc<Cow<'a, [u8]>>;
 pub(crate) struct Reader<'a> {
     pub document: &'a Document<'a>,
     pub warnings: Vec<Warning>,
-    bin: Option<&'a [u8]>,
+    given: Vec<&'a [u8]>,
     folder: Option<&'a Path>,
     buffers: Vec<Option<Bytes<'a>>>,
     /// The files that buffers were read from, which other buffers may name again.
@@ -62,14 +62,23 @@ impl View<'_> {
     }
 }
 
+#[cfg(feature = "render")]
+impl<'a> View<'a> {
+    /// The bytes of the whole buffer that the view is a part of; those of the view alone where it is compressed.
+    pub fn of_buffer(&self) -> Bytes<'a> {
+        self.bytes.clone()
+    }
+}
+
 impl<'a> Reader<'a> {
-    /// `size` is that of the file; `folder` is where external buffers lie.
-    pub fn new(document: &'a Document<'a>, bin: Option<&'a [u8]>, folder: Option<&'a Path>, size: usize) -> Self {
+    /// `given` are the bytes of the buffers that have no URI, a GLB file's binary chunk first; `size` is that of the file;
+    /// `folder` is where external buffers lie.
+    pub fn new(document: &'a Document<'a>, given: Vec<&'a [u8]>, folder: Option<&'a Path>, size: usize) -> Self {
         let (buffers, views) = (document.buffers.len(), document.buffer_views.len());
         Self {
             document,
             warnings: Vec::new(),
-            bin,
+            given,
             folder,
             buffers: vec![None; buffers],
             files: HashMap::new(),
@@ -99,11 +108,7 @@ impl<'a> Reader<'a> {
         let count = document.buffer_views.len();
         let view = document.buffer_views.get(index).ok_or_else(|| Fault::index(path, index, "bufferViews", count))?;
         let place = At::top("bufferViews", index);
-        let compression = view.extensions.as_ref().and_then(|extensions| {
-            let ext = extensions.ext_meshopt.as_ref().map(|ext| (ext, "EXT_meshopt_compression"));
-            ext.or(extensions.khr_meshopt.as_ref().map(|khr| (khr, "KHR_meshopt_compression")))
-        });
-        let (bytes, range) = match compression {
+        let (bytes, range) = match view.compression() {
             Some((compression, name)) => {
                 let bytes = self.decompress(index, compression, &place.field("extensions").field(name))?;
                 let range = 0..bytes.len();
@@ -175,7 +180,7 @@ impl<'a> Reader<'a> {
             let wanted = wanted.unwrap_or(0);
             Fault::new(place.field("byteLength"), format!("{wanted} bytes are announced, {there} are there"))
         };
-        let bytes = match (&buffer.uri, self.bin) {
+        let bytes = match (&buffer.uri, self.given.get(index)) {
             (Some(uri), _) => {
                 let path = place.field("uri");
                 match uri.get(..5) {
@@ -185,8 +190,10 @@ impl<'a> Reader<'a> {
                     _ => self.read_file(uri, wanted, &path, too_short)?,
                 }
             }
-            (None, Some(bin)) if index == 0 => Rc::new(Cow::Borrowed(bin)),
-            (None, _) => return Err(Fault::new(place, "it has no uri, and there is no binary chunk for it")),
+            (None, Some(given)) => Rc::new(Cow::Borrowed(*given)),
+            (None, None) => {
+                return Err(Fault::new(place, "it has no uri, and there is no binary chunk or data for it"));
+            }
         };
         match wanted {
             Some(wanted) if (bytes.len() as u64) < wanted => Err(too_short(bytes.len() as u64)),

@@ -2,36 +2,38 @@
 
 use std::collections::HashMap;
 
+use ::gltf::json::material::{AlphaMode, Material as FileMaterial};
+use ::gltf::json::texture::{Info, MagFilter, WrappingMode};
+use ::gltf::json::validation::Checked;
+use ::gltf::json::{Index, Root};
 use glam::{Affine2, Mat2, Vec2};
 
-use super::document::{Document, Material as FileMaterial, TextureInfo};
+use super::document::NO_IMAGE;
 use super::images;
 use crate::import::gltf::at::At;
 use crate::import::gltf::reader::Reader;
 use crate::render::{Alpha, Figure, Material, Texture, Wrap};
 
-const NEAREST: u32 = 9728;
-const CLAMP: u32 = 33071;
-const MIRROR: u32 = 33648;
-
 /// Materials, read where they are first used.
+///
+/// They are the crate's structs of the JSON: its accessors over them panic where an index is beyond the end.
 pub(super) struct Materials<'a> {
-    document: &'a Document,
+    root: &'a Root,
     /// The figure's material for each of the file's, `None` for the default one.
     read: HashMap<Option<usize>, usize>,
     images: HashMap<usize, Option<usize>>,
 }
 
 impl<'a> Materials<'a> {
-    pub fn new(document: &'a Document) -> Self {
-        Self { document, read: HashMap::new(), images: HashMap::new() }
+    pub fn new(root: &'a Root) -> Self {
+        Self { root, read: HashMap::new(), images: HashMap::new() }
     }
 
     /// The set of texture coordinates that a material's texture uses.
     pub fn texture_set(&self, index: Option<usize>) -> u32 {
-        let info = index.and_then(|index| self.document.materials.get(index)).and_then(texture);
+        let info = index.and_then(|index| self.root.materials.get(index)).and_then(texture);
         info.map_or(0, |info| {
-            let transform = info.extensions.transform.as_ref();
+            let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
             transform.and_then(|transform| transform.tex_coord).unwrap_or(info.tex_coord)
         })
     }
@@ -41,7 +43,7 @@ impl<'a> Materials<'a> {
         if let Some(&known) = self.read.get(&index) {
             return known;
         }
-        let material = match index.map(|index| (index, self.document.materials.get(index))) {
+        let material = match index.map(|index| (index, self.root.materials.get(index))) {
             None => Material::default(),
             Some((index, Some(material))) => self.material(reader, index, material, figure),
             Some((index, None)) => {
@@ -55,91 +57,87 @@ impl<'a> Materials<'a> {
     }
 
     fn material(&mut self, reader: &mut Reader, index: usize, file: &FileMaterial, figure: &mut Figure) -> Material {
-        let glossy = file.extensions.specular_glossiness.as_ref();
-        let factor = glossy.map_or(file.pbr_metallic_roughness.base_color_factor, |glossy| glossy.diffuse_factor);
+        let glossy = file.extensions.as_ref().and_then(|extensions| extensions.pbr_specular_glossiness.as_ref());
+        let plain = file.pbr_metallic_roughness.base_color_factor.0;
         let texture = texture(file).and_then(|info| self.texture(reader, index, info, figure));
-        let cutoff = file.alpha_cutoff.unwrap_or(0.5);
-        let place = At::top("materials", index);
         Material {
-            base_colour: usable(factor.unwrap_or([1.0; 4])),
+            base_colour: usable(glossy.map_or(plain, |glossy| glossy.diffuse_factor.0)),
             texture,
-            emissive: usable(file.emissive_factor),
-            alpha: match file.alpha_mode.as_deref() {
-                None | Some("OPAQUE") => Alpha::Opaque,
-                Some("MASK") => Alpha::Mask(cutoff),
-                Some("BLEND") => Alpha::Blend,
-                Some(other) => {
-                    reader.warn(place.field("alphaMode"), format!("{other:?} is not a mode; OPAQUE is used"));
+            emissive: usable(file.emissive_factor.0),
+            alpha: match file.alpha_mode {
+                Checked::Valid(AlphaMode::Opaque) => Alpha::Opaque,
+                Checked::Valid(AlphaMode::Mask) => Alpha::Mask(file.alpha_cutoff.unwrap_or_default().0),
+                Checked::Valid(AlphaMode::Blend) => Alpha::Blend,
+                Checked::Invalid => {
+                    reader.warn(At::top("materials", index).field("alphaMode"), "it is not a mode; OPAQUE is used");
                     Alpha::Opaque
                 }
             },
             double_sided: file.double_sided,
-            unlit: file.extensions.unlit.is_some(),
+            unlit: file.extensions.as_ref().is_some_and(|extensions| extensions.unlit.is_some()),
             ..Material::default()
         }
     }
 
-    fn texture(
-        &mut self,
-        reader: &mut Reader,
-        material: usize,
-        info: &TextureInfo,
-        figure: &mut Figure,
-    ) -> Option<Texture> {
-        let document = self.document;
+    fn texture(&mut self, reader: &mut Reader, material: usize, info: &Info, figure: &mut Figure) -> Option<Texture> {
+        let root = self.root;
         let of_material = At::top("materials", material);
-        let Some(texture) = document.textures.get(info.index) else {
-            let message = format!("there is no textures[{}]; a plain colour is used", info.index);
+        let index = info.index.value();
+        let Some(texture) = root.textures.get(index) else {
+            let message = format!("there is no textures[{index}]; a plain colour is used");
             reader.warn(of_material.field("pbrMetallicRoughness").field("baseColorTexture"), message);
             return None;
         };
-        let place = At::top("textures", info.index);
-        let Some(source) = texture.source else {
-            let names: Vec<&str> = texture.extensions.keys().map(String::as_str).collect();
+        let place = At::top("textures", index);
+        if texture.source == Index::new(NO_IMAGE) {
+            let names: Vec<&str> =
+                texture.extensions.iter().flat_map(|extensions| extensions.others.keys()).map(String::as_str).collect();
             let message =
                 format!("its image is only in {}, which is not known; a plain colour is used", names.join(", "));
             reader.warn(place.field("source"), message);
             return None;
-        };
-        let image =
-            *self.images.entry(source).or_insert_with(|| match images::read(reader, document, source, &place) {
-                Ok(image) => {
-                    figure.images.push(image);
-                    Some(figure.images.len() - 1)
-                }
-                Err(fault) => {
-                    reader.warn(fault.path, format!("{}; a plain colour is used", fault.reason));
-                    None
-                }
-            });
-        let sampler = texture.sampler.and_then(|sampler| document.samplers.get(sampler));
-        let wrap = |wrap: Option<u32>| match wrap {
-            Some(CLAMP) => Wrap::Clamp,
-            Some(MIRROR) => Wrap::Mirror,
+        }
+        let source = texture.source.value();
+        let image = *self.images.entry(source).or_insert_with(|| match images::read(reader, root, source, &place) {
+            Ok(image) => {
+                figure.images.push(image);
+                Some(figure.images.len() - 1)
+            }
+            Err(fault) => {
+                reader.warn(fault.path, format!("{}; a plain colour is used", fault.reason));
+                None
+            }
+        });
+        let sampler = texture.sampler.and_then(|sampler| root.samplers.get(sampler.value()));
+        let wrap = |mode: Option<Checked<WrappingMode>>| match mode {
+            Some(Checked::Valid(WrappingMode::ClampToEdge)) => Wrap::Clamp,
+            Some(Checked::Valid(WrappingMode::MirroredRepeat)) => Wrap::Mirror,
             _ => Wrap::Repeat,
         };
+        let nearest = Some(Checked::Valid(MagFilter::Nearest));
         Some(Texture {
             image: image?,
-            wrap: [sampler.and_then(|sampler| sampler.wrap_s), sampler.and_then(|sampler| sampler.wrap_t)].map(wrap),
-            nearest: sampler.is_some_and(|sampler| sampler.mag_filter == Some(NEAREST)),
+            wrap: [sampler.map(|sampler| sampler.wrap_s), sampler.map(|sampler| sampler.wrap_t)].map(wrap),
+            nearest: sampler.is_some_and(|sampler| sampler.mag_filter == nearest),
             transform: transform(info),
         })
     }
 }
 
 /// The texture of a material's base colour.
-fn texture(material: &FileMaterial) -> Option<&TextureInfo> {
-    let glossy = material.extensions.specular_glossiness.as_ref();
+fn texture(material: &FileMaterial) -> Option<&Info> {
+    let glossy = material.extensions.as_ref().and_then(|extensions| extensions.pbr_specular_glossiness.as_ref());
     glossy.map_or(&material.pbr_metallic_roughness.base_color_texture, |glossy| &glossy.diffuse_texture).as_ref()
 }
 
 /// Offset x rotation x scale, as `KHR_texture_transform` has it.
-fn transform(info: &TextureInfo) -> Affine2 {
-    let Some(transform) = &info.extensions.transform else { return Affine2::IDENTITY };
-    let (sin, cos) = transform.rotation.sin_cos();
+fn transform(info: &Info) -> Affine2 {
+    let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
+    let Some(transform) = transform else { return Affine2::IDENTITY };
+    let (sin, cos) = transform.rotation.0.sin_cos();
     let rotation = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
-    let scale = Mat2::from_diagonal(Vec2::from(transform.scale.unwrap_or([1.0; 2])));
-    let matrix = Affine2 { matrix2: rotation * scale, translation: Vec2::from(transform.offset) };
+    let scale = Mat2::from_diagonal(Vec2::from(transform.scale.0));
+    let matrix = Affine2 { matrix2: rotation * scale, translation: Vec2::from(transform.offset.0) };
     if matrix.is_finite() { matrix } else { Affine2::IDENTITY }
 }
 

@@ -2,7 +2,11 @@
 //!
 //! What is not understood, or broken, is named in a [`Warning`] and left out: a picture without a texture is still worth
 //! looking at.
+//!
+//! The document is the `gltf` crate's, whose readers read the meshes. The importer's reader, which loads buffers and
+//! decompresses them, first checks what they are about to read, since they panic on some broken files.
 
+mod buffers;
 mod document;
 mod images;
 mod materials;
@@ -10,7 +14,9 @@ mod meshes;
 
 use std::path::Path;
 
-use self::document::Document;
+use ::gltf::Document;
+
+use self::buffers::Buffers;
 use self::materials::Materials;
 use crate::error::Error;
 use crate::import::Warning;
@@ -41,34 +47,37 @@ pub fn from_slice(asset: &Asset, bytes: &[u8], folder: Option<&Path>) -> Result<
     // What the importer has warned of already.
     let container = container::open(bytes, &mut Vec::new()).map_err(of_file)?;
     let json = whole::trim(container.json);
-    let (document, accessors) =
-        (Document::parse(json).map_err(of_file)?, whole::Document::parse(json).map_err(of_file)?);
-    let mut reader = Reader::new(&accessors, container.bin, folder, bytes.len());
+    let accessors = whole::Document::parse(json).map_err(of_file)?;
+    let document = document::parse(json, &accessors).map_err(of_file)?;
+    let mut reader = Reader::new(&accessors, container.bin.into_iter().collect(), folder, bytes.len());
     let figure = read(&mut reader, &document, asset);
     Ok((figure, reader.warnings))
 }
 
 fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
     let mut figure = Figure::empty(asset.skeleton);
-    let mut materials = Materials::new(document);
-    let shown = document.shown();
+    let root = document.as_json();
+    let mut materials = Materials::new(root);
+    let mut buffers = Buffers::new(document);
+    let shown = document::shown(root);
     // Primitives are read where a node first shows them: of each mesh what its primitives have become.
-    let mut read: Vec<Option<Vec<(usize, usize)>>> = vec![None; document.meshes.len()];
-    for (index, node) in document.nodes.iter().enumerate() {
+    let mut read: Vec<Option<Vec<(usize, usize)>>> = vec![None; root.meshes.len()];
+    for (index, node) in root.nodes.iter().enumerate() {
         let (Some(mesh), Some(&joint), Some(true)) = (node.mesh, asset.joints.get(index), shown.get(index)) else {
             continue;
         };
-        let Some(slot) = read.get_mut(mesh) else { continue };
+        let (Some(slot), Some(mesh)) = (read.get_mut(mesh.value()), document.meshes().nth(mesh.value())) else {
+            continue;
+        };
         let primitives = slot.get_or_insert_with(|| {
-            let count = document.meshes[mesh].primitives.len();
-            let mut found = Vec::with_capacity(count);
-            for place in 0..count {
-                let primitive = &document.meshes[mesh].primitives[place];
-                let mesh_path = At::top("meshes", mesh);
-                let path = mesh_path.item("primitives", place);
-                let material = materials.read(reader, primitive.material, &path, &mut figure);
-                let texture_set = materials.texture_set(primitive.material);
-                match meshes::read(reader, primitive, texture_set, &path) {
+            let mesh_path = At::top("meshes", mesh.index());
+            let mut found = Vec::with_capacity(mesh.primitives().len());
+            for (primitive, json) in mesh.primitives().zip(&root.meshes[mesh.index()].primitives) {
+                let path = mesh_path.item("primitives", primitive.index());
+                let material_index = json.material.map(|material| material.value());
+                let material = materials.read(reader, material_index, &path, &mut figure);
+                let texture_set = materials.texture_set(material_index);
+                match meshes::read(reader, &mut buffers, &primitive, json, texture_set, &path) {
                     Ok(mesh) => {
                         found.push((figure.meshes.len(), material));
                         figure.meshes.push(mesh);
@@ -79,7 +88,7 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
             found
         });
         let mut mover = Mover::Joint;
-        if let Some(skin) = node.skin {
+        if let Some(skin) = node.skin.map(|skin| skin.value()) {
             match asset.skins.get(skin) {
                 Some(_) => mover = Mover::Skin(skin),
                 None => {

@@ -1,0 +1,151 @@
+//! The bytes that the `gltf` crate's readers read: checked, loaded and decompressed before they do.
+
+use std::collections::HashMap;
+
+use ::gltf::accessor::{Item, Iter};
+use ::gltf::json::Index;
+use ::gltf::json::accessor::Accessor as FileAccessor;
+use ::gltf::{Accessor, Buffer, Document};
+
+use crate::import::fault::Fault;
+use crate::import::gltf::accessor::{Component, Layout};
+use crate::import::gltf::at::At;
+use crate::import::gltf::reader::{Bytes, Reader};
+
+/// The buffers of a document, as far as they have been asked for.
+pub(super) struct Buffers<'a, 'b> {
+    document: &'a Document,
+    /// By the index of the crate's document, which has one more for each compressed view.
+    loaded: HashMap<usize, Bytes<'b>>,
+}
+
+/// An accessor that has been checked: its bytes are loaded, and the crate reads them without a panic.
+pub(super) struct Checked<'a> {
+    accessor: Accessor<'a>,
+    pub layout: Layout,
+}
+
+impl<'a, 'b> Buffers<'a, 'b> {
+    pub fn new(document: &'a Document) -> Self {
+        Self { document, loaded: HashMap::new() }
+    }
+
+    /// Checks an accessor and loads what it reads: elements of one of some widths, as many as there are vertices where those
+    /// are known. `path` is where its index stands.
+    pub fn check(
+        &mut self,
+        reader: &mut Reader<'b>,
+        accessor: Index<FileAccessor>,
+        widths: &[usize],
+        count: Option<usize>,
+        path: &At,
+    ) -> Result<Checked<'a>, Fault> {
+        let index = accessor.value();
+        let layout = reader.check(index, path)?;
+        if !widths.contains(&layout.width) {
+            return Err(Fault::new(path, format!("accessor {index} has elements of {} numbers", layout.width)));
+        }
+        if let Some(count) = count.filter(|&count| layout.count != count as u64) {
+            let found = layout.count;
+            return Err(Fault::new(path, format!("accessor {index} has {found} elements for {count} vertices")));
+        }
+        let root = self.document.as_json();
+        let (Some(accessor), Some(json)) = (self.document.accessors().nth(index), root.accessors.get(index)) else {
+            return Err(Fault::index(path, index, "accessors", root.accessors.len()));
+        };
+        let sparse = json.sparse.as_ref();
+        let views = [sparse.map(|sparse| sparse.indices.buffer_view), sparse.map(|sparse| sparse.values.buffer_view)];
+        let place = At::top("accessors", index);
+        for view in views.into_iter().chain([json.buffer_view]).flatten() {
+            let bytes = reader.view(view.value(), &place.field("bufferView"))?.of_buffer();
+            if let Some(view) = root.buffer_views.get(view.value()) {
+                self.loaded.insert(view.buffer.value(), bytes);
+            }
+        }
+        Ok(Checked { accessor, layout })
+    }
+
+    /// The bytes of a buffer, for the crate's readers.
+    pub fn bytes(&self, buffer: &Buffer) -> Option<&[u8]> {
+        self.loaded.get(&buffer.index()).map(|bytes| &***bytes)
+    }
+
+    /// The elements of a checked accessor, which are of `N` numbers, as floats. The crate's mesh readers take positions, normals
+    /// and morph targets for floats, and integers of texture coordinates for normalized ones; in files with
+    /// `KHR_mesh_quantization` neither need be.
+    pub fn vectors<const N: usize>(&self, checked: &Checked) -> Result<Vec<[f32; N]>, Fault>
+    where
+        [i8; N]: Item,
+        [u8; N]: Item,
+        [i16; N]: Item,
+        [u16; N]: Item,
+        [u32; N]: Item,
+        [f32; N]: Item,
+    {
+        match checked.layout.component {
+            Component::I8 => self.elements::<i8, N>(checked),
+            Component::U8 => self.elements::<u8, N>(checked),
+            Component::I16 => self.elements::<i16, N>(checked),
+            Component::U16 => self.elements::<u16, N>(checked),
+            Component::U32 => self.elements::<u32, N>(checked),
+            Component::F32 => self.elements::<f32, N>(checked),
+        }
+    }
+
+    fn elements<T: Copy + Into<f64>, const N: usize>(&self, checked: &Checked) -> Result<Vec<[f32; N]>, Fault>
+    where
+        [T; N]: Item,
+        [f32; N]: Item,
+    {
+        let Layout { component, normalized, .. } = checked.layout;
+        let number = |number: T| match normalized {
+            true => component.normalize(number.into()) as f32,
+            false => number.into() as f32,
+        };
+        checked.floats(|| {
+            let elements = Iter::<[T; N]>::new(checked.accessor.clone(), |buffer| self.bytes(&buffer))?;
+            Some(elements.map(move |element| element.map(number)))
+        })
+    }
+}
+
+impl Checked<'_> {
+    /// Refuses an accessor whose numbers are of another type than some.
+    pub fn is_of(&self, components: &[Component], path: &At) -> Result<(), Fault> {
+        if components.contains(&self.layout.component) {
+            return Ok(());
+        }
+        let (index, found) = (self.accessor.index(), self.layout.component);
+        Err(Fault::new(
+            path,
+            format!("accessor {index} has numbers of type {found:?}, which is none of {components:?}"),
+        ))
+    }
+
+    /// The elements that one of the crate's readers reads; zeros where there are no bytes.
+    pub fn elements<T: Copy + Item, I: Iterator<Item = T>>(&self, read: impl FnOnce() -> Option<I>) -> Vec<T> {
+        // The crate subtracts 1 from the number of elements.
+        match self.layout.count {
+            0 => Vec::new(),
+            count => read().map_or_else(|| vec![T::zero(); count as usize], Iterator::collect),
+        }
+    }
+
+    /// The same, of floats; all of them are finite.
+    pub fn floats<const N: usize, I: Iterator<Item = [f32; N]>>(
+        &self,
+        read: impl FnOnce() -> Option<I>,
+    ) -> Result<Vec<[f32; N]>, Fault>
+    where
+        [f32; N]: Item,
+    {
+        let elements = self.elements(read);
+        for (index, element) in elements.iter().enumerate() {
+            if let Some(number) = element.iter().find(|number| !number.is_finite()) {
+                let reason = format!("element {index} has {number}, which is not a finite number");
+                return Err(Fault::new(At::top("accessors", self.accessor.index()), reason));
+            }
+        }
+        Ok(elements)
+    }
+}

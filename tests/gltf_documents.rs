@@ -1,0 +1,168 @@
+//! `import::gltf::from_document`: what the `gltf` crate has loaded is the library that `load` makes of the file.
+
+use std::path::{Path, PathBuf};
+
+use gltf::Gltf;
+use gltf::buffer::Data;
+use posse::import::gltf::{self as import, Asset};
+use posse::{Error, Joint, Library};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::support::aloud::skipped;
+use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
+
+/// What the crate makes of a file, with the buffers that it finds; `None` where it refuses the file.
+fn document(bytes: &[u8], folder: Option<&Path>) -> Option<(gltf::Document, Vec<Data>)> {
+    let Gltf { document, mut blob } = Gltf::from_slice_without_validation(bytes).ok()?;
+    // A buffer that is only a fallback for compressed views has no data.
+    let data =
+        |buffer: gltf::Buffer| Data::from_source_and_blob(buffer.source(), folder, &mut blob).unwrap_or(Data(vec![]));
+    let buffers = document.buffers().map(data).collect();
+    Some((document, buffers))
+}
+
+fn from_document((document, buffers): &(gltf::Document, Vec<Data>)) -> Result<(Library, Asset), Error> {
+    let mut library = Library::new();
+    let asset = import::from_document(&mut library, document, buffers)?;
+    Ok((library, asset))
+}
+
+/// As the file itself gives it, under no name.
+fn load(bytes: &[u8], folder: Option<&Path>) -> Result<(Library, Asset), Error> {
+    let mut library = Library::new();
+    let asset = import::from_slice(&mut library, Path::new(""), bytes, folder)?;
+    Ok((library, asset))
+}
+
+/// The channels of the crate's are all there are: pointers it drops.
+fn without_pointers() -> GltfBuilder {
+    let mut file = something_of_everything();
+    file.json["animations"][0]["channels"].as_array_mut().unwrap().pop();
+    file
+}
+
+/// Whether everything is the same but for the rounding of what nodes rest at.
+fn assert_same((library, asset): &(Library, Asset), (of_file, of_asset): &(Library, Asset), name: &str) {
+    assert_eq!(asset, &Asset { file: "gltf::Document".into(), ..of_asset.clone() }, "{name}");
+    assert_eq!((library.clips(), library.skins()), (of_file.clips(), of_file.skins()), "{name}");
+    let [joints, of_joints] = [library, of_file].map(|library| library.skeletons()[0].joints());
+    assert_eq!(joints.len(), of_joints.len(), "{name}");
+    for (joint, of_joint) in joints.iter().zip(of_joints) {
+        assert_eq!((&joint.name, joint.parent), (&of_joint.name, of_joint.parent), "{name}");
+        let [numbers, of_numbers] = [numbers(joint), numbers(of_joint)];
+        assert_eq!(numbers.len(), of_numbers.len(), "{name}");
+        for (number, of_number) in numbers.iter().zip(&of_numbers) {
+            let off = (number - of_number).abs();
+            assert!(off <= 1e-6 * of_number.abs().max(1.0), "{name}: {number} for {of_number}");
+        }
+    }
+}
+
+fn numbers(joint: &Joint) -> Vec<f64> {
+    let rest = joint.rest;
+    let matrix = joint.matrix.map(|matrix| matrix.to_cols_array());
+    let parts =
+        [rest.translation.to_array().to_vec(), rest.rotation.to_array().to_vec(), rest.scale.to_array().to_vec()];
+    parts.into_iter().flatten().chain(matrix.into_iter().flatten()).chain(joint.weights.clone()).collect()
+}
+
+#[test]
+fn a_document_is_the_library_of_its_file() {
+    let file = without_pointers();
+    for bytes in [file.glb(), file.gltf_with_data_uri()] {
+        let (library, asset) = from_document(&document(&bytes, None).unwrap()).unwrap();
+        // Its numbers are such that `f32` holds them.
+        let (of_file, of_asset) = load(&bytes, None).unwrap();
+        assert_eq!(library, of_file);
+        assert_eq!(asset, Asset { file: "gltf::Document".into(), ..of_asset });
+    }
+}
+
+#[test]
+fn every_collected_document_is_the_library_of_its_file() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf");
+    let mut files = Vec::new();
+    find(&folder, &mut files);
+    if files.is_empty() {
+        skipped("the collected glTF files are not here; a made-up one is still compared");
+        return;
+    }
+    let mut refused = Vec::new();
+    for file in &files {
+        let (bytes, folder) = (std::fs::read(file).unwrap(), file.parent());
+        let name = file.display().to_string();
+        match document(&bytes, folder) {
+            Some(document) => {
+                assert_same(&from_document(&document).unwrap(), &load(&bytes, folder).unwrap(), &name);
+            }
+            None => refused.push(name),
+        }
+    }
+    // Channels without a node.
+    assert!(refused.len() <= 2, "{refused:?}");
+}
+
+fn find(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        match path.extension().and_then(|extension| extension.to_str()) {
+            _ if path.is_dir() => find(&path, files),
+            Some("glb" | "gltf") => files.push(path),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn what_a_document_lacks_is_named_and_the_library_stays_as_it_was() {
+    let (document, buffers) = document(&without_pointers().glb(), None).unwrap();
+    let short = [Data(buffers[0][..8].to_vec())];
+    let cases = [
+        (&[][..], "gltf::Document: buffers[0]: it has no uri, and there is no binary batch or data for it"),
+        (&short[..], "gltf::Document: buffers[0].byteLength: "),
+    ];
+    for (buffers, expected) in cases {
+        let mut library = Library::new();
+        let error = import::from_document(&mut library, &document, buffers).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+        assert_eq!(library, Library::new());
+    }
+}
+
+#[test]
+fn words_that_the_crate_does_not_know_are_named_by_their_place() {
+    let change = |pointer: &str| {
+        let mut file = without_pointers();
+        file.set(pointer, json!("whatever"));
+        from_document(&document(&file.glb(), None).unwrap())
+    };
+    let (library, asset) = change("/animations/0/channels/0/target/path").unwrap();
+    let [warning] = &asset.warnings[..] else { panic!("{:?}", asset.warnings) };
+    let expected = "animations[0].channels[0].target.path: \"a word that the gltf crate does not know\" is not known";
+    assert!(warning.to_string().starts_with(expected), "{warning}");
+    assert_eq!(library.clip(asset.clips[0]).tracks.len(), 3);
+    let error = change("/animations/0/samplers/0/interpolation").unwrap_err().to_string();
+    assert!(error.starts_with("gltf::Document: animations[0].samplers[0].interpolation: "), "{error}");
+    let error = change("/accessors/0/type").unwrap_err().to_string();
+    assert!(error.starts_with("gltf::Document: accessors[0].type: "), "{error}");
+}
+
+proptest! {
+    /// Whatever is wrong with a document, it is refused where its file is, and is otherwise the same.
+    #[test]
+    fn changed_documents_are_what_their_files_are(which in any::<prop::sample::Index>(), digit in b'0'..=b'9') {
+        let mut bytes = without_pointers().glb();
+        // Behind the header and before the binary batch.
+        let json = 20..20 + u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) as usize;
+        let digits: Vec<usize> = json.filter(|&place| bytes[place].is_ascii_digit()).collect();
+        bytes[digits[which.index(digits.len())]] = digit;
+        if let Some(document) = document(&bytes, None) {
+            match (from_document(&document), load(&bytes, None)) {
+                (Ok(document), Ok(file)) => assert_same(&document, &file, "changed"),
+                (Err(_), Err(_)) => {}
+                (document, file) => panic!("{document:?} for {file:?}"),
+            }
+        }
+    }
+}
