@@ -93,6 +93,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 /// The README, whose example must run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -104,6 +106,7 @@ mod cpu;
 pub mod demo;
 mod error;
 mod evaluator;
+#[cfg(feature = "gpu")]
 mod gpu;
 pub mod import;
 pub mod measure;
@@ -116,7 +119,17 @@ pub mod render;
 
 // Their types are in signatures, and a caller's have to be of the same versions.
 #[doc(no_inline)]
-pub use {glam, wgpu};
+pub use glam;
+#[cfg(feature = "gpu")]
+#[doc(no_inline)]
+pub use wgpu;
+
+#[cfg(feature = "gpu")]
+#[doc(inline)]
+pub use self::gpu::{
+    AdapterKind, CrowdOptions, GpuBatch, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm,
+    LayersOutcome,
+};
 
 // Listed with their summaries, not as bare names.
 #[doc(inline)]
@@ -125,10 +138,6 @@ pub use self::{
     cpu::{CpuBatch, CpuCrowd, CpuEngine, InstructionSet},
     error::Error,
     evaluator::Evaluator,
-    gpu::{
-        AdapterKind, CrowdOptions, GpuBatch, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm,
-        LayersOutcome,
-    },
     import::Warning,
     model::{
         AdditiveReference, Binding, BindingFault, BoundTrack, Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event,
@@ -148,6 +157,7 @@ pub use self::{
 #[doc(hidden)]
 pub mod low_level {
     pub use crate::compress::rig_size;
+    #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, Stopwatch};
     pub use crate::pack::threads::all_threads;
     pub use crate::pack::{record, skin_format};

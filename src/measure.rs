@@ -6,6 +6,7 @@ use crate::contract::{self, Report};
 use crate::cpu::CpuEngine;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
+#[cfg(feature = "gpu")]
 use crate::gpu::{GpuCrowd, GpuEngine, KernelForm, Stopwatch};
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, Ticks};
 use crate::reference::Reference;
@@ -165,6 +166,7 @@ pub fn cpu(engine: &CpuEngine, subject: &Subject, budget: Duration) -> Result<Me
 ///
 /// # Errors
 /// As the engine's.
+#[cfg(feature = "gpu")]
 pub fn gpu(engine: &GpuEngine, subject: &Subject, budget: Duration) -> Result<Measurement, Error> {
     let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
     let crowd = GpuCrowd::new(device, engine.library(), subject.crowd, subject.outputs)?;

@@ -43,7 +43,9 @@ pub(crate) mod uniform_scale;
 pub use binding_report::{Binding, BindingFault, BoundTrack, FaultKind, Slots};
 pub use clip::Clip;
 pub use crowd::Crowd;
-pub(crate) use crowd::{check_layers, clip_of_another};
+#[cfg(feature = "gpu")]
+pub(crate) use crowd::check_layers;
+pub(crate) use crowd::clip_of_another;
 pub use curve::Curve;
 pub use easing::{CurveEasing, Easing};
 pub use event::Event;
