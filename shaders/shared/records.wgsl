@@ -215,7 +215,7 @@ struct Frame {
 }
 
 struct VisibleInstance {
-    place: u32,
+    slot: u32,
     joints: u32,
     update_interval: u32,
 }

@@ -93,7 +93,7 @@ fn passes_are_counted_exactly() {
     let cases: Vec<[u64; 3]> = (0..10_000).map(|_| [(); 3].map(|()| random.rough_bits())).collect();
     // Ticks, and the 128 bits of passes a tick.
     let input: Vec<u32> = cases.iter().flat_map(|case| case.map(words)).flatten().collect();
-    let body = "var layer: Layer;
+    let body = "var layer: LayerRecord;
         layer.passes_0 = words[6u * i + 2u];
         layer.passes_1 = words[6u * i + 3u];
         layer.passes_2 = words[6u * i + 4u];
@@ -132,7 +132,7 @@ fn positions_become_seconds_exact_to_47_bits() {
     let mut random = Random(6);
     let cases: Vec<u64> = (0..10_000).map(|_| random.rough_bits()).collect();
     let input: Vec<u32> = cases.iter().flat_map(|&case| words(case)).collect();
-    let body = "var clip: Clip;
+    let body = "var clip: ClipRecord;
         clip.time_unit = 1.0 / 1048576.0;
         let time = phase_time(vec2(words[2u * i], words[2u * i + 1u]), clip);
         return vec4(time.high, time.low, 0.0, 0.0);";
