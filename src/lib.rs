@@ -103,6 +103,11 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+/// The page on the library, whose examples must run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+mod library_page {}
+
 mod compress;
 pub mod contract;
 mod cpu;
