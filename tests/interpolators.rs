@@ -9,7 +9,7 @@ use posse::{
 };
 
 use crate::support::assert_close::assert_close;
-use crate::support::each_engine::{each_engine, gpu};
+use crate::support::each_engine::{each_engine, gpu, gpu_engine};
 
 #[path = "../examples/custom_interpolation.rs"]
 #[expect(dead_code, reason = "its main prints what is asked for here")]
@@ -99,7 +99,7 @@ fn agrees(wgsl: &'static str) -> bool {
     let (library, crowd) = twice(wgsl);
     let expected = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
     assert_eq!(expected.instances[2].properties, [3.0]);
-    let found = GpuEngine::new(&library, gpu()).unwrap().evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+    let found = gpu_engine(&library).unwrap().evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
     compare(&library, &crowd, Ticks(0), &expected, &found).is_within()
 }
 

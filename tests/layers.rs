@@ -2,14 +2,14 @@
 
 use glam::{DQuat, DVec3};
 use posse::{
-    AdditiveReference, Clip, ClipId, CpuEngine, Crowd, Curve, Error, Evaluator, Fade, FadeShape, GpuEngine,
-    Interpolation, Joint, KernelForm, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, PackedLibrary,
-    Playback, Pose, Property, Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
+    AdditiveReference, Clip, ClipId, CpuEngine, Crowd, Curve, Error, Evaluator, Fade, FadeShape, Interpolation, Joint,
+    KernelForm, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, PackedLibrary, Playback, Pose, Property,
+    Skeleton, SkeletonId, Target, Ticks, Track, Transform, WrapMode,
 };
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees};
-use crate::support::each_engine::{each_engine, fast_engines, gpu_unless_left_out};
+use crate::support::each_engine::{each_engine, fast_engines, gpu_engine, gpu_unless_left_out};
 
 const FIRST: LayerMode = LayerMode::Additive(AdditiveReference::First);
 const REST: LayerMode = LayerMode::Additive(AdditiveReference::Rest);
@@ -403,8 +403,8 @@ fn an_engine_is_used_from_two_threads_in_turn() {
     let mut crowd = Crowd::new();
     crowd.push(skeleton, &[blend(clip, 1.0)]).unwrap();
     let mut engines: Vec<Box<dyn Evaluator + Send>> = vec![Box::new(CpuEngine::new(&library).unwrap())];
-    if let Some(gpu) = gpu_unless_left_out() {
-        engines.push(Box::new(GpuEngine::new(&library, gpu).unwrap()));
+    if gpu_unless_left_out().is_some() {
+        engines.push(Box::new(gpu_engine(&library).unwrap()));
     }
     for mut engine in engines {
         for _ in 0..2 {

@@ -7,15 +7,15 @@ mod uniform;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::low_level::skin_format;
 use posse::{
-    CpuEngine, Crowd, Evaluator, GpuCrowd, GpuEngine, InstructionSet, Joint, KernelForm, Library, Outputs,
-    PackedLibrary, Reference, Skeleton, Skin, SkinFormat, Ticks, Transform, contract,
+    CpuEngine, Crowd, Evaluator, GpuCrowd, InstructionSet, Joint, KernelForm, Library, Outputs, PackedLibrary,
+    Reference, Skeleton, Skin, SkinFormat, Ticks, Transform, contract,
 };
 use proptest::prelude::*;
 
 use crate::support::assert_close::assert_matrix;
 use crate::support::build::{degrees, joint, library};
 use crate::support::cases::cases;
-use crate::support::each_engine::{each_engine, fast_engines, gpu_unless_left_out};
+use crate::support::each_engine::{each_engine, fast_engines, gpu_engine, gpu_unless_left_out};
 use crate::support::scenes::{Scene, scenes};
 
 /// A joint that stands as it is bound, as it was built.
@@ -38,8 +38,10 @@ fn words(library: &Library, crowd: &Crowd, format: SkinFormat) -> Vec<(&'static 
         engine.pose(&mut posed, Ticks(0));
         all.push((instructions.name(), posed.batches()[0].numbers.skin.iter().map(|word| word.to_bits()).collect()));
     }
-    let Some(gpu) = gpu_unless_left_out() else { return all };
-    let engine = GpuEngine::new(library, gpu).unwrap();
+    if gpu_unless_left_out().is_none() {
+        return all;
+    }
+    let engine = gpu_engine(library).unwrap();
     let device = &engine.gpu().device;
     let on_gpu = GpuCrowd::new(device, engine.library(), crowd, outputs).unwrap();
     let mut encoder = device.create_command_encoder(&Default::default());

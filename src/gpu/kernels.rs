@@ -1,6 +1,7 @@
 //! Kernels: what they bind, and their pipelines.
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::gpu::plan::{VARIANTS, WORKGROUP_BYTES};
@@ -83,6 +84,30 @@ pub(super) fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
     }
 }
 
+/// Kernels that libraries on one device have compiled, by entry point and source.
+#[derive(Debug, Default)]
+pub(super) struct Compiled(Mutex<HashMap<(&'static str, String), wgpu::ComputePipeline>>);
+
+impl Compiled {
+    /// The pipeline of an entry point, made where no library has made it yet. Two threads may make the same: no thread waits
+    /// while another compiles.
+    pub fn pipeline(
+        &self,
+        device: &wgpu::Device,
+        layout: &wgpu::BindGroupLayout,
+        composed: &Composed,
+        entry_point: &'static str,
+    ) -> Result<wgpu::ComputePipeline, Error> {
+        let pipelines = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (entry_point, composed.code.clone());
+        if let Some(ready) = pipelines().get(&key) {
+            return Ok(ready.clone());
+        }
+        let made = pipeline(device, layout, &composed.compile(device)?, entry_point)?;
+        Ok(pipelines().entry(key).or_insert(made).clone())
+    }
+}
+
 /// A kernel beside the fused pass, and the layout of its only group.
 #[derive(Debug)]
 pub(super) struct SmallKernel {
@@ -94,19 +119,19 @@ impl SmallKernel {
     /// The kernel in its place, made where it is not there yet.
     pub fn get<'a>(
         place: &'a OnceLock<Self>,
+        compiled: &Compiled,
         device: &wgpu::Device,
         composed: impl Fn() -> Composed,
         bindings: &[(&str, Binding)],
-        entry_point: &str,
+        entry_point: &'static str,
     ) -> Result<&'a Self, Error> {
         if let Some(ready) = place.get() {
             return Ok(ready);
         }
-        let module = composed().compile(device)?;
         let scopes = Scopes::push(device);
         let layout = bind_group_layout(device, bindings);
         scopes.pop()?;
-        let pipeline = pipeline(device, &layout, &module, entry_point)?;
+        let pipeline = compiled.pipeline(device, &layout, &composed(), entry_point)?;
         Ok(place.get_or_init(|| Self { pipeline, layout }))
     }
 }
@@ -120,12 +145,12 @@ pub(super) struct VisibleKernels {
 }
 
 impl VisibleKernels {
-    pub fn new(device: &wgpu::Device) -> Result<Self, Error> {
-        let module = Composed::visible().compile(device)?;
+    pub fn new(device: &wgpu::Device, compiled: &Compiled) -> Result<Self, Error> {
+        let composed = Composed::visible();
         let scopes = Scopes::push(device);
         let layout = bind_group_layout(device, &VISIBLE_BINDINGS);
         scopes.pop()?;
-        let [collect, measure] = VISIBLE_ENTRIES.map(|entry| pipeline(device, &layout, &module, entry));
+        let [collect, measure] = VISIBLE_ENTRIES.map(|entry| compiled.pipeline(device, &layout, &composed, entry));
         Ok(Self { layout, collect: collect?, measure: measure? })
     }
 }
@@ -169,7 +194,7 @@ pub(super) fn workgroups(count: u32, most: u32) -> (u32, u32) {
 }
 
 /// Builds the pipeline of an entry point.
-pub(super) fn pipeline(
+fn pipeline(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
     module: &wgpu::ShaderModule,

@@ -1,13 +1,13 @@
 //! A library on the GPU: what never changes, and the pipelines.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::Error;
 use crate::gpu::KernelForm;
 use crate::gpu::buffers::{largest_binding, upload};
 use crate::gpu::kernels::{
-    EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SmallKernel, VisibleKernels, bind_group_layout, kernel_limits,
-    pipeline,
+    Compiled, EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SmallKernel, VisibleKernels, bind_group_layout,
+    kernel_limits,
 };
 use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
 use crate::gpu::scopes::Scopes;
@@ -22,7 +22,8 @@ use crate::pack::PackedLibrary;
 ///
 /// Pipelines are compiled anew in each process, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes that one is made
 /// from, and so making one is `unsafe`, which this crate denies itself outside the CPU's kernels. Most drivers keep a cache
-/// of their own, in which a second start finds what the first compiled. `posse bench` says what a start takes.
+/// of their own, in which a second start finds what the first compiled. `posse bench` says what a start takes. Libraries made
+/// by [`repacked`](Self::repacked) share what either compiles.
 #[derive(Debug)]
 pub struct GpuLibrary {
     device: wgpu::Device,
@@ -34,6 +35,8 @@ pub struct GpuLibrary {
     /// By kernel, variant, how many search results there are, and skin format: those that were asked for.
     pipelines: [[[[OnceLock<wgpu::ComputePipeline>; SkinFormat::ALL.len()]; Spans::ALL.len()]; VARIANTS.len()];
         Kernel::ALL.len()],
+    /// By source, those of this library and of all that share them.
+    compiled: Arc<Compiled>,
     visible_kernels: OnceLock<VisibleKernels>,
     motion_kernel: OnceLock<SmallKernel>,
     events_kernel: OnceLock<SmallKernel>,
@@ -63,6 +66,24 @@ impl GpuLibrary {
     /// # Errors
     /// As those of [`new`](Self::new).
     pub fn with_form(form: KernelForm, device: &wgpu::Device, packing: PackedLibrary) -> Result<Self, Error> {
+        Self::with_compiled(Arc::default(), form, device, packing)
+    }
+
+    /// Uploads another packing to the same device, in the same form. Both libraries share compiled kernels: the new one
+    /// compiles those alone that it needs and this one has not, which is often none.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn repacked(&self, packing: PackedLibrary) -> Result<Self, Error> {
+        Self::with_compiled(self.compiled.clone(), self.form, &self.device, packing)
+    }
+
+    fn with_compiled(
+        compiled: Arc<Compiled>,
+        form: KernelForm,
+        device: &wgpu::Device,
+        packing: PackedLibrary,
+    ) -> Result<Self, Error> {
         check_limits(device)?;
         check_size(device, "words of a packed library, in bytes", 4 * packing.arrays.words.len() as u64)?;
         check_size(device, "values of a packed library, in bytes", 16 * packing.arrays.values.len() as u64)?;
@@ -80,6 +101,7 @@ impl GpuLibrary {
             layout,
             form,
             pipelines: Default::default(),
+            compiled,
             visible_kernels: OnceLock::new(),
             motion_kernel: OnceLock::new(),
             events_kernel: OnceLock::new(),
@@ -118,7 +140,7 @@ impl GpuLibrary {
             return Ok(ready.clone());
         }
         let composed = Composed::pose(plan, self.packing.uses, &self.packing.interpolators);
-        let made = pipeline(device, &self.layout, &composed.compile(device)?, POSE_ENTRY)?;
+        let made = self.compiled.pipeline(device, &self.layout, &composed, POSE_ENTRY)?;
         Ok(place.get_or_init(|| made).clone())
     }
 
@@ -127,19 +149,19 @@ impl GpuLibrary {
         if let Some(ready) = self.visible_kernels.get() {
             return Ok(ready);
         }
-        let made = VisibleKernels::new(device)?;
+        let made = VisibleKernels::new(device, &self.compiled)?;
         Ok(self.visible_kernels.get_or_init(|| made))
     }
 
     /// The kernel of root motion, made where it is not there yet.
     pub(super) fn motion_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
         let composed = || Composed::motion(self.packing.uses);
-        SmallKernel::get(&self.motion_kernel, device, composed, &MOTION_BINDINGS, MOTION_ENTRY)
+        SmallKernel::get(&self.motion_kernel, &self.compiled, device, composed, &MOTION_BINDINGS, MOTION_ENTRY)
     }
 
     /// The kernel that lists events, made where it is not there yet.
     pub(super) fn events_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
-        SmallKernel::get(&self.events_kernel, device, Composed::events, &EVENTS_BINDINGS, EVENTS_ENTRY)
+        SmallKernel::get(&self.events_kernel, &self.compiled, device, Composed::events, &EVENTS_BINDINGS, EVENTS_ENTRY)
     }
 }
 

@@ -170,9 +170,11 @@ impl Composed {
 
     fn new(constants: String, modules: impl Iterator<Item = Module>) -> Self {
         let constants_start = Start { file: "generated constants".into(), before: 0, calls: None };
+        let mut before = constants.lines().count() as u32;
         let mut composed = Self { starts: vec![constants_start], code: constants };
         for Module { file, text, calls } in modules {
-            composed.starts.push(Start { file, before: composed.code.lines().count() as u32, calls });
+            composed.starts.push(Start { file, before, calls });
+            before += text.lines().count() as u32;
             composed.code.push_str(&text);
             if !text.ends_with('\n') {
                 composed.code.push('\n');

@@ -3,6 +3,7 @@
 use posse::Error;
 use proptest::prelude::*;
 
+use crate::support::cases::some_of;
 use crate::support::gltf_builder::{bytes, load, something_of_everything};
 
 /// Loads a file or is refused with a place in it.
@@ -55,7 +56,7 @@ fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig { cases: some_of(2000) as u32, ..ProptestConfig::default() })]
 
     #[test]
     fn changed_bytes_do_no_harm(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {

@@ -19,10 +19,10 @@ mod visible;
 
 use posse::{
     AdapterKind, ClipId, Crowd, Evaluator, GpuContext, GpuCrowd, GpuEngine, KernelForm, Layer, LayerTime, Library,
-    Outputs, Playback, Poses, Reference, SkeletonId, Ticks, contract,
+    Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Ticks, contract,
 };
 
-use crate::support::each_engine::gpu;
+use crate::support::each_engine::{gpu, gpu_library};
 use crate::support::scenes::Numbers;
 
 /// A tick that is nothing special.
@@ -35,7 +35,7 @@ fn lesser_gpu(limits: wgpu::Limits) -> GpuContext {
 
 /// An engine on the device of the tests, its kernels in this form.
 fn engine(form: KernelForm, library: &Library) -> GpuEngine {
-    GpuEngine::with_form(form, library, gpu()).unwrap()
+    GpuEngine::with_library(gpu(), gpu_library(form, PackedLibrary::new(library).unwrap()).unwrap())
 }
 
 /// Instances that play a clip, each from its own start at its own rate.

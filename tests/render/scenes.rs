@@ -7,11 +7,11 @@ use posse::render::{
     probe,
 };
 use posse::{
-    Crowd, Error, GpuContext, GpuCrowd, GpuLibrary, Layer, LayerTime, Library, PackedLibrary, SkeletonId, SkinFormat,
+    Crowd, Error, GpuContext, GpuCrowd, KernelForm, Layer, LayerTime, Library, PackedLibrary, SkeletonId, SkinFormat,
     Ticks, demo,
 };
 
-use crate::support::each_engine::gpu;
+use crate::support::each_engine::{gpu, gpu_library};
 
 /// Instances at their places, and how they are seen.
 pub struct Shot {
@@ -50,7 +50,7 @@ impl Shot {
     }
 
     fn scene(&self, gpu: &GpuContext, renderer: &Renderer, with: impl FnOnce(&Scene, wgpu::CommandEncoder)) {
-        let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&self.library).unwrap()).unwrap();
+        let library = gpu_library(KernelForm::of(&gpu.device), PackedLibrary::new(&self.library).unwrap()).unwrap();
         let outputs = needed_outputs(&self.figures, self.bones != Bones::Hidden);
         let crowd = GpuCrowd::new(&gpu.device, &library, &self.crowd, outputs).unwrap();
         let poses = crowd.batches().iter().map(PoseBuffers::from);
@@ -104,7 +104,7 @@ fn packed_skin_matrices_are_refused() {
     let shot = Shot::people(&[0.0]);
     let GpuContext { device, queue, .. } = &gpu();
     let renderer = Renderer::new(device, queue, Target::default()).unwrap();
-    let library = GpuLibrary::new(device, PackedLibrary::new(&shot.library).unwrap()).unwrap();
+    let library = gpu_library(KernelForm::of(device), PackedLibrary::new(&shot.library).unwrap()).unwrap();
     let outputs = needed_outputs(&shot.figures, false).with_skin_format(SkinFormat::HalfMatrix);
     let crowd = GpuCrowd::new(device, &library, &shot.crowd, outputs).unwrap();
     let poses = crowd.batches().iter().map(PoseBuffers::from);

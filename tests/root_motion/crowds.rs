@@ -11,7 +11,7 @@ use posse::{
 use super::{YAW, curving, layer, playing, step};
 use crate::support::aloud::skipped;
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
-use crate::support::each_engine::{each_engine, gpu};
+use crate::support::each_engine::{each_engine, gpu_engine};
 
 #[test]
 fn a_buffer_holds_the_motions_of_a_chunk() {
@@ -21,7 +21,7 @@ fn a_buffer_holds_the_motions_of_a_chunk() {
         let playback = Playback::looping(Ticks::from_seconds(f64::from(instance) / 8.0), 1.0);
         crowd.push(library.clip(clip).skeleton, &[layer(clip, playback)]).unwrap();
     }
-    let mut engine = posse::GpuEngine::new(&library, gpu()).unwrap();
+    let mut engine = gpu_engine(&library).unwrap();
     let device = &engine.gpu().device;
     let outputs = Outputs { root_motion: true, ..Outputs::NONE };
     let asked = posse::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();

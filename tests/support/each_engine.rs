@@ -45,9 +45,26 @@ pub fn fast_engines(
     }
     let Some(gpu) = gpu_unless_left_out() else { return };
     for &form in forms {
-        let library = GpuLibrary::with_form(form, &gpu.device, packing()).expect("a library on the GPU");
+        let library = gpu_library(form, packing()).expect("a library on the GPU");
         check(&mut GpuEngine::with_library(gpu.clone(), library));
     }
+}
+
+/// A library on the GPU of the tests, in this form. All such libraries share kernels, which take a software renderer longer to
+/// compile than to run.
+pub fn gpu_library(form: KernelForm, packing: PackedLibrary) -> Result<GpuLibrary, posse::Error> {
+    static FIRST: OnceLock<[GpuLibrary; KernelForm::ALL.len()]> = OnceLock::new();
+    let empty = |form| {
+        let packing = PackedLibrary::new(&Library::new()).expect("a packing");
+        GpuLibrary::with_form(form, &gpu().device, packing).expect("a library on the GPU")
+    };
+    let first = FIRST.get_or_init(|| KernelForm::ALL.map(empty));
+    first[form as usize].repacked(packing)
+}
+
+/// An engine on the GPU of the tests, in the form that suits it.
+pub fn gpu_engine(library: &Library) -> Result<GpuEngine, posse::Error> {
+    Ok(GpuEngine::with_library(gpu(), gpu_library(KernelForm::of(&gpu().device), PackedLibrary::new(library)?)?))
 }
 
 /// The GPU of the tests, unless `POSSE_TEST_ENGINES=cpu` leaves it out, which is said aloud: an emulator has no adapter. What

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use npyz::{DType, WriteOptions, WriterBuilder};
 use posse::{Error, Evaluator, Library, Outputs, Pose, SkeletonId};
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
@@ -84,19 +83,34 @@ fn write_array(
 
 /// Begins a file of the zip with the header of an array.
 fn begin(zip: &mut Zip, name: &str, precision: Precision, shape: &[usize]) -> io::Result<()> {
-    let (dtype, width) = match precision {
+    let (kind, width) = match precision {
         Precision::Single => ("<f4", 4),
         Precision::Double => ("<f8", 8),
     };
-    let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
-    let bytes = width * shape.iter().product::<u64>();
+    let bytes = width * shape.iter().map(|&length| length as u64).product::<u64>();
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     // Beyond 4 GiB, with room for the header, sizes need the zip format's large fields.
     let large = bytes > u64::from(u32::MAX) - 4096;
     zip.start_file(format!("{name}.npy"), options.large_file(large))?;
-    let dtype = DType::Plain(dtype.parse().map_err(io::Error::other)?);
-    WriteOptions::new_header_only().dtype(dtype).shape(&shape).writer(zip).write_header_only()?;
-    Ok(())
+    zip.write_all(&header(kind, shape)?)
+}
+
+/// The header of a `.npy` file, version 1.0 of the format: a Python dictionary, padded with spaces so that the numbers begin
+/// at a multiple of 64 bytes. `kind` is NumPy's name of the numbers' type.
+fn header(kind: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
+    const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
+    // A tuple of one length keeps its comma.
+    let shape = match shape {
+        [length] => format!("({length},)"),
+        lengths => format!("({})", lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
+    let before = MAGIC.len() + size_of::<u16>();
+    let padded = (before + text.len() + 1).next_multiple_of(64) - before;
+    text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
+    text.push('\n');
+    let length = u16::try_from(padded).map_err(io::Error::other)?;
+    Ok([MAGIC, &length.to_le_bytes(), text.as_bytes()].concat())
 }
 
 fn arrays<'a>(table: &'a Table) -> Vec<Array<'a>> {
@@ -196,4 +210,36 @@ fn arrays<'a>(table: &'a Table) -> Vec<Array<'a>> {
         );
     }
     arrays
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_what_numpy_writes() {
+        // The bytes of `numpy.save`: 118 (`v`) of text after the length, 128 in all.
+        for (kind, shape, text) in [
+            ("<f4", [2, 3].as_slice(), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"),
+            ("<f8", [7].as_slice(), "{'descr': '<f8', 'fortran_order': False, 'shape': (7,), }"),
+            ("<f8", [].as_slice(), "{'descr': '<f8', 'fortran_order': False, 'shape': (), }"),
+        ] {
+            let expected = [b"\x93NUMPY\x01\x00v\x00".as_slice(), format!("{text:<117}\n").as_bytes()].concat();
+            assert_eq!(header(kind, shape).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_begin_at_a_multiple_of_64_bytes() {
+        // One digit more at a time, over the end of a block.
+        for digits in 0..19 {
+            let lengths = [10_usize.pow(digits), 1_000_000, 1_000_000, 1_000_000];
+            let header = header("<f4", &lengths).unwrap();
+            assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));
+            let length = u16::from_le_bytes([header[8], header[9]]);
+            assert_eq!(usize::from(length), header.len() - 10);
+            let array = npyz::NpyHeader::from_reader(header.as_slice()).unwrap();
+            assert_eq!(array.shape(), lengths.map(|length| length as u64));
+        }
+    }
 }

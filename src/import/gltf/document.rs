@@ -257,15 +257,11 @@ impl<'a> Document<'a> {
             let what = if json.is_empty() { "it is empty".into() } else { foreign(json) };
             return Err(Fault::new("file", format!("{what}; a glTF file is a GLB container or a JSON object")));
         }
-        // All text checked at once takes less than each string on its own. What no field wants may be anything.
-        let parsed = match std::str::from_utf8(json) {
-            Ok(json) => serde_json::from_str::<Self>(json),
-            Err(_) => serde_json::from_slice(json),
-        };
-        let document = match parsed {
-            Ok(document) => document,
-            // Paths cost time, so they are only kept by a second parse, once it is known that there is a fault.
-            Err(error) => return Err(explain(json, &error)),
+        // All text checked at once takes less than each string on its own. Paths cost time, so they are only kept by a second
+        // parse, once it is known that there is a fault, or bytes that are no text: what no field wants may be anything.
+        let document = match std::str::from_utf8(json).map(serde_json::from_str::<Self>) {
+            Ok(Ok(document)) => document,
+            _ => parse_with_paths(json)?,
         };
         document.check_version()
     }
@@ -286,7 +282,7 @@ pub(crate) fn trim(json: &[u8]) -> &[u8] {
     json.get(..end).unwrap_or(json)
 }
 
-fn explain(json: &[u8], error: &serde_json::Error) -> Fault {
+fn parse_with_paths(json: &[u8]) -> Result<Document<'_>, Fault> {
     #[derive(Deserialize)]
     struct Versioned<'a> {
         #[serde(borrow)]
@@ -296,18 +292,17 @@ fn explain(json: &[u8], error: &serde_json::Error) -> Fault {
     if let Ok(Versioned { asset: AssetInfo { version: Some(version) } }) = serde_json::from_slice(json)
         && !is_version_2(&version)
     {
-        return wrong_version(&version);
+        return Err(wrong_version(&version));
     }
     let mut parser = serde_json::Deserializer::from_slice(json);
-    match serde_path_to_error::deserialize::<_, Document>(&mut parser) {
-        Err(error) => {
-            // Where a key is cut off, the parser has a question mark for it.
-            let path = error.path().to_string();
-            let path = path.trim_end_matches(['.', '?']);
-            Fault::new(if path.is_empty() { "JSON" } else { path }, error.inner().to_string())
-        }
-        Ok(_) => Fault::new("JSON", error.to_string()),
-    }
+    let document = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+        // Where a key is cut off, the parser has a question mark for it.
+        let path = error.path().to_string();
+        let path = path.trim_end_matches(['.', '?']);
+        Fault::new(if path.is_empty() { "JSON" } else { path }, error.inner().to_string())
+    })?;
+    parser.end().map_err(|error| Fault::new("JSON", error.to_string()))?;
+    Ok(document)
 }
 
 fn is_version_2(version: &str) -> bool {
