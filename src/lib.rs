@@ -172,6 +172,13 @@ pub mod low_level {
     pub use crate::gpu::{Bandwidth, Stopwatch};
     pub use crate::pack::threads::all_threads;
     pub use crate::pack::{record, skin_format};
+    /// Vertices as the vertex shader moves them, and scenes of the command line.
+    #[cfg(feature = "render")]
+    pub mod render {
+        pub use crate::render::demo_figure::{demo_dyes, demo_figure};
+        pub use crate::render::placement::{sunflower, tint};
+        pub use crate::render::probe::vertex_positions;
+    }
     /// Single stages of the reference, for tests that hold one stage alone to figures.
     pub mod reference {
         pub use crate::reference::ease::ease;

@@ -70,64 +70,71 @@ impl Bounds {
     }
 }
 
-/// The positions of a part's vertices in the space of the instance, every `step`th of them, as glTF 2.0 has it: morphed, then
-/// moved by the skin or by the joint.
-///
-/// # Panics
-/// Where the part is none of the figure's, or the figure not the skeleton's: see [`Figure::check`].
-pub fn positions<'a>(
-    figure: &'a Figure,
-    part: &Part,
-    skeleton: &Skeleton,
-    pose: &'a Pose,
-    step: usize,
-) -> impl Iterator<Item = DVec3> + 'a {
-    let mesh = &figure.meshes[part.mesh];
-    let joints = skeleton.joints();
-    let first: usize = joints[..part.joint].iter().map(|joint| joint.weights.len()).sum();
-    let weights = pose.weights.get(first..first + joints[part.joint].weights.len()).unwrap_or_default();
-    let matrix = pose.model.get(part.joint).copied().unwrap_or(DAffine3::IDENTITY);
-    let skin = match part.mover {
-        Mover::Skin(skin) => pose.skins.get(skin).map(Vec::as_slice),
-        Mover::Joint => None,
-    };
-    let moved = move |(index, vertex): (usize, &Vertex)| {
-        let mut position = Vec3::from(vertex.position).as_dvec3();
-        for (target, weight) in mesh.targets.iter().zip(weights) {
-            let delta = target.positions.get(index).copied().unwrap_or_default();
-            position += *weight * Vec3::from(delta).as_dvec3();
-        }
-        let Some(skin) = skin else { return matrix.transform_point3(position) };
-        let influences = vertex.joints.as_flattened().iter().zip(vertex.weights.as_flattened());
-        let share = |(&joint, &weight): (&u16, &f32)| match skin.get(usize::from(joint)) {
-            Some(matrix) if weight != 0.0 => f64::from(weight) * matrix.transform_point3(position),
-            _ => DVec3::ZERO,
+impl Figure {
+    /// The positions of a part's vertices in the space of the instance, every `step`th of them, as glTF 2.0 has it: morphed, then
+    /// moved by the skin or by the joint.
+    ///
+    /// # Panics
+    /// Where the part is none of the figure's, or the figure not the skeleton's: see [`Figure::check`].
+    pub fn positions<'a>(
+        &'a self,
+        part: &Part,
+        skeleton: &Skeleton,
+        pose: &'a Pose,
+        step: usize,
+    ) -> impl Iterator<Item = DVec3> + 'a {
+        let mesh = &self.meshes[part.mesh];
+        let joints = skeleton.joints();
+        let first: usize = joints[..part.joint].iter().map(|joint| joint.weights.len()).sum();
+        let weights = pose.weights.get(first..first + joints[part.joint].weights.len()).unwrap_or_default();
+        let matrix = pose.model.get(part.joint).copied().unwrap_or(DAffine3::IDENTITY);
+        let skin = match part.mover {
+            Mover::Skin(skin) => pose.skins.get(skin).map(Vec::as_slice),
+            Mover::Joint => None,
         };
-        influences.map(share).sum()
-    };
-    mesh.vertices.iter().enumerate().step_by(step.max(1)).map(moved)
-}
-
-/// How far a figure reaches in poses of its skeleton, in the space of an instance; its joints, where it has no parts.
-pub fn of_poses<'a>(figure: &Figure, skeleton: &Skeleton, poses: impl IntoIterator<Item = &'a Pose>) -> Bounds {
-    let mut bounds = Bounds::EMPTY;
-    for pose in poses {
-        for part in &figure.parts {
-            let step = figure.meshes[part.mesh].vertices.len().div_ceil(MOST_VERTICES);
-            positions(figure, part, skeleton, pose, step).for_each(|position| bounds.add(position.as_vec3()));
-        }
-        if figure.parts.is_empty() {
-            pose.model.iter().for_each(|matrix| bounds.add(matrix.translation.as_vec3()));
-        }
+        let moved = move |(index, vertex): (usize, &Vertex)| {
+            let mut position = Vec3::from(vertex.position).as_dvec3();
+            for (target, weight) in mesh.targets.iter().zip(weights) {
+                let delta = target.positions.get(index).copied().unwrap_or_default();
+                position += *weight * Vec3::from(delta).as_dvec3();
+            }
+            let Some(skin) = skin else { return matrix.transform_point3(position) };
+            let influences = vertex.joints.as_flattened().iter().zip(vertex.weights.as_flattened());
+            let share = |(&joint, &weight): (&u16, &f32)| match skin.get(usize::from(joint)) {
+                Some(matrix) if weight != 0.0 => f64::from(weight) * matrix.transform_point3(position),
+                _ => DVec3::ZERO,
+            };
+            influences.map(share).sum()
+        };
+        mesh.vertices.iter().enumerate().step_by(step.max(1)).map(moved)
     }
-    bounds
+
+    /// How far a figure reaches in poses of its skeleton, in the space of an instance; its joints, where it has no parts.
+    pub fn bounds<'a>(&self, skeleton: &Skeleton, poses: impl IntoIterator<Item = &'a Pose>) -> Bounds {
+        let mut bounds = Bounds::EMPTY;
+        for pose in poses {
+            for part in &self.parts {
+                let step = self.meshes[part.mesh].vertices.len().div_ceil(MOST_VERTICES);
+                self.positions(part, skeleton, pose, step).for_each(|position| bounds.add(position.as_vec3()));
+            }
+            if self.parts.is_empty() {
+                pose.model.iter().for_each(|matrix| bounds.add(matrix.translation.as_vec3()));
+            }
+        }
+        bounds
+    }
 }
 
 /// How far each figure reaches at some moments of a crowd, in the space of an instance, in the order of the figures.
 ///
 /// # Errors
 /// Those of the reference.
-pub fn of_crowd(library: &Library, figures: &[Figure], crowd: &Crowd, moments: &[Ticks]) -> Result<Vec<Bounds>, Error> {
+pub fn crowd_bounds(
+    library: &Library,
+    figures: &[Figure],
+    crowd: &Crowd,
+    moments: &[Ticks],
+) -> Result<Vec<Bounds>, Error> {
     let mut bounds = vec![Bounds::EMPTY; figures.len()];
     let outputs = Outputs { model: true, skin: true, weights: true, ..Outputs::NONE };
     for &now in moments {
@@ -135,7 +142,7 @@ pub fn of_crowd(library: &Library, figures: &[Figure], crowd: &Crowd, moments: &
         for (instance, pose) in poses.iter().enumerate() {
             for (figure, bounds) in figures.iter().zip(&mut bounds) {
                 if figure.skeleton == crowd.skeleton(instance) {
-                    bounds.add_all(of_poses(figure, library.skeleton(figure.skeleton), [pose]));
+                    bounds.add_all(figure.bounds(library.skeleton(figure.skeleton), [pose]));
                 }
             }
         }

@@ -1,16 +1,17 @@
 //! Brings figures to the device, each mesh once, and says what is drawn of them for the instances of each buffer.
 
+use glam::DAffine3;
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::buffers::{filled_buffer, largest_binding};
 use crate::gpu::scopes::Scopes;
-use crate::model::{Library, SkinFormat};
+use crate::model::{Library, Skeleton, SkeletonId, SkinFormat};
 use crate::render::draw::group;
 use crate::render::pipelines::Sides;
 use crate::render::record::{InstanceRecord, MaterialRecord, PartRecord, deltas};
 use crate::render::scene::{BonesDraw, Draw};
-use crate::render::{Figure, Material, Mesh, Mover, Part, Place, PoseBuffers, Renderer, Scene, skeleton, textures};
+use crate::render::{Figure, Material, Mesh, Mover, Part, Placement, PoseBuffers, Renderer, Scene, textures};
 
 impl Scene {
     /// Prepares to draw instances, each at its place, which has its index in the crowd. What has no figure is not seen but for
@@ -24,17 +25,15 @@ impl Scene {
     /// where memory does not suffice.
     pub fn new<'a>(
         renderer: &Renderer,
-        (device, queue): (&wgpu::Device, &wgpu::Queue),
         library: &Library,
         figures: &[Figure],
         poses: impl IntoIterator<Item = PoseBuffers<'a>>,
-        places: &[Place],
+        placements: &[Placement],
     ) -> Result<Self, Error> {
         figures.iter().try_for_each(|figure| figure.check(library))?;
-        let scopes = Scopes::push(device);
-        let mut builder =
-            Builder { renderer, device, queue, library, scene: Self { draws: Vec::new(), bones: Vec::new() } };
-        let built = builder.build(figures, poses, places);
+        let scopes = Scopes::push(&renderer.device);
+        let mut builder = Builder { renderer, library, scene: Self { draws: Vec::new(), bones: Vec::new() } };
+        let built = builder.build(figures, poses, placements);
         scopes.pop()?;
         built?;
         Ok(builder.scene)
@@ -43,8 +42,6 @@ impl Scene {
 
 struct Builder<'a> {
     renderer: &'a Renderer,
-    device: &'a wgpu::Device,
-    queue: &'a wgpu::Queue,
     library: &'a Library,
     scene: Scene,
 }
@@ -60,7 +57,7 @@ impl Builder<'_> {
         &mut self,
         figures: &[Figure],
         poses: impl IntoIterator<Item = PoseBuffers<'a>>,
-        places: &[Place],
+        placements: &[Placement],
     ) -> Result<(), Error> {
         let uploaded = figures.iter().map(|figure| self.upload(figure)).collect::<Result<Vec<_>, Error>>()?;
         for poses in poses {
@@ -70,10 +67,10 @@ impl Builder<'_> {
             }
             let mut records = Vec::with_capacity(poses.instances.len());
             for &instance in poses.instances {
-                let place = places.get(instance).ok_or_else(|| {
-                    Error::Usage(format!("instance {instance} has no place, there are {}", places.len()))
+                let placement = placements.get(instance).ok_or_else(|| {
+                    Error::Usage(format!("instance {instance} has no placement, there are {}", placements.len()))
                 })?;
-                records.push(InstanceRecord::new(place));
+                records.push(InstanceRecord::new(placement));
             }
             let instances = self.storage("instances of a scene, in bytes", bytemuck::cast_slice(&records))?;
             let figure = figures.iter().zip(&uploaded).filter(|(figure, _)| figure.skeleton == poses.skeleton);
@@ -91,20 +88,24 @@ impl Builder<'_> {
 
     fn upload(&self, figure: &Figure) -> Result<Uploaded, Error> {
         let mesh = |mesh: &Mesh| {
-            let bytes = |bytes: &[u8], usage| filled_buffer(self.device, "mesh", bytes, usage);
+            let bytes = |bytes: &[u8], usage| filled_buffer(&self.renderer.device, "mesh", bytes, usage);
             let vertices = bytes(bytemuck::cast_slice(&mesh.vertices), Usages::VERTEX)?;
             let indices = bytes(bytemuck::cast_slice(&mesh.indices), Usages::INDEX)?;
             let deltas = self.storage("morph targets of a mesh, in bytes", bytemuck::cast_slice(&deltas(mesh)))?;
             Ok([vertices, indices, deltas])
         };
-        let views: Vec<_> =
-            figure.images.iter().map(|image| textures::upload(self.device, self.queue, image)).collect();
+        let views: Vec<_> = figure
+            .images
+            .iter()
+            .map(|image| textures::upload(&self.renderer.device, &self.renderer.queue, image))
+            .collect();
         let material = |material: &Material| {
             let record = MaterialRecord::new(material);
-            let buffer = filled_buffer(self.device, "material", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
+            let buffer =
+                filled_buffer(&self.renderer.device, "material", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
             let texture = material.texture.as_ref();
             let view = texture.and_then(|texture| views.get(texture.image)).unwrap_or(&self.renderer.white);
-            Ok((buffer, view.clone(), textures::sampler(self.device, texture)))
+            Ok((buffer, view.clone(), textures::sampler(&self.renderer.device, texture)))
         };
         Ok(Uploaded {
             meshes: figure.meshes.iter().map(mesh).collect::<Result<_, Error>>()?,
@@ -151,9 +152,9 @@ impl Builder<'_> {
         let [vertices, indices, deltas] = &uploaded.meshes[part.mesh];
         let material = &figure.materials[part.material];
         let (material_record, texture, sampler) = &uploaded.materials[part.material];
-        let mirrored = part.mover == Mover::Joint && skeleton::rest(skeleton)[part.joint].matrix3.determinant() < 0.0;
+        let mirrored = part.mover == Mover::Joint && rest_matrices(skeleton)[part.joint].matrix3.determinant() < 0.0;
         let draw = Draw {
-            poses: self.renderer.poses_group(self.device, [matrices, values, instances]),
+            poses: self.renderer.poses_group([matrices, values, instances]),
             part: self.part_group(record, deltas, material_record, texture, sampler)?,
             vertices: vertices.clone(),
             indices: indices.clone(),
@@ -172,7 +173,7 @@ impl Builder<'_> {
     }
 
     fn bones(&mut self, poses: &PoseBuffers, model: &wgpu::Buffer, instances: &wgpu::Buffer) -> Result<(), Error> {
-        let ends = skeleton::bones(self.library, poses.skeleton);
+        let ends = bone_ends(self.library, poses.skeleton);
         if ends.is_empty() {
             return Ok(());
         }
@@ -181,10 +182,10 @@ impl Builder<'_> {
             PartRecord { row_count: (poses.layout.model / 4) as u32, vertex_count: per_instance, ..Default::default() };
         let ends = self.storage("bones of a skeleton, in bytes", bytemuck::cast_slice(&ends))?;
         let plain = bytemuck::bytes_of(&MaterialRecord::new(&Material::default())).to_vec();
-        let plain = filled_buffer(self.device, "material", &plain, Usages::UNIFORM)?;
-        let sampler = textures::sampler(self.device, None);
+        let plain = filled_buffer(&self.renderer.device, "material", &plain, Usages::UNIFORM)?;
+        let sampler = textures::sampler(&self.renderer.device, None);
         let part = self.part_group(record, &ends, &plain, &self.renderer.white, &sampler)?;
-        let poses_group = self.renderer.poses_group(self.device, [model, &self.renderer.nothing, instances]);
+        let poses_group = self.renderer.poses_group([model, &self.renderer.nothing, instances]);
         let needed = u64::from(per_instance) * poses.instances.len() as u64;
         let count = u32::try_from(needed).map_err(|_| Error::Limit {
             what: "bones of a scene".into(),
@@ -203,7 +204,7 @@ impl Builder<'_> {
         texture: &wgpu::TextureView,
         sampler: &wgpu::Sampler,
     ) -> Result<wgpu::BindGroup, Error> {
-        let record = filled_buffer(self.device, "part", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
+        let record = filled_buffer(&self.renderer.device, "part", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
         let resources = [
             record.as_entire_binding(),
             deltas.as_entire_binding(),
@@ -211,16 +212,45 @@ impl Builder<'_> {
             wgpu::BindingResource::TextureView(texture),
             wgpu::BindingResource::Sampler(sampler),
         ];
-        Ok(group(self.device, &self.renderer.layouts.part, &resources))
+        Ok(group(&self.renderer.device, &self.renderer.layouts.part, &resources))
     }
 
     /// A storage buffer; never empty, since a binding may not be.
     fn storage(&self, what: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
-        let (needed, allowed) = (contents.len() as u64, largest_binding(self.device));
+        let (needed, allowed) = (contents.len() as u64, largest_binding(&self.renderer.device));
         if needed > allowed {
             return Err(Error::Limit { what: what.into(), needed, allowed });
         }
         let contents = if contents.is_empty() { &[0; 128] } else { contents };
-        filled_buffer(self.device, what, contents, Usages::STORAGE)
+        filled_buffer(&self.renderer.device, what, contents, Usages::STORAGE)
     }
+}
+
+/// The joints at both ends of each bone that is drawn, and each joint that is drawn twice: those of the skins; all joints of a
+/// skeleton that has none.
+fn bone_ends(library: &Library, id: SkeletonId) -> Vec<[u32; 2]> {
+    let joints = library.skeleton(id).joints();
+    let mut drawn = vec![false; joints.len()];
+    for (_, skin) in library.skins_of(id) {
+        skin.joints.iter().for_each(|&joint| drawn[joint] = true);
+    }
+    if !drawn.contains(&true) {
+        drawn.fill(true);
+    }
+    let mut ends = Vec::new();
+    for (index, joint) in joints.iter().enumerate().filter(|(index, _)| drawn[*index]) {
+        ends.push([index as u32; 2]);
+        ends.extend(joint.parent.filter(|&parent| drawn[parent]).map(|parent| [parent as u32, index as u32]));
+    }
+    ends
+}
+
+/// The model matrices of the rest pose.
+fn rest_matrices(skeleton: &Skeleton) -> Vec<DAffine3> {
+    let mut rest: Vec<DAffine3> = Vec::with_capacity(skeleton.joints().len());
+    for joint in skeleton.joints() {
+        let local = joint.matrix.unwrap_or_else(|| joint.rest.to_affine());
+        rest.push(joint.parent.map_or(local, |parent| rest[parent] * local));
+    }
+    rest
 }

@@ -39,7 +39,7 @@ impl Canvas {
     /// [`Error::Limit`] where a side is longer than the device allows, or there are more than
     /// [`MOST_PIXELS`](Self::MOST_PIXELS); [`Error::Usage`] where a side is 0; [`Error::Device`] where memory does not suffice.
     pub fn new(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
-        check_canvas_size(device, size)?;
+        Self::check_size(device, size)?;
         let scopes = Scopes::push(device);
         let texture = |format| {
             let descriptor = wgpu::TextureDescriptor {
@@ -64,28 +64,32 @@ impl Canvas {
     pub fn aspect(&self) -> f32 {
         self.size[0] as f32 / self.size[1] as f32
     }
-}
 
-/// Refuses sizes of pictures that a device cannot make.
-///
-/// # Errors
-/// As those of [`Canvas::new`].
-pub fn check_canvas_size(device: &wgpu::Device, size: [u32; 2]) -> Result<(), Error> {
-    if size.contains(&0) {
-        return Err(Error::Usage("a picture has at least one pixel in each direction".into()));
+    /// Refuses sizes of pictures that a device cannot make.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn check_size(device: &wgpu::Device, size: [u32; 2]) -> Result<(), Error> {
+        if size.contains(&0) {
+            return Err(Error::Usage("a picture has at least one pixel in each direction".into()));
+        }
+        let longest = device.limits().max_texture_dimension_2d;
+        let side = size[0].max(size[1]);
+        if side > longest {
+            return Err(Error::Limit {
+                what: "pixels of a picture's side".into(),
+                needed: side.into(),
+                allowed: longest.into(),
+            });
+        }
+        let pixels = u64::from(size[0]) * u64::from(size[1]);
+        if pixels > Self::MOST_PIXELS {
+            return Err(Error::Limit {
+                what: "pixels of a picture".into(),
+                needed: pixels,
+                allowed: Self::MOST_PIXELS,
+            });
+        }
+        Ok(())
     }
-    let longest = device.limits().max_texture_dimension_2d;
-    let side = size[0].max(size[1]);
-    if side > longest {
-        return Err(Error::Limit {
-            what: "pixels of a picture's side".into(),
-            needed: side.into(),
-            allowed: longest.into(),
-        });
-    }
-    let pixels = u64::from(size[0]) * u64::from(size[1]);
-    if pixels > Canvas::MOST_PIXELS {
-        return Err(Error::Limit { what: "pixels of a picture".into(), needed: pixels, allowed: Canvas::MOST_PIXELS });
-    }
-    Ok(())
 }

@@ -14,6 +14,8 @@ use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textu
 /// It needs no feature beyond WebGPU's own, and keeps to its default limits.
 #[derive(Debug)]
 pub struct Renderer {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
     target: Target,
     pipelines: Pipelines,
     shadow_map: wgpu::TextureView,
@@ -67,7 +69,20 @@ impl Renderer {
         let (nothing, record) = (nothing?, record?);
         let no_view = view_group(device, &layouts, &record, &no_shadow, &shadow_sampler);
         let pipelines = Pipelines::new(device, &layouts, target)?;
-        Ok(Self { target, pipelines, shadow_map, no_shadow, shadow_sampler, layouts, white, nothing, no_view })
+        let (device, queue) = (device.clone(), queue.clone());
+        Ok(Self {
+            device,
+            queue,
+            target,
+            pipelines,
+            shadow_map,
+            no_shadow,
+            shadow_sampler,
+            layouts,
+            white,
+            nothing,
+            no_view,
+        })
     }
 
     /// What it draws into.
@@ -83,16 +98,16 @@ impl Renderer {
     /// [`Error::Device`] where the device is lost or out of memory.
     pub fn draw(
         &self,
-        device: &wgpu::Device,
         encoder: &mut wgpu::CommandEncoder,
-        (canvas, into): (&Canvas, &wgpu::TextureView),
+        canvas: &Canvas,
+        into: &wgpu::TextureView,
         scene: &Scene,
         view: &View,
     ) -> Result<(), Error> {
         let record = ViewRecord::new(view, canvas.aspect(), Self::SHADOW_TEXELS);
-        let shadow = self.view_group(device, &record.of_shadow(), &self.no_shadow)?;
+        let shadow = self.view_group(&record.of_shadow(), &self.no_shadow)?;
         self.draw_shadow(encoder, scene, &shadow, view);
-        let seen = self.view_group(device, &record, &self.shadow_map)?;
+        let seen = self.view_group(&record, &self.shadow_map)?;
         let attachment = canvas.samples.as_ref().unwrap_or(into);
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("picture"),
@@ -152,20 +167,15 @@ impl Renderer {
         }
     }
 
-    fn view_group(
-        &self,
-        device: &wgpu::Device,
-        record: &ViewRecord,
-        shadow_map: &wgpu::TextureView,
-    ) -> Result<wgpu::BindGroup, Error> {
+    fn view_group(&self, record: &ViewRecord, shadow_map: &wgpu::TextureView) -> Result<wgpu::BindGroup, Error> {
         // A buffer of its own for each picture, so that several in one submission do not disturb each other.
-        let buffer = filled_buffer(device, "view", bytemuck::bytes_of(record), Usages::UNIFORM)?;
-        Ok(view_group(device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler))
+        let buffer = filled_buffer(&self.device, "view", bytemuck::bytes_of(record), Usages::UNIFORM)?;
+        Ok(view_group(&self.device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler))
     }
 
     /// Matrices, values and instances.
-    pub(super) fn poses_group(&self, device: &wgpu::Device, buffers: [&wgpu::Buffer; 3]) -> wgpu::BindGroup {
-        group(device, &self.layouts.poses, &buffers.map(wgpu::Buffer::as_entire_binding))
+    pub(super) fn poses_group(&self, buffers: [&wgpu::Buffer; 3]) -> wgpu::BindGroup {
+        group(&self.device, &self.layouts.poses, &buffers.map(wgpu::Buffer::as_entire_binding))
     }
 }
 

@@ -28,16 +28,15 @@ impl Picture {
     /// [`Error::Device`] where the device is lost or out of memory.
     pub fn draw(
         renderer: &Renderer,
-        (device, queue): (&wgpu::Device, &wgpu::Queue),
         mut encoder: wgpu::CommandEncoder,
         canvas: &Canvas,
         scene: &Scene,
         view: &View,
     ) -> Result<Self, Error> {
-        let scopes = Scopes::push(device);
+        let scopes = Scopes::push(&renderer.device);
         let [width, height] = canvas.size;
         let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
-        let texture = device.create_texture(&wgpu::TextureDescriptor {
+        let texture = renderer.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("picture"),
             size,
             mip_level_count: 1,
@@ -48,10 +47,10 @@ impl Picture {
             view_formats: &[],
         });
         let into = texture.create_view(&Default::default());
-        let drawn = renderer.draw(device, &mut encoder, (canvas, &into), scene, view);
+        let drawn = renderer.draw(&mut encoder, canvas, &into, scene, view);
         scopes.pop()?;
         drawn?;
-        let mut picture = Self::read((device, queue), encoder, &texture)?;
+        let mut picture = Self::read(renderer, encoder, &texture)?;
         if view.stage.background == Background::Transparent {
             picture.pixels.as_chunks_mut().0.iter_mut().for_each(|pixel| *pixel = straight(*pixel));
         }
@@ -64,10 +63,11 @@ impl Picture {
     /// # Errors
     /// [`Error::Device`] where the device is lost or out of memory.
     pub fn read(
-        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        renderer: &Renderer,
         mut encoder: wgpu::CommandEncoder,
         texture: &wgpu::Texture,
     ) -> Result<Self, Error> {
+        let Renderer { device, queue, .. } = renderer;
         let scopes = Scopes::push(device);
         let size @ wgpu::Extent3d { width, height, .. } = texture.size();
         let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -99,7 +99,7 @@ impl Picture {
     }
 
     /// Puts another picture over this one, from a pixel on; what reaches beyond the edges is left out.
-    pub fn paste(&mut self, other: &Self, [left, top]: [u32; 2]) {
+    pub fn paste(&mut self, other: &Self, left: u32, top: u32) {
         let width = other.size[0].min(self.size[0].saturating_sub(left)) as usize;
         for y in 0..other.size[1].min(self.size[1].saturating_sub(top)) {
             let from = 4 * y as usize * other.size[0] as usize;
@@ -110,9 +110,10 @@ impl Picture {
 }
 
 /// A pixel whose colour was mixed with black where its alpha is small, with the colour itself, as files have it.
-fn straight([red, green, blue, alpha]: [u8; 4]) -> [u8; 4] {
+fn straight(pixel: [u8; 4]) -> [u8; 4] {
+    let [red, green, blue, alpha] = pixel;
     if alpha == 0 || alpha == 255 {
-        return [red, green, blue, alpha];
+        return pixel;
     }
     let [red, green, blue] = [red, green, blue].map(|channel| srgb(linear(channel) * 255.0 / f32::from(alpha)));
     [red, green, blue, alpha]
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn what_is_pasted_beyond_the_edge_is_left_out() {
         let mut picture = Picture::filled([3, 2], [0; 4]);
-        picture.paste(&Picture::filled([2, 2], [1; 4]), [2, 1]);
+        picture.paste(&Picture::filled([2, 2], [1; 4]), 2, 1);
         assert_eq!([picture.pixel(1, 1), picture.pixel(2, 1), picture.pixel(2, 0)], [[0; 4], [1; 4], [0; 4]]);
     }
 }

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::gpu::readback;
 use crate::gpu::scopes::Scopes;
 use crate::render::pipelines::{figure_source, vertex_buffers};
+use crate::render::scene::Draw;
 use crate::render::{Renderer, Scene};
 
 const PROBE: &str = include_str!("../../shaders/render/probe.wgsl");
@@ -19,19 +20,12 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 /// # Errors
 /// [`Error::Limit`] where instances have too many vertices for a texture of the device; [`Error::Device`] where the device is
 /// lost or out of memory.
-pub fn positions(
-    renderer: &Renderer,
-    (device, queue): (&wgpu::Device, &wgpu::Queue),
-    scene: &Scene,
-) -> Result<Vec<Vec<[f32; 3]>>, Error> {
-    scene.draws.iter().map(|draw| of_draw(renderer, (device, queue), draw)).collect()
+pub fn vertex_positions(renderer: &Renderer, scene: &Scene) -> Result<Vec<Vec<[f32; 3]>>, Error> {
+    scene.draws.iter().map(|draw| draw_positions(renderer, draw)).collect()
 }
 
-fn of_draw(
-    renderer: &Renderer,
-    (device, queue): (&wgpu::Device, &wgpu::Queue),
-    draw: &super::scene::Draw,
-) -> Result<Vec<[f32; 3]>, Error> {
+fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]>, Error> {
+    let Renderer { device, queue, .. } = renderer;
     let count = u64::from(draw.vertex_count) * u64::from(draw.instance_count);
     let allowed = u64::from(ROW) * u64::from(device.limits().max_texture_dimension_2d);
     if count > allowed {
@@ -55,7 +49,7 @@ fn of_draw(
         usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
         mapped_at_creation: false,
     });
-    let pipeline = pipeline(renderer, device, size);
+    let pipeline = pipeline(renderer, size);
     let mut encoder = device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("probe"),
@@ -86,8 +80,8 @@ fn of_draw(
     Ok(numbers.into_iter().take(count as usize).map(|[x, y, z, _]| [x, y, z]).collect())
 }
 
-fn pipeline(renderer: &Renderer, device: &wgpu::Device, size: wgpu::Extent3d) -> wgpu::RenderPipeline {
-    let layouts = &renderer.layouts;
+fn pipeline(renderer: &Renderer, size: wgpu::Extent3d) -> wgpu::RenderPipeline {
+    let Renderer { device, layouts, .. } = renderer;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("probe"),
         source: wgpu::ShaderSource::Wgsl(figure_source(PROBE).into()),

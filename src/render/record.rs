@@ -3,8 +3,8 @@
 use glam::{Mat4, Vec3};
 
 use crate::pack::record::{Shared, constants, record};
-use crate::render::place::packed;
-use crate::render::{Alpha, Material, Mesh, Place, VertexColours};
+use crate::render::placement::pack_colour;
+use crate::render::{Alpha, Material, Mesh, Placement, VertexColours};
 
 /// All that is declared here, for WGSL.
 pub const SHARED: Shared = Shared {
@@ -91,12 +91,12 @@ record! {
 }
 
 impl InstanceRecord {
-    pub fn new(place: &Place) -> Self {
-        let matrix = place.world.matrix3;
+    pub fn new(placement: &Placement) -> Self {
+        let matrix = placement.transform.matrix3;
         let row = |axis: usize| {
-            [matrix.x_axis[axis], matrix.y_axis[axis], matrix.z_axis[axis], place.world.translation[axis]]
+            [matrix.x_axis[axis], matrix.y_axis[axis], matrix.z_axis[axis], placement.transform.translation[axis]]
         };
-        let [a, b, c, d, e] = place.dyes.map(packed);
+        let [a, b, c, d, e] = placement.dyes.map(pack_colour);
         Self { world: [row(0), row(1), row(2)], dyes: [a, b, c, d, e, 0, 0, 0] }
     }
 }

@@ -29,9 +29,9 @@ impl<'a> UploadedPoses<'a> {
         let values = |pose: &Pose| pose.weights.iter().chain(&pose.properties).map(|&value| value as f32).collect();
         let scopes = Scopes::push(device);
         let buffers = [
-            fill(device, &like, poses, (like.skin, like.layout.skin), skin),
-            fill(device, &like, poses, (like.model, like.layout.model), model),
-            fill(device, &like, poses, (like.values, like.layout.values), values),
+            like.skin.map(|_| fill(device, &like, like.layout.skin, poses, skin)).transpose(),
+            like.model.map(|_| fill(device, &like, like.layout.model, poses, model)).transpose(),
+            like.values.map(|_| fill(device, &like, like.layout.values, poses, values)).transpose(),
         ];
         scopes.pop()?;
         let [skin, model, values] = buffers;
@@ -49,13 +49,10 @@ impl<'a> UploadedPoses<'a> {
 fn fill(
     device: &wgpu::Device,
     like: &PoseBuffers,
+    stride: usize,
     poses: &Poses,
-    (other, stride): (Option<&wgpu::Buffer>, usize),
     numbers: impl Fn(&Pose) -> Vec<f32>,
-) -> Result<Option<wgpu::Buffer>, Error> {
-    if other.is_none() {
-        return Ok(None);
-    }
+) -> Result<wgpu::Buffer, Error> {
     let mut all = Vec::with_capacity(stride * like.instances.len());
     for &instance in like.instances {
         let numbers = poses.instances.get(instance).map(&numbers).unwrap_or_default();
@@ -67,7 +64,7 @@ fn fill(
         }
         all.extend(numbers);
     }
-    filled_buffer(device, "poses", bytemuck::cast_slice(&all), Usages::STORAGE).map(Some)
+    filled_buffer(device, "poses", bytemuck::cast_slice(&all), Usages::STORAGE)
 }
 
 /// Three rows of a matrix, the last of each row the translation.

@@ -52,7 +52,7 @@ fn stored(name: &str) -> Picture {
 #[ignore = "it stores pictures"]
 fn store_the_pictures() {
     for (name, shot) in SHOTS {
-        encode::png::write(fs::File::create(path(name)).unwrap(), &shot().picture()).unwrap();
+        encode::write_png(fs::File::create(path(name)).unwrap(), &shot().picture()).unwrap();
     }
 }
 
@@ -67,7 +67,7 @@ fn small_scenes_look_as_they_did() {
 fn others_another_time_and_another_mesh_are_found_out() {
     let stored = stored("people");
     let mut swapped = people();
-    swapped.places.swap(1, 3);
+    swapped.placements.swap(1, 3);
     assert!(fault(&swapped.picture(), &stored).is_some(), "two have changed places");
     let mut later = TIMES;
     later[2] += 0.15;
@@ -78,6 +78,6 @@ fn others_another_time_and_another_mesh_are_found_out() {
     }
     assert!(fault(&thin.picture(), &stored).is_some(), "all are thinner by a centimetre");
     let mut naked = people();
-    naked.places[2].dyes[1] = naked.places[2].dyes[4];
+    naked.placements[2].dyes[1] = naked.placements[2].dyes[4];
     assert!(fault(&naked.picture(), &stored).is_some(), "one has no shirt");
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
 use posse::import::gltf;
-use posse::render::{Mover, bounds, gltf as looks};
+use posse::render::{Mover, gltf as looks};
 use posse::{Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks};
 
 use super::files;
@@ -18,14 +18,14 @@ fn worst(shot: &Shot, reference: &Shot) -> (f64, usize) {
     let poses = Reference::new(&reference.library).evaluate(&reference.crowd, Ticks(0), outputs).unwrap().instances;
     let figure = &reference.figures[0];
     let skeleton = reference.library.skeleton(figure.skeleton);
-    let size = bounds::of_poses(figure, skeleton, &poses).size().length();
+    let size = figure.bounds(skeleton, &poses).size().length();
     let found = shot.positions();
     assert_eq!(found.len(), figure.parts.len());
     let (mut worst, mut count) = (0.0_f64, 0);
     for (part, found) in figure.parts.iter().zip(&found) {
-        let wanted = poses.iter().zip(&reference.places).flat_map(|(pose, place)| {
-            let to_world = |point: DVec3| glam::Mat4::from(place.world).as_dmat4().transform_point3(point);
-            bounds::positions(figure, part, skeleton, pose, 1).map(to_world)
+        let wanted = poses.iter().zip(&reference.placements).flat_map(|(pose, placement)| {
+            let to_world = |point: DVec3| glam::Mat4::from(placement.transform).as_dmat4().transform_point3(point);
+            figure.positions(part, skeleton, pose, 1).map(to_world)
         });
         let wanted: Vec<DVec3> = wanted.collect();
         assert_eq!(found.len(), wanted.len());
@@ -49,7 +49,7 @@ fn people_are_where_the_reference_says_and_not_where_it_was_before() {
 fn two_skins_two_morph_targets_and_a_mirrored_node_are_where_the_file_says_by_hand() {
     let (library, figure) = files::two_skins();
     let mut shot = Shot::alone(library, figure, 0.5);
-    shot.places[0].world = Affine3A::from_rotation_translation(
+    shot.placements[0].transform = Affine3A::from_rotation_translation(
         Quat::from_rotation_y(std::f32::consts::FRAC_PI_2),
         Vec3::new(0.0, 0.0, 10.0),
     );
@@ -101,7 +101,7 @@ fn third_party_files_are_where_the_reference_says() {
         for time in [0.0, 0.37 * duration, 0.8 * duration] {
             shot.crowd.push(asset.skeleton, &[Layer::new(asset.clips[0], LayerTime::At(time))]).unwrap();
         }
-        shot.places = vec![shot.places[0]; 3];
+        shot.placements = vec![shot.placements[0]; 3];
         let (off, count) = worst(&shot, &shot);
         assert!(off < 1e-4 && count > 0, "{}: {off:e} of {count}", file.display());
     }

@@ -1,10 +1,10 @@
 //! Small scenes, and what is drawn of them.
 
 use glam::{Affine3A, Quat, Vec3};
-use posse::render::needed_outputs;
+use posse::low_level::render::{demo_dyes, demo_figure, vertex_positions};
 use posse::render::{
-    Bones, Camera, Canvas, Figure, Picture, Place, PoseBuffers, Renderer, Scene, Stage, Target, View, bounds, human,
-    probe,
+    Bones, Bounds, Camera, Canvas, Figure, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target, View,
+    crowd_bounds, needed_outputs,
 };
 use posse::{
     Crowd, Error, GpuContext, GpuCrowd, KernelForm, Layer, LayerTime, Library, PackedLibrary, SkeletonId, SkinFormat,
@@ -18,7 +18,7 @@ pub struct Shot {
     pub library: Library,
     pub figures: Vec<Figure>,
     pub crowd: Crowd,
-    pub places: Vec<Place>,
+    pub placements: Vec<Placement>,
     pub bones: Bones,
 }
 
@@ -29,24 +29,24 @@ impl Shot {
         let clip = library.clip_ids().find(|&clip| library.clip(clip).skeleton == figure.skeleton);
         let layer = clip.map(|clip| Layer::new(clip, LayerTime::At(time)));
         crowd.push(figure.skeleton, layer.as_slice()).unwrap();
-        Self { library, figures: vec![figure], crowd, places: vec![Place::default()], bones: Bones::Hidden }
+        Self { library, figures: vec![figure], crowd, placements: vec![Placement::default()], bones: Bones::Hidden }
     }
 
     /// People of the built-in rig in a row, each in another clip, at these times of their clips.
     pub fn people(times: &[f64]) -> Self {
         let library = demo::library().unwrap();
         let skeleton: SkeletonId = library.skeleton_ids().next().unwrap();
-        let figure = human::figure(&library, skeleton, 0.05).unwrap();
+        let figure = demo_figure(&library, skeleton, 0.05).unwrap();
         let clips: Vec<_> = library.clip_ids().collect();
-        let (mut crowd, mut places) = (Crowd::new(), Vec::new());
+        let (mut crowd, mut placements) = (Crowd::new(), Vec::new());
         for (instance, &time) in times.iter().enumerate() {
             let layer = Layer::new(clips[instance % clips.len()], LayerTime::At(time));
             crowd.push(skeleton, &[layer]).unwrap();
             let turn = Quat::from_rotation_y(0.3 * instance as f32);
-            let world = Affine3A::from_rotation_translation(turn, Vec3::new(1.3 * instance as f32, 0.0, 0.0));
-            places.push(Place { world, dyes: human::dyes(instance) });
+            let transform = Affine3A::from_rotation_translation(turn, Vec3::new(1.3 * instance as f32, 0.0, 0.0));
+            placements.push(Placement { transform, dyes: demo_dyes(instance) });
         }
-        Self { library, figures: vec![figure], crowd, places, bones: Bones::Hidden }
+        Self { library, figures: vec![figure], crowd, placements, bones: Bones::Hidden }
     }
 
     fn scene(&self, gpu: &GpuContext, renderer: &Renderer, with: impl FnOnce(&Scene, wgpu::CommandEncoder)) {
@@ -54,8 +54,7 @@ impl Shot {
         let outputs = needed_outputs(&self.figures, self.bones != Bones::Hidden);
         let crowd = GpuCrowd::new(&gpu.device, &library, &self.crowd, outputs).unwrap();
         let poses = crowd.batches().iter().map(PoseBuffers::from);
-        let on = (&gpu.device, &gpu.queue);
-        let scene = Scene::new(renderer, on, &self.library, &self.figures, poses, &self.places).unwrap();
+        let scene = Scene::new(renderer, &self.library, &self.figures, poses, &self.placements).unwrap();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         crowd.encode(&gpu.device, &mut encoder, Ticks(0));
         with(&scene, encoder);
@@ -68,7 +67,7 @@ impl Shot {
         let mut positions = Vec::new();
         self.scene(&gpu, &renderer, |scene, encoder| {
             gpu.queue.submit([encoder.finish()]);
-            positions = probe::positions(&renderer, (&gpu.device, &gpu.queue), scene).unwrap();
+            positions = vertex_positions(&renderer, scene).unwrap();
         });
         positions
     }
@@ -82,17 +81,17 @@ impl Shot {
         let view = self.view(canvas.aspect());
         let mut picture = None;
         self.scene(&gpu, &renderer, |scene, encoder| {
-            let on = (&gpu.device, &gpu.queue);
-            picture = Some(Picture::draw(&renderer, on, encoder, &canvas, scene, &view).unwrap());
+            picture = Some(Picture::draw(&renderer, encoder, &canvas, scene, &view).unwrap());
         });
         picture.unwrap()
     }
 
     fn view(&self, aspect: f32) -> View {
-        let reach = bounds::of_crowd(&self.library, &self.figures, &self.crowd, &[Ticks(0)]).unwrap()[0];
-        let mut all = bounds::Bounds::EMPTY;
-        let corners = |place: &Place| reach.corners().map(|corner| place.world.transform_point3(corner));
-        self.places.iter().flat_map(corners).for_each(|corner| all.add(corner));
+        let reach = crowd_bounds(&self.library, &self.figures, &self.crowd, &[Ticks(0)]).unwrap()[0];
+        let mut all = Bounds::EMPTY;
+        let corners =
+            |placement: &Placement| reach.corners().map(|corner| placement.transform.transform_point3(corner));
+        self.placements.iter().flat_map(corners).for_each(|corner| all.add(corner));
         let stage = Stage::new(all, reach.size().max_element());
         let camera = Camera::default().fitted(&stage.bounds.corners(), aspect, 0.04);
         View { camera, stage, bones: self.bones }
@@ -108,6 +107,6 @@ fn packed_skin_matrices_are_refused() {
     let outputs = needed_outputs(&shot.figures, false).with_skin_format(SkinFormat::HalfMatrix);
     let crowd = GpuCrowd::new(device, &library, &shot.crowd, outputs).unwrap();
     let poses = crowd.batches().iter().map(PoseBuffers::from);
-    let refused = Scene::new(&renderer, (device, queue), &shot.library, &shot.figures, poses, &shot.places);
+    let refused = Scene::new(&renderer, &shot.library, &shot.figures, poses, &shot.placements);
     assert!(matches!(refused, Err(Error::Usage(reason)) if reason.contains("`half`")));
 }

@@ -30,7 +30,7 @@ pub fn draw(studio: &Studio, view: &View, span: Span) -> Result<Picture, Error> 
     let [width, height] = gpu.size;
     let mut whole = Picture::filled([3 * width, height], [0; 4]);
     for (column, picture) in (0..).zip([&gpu, &reference, &difference]) {
-        whole.paste(picture, [column * width, 0]);
+        whole.paste(picture, column * width, 0);
     }
     Ok(whole)
 }

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use posse::Error;
-use posse::render::encode::ffmpeg::Film;
-use posse::render::encode::palette::Palette;
-use posse::render::encode::{gif, png};
+use posse::render::encode::{Film, GifAnimation, Palette, PngAnimation};
 use posse::render::{Picture, View};
 
 use crate::cli::output::Output;
@@ -70,12 +68,12 @@ pub fn write(file: &Path, format: Format, studio: &Studio, view: &View, frames: 
     if format == Format::Gif {
         let some = PALETTE_PICTURES.min(frames.count);
         let some = (0..some).map(|number| picture(number * frames.count / some)).collect::<Result<Vec<_>, Error>>()?;
-        let palette = Palette::new(&some, gif::Animation::<Vec<u8>>::MOST_COLOURS);
-        let mut animation = gif::Animation::new(out, studio.size(), palette, frames.parts(100.0)).map_err(fault)?;
+        let palette = Palette::new(&some, GifAnimation::<Vec<u8>>::MOST_COLOURS);
+        let mut animation = GifAnimation::new(out, studio.size(), palette, frames.parts(100.0)).map_err(fault)?;
         each(&mut |picture| animation.add(&picture).map_err(fault))?;
     } else {
         let (first, count) = (picture(0)?, frames.count as u32);
-        let mut animation = png::Animation::new(out, &first, count, frames.parts(1000.0)).map_err(fault)?;
+        let mut animation = PngAnimation::new(out, &first, count, frames.parts(1000.0)).map_err(fault)?;
         each(&mut |picture| animation.add(&picture).map_err(fault))?;
         animation.finish().map_err(fault)?;
     }

@@ -8,8 +8,7 @@ mod studio;
 
 use std::path::PathBuf;
 
-use posse::render::encode::palette::Palette;
-use posse::render::encode::png;
+use posse::render::encode::{Palette, write_indexed_png, write_png};
 use posse::render::{Bones, Canvas, Picture};
 use posse::{Error, Ticks};
 
@@ -104,8 +103,8 @@ impl Args {
     fn write(&self, picture: &Picture) -> Result<(), Error> {
         let mut output = Output::create(Some(&self.output))?;
         output.write(|out| match self.colours {
-            None => png::write(out, picture),
-            Some(colours) => png::write_indexed(out, picture, &mut Palette::new([picture], colours.into())),
+            None => write_png(out, picture),
+            Some(colours) => write_indexed_png(out, picture, &mut Palette::new([picture], colours.into())),
         })?;
         output.finish()
     }

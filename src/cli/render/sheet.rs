@@ -14,7 +14,7 @@ pub fn draw(studio: &Studio, view: &View, span: Span, [columns, rows]: [u32; 2])
     let count = columns as usize * rows as usize;
     let progress = Progress::new(count, "pictures");
     for (number, (row, column)) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))).enumerate() {
-        sheet.paste(&studio.picture(span.at(number, count)?, view)?, [column * width, row * height]);
+        sheet.paste(&studio.picture(span.at(number, count)?, view)?, column * width, row * height);
         progress.add(1);
     }
     Ok(sheet)

@@ -1,8 +1,6 @@
 //! Draws a subject at any time: the GPU engine, a renderer, and the scene between them.
 
-use posse::render::check_canvas_size;
-use posse::render::needed_outputs;
-use posse::render::{Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View};
+use posse::render::{Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
 use posse::{
     AdapterKind, Error, Evaluator, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Reference, Ticks,
 };
@@ -27,7 +25,7 @@ impl<'a> Studio<'a> {
     pub fn new(subject: &'a Subject, size: [u32; 2], [columns, rows]: [u32; 2], bones: bool) -> Result<Self, Error> {
         let gpu = GpuContext::new(AdapterKind::Any).map_err(without_adapter)?;
         note(&format!("engine: gpu ({})", gpu.name()));
-        check_canvas_size(&gpu.device, size)?;
+        Canvas::check_size(&gpu.device, size)?;
         let target = Target::default();
         let canvas = Canvas::new(&gpu.device, target, [size[0] / columns, size[1] / rows])?;
         let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&subject.library)?)?;
@@ -35,7 +33,7 @@ impl<'a> Studio<'a> {
         let crowd = GpuCrowd::new(&gpu.device, &library, &subject.crowd, outputs)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
         let poses: Vec<PoseBuffers> = crowd.batches().iter().map(PoseBuffers::from).collect();
-        let scene = scene(&renderer, &gpu, subject, &poses)?;
+        let scene = scene(&renderer, subject, &poses)?;
         Ok(Self { subject, gpu, outputs, crowd, renderer, canvas, scene })
     }
 
@@ -51,23 +49,23 @@ impl<'a> Studio<'a> {
 
     /// A picture at a time of the crowd's clock.
     pub fn picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
-        let GpuContext { device, queue, .. } = &self.gpu;
+        let device = &self.gpu.device;
         let mut encoder = device.create_command_encoder(&Default::default());
         self.crowd.encode(device, &mut encoder, now);
-        Picture::draw(&self.renderer, (device, queue), encoder, &self.canvas, &self.scene, view)
+        Picture::draw(&self.renderer, encoder, &self.canvas, &self.scene, view)
     }
 
     /// The same picture of the reference's poses.
     pub fn reference_picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
-        let GpuContext { device, queue, .. } = &self.gpu;
+        let device = &self.gpu.device;
         let poses = Reference::new(&self.subject.library).evaluate(&self.subject.crowd, now, self.outputs)?;
         let batches = self.crowd.batches().iter();
         let uploaded =
             batches.map(|batch| UploadedPoses::new(device, batch.into(), &poses)).collect::<Result<Vec<_>, Error>>()?;
         let buffers: Vec<PoseBuffers> = uploaded.iter().map(UploadedPoses::buffers).collect();
-        let scene = scene(&self.renderer, &self.gpu, self.subject, &buffers)?;
+        let scene = scene(&self.renderer, self.subject, &buffers)?;
         let encoder = device.create_command_encoder(&Default::default());
-        Picture::draw(&self.renderer, (device, queue), encoder, &self.canvas, &scene, view)
+        Picture::draw(&self.renderer, encoder, &self.canvas, &scene, view)
     }
 }
 
@@ -82,7 +80,7 @@ fn without_adapter(error: Error) -> Error {
     }
 }
 
-fn scene(renderer: &Renderer, gpu: &GpuContext, subject: &Subject, poses: &[PoseBuffers]) -> Result<Scene, Error> {
-    let Subject { library, figures, places, .. } = subject;
-    Scene::new(renderer, (&gpu.device, &gpu.queue), library, figures, poses.iter().copied(), places)
+fn scene(renderer: &Renderer, subject: &Subject, poses: &[PoseBuffers]) -> Result<Scene, Error> {
+    let Subject { library, figures, placements, .. } = subject;
+    Scene::new(renderer, library, figures, poses.iter().copied(), placements)
 }

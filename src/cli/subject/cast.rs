@@ -1,8 +1,8 @@
 //! Who there is to choose from, and the crowd of a choice.
 
 use posse::import::crowd::CrowdFile;
-use posse::render::place::tint;
-use posse::render::{Figure, human};
+use posse::low_level::render::{demo_dyes, demo_figure, tint};
+use posse::render::Figure;
 use posse::{ClipId, Crowd, Error, Layer, LayerTime, Library, Playback, SkeletonId, Ticks};
 
 /// The loop that all clips of the built-in rig are brought to, in seconds.
@@ -109,13 +109,13 @@ impl Cast {
     /// The figures that are made here; `None` where they are read from files.
     pub fn figures(&self, library: &Library, choice: &Choice) -> Result<Option<Vec<Figure>>, Error> {
         let (Self::Demo { skeleton, .. }, Some(side)) = (self, self.side(choice)) else { return Ok(None) };
-        Ok(Some(vec![human::figure(library, *skeleton, side)?]))
+        Ok(Some(vec![demo_figure(library, *skeleton, side)?]))
     }
 
     /// The colours of an instance.
     pub fn dyes(&self, instance: usize) -> [[f32; 3]; 5] {
         match self {
-            Self::Demo { .. } => human::dyes(instance),
+            Self::Demo { .. } => demo_dyes(instance),
             _ => [tint(instance); 5],
         }
     }

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 
 use glam::{Affine3A, Vec3};
 use posse::import::crowd::CrowdFile;
-use posse::render::bounds;
-use posse::render::place::sunflower;
-use posse::render::{Bounds, Figure, Place, Stage, gltf};
+use posse::low_level::render::sunflower;
+use posse::render::{Bounds, Figure, Placement, Stage, crowd_bounds, gltf};
 use posse::{ClipId, Crowd, Error, Library, SkeletonId, Ticks, demo};
 
 use crate::cli::crowd;
@@ -58,7 +57,7 @@ pub struct Subject {
     pub figures: Vec<Figure>,
     pub crowd: Crowd,
     /// Where each stands.
-    pub places: Vec<Place>,
+    pub placements: Vec<Placement>,
     /// How far each reaches, whenever: corners of boxes in the world; none of a very large crowd.
     pub corners: Vec<Vec3>,
     /// The ground they stand on.
@@ -135,7 +134,7 @@ impl Subject {
             choice: choice.clone(),
             figures,
             crowd: Crowd::new(),
-            places: Vec::new(),
+            placements: Vec::new(),
             corners: Vec::new(),
             stage: Stage::new(Bounds::EMPTY, 1.0),
             seconds: 1.0,
@@ -150,7 +149,7 @@ impl Subject {
         let Self { library, cast, .. } = self;
         let (crowd, seconds) = cast.crowd(library, &choice)?;
         let weights_only = Choice { weights: choice.weights.clone(), ..self.choice.clone() } == choice;
-        if weights_only && crowd.len() == self.places.len() {
+        if weights_only && crowd.len() == self.placements.len() {
             (self.choice, self.crowd) = (choice, crowd);
             return Ok(false);
         }
@@ -169,25 +168,25 @@ impl Subject {
         let room = reach.iter().map(across).fold(0.0, f32::max);
         let figure_size = reach.iter().map(|bounds| bounds.size().max_element()).fold(0.0, f32::max);
         let alone = crowd.len() == 1;
-        let (mut places, mut corners, mut all) = (Vec::with_capacity(crowd.len()), Vec::new(), Bounds::EMPTY);
-        for (instance, place) in sunflower(crowd.len(), room).enumerate() {
+        let (mut placements, mut corners, mut all) = (Vec::with_capacity(crowd.len()), Vec::new(), Bounds::EMPTY);
+        for (instance, spot) in sunflower(crowd.len(), room).enumerate() {
             let bounds = bounds_of(crowd.skeleton(instance));
             let middle = bounds.middle();
             let foot = Affine3A::from_translation(-Vec3::new(middle.x, bounds.low.y, middle.z));
-            let world = if alone { place } else { place * foot };
+            let transform = if alone { spot } else { spot * foot };
             for corner in bounds.corners() {
-                let corner = world.transform_point3(corner);
+                let corner = transform.transform_point3(corner);
                 all.add(corner);
                 corners.extend((crowd.len() <= MOST_CORNERED).then_some(corner));
             }
-            places.push(Place { world, dyes: cast.dyes(instance) });
+            placements.push(Placement { transform, dyes: cast.dyes(instance) });
         }
         self.stage = Stage::new(all, figure_size);
         self.seconds = if seconds > 0.0 { seconds.min(LONGEST) } else { 1.0 };
         if let Some(figures) = new_figures {
             self.figures = figures;
         }
-        (self.choice, self.crowd, self.places, self.corners) = (choice, crowd, places, corners);
+        (self.choice, self.crowd, self.placements, self.corners) = (choice, crowd, placements, corners);
         Ok(true)
     }
 
@@ -225,7 +224,7 @@ fn reach(library: &Library, figures: &[Figure], crowd: &Crowd, seconds: f64) -> 
     }
     let moments = (MEASURED_POSES / some.len().max(1)).clamp(4, 40);
     let moments = (0..moments).map(|moment| Ticks::from_seconds(seconds * moment as f64 / moments as f64));
-    bounds::of_crowd(library, figures, &some, &moments.collect::<Vec<_>>())
+    crowd_bounds(library, figures, &some, &moments.collect::<Vec<_>>())
 }
 
 /// The place of a clip by its name, else by its index; the first where nobody says which.

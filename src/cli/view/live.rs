@@ -1,7 +1,6 @@
 //! A crowd that plays on a device, and the scene it is drawn in.
 
-use posse::render::scene::outputs;
-use posse::render::{PoseBuffers, Renderer, Scene};
+use posse::render::{PoseBuffers, Renderer, Scene, needed_outputs};
 use posse::{Error, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary};
 
 use crate::cli::subject::Subject;
@@ -18,7 +17,7 @@ impl Live {
     /// Uploads a subject, with what its bones are drawn from where they are wanted.
     pub fn new(gpu: &GpuContext, renderer: &Renderer, subject: &Subject, bones: bool) -> Result<Self, Error> {
         let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&subject.library)?)?;
-        let outputs = outputs(&subject.figures, bones);
+        let outputs = needed_outputs(&subject.figures, bones);
         let (crowd, scene) = upload(gpu, renderer, &library, subject, outputs)?;
         Ok(Self { library, outputs, crowd, scene })
     }
@@ -48,8 +47,7 @@ fn upload(
     outputs: Outputs,
 ) -> Result<(GpuCrowd, Scene), Error> {
     let crowd = GpuCrowd::new(&gpu.device, library, &subject.crowd, outputs)?;
-    let poses = crowd.chunks().iter().map(PoseBuffers::from);
-    let device = (&gpu.device, &gpu.queue);
-    let scene = Scene::new(renderer, device, &subject.library, &subject.figures, poses, &subject.places)?;
+    let poses = crowd.batches().iter().map(PoseBuffers::from);
+    let scene = Scene::new(renderer, &subject.library, &subject.figures, poses, &subject.placements)?;
     Ok((crowd, scene))
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use posse::render::encode::png;
+use posse::render::encode::write_png;
 use posse::render::{Bones, Picture, Renderer, View};
 use posse::{Error, GpuContext};
 use winit::event::WindowEvent;
@@ -232,15 +232,15 @@ impl<'a> Viewer<'a> {
             timer.resolve(&mut encoder);
         }
         let view = View { camera: self.show.camera, ..self.view };
-        self.renderer.draw(device, &mut encoder, (&frame.canvas, &frame.srgb), &self.live.scene, &view)?;
+        self.renderer.draw(&mut encoder, &frame.canvas, &frame.srgb, &self.live.scene, &view)?;
         self.gui.paint(&self.gpu, &mut encoder, (&frame.stored, frame.canvas.size), painting);
         self.screen.copy(device, &mut encoder, &texture);
         self.drawn += 1;
         match &self.args.screenshot {
             Some(file) if self.drawn == self.args.frames => {
-                let picture = Picture::read((device, queue), encoder, &frame.picture)?;
+                let picture = Picture::read(&self.renderer, encoder, &frame.picture)?;
                 let mut output = Output::create(Some(file))?;
-                output.write(|out| png::write(out, &picture))?;
+                output.write(|out| write_png(out, &picture))?;
                 output.finish()?;
                 self.show.over = true;
             }

@@ -22,7 +22,8 @@ impl Film {
     /// # Errors
     /// [`Error::Usage`] where `ffmpeg` is not installed, or the file's name ends otherwise; [`Error::Io`] where it cannot be
     /// started.
-    pub fn new(file: &Path, [width, height]: [u32; 2], rate: f64) -> Result<Self, Error> {
+    pub fn new(file: &Path, size: [u32; 2], rate: f64) -> Result<Self, Error> {
+        let [width, height] = size;
         let extension = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let codec: &[&str] = match extension.as_str() {
             "mp4" => &["-c:v", "libx264", "-crf", "18", "-movflags", "+faststart", "-f", "mp4"],

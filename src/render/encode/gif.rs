@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::render::Picture;
-use crate::render::encode::palette::Palette;
+use crate::render::encode::Palette;
 
 /// Writes pictures of one size, one after the other, as an animated GIF file that is shown again and again. Of each picture
 /// only what differs from the one before is written.
-pub struct Animation<W: Write> {
+pub struct GifAnimation<W: Write> {
     encoder: gif::Encoder<W>,
     palette: Palette,
     size: [u32; 2],
@@ -16,7 +16,7 @@ pub struct Animation<W: Write> {
     shown: Option<Vec<u8>>,
 }
 
-impl<W: Write> Animation<W> {
+impl<W: Write> GifAnimation<W> {
     /// The most pixels a side.
     pub const MOST_PIXELS: u32 = u16::MAX as u32;
     /// The most colours; one more place says that a pixel stays as it was.

@@ -1,6 +1,11 @@
-//! Pictures into files: PNG, APNG and GIF by themselves, films through `ffmpeg`.
+//! Encoders for picture files: PNG, animated PNG and GIF, and films through the program `ffmpeg`.
 
-pub mod ffmpeg;
-pub mod gif;
-pub mod palette;
-pub mod png;
+mod ffmpeg;
+mod gif;
+mod palette;
+mod png;
+
+pub use self::ffmpeg::Film;
+pub use self::gif::GifAnimation;
+pub use self::palette::Palette;
+pub use self::png::{PngAnimation, write_indexed_png, write_png};

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use crate::render::Picture;
-use crate::render::encode::palette::Palette;
+use crate::render::encode::Palette;
 
 /// Writes a picture as a PNG file; without its alpha, where it is opaque.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write(out: impl Write, picture: &Picture) -> io::Result<()> {
+pub fn write_png(out: impl Write, picture: &Picture) -> io::Result<()> {
     let opaque = is_opaque(picture);
     let mut writer = header(out, picture.size, opaque, None)?;
     writer.write_image_data(&channels(picture, opaque)).map_err(of_png)?;
@@ -20,7 +20,7 @@ pub fn write(out: impl Write, picture: &Picture) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_indexed(out: impl Write, picture: &Picture, palette: &mut Palette) -> io::Result<()> {
+pub fn write_indexed_png(out: impl Write, picture: &Picture, palette: &mut Palette) -> io::Result<()> {
     let mut encoder = png::Encoder::new(out, picture.size[0], picture.size[1]);
     encoder.set_color(png::ColorType::Indexed);
     encoder.set_palette(palette.colours.as_flattened().to_vec());
@@ -34,12 +34,12 @@ pub fn write_indexed(out: impl Write, picture: &Picture, palette: &mut Palette) 
 }
 
 /// Writes pictures of one size, one after the other, as an animated PNG file that is shown again and again.
-pub struct Animation<W: Write> {
+pub struct PngAnimation<W: Write> {
     writer: png::Writer<W>,
     opaque: bool,
 }
 
-impl<W: Write> Animation<W> {
+impl<W: Write> PngAnimation<W> {
     /// For so many pictures like the first, each shown for a number of milliseconds.
     ///
     /// # Errors
@@ -66,13 +66,8 @@ impl<W: Write> Animation<W> {
     }
 }
 
-fn header<W: Write>(
-    out: W,
-    [width, height]: [u32; 2],
-    opaque: bool,
-    frames: Option<(u32, u16)>,
-) -> io::Result<png::Writer<W>> {
-    let mut encoder = png::Encoder::new(out, width, height);
+fn header<W: Write>(out: W, size: [u32; 2], opaque: bool, frames: Option<(u32, u16)>) -> io::Result<png::Writer<W>> {
+    let mut encoder = png::Encoder::new(out, size[0], size[1]);
     encoder.set_color(if opaque { png::ColorType::Rgb } else { png::ColorType::Rgba });
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     encoder.set_compression(png::Compression::High);

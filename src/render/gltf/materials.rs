@@ -9,10 +9,10 @@ use ::gltf::json::{Index, Root};
 use glam::{Affine2, Mat2, Vec2};
 
 use super::document::NO_IMAGE;
-use super::images;
+use crate::import::fault::Fault;
 use crate::import::gltf::at::At;
 use crate::import::gltf::reader::Reader;
-use crate::render::{Alpha, Figure, Material, Texture, Wrap};
+use crate::render::{Alpha, Figure, Image, Material, Texture, Wrap};
 
 /// Materials, read where they are first used.
 ///
@@ -98,7 +98,7 @@ impl<'a> Materials<'a> {
             return None;
         }
         let source = texture.source.value();
-        let image = *self.images.entry(source).or_insert_with(|| match images::read(reader, root, source, &place) {
+        let image = *self.images.entry(source).or_insert_with(|| match read_image(reader, root, source, &place) {
             Ok(image) => {
                 figure.images.push(image);
                 Some(figure.images.len() - 1)
@@ -144,4 +144,20 @@ fn transform(info: &Info) -> Affine2 {
 /// Factors from 0 on; a number beyond what 32 bits hold is white.
 fn usable<const N: usize>(factors: [f32; N]) -> [f32; N] {
     factors.map(|factor| if factor.is_finite() { factor.max(0.0) } else { 1.0 })
+}
+
+/// An image of the file. `path` is where its index stands.
+fn read_image(reader: &mut Reader, root: &Root, index: usize, path: &At) -> Result<Image, Fault> {
+    let count = root.images.len();
+    let image = root.images.get(index).ok_or_else(|| Fault::index(path.field("source"), index, "images", count))?;
+    let place = At::top("images", index);
+    let decoded = match (&image.uri, image.buffer_view) {
+        (Some(uri), _) => Image::decode(&reader.resource(uri, &place.field("uri"))?),
+        (None, Some(view)) => Image::decode(reader.view(view.value(), &place.field("bufferView"))?.bytes()),
+        (None, None) => Err("it has neither a uri nor a bufferView".into()),
+    };
+    let image = decoded.map_err(|reason| Fault::new(place, reason))?;
+    // With the smaller ones that are made of it.
+    reader.charge(&place, image.pixels.len() as u64, 2)?;
+    Ok(image)
 }

@@ -8,7 +8,6 @@
 
 mod buffers;
 mod document;
-mod images;
 mod materials;
 mod meshes;
 

@@ -3,7 +3,7 @@
 use crate::demo::{BodyVertex, body};
 use crate::error::Error;
 use crate::model::{Library, SkeletonId};
-use crate::render::place::chance;
+use crate::render::placement::chance;
 use crate::render::{Figure, Material, Mesh, Mover, Part, Vertex, VertexColours};
 
 /// The figure of [`demo::library`](crate::demo::library)'s human, whose clothes have the colours of an instance's dyes, in
@@ -11,7 +11,7 @@ use crate::render::{Figure, Material, Mesh, Mover, Part, Vertex, VertexColours};
 ///
 /// # Errors
 /// Those of [`demo::body`](crate::demo::body).
-pub fn figure(library: &Library, skeleton: SkeletonId, side: f64) -> Result<Figure, Error> {
+pub fn demo_figure(library: &Library, skeleton: SkeletonId, side: f64) -> Result<Figure, Error> {
     let body = body(library.skeleton(skeleton), side)?;
     let vertices = body.vertices.iter().map(vertex).collect();
     let mesh = Mesh { vertices, indices: body.indices, targets: Vec::new() };
@@ -34,7 +34,7 @@ fn vertex(of_body: &BodyVertex) -> Vertex {
 }
 
 /// What an instance wears: the colours of hair, shirt, shorts and shoes, and of its skin.
-pub fn dyes(instance: usize) -> [[f32; 3]; 5] {
+pub fn demo_dyes(instance: usize) -> [[f32; 3]; 5] {
     const SHIRTS: [[f32; 3]; 9] = [
         [0.72, 0.06, 0.07],
         [0.03, 0.26, 0.52],

@@ -6,16 +6,16 @@ use glam::{Affine3A, Quat, Vec3};
 
 /// Where an instance stands, and its colours.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct Placement {
     /// From the instance's space to the world.
-    pub world: Affine3A,
+    pub transform: Affine3A,
     /// Colours, linear: what the base colour is multiplied by, or what clothes are dyed with.
     pub dyes: [[f32; 3]; 5],
 }
 
-impl Default for Place {
+impl Default for Placement {
     fn default() -> Self {
-        Self { world: Affine3A::IDENTITY, dyes: [[1.0; 3]; 5] }
+        Self { transform: Affine3A::IDENTITY, dyes: [[1.0; 3]; 5] }
     }
 }
 
@@ -57,7 +57,7 @@ pub fn chance(index: usize, which: u32) -> f32 {
 }
 
 /// A linear colour as `0xAABBGGRR`, linear, as shaders unpack it.
-pub(super) fn packed(colour: [f32; 3]) -> u32 {
+pub(super) fn pack_colour(colour: [f32; 3]) -> u32 {
     let [r, g, b] = colour.map(|channel| (255.0 * channel).round().clamp(0.0, 255.0) as u32);
     r | g << 8 | b << 16 | 0xFF << 24
 }
