@@ -1,9 +1,9 @@
-// Skeletons: an octahedron from joint to joint, and one at each joint. It follows view.wgsl.
+// Skeletons: an octahedron for each bone, and one at each joint. It follows view.wgsl.
 
 @group(1) @binding(0) var<storage, read> matrices: array<vec4f>;
 @group(1) @binding(2) var<storage, read> instances: array<InstanceRecord>;
 @group(2) @binding(0) var<uniform> part: PartRecord;
-/// For each bone the joints at its ends; twice the same for a joint.
+/// The joints at the two ends of each bone. A joint itself is a pair of equal indices.
 @group(2) @binding(1) var<storage, read> ends: array<vec2u>;
 
 struct VertexOutput {
@@ -20,8 +20,8 @@ fn joint_at(instance: u32, joint: u32) -> vec3f {
     return vec3f(dot(world[0], local), dot(world[1], local), dot(world[2], local));
 }
 
-/// A corner of an octahedron around a bone: 0 its start, 5 its end, between them four around it.
-fn corner(start: vec3f, end: vec3f, width: f32, waist: f32, which: u32) -> vec3f {
+/// A corner of an octahedron around a bone: 0 is its start, 5 its end; 1 to 4 are around it, at the share `waist` of its length.
+fn corner(start: vec3f, end: vec3f, width: f32, waist: f32, index: u32) -> vec3f {
     let along = end - start;
     let length = max(length(along), 1e-12);
     let axis = along / length;
@@ -29,23 +29,23 @@ fn corner(start: vec3f, end: vec3f, width: f32, waist: f32, which: u32) -> vec3f
     let right = normalize(cross(helper, axis));
     let up = cross(axis, right);
     let around = array(right, up, -right, -up);
-    if which == 0u {
+    if index == 0u {
         return start;
     }
-    if which == 5u {
+    if index == 5u {
         return end;
     }
-    return start + waist * along + width * around[which - 1u];
+    return start + waist * along + width * around[index - 1u];
 }
 
 @vertex
-fn bone_vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) which: u32) -> VertexOutput {
+fn bone_vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) bone_index: u32) -> VertexOutput {
     var corners = array<u32, BONE_VERTICES>(
         0u, 2u, 1u, 0u, 3u, 2u, 0u, 4u, 3u, 0u, 1u, 4u, 5u, 1u, 2u, 5u, 2u, 3u, 5u, 3u, 4u, 5u, 4u, 1u,
     );
-    // Its vertices are bones.
-    let instance = which / part.vertex_count;
-    let bone = ends[which % part.vertex_count];
+    // `vertex_count` is the number of bones per instance.
+    let instance = bone_index / part.vertex_count;
+    let bone = ends[bone_index % part.vertex_count];
     var start = joint_at(instance, bone.x);
     var end = joint_at(instance, bone.y);
     var width = 0.5 * view.joint_size;
@@ -66,7 +66,7 @@ fn bone_vertex(@builtin(vertex_index) index: u32, @builtin(instance_index) which
     let normal = cross(b - a, c - a);
     let world = corner(start, end, width, waist, corners[index]);
     var clip = view.clip_from_world * vec4f(world, 1.0);
-    // Over all else: in the nearest part of the depth, where bones hide only each other.
+    // With a `bone_depth` below 1, bones have depths nearer than everything else and hide only each other.
     clip.z = mix(clip.w, clip.z, view.bone_depth);
     return VertexOutput(clip, world, normal / max(length(normal), 1e-30), colour);
 }

@@ -1,6 +1,6 @@
-// Figures, moved by what posse's kernel has written: nothing comes between. It follows view.wgsl and full_matrix.wgsl.
+// Figures, moved by the buffers that the pose kernel writes. It follows view.wgsl and full_matrix.wgsl.
 
-/// A vertex of a mesh, in its bind pose.
+/// A vertex of a mesh, in the bind pose.
 struct Vertex {
     @location(0) position: vec3f,
     @location(1) normal: vec3f,
@@ -12,13 +12,13 @@ struct Vertex {
     @location(7) more_weights: vec4f,
 }
 
-/// posse's buffer of skin matrices or model matrices: for each instance rows of four numbers.
+/// Skin matrices or model matrices: three rows per matrix, all matrices of an instance in sequence.
 @group(1) @binding(0) var<storage, read> matrices: array<vec4f>;
-/// posse's buffer of morph weights: for each instance so many numbers.
+/// Morph weights: `part.value_count` numbers per instance.
 @group(1) @binding(1) var<storage, read> values: array<f32>;
 @group(1) @binding(2) var<storage, read> instances: array<InstanceRecord>;
 @group(2) @binding(0) var<uniform> part: PartRecord;
-/// For each morph target and vertex what it adds to position and normal.
+/// Displacements of position and normal, for each vertex of each morph target.
 @group(2) @binding(1) var<storage, read> deltas: array<vec4f>;
 @group(2) @binding(2) var<uniform> material: MaterialRecord;
 @group(2) @binding(3) var base_texture: texture_2d<f32>;
@@ -36,7 +36,8 @@ fn matrix_at(row: u32) -> mat3x4f {
     return full_matrix(matrices[row], matrices[row + 1u], matrices[row + 2u]);
 }
 
-fn add(sum: mat3x4f, first_row: u32, joints: vec4u, weights: vec4f) -> mat3x4f {
+/// Adds the matrices of four joints, multiplied by their weights.
+fn add_weighted(sum: mat3x4f, first_row: u32, joints: vec4u, weights: vec4f) -> mat3x4f {
     var rows = sum;
     for (var i = 0u; i < 4u; i++) {
         rows += weights[i] * matrix_at(first_row + 3u * joints[i]);
@@ -44,35 +45,35 @@ fn add(sum: mat3x4f, first_row: u32, joints: vec4u, weights: vec4f) -> mat3x4f {
     return rows;
 }
 
-/// What moves a vertex of an instance: the mean of its joints' matrices by weight.
-fn moved_by(vertex: Vertex, index: u32) -> mat3x4f {
+/// The matrix that moves a vertex of an instance: the weighted mean of the matrices of its joints.
+fn vertex_matrix(vertex: Vertex, index: u32) -> mat3x4f {
     let first_row = index * part.row_count + part.first_row;
     if part.influences == 0u {
         return matrix_at(first_row);
     }
-    var rows = add(mat3x4f(), first_row, vertex.joints, vertex.weights);
+    var rows = add_weighted(mat3x4f(), first_row, vertex.joints, vertex.weights);
     if part.influences > 4u {
-        rows = add(rows, first_row, vertex.more_joints, vertex.more_weights);
+        rows = add_weighted(rows, first_row, vertex.more_joints, vertex.more_weights);
     }
     return rows;
 }
 
-/// A normal, by the cofactors of a matrix, which keep it upright on a surface whatever the scale.
-fn upright(rows: mat3x4f, normal: vec3f) -> vec3f {
+/// Transforms a normal by the cofactors of a matrix, so that it stays perpendicular to the surface under any scale.
+fn transform_normal(rows: mat3x4f, normal: vec3f) -> vec3f {
     let x = cross(rows[1].xyz, rows[2].xyz);
     let y = cross(rows[2].xyz, rows[0].xyz);
     let z = cross(rows[0].xyz, rows[1].xyz);
-    // A mirrored matrix turns them inside out.
+    // A mirroring matrix reverses the cofactors.
     let side = select(1.0, -1.0, dot(rows[0].xyz, x) < 0.0);
     return side * vec3f(dot(x, normal), dot(y, normal), dot(z, normal));
 }
 
-/// A colour of four bytes.
-fn dye(instance: u32, place: u32) -> vec4f {
-    return unpack4x8unorm(instances[instance].dyes[place]);
+/// A dye of an instance, from four bytes.
+fn dye(instance: u32, number: u32) -> vec4f {
+    return unpack4x8unorm(instances[instance].dyes[number]);
 }
 
-/// A vertex of an instance, where its pose and its place take it.
+/// A vertex of an instance, moved by its pose and its transform.
 fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> VertexOutput {
     var position = vertex.position;
     var normal = vertex.normal;
@@ -84,24 +85,24 @@ fn posed(vertex: Vertex, vertex_index: u32, index: u32) -> VertexOutput {
             normal += weight * deltas[delta + 1u].xyz;
         }
     }
-    let rows = moved_by(vertex, index);
+    let rows = vertex_matrix(vertex, index);
     let world = instances[index].world;
     let placed = full_matrix(world[0], world[1], world[2]);
-    var seen: VertexOutput;
-    seen.world = full_matrix_point(placed, full_matrix_point(rows, position));
-    seen.normal = upright(placed, upright(rows, normal));
-    seen.clip = view.clip_from_world * vec4f(seen.world, 1.0);
+    var output: VertexOutput;
+    output.world = full_matrix_point(placed, full_matrix_point(rows, position));
+    output.normal = transform_normal(placed, transform_normal(rows, normal));
+    output.clip = view.clip_from_world * vec4f(output.world, 1.0);
     let matrix = material.texture_matrix;
-    seen.texture = mat2x2f(matrix.xy, matrix.zw) * vertex.texture + material.texture_offset;
+    output.texture = mat2x2f(matrix.xy, matrix.zw) * vertex.texture + material.texture_offset;
     if material.dyed == 1u {
         let shares = vertex.colour;
         let rest = max(1.0 - dot(shares, vec4f(1.0)), 0.0);
         let mixed = shares.x * dye(index, 0u) + shares.y * dye(index, 1u) + shares.z * dye(index, 2u);
-        seen.colour = vec4f((mixed + shares.w * dye(index, 3u) + rest * dye(index, 4u)).rgb, 1.0);
+        output.colour = vec4f((mixed + shares.w * dye(index, 3u) + rest * dye(index, 4u)).rgb, 1.0);
     } else {
-        seen.colour = vertex.colour * vec4f(dye(index, 0u).rgb, 1.0);
+        output.colour = vertex.colour * vec4f(dye(index, 0u).rgb, 1.0);
     }
-    return seen;
+    return output;
 }
 
 @vertex
@@ -109,7 +110,7 @@ fn figure_vertex(vertex: Vertex, @builtin(vertex_index) vertex_index: u32, @buil
     return posed(vertex, vertex_index, index);
 }
 
-/// The base colour of what is seen, with its alpha.
+/// The base colour of a pixel, with its alpha.
 fn base_colour(in: VertexOutput) -> vec4f {
     return material.base_colour * in.colour * textureSample(base_texture, base_sampler, in.texture);
 }
@@ -117,7 +118,7 @@ fn base_colour(in: VertexOutput) -> vec4f {
 @fragment
 fn figure_fragment(in: VertexOutput, @builtin(front_facing) front: bool) -> @location(0) vec4f {
     let base = base_colour(in);
-    // Derivatives want all of a quad to come here.
+    // Derivatives need all pixels of a quad, so they come before any discard.
     let flat_normal = normalize(cross(dpdx(in.world), dpdy(in.world)));
     if base.a < material.cutoff {
         discard;
@@ -126,7 +127,7 @@ fn figure_fragment(in: VertexOutput, @builtin(front_facing) front: bool) -> @loc
         return vec4f(hazy(base.rgb + material.emissive, in.world), base.a);
     }
     let eye = normalize(view.eye - in.world);
-    // Where a vertex has no normal, the triangle has one.
+    // A zero normal is replaced by that of the triangle.
     var normal = select(-flat_normal, flat_normal, dot(flat_normal, eye) > 0.0);
     if dot(in.normal, in.normal) > 0.0 {
         normal = normalize(in.normal);
@@ -139,7 +140,7 @@ fn figure_fragment(in: VertexOutput, @builtin(front_facing) front: bool) -> @loc
     return vec4f(hazy(matt + gloss * view.sun_colour + material.emissive, in.world), base.a);
 }
 
-/// The shadow of what has holes.
+/// The shadow of a surface with transparent pixels.
 @fragment
 fn shadow_fragment(in: VertexOutput) {
     if base_colour(in).a < max(material.cutoff, 0.5) {

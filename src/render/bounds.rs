@@ -1,4 +1,4 @@
-//! How far figures reach: their vertices on the CPU, by the reference's poses.
+//! Bounding boxes of figures: their vertices on the CPU, from the poses of the reference.
 
 use glam::{DAffine3, DVec3, Vec3};
 
@@ -8,50 +8,50 @@ use crate::model::{Crowd, Library, Outputs, Pose, Skeleton, Ticks};
 use crate::reference::Reference;
 use crate::render::{Figure, Mover, Part, Vertex};
 
-/// The most vertices of a part that are looked at; of larger ones, evenly spread ones.
+/// The most vertices of a part that enter a bounding box. Of a larger part, evenly spaced vertices are used.
 const MOST_VERTICES: usize = 20_000;
 
-/// A box along the axes; empty where its low corner is above its high one.
+/// An axis-aligned bounding box. It is empty if a coordinate of `low` is greater than that of `high`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// The least of each coordinate.
+    /// The smallest value of each coordinate.
     pub low: Vec3,
-    /// The greatest of each coordinate.
+    /// The largest value of each coordinate.
     pub high: Vec3,
 }
 
 impl Bounds {
-    /// Nothing.
+    /// The empty box.
     pub const EMPTY: Self = Self { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY };
 
-    /// Takes a point in, unless it is not finite.
+    /// Extends the box to a point. A point that is not finite is ignored.
     pub fn add(&mut self, point: Vec3) {
         if point.is_finite() {
             *self = Self { low: self.low.min(point), high: self.high.max(point) };
         }
     }
 
-    /// Takes another box in.
+    /// Extends the box to another box.
     pub fn add_all(&mut self, other: Self) {
         *self = Self { low: self.low.min(other.low), high: self.high.max(other.high) };
     }
 
-    /// Whether nothing is in it.
+    /// True if the box contains no point.
     pub fn is_empty(&self) -> bool {
         !self.low.cmple(self.high).all()
     }
 
-    /// Its middle; the origin of an empty one.
+    /// The centre of the box; the origin for an empty box.
     pub fn middle(&self) -> Vec3 {
         if self.is_empty() { Vec3::ZERO } else { 0.5 * (self.low + self.high) }
     }
 
-    /// Its extents; zero of an empty one.
+    /// The lengths of the sides; zero for an empty box.
     pub fn size(&self) -> Vec3 {
         if self.is_empty() { Vec3::ZERO } else { self.high - self.low }
     }
 
-    /// Its eight corners.
+    /// The eight corners.
     pub fn corners(&self) -> [Vec3; 8] {
         [0, 1, 2, 3, 4, 5, 6, 7].map(|corner| {
             let pick = |axis: usize| if corner >> axis & 1 == 1 { self.high[axis] } else { self.low[axis] };
@@ -59,23 +59,24 @@ impl Bounds {
         })
     }
 
-    /// The same, or a box of this size where it is empty, and never flatter than a thousandth of its longest side.
-    pub fn or(self, size: f32) -> Self {
-        let this =
+    /// The same box with a volume. An empty box becomes a cube of this size around the origin. A side shorter than a thousandth
+    /// of the longest side grows to that length, in both directions.
+    pub fn with_volume_or(self, size: f32) -> Self {
+        let filled =
             if self.is_empty() { Self { low: Vec3::splat(-0.5 * size), high: Vec3::splat(0.5 * size) } } else { self };
-        let longest = this.size().max_element();
+        let longest = filled.size().max_element();
         let least = if longest > 0.0 { 1e-3 * longest } else { size };
-        let grown = 0.5 * (Vec3::splat(least) - this.size()).max(Vec3::ZERO);
-        Self { low: this.low - grown, high: this.high + grown }
+        let grown = 0.5 * (Vec3::splat(least) - filled.size()).max(Vec3::ZERO);
+        Self { low: filled.low - grown, high: filled.high + grown }
     }
 }
 
 impl Figure {
-    /// The positions of a part's vertices in the space of the instance, every `step`th of them, as glTF 2.0 has it: morphed, then
-    /// moved by the skin or by the joint.
+    /// The positions of the vertices of a part in the space of the instance: morphed, then moved by the skin or by the joint, as
+    /// glTF 2.0 defines. Only every `step`th vertex is returned; a `step` of 0 counts as 1.
     ///
     /// # Panics
-    /// Where the part is none of the figure's, or the figure not the skeleton's: see [`Figure::check`].
+    /// If the part does not belong to the figure, or the figure to the skeleton; see [`Figure::check`].
     pub fn positions<'a>(
         &'a self,
         part: &Part,
@@ -109,7 +110,8 @@ impl Figure {
         mesh.vertices.iter().enumerate().step_by(step.max(1)).map(moved)
     }
 
-    /// How far a figure reaches in poses of its skeleton, in the space of an instance; its joints, where it has no parts.
+    /// The bounding box of the figure over poses of its skeleton, in the space of an instance. A figure without parts is bounded
+    /// by its joints.
     pub fn bounds<'a>(&self, skeleton: &Skeleton, poses: impl IntoIterator<Item = &'a Pose>) -> Bounds {
         let mut bounds = Bounds::EMPTY;
         for pose in poses {
@@ -125,7 +127,7 @@ impl Figure {
     }
 }
 
-/// How far each figure reaches at some moments of a crowd, in the space of an instance, in the order of the figures.
+/// The bounding box of each figure over these times of a crowd, in the space of an instance, in the order of the figures.
 ///
 /// # Errors
 /// Those of the reference.
@@ -133,11 +135,11 @@ pub fn crowd_bounds(
     library: &Library,
     figures: &[Figure],
     crowd: &Crowd,
-    moments: &[Ticks],
+    times: &[Ticks],
 ) -> Result<Vec<Bounds>, Error> {
     let mut bounds = vec![Bounds::EMPTY; figures.len()];
     let outputs = Outputs { model: true, skin: true, weights: true, ..Outputs::NONE };
-    for &now in moments {
+    for &now in times {
         let poses = Reference::new(library).evaluate(crowd, now, outputs)?.instances;
         for (instance, pose) in poses.iter().enumerate() {
             for (figure, bounds) in figures.iter().zip(&mut bounds) {

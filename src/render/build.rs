@@ -1,4 +1,4 @@
-//! Brings figures to the device, each mesh once, and says what is drawn of them for the instances of each buffer.
+//! Builds scenes: uploads figures, each mesh once, and lists the draws for the instances of each batch.
 
 use glam::DAffine3;
 use wgpu::BufferUsages as Usages;
@@ -9,20 +9,20 @@ use crate::gpu::scopes::Scopes;
 use crate::model::{Library, Skeleton, SkeletonId, SkinFormat};
 use crate::render::draw::group;
 use crate::render::pipelines::Sides;
-use crate::render::record::{InstanceRecord, MaterialRecord, PartRecord, deltas};
+use crate::render::record::{InstanceRecord, MaterialRecord, PartRecord, morph_deltas};
 use crate::render::scene::{BonesDraw, Draw};
 use crate::render::{Figure, Material, Mesh, Mover, Part, Placement, PoseBuffers, Renderer, Scene, textures};
 
 impl Scene {
-    /// Prepares to draw instances, each at its place, which has its index in the crowd. What has no figure is not seen but for
-    /// its bones, and those only where there are model matrices.
+    /// Uploads figures and prepares to draw instances. `placements` has one entry per instance of the crowd, in its order. An
+    /// instance without a figure shows only its bones, and those only if `poses` has model matrices.
     ///
-    /// The buffers of poses are read whenever the scene is drawn: a crowd that plays needs nothing new.
+    /// Each draw reads the buffers of `poses` again: a scene stays valid while its crowd plays.
     ///
     /// # Errors
-    /// [`Error::Limit`] where instances or morph targets do not fit a binding of the device; [`Error::Usage`] where there are
-    /// fewer places than instances, skin matrices are not in full, or as [`Figure::check`] says; [`Error::Device`]
-    /// where memory does not suffice.
+    /// [`Error::Limit`] if instances or morph targets exceed a binding of the device; [`Error::Usage`] if there are fewer
+    /// placements than instances, if skin matrices do not have the format [`SkinFormat::Matrix`], or for an error of
+    /// [`Figure::check`]; [`Error::Device`] if the device has too little memory.
     pub fn new<'a>(
         renderer: &Renderer,
         library: &Library,
@@ -46,7 +46,7 @@ struct Builder<'a> {
     scene: Scene,
 }
 
-/// A figure's buffers, which all batches share.
+/// The buffers of a figure, which all batches share.
 struct Uploaded {
     meshes: Vec<[wgpu::Buffer; 3]>,
     materials: Vec<(wgpu::Buffer, wgpu::TextureView, wgpu::Sampler)>,
@@ -63,12 +63,17 @@ impl Builder<'_> {
         for poses in poses {
             if poses.skin.is_some() && poses.layout.skin_format != SkinFormat::Matrix {
                 let format = poses.layout.skin_format.name();
-                return Err(Error::Usage(format!("a scene is drawn from skin matrices in full, not as `{format}`")));
+                return Err(Error::Usage(format!(
+                    "a scene needs skin matrices of the format `matrix`, but the batch has `{format}`"
+                )));
             }
             let mut records = Vec::with_capacity(poses.instances.len());
             for &instance in poses.instances {
                 let placement = placements.get(instance).ok_or_else(|| {
-                    Error::Usage(format!("instance {instance} has no placement, there are {}", placements.len()))
+                    Error::Usage(format!(
+                        "instance {instance} has no placement; there are {}, one per instance is needed",
+                        placements.len()
+                    ))
                 })?;
                 records.push(InstanceRecord::new(placement));
             }
@@ -91,7 +96,8 @@ impl Builder<'_> {
             let bytes = |bytes: &[u8], usage| filled_buffer(&self.renderer.device, "mesh", bytes, usage);
             let vertices = bytes(bytemuck::cast_slice(&mesh.vertices), Usages::VERTEX)?;
             let indices = bytes(bytemuck::cast_slice(&mesh.indices), Usages::INDEX)?;
-            let deltas = self.storage("morph targets of a mesh, in bytes", bytemuck::cast_slice(&deltas(mesh)))?;
+            let deltas =
+                self.storage("morph targets of a mesh, in bytes", bytemuck::cast_slice(&morph_deltas(mesh)))?;
             Ok([vertices, indices, deltas])
         };
         let views: Vec<_> = figure
@@ -215,7 +221,7 @@ impl Builder<'_> {
         Ok(group(&self.renderer.device, &self.renderer.layouts.part, &resources))
     }
 
-    /// A storage buffer; never empty, since a binding may not be.
+    /// A storage buffer. Empty contents become 128 zero bytes, because a binding must not be empty.
     fn storage(&self, what: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
         let (needed, allowed) = (contents.len() as u64, largest_binding(&self.renderer.device));
         if needed > allowed {
@@ -226,8 +232,8 @@ impl Builder<'_> {
     }
 }
 
-/// The joints at both ends of each bone that is drawn, and each joint that is drawn twice: those of the skins; all joints of a
-/// skeleton that has none.
+/// Pairs of joints: the two ends of each bone, and each joint paired with itself. Only joints of skins are drawn; all joints, if the
+/// skeleton has no skin.
 fn bone_ends(library: &Library, id: SkeletonId) -> Vec<[u32; 2]> {
     let joints = library.skeleton(id).joints();
     let mut drawn = vec![false; joints.len()];

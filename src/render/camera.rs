@@ -1,36 +1,36 @@
-//! From where a scene is seen.
+//! The camera of a view.
 
 use glam::{Mat4, Vec3, Vec4};
 
-/// A camera that looks at a point from around it, without a roll.
+/// A camera that orbits a target, without roll: +Y is up in its pictures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
-    /// What it looks at.
+    /// The point in the middle of the picture.
     pub target: Vec3,
-    /// How far it is turned about +Y around the target, in radians: at 0 it looks from +Z, at a quarter turn from +X.
+    /// The angle about +Y around the target, in radians. At 0 the camera is on the +Z side, at a quarter turn on the +X side.
     pub azimuth: f32,
-    /// How far it is above the target, in radians; kept less than a quarter turn.
+    /// The angle above the target, in radians. It is clamped to ±1.55, a little less than a quarter turn.
     pub elevation: f32,
-    /// How far from the target it is; more than 0.
+    /// The distance from the target, more than 0.
     pub distance: f32,
-    /// From the lower edge of the picture to the upper, in radians.
+    /// The vertical field of view, in radians.
     pub field_of_view: f32,
 }
 
 impl Camera {
-    /// The field of view that cameras have where nobody says otherwise, in radians.
+    /// The default field of view, in radians.
     pub const FIELD_OF_VIEW: f32 = 0.6;
-    /// The nearest that is seen, as a part of the distance.
+    /// The distance of the near plane, as a fraction of the distance to the target.
     const NEAR: f32 = 0.01;
-    /// The highest elevation, in radians; at a quarter turn there would be no telling where up is.
+    /// The largest elevation, in radians. At a quarter turn, no direction of the picture would be up.
     const STEEPEST: f32 = 1.55;
 
-    /// Where it is.
+    /// The position of the camera.
     pub fn eye(&self) -> Vec3 {
         self.target + self.distance * self.back()
     }
 
-    /// To the right, up, and back from the target to the eye, each of length 1.
+    /// The unit vectors to the right, up, and back (from the target to the eye).
     pub fn axes(&self) -> [Vec3; 3] {
         let back = self.back();
         let right = Vec3::new(self.azimuth.cos(), 0.0, -self.azimuth.sin());
@@ -43,13 +43,13 @@ impl Camera {
         Vec3::new(elevation.cos() * sin, elevation.sin(), elevation.cos() * cos)
     }
 
-    /// The halves of the picture at distance 1, to the right and up, for a picture so many times as wide as high.
+    /// Half the width and half the height of the picture at distance 1, for an aspect ratio (width / height).
     pub fn halves(&self, aspect: f32) -> [f32; 2] {
         let half = (0.5 * self.field_of_view).tan();
         [aspect * half, half]
     }
 
-    /// From the world to the clip space, whose depth goes from 1 at the nearest to 0 at infinity.
+    /// The matrix from the world to clip space, for an aspect ratio (width / height). Depth is 1 at the near plane and 0 at infinity.
     pub fn clip_from_world(&self, aspect: f32) -> Mat4 {
         let [right, up, back] = self.axes();
         let eye = self.eye();
@@ -69,8 +69,8 @@ impl Camera {
         clip_from_view * view_from_world
     }
 
-    /// The same view from where points fill the picture, but for a margin: a part of it on each side. Without points, as it
-    /// was.
+    /// The camera moved so that points fill the picture, for an aspect ratio (width / height). `margin` is the fraction of the
+    /// picture that stays free on each side. The angles stay; without points, so does the position.
     pub fn fitted(mut self, points: &[Vec3], aspect: f32, margin: f32) -> Self {
         if points.is_empty() {
             return self;
@@ -79,20 +79,20 @@ impl Camera {
         let halves = self.halves(aspect).map(|half| half * (1.0 - 2.0 * margin));
         let sum: Vec3 = points.iter().sum();
         self.target = sum / points.len() as f32;
-        // The middle of what is seen depends on the distance, and the other way round: a few rounds settle both.
+        // The middle of the picture depends on the distance, and the distance on the middle: a few iterations settle both.
         for _ in 0..8 {
-            let at = |point: &Vec3| {
-                let from = *point - self.target;
-                [from.dot(right), from.dot(up), from.dot(back)]
+            let to_camera_axes = |point: &Vec3| {
+                let offset = *point - self.target;
+                [offset.dot(right), offset.dot(up), offset.dot(back)]
             };
-            let far_enough = |point: &Vec3| {
-                let [x, y, z] = at(point);
+            let needed_distance = |point: &Vec3| {
+                let [x, y, z] = to_camera_axes(point);
                 z + (x.abs() / halves[0]).max(y.abs() / halves[1])
             };
-            self.distance = points.iter().map(far_enough).fold(0.0, f32::max).max(1e-6);
+            self.distance = points.iter().map(needed_distance).fold(0.0, f32::max).max(1e-6);
             let mut edges = [[f32::INFINITY; 2], [f32::NEG_INFINITY; 2]];
             for point in points {
-                let [x, y, z] = at(point);
+                let [x, y, z] = to_camera_axes(point);
                 let depth = (self.distance - z).max(1e-3 * self.distance);
                 for (axis, value) in [x / depth, y / depth].into_iter().enumerate() {
                     edges[0][axis] = edges[0][axis].min(value);
@@ -107,7 +107,7 @@ impl Camera {
 }
 
 impl Default for Camera {
-    /// From the front, a little to the side and from above.
+    /// A camera in front of the origin, a little to the side and above, at distance 1.
     fn default() -> Self {
         let field_of_view = Self::FIELD_OF_VIEW;
         Self { target: Vec3::ZERO, azimuth: 0.55, elevation: 0.22, distance: 1.0, field_of_view }
@@ -121,26 +121,26 @@ mod tests {
     #[test]
     fn the_target_is_in_the_middle_and_the_edges_are_the_field_of_view() {
         let camera = Camera { target: Vec3::new(1.0, 2.0, 3.0), distance: 10.0, ..Camera::default() };
-        let seen = |point: Vec3| {
+        let project = |point: Vec3| {
             let clip = camera.clip_from_world(2.0) * point.extend(1.0);
             (clip / clip.w).truncate()
         };
-        assert!(seen(camera.target).truncate().length() < 1e-6);
+        assert!(project(camera.target).truncate().length() < 1e-6);
         let [right, up, back] = camera.axes();
-        // A quarter of a radian up or so: the half field of view, by its tangent.
+        // The upper edge of the picture: the tangent of half the field of view, at distance 10.
         let half = 10.0 * 0.3_f32.tan();
-        assert!((seen(camera.target + half * up).y - 1.0).abs() < 1e-5);
-        assert!((seen(camera.target + 2.0 * half * right).x - 1.0).abs() < 1e-5);
-        // Reversed: 1 % of the distance away from the eye it is 1, at the target 0.01.
-        assert!((seen(camera.target + 9.9 * back).z - 1.0).abs() < 1e-4);
-        assert!((seen(camera.target).z - 0.01).abs() < 1e-6);
+        assert!((project(camera.target + half * up).y - 1.0).abs() < 1e-5);
+        assert!((project(camera.target + 2.0 * half * right).x - 1.0).abs() < 1e-5);
+        // Reversed depth: at 1 % of the distance from the eye it is 1, at the target 0.01.
+        assert!((project(camera.target + 9.9 * back).z - 1.0).abs() < 1e-4);
+        assert!((project(camera.target).z - 0.01).abs() < 1e-6);
     }
 
     #[test]
     fn at_azimuth_0_it_looks_from_the_front_and_at_a_quarter_turn_from_plus_x() {
-        let from = |azimuth| Camera { azimuth, elevation: 0.0, distance: 2.0, ..Camera::default() }.eye();
-        assert!(from(0.0).abs_diff_eq(Vec3::new(0.0, 0.0, 2.0), 1e-6));
-        assert!(from(std::f32::consts::FRAC_PI_2).abs_diff_eq(Vec3::new(2.0, 0.0, 0.0), 1e-6));
+        let eye_at = |azimuth| Camera { azimuth, elevation: 0.0, distance: 2.0, ..Camera::default() }.eye();
+        assert!(eye_at(0.0).abs_diff_eq(Vec3::new(0.0, 0.0, 2.0), 1e-6));
+        assert!(eye_at(std::f32::consts::FRAC_PI_2).abs_diff_eq(Vec3::new(2.0, 0.0, 0.0), 1e-6));
     }
 
     #[test]
@@ -150,11 +150,11 @@ mod tests {
         });
         let camera = Camera::default().fitted(&points, 1.5, 0.05);
         let clip_from_world = camera.clip_from_world(1.5);
-        let mut widest = 0.0_f32;
+        let mut largest = 0.0_f32;
         for point in points {
             let clip = clip_from_world * point.extend(1.0);
-            widest = widest.max((clip.x / clip.w).abs()).max((clip.y / clip.w).abs());
+            largest = largest.max((clip.x / clip.w).abs()).max((clip.y / clip.w).abs());
         }
-        assert!((widest - 0.9).abs() < 0.01, "{widest}");
+        assert!((largest - 0.9).abs() < 0.01, "{largest}");
     }
 }

@@ -1,14 +1,14 @@
-//! What is drawn on: pictures of a size, with depth and samples.
+//! The textures that a picture is drawn with beside its own: samples and depth.
 
 use crate::error::Error;
 use crate::gpu::scopes::Scopes;
 
-/// What pictures are made of.
+/// The format of the pictures that a [`Renderer`](crate::render::Renderer) draws. Default: `Rgba8UnormSrgb`, 4 samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
-    /// Of colours; one in sRGB, since colours are linear where they are mixed.
+    /// The colour format. Use an sRGB format: the shaders write linear colours, which the device converts.
     pub format: wgpu::TextureFormat,
-    /// Samples of a pixel: 1 or 4.
+    /// The number of samples per pixel: 1 or 4.
     pub samples: u32,
 }
 
@@ -18,26 +18,26 @@ impl Default for Target {
     }
 }
 
-/// Textures for pictures of one size: samples, where there are several, and depth.
+/// Textures for pictures of one size: a depth texture, and one for the samples if there are several per pixel.
 #[derive(Debug)]
 pub struct Canvas {
-    /// Pixels to the right and down.
+    /// The width and height, in pixels.
     pub size: [u32; 2],
     pub(super) samples: Option<wgpu::TextureView>,
     pub(super) depth: wgpu::TextureView,
 }
 
 impl Canvas {
-    /// The format of the depth.
+    /// The depth format.
     pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-    /// The most pixels: those of a picture of 7680 x 4320, and a few more.
+    /// The largest number of pixels, a little more than 7680 x 4320.
     pub const MOST_PIXELS: u64 = 1 << 25;
 
-    /// A canvas of so many pixels.
+    /// A canvas of a width and height in pixels.
     ///
     /// # Errors
-    /// [`Error::Limit`] where a side is longer than the device allows, or there are more than
-    /// [`MOST_PIXELS`](Self::MOST_PIXELS); [`Error::Usage`] where a side is 0; [`Error::Device`] where memory does not suffice.
+    /// [`Error::Limit`] if a side is longer than the device allows, or there are more than [`MOST_PIXELS`](Self::MOST_PIXELS)
+    /// pixels; [`Error::Usage`] if a side is 0; [`Error::Device`] if the device has too little memory.
     pub fn new(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
         Self::check_size(device, size)?;
         let scopes = Scopes::push(device);
@@ -60,15 +60,15 @@ impl Canvas {
         Ok(Self { size, samples, depth })
     }
 
-    /// How many times as wide as high it is.
+    /// The aspect ratio: width / height.
     pub fn aspect(&self) -> f32 {
         self.size[0] as f32 / self.size[1] as f32
     }
 
-    /// Refuses sizes of pictures that a device cannot make.
+    /// Checks that a device can draw pictures of this width and height.
     ///
     /// # Errors
-    /// As those of [`new`](Self::new).
+    /// Those of [`new`](Self::new), except [`Error::Device`].
     pub fn check_size(device: &wgpu::Device, size: [u32; 2]) -> Result<(), Error> {
         if size.contains(&0) {
             return Err(Error::Usage("a picture has at least one pixel in each direction".into()));

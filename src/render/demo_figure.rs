@@ -1,4 +1,4 @@
-//! The built-in rig's body as a figure.
+//! The body of the built-in rig as a figure.
 
 use crate::demo::{BodyVertex, body};
 use crate::error::Error;
@@ -6,8 +6,8 @@ use crate::model::{Library, SkeletonId};
 use crate::render::placement::chance;
 use crate::render::{Figure, Material, Mesh, Mover, Part, Vertex, VertexColours};
 
-/// The figure of [`demo::library`](crate::demo::library)'s human, whose clothes have the colours of an instance's dyes, in
-/// triangles of about so many metres a side, as [`demo::body`](crate::demo::body) has it.
+/// The figure of the human of [`demo::library`](crate::demo::library). The dyes of an instance colour its clothes. `side` is the
+/// approximate length of a triangle's side in metres, as in [`demo::body`](crate::demo::body).
 ///
 /// # Errors
 /// Those of [`demo::body`](crate::demo::body).
@@ -21,8 +21,8 @@ pub fn demo_figure(library: &Library, skeleton: SkeletonId, side: f64) -> Result
     Ok(Figure { skeleton, meshes, parts, materials, images: Vec::new() })
 }
 
-fn vertex(of_body: &BodyVertex) -> Vertex {
-    let &BodyVertex { position, normal, joints, weights, parts } = of_body;
+fn vertex(body_vertex: &BodyVertex) -> Vertex {
+    let &BodyVertex { position, normal, joints, weights, parts } = body_vertex;
     Vertex {
         position,
         normal,
@@ -33,7 +33,7 @@ fn vertex(of_body: &BodyVertex) -> Vertex {
     }
 }
 
-/// What an instance wears: the colours of hair, shirt, shorts and shoes, and of its skin.
+/// The dyes of an instance: the colours of hair, shirt, shorts, shoes, and skin, in this order.
 pub fn demo_dyes(instance: usize) -> [[f32; 3]; 5] {
     const SHIRTS: [[f32; 3]; 9] = [
         [0.72, 0.06, 0.07],
@@ -50,15 +50,15 @@ pub fn demo_dyes(instance: usize) -> [[f32; 3]; 5] {
         [[0.80, 0.52, 0.38], [0.62, 0.36, 0.23], [0.38, 0.20, 0.12], [0.86, 0.62, 0.50], [0.20, 0.10, 0.06]];
     const HAIRS: [[f32; 3]; 5] =
         [[0.03, 0.02, 0.02], [0.12, 0.06, 0.03], [0.45, 0.28, 0.10], [0.25, 0.08, 0.03], [0.30, 0.30, 0.32]];
-    let pick = |colours: &[[f32; 3]], which| {
-        let place = (chance(instance, which) * colours.len() as f32) as usize;
-        colours[place.min(colours.len() - 1)]
+    let pick = |colours: &[[f32; 3]], stream| {
+        let index = (chance(instance, stream) * colours.len() as f32) as usize;
+        colours[index.min(colours.len() - 1)]
     };
     let mix =
-        |a: [f32; 3], b: [f32; 3], part: f32| [0, 1, 2].map(|channel| a[channel] + part * (b[channel] - a[channel]));
-    // Plain dark, or with a quarter or a half of a colour.
-    let coloured = 0.25 * (3.0 * chance(instance, 13)).floor();
-    let shorts = mix([0.03, 0.035, 0.06], pick(&SHIRTS, 12), coloured);
+        |a: [f32; 3], b: [f32; 3], share: f32| [0, 1, 2].map(|channel| a[channel] + share * (b[channel] - a[channel]));
+    // The share of a colour in the dark shorts: 0, a quarter or a half.
+    let share = 0.25 * (3.0 * chance(instance, 13)).floor();
+    let shorts = mix([0.03, 0.035, 0.06], pick(&SHIRTS, 12), share);
     let shoes = mix([0.75; 3], pick(&SHIRTS, 14), 0.7);
     [pick(&HAIRS, 10), pick(&SHIRTS, 11), shorts, shoes, pick(&SKINS, 15)]
 }

@@ -1,4 +1,4 @@
-//! Draws scenes: a shadow map first, then the picture.
+//! The renderer. It draws a scene in two passes: the shadow map, then the picture.
 
 use wgpu::BufferUsages as Usages;
 
@@ -9,9 +9,9 @@ use crate::render::pipelines::{Layouts, Pipelines};
 use crate::render::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
 use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
 
-/// What draws scenes into pictures of a [`Target`], on the caller's device.
+/// Draws scenes into pictures of a [`Target`], on the device and queue of the caller.
 ///
-/// It needs no feature beyond WebGPU's own, and keeps to its default limits.
+/// It needs no optional feature of WebGPU and keeps to its default limits.
 #[derive(Debug)]
 pub struct Renderer {
     pub(super) device: wgpu::Device,
@@ -19,25 +19,25 @@ pub struct Renderer {
     target: Target,
     pipelines: Pipelines,
     shadow_map: wgpu::TextureView,
-    /// What is bound as a shadow map while that is made.
+    /// The texture bound as shadow map in the pass that draws the shadow map.
     no_shadow: wgpu::TextureView,
     shadow_sampler: wgpu::Sampler,
     pub(super) layouts: Layouts,
     pub(super) white: wgpu::TextureView,
-    /// What is bound where there are no morph weights.
+    /// The buffer bound as values if there are no morph weights.
     pub(super) nothing: wgpu::Buffer,
-    /// What is bound as a view where none is looked at.
+    /// The bind group of the view for pipelines that need none.
     pub(super) no_view: wgpu::BindGroup,
 }
 
 impl Renderer {
-    /// Texels of the shadow map in each direction.
+    /// The number of texels per side of the shadow map.
     const SHADOW_TEXELS: u32 = 4096;
 
-    /// A renderer for pictures of a kind. Its pipelines are compiled here, once.
+    /// A renderer for pictures of a target. It compiles its pipelines here, once, and keeps a handle of the device and of the queue.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device refuses, or its memory does not suffice.
+    /// [`Error::Device`] if the device refuses a pipeline or has too little memory.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, target: Target) -> Result<Self, Error> {
         let scopes = Scopes::push(device);
         let layouts = Layouts::new(device);
@@ -85,36 +85,37 @@ impl Renderer {
         })
     }
 
-    /// What it draws into.
+    /// The target whose pictures it draws.
     pub fn target(&self) -> Target {
         self.target
     }
 
-    /// Records a picture of a scene into a texture of the target's format and the canvas's size.
+    /// Records a picture of a scene into `output`, a view of a texture with the format of the target and the size of the canvas.
     ///
-    /// It only records: nothing is submitted or waited for. The poses are those that the scene's buffers hold by then.
+    /// The call only records; the caller submits the encoder. The picture shows the poses that the buffers of the scene hold when
+    /// the device reaches it.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device is lost or out of memory.
+    /// [`Error::Device`] if the device is lost or out of memory.
     pub fn draw(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         canvas: &Canvas,
-        into: &wgpu::TextureView,
+        output: &wgpu::TextureView,
         scene: &Scene,
         view: &View,
     ) -> Result<(), Error> {
         let record = ViewRecord::new(view, canvas.aspect(), Self::SHADOW_TEXELS);
-        let shadow = self.view_group(&record.of_shadow(), &self.no_shadow)?;
+        let shadow = self.view_group(&record.for_shadow(), &self.no_shadow)?;
         self.draw_shadow(encoder, scene, &shadow, view);
-        let seen = self.view_group(&record, &self.shadow_map)?;
-        let attachment = canvas.samples.as_ref().unwrap_or(into);
+        let view_group = self.view_group(&record, &self.shadow_map)?;
+        let attachment = canvas.samples.as_ref().unwrap_or(output);
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("picture"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
                 view: attachment,
                 depth_slice: None,
-                resolve_target: canvas.samples.as_ref().map(|_| into),
+                resolve_target: canvas.samples.as_ref().map(|_| output),
                 ops: wgpu::Operations {
                     load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
                     store: if canvas.samples.is_some() { wgpu::StoreOp::Discard } else { wgpu::StoreOp::Store },
@@ -123,7 +124,7 @@ impl Renderer {
             depth_stencil_attachment: Some(depth_attachment(&canvas.depth, 0.0, wgpu::StoreOp::Discard)),
             ..Default::default()
         });
-        pass.set_bind_group(0, &seen, &[]);
+        pass.set_bind_group(0, &view_group, &[]);
         self.draw_figures(&mut pass, scene, false);
         if view.bones != Bones::Hidden {
             pass.set_pipeline(&self.pipelines.bones);
@@ -131,7 +132,7 @@ impl Renderer {
         }
         pass.set_pipeline(&self.pipelines.sky);
         pass.draw(0..3, 0..1);
-        // From below, the ground would hide all.
+        // Seen from below, the ground would hide everything.
         if view.camera.eye().y > view.stage.bounds.low.y || view.stage.background == Background::Transparent {
             pass.set_pipeline(&self.pipelines.ground);
             pass.draw(0..GROUND_VERTICES, 0..1);
@@ -140,7 +141,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Records the figures that are blended, or those that are not.
+    /// Records the draws whose material blends, or those whose material does not.
     fn draw_figures(&self, pass: &mut wgpu::RenderPass, scene: &Scene, blend: bool) {
         for draw in scene.draws.iter().filter(|draw| (draw.alpha == Alpha::Blend) == blend) {
             pass.set_pipeline(&self.pipelines.figures[usize::from(blend)][draw.sides as usize]);
@@ -168,12 +169,12 @@ impl Renderer {
     }
 
     fn view_group(&self, record: &ViewRecord, shadow_map: &wgpu::TextureView) -> Result<wgpu::BindGroup, Error> {
-        // A buffer of its own for each picture, so that several in one submission do not disturb each other.
+        // Each picture has its own buffer, so that one submission can hold several pictures.
         let buffer = filled_buffer(&self.device, "view", bytemuck::bytes_of(record), Usages::UNIFORM)?;
         Ok(view_group(&self.device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler))
     }
 
-    /// Matrices, values and instances.
+    /// The bind group of matrices, values and instances, in this order.
     pub(super) fn poses_group(&self, buffers: [&wgpu::Buffer; 3]) -> wgpu::BindGroup {
         group(&self.device, &self.layouts.poses, &buffers.map(wgpu::Buffer::as_entire_binding))
     }
@@ -220,7 +221,7 @@ fn draw_bones(pass: &mut wgpu::RenderPass, scene: &Scene) {
     for bones in &scene.bones {
         pass.set_bind_group(1, &bones.poses, &[]);
         pass.set_bind_group(2, &bones.part, &[]);
-        // Eight triangles each.
+        // Eight triangles per bone.
         pass.draw(0..BONE_VERTICES, 0..bones.count);
     }
 }

@@ -1,17 +1,17 @@
-//! What the instances of a skeleton look like.
+//! Figures: the meshes and materials of the instances of a skeleton.
 
 use crate::error::Error;
 use crate::model::{Library, SkeletonId};
 use crate::render::{Image, Material, Mesh};
 
-/// What the instances of a skeleton look like: meshes, and what moves them.
+/// The appearance of the instances of a skeleton: meshes, their materials, and the skins or joints that move them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Whose poses move it.
+    /// The skeleton whose poses move the figure.
     pub skeleton: SkeletonId,
     /// The meshes.
     pub meshes: Vec<Mesh>,
-    /// What there is to be seen: none where only joints are.
+    /// The parts that are drawn. Empty if only joints can be drawn.
     pub parts: Vec<Part>,
     /// The materials.
     pub materials: Vec<Material>,
@@ -20,41 +20,41 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A figure that cannot be seen, but for its joints.
+    /// A figure without parts; only its joints can be drawn.
     pub fn empty(skeleton: SkeletonId) -> Self {
         Self { skeleton, meshes: Vec::new(), parts: Vec::new(), materials: Vec::new(), images: Vec::new() }
     }
 
-    /// Checks that all exists that the parts name, in the figure and in a library.
+    /// Checks that every index in the parts names something that exists in the figure or in the library.
     ///
     /// # Errors
-    /// [`Error::Usage`] naming the first part for which that is not so.
+    /// [`Error::Usage`] with the first part that has a wrong index.
     pub fn check(&self, library: &Library) -> Result<(), Error> {
         let Some(skeleton) = library.skeletons().get(self.skeleton.index()) else {
             return Err(Error::Usage(format!("figure: the library has no skeleton {}", self.skeleton.index())));
         };
         let skins: Vec<_> = library.skins_of(self.skeleton).map(|(_, skin)| skin.joints.len()).collect();
-        for (place, part) in self.parts.iter().enumerate() {
-            let fault = |what: String| Err(Error::Usage(format!("figure, part {place}: there is no {what}")));
-            let Some(mesh) = self.meshes.get(part.mesh) else { return fault(format!("mesh {}", part.mesh)) };
+        for (index, part) in self.parts.iter().enumerate() {
+            let missing = |what: String| Err(Error::Usage(format!("figure, part {index}: there is no {what}")));
+            let Some(mesh) = self.meshes.get(part.mesh) else { return missing(format!("mesh {}", part.mesh)) };
             if part.joint >= skeleton.joints().len() {
-                return fault(format!("joint {}", part.joint));
+                return missing(format!("joint {}", part.joint));
             }
             match self.materials.get(part.material).map(|material| material.texture) {
-                None => return fault(format!("material {}", part.material)),
+                None => return missing(format!("material {}", part.material)),
                 Some(Some(texture)) if texture.image >= self.images.len() => {
-                    return fault(format!("image {}", texture.image));
+                    return missing(format!("image {}", texture.image));
                 }
                 _ => {}
             }
             if let Some(index) = mesh.indices.iter().find(|&&index| index as usize >= mesh.vertices.len()) {
-                return fault(format!("vertex {index}"));
+                return missing(format!("vertex {index}"));
             }
             if let Mover::Skin(skin) = part.mover {
-                let Some(&joints) = skins.get(skin) else { return fault(format!("skin {skin}")) };
+                let Some(&joints) = skins.get(skin) else { return missing(format!("skin {skin}")) };
                 let mut named = mesh.vertices.iter().flat_map(|vertex| vertex.joints.as_flattened());
                 if let Some(joint) = named.find(|&&joint| usize::from(joint) >= joints.max(1)) {
-                    return fault(format!("joint {joint} of skin {skin}"));
+                    return missing(format!("joint {joint} of skin {skin}"));
                 }
             }
         }
@@ -62,24 +62,24 @@ impl Figure {
     }
 }
 
-/// A mesh at its place in a figure.
+/// A mesh in a figure, with its material and what moves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// Index of the mesh.
+    /// The index of the mesh in [`Figure::meshes`].
     pub mesh: usize,
-    /// Index of the material.
+    /// The index of the material in [`Figure::materials`].
     pub material: usize,
-    /// What moves it.
+    /// The skin or joint that moves the mesh.
     pub mover: Mover,
-    /// The joint whose morph weights are the mesh's.
+    /// The joint that has the morph weights of the mesh. With [`Mover::Joint`], it also moves the mesh.
     pub joint: usize,
 }
 
-/// What moves a mesh.
+/// The skin or joint that moves a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mover {
-    /// A skin, by its place among the skins of the skeleton; vertices name its joints.
+    /// A skin, by its index among the skins of the skeleton. Vertices name its joints.
     Skin(usize),
-    /// The part's joint, as a whole.
+    /// The joint of the part, which moves all vertices.
     Joint,
 }

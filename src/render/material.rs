@@ -1,23 +1,23 @@
-//! What surfaces look like.
+//! Materials and textures.
 
 use glam::Affine2;
 
-/// What a surface looks like (glTF 2.0, section 3.9): its base colour, and what else the renderer heeds.
+/// The part of a glTF material that the renderer uses (glTF 2.0, section 3.9). Default: opaque, single-sided white.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
-    /// Red, green, blue and alpha, linear, from 0 to 1.
+    /// The base colour: red, green, blue and alpha, linear, from 0 to 1.
     pub base_colour: [f32; 4],
-    /// What the base colour is multiplied by.
+    /// A texture that multiplies the base colour.
     pub texture: Option<Texture>,
-    /// Light that it gives off: red, green and blue, linear.
+    /// Emitted light: red, green and blue, linear.
     pub emissive: [f32; 3],
-    /// What alpha means.
+    /// The use of alpha.
     pub alpha: Alpha,
-    /// Whether it is seen from behind.
+    /// True if the back of the surface is drawn too.
     pub double_sided: bool,
-    /// Whether it has its own colour in any light (`KHR_materials_unlit`).
+    /// True if light does not change the colour (`KHR_materials_unlit`).
     pub unlit: bool,
-    /// What the vertices' colours do.
+    /// The use of the colours of vertices.
     pub vertex_colours: VertexColours,
 }
 
@@ -35,46 +35,46 @@ impl Default for Material {
     }
 }
 
-/// What alpha means.
+/// The use of alpha.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Alpha {
-    /// Nothing.
+    /// Alpha is ignored.
     Opaque,
-    /// There is a surface where it is at least this.
+    /// Pixels with an alpha less than this are not drawn.
     Mask(f32),
-    /// How much of the surface is seen.
+    /// Alpha is the opacity of the surface.
     Blend,
 }
 
-/// What the colours of vertices do.
+/// The use of the colours of vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VertexColours {
-    /// They multiply the base colour, as does the instance's first dye.
+    /// The colours multiply the base colour. So does dye 0 of the instance.
     Factors,
-    /// They say how much there is of the instance's first four dyes; the rest is the fifth.
+    /// The four channels are the shares of dyes 0 to 3 of the instance. The remaining share belongs to dye 4.
     Dyes,
 }
 
 /// A texture as a material uses it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Texture {
-    /// Index of the figure's image.
+    /// The index of the image in [`Figure::images`](crate::render::Figure::images).
     pub image: usize,
-    /// What happens beyond the edges, to the right and down.
+    /// The wrap modes of the horizontal and the vertical axis.
     pub wrap: [Wrap; 2],
-    /// Whether texels are shown as squares.
+    /// True if magnified texels are shown as squares, without interpolation.
     pub nearest: bool,
-    /// From the vertices' coordinates to the texture's (`KHR_texture_transform`).
+    /// The transform from the texture coordinates of vertices to those of the texture (`KHR_texture_transform`).
     pub transform: Affine2,
 }
 
-/// What is beyond an edge of a texture.
+/// The wrap mode of an axis of a texture: the texels outside coordinates 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wrap {
-    /// The texture again.
+    /// The texture is repeated.
     Repeat,
-    /// The texture again, mirrored.
+    /// The texture is repeated, every other time mirrored.
     Mirror,
-    /// The texels of the edge.
+    /// The texels of the edge are continued.
     Clamp,
 }

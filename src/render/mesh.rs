@@ -1,30 +1,30 @@
-//! Meshes: vertices, triangles, morph targets.
+//! Meshes of vertices, triangles and morph targets.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-/// A vertex as the vertex buffer has it.
+/// A vertex, with the layout of the vertex buffer. Default: all zero, and [`WHITE`](Self::WHITE).
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Vertex {
-    /// In the space of the mesh, unmorphed.
+    /// The position in the space of the mesh, before morphing.
     pub position: [f32; 3],
-    /// Of length 1; zero where there is no direction.
+    /// The normal, of length 1. A zero normal is replaced by that of the triangle.
     pub normal: [f32; 3],
-    /// Where in the texture it is, (0, 0) the upper left corner.
+    /// The texture coordinates; (0, 0) is the upper left corner.
     pub texture: [f32; 2],
-    /// Red, green, blue and alpha, linear, from 0 to 65535; what they do, the material says.
+    /// Red, green, blue and alpha, linear, from 0 to 65535. [`Material::vertex_colours`](crate::render::Material) selects their use.
     pub colour: [u16; 4],
-    /// Places in the skin's list of joints.
+    /// Up to eight joints, as indices into the list of joints of the skin.
     pub joints: [[u16; 4]; 2],
-    /// A weight a joint; together 1, where a skin moves the mesh.
+    /// One weight per joint. Their sum is 1 if a skin moves the mesh.
     pub weights: [[f32; 4]; 2],
 }
 
 impl Vertex {
     /// The most joints that move a vertex.
     pub const INFLUENCES: usize = 8;
-    /// White, and opaque.
+    /// Opaque white.
     pub const WHITE: [u16; 4] = [u16::MAX; 4];
 }
 
@@ -34,28 +34,28 @@ impl Default for Vertex {
     }
 }
 
-/// What a morph target of weight 1 adds to each vertex.
+/// The displacements that a morph target of weight 1 adds to each vertex.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MorphTarget {
-    /// To positions: one a vertex, or none at all.
+    /// Displacements of positions: one per vertex, or empty.
     pub positions: Vec<[f32; 3]>,
-    /// To normals: one a vertex, or none at all.
+    /// Displacements of normals: one per vertex, or empty.
     pub normals: Vec<[f32; 3]>,
 }
 
-/// Triangles, anticlockwise as seen from outside.
+/// Triangles, counterclockwise as seen from outside.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Mesh {
     /// The vertices.
     pub vertices: Vec<Vertex>,
-    /// Three a triangle; each is a vertex that there is.
+    /// Three indices per triangle, each less than the number of vertices.
     pub indices: Vec<u32>,
     /// The morph targets, in the order of their weights.
     pub targets: Vec<MorphTarget>,
 }
 
 impl Mesh {
-    /// How many joints move its vertices at the most: 0, 4 or 8.
+    /// The number of joints per vertex that the shader has to read: 0, 4 or 8.
     pub fn influences(&self) -> u32 {
         let used =
             |set: usize| self.vertices.iter().any(|vertex| vertex.weights[set].iter().any(|&weight| weight != 0.0));
@@ -68,8 +68,8 @@ impl Mesh {
         }
     }
 
-    /// The same triangles with a vertex for each of their corners, and the normals of the triangles (glTF 2.0, section
-    /// 3.7.2.1: what a mesh without normals looks like).
+    /// The same triangles with separate vertices for each triangle, which have its normal. glTF 2.0, section 3.7.2.1, requires
+    /// this shading for meshes without normals.
     pub fn flat(&self) -> Self {
         let corner = |&index: &u32| self.vertices[index as usize];
         let mut vertices: Vec<Vertex> = self.indices.iter().map(corner).collect();

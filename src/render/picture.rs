@@ -1,4 +1,4 @@
-//! Pictures in memory, read back from a device.
+//! Pictures in memory, read back from the device.
 
 use crate::error::Error;
 use crate::gpu::readback;
@@ -6,12 +6,12 @@ use crate::gpu::scopes::Scopes;
 use crate::render::image::{linear, srgb};
 use crate::render::{Background, Canvas, Renderer, Scene, View};
 
-/// Pixels of red, green, blue and alpha in sRGB, row after row from the top.
+/// Pixels of red, green, blue and alpha, in rows from the top. The colours are sRGB, alpha is linear and not premultiplied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// Pixels to the right and down.
+    /// The width and height in pixels.
     pub size: [u32; 2],
-    /// Four bytes a pixel.
+    /// Four bytes per pixel.
     pub pixels: Vec<u8>,
 }
 
@@ -21,11 +21,11 @@ impl Picture {
         Self { size, pixels: colour.repeat(size[0] as usize * size[1] as usize) }
     }
 
-    /// A picture of a scene, after all that the encoder holds already, which is submitted: the renderer's target has to be of
-    /// four bytes a pixel.
+    /// Draws a scene and reads the picture back. The commands that the encoder already holds run first; the call submits them. The
+    /// target of the renderer must have four bytes per pixel.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device is lost or out of memory.
+    /// [`Error::Device`] if the device is lost or out of memory.
     pub fn draw(
         renderer: &Renderer,
         mut encoder: wgpu::CommandEncoder,
@@ -46,22 +46,22 @@ impl Picture {
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
             view_formats: &[],
         });
-        let into = texture.create_view(&Default::default());
-        let drawn = renderer.draw(&mut encoder, canvas, &into, scene, view);
+        let output = texture.create_view(&Default::default());
+        let result = renderer.draw(&mut encoder, canvas, &output, scene, view);
         scopes.pop()?;
-        drawn?;
+        result?;
         let mut picture = Self::read(renderer, encoder, &texture)?;
         if view.stage.background == Background::Transparent {
-            picture.pixels.as_chunks_mut().0.iter_mut().for_each(|pixel| *pixel = straight(*pixel));
+            picture.pixels.as_chunks_mut().0.iter_mut().for_each(|pixel| *pixel = unpremultiply(*pixel));
         }
         Ok(picture)
     }
 
-    /// What a texture shows after all that the encoder holds already, which is submitted. The texture is of four bytes a
-    /// pixel, with the usage `COPY_SRC`.
+    /// Reads a texture of the renderer's device back. The commands that the encoder already holds run first; the call submits them.
+    /// The texture must have four bytes per pixel and the usage `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device is lost or out of memory.
+    /// [`Error::Device`] if the device is lost or out of memory.
     pub fn read(
         renderer: &Renderer,
         mut encoder: wgpu::CommandEncoder,
@@ -92,25 +92,26 @@ impl Picture {
     /// The red, green, blue and alpha of a pixel.
     ///
     /// # Panics
-    /// Where it is outside.
+    /// If the pixel is outside the picture.
     pub fn pixel(&self, x: u32, y: u32) -> [u8; 4] {
         let first = 4 * (y as usize * self.size[0] as usize + x as usize);
         [0, 1, 2, 3].map(|channel| self.pixels[first + channel])
     }
 
-    /// Puts another picture over this one, from a pixel on; what reaches beyond the edges is left out.
+    /// Copies another picture into this one, with its upper left corner at a pixel. Pixels beyond the edges are left out.
     pub fn paste(&mut self, other: &Self, left: u32, top: u32) {
         let width = other.size[0].min(self.size[0].saturating_sub(left)) as usize;
         for y in 0..other.size[1].min(self.size[1].saturating_sub(top)) {
-            let from = 4 * y as usize * other.size[0] as usize;
+            let source = 4 * y as usize * other.size[0] as usize;
             let to = 4 * ((top + y) as usize * self.size[0] as usize + left as usize);
-            self.pixels[to..][..4 * width].copy_from_slice(&other.pixels[from..][..4 * width]);
+            self.pixels[to..][..4 * width].copy_from_slice(&other.pixels[source..][..4 * width]);
         }
     }
 }
 
-/// A pixel whose colour was mixed with black where its alpha is small, with the colour itself, as files have it.
-fn straight(pixel: [u8; 4]) -> [u8; 4] {
+/// Divides the colour of a pixel by its alpha in linear light. The renderer blends with transparent black; files store the colour
+/// itself.
+fn unpremultiply(pixel: [u8; 4]) -> [u8; 4] {
     let [red, green, blue, alpha] = pixel;
     if alpha == 0 || alpha == 255 {
         return pixel;
@@ -124,16 +125,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_a_colour_is_the_colour_at_half() {
-        // Half of the light of 200 is 146 in sRGB.
+    fn a_premultiplied_colour_is_divided_by_its_alpha() {
+        // Half of the light of sRGB 200 is sRGB 146.
         let half = srgb(0.5 * linear(200));
-        let [red, green, blue, alpha] = straight([half, 0, half, 128]);
+        let [red, green, blue, alpha] = unpremultiply([half, 0, half, 128]);
         assert!(red.abs_diff(200) <= 1 && green == 0 && blue == red && alpha == 128, "{red}");
-        assert_eq!(straight([9, 8, 7, 0]), [9, 8, 7, 0]);
+        assert_eq!(unpremultiply([9, 8, 7, 0]), [9, 8, 7, 0]);
     }
 
     #[test]
-    fn what_is_pasted_beyond_the_edge_is_left_out() {
+    fn pixels_pasted_beyond_the_edge_are_left_out() {
         let mut picture = Picture::filled([3, 2], [0; 4]);
         picture.paste(&Picture::filled([2, 2], [1; 4]), 2, 1);
         assert_eq!([picture.pixel(1, 1), picture.pixel(2, 1), picture.pixel(2, 0)], [[0; 4], [1; 4], [0; 4]]);

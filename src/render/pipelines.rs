@@ -1,4 +1,4 @@
-//! The pipelines: shaders, what is bound to them, and how their pixels join the picture.
+//! The pipelines of the renderer: shaders, bind group layouts, blending and depth.
 
 use crate::error::Error;
 use crate::gpu::scopes::Scopes;
@@ -6,50 +6,50 @@ use crate::model::SkinFormat;
 use crate::render::{Canvas, Target, Vertex, record};
 
 const VIEW: &str = include_str!("../../shaders/render/view.wgsl");
-/// What figures are moved by is read as everybody may read it.
+/// The public module that reads skin matrices of this format.
 const MATRIX: &str = SkinFormat::Matrix.wgsl();
 const FIGURE: &str = include_str!("../../shaders/render/figure.wgsl");
 const STAGE: &str = include_str!("../../shaders/render/stage.wgsl");
 const BONES: &str = include_str!("../../shaders/render/bones.wgsl");
 
-/// A shader for figures, with what follows figure.wgsl.
-pub(super) fn figure_source(more: &str) -> String {
-    source(&[MATRIX, FIGURE, more])
+/// The source of a shader for figures. `extra` follows figure.wgsl.
+pub(super) fn figure_source(extra: &str) -> String {
+    source(&[MATRIX, FIGURE, extra])
 }
 
-/// A shader: what Rust declares for it, and modules that follow view.wgsl.
+/// The source of a shader: the records and constants that Rust declares, view.wgsl, and these modules.
 fn source(modules: &[&str]) -> String {
     record::SHARED.wgsl() + VIEW + &modules.concat()
 }
 
-/// Which sides of triangles are seen.
+/// The sides of triangles that are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sides {
-    /// Those that are anticlockwise.
+    /// Counterclockwise sides.
     Front,
-    /// Those that are clockwise: of a mesh that its joint mirrors.
+    /// Clockwise sides, for a mesh that its joint mirrors.
     Mirrored,
-    /// All.
+    /// Both sides.
     Both,
 }
 
-/// What is bound, group by group.
+/// The bind group layouts, in the order of the groups.
 #[derive(Debug)]
 pub(super) struct Layouts {
-    /// A [`ViewRecord`](record::ViewRecord), the shadow map and its sampler.
+    /// Group 0: a [`ViewRecord`](record::ViewRecord), the shadow map and its sampler.
     pub view: wgpu::BindGroupLayout,
-    /// Matrices, values and instances.
+    /// Group 1: matrices, values and instances.
     pub poses: wgpu::BindGroupLayout,
-    /// A part, its morph targets, its material with texture and sampler.
+    /// Group 2: a part, its morph targets, its material, texture and sampler.
     pub part: wgpu::BindGroupLayout,
 }
 
-/// All pipelines for a target.
+/// The pipelines for a target.
 #[derive(Debug)]
 pub(super) struct Pipelines {
-    /// By [`Sides`]; without blending, then with it.
+    /// Without blending, then with blending; each by [`Sides`].
     pub figures: [[wgpu::RenderPipeline; 3]; 2],
-    /// Into the shadow map: of what is opaque, then of what has holes.
+    /// Figures in the shadow map: opaque ones, then ones with transparent pixels.
     pub shadows: [wgpu::RenderPipeline; 2],
     pub bones: wgpu::RenderPipeline,
     pub bone_shadows: wgpu::RenderPipeline,
@@ -123,7 +123,7 @@ impl Pipelines {
         let figure = module("figure", figure_source(""));
         let (bones, stage) = (module("bones", source(&[BONES])), module("stage", source(&[STAGE])));
         let (whole, view_only) = (layout(3), layout(1));
-        let colour = Pass { target: Some(target), blend: false };
+        let picture = Pass { target: Some(target), blend: false };
         let shadow = Pass { target: None, blend: false };
         let figures = Stages { device, layout: &whole, module: &figure, vertex: "figure_vertex", meshes: true };
         let bones = Stages { device, layout: &whole, module: &bones, vertex: "bone_vertex", meshes: false };
@@ -132,34 +132,34 @@ impl Pipelines {
         let sides = [Sides::Front, Sides::Mirrored, Sides::Both];
         let pipelines = Self {
             figures: [false, true].map(|blend| {
-                sides.map(|sides| figures.pipeline(Some("figure_fragment"), Pass { blend, ..colour }, sides))
+                sides.map(|sides| figures.pipeline(Some("figure_fragment"), Pass { blend, ..picture }, sides))
             }),
-            shadows: [None, Some("shadow_fragment")].map(|holes| figures.pipeline(holes, shadow, Sides::Both)),
-            bones: bones.pipeline(Some("bone_fragment"), colour, Sides::Both),
+            shadows: [None, Some("shadow_fragment")].map(|fragment| figures.pipeline(fragment, shadow, Sides::Both)),
+            bones: bones.pipeline(Some("bone_fragment"), picture, Sides::Both),
             bone_shadows: bones.pipeline(None, shadow, Sides::Both),
-            ground: ground.pipeline(Some("ground_fragment"), Pass { blend: true, ..colour }, Sides::Both),
-            sky: sky.pipeline(Some("sky_fragment"), colour, Sides::Both),
+            ground: ground.pipeline(Some("ground_fragment"), Pass { blend: true, ..picture }, Sides::Both),
+            sky: sky.pipeline(Some("sky_fragment"), picture, Sides::Both),
         };
         scopes.pop()?;
         Ok(pipelines)
     }
 }
 
-/// What pixels go into: a picture, or the shadow map where there is none.
+/// A pass: into a picture of a target, or without a target into the shadow map.
 #[derive(Clone, Copy)]
 struct Pass {
     target: Option<Target>,
     blend: bool,
 }
 
-/// What makes pixels.
+/// A shader module, its vertex stage, and its layout.
 #[derive(Clone, Copy)]
 struct Stages<'a> {
     device: &'a wgpu::Device,
     layout: &'a wgpu::PipelineLayout,
     module: &'a wgpu::ShaderModule,
     vertex: &'a str,
-    /// Whether vertices come from buffers.
+    /// True if vertices come from a vertex buffer.
     meshes: bool,
 }
 
@@ -172,7 +172,7 @@ impl Stages<'_> {
             .map(|target| Some(wgpu::ColorTargetState { format: target.format, blend, write_mask }))
             .into_iter()
             .collect();
-        // The sky is where nothing else is; of the shadow map 0 is near, of pictures 1.
+        // Depth 0 is near in the shadow map, and far in pictures. Equal depth passes in pictures, for the sky at depth 0.
         let compare = match pass.target {
             Some(_) => wgpu::CompareFunction::GreaterEqual,
             None => wgpu::CompareFunction::Less,
@@ -217,13 +217,13 @@ impl Stages<'_> {
     }
 }
 
-/// What a [`Vertex`] is in a buffer, shown to who makes a pipeline.
-pub(super) fn vertex_buffers<T>(with: impl FnOnce(&[Option<wgpu::VertexBufferLayout>]) -> T) -> T {
+/// Calls `build` with the vertex buffer layout of [`Vertex`].
+pub(super) fn vertex_buffers<T>(build: impl FnOnce(&[Option<wgpu::VertexBufferLayout>]) -> T) -> T {
     let attributes = wgpu::vertex_attr_array![
         0 => Float32x3, 1 => Float32x3, 2 => Float32x2, 3 => Unorm16x4,
         4 => Uint16x4, 5 => Uint16x4, 6 => Float32x4, 7 => Float32x4,
     ];
-    with(&[Some(wgpu::VertexBufferLayout {
+    build(&[Some(wgpu::VertexBufferLayout {
         array_stride: size_of::<Vertex>() as u64,
         step_mode: wgpu::VertexStepMode::Vertex,
         attributes: &attributes,
@@ -238,12 +238,46 @@ mod tests {
     use crate::gpu::contract_tests::faults;
     use wgpu::naga;
 
+    /// The modules of all shaders of the renderer.
+    fn modules() -> [naga::Module; 4] {
+        let probe = include_str!("../../shaders/render/probe.wgsl");
+        [figure_source(""), figure_source(probe), source(&[BONES]), source(&[STAGE])]
+            .map(|source| naga::front::wgsl::parse_str(&source).unwrap())
+    }
+
     #[test]
     fn records_and_constants_are_the_same_in_rust_and_wgsl() {
-        for source in [figure_source(""), source(&[BONES]), source(&[STAGE])] {
-            let module = naga::front::wgsl::parse_str(&source).unwrap();
+        for module in modules() {
             let faults = faults(&module, &[record::SHARED]);
             assert!(faults.is_empty(), "{faults:#?}");
+        }
+    }
+
+    #[test]
+    fn every_buffer_has_declared_records_or_plain_vectors() {
+        for module in modules() {
+            for (_, global) in module.global_variables.iter() {
+                if !matches!(global.space, naga::AddressSpace::Uniform | naga::AddressSpace::Storage { .. }) {
+                    continue;
+                }
+                let element = match module.types[global.ty].inner {
+                    naga::TypeInner::Array { base, .. } => &module.types[base],
+                    _ => &module.types[global.ty],
+                };
+                if let naga::TypeInner::Struct { .. } = element.inner {
+                    let name = element.name.as_deref().unwrap();
+                    assert!(record::SHARED.records.iter().any(|record| record.name == name), "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_constant_of_a_shader_is_declared() {
+        for module in modules() {
+            for name in module.constants.iter().filter_map(|(_, constant)| constant.name.as_deref()) {
+                assert!(record::SHARED.constants.iter().any(|constant| constant.name == name), "{name}");
+            }
         }
     }
 
@@ -253,11 +287,11 @@ mod tests {
         let (_, vertex) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("Vertex")).unwrap();
         let naga::TypeInner::Struct { members, .. } = &vertex.inner else { panic!("{vertex:?}") };
         let name = |wanted: u32| {
-            let is_there = |member: &&naga::StructMember| match member.binding {
+            let has_location = |member: &&naga::StructMember| match member.binding {
                 Some(naga::Binding::Location { location, .. }) => location == wanted,
                 _ => false,
             };
-            members.iter().find(is_there).and_then(|member| member.name.clone()).unwrap()
+            members.iter().find(has_location).and_then(|member| member.name.clone()).unwrap()
         };
         let found = vertex_buffers(|buffers| {
             let attributes = buffers[0].as_ref().unwrap().attributes.iter();

@@ -1,4 +1,4 @@
-//! Where the vertex shader puts vertices: what pictures are made of, as numbers.
+//! Positions of vertices as the vertex shader computes them, read back as numbers.
 
 use crate::error::Error;
 use crate::gpu::readback;
@@ -8,18 +8,18 @@ use crate::render::scene::Draw;
 use crate::render::{Renderer, Scene};
 
 const PROBE: &str = include_str!("../../shaders/render/probe.wgsl");
-/// Vertices in a row of the texture that they are written to.
+/// The number of vertices per row of the texture that they are written to.
 const ROW: u32 = 1024;
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
-/// The positions in the world of all vertices of a scene, as the vertex shader computes them from the poses that the scene's
-/// buffers hold: for each batch of the crowd and each part of its figure those of instance after instance.
+/// The positions of all vertices of a scene in the world, as the vertex shader computes them from the poses that the buffers of the
+/// scene hold. There is one list per batch of the crowd and part of its figure; in a list, one instance follows the other.
 ///
-/// It is read back, and so for tests and for who wants to take meshes elsewhere; pictures do without.
+/// The positions are read back, for tests and for exports of meshes. Pictures do not need them.
 ///
 /// # Errors
-/// [`Error::Limit`] where instances have too many vertices for a texture of the device; [`Error::Device`] where the device is
-/// lost or out of memory.
+/// [`Error::Limit`] if a part has too many vertices in all its instances for a texture of the device; [`Error::Device`] if the
+/// device is lost or out of memory.
 pub fn vertex_positions(renderer: &Renderer, scene: &Scene) -> Result<Vec<Vec<[f32; 3]>>, Error> {
     scene.draws.iter().map(|draw| draw_positions(renderer, draw)).collect()
 }
@@ -29,7 +29,7 @@ fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]>, Err
     let count = u64::from(draw.vertex_count) * u64::from(draw.instance_count);
     let allowed = u64::from(ROW) * u64::from(device.limits().max_texture_dimension_2d);
     if count > allowed {
-        return Err(Error::Limit { what: "vertices to be read".into(), needed: count, allowed });
+        return Err(Error::Limit { what: "vertices to read back".into(), needed: count, allowed });
     }
     let size = wgpu::Extent3d { width: ROW, height: count.div_ceil(ROW.into()) as u32, depth_or_array_layers: 1 };
     let scopes = Scopes::push(device);

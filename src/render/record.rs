@@ -1,4 +1,4 @@
-//! Records and constants that the shaders of shaders/render/ share with Rust.
+//! Records and constants that Rust shares with the shaders of shaders/render/.
 
 use glam::{Mat4, Vec3};
 
@@ -6,7 +6,7 @@ use crate::pack::record::{Shared, constants, record};
 use crate::render::placement::pack_colour;
 use crate::render::{Alpha, Material, Mesh, Placement, VertexColours};
 
-/// All that is declared here, for WGSL.
+/// The records and constants of this file, for WGSL.
 pub const SHARED: Shared = Shared {
     file: "src/render/record.rs",
     constants: CONSTANTS,
@@ -14,78 +14,80 @@ pub const SHARED: Shared = Shared {
 };
 
 constants! {
-    /// Samples of the shadow map in a row and in a column, whose mean says how much of the sun reaches a point.
+    /// Samples of the shadow map per row and per column of a square. Their mean is the share of sunlight that reaches a point.
     pub const SHADOW_SAMPLES: u32 = 6;
-    /// Vertices of a bone: an octahedron.
+    /// Vertices of a bone: the eight triangles of an octahedron.
     pub const BONE_VERTICES: u32 = 24;
     /// Vertices of the ground: two triangles.
     pub const GROUND_VERTICES: u32 = 6;
 }
 
 record! {
-    /// From where a scene is seen, and in which light: the same for all that is drawn in a pass. A uniform.
+    /// The camera and the light of a pass. A uniform.
     ViewRecord {
-        /// Depth goes from 1 at the nearest to 0 at infinity; in the shadow's pass from 0 to 1.
+        /// The matrix from the world to clip space. Depth is 1 at the near plane and 0 at infinity; in the pass of the shadow map,
+        /// it goes from 0 to 1.
         clip_from_world: Mat4,
-        /// To the shadow map: x and y from -1 to 1, depth from 0 to 1.
+        /// The matrix from the world to the shadow map: x and y from -1 to 1, depth from 0 to 1.
         shadow_from_world: Mat4,
-        /// The place of the eye.
+        /// The position of the camera.
         eye: Vec3,
         /// The height of the ground.
         ground: f32,
-        /// From the middle of the picture to its right edge, at distance 1.
+        /// The vector from the middle of the picture to its right edge, at distance 1.
         right: Vec3,
-        /// From place to place at which the shadow map is sampled, in its texture coordinates.
+        /// The distance between samples of the shadow map, in its texture coordinates.
         penumbra: f32,
-        /// From the middle of the picture to its upper edge, at distance 1.
+        /// The vector from the middle of the picture to its upper edge, at distance 1.
         up: Vec3,
-        /// How far a surface is moved along its normal before it looks for its shadow, against shadows of its own.
+        /// The distance by which a point moves along its normal before the shadow map is sampled. It keeps a surface from shading
+        /// itself.
         shadow_offset: f32,
-        /// From the eye to the middle of the picture, of length 1.
+        /// The direction from the camera to the middle of the picture, of length 1.
         forward: Vec3,
-        /// How far beyond the scene haze has taken two thirds of a colour.
+        /// The distance beyond the scene at which haze replaces about two thirds of a colour.
         haze: f32,
-        /// Towards the sun, of length 1.
+        /// The direction to the sun, of length 1.
         sun: Vec3,
-        /// From line to line of the ground's grid.
+        /// The distance between lines of the ground's grid.
         grid: f32,
-        /// Light from the sun.
+        /// The colour of sunlight.
         sun_colour: Vec3,
-        /// Up to this height above the ground, it takes light of the sky away.
+        /// The height above the ground below which the ground reduces the light of the sky.
         contact: f32,
-        /// Light from above.
+        /// The colour of light from above.
         sky_light: Vec3,
-        /// Of what size the scene is, from its middle.
+        /// The distance from the middle of the scene to a corner of its bounds.
         radius: f32,
-        /// Light from below.
+        /// The colour of light from below.
         ground_light: Vec3,
-        /// How much darker than the ground its grid is; negative for lighter.
+        /// The share by which the grid is darker than the ground; negative for a lighter grid.
         grid_contrast: f32,
-        /// The sky's colour straight above.
+        /// The colour of the sky at the zenith.
         zenith: Vec3,
-        /// What bones are drawn with: nearer than all else where it is small, at their place where it is 1.
+        /// The share of its own depth that a bone keeps. 1 draws bones at their depth; smaller values draw them in front of the rest.
         bone_depth: f32,
-        /// The sky's colour at the horizon.
+        /// The colour of the sky at the horizon.
         horizon: Vec3,
-        /// How large a joint is drawn.
+        /// The size of a drawn joint.
         joint_size: f32,
-        /// The ground's colour in the sun.
+        /// The colour of the ground in the sun.
         ground_colour: Vec3,
-        /// 1 where the background is nothing, and the ground only its shadows.
+        /// 1 if the background is transparent and the ground shows only its shadows, else 0.
         transparent: f32,
         /// The middle of the scene.
         middle: Vec3,
-        /// The part of the shadow map that is used, from its upper left corner, to the right and down.
+        /// The used share of each side of the shadow map, from its upper left corner.
         shadow_part: f32,
     }
 }
 
 record! {
-    /// Where an instance stands, and its colours.
+    /// The transform and the colours of an instance.
     InstanceRecord {
-        /// Three rows of a matrix, the last of each row the translation.
+        /// The three rows of the matrix from the instance to the world. The last number of each row is the translation.
         world: [[f32; 4]; 3],
-        /// Five colours of four bytes, linear; three words of nothing.
+        /// Five linear colours of four bytes, then three unused words.
         dyes: [u32; 8],
     }
 }
@@ -102,43 +104,43 @@ impl InstanceRecord {
 }
 
 record! {
-    /// A part of a figure, or the bones of a skeleton, of which only the rows and the number of bones are set. A uniform.
+    /// A part of a figure. For the bones of a skeleton, only `row_count` and `vertex_count` are set. A uniform.
     PartRecord {
-        /// Rows of an instance in the matrices.
+        /// Rows per instance in the matrices.
         row_count: u32,
-        /// The first row of what moves the part.
+        /// The first row of the skin or joint that moves the part.
         first_row: u32,
-        /// Joints that move a vertex; 0 where one moves all.
+        /// Joints per vertex: 4 or 8. 0: one joint moves all vertices.
         influences: u32,
-        /// Numbers of an instance in the values.
+        /// Numbers per instance in the values.
         value_count: u32,
-        /// The first weight of the part's among them.
+        /// The first morph weight of the part among them.
         first_value: u32,
         /// Morph targets that have a weight.
         target_count: u32,
-        /// Vertices of the part's mesh, or bones of the skeleton.
+        /// Vertices of the mesh, or bones of the skeleton.
         vertex_count: u32,
-        /// Fills the record to a multiple of 16 bytes, as a uniform needs.
+        /// Fills the record to a multiple of 16 bytes, which a uniform needs.
         padding: u32,
     }
 }
 
 record! {
-    /// What a surface looks like. A uniform.
+    /// A material. A uniform.
     MaterialRecord {
-        /// The colour, linear, and alpha.
+        /// The linear base colour, and alpha.
         base_colour: [f32; 4],
-        /// The light that it gives off.
+        /// The emitted light.
         emissive: [f32; 3],
-        /// Where alpha is less, there is nothing.
+        /// Pixels with a smaller alpha are discarded.
         cutoff: f32,
-        /// From a vertex's texture coordinates to the texture's: two columns.
+        /// The two columns of the matrix from the texture coordinates of vertices to those of the texture.
         texture_matrix: [f32; 4],
-        /// What is added after.
+        /// The offset that is added after the matrix.
         texture_offset: [f32; 2],
-        /// 1 where no light changes its colour.
+        /// 1 if light does not change the colour, else 0.
         unlit: u32,
-        /// 1 where the vertices' colours are shares of the instance's dyes.
+        /// 1 if the colours of vertices are shares of the dyes of the instance, else 0.
         dyed: u32,
     }
 }
@@ -150,7 +152,7 @@ impl MaterialRecord {
         Self {
             base_colour: material.base_colour,
             emissive: material.emissive,
-            // Below 0 there is nothing; and what hardly shows would only hide what is behind it.
+            // No alpha is below 0, so that opaque pixels stay. Blended pixels that are almost invisible are discarded.
             cutoff: match material.alpha {
                 Alpha::Opaque => -1.0,
                 Alpha::Mask(cutoff) => cutoff,
@@ -164,13 +166,13 @@ impl MaterialRecord {
     }
 }
 
-/// For each morph target and vertex what it adds to position and normal, four numbers each.
-pub fn deltas(mesh: &Mesh) -> Vec<[f32; 8]> {
+/// The displacements of position and normal, four numbers each, for each vertex of each morph target.
+pub fn morph_deltas(mesh: &Mesh) -> Vec<[f32; 8]> {
     let mut deltas = Vec::with_capacity(mesh.targets.len() * mesh.vertices.len());
     for target in &mesh.targets {
         for vertex in 0..mesh.vertices.len() {
-            let of = |values: &[[f32; 3]]| values.get(vertex).copied().unwrap_or_default();
-            let ([px, py, pz], [nx, ny, nz]) = (of(&target.positions), of(&target.normals));
+            let at_vertex = |values: &[[f32; 3]]| values.get(vertex).copied().unwrap_or_default();
+            let ([px, py, pz], [nx, ny, nz]) = (at_vertex(&target.positions), at_vertex(&target.normals));
             deltas.push([px, py, pz, 0.0, nx, ny, nz, 0.0]);
         }
     }

@@ -1,4 +1,4 @@
-//! Figures on the device: what is drawn, and the buffers that say how it stands.
+//! Scenes: draws of figures, and the buffers that hold their poses.
 
 use crate::gpu::GpuBatch;
 use crate::model::{Outputs, SkeletonId};
@@ -6,20 +6,20 @@ use crate::pack::OutputLayout;
 use crate::render::pipelines::Sides;
 use crate::render::{Alpha, Figure, Mover};
 
-/// Poses of instances of one skeleton, in buffers that the vertex shader reads as they are.
+/// Poses of instances of one skeleton, in buffers that the vertex shader reads without a copy.
 #[derive(Debug, Clone, Copy)]
 pub struct PoseBuffers<'a> {
-    /// Their skeleton.
+    /// The skeleton of the instances.
     pub skeleton: SkeletonId,
-    /// The crowd's index of each instance, in the order of the buffers.
+    /// The index in the crowd of each instance, in the order of the buffers.
     pub instances: &'a [usize],
-    /// How many numbers an instance has in each buffer.
+    /// The number of values per instance in each buffer.
     pub layout: &'a OutputLayout,
-    /// Skin matrices.
+    /// Skin matrices, 48 bytes per joint of a skin.
     pub skin: Option<&'a wgpu::Buffer>,
-    /// Model matrices.
+    /// Model matrices, 48 bytes per joint.
     pub model: Option<&'a wgpu::Buffer>,
-    /// Morph weights, without properties after them or with.
+    /// Morph weights. Properties may follow the weights of an instance.
     pub values: Option<&'a wgpu::Buffer>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> From<&'a GpuBatch> for PoseBuffers<'a> {
     }
 }
 
-/// The outputs that figures are drawn from; model matrices among them where bones are wanted.
+/// The outputs that figures are drawn from. With `bones`, model matrices are included.
 pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
     let mut outputs = Outputs { model: bones, ..Outputs::NONE };
     for (figure, part) in figures.iter().flat_map(|figure| figure.parts.iter().map(move |part| (figure, part))) {
@@ -47,14 +47,14 @@ pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
     outputs
 }
 
-/// A scene on a device: figures, and the instances that they are of.
+/// Figures and their instances on a device, ready to be drawn.
 #[derive(Debug)]
 pub struct Scene {
     pub(super) draws: Vec<Draw>,
     pub(super) bones: Vec<BonesDraw>,
 }
 
-/// A mesh, as often as a batch has instances.
+/// A draw of a mesh for all instances of a batch.
 #[derive(Debug)]
 pub(super) struct Draw {
     pub poses: wgpu::BindGroup,
@@ -68,11 +68,11 @@ pub(super) struct Draw {
     pub alpha: Alpha,
 }
 
-/// The bones of a batch's instances.
+/// A draw of the bones of all instances of a batch.
 #[derive(Debug)]
 pub(super) struct BonesDraw {
     pub poses: wgpu::BindGroup,
     pub part: wgpu::BindGroup,
-    /// Bones of all instances together.
+    /// The number of bones of all instances together.
     pub count: u32,
 }

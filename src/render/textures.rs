@@ -1,13 +1,13 @@
-//! Images and samplers on the device.
+//! Textures and samplers on the device.
 
 use crate::render::{Image, Texture, Wrap};
 
-/// A single white texel: what is sampled where there is no texture.
+/// A single white texel, sampled if a material has no texture.
 pub(super) fn white() -> Image {
     Image { size: [1, 1], pixels: vec![255; 4] }
 }
 
-/// A texture of an image, with smaller ones of it; one that is larger than the device allows is halved until it is not.
+/// A texture of an image, with its mip levels. Levels larger than the device allows are left out.
 pub(super) fn upload(device: &wgpu::Device, queue: &wgpu::Queue, image: &Image) -> wgpu::TextureView {
     let levels = image.levels(device.limits().max_texture_dimension_2d);
     let extent =
@@ -23,15 +23,15 @@ pub(super) fn upload(device: &wgpu::Device, queue: &wgpu::Queue, image: &Image) 
         view_formats: &[],
     });
     for (number, level) in (0..).zip(&levels) {
-        let to = wgpu::TexelCopyTextureInfo { mip_level: number, ..texture.as_image_copy() };
+        let destination = wgpu::TexelCopyTextureInfo { mip_level: number, ..texture.as_image_copy() };
         let row = Some(4 * level.size[0]);
         let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: row, rows_per_image: None };
-        queue.write_texture(to, &level.pixels, layout, extent(level));
+        queue.write_texture(destination, &level.pixels, layout, extent(level));
     }
     texture.create_view(&Default::default())
 }
 
-/// A sampler as a texture wants it; a plain one where there is none.
+/// The sampler of a texture; without a texture, one that repeats and interpolates.
 pub(super) fn sampler(device: &wgpu::Device, texture: Option<&Texture>) -> wgpu::Sampler {
     let mode = |axis: usize| match texture.map_or(Wrap::Repeat, |texture| texture.wrap[axis]) {
         Wrap::Repeat => wgpu::AddressMode::Repeat,

@@ -1,4 +1,4 @@
-//! Poses of any engine, in buffers as the GPU engine writes them.
+//! Poses of any engine, uploaded into buffers like those of the GPU engine.
 
 use glam::DAffine3;
 use wgpu::BufferUsages as Usages;
@@ -9,20 +9,21 @@ use crate::gpu::scopes::Scopes;
 use crate::model::{Pose, Poses};
 use crate::render::PoseBuffers;
 
-/// Poses of instances of one skeleton in buffers of their own, laid out as those of a batch of a crowd.
+/// Poses of instances of one skeleton in their own buffers, with the layout of a batch of a crowd.
 #[derive(Debug)]
 pub struct UploadedPoses<'a> {
     like: PoseBuffers<'a>,
-    /// Skin, model, values.
+    /// The buffers of skin matrices, model matrices and values, in this order.
     buffers: [Option<wgpu::Buffer>; 3],
 }
 
 impl<'a> UploadedPoses<'a> {
-    /// The poses of a batch's instances, each found by its index in the crowd, in buffers like the batch's.
+    /// Uploads the poses of the instances of a batch, found by their index in the crowd. The buffers have the layout of those of
+    /// the batch.
     ///
     /// # Errors
-    /// [`Error::Usage`] where a pose is missing, or has not what the batch's buffers have; [`Error::Device`] where memory does
-    /// not suffice.
+    /// [`Error::Usage`] if a pose is missing or lacks an output that the batch has; [`Error::Device`] if the device has too little
+    /// memory.
     pub fn new(device: &wgpu::Device, like: PoseBuffers<'a>, poses: &Poses) -> Result<Self, Error> {
         let skin = |pose: &Pose| pose.skins.iter().flatten().flat_map(rows).collect();
         let model = |pose: &Pose| pose.model.iter().flat_map(rows).collect();
@@ -45,7 +46,7 @@ impl<'a> UploadedPoses<'a> {
     }
 }
 
-/// A buffer like another, with numbers of poses.
+/// A buffer with `stride` numbers per pose, in the order of the instances of `like`.
 fn fill(
     device: &wgpu::Device,
     like: &PoseBuffers,
@@ -59,7 +60,7 @@ fn fill(
         if numbers.len() != stride {
             let found = numbers.len();
             return Err(Error::Usage(format!(
-                "the pose of instance {instance} has {found} numbers in place of {stride}"
+                "the pose of instance {instance} has {found} numbers, but the batch has {stride}; evaluate the poses with the outputs of the batch"
             )));
         }
         all.extend(numbers);
@@ -67,7 +68,7 @@ fn fill(
     filled_buffer(device, "poses", bytemuck::cast_slice(&all), Usages::STORAGE)
 }
 
-/// Three rows of a matrix, the last of each row the translation.
+/// The three rows of a matrix. The last number of each row is the translation.
 fn rows(matrix: &DAffine3) -> [f32; 12] {
     let [x, y, z] = [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
     let row = |axis: usize| [x[axis], y[axis], z[axis], matrix.translation[axis]].map(|number| number as f32);

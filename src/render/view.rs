@@ -1,4 +1,4 @@
-//! How a scene is seen: camera, light, ground and sky.
+//! The view of a scene: camera, light, ground and sky.
 
 use glam::{Mat4, Vec3};
 
@@ -6,68 +6,69 @@ use crate::render::image::linear;
 use crate::render::record::{SHADOW_SAMPLES, ViewRecord};
 use crate::render::{Bounds, Camera};
 
-/// How a scene is seen.
+/// The view of a scene: a camera, the surroundings, and the bones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// From where.
+    /// The camera.
     pub camera: Camera,
-    /// Where the scene is, and what is around it.
+    /// The ground, the sky and the sun around the scene.
     pub stage: Stage,
-    /// Whether bones are seen.
+    /// The drawing of bones.
     pub bones: Bones,
 }
 
-/// Whether the bones of skeletons are seen.
+/// The drawing of the bones of skeletons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Bones {
-    /// No.
+    /// Bones are not drawn.
     #[default]
     Hidden,
-    /// As things among others.
+    /// Bones are drawn like meshes, and meshes can hide them.
     Solid,
-    /// Over all else.
+    /// Bones are drawn in front of everything else.
     Over,
 }
 
-/// The ground, the sky and the sun, to the measure of a scene.
+/// The ground, the sky and the sun, sized for a scene.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stage {
-    /// How far all that is seen reaches, whenever.
+    /// A box around everything that is drawn, at all times that are drawn. The ground is its lower side.
     pub bounds: Bounds,
-    /// How large a figure is: what shadows, the ground's grid and bones are measured by.
+    /// The size of a figure, in world units, more than 0. It scales the softness of shadows, the grid of the ground, and bones.
     pub figure_size: f32,
-    /// What is behind all.
+    /// The background.
     pub background: Background,
-    /// Towards the sun, of length 1.
+    /// The direction to the sun, of length 1.
     pub sun: Vec3,
 }
 
-/// What is behind all.
+/// The background of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// A bright day.
+    /// The sky of a bright day.
     #[default]
     Sky,
-    /// A colour, in sRGB, of the ground too.
+    /// One colour for the background and the ground: red, green and blue in sRGB.
     Colour([u8; 3]),
-    /// Nothing: pictures have an alpha, and the ground is but the shadows on it.
+    /// No background: pictures have an alpha channel, and the ground shows only its shadows.
     Transparent,
 }
 
 impl Stage {
-    /// A stage for a scene of these bounds, with figures of this size; both are repaired where they are empty or not finite.
+    /// A stage for a scene of these bounds with figures of this size. A size that is not finite and positive becomes 1; empty
+    /// bounds become a cube of that size.
     pub fn new(bounds: Bounds, figure_size: f32) -> Self {
         let figure_size = if figure_size.is_finite() && figure_size > 0.0 { figure_size } else { 1.0 };
         let sun = Vec3::new(-0.32, 0.78, 0.54).normalize();
-        Self { bounds: bounds.or(figure_size), figure_size, background: Background::default(), sun }
+        Self { bounds: bounds.with_volume_or(figure_size), figure_size, background: Background::default(), sun }
     }
 
-    /// From its middle to a corner of its bounds.
+    /// The distance from the centre of the bounds to a corner.
     fn radius(&self) -> f32 {
         0.5 * self.bounds.size().length()
     }
 
-    /// From the world to the shadow map, and how wide that is in the world.
+    /// The matrix from the world to the shadow map, and the width of the shadow map in world units.
     pub(super) fn shadow_from_world(&self) -> (Mat4, f32) {
         let back = self.sun.normalize_or(Vec3::Y);
         let right = back.any_orthonormal_vector();
@@ -77,7 +78,7 @@ impl Stage {
         for corner in self.bounds.corners() {
             within.add(Vec3::from(rows.map(|row| row.dot(corner))));
         }
-        // A square, so that a penumbra is as wide as it is high; and some room at the edges.
+        // A square, so that a penumbra is as wide as it is high, with a margin at the edges.
         let size = within.size();
         let width = 1.06 * size.x.max(size.y) + 1e-6 * self.figure_size;
         let deep = 1.06 * size.z + 1e-6 * self.figure_size;
@@ -88,7 +89,7 @@ impl Stage {
         (Mat4::from_cols(columns[0], columns[1], columns[2], offset.extend(1.0)), width)
     }
 
-    /// From line to line of the ground's grid: 1, 2 or 5 times a power of ten, near half the size of a figure.
+    /// The distance between lines of the ground's grid: 1, 2 or 5 times a power of ten, near 0.6 times the size of a figure.
     fn grid(&self) -> f32 {
         let wanted = 0.6 * self.figure_size;
         let power = 10.0_f32.powf(wanted.log10().floor());
@@ -97,18 +98,18 @@ impl Stage {
     }
 }
 
-/// From sample to sample of a shadow, in texels: so that those of a row have no gaps.
+/// The distance between samples of a shadow, in texels, chosen so that the samples of a row leave no gaps.
 const SAMPLE_TEXELS: f32 = 1.25;
 
-/// Texels a side that are used of a shadow map so wide in the world: so many that a penumbra, which is always as many texels
-/// wide, is a hundredth of a figure; or all there are.
+/// The number of texels used per side of a shadow map with `texels` texels per side and this width in world units. A penumbra
+/// always has the same number of texels; they are chosen so that it is a hundredth of a figure wide, if the map has enough.
 fn shadow_texels(stage: &Stage, width: f32, texels: u32) -> u32 {
     let wanted = SHADOW_SAMPLES as f32 * SAMPLE_TEXELS * width / (0.02 * stage.figure_size);
     (wanted.ceil() as u32).clamp(64, texels)
 }
 
 impl ViewRecord {
-    /// The record of a view, for pictures so many times as wide as high, and a shadow map of so many texels a side.
+    /// The record of a view, for pictures of an aspect ratio (width / height), and a shadow map with `texels` texels per side.
     pub fn new(view: &View, aspect: f32, texels: u32) -> Self {
         let View { camera, stage, bones } = view;
         let (shadow_from_world, width) = stage.shadow_from_world();
@@ -156,13 +157,13 @@ impl ViewRecord {
         }
     }
 
-    /// The texels a side of the shadow map that are used.
+    /// The number of texels that are used per side of the shadow map.
     pub fn shadow_texels(view: &View, texels: u32) -> u32 {
         shadow_texels(&view.stage, view.stage.shadow_from_world().1, texels)
     }
 
-    /// The same for the pass that makes the shadow map.
-    pub fn of_shadow(self) -> Self {
+    /// The record of the same view for the pass that draws the shadow map.
+    pub fn for_shadow(self) -> Self {
         Self { clip_from_world: self.shadow_from_world, bone_depth: 1.0, ..self }
     }
 }

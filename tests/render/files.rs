@@ -188,7 +188,7 @@ fn what_is_broken_is_named_by_its_place_and_left_out() {
         (
             "Draco",
             |_, primitive| primitive["extensions"] = json!({ "KHR_draco_mesh_compression": {} }),
-            "KHR_draco_mesh_compression is not known",
+            "KHR_draco_mesh_compression is not supported",
             0,
         ),
         (
@@ -461,8 +461,11 @@ fn textures_may_be_png_jpeg_or_webp() {
 #[test]
 fn other_pictures_are_named_by_their_kind() {
     use posse::render::Image;
-    assert_eq!(Image::decode(b"\xABKTX 20\xBB").unwrap_err(), "it is a KTX image; PNG, JPEG and WebP are known");
-    assert_eq!(Image::decode(b"BM").unwrap_err(), "it is neither a PNG nor a JPEG nor a WebP image");
+    assert_eq!(Image::decode(b"\xABKTX 20\xBB").unwrap_err(), "found a KTX image; expected PNG, JPEG or WebP");
+    assert_eq!(
+        Image::decode(b"BM").unwrap_err(),
+        "expected a PNG, JPEG or WebP image; the first bytes match none of them"
+    );
 }
 
 #[test]
@@ -476,7 +479,7 @@ fn a_material_of_specular_glossiness_has_its_diffuse_colour() {
     let (_, figure, warnings) = read(&with_primitive(file, primitive));
     assert_eq!(figure.materials[0].base_colour, [0.0, 0.5, 0.0, 1.0]);
     assert_eq!(figure.materials[0].alpha, Alpha::Opaque);
-    assert_eq!(warnings, ["materials[0].alphaMode: it is not a mode; OPAQUE is used"]);
+    assert_eq!(warnings, ["materials[0].alphaMode: the mode is not OPAQUE, MASK or BLEND; OPAQUE is used"]);
 }
 
 /// Where the document goes on after the data, in which changes hardly ever matter.

@@ -159,7 +159,7 @@ impl Subject {
         let reach = reach(library, figures, &crowd, seconds)?;
         let bounds_of = |skeleton: SkeletonId| {
             let found = figures.iter().position(|figure| figure.skeleton == skeleton);
-            found.map_or(Bounds::EMPTY, |figure| reach[figure]).or(1.0)
+            found.map_or(Bounds::EMPTY, |figure| reach[figure]).with_volume_or(1.0)
         };
         let across = |bounds: &Bounds| {
             let [x, z] = [bounds.size().x, bounds.size().z];

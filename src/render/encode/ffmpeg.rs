@@ -1,4 +1,4 @@
-//! Films, through the program `ffmpeg`.
+//! Films, encoded by the program `ffmpeg`.
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
@@ -8,7 +8,8 @@ use std::process::{Child, Command, Stdio};
 use crate::error::Error;
 use crate::render::Picture;
 
-/// A film that is being written. The file appears under its name when it is [finished](Self::finish).
+/// A film that is being written. The file gets its name when the film is [finished](Self::finish); a film that is dropped before
+/// leaves no file.
 #[derive(Debug)]
 pub struct Film {
     child: Child,
@@ -17,18 +18,18 @@ pub struct Film {
 }
 
 impl Film {
-    /// Begins an `.mp4` (H.264) or `.webm` (VP9) file of pictures of a size, so many a second. Sides are cut to even numbers.
+    /// Begins an `.mp4` (H.264) or `.webm` (VP9) file. `size` is the width and height of the pictures in pixels, of which an odd
+    /// last column or row is cut; `rate` is the number of pictures per second.
     ///
     /// # Errors
-    /// [`Error::Usage`] where `ffmpeg` is not installed, or the file's name ends otherwise; [`Error::Io`] where it cannot be
-    /// started.
+    /// [`Error::Usage`] if `ffmpeg` is not installed or the file has another extension; [`Error::Io`] if `ffmpeg` does not start.
     pub fn new(file: &Path, size: [u32; 2], rate: f64) -> Result<Self, Error> {
         let [width, height] = size;
         let extension = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let codec: &[&str] = match extension.as_str() {
             "mp4" => &["-c:v", "libx264", "-crf", "18", "-movflags", "+faststart", "-f", "mp4"],
             "webm" => &["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-row-mt", "1", "-f", "webm"],
-            _ => return Err(Error::Usage(format!("{}: a film is an .mp4 or a .webm file", file.display()))),
+            _ => return Err(Error::Usage(format!("{}: a film must be an .mp4 or a .webm file", file.display()))),
         };
         let mut name = file.file_name().unwrap_or_default().to_os_string();
         name.push(format!(".{}.part", std::process::id()));
@@ -38,8 +39,8 @@ impl Film {
             .args(["-video_size", &format!("{width}x{height}"), "-framerate", &rate.to_string(), "-i", "-"])
             .args(["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2", "-pix_fmt", "yuv420p"])
             .args(codec)
-            // A name that begins with a dash is not an option.
-            .arg(of_file(&draft))
+            // With a prefix, a name that begins with a dash is not read as an option.
+            .arg(file_argument(&draft))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -58,25 +59,24 @@ impl Film {
     /// Adds a picture.
     ///
     /// # Errors
-    /// [`Error::Usage`] with what `ffmpeg` says, where it has given up.
+    /// [`Error::Usage`] with the message of `ffmpeg` if it failed.
     pub fn add(&mut self, picture: &Picture) -> Result<(), Error> {
-        let written = self.child.stdin.as_mut().map(|stdin| stdin.write_all(&picture.pixels));
-        match written {
+        let result = self.child.stdin.as_mut().map(|stdin| stdin.write_all(&picture.pixels));
+        match result {
             Some(Ok(())) => Ok(()),
             _ => Err(self.failure()),
         }
     }
 
-    /// Waits until the file is complete, and gives it its name.
+    /// Waits until the file is complete, then renames it to its final name.
     ///
     /// # Errors
-    /// [`Error::Usage`] with what `ffmpeg` says, where it failed; [`Error::Io`] where the file cannot get its name.
+    /// [`Error::Usage`] with the message of `ffmpeg` if it failed; [`Error::Io`] if the file cannot be renamed.
     pub fn finish(mut self) -> Result<(), Error> {
         drop(self.child.stdin.take());
         match self.child.wait() {
             Ok(status) if status.success() => {
-                let named = std::fs::rename(&self.draft, &self.file);
-                named.map_err(|source| Error::Io { file: self.file.clone(), source })
+                std::fs::rename(&self.draft, &self.file).map_err(|source| Error::Io { file: self.file.clone(), source })
             }
             _ => Err(self.failure()),
         }
@@ -86,7 +86,7 @@ impl Film {
         drop(self.child.stdin.take());
         let mut text = String::new();
         if let Some(stderr) = &mut self.child.stderr {
-            // What cannot be read says nothing.
+            // If the message cannot be read, the error has a general one.
             let _ = stderr.take(4096).read_to_string(&mut text);
         }
         let text = text.trim();
@@ -95,8 +95,8 @@ impl Film {
     }
 }
 
-/// A file as `ffmpeg` is told of it.
-fn of_file(file: &Path) -> OsString {
+/// The argument that names a file for `ffmpeg`.
+fn file_argument(file: &Path) -> OsString {
     let mut name = OsString::from("file:");
     name.push(file);
     name
@@ -105,7 +105,7 @@ fn of_file(file: &Path) -> OsString {
 impl Drop for Film {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
-        // A film that was not finished is of no use; one that was has another name by now.
+        // After `finish`, the draft has been renamed and the process has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = std::fs::remove_file(&self.draft);

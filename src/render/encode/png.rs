@@ -1,22 +1,22 @@
-//! PNG, and APNG for loops.
+//! PNG files, and animated PNG files.
 
 use std::io::{self, Write};
 
 use crate::render::Picture;
 use crate::render::encode::Palette;
 
-/// Writes a picture as a PNG file; without its alpha, where it is opaque.
+/// Writes a picture as a PNG file. An opaque picture is written without alpha.
 ///
 /// # Errors
 /// Those of the writer.
 pub fn write_png(out: impl Write, picture: &Picture) -> io::Result<()> {
     let opaque = is_opaque(picture);
     let mut writer = header(out, picture.size, opaque, None)?;
-    writer.write_image_data(&channels(picture, opaque)).map_err(of_png)?;
-    writer.finish().map_err(of_png)
+    writer.write_image_data(&channels(picture, opaque)).map_err(to_io_error)?;
+    writer.finish().map_err(to_io_error)
 }
 
-/// Writes a picture as a PNG file in the colours of a palette, without its alpha: a third of the size, or less.
+/// Writes a picture as a PNG file in the colours of a palette, without alpha. The file has at most about a third of the size.
 ///
 /// # Errors
 /// Those of the writer.
@@ -26,21 +26,22 @@ pub fn write_indexed_png(out: impl Write, picture: &Picture, palette: &mut Palet
     encoder.set_palette(palette.colours.as_flattened().to_vec());
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     encoder.set_compression(png::Compression::High);
-    // Neighbouring places of a palette have nothing to do with each other.
+    // Filters help only if neighbouring values are similar; neighbouring indices of a palette are not.
     encoder.set_filter(png::Filter::NoFilter);
-    let mut writer = encoder.write_header().map_err(of_png)?;
-    writer.write_image_data(&palette.indices(picture)).map_err(of_png)?;
-    writer.finish().map_err(of_png)
+    let mut writer = encoder.write_header().map_err(to_io_error)?;
+    writer.write_image_data(&palette.indices(picture)).map_err(to_io_error)?;
+    writer.finish().map_err(to_io_error)
 }
 
-/// Writes pictures of one size, one after the other, as an animated PNG file that is shown again and again.
+/// Writes pictures of one size as an animated PNG file that loops.
 pub struct PngAnimation<W: Write> {
     writer: png::Writer<W>,
     opaque: bool,
 }
 
 impl<W: Write> PngAnimation<W> {
-    /// For so many pictures like the first, each shown for a number of milliseconds.
+    /// Begins a file of `count` pictures, each shown for a number of milliseconds. They have the size of the first; if the first is
+    /// opaque, all are written without alpha.
     ///
     /// # Errors
     /// Those of the writer.
@@ -54,15 +55,15 @@ impl<W: Write> PngAnimation<W> {
     /// # Errors
     /// Those of the writer.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
-        self.writer.write_image_data(&channels(picture, self.opaque)).map_err(of_png)
+        self.writer.write_image_data(&channels(picture, self.opaque)).map_err(to_io_error)
     }
 
-    /// Writes the end.
+    /// Writes the end of the file.
     ///
     /// # Errors
     /// Those of the writer.
     pub fn finish(self) -> io::Result<()> {
-        self.writer.finish().map_err(of_png)
+        self.writer.finish().map_err(to_io_error)
     }
 }
 
@@ -72,10 +73,10 @@ fn header<W: Write>(out: W, size: [u32; 2], opaque: bool, frames: Option<(u32, u
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     encoder.set_compression(png::Compression::High);
     if let Some((count, milliseconds)) = frames {
-        encoder.set_animated(count, 0).map_err(of_png)?;
-        encoder.set_frame_delay(milliseconds, 1000).map_err(of_png)?;
+        encoder.set_animated(count, 0).map_err(to_io_error)?;
+        encoder.set_frame_delay(milliseconds, 1000).map_err(to_io_error)?;
     }
-    encoder.write_header().map_err(of_png)
+    encoder.write_header().map_err(to_io_error)
 }
 
 fn is_opaque(picture: &Picture) -> bool {
@@ -89,7 +90,7 @@ fn channels(picture: &Picture, opaque: bool) -> Vec<u8> {
     picture.pixels.clone()
 }
 
-fn of_png(error: png::EncodingError) -> io::Error {
+fn to_io_error(error: png::EncodingError) -> io::Error {
     match error {
         png::EncodingError::IoError(error) => error,
         other => io::Error::other(other),

@@ -1,4 +1,4 @@
-//! The bytes that the `gltf` crate's readers read: checked, loaded and decompressed before they do.
+//! Buffers for the readers of the `gltf` crate: accessors are checked, and their bytes loaded and decompressed, before a reader runs.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use crate::import::gltf::accessor::{Component, Layout};
 use crate::import::gltf::at::At;
 use crate::import::gltf::reader::{Bytes, Reader};
 
-/// The buffers of a document, as far as they have been asked for.
+/// The buffers of a document that have been loaded so far.
 pub(super) struct Buffers<'a, 'b> {
     document: &'a Document,
-    /// By the index of the crate's document, which has one more for each compressed view.
+    /// The bytes by the index of the buffer in the document of the crate, which has one more buffer per compressed view.
     loaded: HashMap<usize, Bytes<'b>>,
 }
 
-/// An accessor that has been checked: its bytes are loaded, and the crate reads them without a panic.
+/// An accessor that has been checked: its bytes are loaded, and the crate reads it without a panic.
 pub(super) struct Checked<'a> {
     accessor: Accessor<'a>,
     pub layout: Layout,
@@ -30,8 +30,8 @@ impl<'a, 'b> Buffers<'a, 'b> {
         Self { document, loaded: HashMap::new() }
     }
 
-    /// Checks an accessor and loads what it reads: elements of one of some widths, as many as there are vertices where those
-    /// are known. `path` is where its index stands.
+    /// Checks an accessor and loads its bytes. Its elements must have one of these widths (numbers per element); with `count`, there
+    /// must be as many elements as vertices. `path` is the JSON path of the index of the accessor.
     pub fn check(
         &mut self,
         reader: &mut Reader<'b>,
@@ -43,7 +43,10 @@ impl<'a, 'b> Buffers<'a, 'b> {
         let index = accessor.value();
         let layout = reader.check(index, path)?;
         if !widths.contains(&layout.width) {
-            return Err(Fault::new(path, format!("accessor {index} has elements of {} numbers", layout.width)));
+            return Err(Fault::new(
+                path,
+                format!("accessor {index} has elements of {} numbers; expected {widths:?}", layout.width),
+            ));
         }
         if let Some(count) = count.filter(|&count| layout.count != count as u64) {
             let found = layout.count;
@@ -55,9 +58,9 @@ impl<'a, 'b> Buffers<'a, 'b> {
         };
         let sparse = json.sparse.as_ref();
         let views = [sparse.map(|sparse| sparse.indices.buffer_view), sparse.map(|sparse| sparse.values.buffer_view)];
-        let place = At::top("accessors", index);
+        let accessor_path = At::top("accessors", index);
         for view in views.into_iter().chain([json.buffer_view]).flatten() {
-            let bytes = reader.view(view.value(), &place.field("bufferView"))?.of_buffer();
+            let bytes = reader.view(view.value(), &accessor_path.field("bufferView"))?.of_buffer();
             if let Some(view) = root.buffer_views.get(view.value()) {
                 self.loaded.insert(view.buffer.value(), bytes);
             }
@@ -65,14 +68,14 @@ impl<'a, 'b> Buffers<'a, 'b> {
         Ok(Checked { accessor, layout })
     }
 
-    /// The bytes of a buffer, for the crate's readers.
+    /// The bytes of a buffer, for the readers of the crate.
     pub fn bytes(&self, buffer: &Buffer) -> Option<&[u8]> {
         self.loaded.get(&buffer.index()).map(|bytes| &***bytes)
     }
 
-    /// The elements of a checked accessor, which are of `N` numbers, as floats. The crate's mesh readers take positions, normals
-    /// and morph targets for floats, and integers of texture coordinates for normalized ones; in files with
-    /// `KHR_mesh_quantization` neither need be.
+    /// The elements of a checked accessor, `N` numbers per element, as floats. The mesh readers of the crate assume that positions,
+    /// normals and morph targets are floats and that integer texture coordinates are normalized. Files with
+    /// `KHR_mesh_quantization` differ in both.
     pub fn vectors<const N: usize>(&self, checked: &Checked) -> Result<Vec<[f32; N]>, Fault>
     where
         [i8; N]: Item,
@@ -98,31 +101,28 @@ impl<'a, 'b> Buffers<'a, 'b> {
         [f32; N]: Item,
     {
         let Layout { component, normalized, .. } = checked.layout;
-        let number = |number: T| match normalized {
+        let to_float = |number: T| match normalized {
             true => component.normalize(number.into()) as f32,
             false => number.into() as f32,
         };
         checked.floats(|| {
             let elements = Iter::<[T; N]>::new(checked.accessor.clone(), |buffer| self.bytes(&buffer))?;
-            Some(elements.map(move |element| element.map(number)))
+            Some(elements.map(move |element| element.map(to_float)))
         })
     }
 }
 
 impl Checked<'_> {
-    /// Refuses an accessor whose numbers are of another type than some.
-    pub fn is_of(&self, components: &[Component], path: &At) -> Result<(), Fault> {
+    /// Refuses an accessor whose numbers have another type than these.
+    pub fn check_component(&self, components: &[Component], path: &At) -> Result<(), Fault> {
         if components.contains(&self.layout.component) {
             return Ok(());
         }
         let (index, found) = (self.accessor.index(), self.layout.component);
-        Err(Fault::new(
-            path,
-            format!("accessor {index} has numbers of type {found:?}, which is none of {components:?}"),
-        ))
+        Err(Fault::new(path, format!("accessor {index} has numbers of type {found:?}; expected one of {components:?}")))
     }
 
-    /// The elements that one of the crate's readers reads; zeros where there are no bytes.
+    /// The elements that a reader of the crate returns; zeros if the accessor has no bytes.
     pub fn elements<T: Copy + Item, I: Iterator<Item = T>>(&self, read: impl FnOnce() -> Option<I>) -> Vec<T> {
         // The crate subtracts 1 from the number of elements.
         match self.layout.count {
@@ -131,7 +131,7 @@ impl Checked<'_> {
         }
     }
 
-    /// The same, of floats; all of them are finite.
+    /// The elements that a reader of the crate returns, as floats. All numbers are finite; else there is a fault.
     pub fn floats<const N: usize, I: Iterator<Item = [f32; N]>>(
         &self,
         read: impl FnOnce() -> Option<I>,

@@ -1,4 +1,5 @@
-//! A glTF document as the `gltf` crate has it, made so that the crate takes any document that the importer takes.
+//! Parses a document with the `gltf` crate. The document is changed first, so that the crate accepts every document that the importer
+//! accepts.
 
 use ::gltf::Document;
 use ::gltf::json::buffer::Buffer;
@@ -9,12 +10,12 @@ use serde_json::{Map, Value, json};
 use crate::import::fault::Fault;
 use crate::import::gltf::document as whole;
 
-/// The `source` of a texture that has none, or none that is known.
+/// The `source` of a texture that has no supported one.
 pub(super) const NO_IMAGE: u32 = u32::MAX;
 
-/// Parses a document that the importer has read already as `parsed`; a fault has the JSON path at which the parser stopped.
+/// Parses a document that the importer has already read as `parsed`. A fault has the JSON path at which the parser stopped.
 pub(super) fn parse(json: &[u8], parsed: &whole::Document) -> Result<Document, Fault> {
-    // Text that no picture needs may be anything.
+    // Text that is not valid UTF-8 is no fault here: pictures do not need it.
     let json = String::from_utf8_lossy(json);
     let mut document: Map<String, Value> =
         serde_json::from_str(&json).map_err(|error| Fault::new("JSON", error.to_string()))?;
@@ -22,47 +23,47 @@ pub(super) fn parse(json: &[u8], parsed: &whole::Document) -> Result<Document, F
     let mut root: Root = serde_path_to_error::deserialize(Value::Object(document))
         .map_err(|error| Fault::new(error.path().to_string(), error.inner().to_string()))?;
     move_compressed_views(&mut root, parsed);
-    // Validation refuses files for single faults, and for extensions that are none of the crate's; what is used is checked
-    // where it is used.
+    // The validation of the crate refuses a file for a single fault and for extensions that the crate does not support. Everything
+    // is checked when it is read.
     Ok(Document::from_json_without_validation(root))
 }
 
-/// Takes out what pictures do not need and the crate may refuse, such as channels without a node, and puts in what the crate
-/// demands although a file need not have it.
+/// Removes objects that pictures do not need and the crate may refuse, such as channels without a node. Inserts values that the
+/// crate demands although glTF does not require them.
 fn complete(document: &mut Map<String, Value>) {
     for name in ["animations", "cameras", "extensions", "skins"] {
         document.remove(name);
     }
     document.insert("asset".into(), json!({ "version": "2.0" }));
-    each(document, "scenes", |scene| put(scene, "nodes", json!([])));
-    each(document, "meshes", |mesh| {
-        put(mesh, "primitives", json!([]));
-        each(mesh, "primitives", |primitive| put(primitive, "attributes", json!({})));
+    for_each_object(document, "scenes", |scene| insert_default(scene, "nodes", json!([])));
+    for_each_object(document, "meshes", |mesh| {
+        insert_default(mesh, "primitives", json!([]));
+        for_each_object(mesh, "primitives", |primitive| insert_default(primitive, "attributes", json!({})));
     });
-    each(document, "textures", |texture| {
-        let web = Value::Object(texture.clone()).pointer("/extensions/EXT_texture_webp/source").cloned();
-        put(texture, "source", web.unwrap_or(json!(NO_IMAGE)));
+    for_each_object(document, "textures", |texture| {
+        let webp = Value::Object(texture.clone()).pointer("/extensions/EXT_texture_webp/source").cloned();
+        insert_default(texture, "source", webp.unwrap_or(json!(NO_IMAGE)));
     });
-    // The crate counts down from the number of elements.
-    each(document, "accessors", |accessor| {
+    // The crate subtracts 1 from the number of elements of a sparse accessor.
+    for_each_object(document, "accessors", |accessor| {
         if accessor.get("sparse").and_then(|sparse| sparse.get("count")) == Some(&json!(0)) {
             accessor.remove("sparse");
         }
     });
 }
 
-/// Changes each object of an array.
-fn each(parent: &mut Map<String, Value>, name: &str, mut change: impl FnMut(&mut Map<String, Value>)) {
+/// Applies a change to each object of an array.
+fn for_each_object(parent: &mut Map<String, Value>, name: &str, mut change: impl FnMut(&mut Map<String, Value>)) {
     let items = parent.get_mut(name).and_then(Value::as_array_mut);
     items.into_iter().flatten().filter_map(Value::as_object_mut).for_each(&mut change);
 }
 
-/// Puts in a value where there is none.
-fn put(object: &mut Map<String, Value>, name: &str, value: Value) {
+/// Inserts a value if the object has none of this name.
+fn insert_default(object: &mut Map<String, Value>, name: &str, value: Value) {
     object.entry(name).or_insert(value);
 }
 
-/// Gives each compressed buffer view a buffer of its own: the one that it is decompressed into.
+/// Gives each compressed buffer view its own buffer, which receives the decompressed bytes.
 fn move_compressed_views(root: &mut Root, parsed: &whole::Document) {
     for (view, parsed) in root.buffer_views.iter_mut().zip(&parsed.buffer_views) {
         if let Some((compression, _)) = parsed.compression() {
@@ -75,19 +76,19 @@ fn move_compressed_views(root: &mut Root, parsed: &whole::Document) {
     }
 }
 
-/// Which nodes the file's scene shows: all, where it has none.
-pub(super) fn shown(root: &Root) -> Vec<bool> {
+/// One flag per node: true if the scene of the file contains it. Without a scene, all nodes are visible.
+pub(super) fn visible_nodes(root: &Root) -> Vec<bool> {
     let scene = root.scene.map_or(0, |scene| scene.value());
     let Some(scene) = root.scenes.get(scene) else { return vec![true; root.nodes.len()] };
-    let mut shown = vec![false; root.nodes.len()];
+    let mut visible = vec![false; root.nodes.len()];
     let mut stack = scene.nodes.clone();
     while let Some(node) = stack.pop() {
-        if let (Some(seen), Some(found)) = (shown.get_mut(node.value()), root.nodes.get(node.value()))
-            && !*seen
+        if let (Some(is_visible), Some(found)) = (visible.get_mut(node.value()), root.nodes.get(node.value()))
+            && !*is_visible
         {
-            *seen = true;
+            *is_visible = true;
             stack.extend(found.children.iter().flatten());
         }
     }
-    shown
+    visible
 }

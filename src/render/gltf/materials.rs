@@ -14,13 +14,14 @@ use crate::import::gltf::at::At;
 use crate::import::gltf::reader::Reader;
 use crate::render::{Alpha, Figure, Image, Material, Texture, Wrap};
 
-/// Materials, read where they are first used.
+/// Reads materials, each once, when a primitive first uses it.
 ///
-/// They are the crate's structs of the JSON: its accessors over them panic where an index is beyond the end.
+/// It uses the structs that the crate parses from JSON. The accessors of the crate over them panic if an index is out of range.
 pub(super) struct Materials<'a> {
     root: &'a Root,
-    /// The figure's material for each of the file's, `None` for the default one.
+    /// The index in the figure of each material of the file that has been read. `None` is the default material.
     read: HashMap<Option<usize>, usize>,
+    /// The index in the figure of each image of the file that has been read; `None` if it is broken.
     images: HashMap<usize, Option<usize>>,
 }
 
@@ -29,7 +30,7 @@ impl<'a> Materials<'a> {
         Self { root, read: HashMap::new(), images: HashMap::new() }
     }
 
-    /// The set of texture coordinates that a material's texture uses.
+    /// The set of texture coordinates that the texture of a material uses.
     pub fn texture_set(&self, index: Option<usize>) -> u32 {
         let info = index.and_then(|index| self.root.materials.get(index)).and_then(texture);
         info.map_or(0, |info| {
@@ -38,7 +39,8 @@ impl<'a> Materials<'a> {
         })
     }
 
-    /// The figure's material for one of the file's; the default one where there is none. `path` is the primitive's.
+    /// Reads a material of the file and returns its index in the figure. Without an index, it is the default material. `path` is
+    /// the path of the primitive.
     pub fn read(&mut self, reader: &mut Reader, index: Option<usize>, path: &At, figure: &mut Figure) -> usize {
         if let Some(&known) = self.read.get(&index) {
             return known;
@@ -47,7 +49,7 @@ impl<'a> Materials<'a> {
             None => Material::default(),
             Some((index, Some(material))) => self.material(reader, index, material, figure),
             Some((index, None)) => {
-                reader.warn(path.field("material"), format!("there is no materials[{index}]; plain white is used"));
+                reader.warn(path.field("material"), format!("there is no materials[{index}]; white is used"));
                 Material::default()
             }
         };
@@ -61,15 +63,18 @@ impl<'a> Materials<'a> {
         let plain = file.pbr_metallic_roughness.base_color_factor.0;
         let texture = texture(file).and_then(|info| self.texture(reader, index, info, figure));
         Material {
-            base_colour: usable(glossy.map_or(plain, |glossy| glossy.diffuse_factor.0)),
+            base_colour: repair(glossy.map_or(plain, |glossy| glossy.diffuse_factor.0)),
             texture,
-            emissive: usable(file.emissive_factor.0),
+            emissive: repair(file.emissive_factor.0),
             alpha: match file.alpha_mode {
                 Checked::Valid(AlphaMode::Opaque) => Alpha::Opaque,
                 Checked::Valid(AlphaMode::Mask) => Alpha::Mask(file.alpha_cutoff.unwrap_or_default().0),
                 Checked::Valid(AlphaMode::Blend) => Alpha::Blend,
                 Checked::Invalid => {
-                    reader.warn(At::top("materials", index).field("alphaMode"), "it is not a mode; OPAQUE is used");
+                    reader.warn(
+                        At::top("materials", index).field("alphaMode"),
+                        "the mode is not OPAQUE, MASK or BLEND; OPAQUE is used",
+                    );
                     Alpha::Opaque
                 }
             },
@@ -81,33 +86,34 @@ impl<'a> Materials<'a> {
 
     fn texture(&mut self, reader: &mut Reader, material: usize, info: &Info, figure: &mut Figure) -> Option<Texture> {
         let root = self.root;
-        let of_material = At::top("materials", material);
+        let material_path = At::top("materials", material);
         let index = info.index.value();
         let Some(texture) = root.textures.get(index) else {
             let message = format!("there is no textures[{index}]; a plain colour is used");
-            reader.warn(of_material.field("pbrMetallicRoughness").field("baseColorTexture"), message);
+            reader.warn(material_path.field("pbrMetallicRoughness").field("baseColorTexture"), message);
             return None;
         };
-        let place = At::top("textures", index);
+        let texture_path = At::top("textures", index);
         if texture.source == Index::new(NO_IMAGE) {
             let names: Vec<&str> =
                 texture.extensions.iter().flat_map(|extensions| extensions.others.keys()).map(String::as_str).collect();
             let message =
-                format!("its image is only in {}, which is not known; a plain colour is used", names.join(", "));
-            reader.warn(place.field("source"), message);
+                format!("its image is only in {}, which is not supported; a plain colour is used", names.join(", "));
+            reader.warn(texture_path.field("source"), message);
             return None;
         }
         let source = texture.source.value();
-        let image = *self.images.entry(source).or_insert_with(|| match read_image(reader, root, source, &place) {
-            Ok(image) => {
-                figure.images.push(image);
-                Some(figure.images.len() - 1)
-            }
-            Err(fault) => {
-                reader.warn(fault.path, format!("{}; a plain colour is used", fault.reason));
-                None
-            }
-        });
+        let image =
+            *self.images.entry(source).or_insert_with(|| match read_image(reader, root, source, &texture_path) {
+                Ok(image) => {
+                    figure.images.push(image);
+                    Some(figure.images.len() - 1)
+                }
+                Err(fault) => {
+                    reader.warn(fault.path, format!("{}; a plain colour is used", fault.reason));
+                    None
+                }
+            });
         let sampler = texture.sampler.and_then(|sampler| root.samplers.get(sampler.value()));
         let wrap = |mode: Option<Checked<WrappingMode>>| match mode {
             Some(Checked::Valid(WrappingMode::ClampToEdge)) => Wrap::Clamp,
@@ -124,13 +130,13 @@ impl<'a> Materials<'a> {
     }
 }
 
-/// The texture of a material's base colour.
+/// The texture of the base colour of a material.
 fn texture(material: &FileMaterial) -> Option<&Info> {
     let glossy = material.extensions.as_ref().and_then(|extensions| extensions.pbr_specular_glossiness.as_ref());
     glossy.map_or(&material.pbr_metallic_roughness.base_color_texture, |glossy| &glossy.diffuse_texture).as_ref()
 }
 
-/// Offset x rotation x scale, as `KHR_texture_transform` has it.
+/// Offset x rotation x scale, as `KHR_texture_transform` defines. A transform that is not finite becomes the identity.
 fn transform(info: &Info) -> Affine2 {
     let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
     let Some(transform) = transform else { return Affine2::IDENTITY };
@@ -141,23 +147,23 @@ fn transform(info: &Info) -> Affine2 {
     if matrix.is_finite() { matrix } else { Affine2::IDENTITY }
 }
 
-/// Factors from 0 on; a number beyond what 32 bits hold is white.
-fn usable<const N: usize>(factors: [f32; N]) -> [f32; N] {
+/// Factors with negative numbers replaced by 0, and numbers that are not finite by 1.
+fn repair<const N: usize>(factors: [f32; N]) -> [f32; N] {
     factors.map(|factor| if factor.is_finite() { factor.max(0.0) } else { 1.0 })
 }
 
-/// An image of the file. `path` is where its index stands.
+/// Reads an image: a file beside the document, a data URI, or a buffer view. `path` is the path of the texture.
 fn read_image(reader: &mut Reader, root: &Root, index: usize, path: &At) -> Result<Image, Fault> {
     let count = root.images.len();
     let image = root.images.get(index).ok_or_else(|| Fault::index(path.field("source"), index, "images", count))?;
-    let place = At::top("images", index);
+    let image_path = At::top("images", index);
     let decoded = match (&image.uri, image.buffer_view) {
-        (Some(uri), _) => Image::decode(&reader.resource(uri, &place.field("uri"))?),
-        (None, Some(view)) => Image::decode(reader.view(view.value(), &place.field("bufferView"))?.bytes()),
-        (None, None) => Err("it has neither a uri nor a bufferView".into()),
+        (Some(uri), _) => Image::decode(&reader.resource(uri, &image_path.field("uri"))?),
+        (None, Some(view)) => Image::decode(reader.view(view.value(), &image_path.field("bufferView"))?.bytes()),
+        (None, None) => Err("the image has neither a uri nor a bufferView".into()),
     };
-    let image = decoded.map_err(|reason| Fault::new(place, reason))?;
-    // With the smaller ones that are made of it.
-    reader.charge(&place, image.pixels.len() as u64, 2)?;
+    let image = decoded.map_err(|reason| Fault::new(image_path, reason))?;
+    // Twice, for the mip levels.
+    reader.charge(&image_path, image.pixels.len() as u64, 2)?;
     Ok(image)
 }

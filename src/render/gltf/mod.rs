@@ -1,10 +1,10 @@
-//! What a glTF file looks like: its meshes, materials and textures, as a [`Figure`].
+//! Meshes, materials and textures of glTF files, as a [`Figure`].
 //!
-//! What is not understood, or broken, is named in a [`Warning`] and left out: a picture without a texture is still worth
-//! looking at.
+//! A mesh, material or image that is broken or not supported is left out with a [`Warning`]: a picture without a texture is still
+//! useful.
 //!
-//! The document is the `gltf` crate's, whose readers read the meshes. The importer's reader, which loads buffers and
-//! decompresses them, first checks what they are about to read, since they panic on some broken files.
+//! The `gltf` crate parses the document, and its readers read the meshes. They panic on some broken files; therefore the reader of
+//! the importer, which loads and decompresses buffers, checks all accessors first.
 
 mod buffers;
 mod document;
@@ -25,29 +25,29 @@ use crate::import::gltf::reader::Reader;
 use crate::import::gltf::{Asset, container, document as whole};
 use crate::render::{Figure, Mover, Part};
 
-/// Reads what an asset looks like from the file that it was loaded from, and from the buffers and images beside it.
+/// Reads the figure of an asset from the file that the asset was loaded from, and from external buffers and images.
 ///
 /// # Errors
-/// As those of [`from_slice`], and [`Error::Io`] where the file cannot be read.
+/// Those of [`from_slice`], and [`Error::Io`] if the file cannot be read.
 pub fn load(asset: &Asset) -> Result<(Figure, Vec<Warning>), Error> {
     let file = &asset.file;
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
     from_slice(asset, &bytes, Some(file.parent().unwrap_or(Path::new(""))))
 }
 
-/// Reads what an asset looks like from the bytes that it was read from. `folder` is where external buffers and images lie,
-/// `None` where there is no such place.
+/// Reads the figure of an asset from the bytes that the asset was read from. `folder` holds external buffers and images; with
+/// `None`, a file that has some gets warnings.
 ///
 /// # Errors
-/// [`Error::Import`] with a JSON path where the bytes are no glTF document; faults of single meshes, materials and images
-/// are warnings.
+/// [`Error::Import`] with a JSON path if the bytes are not a glTF document. Faults of single meshes, materials and images are
+/// warnings.
 pub fn from_slice(asset: &Asset, bytes: &[u8], folder: Option<&Path>) -> Result<(Figure, Vec<Warning>), Error> {
-    let of_file = |fault: Fault| fault.of(&asset.file);
-    // What the importer has warned of already.
-    let container = container::open(bytes, &mut Vec::new()).map_err(of_file)?;
+    let with_file = |fault: Fault| fault.of(&asset.file);
+    // The importer has already returned these warnings.
+    let container = container::open(bytes, &mut Vec::new()).map_err(with_file)?;
     let json = whole::trim(container.json);
-    let accessors = whole::Document::parse(json).map_err(of_file)?;
-    let document = document::parse(json, &accessors).map_err(of_file)?;
+    let accessors = whole::Document::parse(json).map_err(with_file)?;
+    let document = document::parse(json, &accessors).map_err(with_file)?;
     let mut reader = Reader::new(&accessors, container.bin.into_iter().collect(), folder, bytes.len());
     let figure = read(&mut reader, &document, asset);
     Ok((figure, reader.warnings))
@@ -58,11 +58,11 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
     let root = document.as_json();
     let mut materials = Materials::new(root);
     let mut buffers = Buffers::new(document);
-    let shown = document::shown(root);
-    // Primitives are read where a node first shows them: of each mesh what its primitives have become.
+    let visible = document::visible_nodes(root);
+    // The meshes and materials of the primitives of each mesh. A mesh is read at the first visible node that has it.
     let mut read: Vec<Option<Vec<(usize, usize)>>> = vec![None; root.meshes.len()];
     for (index, node) in root.nodes.iter().enumerate() {
-        let (Some(mesh), Some(&joint), Some(true)) = (node.mesh, asset.joints.get(index), shown.get(index)) else {
+        let (Some(mesh), Some(&joint), Some(true)) = (node.mesh, asset.joints.get(index), visible.get(index)) else {
             continue;
         };
         let (Some(slot), Some(mesh)) = (read.get_mut(mesh.value()), document.meshes().nth(mesh.value())) else {
@@ -90,9 +90,10 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
         if let Some(skin) = node.skin.map(|skin| skin.value()) {
             match asset.skins.get(skin) {
                 Some(_) => mover = Mover::Skin(skin),
-                None => {
-                    reader.warn(format!("nodes[{index}].skin"), "there is no such skin; the mesh hangs on its node")
-                }
+                None => reader.warn(
+                    format!("nodes[{index}].skin"),
+                    "there is no skin with this index; the mesh moves with its node",
+                ),
             }
         }
         for &(mesh, material) in primitives.iter() {
@@ -107,21 +108,26 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
     figure
 }
 
-/// Keeps vertices to the joints that their skins have.
+/// Replaces joints of vertices that their skin does not have by the first joint, with a warning.
 fn check_skins(reader: &mut Reader, figure: &mut Figure, asset: &Asset) {
-    for place in 0..figure.parts.len() {
-        let Part { mesh, mover: Mover::Skin(skin), .. } = figure.parts[place] else { continue };
+    for index in 0..figure.parts.len() {
+        let Part { mesh, mover: Mover::Skin(skin), .. } = figure.parts[index] else { continue };
         let Some(count) = reader.document.skins.get(skin).map(|skin| skin.joints.len()) else { continue };
-        let beyond = |joint: u16| usize::from(joint) >= count;
-        if figure.meshes[mesh].vertices.iter().any(|vertex| vertex.joints.as_flattened().iter().any(|&it| beyond(it))) {
+        let is_beyond = |joint: u16| usize::from(joint) >= count;
+        if figure.meshes[mesh]
+            .vertices
+            .iter()
+            .any(|vertex| vertex.joints.as_flattened().iter().any(|&joint| is_beyond(joint)))
+        {
             let file = asset.file.display();
-            let message = format!("a mesh of {file} names joints beyond the {count} of its skin; the first is used");
+            let message =
+                format!("a mesh of {file} names joints beyond the {count} of its skin; the first joint is used");
             reader.warn(format!("skins[{skin}].joints"), message);
             let mut own = figure.meshes[mesh].clone();
             for joint in own.vertices.iter_mut().flat_map(|vertex| vertex.joints.as_flattened_mut()) {
-                *joint = if beyond(*joint) { 0 } else { *joint };
+                *joint = if is_beyond(*joint) { 0 } else { *joint };
             }
-            figure.parts[place].mesh = figure.meshes.len();
+            figure.parts[index].mesh = figure.meshes.len();
             figure.meshes.push(own);
         }
     }
