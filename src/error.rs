@@ -67,7 +67,7 @@ pub enum Error {
         reason: String,
     },
     /// An instance of a crowd asks for something that its library does not have.
-    #[error("crowd, instance {instance}: {reason}")]
+    #[error("instance {instance}: {reason}")]
     Instance {
         /// Index of the instance.
         instance: usize,

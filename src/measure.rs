@@ -20,7 +20,7 @@ const FRAMES: (usize, usize) = (5, 2000);
 
 /// What is measured: a crowd of a library, and what is wanted of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub struct Workload<'a> {
     /// Skeletons and clips.
     pub library: &'a Library,
     /// Who is posed.
@@ -92,7 +92,7 @@ impl Statistics {
     }
 }
 
-impl Subject<'_> {
+impl Workload<'_> {
     fn joints(&self) -> usize {
         let joints = |instance| self.library.skeleton(self.crowd.skeleton(instance)).joints().len();
         (0..self.crowd.len()).map(joints).sum()
@@ -146,12 +146,12 @@ impl Subject<'_> {
 ///
 /// # Errors
 /// As the engine's.
-pub fn cpu(engine: &CpuEngine, subject: &Subject, budget: Duration) -> Result<Measurement, Error> {
-    let mut crowd = engine.crowd(subject.crowd, subject.outputs)?;
-    let mut now = subject.start();
+pub fn cpu(engine: &CpuEngine, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
+    let mut crowd = engine.crowd(workload.crowd, workload.outputs)?;
+    let mut now = workload.start();
     engine.pose(&mut crowd, now);
     let check =
-        subject.check(now, subject.sample().iter().map(|&i| engine.read(&crowd, i, subject.outputs)).collect())?;
+        workload.check(now, workload.sample().iter().map(|&i| engine.read(&crowd, i, workload.outputs)).collect())?;
     let wall = time(budget, || {
         now.0 += FRAME;
         let start = Instant::now();
@@ -159,7 +159,7 @@ pub fn cpu(engine: &CpuEngine, subject: &Subject, budget: Duration) -> Result<Me
         Ok(start.elapsed().as_secs_f64())
     })?;
     let bytes = crowd.batches().iter().map(|batch| batch.layout.bytes() * batch.instances.len() as u64).sum();
-    Ok(subject.measurement(engine, wall, None, bytes, Some(check)))
+    Ok(workload.measurement(engine, wall, None, bytes, Some(check)))
 }
 
 /// Measures the GPU engine for about a time: recording, submission and waiting, without reading back.
@@ -167,15 +167,15 @@ pub fn cpu(engine: &CpuEngine, subject: &Subject, budget: Duration) -> Result<Me
 /// # Errors
 /// As the engine's.
 #[cfg(feature = "gpu")]
-pub fn gpu(engine: &GpuEngine, subject: &Subject, budget: Duration) -> Result<Measurement, Error> {
+pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
     let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
-    let crowd = GpuCrowd::new(device, engine.library(), subject.crowd, subject.outputs)?;
-    let mut now = subject.start();
+    let crowd = GpuCrowd::new(device, engine.library(), workload.crowd, workload.outputs)?;
+    let mut now = workload.start();
     let mut encoder = device.create_command_encoder(&Default::default());
     crowd.encode(device, &mut encoder, now);
     queue.submit([encoder.finish()]);
-    let read = |&instance: &usize| engine.read_instance(&crowd, instance, subject.outputs);
-    let check = subject.check(now, subject.sample().iter().map(read).collect::<Result<_, _>>()?)?;
+    let read = |&instance: &usize| engine.read_instance(&crowd, instance, workload.outputs);
+    let check = workload.check(now, workload.sample().iter().map(read).collect::<Result<_, _>>()?)?;
 
     let wall = time(budget, || {
         now.0 += FRAME;
@@ -199,28 +199,28 @@ pub fn gpu(engine: &GpuEngine, subject: &Subject, budget: Duration) -> Result<Me
     let bytes = crowd.batches().iter().map(|batch| batch.layout().bytes() * batch.instances().len() as u64).sum();
     let serial = crowd.batches().iter().filter(|batch| batch.form() == KernelForm::Serial);
     let serial = serial.map(|batch| batch.instances().len()).sum();
-    Ok(Measurement { serial: Some(serial), ..subject.measurement(engine, wall, device, bytes, Some(check)) })
+    Ok(Measurement { serial: Some(serial), ..workload.measurement(engine, wall, device, bytes, Some(check)) })
 }
 
 /// Measures the reference for about a time. A crowd of which a frame takes longer is posed in part, and counted so.
 ///
 /// # Errors
 /// As the engine's.
-pub fn reference(subject: &Subject, budget: Duration) -> Result<Measurement, Error> {
+pub fn reference(workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
     let mut part = Crowd::new();
-    for instance in subject.sample() {
-        part.push(subject.crowd.skeleton(instance), subject.crowd.layers(instance))?;
+    for instance in workload.sample() {
+        part.push(workload.crowd.skeleton(instance), workload.crowd.layers(instance))?;
     }
-    let subject = Subject { crowd: &part, ..*subject };
-    let mut engine = Reference::new(subject.library);
-    let mut now = subject.start();
+    let workload = Workload { crowd: &part, ..*workload };
+    let mut engine = Reference::new(workload.library);
+    let mut now = workload.start();
     let wall = time(budget, || {
         now.0 += FRAME;
         let start = Instant::now();
-        std::hint::black_box(engine.evaluate(subject.crowd, now, subject.outputs)?);
+        std::hint::black_box(engine.evaluate(workload.crowd, now, workload.outputs)?);
         Ok(start.elapsed().as_secs_f64())
     })?;
-    Ok(subject.measurement(&engine, wall, None, 0, None))
+    Ok(workload.measurement(&engine, wall, None, 0, None))
 }
 
 /// Runs a frame again and again until the budget is spent. The first frame or two warm up and do not count.

@@ -295,7 +295,7 @@ fn what_will_not_do_is_refused() {
     crowd.push(skeleton, &[Layer { mask: Some(theirs), ..blend(clip, 1.0) }]).unwrap();
     each_engine(&library, |engine| {
         let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
-        assert!(error.contains("another skeleton's"), "{}: {error}", engine.engine());
+        assert!(error.contains("mask 0 is for skeleton 1, but the instance uses skeleton 0"), "{}: {error}", engine.engine());
     });
 }
 
@@ -319,7 +319,7 @@ fn what_is_added_later_needs_another_engine() {
         crowd.push(skeleton, &layers).unwrap();
         fast_engines(&[KernelForm::Parallel], &|| packing.clone(), &mut |engine| {
             let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
-            assert_eq!(error, format!("crowd, instance 0: the library has no {what}; {now}"), "{}", engine.engine());
+            assert_eq!(error, format!("instance 0: the library has no {what}; {now}"), "{}", engine.engine());
         });
         // Made anew, each engine knows it.
         each_engine(&library, |engine| assert!(engine.evaluate(&crowd, Ticks(0), Outputs::ALL).is_ok()));
@@ -344,13 +344,13 @@ fn a_clip_of_another_skeleton_is_named_with_both() {
         crowd.push(skeleton, &[blend(clip, 1.0)]).unwrap();
         each_engine(&library, |engine| {
             let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
-            let expected = format!("crowd, instance 0: clip {saying}");
+            let expected = format!("instance 0: clip {saying}");
             assert_eq!(error, expected, "{}", engine.engine());
         });
     };
-    let moves = "is another skeleton's: it moves skeleton";
-    refused(fox, of_man[1], &format!("3 (\"run\") {moves} 1 (\"man\"), the instance has skeleton 0 (\"fox\")"));
-    refused(nameless, of_fox[0], &format!("0 (\"walk\") {moves} 0 (\"fox\"), the instance has skeleton 2"));
+    let moves = "animates skeleton";
+    refused(fox, of_man[1], &format!("3 (\"run\") {moves} 1 (\"man\"), but the instance uses skeleton 0 (\"fox\")"));
+    refused(nameless, of_fox[0], &format!("0 (\"walk\") {moves} 0 (\"fox\"), but the instance uses skeleton 2"));
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn an_instance_is_given_other_layers_and_the_others_keep_theirs() {
     crowd.set(3, alone, &[blend(theirs, 1.0)]).unwrap();
     let before = crowd.clone();
     let refused = crowd.set(4, skeleton, &[]).unwrap_err();
-    assert_eq!(refused.to_string(), "crowd, instance 4: the crowd has 4 instances");
+    assert_eq!(refused.to_string(), "instance 4: the crowd has 4 instances");
     assert!(matches!(crowd.set(1, skeleton, &[blend(clips[0], 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
     assert!(matches!(crowd.set(1, alone, &[blend(theirs, -1.0)]), Err(Error::Instance { instance: 1, .. })));
     assert_eq!(crowd, before, "what is refused leaves no trace");

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use posse::contract::Report;
-use posse::measure::{Measurement, Subject};
+use posse::measure::{Measurement, Workload};
 use posse::{Error, Outputs, demo};
 
 use crate::cli::Outcome;
@@ -27,7 +27,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let library = demo::library()?;
     let crowd = demo::crowd(&library, args.instances as usize)?;
     let engine = Engine::open(Keys::Float(&library), args.engine.engine)?;
-    let subject = Subject { library: &library, crowd: &crowd, outputs: Outputs::ALL };
+    let subject = Workload { library: &library, crowd: &crowd, outputs: Outputs::ALL };
     let progress = Progress::waiting("measuring");
     let measured = engine.measure(&subject, Duration::from_secs(2))?;
     drop(progress);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use posse::low_level::all_threads;
-use posse::measure::{self, Measurement, Subject};
+use posse::measure::{self, Measurement, Workload};
 use posse::{
     AdapterKind, CompressedLibrary, CpuEngine, Error, Evaluator, GpuContext, GpuEngine, GpuLibrary, Library,
     PackedLibrary, Reference,
@@ -128,7 +128,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Measures the engine for about a time.
-    pub fn measure(&self, subject: &Subject, budget: Duration) -> Result<Measurement, Error> {
+    pub fn measure(&self, subject: &Workload, budget: Duration) -> Result<Measurement, Error> {
         match self {
             Self::Gpu(engine) => measure::gpu(engine, subject, budget),
             Self::Cpu(engine) => measure::cpu(engine, subject, budget),

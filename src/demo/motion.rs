@@ -65,14 +65,14 @@ pub const IDLE: Motion = Motion {
 
 /// Walks on the spot.
 pub const WALK: Motion = Motion {
-    turn: |part, phase| gait(part, phase, [0.45, 0.9, 0.4, 0.3]),
+    turn: |part, phase| gait(part, phase, &WALK_GAIT),
     shift: |phase| [0.02 * wave(phase), 0.02 * wave(2.0 * phase + 0.25) - 0.03, 0.0],
 };
 
 /// Runs on the spot.
 pub const RUN: Motion = Motion {
     turn: |part, phase| {
-        let [x, y, z] = gait(part, phase, [0.8, 1.7, 0.8, 1.5]);
+        let [x, y, z] = gait(part, phase, &RUN_GAIT);
         if part.name == "spine" { [x + 0.06, y, z] } else { [x, y, z] }
     },
     shift: |phase| [0.01 * wave(phase), 0.05 * wave(2.0 * phase + 0.25), 0.0],
@@ -140,8 +140,24 @@ fn relaxed(part: Part) -> [f64; 3] {
     }
 }
 
-/// Legs and arms that swing against each other: how far the thighs, knees and arms go, and how far elbows are bent.
-fn gait(part: Part, phase: f64, [stride, knee, swing, elbow]: [f64; 4]) -> [f64; 3] {
+/// The sizes of the movements of a gait, in radians.
+struct Gait {
+    /// Swing of the thighs.
+    stride: f64,
+    /// Bend of the knees.
+    knee: f64,
+    /// Swing of the upper arms.
+    swing: f64,
+    /// Bend of the elbows.
+    elbow: f64,
+}
+
+const WALK_GAIT: Gait = Gait { stride: 0.45, knee: 0.9, swing: 0.4, elbow: 0.3 };
+const RUN_GAIT: Gait = Gait { stride: 0.8, knee: 1.7, swing: 0.8, elbow: 1.5 };
+
+/// The angles of a part in a gait. The legs and arms of the two sides swing half a cycle apart.
+fn gait(part: Part, phase: f64, gait: &Gait) -> [f64; 3] {
+    let Gait { stride, knee, swing, elbow } = gait;
     let phase = if part.side < 0.0 { phase + 0.5 } else { phase };
     let side = part.side;
     match part.name {

@@ -9,11 +9,10 @@ use crate::gpu::kernels::{SmallKernel, bind_group, workgroups};
 use crate::gpu::scopes::Scopes;
 use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::gpu::{GpuBatch, GpuCrowd, GpuLibrary, readback};
-use crate::model::occurrence;
-use crate::model::{EventList, Step, Ticks};
+use crate::model::{EventList, Occurrence, Step, Ticks};
 use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 
-/// Lists the events that a crowd's layers reach in a step of its clock; [`occurrence::Occurrence`] says what that is.
+/// Lists the events that a crowd's layers reach in a step of its clock; an [`Occurrence`] is one of them.
 ///
 /// A crowd without it pays nothing. It keeps what it needs of the crowd, and may outlive it.
 #[derive(Debug)]
@@ -108,8 +107,8 @@ impl GpuEvents {
 /// Bytes before the list.
 const COUNT_BYTES: u64 = size_of::<EventCount>() as u64;
 
-fn occurrence_of(record: OccurrenceRecord) -> occurrence::Occurrence {
-    occurrence::Occurrence {
+fn occurrence_of(record: OccurrenceRecord) -> Occurrence {
+    Occurrence {
         tick: Ticks(i64::from(record.tick_high as i32) << 32 | i64::from(record.tick_low)),
         instance: record.instance as usize,
         layer: record.layer as usize,

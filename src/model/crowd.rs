@@ -1,20 +1,33 @@
 //! The question: who is to be posed, and when.
 
-use crate::error::Error;
-use crate::model::{Layer, Library, SkeletonId};
+use std::fmt;
 
-/// Why a clip cannot move an instance: it and its skeleton and the instance's skeleton, by index and by name.
-pub(crate) fn clip_of_another(
-    clip: (usize, Option<&str>),
-    moves: (usize, Option<&str>),
-    instance: (usize, Option<&str>),
-) -> String {
-    let called = |(index, name): (usize, Option<&str>)| match name {
-        Some(name) => format!("{index} ({name:?})"),
-        None => index.to_string(),
-    };
-    let [clip, moves, instance] = [clip, moves, instance].map(called);
-    format!("clip {clip} is another skeleton's: it moves skeleton {moves}, the instance has skeleton {instance}")
+use crate::error::Error;
+use crate::model::{Layer, Library, MaskId, SkeletonId};
+
+/// An index into a library, with the name of the item if it has one: `3 ("walk")`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub index: usize,
+    pub name: Option<&'a str>,
+}
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.index)?;
+        self.name.map_or(Ok(()), |name| write!(out, " ({name:?})"))
+    }
+}
+
+/// The message for a layer whose clip belongs to another skeleton than the instance.
+pub(crate) fn clip_mismatch(clip: Named, clip_skeleton: Named, instance_skeleton: Named) -> String {
+    format!("clip {clip} animates skeleton {clip_skeleton}, but the instance uses skeleton {instance_skeleton}")
+}
+
+/// The message for a layer whose mask belongs to another skeleton than the instance.
+pub(crate) fn mask_mismatch(mask: MaskId, mask_skeleton: SkeletonId, instance_skeleton: SkeletonId) -> String {
+    let [mask, own, wanted] = [mask.index(), mask_skeleton.index(), instance_skeleton.index()];
+    format!("mask {mask} is for skeleton {own}, but the instance uses skeleton {wanted}")
 }
 
 /// Instances, each a skeleton with the layers that move it.
@@ -101,16 +114,16 @@ impl Crowd {
                 match library.clips().get(layer.clip.index()) {
                     None => return fault(format!("the library has no clip {}", layer.clip.index())),
                     Some(clip) if clip.skeleton != *skeleton => {
-                        let called = |id: SkeletonId| (id.index(), library.skeleton(id).name());
-                        let clip_called = (layer.clip.index(), clip.name.as_deref());
-                        return fault(clip_of_another(clip_called, called(clip.skeleton), called(*skeleton)));
+                        let named = |id: SkeletonId| Named { index: id.index(), name: library.skeleton(id).name() };
+                        let named_clip = Named { index: layer.clip.index(), name: clip.name.as_deref() };
+                        return fault(clip_mismatch(named_clip, named(clip.skeleton), named(*skeleton)));
                     }
                     Some(_) => {}
                 }
                 match layer.mask.map(|mask| (mask, library.masks().get(mask.index()))) {
                     Some((mask, None)) => return fault(format!("the library has no mask {}", mask.index())),
                     Some((mask, Some(found))) if found.skeleton != *skeleton => {
-                        return fault(format!("mask {} is another skeleton's", mask.index()));
+                        return fault(mask_mismatch(mask, found.skeleton, *skeleton));
                     }
                     _ => {}
                 }

@@ -167,7 +167,8 @@ impl Curve {
     ///
     /// # Panics
     /// Where there is no such key, element or number.
-    pub(crate) fn numbers(&self, key: usize, element: usize, (first, count): (usize, usize)) -> [f64; 4] {
+    pub(crate) fn numbers(&self, key: usize, element: usize, part: (usize, usize)) -> [f64; 4] {
+        let (first, count) = part;
         let start = (key * self.interpolation.elements_per_key() + element) * self.width + first;
         on_numbers!(&*self.values, values => filled_up(&values[start..start + count]))
     }

@@ -1,4 +1,4 @@
-//! How values between two keys come about.
+//! Values between two keys, and beyond the first and last key.
 
 use crate::model::InterpolatorId;
 
@@ -28,4 +28,20 @@ impl Interpolation {
     pub(crate) fn has_lines(self) -> bool {
         matches!(self, Self::Step | Self::Linear | Self::CubicSpline)
     }
+}
+
+/// What a curve is before its first key, or after its last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Extrapolation {
+    /// The value of the key.
+    #[default]
+    Clamp,
+    /// The straight line through the key and its neighbour, whatever the interpolation between the two; for
+    /// [`Slerp`](crate::Interpolation::Slerp), [`Custom`](crate::Interpolation::Custom) and rotations as
+    /// [`Clamp`](Self::Clamp).
+    Linear,
+    /// The curve from the first key to the last again and again.
+    Loop,
+    /// The curve there and back again and again.
+    PingPong,
 }

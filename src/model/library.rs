@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::model::mask::is_weight;
 use crate::model::{
     Clip, ClipId, Event, Interpolator, InterpolatorId, Mask, MaskId, RootMotion, Skeleton, SkeletonId, Skin, SkinId,
-    Track, fit,
+    Track, clip_checks,
 };
 
 /// Skeletons, skins and clips: everything that does not change from frame to frame.
@@ -21,7 +21,16 @@ pub struct Library {
     interpolators: Interpolators,
 }
 
-/// Interpolators, each the same only as itself.
+/// The size of a library at one moment, to which a failed import truncates it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LibrarySizes {
+    skeletons: usize,
+    skins: usize,
+    clips: usize,
+    masks: usize,
+}
+
+/// Interpolators, compared by identity.
 #[derive(Debug, Clone, Default)]
 struct Interpolators(Vec<Arc<dyn Interpolator>>);
 
@@ -37,17 +46,22 @@ impl Library {
         Self::default()
     }
 
-    /// How many skeletons, skins, clips and masks there are.
-    pub(crate) fn sizes(&self) -> [usize; 4] {
-        [self.skeletons.len(), self.skins.len(), self.clips.len(), self.masks.len()]
+    /// The numbers of skeletons, skins, clips and masks.
+    pub(crate) fn sizes(&self) -> LibrarySizes {
+        LibrarySizes {
+            skeletons: self.skeletons.len(),
+            skins: self.skins.len(),
+            clips: self.clips.len(),
+            masks: self.masks.len(),
+        }
     }
 
-    /// Takes out what was added since there were so many.
-    pub(crate) fn truncate(&mut self, [skeletons, skins, clips, masks]: [usize; 4]) {
-        self.skeletons.truncate(skeletons);
-        self.skins.truncate(skins);
-        self.clips.truncate(clips);
-        self.masks.truncate(masks);
+    /// Removes the skeletons, skins, clips and masks beyond these numbers.
+    pub(crate) fn truncate(&mut self, sizes: LibrarySizes) {
+        self.skeletons.truncate(sizes.skeletons);
+        self.skins.truncate(sizes.skins);
+        self.clips.truncate(sizes.clips);
+        self.masks.truncate(sizes.masks);
     }
 
     /// Adds a skeleton.
@@ -97,9 +111,9 @@ impl Library {
         let Some(skeleton) = self.skeletons.get(clip.skeleton.0) else {
             return Err(fault(0, format!("there is no skeleton {}", clip.skeleton.0)));
         };
-        fit::check_play(&clip).map_err(Error::Usage)?;
-        fit::check_tracks(self.interpolators(), skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
-        fit::check_root(&clip, clip.root_motion, skeleton).map_err(Error::Usage)?;
+        clip_checks::check_play(&clip).map_err(Error::Usage)?;
+        clip_checks::check_tracks(self.interpolators(), skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
+        clip_checks::check_root(&clip, clip.root_motion, skeleton).map_err(Error::Usage)?;
         self.clips.push(clip);
         Ok(ClipId(self.clips.len() - 1))
     }
@@ -170,7 +184,7 @@ impl Library {
         let Some(clip) = self.clips.get_mut(id.0) else {
             return Err(Error::Usage(format!("there is no clip {}", id.0)));
         };
-        fit::check_root(clip, root, &self.skeletons[clip.skeleton.0]).map_err(Error::Usage)?;
+        clip_checks::check_root(clip, root, &self.skeletons[clip.skeleton.0]).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.root_motion, root))
     }
 
@@ -182,7 +196,7 @@ impl Library {
         let Some(clip) = self.clips.get_mut(id.0) else {
             return Err(Error::Usage(format!("there is no clip {}", id.0)));
         };
-        fit::check_events(clip.name.as_deref().unwrap_or("unnamed"), &events).map_err(Error::Usage)?;
+        clip_checks::check_events(clip.name.as_deref().unwrap_or("unnamed"), &events).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.events, events))
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::model::clip_of_another;
+use crate::model::{Named, clip_mismatch, mask_mismatch};
 use crate::model::{AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Mixing, SkeletonId};
 use crate::pack::PackedLibrary;
 use crate::pack::library::PackedClip;
@@ -108,16 +108,17 @@ pub(crate) fn check_instance(
         match packing.clip(layer.clip) {
             None => return fault(missing("clip", layer.clip.index())),
             Some(clip) if clip.skeleton != skeleton => {
-                let called = |id: SkeletonId| (id.index(), packing.skeletons[id.index()].name.as_deref());
-                let clip_called = (layer.clip.index(), clip.name.as_deref());
-                return fault(clip_of_another(clip_called, called(clip.skeleton), called(skeleton)));
+                let name = |id: SkeletonId| packing.skeletons[id.index()].name.as_deref();
+                let named = |id: SkeletonId| Named { index: id.index(), name: name(id) };
+                let named_clip = Named { index: layer.clip.index(), name: clip.name.as_deref() };
+                return fault(clip_mismatch(named_clip, named(clip.skeleton), named(skeleton)));
             }
             Some(_) => {}
         }
         match layer.mask.map(|mask| (mask, packing.masks.get(mask.index()))) {
             Some((mask, None)) => return fault(missing("mask", mask.index())),
             Some((mask, Some((owner, _)))) if *owner != skeleton => {
-                return fault(format!("mask {} is another skeleton's", mask.index()));
+                return fault(mask_mismatch(mask, *owner, skeleton));
             }
             _ => {}
         }

@@ -188,7 +188,7 @@ fn one_instance_is_given_other_layers_and_the_others_keep_theirs() {
         assert_eq!(set(3, &four).unwrap(), LayersOutcome::MoreLayers { instance: 3, needed: 4, room: 3 });
         for (instance, layer, reason) in [
             (11, at(clips[1], 0.5, 1.0), "the crowd has 11 instances"),
-            (3, at(clips[0], 0.5, 1.0), "another skeleton's"),
+            (3, at(clips[0], 0.5, 1.0), "but the instance uses skeleton"),
             (3, at(clips[1], f64::NAN, 1.0), "finite"),
         ] {
             let error = set(instance, &[layer]).unwrap_err();

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use glam::{DAffine3, DVec3};
-use posse::measure::{self, Subject};
+use posse::measure::{self, Workload};
 use posse::{
     Clip, Crowd, Curve, Interpolation, Joint, KernelForm, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin,
     Target, Timeline, Track, demo,
@@ -59,7 +59,7 @@ fn a_crowd_says_which_kernels_pose_it() {
     for (form, layers, serial) in
         [(KernelForm::Serial, 1, 3 + 4), (KernelForm::Serial, 8, 3), (KernelForm::Parallel, 1, 0)]
     {
-        let subject = Subject { library: &library, crowd: &crowd(layers), outputs: Outputs::SKIN };
+        let subject = Workload { library: &library, crowd: &crowd(layers), outputs: Outputs::SKIN };
         let measured = measure::gpu(&engine(form, &library), &subject, Duration::ZERO).unwrap();
         assert_eq!((measured.serial, measured.instances), (Some(serial), 12), "{}, layers {layers}", form.name());
         assert!(measured.check.unwrap().is_within(), "{}, layers {layers}", form.name());

@@ -1,4 +1,4 @@
-use posse::low_level::reference::clip_time;
+use posse::clip_time;
 use posse::{Crowd, Layer, LayerTime, Outputs, Playback, Ticks, WrapMode};
 
 use super::{check, clock};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use posse::measure::Subject;
+use posse::measure::Workload;
 use posse::{Error, Library, Outputs, SkinFormat};
 
 use super::args::Args;
@@ -51,7 +51,7 @@ pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Erro
         let Some(engine) = open(args, keys, contender, (&load, &first), report)? else { continue };
         for skin_format in args.skin_formats() {
             let outputs = Outputs::SKIN.with_skin_format(skin_format);
-            let subject = Subject { library: keys.library(), crowd: &crowd, outputs };
+            let subject = Workload { library: keys.library(), crowd: &crowd, outputs };
             let measured = engine.measure(&subject, Duration::from_secs_f64(args.seconds))?;
             report.cases.push(Case { size: Size { skin_format, ..size }, step: None, measured });
         }

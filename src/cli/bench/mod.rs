@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use posse::low_level::Bandwidth;
-use posse::measure::{Measurement, Subject};
+use posse::measure::{Measurement, Workload};
 use posse::{Crowd, Error, Library, Outputs, SkinFormat, Ticks};
 
 use self::args::Args;
@@ -130,7 +130,7 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
 
 fn time(args: &Args, engine: &Engine, library: &Library, size: Size) -> Result<Measurement, Error> {
     let crowd = rig::crowd(library, size.instances, size.layers)?;
-    let subject = Subject { library, crowd: &crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
+    let subject = Workload { library, crowd: &crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
     engine.measure(&subject, Duration::from_secs_f64(args.seconds))
 }
 

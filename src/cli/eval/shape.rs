@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use posse::low_level::reference::Phase;
+use posse::Phase;
 use posse::{Clip, Error, Outputs, Pose, Skeleton, Target, Track, Transform};
 use serde::Serialize;
 
