@@ -2,26 +2,26 @@
 
 use std::path::PathBuf;
 
-/// What can go wrong, each variant with its place and, where there is one, a remedy in its text.
+/// A failure of this crate, with its place and the expected value or a remedy in its text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be read or written.
     #[error("{}: {source}", file.display())]
     Io {
-        /// The file as it was asked for.
+        /// The path as the caller gave it.
         file: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A file was read but cannot be used.
     #[error("{}: {path}: {reason}", file.display())]
     Import {
-        /// The file as it was asked for.
+        /// The path as the caller gave it.
         file: PathBuf,
         /// JSON path of the fault, for example `animations[0].channels[3].sampler`.
         path: String,
-        /// What is wrong there, and what would be right.
+        /// The fault, and the expected content.
         reason: String,
     },
     /// The key times of a timeline are not usable.
@@ -29,15 +29,15 @@ pub enum Error {
     Timeline {
         /// Index of the first faulty key.
         key: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// The values of a curve do not fit their timeline or are not numbers.
     #[error("curve, value {value}: {reason}")]
     Curve {
-        /// Index of the first faulty value, or the number of values where their count is wrong.
+        /// Index of the first faulty value, or the number of values if their count is wrong.
         value: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A joint of a skeleton is not usable.
@@ -45,7 +45,7 @@ pub enum Error {
     Skeleton {
         /// Index of the joint.
         joint: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A skin does not fit its skeleton.
@@ -53,7 +53,7 @@ pub enum Error {
     Skin {
         /// The skin's name, or `unnamed`.
         skin: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A track does not fit its clip or skeleton.
@@ -63,35 +63,35 @@ pub enum Error {
         clip: String,
         /// Index of the track in the clip.
         track: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
-    /// An instance of a crowd asks for something that its library does not have.
+    /// An instance of a crowd does not fit its library, or its layers have unusable numbers.
     #[error("instance {instance}: {reason}")]
     Instance {
         /// Index of the instance.
         instance: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// Something is larger than a format or a device can hold.
     #[error("{what}: {needed} needed, {allowed} allowed")]
     Limit {
-        /// What ran into the limit.
+        /// The quantity that exceeds the limit.
         what: String,
-        /// The size that was needed.
+        /// The needed size.
         needed: u64,
-        /// The largest size allowed.
+        /// The largest allowed size.
         allowed: u64,
     },
     /// A shader did not compile.
-    #[error("{file}{}: {message}", in_line(*line))]
+    #[error("{file}{}: {message}", line_suffix(*line))]
     Shader {
         /// The WGSL file, or `interpolator` and its name.
         file: String,
-        /// The line in it, from 1; 0 where none is known, or none is the caller's.
+        /// The line in the file, from 1; 0 if no line is known or the line is not in the caller's code.
         line: u32,
-        /// The compiler's message.
+        /// The message of the compiler.
         message: String,
     },
     /// No adapter of the wanted kind was found.
@@ -100,18 +100,18 @@ pub enum Error {
          Ubuntu: apt-get install mesa-vulkan-drivers) and ask for it with --engine gpu; --engine cpu needs neither"
     )]
     NoAdapter {
-        /// What was asked for, with a leading space, or empty.
+        /// The wanted adapter, with a leading space, or empty.
         wanted: String,
     },
-    /// The device failed: lost, out of memory, or an operation that its validation refused.
+    /// The device failed: it is lost or out of memory, or its validation refused an operation.
     #[error("GPU device: {0}")]
     Device(String),
-    /// An argument or a request makes no sense as it stands.
+    /// An argument or a request is not usable.
     #[error("{0}")]
     Usage(String),
 }
 
-/// A line after the name of its file, where it is known.
-fn in_line(line: u32) -> String {
+/// The suffix `:line` of a file name, or nothing if the line is 0.
+fn line_suffix(line: u32) -> String {
     if line > 0 { format!(":{line}") } else { String::new() }
 }

@@ -1,42 +1,63 @@
-//! What all engines have in common.
+//! The trait that all engines implement.
 
 use crate::error::Error;
 use crate::model::{Crowd, EventList, Outputs, Poses, Step, Ticks};
 
-/// An engine that poses crowds of the library it was made for.
+/// An engine that poses crowds of one library.
 ///
-/// Evaluation has no state: the same crowd and time give the same poses, in whatever order they are asked for.
+/// Evaluation has no state: the same crowd and time give the same poses, in any order of calls.
 ///
-/// It is the convenient way, and the slow one: each call packs the crowd, and makes `f64` poses of everything. Who poses frame
-/// after frame keeps a [`CpuCrowd`](crate::cpu::CpuCrowd) for [`CpuEngine::pose`](crate::CpuEngine::pose), or a
-/// [`GpuCrowd`](crate::GpuCrowd), whose poses stay on the GPU.
+/// The trait is convenient but slow: each call packs the crowd and converts all poses to `f64`. To pose frame after frame, keep a
+/// [`CpuCrowd`](crate::CpuCrowd) for [`CpuEngine::pose`](crate::CpuEngine::pose), or a [`GpuCrowd`](crate::GpuCrowd), whose poses
+/// stay on the GPU.
+///
+/// # Examples
+/// ```
+/// use posse::{CpuEngine, Error, Evaluator, Outputs, Reference, Ticks, demo};
+///
+/// fn head_height(engine: &mut dyn Evaluator, crowd: &posse::Crowd, head: usize) -> Result<f64, Error> {
+///     let poses = engine.evaluate(crowd, Ticks::from_seconds(0.5), Outputs { model: true, ..Outputs::NONE })?;
+///     Ok(poses.instances[0].model[head].translation.y)
+/// }
+///
+/// # fn main() -> Result<(), Error> {
+/// let library = demo::library()?;
+/// let crowd = demo::crowd(&library, 1)?;
+/// let head = library.skeletons()[0].find_joint("head").expect("a head");
+/// let expected = head_height(&mut Reference::new(&library), &crowd, head)?;
+/// let height = head_height(&mut CpuEngine::new(&library)?, &crowd, head)?;
+/// assert!((height - expected).abs() < 1e-5);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Evaluator {
-    /// What the engine is: `gpu`, `cpu` or `reference`.
+    /// The name of the engine: `gpu`, `cpu` or `reference`.
     fn engine(&self) -> &'static str;
 
-    /// What it runs on, in the words of the system: the GPU's name and driver, or the number of threads.
+    /// The hardware that the engine runs on, as the system names it: the GPU and its driver, or the number of threads.
     fn adapter(&self) -> String;
 
-    /// The poses of a crowd at the end of a step of its clock.
+    /// Poses a crowd at the end of a step of its clock.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Skeleton`], [`Error::Skin`] or
-    /// [`Error::Track`] where dual quaternions are wanted and what it uses of the library there does not scale alike along
-    /// all axes ([`SkinFormat::DualQuaternion`](crate::SkinFormat)); what a device can report.
+    /// * [`Error::Instance`] if the crowd does not fit the library.
+    /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if `outputs` asks for dual quaternions and the crowd uses a
+    ///   scale that is not uniform ([`SkinFormat::DualQuaternion`](crate::SkinFormat)).
+    /// * The errors of a device, on the GPU.
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error>;
 
-    /// The poses of a crowd at a time of its clock.
+    /// Poses a crowd at a time of its clock.
     ///
     /// # Errors
-    /// As [`evaluate_step`](Self::evaluate_step).
+    /// The same as [`evaluate_step`](Self::evaluate_step).
     fn evaluate(&mut self, crowd: &Crowd, now: Ticks, outputs: Outputs) -> Result<Poses, Error> {
         self.evaluate_step(crowd, now.into(), outputs)
     }
 
-    /// The events that a crowd's layers reach in a step of its clock, at most so many of them; the others are counted. Which
-    /// of them find room is the engine's choice.
+    /// Lists the events that the layers of a crowd reach in a step of its clock, at most `capacity` of them. Further events are
+    /// counted. The engine chooses the events that the list contains.
     ///
     /// # Errors
-    /// As [`evaluate_step`](Self::evaluate_step); [`Error::Limit`] where a device has no room for so many.
+    /// The same as [`evaluate_step`](Self::evaluate_step); [`Error::Limit`] if a device has no room for `capacity` events.
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error>;
 }

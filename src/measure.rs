@@ -1,4 +1,4 @@
-//! Measuring engines: check, warm up, time, statistics. The `bench` command and the benchmarks share it.
+//! Measurements of engines: check, warm-up, times, statistics. The command `bench` and the tests share them.
 
 use std::time::{Duration, Instant};
 
@@ -11,68 +11,70 @@ use crate::gpu::{GpuCrowd, GpuEngine, KernelForm, Stopwatch};
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, Ticks};
 use crate::reference::Reference;
 
-/// Instances of a crowd that are compared with the reference, spread evenly over it.
+/// The number of instances that are compared with the reference, spread evenly over the crowd.
 const CHECKED: usize = 64;
-/// A frame of the crowd's clock.
+/// A frame of the crowd clock, in ticks.
 const FRAME: i64 = Ticks::PER_SECOND / 60;
-/// Fewest and most frames that are timed.
-const FRAMES: (usize, usize) = (5, 2000);
+/// The fewest frames that are timed, even beyond the budget.
+const LEAST_FRAMES: usize = 5;
+/// The most frames that are timed.
+const MOST_FRAMES: usize = 2000;
 
-/// What is measured: a crowd of a library, and what is wanted of it.
+/// A crowd of a library to measure, with its outputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Workload<'a> {
     /// Skeletons and clips.
     pub library: &'a Library,
-    /// Who is posed.
+    /// The instances to pose.
     pub crowd: &'a Crowd,
-    /// What is written.
+    /// The outputs to write.
     pub outputs: Outputs,
 }
 
 /// The spread of a time over many frames, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Statistics {
-    /// Half of the frames took less.
+    /// The median.
     pub median: f64,
-    /// 5 % of the frames took less.
+    /// The 5th percentile.
     pub p5: f64,
-    /// 95 % of the frames took less.
+    /// The 95th percentile.
     pub p95: f64,
-    /// Frames.
+    /// The number of frames.
     pub frames: usize,
 }
 
-/// What was measured of an engine, after its poses were compared with the reference.
+/// The times of an engine, and the comparison of its poses with the reference.
 #[derive(Debug, Clone)]
 pub struct Measurement {
     /// `gpu`, `cpu` or `reference`.
     pub engine: &'static str,
-    /// What the engine ran on.
+    /// The hardware that the engine ran on ([`Evaluator::adapter`]).
     pub adapter: String,
-    /// Instances posed a frame.
+    /// Instances per frame.
     pub instances: usize,
-    /// Joints posed a frame, of all instances together.
+    /// Joints per frame, of all instances together.
     pub joints: usize,
-    /// Seconds a frame by the host's clock, from the call until the poses are complete.
+    /// Seconds per frame by the clock of the host, from the call until the poses are complete.
     pub wall: Statistics,
-    /// Seconds a frame by the GPU's own clock, where it has one.
+    /// Seconds per frame by the clock of the GPU, if it has one.
     pub device: Option<Statistics>,
-    /// Instances posed a frame by the GPU's kernels of the serial form, the others being by those of the parallel one; `None`
-    /// for other engines.
+    /// Instances per frame that the GPU poses with kernels of the serial form. The parallel form poses the others. `None` for
+    /// other engines.
     pub serial: Option<usize>,
-    /// Bytes of poses written a frame.
+    /// Bytes of poses written per frame.
     pub bytes: u64,
     /// The comparison with the reference; `None` for the reference itself.
     pub check: Option<Report>,
 }
 
 impl Measurement {
-    /// Joints a second, by the GPU's own clock where it has one.
+    /// Joints per second, by the clock of the GPU if it has one.
     pub fn joints_per_second(&self) -> f64 {
         self.joints as f64 / self.seconds()
     }
 
-    /// Bytes of poses written a second, by the GPU's own clock where it has one.
+    /// Bytes of poses written per second, by the clock of the GPU if it has one.
     pub fn bytes_per_second(&self) -> f64 {
         self.bytes as f64 / self.seconds()
     }
@@ -83,12 +85,12 @@ impl Measurement {
 }
 
 impl Statistics {
-    /// Of some times, at least one.
+    /// The statistics of at least one time.
     fn new(mut seconds: Vec<f64>) -> Self {
         seconds.sort_by(f64::total_cmp);
         let last = seconds.len() - 1;
-        let at = |part: f64| seconds[(part * last as f64).round() as usize];
-        Self { median: at(0.5), p5: at(0.05), p95: at(0.95), frames: seconds.len() }
+        let percentile = |part: f64| seconds[(part * last as f64).round() as usize];
+        Self { median: percentile(0.5), p5: percentile(0.05), p95: percentile(0.95), frames: seconds.len() }
     }
 }
 
@@ -104,7 +106,7 @@ impl Workload<'_> {
         (0..count).map(|index| index * (self.crowd.len() - 1) / (count - 1).max(1)).collect()
     }
 
-    /// Compares the poses of the sample, in its order, with the reference.
+    /// Compares the poses of the sample with the reference. The poses are in the order of the sample.
     fn check(&self, now: Ticks, poses: Vec<Pose>) -> Result<Report, Error> {
         let mut sample = Crowd::new();
         for instance in self.sample() {
@@ -136,16 +138,16 @@ impl Workload<'_> {
         }
     }
 
-    /// A time at which nothing starts or ends by accident.
+    /// A time that is no round number, so that no layer starts or ends there by accident.
     fn start(&self) -> Ticks {
         Ticks(1_234_567)
     }
 }
 
-/// Measures the CPU engine for about a time.
+/// Measures the CPU engine for about the time `budget`.
 ///
 /// # Errors
-/// As the engine's.
+/// The errors of the engine.
 pub fn cpu(engine: &CpuEngine, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
     let mut crowd = engine.crowd(workload.crowd, workload.outputs)?;
     let mut now = workload.start();
@@ -162,10 +164,10 @@ pub fn cpu(engine: &CpuEngine, workload: &Workload, budget: Duration) -> Result<
     Ok(workload.measurement(engine, wall, None, bytes, Some(check)))
 }
 
-/// Measures the GPU engine for about a time: recording, submission and waiting, without reading back.
+/// Measures the GPU engine for about the time `budget`: recording, submission and waiting, without a readback.
 ///
 /// # Errors
-/// As the engine's.
+/// The errors of the engine.
 #[cfg(feature = "gpu")]
 pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
     let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
@@ -202,10 +204,10 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
     Ok(Measurement { serial: Some(serial), ..workload.measurement(engine, wall, device, bytes, Some(check)) })
 }
 
-/// Measures the reference for about a time. A crowd of which a frame takes longer is posed in part, and counted so.
+/// Measures the reference for about the time `budget`. It poses at most 64 instances of the crowd, and counts only those.
 ///
 /// # Errors
-/// As the engine's.
+/// The errors of the engine.
 pub fn reference(workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
     let mut part = Crowd::new();
     for instance in workload.sample() {
@@ -223,16 +225,16 @@ pub fn reference(workload: &Workload, budget: Duration) -> Result<Measurement, E
     Ok(workload.measurement(&engine, wall, None, 0, None))
 }
 
-/// Runs a frame again and again until the budget is spent. The first frame or two warm up and do not count.
+/// Runs a frame repeatedly until the budget is spent. The first one or two frames warm up and do not count.
 fn time(budget: Duration, mut frame: impl FnMut() -> Result<f64, Error>) -> Result<Statistics, Error> {
     let start = Instant::now();
     frame()?;
-    // One that takes the whole budget is warm enough.
+    // A frame that takes the whole budget is warm enough.
     if start.elapsed() < budget {
         frame()?;
     }
     let mut seconds = Vec::new();
-    while seconds.len() < FRAMES.0 || (start.elapsed() < budget && seconds.len() < FRAMES.1) {
+    while seconds.len() < LEAST_FRAMES || (start.elapsed() < budget && seconds.len() < MOST_FRAMES) {
         seconds.push(frame()?);
     }
     Ok(Statistics::new(seconds))

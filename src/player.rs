@@ -1,4 +1,4 @@
-//! A play that is stepped frame by frame, as Cocos Creator's update loop does it.
+//! One play of a clip, stepped frame by frame as in the update loop of Cocos Creator.
 
 use crate::error::Error;
 use crate::model::{Clip, Playback, WrapMode};
@@ -7,33 +7,50 @@ use crate::reference::phase::{Phase, phase};
 
 /// One play of a clip that accumulates the seconds of its frames.
 ///
-/// It is for who wants what the engine's own loop gives: a delay, the first frame unadvanced, events by frame. The time it
-/// gives is for [`LayerTime::At`](crate::LayerTime::At). A crowd that plays by its clock, a [`Playback`], needs none.
+/// It serves callers without a crowd clock. It behaves as the update loop of Cocos Creator: a delay before the play, a first
+/// frame that does not advance, and events per frame. The time that it returns is for
+/// [`LayerTime::At`](crate::LayerTime::At). Layers that play by the crowd clock ([`Playback`]) need no player.
+///
+/// # Examples
+/// ```
+/// use posse::{Player, Playback, Ticks, WrapMode, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let clip = library.clip(library.find_clip("walk").expect("the demo walks"));
+/// let mut player = Player::new(clip, Playback::new(WrapMode::Normal, Ticks(0), 1.0), 0.0)?;
+/// player.play();
+/// assert_eq!(player.update(0.25).expect("it plays").time, 0.0); // the first frame does not advance
+/// assert_eq!(player.update(0.25).expect("it plays").time, 0.25);
+/// assert!(player.update(1.0).expect("the last frame").stopped);
+/// assert!(!player.is_playing());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Player {
     playback: Playback,
     delay: f64,
     duration: f64,
-    /// Of the clip, where none is set.
+    /// The mode of the clip, for [`WrapMode::Default`].
     own_wrap: WrapMode,
     events: Events,
     playing: bool,
-    /// What is left of the delay.
+    /// The rest of the delay, in seconds.
     wait: f64,
     accumulated: f64,
-    /// Whether the next frame is sampled where it is.
+    /// True if the next frame does not advance.
     unadvanced: bool,
     mark: Option<Mark>,
     fired: Vec<usize>,
 }
 
 impl Player {
-    /// A player of a clip, not playing yet. The playback's start is of no account; the delay, in seconds, comes before each
+    /// A player of a clip that does not play yet. The start of the playback is ignored. The delay, in seconds, comes before each
     /// play.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the rate is not from -1e4 to 1e4, the repeat count not 0 or more, or the range not from a start
-    /// to an end.
+    /// [`Error::Usage`] if the rate is not from -1e4 to 1e4, the repeat count is negative, or the range ends before it starts.
     pub fn new(clip: &Clip, playback: Playback, delay: f64) -> Result<Self, Error> {
         let mut player = Self {
             playback,
@@ -48,7 +65,7 @@ impl Player {
             mark: None,
             fired: Vec::new(),
         };
-        player.set(playback)?;
+        player.set_playback(playback)?;
         Ok(player)
     }
 
@@ -59,13 +76,14 @@ impl Player {
         self.playing = true;
     }
 
-    /// Stops where it is.
+    /// Stops at the present time.
     pub fn stop(&mut self) {
         self.playing = false;
     }
 
-    /// Goes on by `dt` seconds, and gives where the clip is; `None` while it waits for the delay or does not play. The first
-    /// frame of a play is where the play begins, and the frame in which the last pass ends is the last.
+    /// Advances by `dt` seconds and returns the phase of the clip; `None` during the delay and while it does not play.
+    ///
+    /// The first frame of a play is its beginning. The last frame is the one in which the last pass ends.
     pub fn update(&mut self, dt: f64) -> Option<Phase> {
         self.fired.clear();
         if !self.playing {
@@ -87,51 +105,51 @@ impl Player {
         Some(phase)
     }
 
-    /// The events that the last update fired: their indices in the clip, in order.
+    /// The events that the last update fired, as indices into the events of the clip, in order.
     pub fn fired(&self) -> &[usize] {
         &self.fired
     }
 
-    /// Whether it plays, or waits to.
+    /// True while it plays or waits for the delay.
     pub fn is_playing(&self) -> bool {
         self.playing
     }
 
-    /// Seconds of the clip accumulated, from the start of the range on; negative where it plays backwards.
+    /// Accumulated seconds of the clip. A negative rate counts down.
     pub fn accumulated(&self) -> f64 {
         self.accumulated
     }
 
-    /// Sets the accumulated seconds, which the next update samples as they are.
+    /// Sets the accumulated seconds. The next update samples them without advancing.
     pub fn set_time(&mut self, accumulated: f64) {
         self.accumulated = accumulated;
         self.unadvanced = true;
         self.mark = None;
     }
 
-    /// Sets what happens at the ends. The accumulated seconds are 0 again, and the repeat count is the mode's own.
+    /// Sets the wrap mode, resets the accumulated seconds to 0 and the repeat count to that of the mode.
     pub fn set_wrap(&mut self, wrap: WrapMode) {
         self.playback = Playback { wrap, repeat_count: None, ..self.playback }.resolve_wrap(self.own_wrap);
         self.accumulated = 0.0;
     }
 
-    /// Sets the passes until it stops; `None` is the mode's own.
+    /// Sets the number of passes; `None` is the number of the mode.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is not 0 or more.
+    /// [`Error::Usage`] if it is negative or NaN.
     pub fn set_repeat_count(&mut self, repeat_count: Option<f64>) -> Result<(), Error> {
-        self.set(Playback { repeat_count, ..self.playback })
+        self.set_playback(Playback { repeat_count, ..self.playback })
     }
 
-    /// Sets the seconds of the clip in a second of frames.
+    /// Sets the seconds of the clip per second of frames.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is not from -1e4 to 1e4.
+    /// [`Error::Usage`] if it is not from -1e4 to 1e4.
     pub fn set_rate(&mut self, rate: f64) -> Result<(), Error> {
-        self.set(Playback { rate, ..self.playback })
+        self.set_playback(Playback { rate, ..self.playback })
     }
 
-    fn set(&mut self, playback: Playback) -> Result<(), Error> {
+    fn set_playback(&mut self, playback: Playback) -> Result<(), Error> {
         if let Some(fault) = playback.fault() {
             return Err(Error::Usage(fault));
         }

@@ -1,48 +1,48 @@
-//! From names to a skeleton's joints and properties.
+//! Binding of clips with named targets to the joints and properties of a skeleton.
 
 use std::collections::HashMap;
 
 use crate::error::Error;
 use crate::model::{
     Binding, BindingFault, BoundTrack, Clip, Curve, FaultKind, Interpolation, Library, Property, Skeleton, SkeletonId,
-    Slots, Target, Track, UnboundClip, UnboundCurves, UnboundTrack, ValueKind,
+    Slots, Target, Track, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, no_such,
 };
 
 impl Library {
-    /// Binds a clip to a skeleton, and adds what comes of it.
+    /// Binds a clip to a skeleton, and adds the bound clip.
     ///
-    /// `position`, `rotation`, `scale` and `eulerAngles` of a node move the joint of its path; every other property becomes
-    /// one of the skeleton's, named `/path:component.property`, which clips that drive the same share. A path begins at
-    /// the skeleton's roots, or, where it has a single one that is not called so, at that root's children; the empty path
-    /// is a single root itself.
+    /// `position`, `rotation`, `scale` and `eulerAngles` of a node move the joint at its path. Every other property becomes a
+    /// property of the skeleton, named `/path:component.property`. Clips that drive the same property share it. A path begins at the
+    /// roots of the skeleton. If the skeleton has a single root of another name, the path begins at the children of that root. The
+    /// empty path is a single root itself.
     ///
     /// # Errors
-    /// [`Error::Track`] where the curves do not fit their values, as from [`add_clip`](Self::add_clip); [`Error::Usage`]
-    /// where there is no such skeleton.
+    /// [`Error::Track`] if the curves do not fit their values, as from [`add_clip`](Self::add_clip); [`Error::Usage`] if there is no
+    /// such skeleton.
     pub fn bind(&mut self, skeleton: SkeletonId, clip: &UnboundClip, slots: Slots) -> Result<Binding, Error> {
         let Some(found) = self.skeletons().get(skeleton.index()) else {
-            return Err(Error::Usage(format!("there is no skeleton {}", skeleton.index())));
+            return Err(Error::Usage(no_such("skeleton", skeleton.index(), "library", self.skeletons().len())));
         };
         let mut binder = Binder::new(self, found, slots);
         let nodes: Vec<Node> = (0..).zip(&clip.tracks).map(|(index, track)| binder.node(index, track)).collect();
-        let later = later(clip, &nodes);
+        let later = later_tracks(clip, &nodes);
         let mut tracks = Vec::new();
         let mut bound = Vec::with_capacity(clip.tracks.len());
         for (index, track) in clip.tracks.iter().enumerate() {
-            let mut here = BoundTrack::default();
+            let mut targets = BoundTrack::default();
             let mut wanted = slots == Slots::All;
             match (later[index], nodes[index]) {
                 _ if track.curves == UnboundCurves::Empty => binder.fault(index, track, FaultKind::Empty),
                 (_, Node::None) => {}
                 (Some(by), _) => binder.fault(index, track, FaultKind::Twice { by }),
-                (None, Node::Joint(joint)) => here.joint = binder.move_joint(index, track, joint, &mut tracks)?,
+                (None, Node::Joint(joint)) => targets.joint = binder.move_joint(index, track, joint, &mut tracks)?,
                 (None, Node::Scene) => {}
             }
-            wanted |= here.joint.is_none() && later[index].is_none() && nodes[index] != Node::None;
+            wanted |= targets.joint.is_none() && later[index].is_none() && nodes[index] != Node::None;
             if wanted && track.curves != UnboundCurves::Empty {
-                here.property = Some(binder.fill_property(track, &mut tracks)?);
+                targets.property = Some(binder.fill_property(track, &mut tracks)?);
             }
-            bound.push(here);
+            bound.push(targets);
         }
         let (found, faults) = (binder.skeleton, binder.faults);
         let new = Clip {
@@ -66,25 +66,25 @@ impl Library {
     }
 }
 
-/// What a path leads to.
+/// The node at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
-    /// Nothing.
+    /// No node.
     None,
-    /// What all roots hang on.
+    /// The scene, which is the parent of all roots.
     Scene,
     /// A joint.
     Joint(usize),
 }
 
-/// For each track the last one after it that drives the same.
-fn later(clip: &UnboundClip, nodes: &[Node]) -> Vec<Option<usize>> {
+/// Per track, the last track after it that drives the same target.
+fn later_tracks(clip: &UnboundClip, nodes: &[Node]) -> Vec<Option<usize>> {
     type Drivers = (Option<usize>, HashMap<usize, usize>, Option<usize>);
     let mut driven: HashMap<_, Drivers> = HashMap::new();
     let mut later = vec![None; nodes.len()];
     for (index, (track, node)) in clip.tracks.iter().zip(nodes).enumerate().rev() {
         let target = &track.target;
-        // A path that leads nowhere stands for itself.
+        // Without a node, the path itself identifies the target.
         let path = (*node == Node::None).then_some(&target.path);
         let property = match target.property.as_str() {
             "eulerAngles" if target.component.is_none() => "rotation",
@@ -112,11 +112,11 @@ fn later(clip: &UnboundClip, nodes: &[Node]) -> Vec<Option<usize>> {
 struct Binder<'a> {
     library: &'a Library,
     skeleton: Skeleton,
-    /// The first child of each name of a joint, or of the scene, and whether it has others of that name.
+    /// Per parent (`None` for the scene) and name: the first child of that name, and true if there are several.
     children: HashMap<(Option<usize>, &'a str), (usize, bool)>,
-    /// The only root.
+    /// The root, if there is a single one.
     root: Option<usize>,
-    /// Properties that no track of this clip fills yet, by name and width.
+    /// Properties that no track of this clip drives yet, by name and width.
     free: HashMap<(String, usize), usize>,
     faults: Vec<BindingFault>,
 }
@@ -148,7 +148,7 @@ impl<'a> Binder<'a> {
         self.faults.push(BindingFault { track, target: unbound.target.clone(), kind });
     }
 
-    /// What the path of a track leads to.
+    /// Finds the node at the path of a track.
     fn node(&mut self, index: usize, track: &UnboundTrack) -> Node {
         let path = &track.target.path;
         let is_root = |name: &String| self.children.contains_key(&(None, name.as_str()));
@@ -170,7 +170,7 @@ impl<'a> Binder<'a> {
         parent.map_or(Node::Scene, Node::Joint)
     }
 
-    /// Has a track move a joint, where its property is one that does.
+    /// Adds the tracks that move a joint; `None` if the property of the track does not move joints.
     fn move_joint(
         &mut self,
         index: usize,
@@ -200,7 +200,7 @@ impl<'a> Binder<'a> {
         Ok(Some(target))
     }
 
-    /// Has a track fill a property, one that there is or a new one.
+    /// Adds the tracks that drive a property, which is an existing or a new one.
     fn fill_property(&mut self, track: &UnboundTrack, tracks: &mut Vec<Track>) -> Result<usize, Error> {
         let width = if track.target.element.is_some() { 1 } else { track.kind.width() };
         let name = track.target.to_string();
@@ -217,7 +217,7 @@ impl<'a> Binder<'a> {
         Ok(property)
     }
 
-    /// What a property is where no clip drives it: the first key's value, and 0 where there is none.
+    /// The rest value of a property: the value of the first key, or 0 without keys.
     fn rest(&self, track: &UnboundTrack, width: usize) -> Vec<f64> {
         let mut rest = vec![0.0; width];
         match &track.curves {
@@ -243,7 +243,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The track of a joint's rotation; none where the value is no rotation.
+/// The track of the rotation of a joint; empty if the value is no rotation.
 fn rotation_track(track: &UnboundTrack, target: Target) -> Result<Vec<Track>, Error> {
     let UnboundCurves::Whole(curve) = &track.curves else { return Ok(Vec::new()) };
     let cubic = curve.interpolation() == Interpolation::CubicSpline;
@@ -258,7 +258,7 @@ fn rotation_track(track: &UnboundTrack, target: Target) -> Result<Vec<Track>, Er
     Ok(vec![Track::new(target, curve)])
 }
 
-/// The tracks of a joint's position, scale or angles; none where the value is no vector or single number of one.
+/// The tracks of the position, scale or angles of a joint; empty if the value is no vector and no single number of one.
 fn vector_tracks(track: &UnboundTrack, target: Target) -> Result<Vec<Track>, Error> {
     Ok(match (&track.curves, track.kind, track.target.element) {
         (UnboundCurves::Whole(curve), ValueKind::Vec3, None) => vec![Track::new(target, curve.clone())],

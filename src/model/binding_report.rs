@@ -1,73 +1,73 @@
-//! What became of a clip of named targets on a skeleton.
+//! The result of binding a clip with named targets to a skeleton.
 
 use std::fmt;
 
 use crate::model::{ClipId, Target, TargetPath};
 
-/// Which tracks of a clip get a property of the skeleton.
+/// The selection of the tracks that get a property of the skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Slots {
-    /// Those of nodes that the skeleton has, unless they move a joint.
+    /// Tracks of nodes that the skeleton has, unless they move a joint.
     #[default]
     Bound,
-    /// All, those that move a joint and those that find no node, too: for whoever wants to see each curve's value.
+    /// All tracks, including those that move a joint and those without a node. Each curve's value is then in the results.
     All,
 }
 
-/// A clip of a skeleton, and what became of each of its tracks.
+/// A bound clip, and the result for each of its tracks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Binding {
     /// The clip that was added.
     pub clip: ClipId,
-    /// What each track drives, in the unbound clip's order.
+    /// The targets of each track, in the order of the unbound clip.
     pub tracks: Vec<BoundTrack>,
-    /// What did not bind, or not as one might think.
+    /// Tracks that did not bind, or that bound in an unexpected way.
     pub faults: Vec<BindingFault>,
 }
 
-/// What a track drives.
+/// The targets of a bound track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BoundTrack {
-    /// The part of a joint that it moves.
+    /// The part of a joint that the track moves.
     pub joint: Option<Target>,
-    /// The property of the skeleton that has its value.
+    /// The property of the skeleton that holds its value.
     pub property: Option<usize>,
 }
 
-/// Something to know about the binding of a track.
+/// A remark on the binding of a track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindingFault {
     /// Index of the track in the unbound clip.
     pub track: usize,
-    /// Its target.
+    /// The target of the track.
     pub target: TargetPath,
-    /// What is to be known.
+    /// The kind of the remark.
     pub kind: FaultKind,
 }
 
-/// What there is to know about the binding of a track.
+/// The kinds of remarks on the binding of a track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultKind {
-    /// No node has the path: nothing is driven.
+    /// No node has the path. The track drives nothing.
     NoNode {
         /// The first name that was not found.
         name: String,
     },
-    /// Several nodes have the path, of which the first is driven.
+    /// Several nodes have the path. The track drives the first.
     Ambiguous {
-        /// The name that several children of a node have.
+        /// The name that several children of one node have.
         name: String,
     },
-    /// A later track drives the same, and wins.
+    /// A later track drives the same target and replaces this one.
     Twice {
         /// Index of the later track.
         by: usize,
     },
     /// The node is given by a matrix, which cannot be animated.
     Matrix,
-    /// The value is not one that a joint can take: it is a property only.
+    /// The value has a kind that no joint takes. It becomes a property only.
     Value,
-    /// There are no keys: nothing is driven.
+    /// The track has no keys and drives nothing.
     Empty,
 }
 
@@ -79,9 +79,9 @@ impl fmt::Display for BindingFault {
             FaultKind::Ambiguous { name } => {
                 write!(out, "{target}: several nodes are called {name:?}; the first is driven")
             }
-            FaultKind::Twice { by } => write!(out, "{target}: track {by} drives the same, and wins"),
+            FaultKind::Twice { by } => write!(out, "{target}: track {by} drives the same target and replaces this track"),
             FaultKind::Matrix => write!(out, "{target}: the node is given by a matrix, which cannot be animated"),
-            FaultKind::Value => write!(out, "{target}: no value that moves a node; it is a property only"),
+            FaultKind::Value => write!(out, "{target}: a value of this kind cannot move a node; it becomes a property only"),
             FaultKind::Empty => write!(out, "{target}: it has no keys; nothing is driven"),
         }
     }

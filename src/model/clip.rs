@@ -1,33 +1,33 @@
-//! Tracks that play together.
+//! Clips: tracks that play together.
 
 use crate::model::{Event, Playback, RootMotion, SkeletonId, Ticks, Track, WrapMode};
 
 /// Tracks that play together on one skeleton.
 ///
-/// It is checked against its skeleton when it is added to a [`Library`](crate::Library).
+/// [`Library::add_clip`](crate::Library::add_clip) checks it against its skeleton.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clip {
-    /// The clip's name, where it has one.
+    /// The name of the clip, if it has one.
     pub name: Option<String>,
     /// The skeleton whose joints and properties the tracks drive.
     pub skeleton: SkeletonId,
     /// The tracks, each target at most once.
     pub tracks: Vec<Track>,
-    /// Seconds that the clip lasts, where that is not up to its keys. Its time then stays from 0 to here.
+    /// The duration in seconds, if it does not follow from the keys. The time of the clip is then clamped to 0 and this length.
     pub length: Option<f64>,
-    /// Seconds of the clip in a second of play, where nobody says otherwise; from -1e4 to 1e4.
+    /// The default rate: seconds of the clip per second of play, from -1e4 to 1e4.
     pub speed: f64,
-    /// What happens at the ends, where nobody says otherwise.
+    /// The default behaviour at the ends.
     pub wrap: WrapMode,
-    /// What it calls, ordered by time.
+    /// The events, ordered by time.
     pub events: Vec<Event>,
-    /// What it moves its instance by, in the space of that joint's parent; none of it unless said so.
+    /// The root joint, and the part of its movement that moves the instance; `None` by default. The movement is in the space of
+    /// the parent of the joint.
     pub root_motion: Option<RootMotion>,
 }
 
 impl Clip {
-    /// A clip that lasts as long as its tracks, at speed 1 and in mode [`WrapMode::Default`], without events and
-    /// root motion.
+    /// A clip of these tracks, at speed 1 and in mode [`WrapMode::Default`], without length, events and root motion.
     pub fn new(name: Option<String>, skeleton: SkeletonId, tracks: Vec<Track>) -> Self {
         Self {
             name,
@@ -41,21 +41,22 @@ impl Clip {
         }
     }
 
-    /// Seconds that the clip lasts: its [`length`](Self::length), else from 0 to the last key of any track, which is 0
-    /// without tracks, or where all keys are at or before 0.
+    /// The duration in seconds: the [`length`](Self::length), or else the time of the last key of all tracks. It is 0 without
+    /// tracks, or if all keys are at or before 0.
     pub fn duration(&self) -> f64 {
         let last = || self.tracks.iter().map(|track| track.curve.timeline().last()).fold(0.0, f64::max);
         self.length.unwrap_or_else(last)
     }
 
-    /// A time kept within the clip, where it has a length of its own; where not, each track keeps it to its own keys.
+    /// A time clamped to 0 and the length of the clip. Without a length the time is unchanged, and each track clamps it to its own
+    /// keys.
     pub fn keep(&self, seconds: f64) -> f64 {
         self.length.map_or(seconds, |length| seconds.clamp(0.0, length))
     }
 }
 
 impl Playback {
-    /// Plays a whole clip as it says itself: at its speed and in its mode.
+    /// Plays a whole clip at its own speed and in its own mode.
     pub fn of(clip: &Clip, start: Ticks) -> Self {
         Self::new(clip.wrap, start, clip.speed)
     }

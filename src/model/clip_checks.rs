@@ -1,28 +1,28 @@
-//! Whether a clip fits its skeleton.
+//! Checks that a clip fits its skeleton.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::model::{Clip, Event, Extrapolation, Interpolation, Interpolator, RootMotion, Skeleton, Target, Track};
+use crate::model::{Clip, Event, Extrapolation, Interpolation, Interpolator, RootMotion, Skeleton, Target, Track, no_such};
 
-/// Those of a library, by id.
+/// The interpolators of a library, by id.
 type Interpolators = [Arc<dyn Interpolator>];
 
-/// The most keys of a clip's curves with their loops.
+/// The most keys that unrolled loops may add to the curves of a clip.
 const MOST_LOOPED_KEYS: usize = 1 << 20;
 
-/// What the tracks of a clip drive.
+/// The targets that tracks drive, each with the driven components; `None` if a track drives the whole target.
 struct Driven(HashMap<Target, Option<HashSet<usize>>>);
 
 impl Driven {
-    /// Notes what a track drives; `false` where that is driven already.
+    /// Adds the target of a track; `false` if an earlier track drives it.
     fn insert(&mut self, track: &Track) -> bool {
-        let twin = match track.target {
+        let other_form = match track.target {
             Target::Rotation(joint) => Some(Target::EulerAngles(joint)),
             Target::EulerAngles(joint) => Some(Target::Rotation(joint)),
             _ => None,
         };
-        if twin.is_some_and(|twin| self.0.contains_key(&twin)) {
+        if other_form.is_some_and(|target| self.0.contains_key(&target)) {
             return false;
         }
         match track.component {
@@ -35,47 +35,49 @@ impl Driven {
     }
 }
 
-/// What is wrong with how a clip plays, if anything.
+/// Checks the length, the speed and the events of a clip.
 pub(super) fn check_play(clip: &Clip) -> Result<(), String> {
     let name = clip.name.as_deref().unwrap_or("unnamed");
     let length = clip.length.unwrap_or(0.0);
     if !super::is_usable(length) || length < 0.0 {
-        return Err(format!("clip {name}: its length {length} is not a number of 0 or more"));
+        return Err(format!("clip {name}: its length is {length} s; expected a finite number of 0 or more"));
     }
     if clip.speed.is_nan() || clip.speed.abs() > 1e4 {
-        return Err(format!("clip {name}: its speed {} is not from -1e4 to 1e4", clip.speed));
+        return Err(format!("clip {name}: its speed is {}; expected -1e4 to 1e4", clip.speed));
     }
     check_events(name, &clip.events)
 }
 
-/// What is wrong with events for a clip of this name, if anything.
+/// Checks the events of a clip of this name.
 pub(super) fn check_events(name: &str, events: &[Event]) -> Result<(), String> {
-    if let Some(event) = events.iter().find(|event| !super::is_usable(event.time)) {
-        return Err(format!("clip {name}: the time {} of event {} is no number", event.time, event.function));
+    if let Some(index) = events.iter().position(|event| !super::is_usable(event.time)) {
+        let Event { time, function, .. } = &events[index];
+        return Err(format!("clip {name}: event {index} ({function:?}) is at {time} s; expected a finite time"));
     }
-    match events.is_sorted_by(|a, b| a.time <= b.time) {
-        true => Ok(()),
-        false => Err(format!("clip {name}: its events are not ordered by time")),
-    }
+    let Some(pair) = events.windows(2).position(|pair| pair[0].time > pair[1].time) else { return Ok(()) };
+    let [before, after] = [events[pair].time, events[pair + 1].time];
+    let index = pair + 1;
+    Err(format!("clip {name}: event {index} is at {after} s, event {pair} at {before} s; order the events by time"))
 }
 
-/// What is wrong with a root joint for a clip, if anything.
+/// Checks the root joint of a clip.
 pub(super) fn check_root(clip: &Clip, root: Option<RootMotion>, skeleton: &Skeleton) -> Result<(), String> {
     let Some(RootMotion { joint, .. }) = root else { return Ok(()) };
     let name = clip.name.as_deref().unwrap_or("unnamed");
     match skeleton.joints().get(joint) {
         None => {
-            let joints = skeleton.joints().len();
-            Err(format!("clip {name}: its root is joint {joint}, and the skeleton has {joints}"))
+            let reason = no_such("joint", joint, "skeleton", skeleton.joints().len());
+            Err(format!("clip {name}: root motion: {reason}"))
         }
         Some(found) if found.matrix.is_some() => {
-            Err(format!("clip {name}: its root is joint {joint}, which is given by a matrix, and no clip moves it"))
+            let fault = "is given by a matrix, which cannot be animated; choose another joint";
+            Err(format!("clip {name}: root motion: joint {joint} {fault}"))
         }
         Some(_) => Ok(()),
     }
 }
 
-/// Checks that a clip's tracks fit its skeleton, each target driven once. A fault comes with the index of its track.
+/// Checks that the tracks of a clip fit its skeleton, and that each target is driven once. An error has the index of its track.
 pub(super) fn check_tracks(
     interpolators: &Interpolators,
     skeleton: &Skeleton,
@@ -87,14 +89,14 @@ pub(super) fn check_tracks(
         let fault = |reason: String| Err((index, reason));
         check_track(interpolators, skeleton, track).or_else(fault)?;
         if !driven.insert(track) {
-            return fault(format!("{:?} is driven by an earlier track already", track.target));
+            return fault(format!("{:?} is driven by an earlier track too; remove one of the two", track.target));
         }
         if clip.length.is_none() && track.curve.extrapolation() != [Extrapolation::Clamp; 2] {
-            return fault("its curve goes on beyond its keys, but the clip has no length".into());
+            return fault("its curve extrapolates, but the clip has no length; give it one".into());
         }
         keys = keys.saturating_add(track.curve.looped_keys(clip.length));
         if keys > MOST_LOOPED_KEYS {
-            return fault(format!("looped over the clip, its curves are more than {MOST_LOOPED_KEYS} keys"));
+            return fault(format!("looped over the clip, its curves have more than {MOST_LOOPED_KEYS} keys; shorten the clip"));
         }
     }
     Ok(())
@@ -102,58 +104,60 @@ pub(super) fn check_tracks(
 
 fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track) -> Result<(), String> {
     let joint = |joint: usize| {
-        let count = skeleton.joints().len();
-        skeleton.joints().get(joint).ok_or_else(|| format!("there is no joint {joint}, the skeleton has {count}"))
+        let joints = skeleton.joints();
+        joints.get(joint).ok_or_else(|| no_such("joint", joint, "skeleton", joints.len()))
     };
     let movable = |index: usize| {
-        let matrix = joint(index)?.matrix.is_some();
-        if matrix { Err(format!("joint {index} is given by a matrix and cannot be animated")) } else { Ok(()) }
+        match joint(index)?.matrix {
+            Some(_) => Err(format!("joint {index} is given by a matrix, which cannot be animated")),
+            None => Ok(()),
+        }
     };
     let target_width = match track.target {
         Target::Translation(index) | Target::Scale(index) | Target::EulerAngles(index) => movable(index).map(|()| 3)?,
         Target::Rotation(index) => movable(index).map(|()| 4)?,
         Target::Weights(index) => joint(index)?.weights.len(),
         Target::Property(index) => {
-            let count = skeleton.properties().len();
-            let property = skeleton.properties().get(index);
-            property.ok_or_else(|| format!("there is no property {index}, the skeleton has {count}"))?.rest.len()
+            let properties = skeleton.properties();
+            let property = properties.get(index);
+            property.ok_or_else(|| no_such("property", index, "skeleton", properties.len()))?.rest.len()
         }
     };
     let curve = &track.curve;
     let rotation = track.target.is_rotation(skeleton);
     let width = match track.component {
         None => target_width,
-        Some(_) if rotation => return Err("no single number of a rotation can be driven".into()),
+        Some(_) if rotation => return Err("no single number of a rotation can be driven; drive all four".into()),
         Some(component) if component < target_width => 1,
         Some(component) => {
-            return Err(format!("its target has {target_width} numbers, there is no number {component}"));
+            return Err(no_such("number", component, "target", target_width));
         }
     };
     if let Interpolation::Custom(id) = curve.interpolation() {
-        let count = interpolators.len();
         let interpolator = interpolators.get(id.0);
-        let interpolator = interpolator.ok_or_else(|| format!("there is no interpolator {}, but {count}", id.0))?;
+        let interpolator =
+            interpolator.ok_or_else(|| no_such("interpolator", id.0, "library", interpolators.len()))?;
         let (from, to) = (interpolator.width(), interpolator.result_width());
         if rotation || track.component.is_some() || !matches!(track.target, Target::Property(_)) {
-            return Err("an interpolator drives whole properties that are no rotations, nothing else".into());
+            return Err("interpolators can drive only whole properties that are not rotations".into());
         }
         if (curve.width(), width) != (from, to) {
             let (curve, name) = (curve.width(), interpolator.name());
-            return Err(format!("{name} makes {to} numbers of {from}; the curve has {curve}, the property {width}"));
+            return Err(format!("interpolator {name:?} makes {to} numbers of {from}, but the curve has {curve} and the property {width}"));
         }
         return Ok(());
     }
     if curve.width() != width {
-        return Err(format!("its curve is {} numbers wide, its target {width}", curve.width()));
+        return Err(format!("its curve is {} numbers wide, its target {width}; the widths must be equal", curve.width()));
     }
     if curve.interpolation() == Interpolation::Slerp && (rotation || !matches!(track.target, Target::Property(_))) {
-        return Err("rotations are interpolated spherically by LINEAR; SLERP is for other properties".into());
+        return Err("Slerp is for properties that are not rotations; Linear interpolates rotations spherically".into());
     }
     if rotation
         && curve.interpolation() != Interpolation::CubicSpline
         && let Some(key) = curve.zero_key()
     {
-        return Err(format!("the rotation at key {key} is the zero quaternion"));
+        return Err(format!("the rotation at key {key} is the zero quaternion; expected a length above 0"));
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! The question: who is to be posed, and when.
+//! Crowds: instances, each with a skeleton and layers.
 
 use std::fmt;
 
 use crate::error::Error;
-use crate::model::{Layer, Library, MaskId, SkeletonId};
+use crate::model::{Layer, Library, MaskId, SkeletonId, no_such};
 
 /// An index into a library, with the name of the item if it has one: `3 ("walk")`.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,26 @@ pub(crate) fn mask_mismatch(mask: MaskId, mask_skeleton: SkeletonId, instance_sk
     format!("mask {mask} is for skeleton {own}, but the instance uses skeleton {wanted}")
 }
 
-/// Instances, each a skeleton with the layers that move it.
+/// Instances, each with a skeleton and the layers that animate it.
+///
+/// # Examples
+/// ```
+/// use posse::{Crowd, Layer, LayerTime, Playback, Ticks, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let walk = library.find_clip("walk").expect("the demo walks");
+/// let skeleton = library.clip(walk).skeleton;
+/// let mut crowd = Crowd::new();
+/// let time = LayerTime::Playing(Playback::looping(Ticks(0), 1.0));
+/// let walker = crowd.push(skeleton, &[Layer::new(walk, time)])?;
+/// let idler = crowd.push(skeleton, &[])?; // in the rest pose
+/// assert_eq!((walker, idler, crowd.len()), (0, 1, 2));
+/// crowd.set(idler, skeleton, &[Layer::new(walk, LayerTime::At(0.25))])?;
+/// crowd.check(&library)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Crowd {
     instances: Vec<(SkeletonId, Vec<Layer>)>,
@@ -45,12 +64,11 @@ impl Crowd {
         Self::default()
     }
 
-    /// Adds an instance, and gives its index. Without a layer it stands in its rest pose.
+    /// Adds an instance and returns its index. Without a layer it stands in the rest pose.
     ///
     /// # Errors
-    /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] where a time or weight is not finite, a
-    /// weight or the length of a fade negative, a rate not from -1e4 to 1e4, a repeat count not 0 or more, or a range not
-    /// from a start to an end.
+    /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] if a time or weight is not finite, a weight,
+    /// a repeat count or the length of a fade is negative, a rate is not from -1e4 to 1e4, or a range ends before it starts.
     pub fn push(&mut self, skeleton: SkeletonId, layers: &[Layer]) -> Result<usize, Error> {
         let instance = self.instances.len();
         check_layers(instance, layers)?;
@@ -58,19 +76,19 @@ impl Crowd {
         Ok(instance)
     }
 
-    /// Gives an instance other layers, and another skeleton if need be. The others stay as they are.
+    /// Replaces the skeleton and the layers of an instance. The other instances stay unchanged.
     ///
     /// # Errors
-    /// As those of [`push`](Self::push), and [`Error::Instance`] where there is no such instance; nothing is changed then.
+    /// The same as [`push`](Self::push), and [`Error::Instance`] if there is no such instance. The crowd is then unchanged.
     pub fn set(&mut self, instance: usize, skeleton: SkeletonId, layers: &[Layer]) -> Result<(), Error> {
         check_layers(instance, layers)?;
         let count = self.len();
-        let Some((its_skeleton, its_layers)) = self.instances.get_mut(instance) else {
+        let Some((old_skeleton, old_layers)) = self.instances.get_mut(instance) else {
             return Err(Error::Instance { instance, reason: format!("the crowd has {count} instances") });
         };
-        *its_skeleton = skeleton;
-        its_layers.clear();
-        its_layers.extend_from_slice(layers);
+        *old_skeleton = skeleton;
+        old_layers.clear();
+        old_layers.extend_from_slice(layers);
         Ok(())
     }
 
@@ -79,40 +97,41 @@ impl Crowd {
         self.instances.len()
     }
 
-    /// Whether there is no instance.
+    /// True if the crowd has no instance.
     pub fn is_empty(&self) -> bool {
         self.instances.is_empty()
     }
 
-    /// An instance's skeleton.
+    /// The skeleton of an instance.
     ///
     /// # Panics
-    /// Where there is no such instance.
+    /// If there is no such instance.
     pub fn skeleton(&self, instance: usize) -> SkeletonId {
         self.instances[instance].0
     }
 
-    /// An instance's layers, in order.
+    /// The layers of an instance, in order.
     ///
     /// # Panics
-    /// Where there is no such instance.
+    /// If there is no such instance.
     pub fn layers(&self, instance: usize) -> &[Layer] {
         &self.instances[instance].1
     }
 
-    /// Checks that every skeleton, clip and mask exists in a library and that they belong together.
+    /// Checks that every skeleton, clip and mask exists in a library, and that the clips and masks of an instance belong to its
+    /// skeleton.
     ///
     /// # Errors
-    /// [`Error::Instance`] naming the first instance for which that is not so.
+    /// [`Error::Instance`] with the first instance that fails the check.
     pub fn check(&self, library: &Library) -> Result<(), Error> {
         for (instance, (skeleton, layers)) in self.instances.iter().enumerate() {
             let fault = |reason: String| Err(Error::Instance { instance, reason });
             if skeleton.index() >= library.skeletons().len() {
-                return fault(format!("the library has no skeleton {}", skeleton.index()));
+                return fault(no_such("skeleton", skeleton.index(), "library", library.skeletons().len()));
             }
             for layer in layers {
                 match library.clips().get(layer.clip.index()) {
-                    None => return fault(format!("the library has no clip {}", layer.clip.index())),
+                    None => return fault(no_such("clip", layer.clip.index(), "library", library.clips().len())),
                     Some(clip) if clip.skeleton != *skeleton => {
                         let named = |id: SkeletonId| Named { index: id.index(), name: library.skeleton(id).name() };
                         let named_clip = Named { index: layer.clip.index(), name: clip.name.as_deref() };
@@ -121,7 +140,7 @@ impl Crowd {
                     Some(_) => {}
                 }
                 match layer.mask.map(|mask| (mask, library.masks().get(mask.index()))) {
-                    Some((mask, None)) => return fault(format!("the library has no mask {}", mask.index())),
+                    Some((mask, None)) => return fault(no_such("mask", mask.index(), "library", library.masks().len())),
                     Some((mask, Some(found))) if found.skeleton != *skeleton => {
                         return fault(mask_mismatch(mask, found.skeleton, *skeleton));
                     }
@@ -133,7 +152,7 @@ impl Crowd {
     }
 }
 
-/// Checks the number of an instance's layers, and theirs.
+/// Checks the number of layers of an instance, and the numbers in them.
 pub(crate) fn check_layers(instance: usize, layers: &[Layer]) -> Result<(), Error> {
     if layers.len() > Crowd::MAX_LAYERS {
         let what = format!("layers of instance {instance}");

@@ -3,54 +3,52 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::numbers::{Number, Numbers};
-use crate::model::numbers::{on_numbers, unusable};
+use crate::model::numbers::{Number, Numbers, on_numbers, unusable};
 use crate::model::{CurveEasing, Easing, Extrapolation, Interpolation, Timeline};
 
-/// Values over a timeline. Before the first key it has the first key's value, after the last the last key's, unless it is
-/// told to extrapolate.
+/// Values over a timeline. Before the first key it has the value of that key, after the last key the value of that key, unless it
+/// has an [`Extrapolation`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     timeline: Arc<Timeline>,
     interpolation: Interpolation,
     width: usize,
-    /// Shared by curves that are copies of one another.
+    /// The numbers, shared by copies of the curve.
     values: Arc<Numbers>,
     easing: CurveEasing,
     extrapolation: [Extrapolation; 2],
 }
 
 impl Curve {
-    /// A curve of elements `width` numbers wide, key after key; with [`Interpolation::CubicSpline`] a key is an
-    /// in-tangent, a value and an out-tangent, each `width` numbers.
+    /// A curve of elements of `width` numbers, key after key. With [`Interpolation::CubicSpline`], a key is an in-tangent, a value
+    /// and an out-tangent, each of `width` numbers.
     ///
     /// # Errors
-    /// [`Error::Curve`] where the count is not `keys * width * elements_per_key`, `width` is 0, or a number is not
-    /// finite or beyond what an `f32` holds.
+    /// [`Error::Curve`] if the count is not `keys * width * elements_per_key`, `width` is 0, or a number is not finite or beyond the
+    /// range of an `f32`.
     pub fn new(
         timeline: Arc<Timeline>,
         interpolation: Interpolation,
         width: usize,
         values: Vec<f64>,
     ) -> Result<Self, Error> {
-        Self::of(timeline, interpolation, width, values)
+        Self::from_numbers(timeline, interpolation, width, values)
     }
 
-    /// As [`new`](Self::new), of numbers that are kept as narrow as they are: in half the memory, until somebody asks for
-    /// them in `f64`.
+    /// The same as [`new`](Self::new) from `f32` numbers. They take half the memory until the first request for `f64` numbers.
     ///
     /// # Errors
-    /// As from [`new`](Self::new).
+    /// The same as [`new`](Self::new).
     pub fn from_f32(
         timeline: Arc<Timeline>,
         interpolation: Interpolation,
         width: usize,
         values: Vec<f32>,
     ) -> Result<Self, Error> {
-        Self::of(timeline, interpolation, width, values)
+        Self::from_numbers(timeline, interpolation, width, values)
     }
 
-    fn of<T: Number>(
+    fn from_numbers<T: Number>(
         timeline: Arc<Timeline>,
         interpolation: Interpolation,
         width: usize,
@@ -63,7 +61,7 @@ impl Curve {
         let wanted = per_key.and_then(|per_key| per_key.checked_mul(timeline.len()));
         if width == 0 || wanted != Some(values.len()) {
             let reason = format!(
-                "{} values do not fill {} keys of {} x {width} numbers",
+                "found {} numbers; expected {} keys of {} x {width} numbers, and a width of 1 or more",
                 values.len(),
                 timeline.len(),
                 interpolation.elements_per_key()
@@ -71,38 +69,38 @@ impl Curve {
             return Err(Error::Curve { value: values.len(), reason });
         }
         if let Some((value, number)) = unusable(&values) {
-            return Err(Error::Curve { value, reason: format!("{number} is not a finite number") });
+            return Err(Error::Curve { value, reason: format!("{number} is not a finite number in the range of an f32") });
         }
         if interpolation == Interpolation::Slerp && width != 4 {
-            return Err(Error::Curve { value: 0, reason: format!("a quaternion is 4 numbers, not {width}") });
+            return Err(Error::Curve { value: 0, reason: format!("the curve is {width} wide, but Slerp interpolates quaternions of 4 numbers") });
         }
         let (values, extrapolation) = (Arc::new(values.into()), [Extrapolation::Clamp; 2]);
         Ok(Self { timeline, interpolation, width, values, easing: CurveEasing::None, extrapolation })
     }
 
-    /// The curve with these easings in place of those it has; a new curve has none.
+    /// The same curve with other easings. A new curve has none.
     ///
-    /// [`Interpolation::Step`] takes no notice of them, and neither does a key that is hit.
+    /// Easings have no effect on [`Interpolation::Step`], nor at the time of a key.
     ///
     /// # Errors
-    /// [`Error::Curve`] with the index of the first key whose Bezier points are not within a million.
+    /// [`Error::Curve`] with the index of the first key with a Bezier coordinate beyond -1e6 to 1e6.
     pub fn with_easing(self, easing: CurveEasing) -> Result<Self, Error> {
         easing.check()?;
         Ok(Self { easing, ..self })
     }
 
-    /// The curve with this before its first key and that after its last, from time 0 to the clip's
-    /// [`length`](crate::Clip::length), which the clip then must have. It has no effect with a single key.
+    /// The same curve with these extrapolations before its first key and after its last. They apply from time 0 to the
+    /// [`length`](crate::Clip::length) of the clip, which the clip must then have. With a single key they have no effect.
     pub fn with_extrapolation(self, before: Extrapolation, after: Extrapolation) -> Self {
         Self { extrapolation: [before, after], ..self }
     }
 
-    /// What it is before its first key and after its last.
+    /// The extrapolations before the first key and after the last.
     pub fn extrapolation(&self) -> [Extrapolation; 2] {
         self.extrapolation
     }
 
-    /// The most keys that have to be laid out beyond its own for a clip of this length, where it extrapolates.
+    /// An upper bound of the keys that unrolling adds for a clip of this length; 0 without extrapolation.
     pub(crate) fn looped_keys(&self, length: Option<f64>) -> usize {
         let timeline = &self.timeline;
         let span = timeline.last() - timeline.first();
@@ -117,10 +115,10 @@ impl Curve {
         self.extrapolation.iter().zip(outside).map(keys).sum::<f64>() as usize
     }
 
-    /// A curve of other values with this one's key times, easings and extrapolation.
+    /// A curve of other values with the same key times, easings and extrapolations.
     ///
     /// # Errors
-    /// As from [`new`](Self::new).
+    /// The same as [`new`](Self::new).
     pub fn with_values(&self, interpolation: Interpolation, width: usize, values: Vec<f64>) -> Result<Self, Error> {
         let curve = Self::new(self.timeline.clone(), interpolation, width, values)?;
         Ok(Self { easing: self.easing.clone(), extrapolation: self.extrapolation, ..curve })
@@ -131,86 +129,86 @@ impl Curve {
         &self.timeline
     }
 
-    /// How values between two keys come about.
+    /// The interpolation between two keys.
     pub fn interpolation(&self) -> Interpolation {
         self.interpolation
     }
 
-    /// Numbers an element: 3 for a translation or scale, 4 for a rotation, the number of morph targets for weights.
+    /// Numbers per element: 3 for a translation or scale, 4 for a rotation, the number of morph targets for weights.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The easings, as given to [`with_easing`](Self::with_easing).
+    /// The easings.
     pub fn easing(&self) -> &CurveEasing {
         &self.easing
     }
 
-    /// The easing that has an effect between a key and the next.
+    /// The effective easing between a key and the next: linear for [`Interpolation::Step`].
     pub fn easing_at(&self, key: usize) -> Easing {
         if self.interpolation == Interpolation::Step { Easing::Linear } else { self.easing.at(key) }
     }
 
-    /// All numbers, as given to [`new`](Self::new). Those given to [`from_f32`](Self::from_f32) are widened when this, a
-    /// value or a tangent is asked for the first time.
+    /// All numbers, in the order of [`new`](Self::new). A curve from [`from_f32`](Self::from_f32) widens its numbers on the first
+    /// request for all numbers, a value or a tangent.
     pub fn values(&self) -> &[f64] {
         self.values.wide()
     }
 
-    /// What all curves that share their values have in common, and no others.
+    /// An identifier that is equal for curves that share their values, and for no others.
     pub(crate) fn values_identity(&self) -> usize {
         Arc::as_ptr(&self.values).addr()
     }
 
-    /// Up to four numbers of one of a key's elements from the first of them on, filled up with zeros; the values
-    /// are not widened for it.
+    /// Up to four numbers of an element of a key, followed by zeros. `part` is the index of the first number and the count. The
+    /// values are not widened.
     ///
     /// # Panics
-    /// Where there is no such key, element or number.
+    /// If there is no such key, element or number.
     pub(crate) fn numbers(&self, key: usize, element: usize, part: (usize, usize)) -> [f64; 4] {
         let (first, count) = part;
         let start = (key * self.interpolation.elements_per_key() + element) * self.width + first;
-        on_numbers!(&*self.values, values => filled_up(&values[start..start + count]))
+        on_numbers!(&*self.values, values => pad_to_four(&values[start..start + count]))
     }
 
-    /// The element of a key that is its value, after the in-tangent of a cubic spline.
+    /// The index of the value among the elements of a key: 1 for a cubic spline, otherwise 0.
     pub(crate) fn value_element(&self) -> usize {
         usize::from(self.interpolation == Interpolation::CubicSpline)
     }
 
-    /// The value at a key, `width` numbers.
+    /// The value of a key, `width` numbers.
     ///
     /// # Panics
-    /// Where there is no such key.
+    /// If there is no such key.
     pub fn value(&self, key: usize) -> &[f64] {
         self.element(key, self.value_element())
     }
 
-    /// The in-tangent at a key of a cubic spline, `width` numbers a second.
+    /// The in-tangent of a key of a cubic spline, `width` numbers, in units per second.
     ///
     /// # Panics
-    /// Where there is no such key, or the curve has no tangents.
+    /// If there is no such key, or the curve is no cubic spline.
     pub fn in_tangent(&self, key: usize) -> &[f64] {
         assert_eq!(self.interpolation, Interpolation::CubicSpline, "only cubic splines have tangents");
         self.element(key, 0)
     }
 
-    /// The out-tangent at a key of a cubic spline, `width` numbers a second.
+    /// The out-tangent of a key of a cubic spline, `width` numbers, in units per second.
     ///
     /// # Panics
-    /// Where there is no such key, or the curve has no tangents.
+    /// If there is no such key, or the curve is no cubic spline.
     pub fn out_tangent(&self, key: usize) -> &[f64] {
         assert_eq!(self.interpolation, Interpolation::CubicSpline, "only cubic splines have tangents");
         self.element(key, 2)
     }
 
-    /// Whether every key has the same value, and every tangent is 0, so that the curve needs no keys. What an interpolator
-    /// does between two keys is not known, not even between equal ones.
+    /// True if every key has the same value and every tangent is 0, so that the curve needs no keys. A curve of a custom interpolator
+    /// with several keys is never constant, because the interpolator may move between equal keys.
     pub fn is_constant(&self) -> bool {
-        on_numbers!(&*self.values, values => self.is_constant_of(values))
+        on_numbers!(&*self.values, values => self.are_constant(values))
     }
 
-    fn is_constant_of<T: Number>(&self, values: &[T]) -> bool {
+    fn are_constant<T: Number>(&self, values: &[T]) -> bool {
         if self.timeline.len() == 1 {
             return true;
         }
@@ -218,7 +216,7 @@ impl Curve {
         let first = &values[middle..middle + width];
         let moves = match self.interpolation {
             Interpolation::Custom(_) => true,
-            // Between equal quaternions of another length it is not that quaternion.
+            // Between equal quaternions that are not of unit length, slerp changes the length.
             Interpolation::Slerp => 1.0 - first.iter().map(|&number| number.into().powi(2)).sum::<f64>() > 1e-6,
             _ => false,
         };
@@ -230,7 +228,7 @@ impl Curve {
         !moves && values.chunks_exact(width * self.interpolation.elements_per_key()).all(is_first)
     }
 
-    /// The first key whose value is all zeros.
+    /// The first key with a value of zeros only.
     pub(crate) fn zero_key(&self) -> Option<usize> {
         let middle = self.value_element() * self.width;
         let element = self.width * self.interpolation.elements_per_key();
@@ -246,8 +244,8 @@ impl Curve {
     }
 }
 
-/// Up to four numbers, then zeros.
-fn filled_up<T: Number>(numbers: &[T]) -> [f64; 4] {
+/// Up to four numbers, followed by zeros.
+fn pad_to_four<T: Number>(numbers: &[T]) -> [f64; 4] {
     let mut four = [0.0; 4];
     four.iter_mut().zip(numbers).for_each(|(to, &from)| *to = from.into());
     four
@@ -283,7 +281,7 @@ mod tests {
     #[test]
     fn narrow_numbers_are_the_same_numbers() {
         let narrow = |values| Curve::from_f32(timeline(&[0.0, 1.0]), Interpolation::CubicSpline, 2, values);
-        let numbers: [f32; 12] = std::array::from_fn(|place| 0.1 * place as f32);
+        let numbers: [f32; 12] = std::array::from_fn(|index| 0.1 * index as f32);
         let curve = narrow(numbers.to_vec()).unwrap();
         assert_eq!(curve.numbers(1, 2, (1, 1)), [f64::from(numbers[11]), 0.0, 0.0, 0.0]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! How the way from a key to the next is paced.
+//! Easings: maps of the fraction between two keys.
 
 use std::sync::Arc;
 
@@ -6,29 +6,30 @@ use crate::error::Error;
 
 macro_rules! easings {
     ($($name:literal $(#[$doc:meta])* $variant:ident,)*) => {
-        /// A map of the fraction `k` of the way between two keys to an eased one, which values are then interpolated by.
+        /// A map from the fraction `k` between two keys to the fraction by which the values are interpolated.
         ///
-        /// Names, numbers and formulas are those of Cocos Creator. `k` is in `[0, 1]`; the result may leave it and is not
-        /// clamped. In the formulas `m = 2k` and `n = m - 1`; a formula with two lines holds up to `k = 1/2` and from there.
+        /// Names, numbers and formulas are those of Cocos Creator. `k` is in `[0, 1]`; the result may leave this range and is not
+        /// clamped. In the formulas `m = 2k` and `n = m - 1`. Of a formula with two parts, the first holds below `k = 1/2` and the
+        /// second from there on.
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub enum Easing {
             $($(#[$doc])* $variant,)*
-            /// A cubic Bezier curve as in CSS, `[x1, y1, x2, y2]`, from (0, 0) to (1, 1): at `k` the y of the largest
-            /// parameter in `[0, 1]` whose x is `k`.
+            /// A cubic Bezier curve as in CSS, `[x1, y1, x2, y2]`, from (0, 0) to (1, 1): the y at the largest parameter in
+            /// `[0, 1]` at which x is `k`.
             ///
-            /// Each number is at most a million either way, checked where a curve takes it. Where x1 = y1 and x2 = y2 it
-            /// is linear.
+            /// Each number is from -1e6 to 1e6; a curve checks this when it takes the easing. The easing is linear if x1 = y1 and
+            /// x2 = y2.
             Bezier([f64; 4]),
         }
 
-        /// All easings that have a name, each at the index that is its number.
+        /// All easings with a name, ordered by number.
         const NAMED: [(Easing, &str); 44] = [$((Easing::$variant, $name),)*];
     };
 }
 
 easings! {
     "linear" /** `k`. */ Linear,
-    "constant" /** 0: the value of a key until the next is hit. */ Constant,
+    "constant" /** 0: the value of a key holds until the next key. */ Constant,
     "quadIn" /** `k^2`. */ QuadIn,
     "quadOut" /** `k (2 - k)`. */ QuadOut,
     "quadInOut" /** `m^2 / 2`, then `(1 - n (n - 2)) / 2`. */ QuadInOut,
@@ -81,27 +82,27 @@ easings! {
 }
 
 impl Easing {
-    /// The easing of a name, `quadInOut` for example; `None` where there is none.
+    /// The easing of a name such as `quadInOut`; `None` if no easing has the name.
     pub fn from_name(name: &str) -> Option<Self> {
         NAMED.iter().find(|(_, known)| *known == name).map(|(easing, _)| *easing)
     }
 
-    /// The easing of the number that Cocos Creator 3 files have for it, 0 to 43; `None` beyond.
+    /// The easing of a number in Cocos Creator 3 files, 0 to 43; `None` beyond.
     pub fn from_id(id: u32) -> Option<Self> {
         NAMED.get(id as usize).map(|(easing, _)| *easing)
     }
 
-    /// Its number; `None` for a Bezier curve.
+    /// The number of the easing; `None` for a Bezier curve.
     pub fn id(self) -> Option<u32> {
         NAMED.iter().position(|(easing, _)| *easing == self).map(|id| id as u32)
     }
 
-    /// Its name; `None` for a Bezier curve.
+    /// The name of the easing; `None` for a Bezier curve.
     pub fn name(self) -> Option<&'static str> {
         self.id().map(|id| NAMED[id as usize].1)
     }
 
-    /// Whether it changes nothing.
+    /// True if it maps every fraction to itself.
     pub fn is_linear(self) -> bool {
         match self {
             Self::Bezier([x1, y1, x2, y2]) => x1 == y1 && x2 == y2,
@@ -109,24 +110,24 @@ impl Easing {
         }
     }
 
-    /// Why no curve can take it, where none can.
+    /// The message for an unusable Bezier curve.
     fn fault(self) -> Option<String> {
         let Self::Bezier(points) = self else { return None };
         let number = points.into_iter().find(|number| !matches!(number.abs(), 0.0..=1e6))?;
-        Some(format!("the Bezier control point number {number} is not within a million"))
+        Some(format!("a Bezier control point has the coordinate {number}; expected -1e6 to 1e6"))
     }
 }
 
 /// The easings of a curve.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum CurveEasing {
-    /// None: the fraction stays as it is.
+    /// No easing: the fraction stays unchanged.
     #[default]
     None,
-    /// One for all intervals.
+    /// One easing for all intervals.
     One(Easing),
-    /// The easing at a key's index rules the interval that starts at that key. Beyond the end of the list it is linear;
-    /// entries beyond the last interval have no effect.
+    /// One easing per key, for the interval that starts at the key. Intervals beyond the end of the list are linear. Entries beyond
+    /// the last interval have no effect.
     PerKey(Arc<[Easing]>),
 }
 
@@ -140,10 +141,10 @@ impl CurveEasing {
         }
     }
 
-    /// Checks that every Bezier curve's numbers are within a million.
+    /// Checks that the numbers of every Bezier curve are from -1e6 to 1e6.
     ///
     /// # Errors
-    /// [`Error::Curve`] with the index of the first key for which that is not so.
+    /// [`Error::Curve`] with the index of the first key that fails the check.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let easings = match self {
             Self::None => &[],
@@ -151,7 +152,7 @@ impl CurveEasing {
             Self::PerKey(easings) => &**easings,
         };
         let faulty = easings.iter().enumerate().find_map(|(key, easing)| Some((key, easing.fault()?)));
-        faulty.map_or(Ok(()), |(value, reason)| Err(Error::Curve { value, reason: format!("its easing: {reason}") }))
+        faulty.map_or(Ok(()), |(value, reason)| Err(Error::Curve { value, reason: format!("easing: {reason}") }))
     }
 }
 

@@ -1,14 +1,13 @@
-//! Names of what a library holds.
+//! Identifiers of the items of a library.
 
 macro_rules! id {
     ($name:ident, $article:literal, $noun:literal) => {
-        #[doc = concat!("Names ", $article, " ", $noun)]
-        #[doc = "of the [`Library`](crate::model::Library) that gave it out."]
+        #[doc = concat!("Identifies ", $article, " ", $noun, " of the [`Library`](crate::model::Library) that returned the identifier.")]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub(crate) usize);
 
         impl $name {
-            #[doc = concat!("Position among the library's ", $noun, "s, from 0.")]
+            #[doc = concat!("The index among the ", $noun, "s of the library, from 0.")]
             pub fn index(self) -> usize {
                 self.0
             }

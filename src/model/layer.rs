@@ -1,66 +1,86 @@
-//! Clips at work on an instance, one over the other.
+//! Layers of an instance: clips with time, weight, mode, mask and fades.
 
 use crate::model::{ClipId, MaskId, Playback, Ticks};
 
-/// When in its clip a layer is.
+/// The time of a layer in its clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LayerTime {
-    /// At this time of the clip, in seconds on the clip's own axis, whatever the crowd's clock says. It is kept within a
-    /// clip that has a [`length`](crate::Clip::length); of others, each track keeps it to its own keys.
+    /// A fixed time in seconds on the axis of the clip, independent of the crowd clock.
+    ///
+    /// If the clip has a [`length`](crate::Clip::length), the time is clamped to 0 and the length. Otherwise each track clamps it
+    /// to its own keys.
     At(f64),
-    /// Playing: the crowd's clock says when.
+    /// A time that follows from the crowd clock.
     Playing(Playback),
 }
 
-/// A clip at work on an instance, with a weight of `weight x ramp of the fades x mask`.
+/// A clip at work on an instance. Its effective weight is `weight x ramp of the fades x mask`.
 ///
-/// Each translation, rotation, scale, morph weight and property is blended for itself: a layer whose clip has no track for
-/// it takes no part in it.
+/// Each translation, rotation, scale, morph weight and property is blended separately. A layer whose clip has no track for one of
+/// them does not affect it.
+///
+/// # Examples
+/// ```
+/// use posse::{Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Playback, Ticks, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let [walk, wave] = ["walk", "wave"].map(|name| library.find_clip(name).expect("a clip of the demo"));
+/// let below = Layer::new(walk, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+/// // From second 1 on, the wave fades in within half a second, over the walk.
+/// let fade = Fade { start: Ticks::from_seconds(1.0), length: Ticks::from_seconds(0.5), shape: FadeShape::Linear };
+/// let over = Layer { mode: LayerMode::Override, fade_in: Some(fade), ..Layer::new(wave, LayerTime::At(0.5)) };
+/// assert_eq!(over.ramp(Ticks::from_seconds(1.25)), 0.5);
+/// let mut crowd = Crowd::new();
+/// crowd.push(library.clip(walk).skeleton, &[below, over])?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layer {
-    /// The clip, one of the instance's skeleton.
+    /// The clip. It must animate the skeleton of the instance.
     pub clip: ClipId,
-    /// When in the clip.
+    /// The time in the clip.
     pub time: LayerTime,
-    /// How much of it, 0 or more; 1 unless said otherwise.
+    /// The weight, 0 or more; 1 by default.
     pub weight: f64,
-    /// How it joins the layers before it.
+    /// The way in which it joins the layers before it.
     pub mode: LayerMode,
-    /// A weight for each joint; 1 without.
+    /// The mask, one weight per joint; all 1 without a mask.
     pub mask: Option<MaskId>,
-    /// From nothing to the weight.
+    /// The ramp from 0 to the weight.
     pub fade_in: Option<Fade>,
-    /// From the weight to nothing.
+    /// The ramp from the weight to 0.
     pub fade_out: Option<Fade>,
 }
 
 impl Layer {
-    /// A clip at a time, with weight 1, blended, without mask and fades.
+    /// A layer with weight 1 that blends, without mask and fades.
     pub fn new(clip: ClipId, time: LayerTime) -> Self {
         Self { clip, time, weight: 1.0, mode: LayerMode::Blend, mask: None, fade_in: None, fade_out: None }
     }
 
-    /// Where the weights of layers that blend sum to less than this, the rest pose fills what is missing.
+    /// The least sum of weights of the layers that blend. If the sum is smaller, the rest pose takes the missing weight.
     pub const LEAST_WEIGHT: f64 = 0.1;
 
-    /// Whether, alone on an instance, it needs no mixing: what its clip gives is the pose, whenever that is.
+    /// True if the layer needs no mixing when it is alone on an instance: its clip is the pose at all times.
     pub(crate) fn is_plain(&self) -> bool {
         let fades = self.fade_in.is_some() || self.fade_out.is_some();
         self.mode == LayerMode::Blend && self.weight >= Self::LEAST_WEIGHT && self.mask.is_none() && !fades
     }
 
-    /// The part of the weight that the fades leave at a tick of the crowd's clock, 0 to 1.
+    /// The factor of the fades at a tick of the crowd clock, from 0 to 1.
     pub fn ramp(&self, now: Ticks) -> f64 {
         self.fade_in.map_or(1.0, |fade| fade.at(now)) * (1.0 - self.fade_out.map_or(0.0, |fade| fade.at(now)))
     }
 
-    /// What is wrong with the numbers, if anything.
+    /// The first unusable number, as a message.
     pub(crate) fn fault(&self) -> Option<String> {
         if !super::is_usable(self.weight) || self.weight < 0.0 {
             return Some(format!("the weight {} is not a finite number of 0 or more", self.weight));
         }
-        if [self.fade_in, self.fade_out].into_iter().flatten().any(|fade| fade.length.0 < 0) {
-            return Some("a fade's length is negative".into());
+        if let Some(fade) = [self.fade_in, self.fade_out].into_iter().flatten().find(|fade| fade.length.0 < 0) {
+            return Some(format!("the length of a fade is negative: {} ticks; expected 0 or more", fade.length.0));
         }
         match self.time {
             LayerTime::At(seconds) if super::is_usable(seconds) => None,
@@ -70,21 +90,23 @@ impl Layer {
     }
 }
 
-/// How a layer joins the layers before it. All that blend come first, whatever their place; then the others in order.
+/// The way in which a layer joins the layers before it. All layers that blend come first, whatever their position. The others
+/// follow in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LayerMode {
-    /// The mean by weight of all that blend; rotations are taken into the hemisphere of the first of them that has a
-    /// weight, summed and normalised. Where the weights sum to less than 0.1, the rest pose fills what is missing.
+    /// The weighted mean of all layers that blend. Rotations are brought into the hemisphere of the first layer that has a weight,
+    /// summed and normalised. If the weights sum to less than 0.1, the rest pose takes the missing weight.
     #[default]
     Blend,
-    /// From what is below to the layer by the weight, at most 1; rotations the shorter way, normalised.
+    /// Interpolation from the pose below to the layer, by the weight, which is clamped to 1. Rotations take the shorter arc and are
+    /// normalised.
     Override,
-    /// What the clip differs by from a reference, added by the weight: translations, morph weights and properties are
-    /// added, scales multiplied, rotations go on from what is below.
+    /// The difference of the clip from a reference pose, applied by the weight to the pose below: translations, morph weights and
+    /// properties are added, scales are multiplied, rotations are applied after those below.
     Additive(AdditiveReference),
 }
 
-/// What an additive layer's clip is compared to.
+/// The reference pose of an additive layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AdditiveReference {
     /// The clip at its time 0.
@@ -94,35 +116,35 @@ pub enum AdditiveReference {
     Rest,
 }
 
-/// A way from 0 to 1 on the crowd's clock.
+/// A ramp from 0 to 1 on the crowd clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fade {
-    /// When it begins.
+    /// The tick at which it begins.
     pub start: Ticks,
-    /// How long it takes, 0 or more; with 0 it is 1 from its start on.
+    /// The length in ticks, 0 or more. With 0, the ramp is 1 from its start on.
     pub length: Ticks,
-    /// How it gets there.
+    /// The shape of the ramp.
     pub shape: FadeShape,
 }
 
-/// How a fade gets from 0 to 1.
+/// The shape of a fade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FadeShape {
-    /// Evenly.
+    /// Linear.
     #[default]
     Linear,
-    /// Slowly at both ends: `k k (3 - 2 k)`.
+    /// Slow at both ends: `k k (3 - 2 k)`, with `k` the fraction of the length.
     Smooth,
 }
 
 impl Fade {
-    /// How far it is at a tick, 0 to 1.
+    /// The value of the ramp at a tick, from 0 to 1.
     pub fn at(&self, now: Ticks) -> f64 {
-        let gone = i128::from(now.0) - i128::from(self.start.0);
-        let k = match gone {
+        let elapsed = i128::from(now.0) - i128::from(self.start.0);
+        let k = match elapsed {
             ..0 => 0.0,
-            gone if gone >= i128::from(self.length.0) => 1.0,
-            gone => gone as f64 / self.length.0 as f64,
+            elapsed if elapsed >= i128::from(self.length.0) => 1.0,
+            elapsed => elapsed as f64 / self.length.0 as f64,
         };
         match self.shape {
             FadeShape::Linear => k,

@@ -1,17 +1,37 @@
-//! Everything that does not change from frame to frame.
+//! Libraries: skeletons, skins, clips, masks and interpolators.
 
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::mask::is_weight;
 use crate::model::{
     Clip, ClipId, Event, Interpolator, InterpolatorId, Mask, MaskId, RootMotion, Skeleton, SkeletonId, Skin, SkinId,
-    Track, clip_checks,
+    Track, clip_checks, is_weight, no_such,
 };
 
-/// Skeletons, skins and clips: everything that does not change from frame to frame.
+/// Skeletons, skins, clips, masks and interpolators: all data that does not change per frame.
 ///
-/// Ids are given out in order from 0 and stay valid; nothing is ever removed.
+/// Ids are numbered from 0 in the order of addition. They stay valid, because nothing is ever removed.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+///
+/// use posse::{Clip, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let mut library = Library::new();
+/// let joints = vec![Joint::default(), Joint { parent: Some(0), ..Joint::default() }];
+/// let arm = library.add_skeleton(Skeleton::new(Some("arm".into()), joints, vec![])?);
+/// // The second joint moves along x from 0 to 1 in half a second.
+/// let timeline = Arc::new(Timeline::new(vec![0.0, 0.5])?);
+/// let curve = Curve::new(timeline, Interpolation::Linear, 3, vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0])?;
+/// let tracks = vec![Track::new(Target::Translation(1), curve)];
+/// let reach = library.add_clip(Clip::new(Some("reach".into()), arm, tracks))?;
+/// assert_eq!(library.find_clip("reach"), Some(reach));
+/// assert_eq!(library.clip(reach).duration(), 0.5);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Library {
     skeletons: Vec<Skeleton>,
@@ -73,23 +93,23 @@ impl Library {
     /// Adds a skin.
     ///
     /// # Errors
-    /// [`Error::Skin`] where the skeleton or a joint does not exist, the counts of joints and matrices differ, or a
-    /// number is not finite.
+    /// [`Error::Skin`] if the skeleton or a joint does not exist, the counts of joints and matrices differ, or a number is not
+    /// finite.
     pub fn add_skin(&mut self, skin: Skin) -> Result<SkinId, Error> {
         let fault = |reason: String| Error::Skin { skin: skin.name.clone().unwrap_or("unnamed".into()), reason };
         let Some(skeleton) = self.skeletons.get(skin.skeleton.0) else {
-            return Err(fault(format!("there is no skeleton {}", skin.skeleton.0)));
+            return Err(fault(no_such("skeleton", skin.skeleton.0, "library", self.skeletons.len())));
         };
-        if let Some(joint) = skin.joints.iter().find(|&&joint| joint >= skeleton.joints().len()) {
-            return Err(fault(format!("there is no joint {joint}, the skeleton has {}", skeleton.joints().len())));
+        if let Some(&joint) = skin.joints.iter().find(|&&joint| joint >= skeleton.joints().len()) {
+            return Err(fault(no_such("joint", joint, "skeleton", skeleton.joints().len())));
         }
         if skin.joints.len() != skin.inverse_bind.len() {
             let (joints, matrices) = (skin.joints.len(), skin.inverse_bind.len());
-            return Err(fault(format!("{joints} joints, but {matrices} inverse bind matrices")));
+            return Err(fault(format!("it has {joints} joints, but {matrices} inverse bind matrices; expected one matrix per joint")));
         }
         let usable = |matrix: &glam::DAffine3| matrix.to_cols_array().into_iter().all(super::is_usable);
         if let Some(index) = skin.inverse_bind.iter().position(|matrix| !usable(matrix)) {
-            return Err(fault(format!("inverse bind matrix {index} has a number that is not finite")));
+            return Err(fault(format!("inverse bind matrix {index} has a number that is not finite in the range of an f32")));
         }
         self.skins.push(skin);
         Ok(SkinId(self.skins.len() - 1))
@@ -98,18 +118,18 @@ impl Library {
     /// Adds a clip.
     ///
     /// # Errors
-    /// [`Error::Track`] where a target does not exist, is driven twice or by a curve of another width, where a joint
-    /// given by a matrix is animated, a rotation key is the zero quaternion, an interpolation does not fit its target,
-    /// or a curve extrapolates in a clip without a length or has too many loops; [`Error::Usage`] where the length, the
-    /// speed or an event's time is not a number that will do, events are out of order, or the root joint does not
-    /// exist or is given by a matrix.
+    /// * [`Error::Track`] if a target does not exist, is driven twice, or by a curve of another width; if a joint given by a matrix
+    ///   is animated; if a rotation key is the zero quaternion; if an interpolation does not fit its target; or if a curve
+    ///   extrapolates in a clip without a length, or has too many loops.
+    /// * [`Error::Usage`] if the length, the speed or the time of an event is out of range, events are out of order, or the root
+    ///   joint does not exist or is given by a matrix.
     pub fn add_clip(&mut self, clip: Clip) -> Result<ClipId, Error> {
         let fault = |track: usize, reason: String| {
             let clip = clip.name.clone().unwrap_or("unnamed".into());
             Error::Track { clip, track, reason }
         };
         let Some(skeleton) = self.skeletons.get(clip.skeleton.0) else {
-            return Err(fault(0, format!("there is no skeleton {}", clip.skeleton.0)));
+            return Err(fault(0, no_such("skeleton", clip.skeleton.0, "library", self.skeletons.len())));
         };
         clip_checks::check_play(&clip).map_err(Error::Usage)?;
         clip_checks::check_tracks(self.interpolators(), skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
@@ -121,18 +141,20 @@ impl Library {
     /// Adds a mask.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the skeleton does not exist, or there is not one weight of 0 or more for each of its
-    /// joints.
+    /// [`Error::Usage`] if the skeleton does not exist, or the mask does not have one finite weight of 0 or more per joint.
     pub fn add_mask(&mut self, mask: Mask) -> Result<MaskId, Error> {
         let name = mask.name.as_deref().unwrap_or("unnamed");
+        let fault = |reason: String| Err(Error::Usage(format!("mask {name}: {reason}")));
         let Some(skeleton) = self.skeletons.get(mask.skeleton.0) else {
-            return Err(Error::Usage(format!("mask {name}: there is no skeleton {}", mask.skeleton.0)));
+            return fault(no_such("skeleton", mask.skeleton.0, "library", self.skeletons.len()));
         };
-        if mask.weights.len() != skeleton.joints().len() || !mask.weights.iter().all(|&weight| is_weight(weight)) {
-            let joints = skeleton.joints().len();
-            return Err(Error::Usage(format!(
-                "mask {name}: it has not a weight of 0 or more for each of {joints} joints"
-            )));
+        let (weights, joints) = (mask.weights.len(), skeleton.joints().len());
+        if weights != joints {
+            return fault(format!("it has {weights} weights, but the skeleton has {joints} joints; give one per joint"));
+        }
+        if let Some(joint) = mask.weights.iter().position(|&weight| !is_weight(weight)) {
+            let weight = mask.weights[joint];
+            return fault(format!("the weight {weight} of joint {joint} is not a finite number of 0 or more"));
         }
         self.masks.push(mask);
         Ok(MaskId(self.masks.len() - 1))
@@ -148,64 +170,69 @@ impl Library {
         &self.masks
     }
 
-    /// Adds an interpolator, for curves to name by [`Interpolation::Custom`](crate::Interpolation::Custom).
+    /// Adds an interpolator. Curves refer to it by [`Interpolation::Custom`](crate::Interpolation::Custom).
     ///
     /// # Errors
-    /// [`Error::Usage`] where its name is no identifier or another's already, or its widths or those of its fields will
-    /// not do.
+    /// [`Error::Usage`] if its name is not an identifier or is taken, a width is not from 1 to 64, or its fields do not add up to
+    /// its width.
     pub fn add_interpolator(&mut self, interpolator: Arc<dyn Interpolator>) -> Result<InterpolatorId, Error> {
         let name = interpolator.name();
-        let fault = |reason: &str| Err(Error::Usage(format!("interpolator {name:?}: {reason}")));
-        let letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        if !name.starts_with(|first: char| first.is_ascii_alphabetic()) || !name.chars().all(letter) {
-            return fault("its name is not a letter, then letters, digits and _");
+        let fault = |reason: String| Err(Error::Usage(format!("interpolator {name:?}: {reason}")));
+        let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        if !name.starts_with(|first: char| first.is_ascii_alphabetic()) || !name.chars().all(is_allowed) {
+            return fault("a name must be a letter, followed by letters, digits and _".into());
         }
         if self.find_interpolator(name).is_some() {
-            return fault("another has that name");
+            return fault("the library already has an interpolator of this name; choose another".into());
         }
         let widths = [interpolator.width(), interpolator.result_width()];
         if widths.iter().any(|width| !(1..=64).contains(width)) {
-            return fault("its widths are not from 1 to 64");
+            return fault(format!("its widths are {} and {}; each must be from 1 to 64", widths[0], widths[1]));
         }
         let fields = interpolator.fields();
-        if !fields.is_empty() && fields.iter().map(|(_, width)| width).sum::<usize>() != widths[0] {
-            return fault("its fields are not as wide together as its value");
+        let sum = fields.iter().map(|(_, width)| width).sum::<usize>();
+        if !fields.is_empty() && sum != widths[0] {
+            return fault(format!("its fields have {sum} numbers together, but its width is {}", widths[0]));
         }
         self.interpolators.0.push(interpolator);
         Ok(InterpolatorId(self.interpolators.0.len() - 1))
     }
 
-    /// Gives a clip a root joint, or takes it away, and tells what was there. [`RootMotion::on_ground`] makes one that moves
-    /// instances over the ground; [`RootMotion::is_moved_by`] says whether the clip moves it at all.
+    /// Sets or removes the root joint of a clip, and returns the previous one.
+    ///
+    /// [`RootMotion::on_ground`] makes a root joint that moves instances over the ground. [`RootMotion::is_moved_by`] tests if the
+    /// clip moves it.
     ///
     /// # Errors
-    /// [`Error::Usage`] where there is no such clip, or the joint does not exist or is given by a matrix.
+    /// [`Error::Usage`] if there is no such clip, or the joint does not exist or is given by a matrix.
     pub fn set_root_motion(&mut self, id: ClipId, root: Option<RootMotion>) -> Result<Option<RootMotion>, Error> {
+        let count = self.clips.len();
         let Some(clip) = self.clips.get_mut(id.0) else {
-            return Err(Error::Usage(format!("there is no clip {}", id.0)));
+            return Err(Error::Usage(no_such("clip", id.0, "library", count)));
         };
         clip_checks::check_root(clip, root, &self.skeletons[clip.skeleton.0]).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.root_motion, root))
     }
 
-    /// Gives a clip events, ordered by time, in place of those that it had, and gives these back.
+    /// Replaces the events of a clip, and returns the previous ones. The new events must be ordered by time.
     ///
     /// # Errors
-    /// [`Error::Usage`] where there is no such clip, an event's time is no number, or events are out of order.
+    /// [`Error::Usage`] if there is no such clip, the time of an event is not finite, or events are out of order.
     pub fn set_events(&mut self, id: ClipId, events: Vec<Event>) -> Result<Vec<Event>, Error> {
+        let count = self.clips.len();
         let Some(clip) = self.clips.get_mut(id.0) else {
-            return Err(Error::Usage(format!("there is no clip {}", id.0)));
+            return Err(Error::Usage(no_such("clip", id.0, "library", count)));
         };
         clip_checks::check_events(clip.name.as_deref().unwrap_or("unnamed"), &events).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.events, events))
     }
 
-    /// Puts tracks of the same targets in place of those of a clip, by its index.
+    /// Replaces the tracks of the clip with this index by tracks of the same targets.
     pub(crate) fn replace_tracks(&mut self, clip: usize, tracks: Vec<Track>) {
         self.clips[clip].tracks = tracks;
     }
 
-    /// Puts a skeleton of the same joints, with more properties perhaps, in place of one, and gives the old one.
+    /// Replaces a skeleton by one with the same joints and possibly more properties, and returns the old skeleton.
     pub(crate) fn replace_skeleton(&mut self, id: SkeletonId, skeleton: Skeleton) -> Skeleton {
         std::mem::replace(&mut self.skeletons[id.0], skeleton)
     }
@@ -218,7 +245,7 @@ impl Library {
     /// The interpolator of this id.
     ///
     /// # Panics
-    /// Where the id is another library's and there is no such interpolator here.
+    /// If the id belongs to another library and this one has no such interpolator.
     pub fn interpolator(&self, id: InterpolatorId) -> &dyn Interpolator {
         &*self.interpolators.0[id.0]
     }
@@ -228,14 +255,14 @@ impl Library {
         self.interpolators.0.iter().position(|interpolator| interpolator.name() == name).map(InterpolatorId)
     }
 
-    /// Moves in everything of another library; its ids go up by the numbers of things that are here already.
+    /// Moves all items of another library into this one. Their ids increase by the numbers of items that are already here.
     pub(crate) fn append(&mut self, other: Self) {
-        debug_assert!(other.interpolators.0.is_empty() && other.masks.is_empty(), "importers bring none");
+        debug_assert!(other.interpolators.0.is_empty() && other.masks.is_empty(), "importers make no masks and interpolators");
         let skeletons = self.skeletons.len();
-        let moved = |id: SkeletonId| SkeletonId(skeletons + id.0);
+        let shift = |id: SkeletonId| SkeletonId(skeletons + id.0);
         self.skeletons.extend(other.skeletons);
-        self.skins.extend(other.skins.into_iter().map(|skin| Skin { skeleton: moved(skin.skeleton), ..skin }));
-        self.clips.extend(other.clips.into_iter().map(|clip| Clip { skeleton: moved(clip.skeleton), ..clip }));
+        self.skins.extend(other.skins.into_iter().map(|skin| Skin { skeleton: shift(skin.skeleton), ..skin }));
+        self.clips.extend(other.clips.into_iter().map(|clip| Clip { skeleton: shift(clip.skeleton), ..clip }));
     }
 
     /// All skeletons, by id.
@@ -256,7 +283,7 @@ impl Library {
     /// The skeleton of this id.
     ///
     /// # Panics
-    /// Where the id is another library's and there is no such skeleton here.
+    /// If the id belongs to another library and this one has no such skeleton.
     pub fn skeleton(&self, id: SkeletonId) -> &Skeleton {
         &self.skeletons[id.0]
     }
@@ -264,7 +291,7 @@ impl Library {
     /// The skin of this id.
     ///
     /// # Panics
-    /// Where the id is another library's and there is no such skin here.
+    /// If the id belongs to another library and this one has no such skin.
     pub fn skin(&self, id: SkinId) -> &Skin {
         &self.skins[id.0]
     }
@@ -272,7 +299,7 @@ impl Library {
     /// The clip of this id.
     ///
     /// # Panics
-    /// Where the id is another library's and there is no such clip here.
+    /// If the id belongs to another library and this one has no such clip.
     pub fn clip(&self, id: ClipId) -> &Clip {
         &self.clips[id.0]
     }
@@ -289,19 +316,19 @@ impl Library {
 
     /// The skins of a skeleton, in the order in which they were added.
     pub fn skins_of(&self, skeleton: SkeletonId) -> impl Iterator<Item = (SkinId, &Skin)> {
-        let of = move |(_, skin): &(SkinId, &Skin)| skin.skeleton == skeleton;
-        self.skins.iter().enumerate().map(|(index, skin)| (SkinId(index), skin)).filter(of)
+        let skins = self.skins.iter().enumerate().map(|(index, skin)| (SkinId(index), skin));
+        skins.filter(move |(_, skin)| skin.skeleton == skeleton)
     }
 
-    /// The first clip of this name, whichever skeleton it moves: [`find_clip_of`](Self::find_clip_of) is for libraries in
-    /// which several have clips of one name.
+    /// The first clip of this name, of any skeleton. If several skeletons have clips of one name, use
+    /// [`find_clip_of`](Self::find_clip_of).
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
         self.clips.iter().position(|clip| clip.name.as_deref() == Some(name)).map(ClipId)
     }
 
-    /// The first clip of this name that moves this skeleton.
+    /// The first clip of this name that animates this skeleton.
     pub fn find_clip_of(&self, skeleton: SkeletonId, name: &str) -> Option<ClipId> {
-        let found = |clip: &Clip| clip.skeleton == skeleton && clip.name.as_deref() == Some(name);
-        self.clips.iter().position(found).map(ClipId)
+        let matches = |clip: &Clip| clip.skeleton == skeleton && clip.name.as_deref() == Some(name);
+        self.clips.iter().position(matches).map(ClipId)
     }
 }

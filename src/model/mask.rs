@@ -1,32 +1,52 @@
-//! Weights by joint.
+//! Weights per joint.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::error::Error;
-use crate::model::{Skeleton, SkeletonId};
+use crate::model::{Skeleton, SkeletonId, no_such};
 
-/// A weight for each joint of a skeleton, by which layers that name it are weighted.
+/// A weight per joint of a skeleton. The weight of a [`Layer`](crate::Layer) with this mask is multiplied by it.
 ///
-/// Morph weights are weighted as the joint they belong to; properties belong to no joint, and masks leave them alone.
+/// Morph weights take the weight of their joint. Properties belong to no joint; masks do not affect them.
+///
+/// # Examples
+/// ```
+/// use posse::{Layer, LayerTime, Mask, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let mut library = demo::library()?;
+/// let clip = library.find_clip("wave").expect("the demo waves");
+/// let skeleton = library.clip(clip).skeleton;
+/// // The right arm and all joints below it.
+/// let joints = [("upper_arm.R", 1.0)];
+/// let (mask, unknown) = Mask::named(Some("arm".into()), library.skeletons(), skeleton, &joints, true)?;
+/// assert!(unknown.is_empty());
+/// let hand = library.skeleton(skeleton).find_joint("hand.R").expect("a hand");
+/// assert_eq!((mask.weights[hand], mask.weights[0]), (1.0, 0.0));
+/// let mask = library.add_mask(mask)?;
+/// let layer = Layer { mask: Some(mask), ..Layer::new(clip, LayerTime::At(0.5)) };
+/// # assert!(posse::Crowd::new().push(skeleton, &[layer]).is_ok());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mask {
-    /// The mask's name, where it has one.
+    /// The name of the mask, if it has one.
     pub name: Option<String>,
     /// The skeleton.
     pub skeleton: SkeletonId,
-    /// A weight a joint, 0 or more.
+    /// One weight per joint, 0 or more.
     pub weights: Vec<f64>,
 }
 
 impl Mask {
-    /// A mask for one of a library's skeletons, by joint names, each for all joints that are called so; of a name given twice the
-    /// last weight counts. With `descendants` a joint has the weight of its nearest named ancestor, itself first. All other
-    /// joints have 0.
+    /// Makes a mask from joint names and weights. Also returns the names that no joint has.
     ///
-    /// It comes with the names that no joint has.
+    /// A name selects all joints of that name. If a name is given twice, the last weight counts. With `descendants`, a joint takes
+    /// the weight of its nearest selected ancestor, if it is not selected itself. All other joints have weight 0.
     ///
     /// # Errors
-    /// [`Error::Usage`] where there is no such skeleton, or a weight is not a finite number of 0 or more.
+    /// [`Error::Usage`] if there is no such skeleton, or a weight is not a finite number of 0 or more.
     pub fn named<'a>(
         name: Option<String>,
         skeletons: &[Skeleton],
@@ -39,10 +59,10 @@ impl Mask {
             Err(Error::Usage(format!("mask {mask}: {reason}")))
         };
         let Some(skeleton) = skeletons.get(id.index()) else {
-            return fault(format!("there is no skeleton {}", id.index()));
+            return fault(no_such("skeleton", id.index(), "library", skeletons.len()));
         };
         if let Some((joint, weight)) = joints.iter().find(|(_, weight)| !is_weight(*weight)) {
-            return fault(format!("the weight {weight} of {joint} is not a number of 0 or more"));
+            return fault(format!("the weight {weight} of joint {joint:?} is not a finite number of 0 or more"));
         }
         let wanted: HashMap<&str, f64> = joints.iter().copied().collect();
         let mut weights: Vec<f64> = Vec::with_capacity(skeleton.joints().len());
@@ -57,7 +77,7 @@ impl Mask {
     }
 }
 
-/// Whether a number can weigh a joint.
+/// True if a number is usable as a weight: finite, and 0 or more.
 pub(crate) fn is_weight(weight: f64) -> bool {
     super::is_usable(weight) && weight >= 0.0
 }
@@ -81,7 +101,7 @@ mod tests {
         assert_eq!(mask(&[("a", 2.0), ("c", 0.25)], true).unwrap(), (vec![2.0, 2.0, 0.25, 0.25, 0.0], vec![]));
         assert_eq!(mask(&[("z", 1.0)], true).unwrap(), (vec![0.0; 5], vec!["z"]));
         assert!(mask(&[("a", -1.0)], true).is_err() && mask(&[("a", f64::NAN)], true).is_err());
-        let nobody = Mask::named(Some("arm".into()), &skeletons, SkeletonId(1), &[], false).unwrap_err();
-        assert_eq!(nobody.to_string(), "mask arm: there is no skeleton 1");
+        let refused = Mask::named(Some("arm".into()), &skeletons, SkeletonId(1), &[], false).unwrap_err();
+        assert_eq!(refused.to_string(), "mask arm: there is no skeleton 1; the library has 1, numbered from 0");
     }
 }

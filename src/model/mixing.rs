@@ -1,22 +1,21 @@
-//! How much mixing layers need.
+//! The mixing that layers need.
 
 use crate::model::{Layer, LayerMode};
 
-/// What the layers of an instance need to become one pose, from least to most: what is enough for more is enough for less.
+/// The mixing that combines the layers of an instance, ordered from least to most. A kernel for more mixing also serves less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Mixing {
-    /// Nothing: there is at most one layer, which blends with a weight of [`Layer::LEAST_WEIGHT`] or more, without mask and
-    /// fades.
+    /// None: at most one layer, which blends with a weight of [`Layer::LEAST_WEIGHT`] or more, without mask and fades.
     #[default]
     None,
-    /// Blending: all layers blend, however many, whatever their weights, masks and fades.
+    /// Blending: any number of layers that blend, with any weights, masks and fades.
     Blend,
-    /// Everything: a layer overrides or adds.
+    /// All mixing: at least one layer overrides or adds.
     Any,
 }
 
 impl Mixing {
-    /// What these layers need.
+    /// The mixing that these layers need.
     pub fn of(layers: &[Layer]) -> Self {
         if layers.iter().any(|layer| layer.mode != LayerMode::Blend) {
             return Self::Any;

@@ -65,6 +65,11 @@ pub use track::{Target, Track};
 pub use transform::Transform;
 pub use unbound_clip::{TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, color_bytes};
 
+/// The message for an index beyond the end of a list: `there is no joint 7; the skeleton has 3, numbered from 0`.
+pub(crate) fn no_such(item: &str, index: usize, owner: &str, count: usize) -> String {
+    format!("there is no {item} {index}; the {owner} has {count}, numbered from 0")
+}
+
 /// True if a number is finite and within the range of an `f32`.
 pub(crate) fn is_usable(number: f64) -> bool {
     number.abs() <= f64::from(f32::MAX)

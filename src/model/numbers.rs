@@ -1,17 +1,17 @@
-//! The numbers of a curve, as narrow as their source has them.
+//! The numbers of a curve, in the precision of their source.
 
 use std::sync::OnceLock;
 
-/// The numbers of a curve: `f64`s, or the `f32`s of a file, half as large, of which `f64`s are made once somebody asks.
+/// The numbers of a curve: `f64`, or the `f32` of a file, which take half the memory. The first request for `f64` widens them once.
 #[derive(Debug, Clone)]
 pub(super) enum Numbers {
     Wide(Vec<f64>),
     Narrow(Vec<f32>, OnceLock<Vec<f64>>),
 }
 
-/// What a curve's numbers are stored as.
+/// The types that store the numbers of a curve.
 pub(super) trait Number: Copy + PartialEq + Default + Into<f64> {
-    /// Whether a number can be posed with.
+    /// True if the number is finite and within the range of an `f32`.
     fn is_usable(self) -> bool;
 }
 
@@ -27,18 +27,18 @@ impl Number for f32 {
     }
 }
 
-/// The first number that cannot be posed with, and its place.
+/// The first unusable number, with its index.
 pub(super) fn unusable<T: Number>(numbers: &[T]) -> Option<(usize, f64)> {
-    // Whole blocks without a way out of their midst are checked many numbers at a time.
-    let sound = |block: &[T]| block.iter().fold(true, |sound, number| sound & number.is_usable());
-    if numbers.chunks(256).all(sound) {
+    // Without an early exit inside a block, the compiler checks many numbers at a time.
+    let is_usable = |block: &[T]| block.iter().fold(true, |usable, number| usable & number.is_usable());
+    if numbers.chunks(256).all(is_usable) {
         return None;
     }
-    let place = numbers.iter().position(|number| !number.is_usable())?;
-    Some((place, numbers[place].into()))
+    let index = numbers.iter().position(|number| !number.is_usable())?;
+    Some((index, numbers[index].into()))
 }
 
-/// Runs an expression on the slice of numbers, whichever they are.
+/// Runs an expression on the slice of numbers, of either type.
 macro_rules! on_numbers {
     ($numbers:expr, $slice:ident => $result:expr) => {
         match $numbers {
@@ -50,7 +50,7 @@ macro_rules! on_numbers {
 pub(super) use on_numbers;
 
 impl Numbers {
-    /// All of them, in `f64`.
+    /// All numbers in `f64`.
     pub fn wide(&self) -> &[f64] {
         match self {
             Self::Wide(numbers) => numbers,
@@ -71,7 +71,7 @@ impl From<Vec<f32>> for Numbers {
     }
 }
 
-/// By value, however wide they are.
+/// Compares values, independent of the types that store them.
 impl PartialEq for Numbers {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

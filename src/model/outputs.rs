@@ -1,8 +1,23 @@
-//! Which parts of an answer are wanted.
+//! The selection of results.
 
 use crate::model::SkinFormat;
 
-/// Which parts of a pose are wanted; what is not asked for is neither computed, where that is possible, nor written.
+/// The parts of a pose that an engine writes. It computes the other parts only if a selected part needs them.
+///
+/// # Examples
+/// ```
+/// use posse::{CpuEngine, Evaluator, Outputs, SkinFormat, Ticks, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let outputs = Outputs { model: true, ..Outputs::SKIN.with_skin_format(SkinFormat::HalfMatrix) };
+/// let library = demo::library()?;
+/// let crowd = demo::crowd(&library, 1)?;
+/// let pose = CpuEngine::new(&library)?.evaluate(&crowd, Ticks(0), outputs)?.instances.remove(0);
+/// assert_eq!((pose.model.len(), pose.skins[0].len()), (64, 64));
+/// assert!(pose.local.is_empty() && pose.weights.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Outputs {
     /// Local translation, rotation and scale of each joint.
@@ -11,18 +26,18 @@ pub struct Outputs {
     pub model: bool,
     /// Skin matrix of each joint of each skin: `model(joint) * inverse_bind(joint)`.
     pub skin: bool,
-    /// How skin matrices are written, where they are wanted.
+    /// The format of the skin matrices.
     pub skin_format: SkinFormat,
     /// Morph weights.
     pub weights: bool,
     /// Properties.
     pub properties: bool,
-    /// What each instance moves by from one moment to the other, in the space of the root joint's parent.
+    /// The movement of each instance from one tick to another, in the space of the parent of the root joint.
     pub root_motion: bool,
 }
 
 impl Outputs {
-    /// Nothing.
+    /// No part.
     pub const NONE: Self = Self {
         local: false,
         model: false,
@@ -32,7 +47,7 @@ impl Outputs {
         properties: false,
         root_motion: false,
     };
-    /// Everything, skin matrices in full.
+    /// All parts, with full skin matrices.
     pub const ALL: Self = Self {
         local: true,
         model: true,
@@ -42,15 +57,15 @@ impl Outputs {
         properties: true,
         root_motion: true,
     };
-    /// Skin matrices alone: what a renderer of skinned meshes needs.
+    /// Skin matrices alone, for a renderer of skinned meshes.
     pub const SKIN: Self = Self { skin: true, ..Self::NONE };
 
-    /// The same outputs, skin matrices in this format.
+    /// The same outputs with another format of skin matrices.
     pub const fn with_skin_format(self, skin_format: SkinFormat) -> Self {
         Self { skin_format, ..self }
     }
 
-    /// Whether skin matrices are wanted that have room for uniform scales alone.
+    /// True if they include skin matrices in a format that holds uniform scales only.
     pub(crate) fn is_uniform_only(self) -> bool {
         self.skin && self.skin_format == SkinFormat::DualQuaternion
     }

@@ -1,24 +1,24 @@
-//! How a clip plays: wrap modes, repeats, ranges.
+//! The playback of a clip: wrap modes, repeats, ranges.
 
 use crate::model::Ticks;
 
-/// What happens at the ends of a clip. The modes are Cocos Creator's; any clip can play in any of them.
+/// The behaviour at the ends of a clip. The modes are those of Cocos Creator. Any clip can play in any mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WrapMode {
-    /// The clip's own mode, which is [`Normal`](Self::Normal) where it has none.
+    /// The mode of the clip. It counts as [`Normal`](Self::Normal) if the clip has this mode too.
     #[default]
     Default,
     /// Once from start to end.
     Normal,
-    /// From start to end, again and again.
+    /// From start to end, repeatedly.
     Loop,
-    /// From start to end, back, and so on.
+    /// From start to end and back, repeatedly.
     PingPong,
     /// Once from end to start.
     Reverse,
-    /// From end to start, again and again.
+    /// From end to start, repeatedly.
     LoopReverse,
-    /// From end to start, back, and so on.
+    /// From end to start and back, repeatedly.
     PingPongReverse,
 }
 
@@ -34,18 +34,18 @@ impl WrapMode {
         Self::PingPongReverse,
     ];
 
-    /// The mode of this name, in which case, `-` and `_` do not matter.
+    /// The mode of this name. Case, `-` and `_` are ignored.
     pub fn from_name(name: &str) -> Option<Self> {
         let letters: String = name.chars().filter(|letter| !matches!(letter, '-' | '_')).collect();
         Self::ALL.into_iter().find(|mode| mode.name().eq_ignore_ascii_case(&letters))
     }
 
-    /// The mode of this number in files.
+    /// The mode of this number in Cocos Creator files.
     pub fn from_number(number: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.number() == number)
     }
 
-    /// The mode's name: `default`, `normal`, `loop`, `pingpong`, `reverse`, `loopreverse` or `pingpongreverse`.
+    /// The name of the mode: `default`, `normal`, `loop`, `pingpong`, `reverse`, `loopreverse` or `pingpongreverse`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -58,7 +58,7 @@ impl WrapMode {
         }
     }
 
-    /// The mode's number in files: bits 2 (loops), 4 (turns), 16 (back and forth), 32 (from the end).
+    /// The number of the mode in Cocos Creator files: bits 2 (loops), 4 (turns), 16 (back and forth), 32 (from the end).
     pub fn number(self) -> u32 {
         match self {
             Self::Default => 0,
@@ -71,38 +71,55 @@ impl WrapMode {
         }
     }
 
-    /// Whether it repeats without an end, unless a repeat count says otherwise.
+    /// True if it repeats for ever without a repeat count.
     pub fn repeats(self) -> bool {
         self.number() & 2 != 0
     }
 
-    /// Whether every second pass goes the other way.
+    /// True if every second pass goes the other way.
     pub fn is_ping_pong(self) -> bool {
         self.number() & 16 != 0
     }
 
-    /// Whether the first pass goes from the end to the start.
+    /// True if the first pass goes from the end to the start.
     pub fn is_reverse(self) -> bool {
         self.number() & 32 != 0
     }
 }
 
-/// How a layer plays its clip.
+/// The playback of a clip by a layer.
+///
+/// # Examples
+/// ```
+/// use posse::{LayerTime, Playback, Ticks, WrapMode, clip_time, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let clip = library.clip(library.find_clip("walk").expect("the demo walks"));
+/// assert_eq!(clip.duration(), 1.0);
+/// // Twice as fast, from second 1 of the crowd clock on, back and forth.
+/// let playback = Playback::new(WrapMode::PingPong, Ticks::from_seconds(1.0), 2.0);
+/// let time = |seconds| clip_time(LayerTime::Playing(playback), Ticks::from_seconds(seconds), clip);
+/// assert_eq!([1.25, 1.5, 1.75].map(time), [0.5, 1.0, 0.5]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Playback {
-    /// When the play began. A mode that does not repeat waits for it at its first frame; one that does has been playing
-    /// for ever, so that a spread of starts is a spread of phases.
+    /// The tick at which the play begins. A mode that does not repeat stays at its first frame until then. A mode that repeats has
+    /// played for ever, so that a spread of starts is a spread of phases.
     pub start: Ticks,
-    /// Seconds of the clip in a second of the crowd's clock, from -1e4 to 1e4: 1 is as authored, negative plays backwards.
+    /// Seconds of the clip per second of the crowd clock, from -1e4 to 1e4. 1 is the authored speed; a negative rate plays
+    /// backwards.
     ///
-    /// What has been played is the rate times the clock's time since the start. So 0 stands where the play begins, whenever
-    /// it is set, and another rate in the midst of a play jumps, unless it comes by [`with_rate_from`](Self::with_rate_from).
+    /// The played time is the rate times the time since the start. A rate of 0 therefore shows the beginning of the play. Another
+    /// rate during a play makes it jump; [`with_rate_from`](Self::with_rate_from) avoids the jump.
     pub rate: f64,
-    /// What happens at the ends.
+    /// The behaviour at the ends.
     pub wrap: WrapMode,
-    /// Passes until it stops, 0 or more, with a fraction if need be; `None` is the mode's own: 1, or without an end.
+    /// Passes until it stops, 0 or more; fractions are allowed. `None` is the count of the mode: 1, or infinite.
     pub repeat_count: Option<f64>,
-    /// The part of the clip that is played, in seconds, start and end, cut to the clip's duration; `None` is all of it.
+    /// The played part of the clip: start and end in seconds, clamped to the duration. `None` is the whole clip.
     pub range: Option<[f64; 2]>,
 }
 
@@ -112,40 +129,40 @@ impl Playback {
         Self { start, rate, wrap, repeat_count: None, range: None }
     }
 
-    /// Plays the whole clip again and again.
+    /// Plays the whole clip repeatedly.
     pub fn looping(start: Ticks, rate: f64) -> Self {
         Self::new(WrapMode::Loop, start, rate)
     }
 
-    /// The same, with a clip's mode in place of [`WrapMode::Default`].
+    /// The same playback with a mode of a clip in place of [`WrapMode::Default`].
     pub fn resolve_wrap(self, wrap: WrapMode) -> Self {
         if self.wrap == WrapMode::Default { Self { wrap, ..self } } else { self }
     }
 
-    /// The same play, which from a tick of the crowd's clock on has another rate, and goes on from where it is.
+    /// The same play with another rate from a tick of the crowd clock on, without a jump.
     ///
-    /// The start is moved to where the new rate has played as much by then, to within half a tick: what is shown is off by no
-    /// more than half a microsecond times the rate. Passes that were played stay played, and what waits for its start waits
-    /// on. In frames that are a step from one tick to another, `now` is the tick that the next step comes from, so that its
-    /// motion and events are the new rate's.
+    /// The start moves to the tick from which the new rate has played as much at `now`, to within half a tick. The shown time is
+    /// off by at most half a microsecond times the rate. Passes that were played remain played, and a play that waits for its start
+    /// continues to wait. With frames that are steps from one tick to another, pass the `from` of the next step as `now`, so
+    /// that its motion and events use the new rate.
     ///
-    /// `None` where no start does it:
-    /// * at a rate of 0, or one so slow that the start would be 140,000 years away. A pause is
-    ///   [`LayerTime::At`](crate::LayerTime::At) the time that [`clip_time`](crate::reference::phase::clip_time) says, and
-    ///   after it the same play, [`delayed`](Self::delayed).
-    /// * where a mode other than the two loops has begun and is to turn round, or stands and is to go back: from before its
-    ///   start it would come from the other end. What turns round is another play: back from `time` is
-    ///   [`WrapMode::Reverse`] with a range from 0 to `time`.
-    /// * where the rate is not a finite number.
+    /// `None` if no start does this:
+    /// * At a rate of 0, or at a rate so slow that the start would be 140,000 years away. To pause, use
+    ///   [`LayerTime::At`](crate::LayerTime::At) with the time that [`clip_time`](crate::clip_time) returns. After the pause, use
+    ///   the same play, [`delayed`](Self::delayed).
+    /// * If a mode other than the two loops has begun and the new rate turns it round, or starts it backwards from a rate of 0:
+    ///   before its start it would come from the other end. To turn round at `time`, use [`WrapMode::Reverse`] with a range from 0 to
+    ///   `time`.
+    /// * If the rate is not a finite number.
     ///
-    /// [`WrapMode::Default`] counts as a mode that does not repeat; where the clip's own does, [`of_clip`](Self::of_clip)
-    /// comes first.
+    /// [`WrapMode::Default`] counts as a mode that does not repeat. If the mode of the clip repeats, call
+    /// [`resolve_wrap`](Self::resolve_wrap) first.
     pub fn with_rate_from(self, now: Ticks, rate: f64) -> Option<Self> {
         if !rate.is_finite() {
             return None;
         }
-        let gone = i128::from(now.0) - i128::from(self.start.0);
-        let waits = !self.wrap.repeats() && gone <= 0;
+        let elapsed = i128::from(now.0) - i128::from(self.start.0);
+        let waits = !self.wrap.repeats() && elapsed <= 0;
         if waits && rate != 0.0 {
             return Some(Self { rate, ..self });
         }
@@ -153,8 +170,8 @@ impl Playback {
         if turns && !matches!(self.wrap, WrapMode::Loop | WrapMode::LoopReverse) {
             return None;
         }
-        // Ticks in which the new rate plays as much; not a number, or endless, at a rate of 0.
-        let since = (gone as f64 * (self.rate / rate)).round();
+        // Ticks in which the new rate plays as much. At a rate of 0 it is NaN or infinite.
+        let since = (elapsed as f64 * (self.rate / rate)).round();
         if since.is_nan() || since.abs() >= 2.0_f64.powi(62) {
             return None;
         }
@@ -162,32 +179,32 @@ impl Playback {
         Some(Self { start: Ticks(start), rate, ..self })
     }
 
-    /// The same play, begun later by so many ticks: after a pause of that length, it goes on from where it was.
+    /// The same play with a later start, which continues a play after a pause of that length.
     pub fn delayed(self, by: Ticks) -> Self {
         Self { start: self.start + by, ..self }
     }
 
-    /// Passes until it stops: as told, or the mode's own; infinite without an end.
+    /// Passes until it stops: the repeat count, or the count of the mode, which may be infinite.
     pub fn passes(&self) -> f64 {
         self.repeat_count.unwrap_or(if self.wrap.repeats() { f64::INFINITY } else { 1.0 })
     }
 
-    /// The part of a clip of this duration that is played: start and end in seconds, from 0 to the duration.
+    /// The played part of a clip of this duration: start and end in seconds, from 0 to the duration.
     pub fn part(&self, duration: f64) -> [f64; 2] {
         self.range.unwrap_or([0.0, duration]).map(|time| time.clamp(0.0, duration))
     }
 
-    /// What is wrong with the numbers, if anything.
+    /// The first unusable number, as a message.
     pub(crate) fn fault(&self) -> Option<String> {
         if self.rate.is_nan() || self.rate.abs() > 1e4 {
             return Some(format!("the rate {} is not a number from -1e4 to 1e4", self.rate));
         }
-        if self.repeat_count.is_some_and(|count| count.is_nan() || count < 0.0) {
-            return Some(format!("the repeat count {:?} is not 0 or more", self.repeat_count));
+        if let Some(count) = self.repeat_count.filter(|&count| count.is_nan() || count < 0.0) {
+            return Some(format!("the repeat count {count} is not 0 or more"));
         }
         match self.range {
             Some([start, end]) if !(super::is_usable(start) && super::is_usable(end) && start <= end) => {
-                Some(format!("the range from {start} to {end} has no length"))
+                Some(format!("the range from {start} s to {end} s is not finite, or ends before it starts"))
             }
             _ => None,
         }

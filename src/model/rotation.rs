@@ -1,32 +1,33 @@
-//! Quaternions of any length.
+//! Quaternions of any length, and Euler angles.
 
 use glam::{DQuat, DVec3, DVec4, EulerRot};
 
-/// A quaternion at unit length; `None` for zero. No length is too small or too large.
+/// A quaternion normalised to unit length; `None` for zero. It works for every length that an `f64` holds.
 ///
-/// PackedLibrary and reference share it: which way a half turn goes can hang on the last bit.
+/// Packing and reference share it, because the direction of a half turn can depend on the last bit.
 pub fn unit(quaternion: DQuat) -> Option<DQuat> {
     let numbers = DVec4::from(quaternion);
     let largest = numbers.abs().max_element();
     (largest > 0.0).then(|| DQuat::from_vec4((numbers / largest).normalize()))
 }
 
-/// A key of a rotation as spherical interpolation takes it: as it is stored, where it is of unit length up to the rounding
-/// of a file, and normalised where its length is off by more than a tenth.
+/// A rotation key for spherical interpolation: as stored if its length is within a tenth of 1, otherwise normalised. `None` for
+/// zero.
 ///
-/// glTF asks for unit quaternions, and files round them to a few digits or to integers. Appendix C.4 of the specification
-/// then applies to what is stored; normalising first would turn the result by up to 7e-5 rad in files that exist.
+/// glTF requires unit quaternions, and files round them to a few digits or to integers. Appendix C.4 of the specification applies
+/// to the stored numbers. Normalising all keys first would turn the result by up to 7e-5 rad in existing files.
 pub fn key(quaternion: DQuat) -> Option<DQuat> {
     if (0.9..=1.1).contains(&quaternion.length()) { Some(quaternion) } else { unit(quaternion) }
 }
 
-/// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's `Quat.fromEuler`.
+/// The rotation by angles in degrees about x, then z, then y, all axes of the parent (`Quat.fromEuler` of Cocos Creator).
 pub fn from_euler_angles(degrees: DVec3) -> DQuat {
     let DVec3 { x, y, z } = degrees.map(f64::to_radians);
     DQuat::from_euler(EulerRot::YZX, y, z, x)
 }
 
-/// Angles in degrees that give a rotation of any length but zero; z from -90 to 90.
+/// The angles in degrees that give a rotation, with z from -90 to 90. The quaternion may have any length; zero counts as the
+/// identity.
 pub fn to_euler_angles(rotation: DQuat) -> DVec3 {
     let (y, z, x) = unit(rotation).unwrap_or(DQuat::IDENTITY).to_euler(EulerRot::YZX);
     DVec3::new(x, y, z).map(f64::to_degrees)
@@ -42,7 +43,7 @@ mod tests {
         // About x, y goes to z, and about y, z goes to x.
         assert!((turned - DVec3::X).length() < 1e-15, "{turned}");
         let turned = from_euler_angles(DVec3::new(0.0, 90.0, 90.0)) * DVec3::X;
-        // About z, x goes to y, which a turn about y leaves.
+        // About z, x goes to y, which a turn about y does not change.
         assert!((turned - DVec3::Y).length() < 1e-15, "{turned}");
         for angles in [DVec3::new(10.0, -170.0, 80.0), DVec3::new(-120.0, 30.0, -45.0), DVec3::new(20.0, 50.0, 90.0)] {
             let rotation = from_euler_angles(angles);

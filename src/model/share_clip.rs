@@ -1,52 +1,54 @@
-//! From a skeleton's joints and properties to those of the same names in another.
+//! Sharing of clips between skeletons, by the names of joints and properties.
 
 use std::collections::HashMap;
 
 use crate::error::Error;
 use crate::model::{
     Clip, ClipId, Library, Property, RootMotion, Sharing, SharingFault, SharingFaultKind, Skeleton, SkeletonId, Target,
-    Track,
+    Track, no_such,
 };
 
 impl Library {
-    /// Gives another skeleton a clip, by the names of joints and properties, and adds what comes of it. Keys are shared, not
-    /// copied; an engine stores them once.
+    /// Shares a clip with another skeleton, by the names of joints and properties, and adds the new clip. The two clips share
+    /// their keys, and an engine stores the keys once.
     ///
-    /// A track of a joint drives the joint of the same name, wherever that is in the hierarchy; where several of either
-    /// skeleton have the name, the one that is reached by the same names from the root (of siblings of one name the first
-    /// goes to the first, and so on). A track of a property drives the property of the same name, width and kind. What
-    /// finds nothing is left out and reported; the skeleton stays as it is. Values are taken as they stand: a joint that
-    /// the clip moves stands where the clip says, and one that it merely turns keeps its own rest translation. The clip
-    /// keeps its name, duration, speed, wrap mode, events and, by its name, root joint.
+    /// * A track of a joint drives the joint of the same name, at any place in the hierarchy. If several joints of either skeleton
+    ///   have the name, it drives the joint that is reached by the same names from the root. Among siblings of one name, the first
+    ///   matches the first, and so on.
+    /// * A track of a property drives the property of the same name, width and kind.
+    /// * Tracks without a match are left out and reported. The skeleton does not change.
+    /// * Values are not adapted. A joint that the clip translates takes the translation of the clip. A joint that the clip only
+    ///   rotates keeps its own rest translation.
+    /// * The clip keeps its name, duration, speed, wrap mode and events, and its root joint, matched by name.
     ///
     /// # Errors
-    /// [`Error::Usage`] where there is no such clip or skeleton; what [`add_clip`](Self::add_clip) has, which the clip of
-    /// another skeleton has not.
+    /// [`Error::Usage`] if there is no such clip or skeleton; the errors of [`add_clip`](Self::add_clip), which do not occur for a
+    /// clip of the library.
     pub fn share_clip(&mut self, clip: ClipId, skeleton: SkeletonId) -> Result<Sharing, Error> {
         let Some(found) = self.clips().get(clip.index()) else {
-            return Err(Error::Usage(format!("there is no clip {}", clip.index())));
+            return Err(Error::Usage(no_such("clip", clip.index(), "library", self.clips().len())));
         };
         let Some(to) = self.skeletons().get(skeleton.index()) else {
-            return Err(Error::Usage(format!("there is no skeleton {}", skeleton.index())));
+            return Err(Error::Usage(no_such("skeleton", skeleton.index(), "library", self.skeletons().len())));
         };
         let from = self.skeleton(found.skeleton);
-        let names = Names::new(from, to);
+        let matches = Matches::new(from, to);
         let (mut targets, mut tracks, mut faults) = (Vec::with_capacity(found.tracks.len()), Vec::new(), Vec::new());
         for (index, track) in found.tracks.iter().enumerate() {
-            let (target, kind) = names.target(track);
+            let (target, kind) = matches.target(track);
             if let Some(kind) = kind {
-                let name = name(from, track.target);
+                let name = target_name(from, track.target);
                 faults.push(SharingFault { track: index, target: track.target, name, kind });
             }
             tracks.extend(target.map(|target| Track { target, ..track.clone() }));
             targets.push(target);
         }
-        let root = found.root_motion.map(|root| (root, names.joint(root.joint)));
+        let root = found.root_motion.map(|root| (root, matches.joint(root.joint)));
         let root_motion = root.and_then(|(root, (joint, _))| joint.map(|joint| RootMotion { joint, ..root }));
         let root = root.and_then(|(_, (_, kind))| kind);
         let mut shared = Clip { skeleton, tracks, root_motion, ..found.clone() };
         let duration = found.duration();
-        // The tracks that were left out may have been those that lasted longest.
+        // A track that was left out may have been the longest.
         if shared.duration() != duration {
             shared.length = Some(duration);
         }
@@ -54,8 +56,8 @@ impl Library {
     }
 }
 
-/// The name of what a target is.
-fn name(skeleton: &Skeleton, target: Target) -> Option<String> {
+/// The name of the joint or property of a target.
+fn target_name(skeleton: &Skeleton, target: Target) -> Option<String> {
     match target {
         Target::Property(property) => Some(skeleton.properties()[property].name.clone()),
         Target::Translation(joint)
@@ -66,23 +68,23 @@ fn name(skeleton: &Skeleton, target: Target) -> Option<String> {
     }
 }
 
-/// What the joints and properties of a skeleton are in another.
-struct Names<'a> {
+/// The matches of the joints and properties of one skeleton in another.
+struct Matches<'a> {
     from: &'a Skeleton,
     to: &'a Skeleton,
     joints: Vec<(Option<usize>, Option<SharingFaultKind>)>,
     properties: Vec<Option<usize>>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> Matches<'a> {
     fn new(from: &'a Skeleton, to: &'a Skeleton) -> Self {
-        let (mut here, mut there): (HashMap<&str, usize>, HashMap<&str, Vec<usize>>) = Default::default();
+        let (mut counts, mut indices): (HashMap<&str, usize>, HashMap<&str, Vec<usize>>) = Default::default();
         for name in from.joints().iter().filter_map(|joint| joint.name.as_deref()) {
-            *here.entry(name).or_default() += 1;
+            *counts.entry(name).or_default() += 1;
         }
         for (index, joint) in to.joints().iter().enumerate() {
             if let Some(name) = joint.name.as_deref() {
-                there.entry(name).or_default().push(index);
+                indices.entry(name).or_default().push(index);
             }
         }
         let mut paths = HashMap::new();
@@ -92,7 +94,7 @@ impl<'a> Names<'a> {
             let Some(name) = from.joints()[joint].name.as_deref() else {
                 return (None, Some(SharingFaultKind::Unnamed));
             };
-            match (here[name], there.get(name).map_or(&[][..], Vec::as_slice)) {
+            match (counts[name], indices.get(name).map_or(&[][..], Vec::as_slice)) {
                 (_, []) => (None, Some(SharingFaultKind::NoJoint)),
                 (1, &[only]) => (Some(only), None),
                 _ => match by_path.get(path) {
@@ -102,10 +104,10 @@ impl<'a> Names<'a> {
             }
         };
         let joints = from_paths.iter().enumerate().map(joint).collect();
-        Self { from, to, joints, properties: properties(from, to) }
+        Self { from, to, joints, properties: match_properties(from, to) }
     }
 
-    /// What a joint is on the other skeleton, if it can be moved there, and what there is to know about it.
+    /// The match of a joint, if the match can be animated, and a remark.
     fn joint(&self, joint: usize) -> (Option<usize>, Option<SharingFaultKind>) {
         match self.joints[joint] {
             (Some(found), _) if self.to.joints()[found].matrix.is_some() => (None, Some(SharingFaultKind::Matrix)),
@@ -113,7 +115,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What a track drives on the other skeleton, and what there is to know about it.
+    /// The target of a track on the other skeleton, and a remark.
     fn target(&self, track: &Track) -> (Option<Target>, Option<SharingFaultKind>) {
         let joint = |joint: usize, target: fn(usize) -> Target| {
             let (found, kind) = self.joint(joint);
@@ -128,7 +130,7 @@ impl<'a> Names<'a> {
                 (None, kind) => (None, kind),
                 (Some(found), kind) => {
                     let [from, to] =
-                        [(self.from, index), (self.to, found)].map(|(of, at)| of.joints()[at].weights.len());
+                        [(self.from, index), (self.to, found)].map(|(skeleton, joint)| skeleton.joints()[joint].weights.len());
                     match from == to {
                         true => (Some(Target::Weights(found)), kind),
                         false => (None, Some(SharingFaultKind::Weights { from, to })),
@@ -143,8 +145,9 @@ impl<'a> Names<'a> {
     }
 }
 
-/// For each joint the number of its path from the root, the same in all skeletons that are numbered with the same paths:
-/// the number of its parent's, its name, and which of the siblings of that name it is.
+/// Numbers the path of each joint from the root. Equal paths have equal numbers in all skeletons that share `paths`.
+///
+/// A path consists of the number of the parent's path, the name, and the index among the siblings of that name.
 fn number_paths<'a>(
     skeleton: &'a Skeleton,
     paths: &mut HashMap<(Option<usize>, Option<&'a str>, usize), usize>,
@@ -161,8 +164,9 @@ fn number_paths<'a>(
     numbers
 }
 
-/// For each property the one of the same name, width and kind: of several the first for the first, and so on.
-fn properties(from: &Skeleton, to: &Skeleton) -> Vec<Option<usize>> {
+/// Per property of `from`, the property of `to` with the same name, width and kind. Of several, the first matches the first, and
+/// so on.
+fn match_properties(from: &Skeleton, to: &Skeleton) -> Vec<Option<usize>> {
     let kind = |property: &Property| (property.rest.len(), property.rotation);
     let mut known: HashMap<_, Vec<usize>> = HashMap::new();
     for (index, property) in to.properties().iter().enumerate() {

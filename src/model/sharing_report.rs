@@ -1,56 +1,56 @@
-//! What became of a clip that was shared with another skeleton.
+//! The result of sharing a clip with another skeleton.
 
 use std::fmt;
 
 use crate::model::{ClipId, Target};
 
-/// A clip on another skeleton, and what became of each of its tracks.
+/// A clip shared with another skeleton, and the result for each of its tracks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sharing {
     /// The clip that was added.
     pub clip: ClipId,
-    /// What each track of the shared clip drives on the other skeleton, if anything, in its order.
+    /// The target of each track on the other skeleton, in the order of the original clip; `None` if the track was left out.
     pub tracks: Vec<Option<Target>>,
-    /// What drives nothing, or not for certain what it should.
+    /// Tracks that were left out, or whose joint is ambiguous.
     pub faults: Vec<SharingFault>,
-    /// What there is to know about the clip's root joint, which is lost where this says that nothing is driven.
+    /// The remark on the root joint of the clip, if any. The shared clip has no root joint if the remark says that nothing is driven.
     pub root: Option<SharingFaultKind>,
 }
 
-/// Something to know about the sharing of a track.
+/// A remark on the sharing of a track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharingFault {
-    /// Index of the track in the shared clip.
+    /// Index of the track in the original clip.
     pub track: usize,
-    /// What it drives on the skeleton that it comes from.
+    /// The target of the track on the original skeleton.
     pub target: Target,
-    /// The name of that joint or property; `None` for a joint without.
+    /// The name of that joint or property; `None` for a joint without a name.
     pub name: Option<String>,
-    /// What is to be known.
+    /// The kind of the remark.
     pub kind: SharingFaultKind,
 }
 
-/// What there is to know about the sharing of a track. Unless it says otherwise, nothing is driven.
+/// The kinds of remarks on the sharing of a track. In all cases but [`SeveralJoints`](Self::SeveralJoints), the track is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharingFaultKind {
-    /// The joint has no name by which another could be found.
+    /// The joint has no name, so that no other joint can match it.
     Unnamed,
     /// The other skeleton has no joint of the name.
     NoJoint,
-    /// Several joints of a skeleton have the name. The one that is reached by the same names from the root is driven.
+    /// Several joints of a skeleton have the name. The track drives the joint that is reached by the same names from the root.
     SeveralJoints,
-    /// Several joints of a skeleton have the name, and the other skeleton has none that is reached by the same names.
+    /// Several joints of a skeleton have the name, and no joint of the other skeleton is reached by the same names.
     NoPath,
-    /// The joint is given by a matrix there, which cannot be animated.
+    /// The joint of the other skeleton is given by a matrix, which cannot be animated.
     Matrix,
-    /// The joint has another number of morph weights there.
+    /// The joint of the other skeleton has another number of morph weights.
     Weights {
-        /// Weights of the joint that the track comes from.
+        /// Number of weights of the joint of the original skeleton.
         from: usize,
-        /// Weights of the joint of that name.
+        /// Number of weights of the joint of the other skeleton.
         to: usize,
     },
-    /// The other skeleton has no property of the name and kind.
+    /// The other skeleton has no property of the same name, width and kind.
     NoProperty,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for SharingFault {
             None => write!(out, "{part} {joint}: ")?,
         }
         match self.kind {
-            SharingFaultKind::Unnamed => out.write_str("it has no name to be found by; nothing is driven"),
+            SharingFaultKind::Unnamed => out.write_str("it has no name; nothing is driven"),
             SharingFaultKind::NoJoint => out.write_str("there is no joint of that name; nothing is driven"),
             SharingFaultKind::SeveralJoints => {
                 out.write_str("several joints have that name; the one that is reached by the same names is driven")

@@ -1,50 +1,55 @@
-//! Joints, their hierarchy and rest pose.
+//! Skeletons: joints, their hierarchy and rest pose, and properties.
 
 use glam::DAffine3;
 
 use crate::error::Error;
 use crate::model::Transform;
 
-/// A joint: a node of a hierarchy, whether or not a skin uses it.
+/// A joint: a node of a hierarchy. It need not belong to a skin.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Joint {
-    /// The joint's name, where it has one.
+    /// The name of the joint, if it has one.
     pub name: Option<String>,
-    /// Index of the parent, smaller than the joint's own; `None` for a root.
+    /// Index of the parent, smaller than that of the joint; `None` for a root.
     pub parent: Option<usize>,
-    /// The local transform where no clip says otherwise.
+    /// The local transform in the rest pose. Parts that no clip drives keep it.
     pub rest: Transform,
-    /// The local matrix, where the joint is given by one that need not be a translation, rotation and scale.
+    /// The local matrix, if the joint is given by a matrix, which need not be a translation, rotation and scale.
     ///
-    /// Such a joint cannot be animated; [`rest`](Self::rest) is then its nearest transform, for information.
+    /// Such a joint cannot be animated. Its [`rest`](Self::rest) is then the nearest transform, for information.
     pub matrix: Option<DAffine3>,
-    /// Morph weights where no clip says otherwise, one a morph target; empty for a joint without.
+    /// Rest values of the morph weights, one per morph target; empty for a joint without morph targets.
     pub weights: Vec<f64>,
 }
 
-/// A value that belongs to no joint, such as a material's colour.
+/// An animated value that belongs to no joint, such as the colour of a material.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
-    /// What it is called in results; for glTF its JSON pointer.
+    /// The name in results; for glTF the JSON pointer.
     pub name: String,
-    /// The value where no clip says otherwise, 1 number or more.
+    /// The rest value, 1 number or more.
     pub rest: Vec<f64>,
-    /// Whether the value is a quaternion xyzw that interpolates as a rotation.
+    /// True if the value is a quaternion xyzw that interpolates as a rotation.
     pub rotation: bool,
 }
 
 impl Property {
     fn check(&self) -> Result<(), Error> {
-        let usable = self.rest.iter().all(|&number| super::is_usable(number));
-        let rotation = self.rest.len() == 4 && self.rest.iter().any(|&number| number != 0.0);
-        if self.rest.is_empty() || !usable || (self.rotation && !rotation) {
-            return Err(Error::Usage(format!("property {}: its rest value is not usable", self.name)));
-        }
-        Ok(())
+        let is_rotation = self.rest.len() == 4 && self.rest.iter().any(|&number| number != 0.0);
+        let expected = if self.rest.is_empty() {
+            "one number or more"
+        } else if !self.rest.iter().all(|&number| super::is_usable(number)) {
+            "finite numbers in the range of an f32"
+        } else if self.rotation && !is_rotation {
+            "a quaternion of 4 numbers that are not all 0, because it is a rotation"
+        } else {
+            return Ok(());
+        };
+        Err(Error::Usage(format!("property {}: its rest value is {:?}; expected {expected}", self.name, self.rest)))
     }
 }
 
-/// Joints, parents before children, and the properties that are animated with them.
+/// Joints, parents before children, and the properties of the clips that animate them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {
     name: Option<String>,
@@ -56,39 +61,39 @@ impl Skeleton {
     /// A skeleton of these joints, parents before children.
     ///
     /// # Errors
-    /// [`Error::Skeleton`] where a parent does not come before its child, a number is not finite or beyond what an
-    /// `f32` holds, or a rotation is zero; [`Error::Usage`] where a property has no numbers, or not the four of a rotation.
+    /// [`Error::Skeleton`] if a parent does not come before its child, a number is not finite or beyond the range of an `f32`, or a
+    /// rotation is zero; [`Error::Usage`] if a property has no numbers, or is a rotation without 4 numbers.
     pub fn new(name: Option<String>, joints: Vec<Joint>, properties: Vec<Property>) -> Result<Self, Error> {
         for (index, joint) in joints.iter().enumerate() {
             let fault = |reason: &str| Err(Error::Skeleton { joint: index, reason: reason.into() });
-            if joint.parent.is_some_and(|parent| parent >= index) {
-                return fault("its parent does not come before it");
+            if let Some(parent) = joint.parent.filter(|&parent| parent >= index) {
+                return fault(&format!("its parent is joint {parent}; order the joints so that parents come before children"));
             }
             if !joint.rest.is_usable() {
-                return fault("its rest pose has a number that is not finite, or a rotation that is zero");
+                return fault("its rest pose has a number that is not finite in the range of an f32, or a rotation of length 0");
             }
             if joint.matrix.is_some_and(|matrix| !matrix.to_cols_array().into_iter().all(super::is_usable)) {
-                return fault("its matrix has a number that is not finite");
+                return fault("its matrix has a number that is not finite in the range of an f32");
             }
             if !joint.weights.iter().all(|&weight| super::is_usable(weight)) {
-                return fault("a morph weight is not a finite number");
+                return fault("a morph weight is not a finite number in the range of an f32");
             }
         }
         properties.iter().try_for_each(Property::check)?;
         Ok(Self { name, joints, properties })
     }
 
-    /// Adds a property, and gives its index.
+    /// Adds a property and returns its index.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it has no numbers, or not the four of a rotation.
+    /// [`Error::Usage`] if it has no numbers, or is a rotation without 4 numbers.
     pub(crate) fn add_property(&mut self, property: Property) -> Result<usize, Error> {
         property.check()?;
         self.properties.push(property);
         Ok(self.properties.len() - 1)
     }
 
-    /// The skeleton's name, where it has one.
+    /// The name of the skeleton, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -103,12 +108,12 @@ impl Skeleton {
         &self.properties
     }
 
-    /// The first joint of this name, by index: of several on a branch the one nearest to the root.
+    /// The joint of this name with the least index. Of several on one branch, it is the joint nearest to the root.
     pub fn find_joint(&self, name: &str) -> Option<usize> {
         self.joints.iter().position(|joint| joint.name.as_deref() == Some(name))
     }
 
-    /// Each joint's depth: 0 for a root, else one more than its parent's.
+    /// The depth of each joint: 0 for a root, otherwise one more than that of its parent.
     pub fn depths(&self) -> Vec<usize> {
         let mut depths: Vec<usize> = Vec::with_capacity(self.joints.len());
         for joint in &self.joints {

@@ -6,49 +6,49 @@ use crate::model::SkeletonId;
 
 /// Joints that deform a mesh, each with its inverse bind matrix. Several skins may share one skeleton.
 ///
-/// It is checked against its skeleton when it is added to a [`Library`](crate::Library).
+/// [`Library::add_skin`](crate::Library::add_skin) checks it against its skeleton.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skin {
-    /// The skin's name, where it has one.
+    /// The name of the skin, if it has one.
     pub name: Option<String>,
-    /// The skeleton whose joints are meant.
+    /// The skeleton of the joints.
     pub skeleton: SkeletonId,
-    /// Indices of joints, in the order in which a mesh's vertices refer to them.
+    /// Indices of joints, in the order in which the vertices of a mesh refer to them.
     pub joints: Vec<usize>,
-    /// One matrix a joint: from the mesh's space to the joint's, in the bind pose.
+    /// One matrix per joint: from the space of the mesh to that of the joint, in the bind pose.
     pub inverse_bind: Vec<DAffine3>,
 }
 
-/// How an engine writes the skin matrix of a joint: in full, or in half the bytes.
+/// The format of the skin matrices that an engine writes: full, or half the bytes.
 ///
-/// The reference gives every format's matrices unrounded. How far the others may be from it, [`contract`](crate::contract)
-/// says. [`wgsl`](Self::wgsl) has the functions with which a shader reads them.
+/// The reference returns the matrices of every format unrounded. [`contract`](crate::contract) bounds the errors of the other
+/// engines. [`wgsl`](Self::wgsl) returns the functions that read a format in a shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SkinFormat {
-    /// Three rows of four `f32`, the last of each row the translation: 48 bytes.
+    /// Three rows of four `f32`, the translation in the last column: 48 bytes.
     #[default]
     Matrix,
-    /// The same three rows of four `f16`: 24 bytes, of which the first number has the lower half of its word.
+    /// The same three rows of four `f16`: 24 bytes. The first number is in the lower half of its word.
     ///
-    /// Each number is the nearest `f16`, ties to even; beyond 65504 it is 65504 with its sign.
+    /// Each number is the nearest `f16`, ties to even. A number beyond 65504 becomes 65504 with its sign.
     HalfMatrix,
-    /// A rotation, a translation and a uniform scale: 24 bytes, from which a vertex shader makes a dual quaternion.
+    /// A rotation, a translation and a uniform scale, from which a vertex shader makes a dual quaternion: 24 bytes.
     ///
-    /// First the unit quaternion xyzw as four `snorm16`, of either sign, x in the lower half of the first word; then the
-    /// translation xyz and the scale as four `f32`. A vertex is scaled, then rotated, then translated. Who reads it
-    /// normalises the quaternion, which rounding leaves off its length; the dual part is half the product of the
-    /// translation, as a quaternion of w 0, and the rotation.
+    /// First comes the unit quaternion xyzw as four `snorm16`, of either sign, with x in the lower half of the first word. Then
+    /// come the translation xyz and the scale as four `f32`. A vertex is scaled, then rotated, then translated. The reader
+    /// normalises the quaternion, because rounding changes its length. The dual part is half the product of the translation, as a
+    /// quaternion with w = 0, and the rotation.
     ///
-    /// It has no room for scales that differ from axis to axis, for mirrors and for shear. A crowd whose skeletons, skins or
-    /// clips have any is refused before anything is evaluated.
+    /// The format cannot hold non-uniform scales, mirrors and shear. A crowd that uses a skeleton, skin or clip with any of them
+    /// is refused before evaluation.
     DualQuaternion,
 }
 
 impl SkinFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 3] = [Self::Matrix, Self::HalfMatrix, Self::DualQuaternion];
 
-    /// Words of 32 bits that a joint takes.
+    /// Words of 32 bits per joint.
     pub const fn words(self) -> usize {
         match self {
             Self::Matrix => 12,
@@ -56,12 +56,12 @@ impl SkinFormat {
         }
     }
 
-    /// Bytes that a joint takes.
+    /// Bytes per joint.
     pub const fn bytes(self) -> usize {
         4 * self.words()
     }
 
-    /// Its name: `matrix`, `half` or `dual-quaternion`.
+    /// The name of the format: `matrix`, `half` or `dual-quaternion`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Matrix => "matrix",

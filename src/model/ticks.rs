@@ -1,19 +1,19 @@
-//! Time that does not drift.
+//! Ticks of the crowd clock, and steps between them.
 
 use std::ops::{Add, Neg, Sub};
 
-/// A point in time, or a span of it, in ticks of 2^-20 s (0.95 µs).
+/// A point in time, or a duration, in ticks of 2^-20 s (0.95 µs).
 ///
-/// Ticks are integers, so that a crowd that has played for a month is as exact as one that starts now. Sums and
-/// differences beyond the range of an `i64`, 279,000 years to either side, stop at its ends.
+/// Ticks are integers, so that a crowd that has played for a month is as exact as a crowd that starts now. Sums and differences
+/// saturate at the ends of the range of an `i64`, 279,000 years to either side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Ticks(pub i64);
 
 impl Ticks {
-    /// Ticks in a second, 2^20.
+    /// Ticks per second, 2^20.
     pub const PER_SECOND: i64 = 1 << 20;
 
-    /// The tick nearest to a time in seconds. Beyond the range of an `i64`, and for NaN, as `as i64` does it.
+    /// The tick nearest to a time in seconds. Beyond the range of an `i64` it saturates; NaN becomes 0.
     pub fn from_seconds(seconds: f64) -> Self {
         Self((seconds * Self::PER_SECOND as f64).round() as i64)
     }
@@ -48,15 +48,15 @@ impl Neg for Ticks {
     }
 }
 
-/// A step of the crowd's clock: the moment to pose, and the one before it.
+/// A step of the crowd clock, from one tick to another.
 ///
-/// Poses are those of `to`. Root motion and events are what happens after `from`, up to and with `to`. A tick alone is a step
-/// from itself to itself, in which nothing happens.
+/// Poses are those at `to`. Root motion and events cover the time after `from` up to and including `to`. A single tick converts
+/// to a step from itself to itself, which has no motion and no events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// The moment before.
+    /// The tick before the step.
     pub from: Ticks,
-    /// The moment to pose; before `from` where the clock goes back.
+    /// The tick to pose; before `from` if the clock goes back.
     pub to: Ticks,
 }
 

@@ -1,16 +1,16 @@
-//! Sorted key times, shared by curves.
+//! Sorted key times, which curves share.
 
 use crate::error::Error;
 
-/// Key times in seconds, in order, at least one.
+/// At least one key time, in seconds and in order.
 ///
-/// Curves share a timeline through an [`Arc`](std::sync::Arc): an engine searches it once for all of them.
+/// Curves share a timeline through an [`Arc`](std::sync::Arc). An engine searches it once for all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
     times: Vec<f64>,
     step: Option<f64>,
     window: f64,
-    /// For each key the key that is hit at its time; none where each is its own.
+    /// Per key, the key that is hit at its time; `None` if each key is hit at its own time.
     hits: Option<Vec<usize>>,
 }
 
@@ -18,39 +18,40 @@ impl Timeline {
     /// A timeline of these times, in seconds. Negative times are allowed.
     ///
     /// # Errors
-    /// [`Error::Timeline`] where there is no key, a time is not finite, or a time does not increase.
+    /// [`Error::Timeline`] if there is no key, a time is not finite, or times do not increase.
     pub fn new(times: Vec<f64>) -> Result<Self, Error> {
         check(&times)?;
         if let Some(key) = (1..times.len()).find(|&key| times[key] <= times[key - 1]) {
-            let reason = format!("the time {} does not come after {}", times[key], times[key - 1]);
+            let reason = format!("its time {} s is not after {} s, the time before; times must increase", times[key], times[key - 1]);
             return Err(Error::Timeline { key, reason });
         }
         let step = even_step(&times);
         Ok(Self { times, step, window: 0.0, hits: None })
     }
 
-    /// A timeline whose keys are hit from `window` seconds before to `window` seconds after their times, as in Cocos
-    /// Creator. Keys may share a time: before it the first of them counts, after it the last, and the one that is hit is
-    /// the one that a bisection from the ends of the timeline meets first.
+    /// A timeline whose keys are hit from `window` seconds before to `window` seconds after their times, as in Cocos Creator.
+    ///
+    /// Keys may share a time. Before the time the first of them counts, after it the last. At the time, the key counts that a
+    /// bisection from the ends of the timeline meets first.
     ///
     /// # Errors
-    /// [`Error::Timeline`] where there is no key, a time is not finite, or a time is less than the one before;
-    /// [`Error::Usage`] where the window is not a number of 0 or more.
+    /// [`Error::Timeline`] if there is no key, a time is not finite, or a time is less than the time before; [`Error::Usage`] if the
+    /// window is not a finite number of 0 or more.
     pub fn snapping(times: Vec<f64>, window: f64) -> Result<Self, Error> {
         check(&times)?;
         if let Some(key) = (1..times.len()).find(|&key| times[key] < times[key - 1]) {
-            let reason = format!("the time {} comes before {}", times[key], times[key - 1]);
+            let reason = format!("its time {} s is before {} s, the time before; sort the keys", times[key], times[key - 1]);
             return Err(Error::Timeline { key, reason });
         }
         if !super::is_usable(window) || window < 0.0 {
-            return Err(Error::Usage(format!("a window of {window} s about the keys of a timeline is not 0 or more")));
+            return Err(Error::Usage(format!("the window of a snapping timeline is {window} s; expected a finite number of 0 or more")));
         }
         let step = even_step(&times);
         let hits = times.windows(2).any(|pair| pair[0] == pair[1]).then(|| hits(&times));
         Ok(Self { times, step, window, hits })
     }
 
-    /// The key times in seconds, in order, at least one.
+    /// The key times in seconds, in order.
     pub fn times(&self) -> &[f64] {
         &self.times
     }
@@ -71,28 +72,28 @@ impl Timeline {
         self.times[self.times.len() - 1]
     }
 
-    /// Seconds before and after a key's time in which the key is hit; 0 but for [`snapping`](Self::snapping) timelines.
+    /// Seconds before and after the time of a key in which the key is hit; 0 except for [`snapping`](Self::snapping) timelines.
     pub fn window(&self) -> f64 {
         self.window
     }
 
-    /// The key whose value is the one at the time of a key: the key itself, unless others share its time.
+    /// The key that counts at the time of a key: the key itself, unless other keys share its time.
     ///
     /// # Panics
-    /// Where there is no such key.
+    /// If there is no such key.
     pub fn hit(&self, key: usize) -> usize {
         self.hits.as_ref().map_or(key, |hits| hits[key])
     }
 
-    /// Whether keys share a time.
+    /// True if keys share a time.
     pub fn has_shared_times(&self) -> bool {
         self.hits.is_some()
     }
 
-    /// Seconds from key to key, where the keys are evenly spaced: each within a quarter of a step of its even place.
+    /// Seconds from key to key if the keys are evenly spaced: each within a quarter of a step of its even time. Otherwise, and for a
+    /// single key, `None`.
     ///
-    /// An engine may then guess the key from the time, and needs to look at no more than its neighbours.
-    /// `None` for a single key.
+    /// For even keys, an engine guesses the key from the time, and looks only at its neighbours.
     pub fn step(&self) -> Option<f64> {
         self.step
     }
@@ -100,18 +101,18 @@ impl Timeline {
 
 fn check(times: &[f64]) -> Result<(), Error> {
     if times.is_empty() {
-        return Err(Error::Timeline { key: 0, reason: "a timeline needs at least one key".into() });
+        return Err(Error::Timeline { key: 0, reason: "there is no key; a timeline needs at least one".into() });
     }
     match times.iter().position(|&time| !super::is_usable(time)) {
         Some(key) => {
-            let reason = format!("the time {} is not a finite number of seconds", times[key]);
+            let reason = format!("its time {} is not a finite number of seconds", times[key]);
             Err(Error::Timeline { key, reason })
         }
         None => Ok(()),
     }
 }
 
-/// For each key the first that a bisection for its time meets.
+/// Per key, the first key that a bisection for its time meets.
 fn hits(times: &[f64]) -> Vec<usize> {
     let mut hits: Vec<usize> = Vec::with_capacity(times.len());
     for (key, &time) in times.iter().enumerate() {
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn of_keys_that_share_a_time_bisection_hits_one() {
+    fn bisection_hits_one_of_the_keys_that_share_a_time() {
         let shared = Timeline::snapping(vec![0.0, 1.5, 1.5, 4.0], 1e-6).unwrap();
         assert_eq!([0, 1, 2, 3].map(|key| shared.hit(key)), [0, 1, 1, 3]);
         let late = Timeline::snapping(vec![0.0, 1.0, 2.0, 3.0, 3.0, 3.0], 0.0).unwrap();

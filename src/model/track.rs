@@ -1,30 +1,30 @@
-//! What a curve drives.
+//! Tracks: a curve and the target that it drives.
 
 use crate::model::{Curve, Skeleton};
 
-/// What a curve drives. Joints and properties are those of the clip's skeleton, by index.
+/// The target of a curve. Joints and properties are indices into those of the skeleton of the clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
-    /// A joint's translation, 3 numbers.
+    /// The translation of a joint, 3 numbers.
     Translation(usize),
-    /// A joint's rotation, a quaternion xyzw.
+    /// The rotation of a joint, a quaternion xyzw.
     Rotation(usize),
-    /// A joint's scale, 3 numbers.
+    /// The scale of a joint, 3 numbers.
     Scale(usize),
-    /// A joint's rotation by three angles in degrees: about x, then z, then y, as in Cocos Creator. A joint has either this
-    /// or [`Rotation`](Self::Rotation).
+    /// The rotation of a joint as three angles in degrees, applied about x, then z, then y, as in Cocos Creator. A clip drives
+    /// either this or [`Rotation`](Self::Rotation) of a joint.
     EulerAngles(usize),
-    /// All morph weights of a joint.
+    /// All morph weights of a joint, one number each.
     Weights(usize),
-    /// A property of the skeleton, as wide as the property.
+    /// A property of the skeleton. The width is that of the property.
     Property(usize),
 }
 
 impl Target {
-    /// Whether the target is a quaternion that interpolates as a rotation.
+    /// True if the target is a quaternion that interpolates as a rotation.
     ///
     /// # Panics
-    /// Where it is a property that the skeleton does not have.
+    /// If it is a property that the skeleton does not have.
     pub fn is_rotation(self, skeleton: &Skeleton) -> bool {
         match self {
             Self::Rotation(_) => true,
@@ -37,12 +37,12 @@ impl Target {
 /// A target and the curve that drives it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
-    /// What is driven.
+    /// The driven value.
     pub target: Target,
-    /// The one number of the target that the curve, which is then 1 wide, drives; `None` for all of them. Numbers that
-    /// nothing drives are as at rest. Of a rotation there are no single numbers.
+    /// The single number of the target that the curve drives; the curve is then 1 wide. `None` drives all numbers. Numbers without
+    /// a curve keep their rest value. Single numbers of a rotation cannot be driven.
     pub component: Option<usize>,
-    /// Its values over time.
+    /// The values over time.
     pub curve: Curve,
 }
 

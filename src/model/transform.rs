@@ -7,9 +7,9 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 pub struct Transform {
     /// Metres, in the parent's space.
     pub translation: DVec3,
-    /// A quaternion xyzw. It need not be exactly of unit length; it is normalised before it becomes a matrix.
+    /// A quaternion xyzw of any length but 0. It is normalised before it becomes a matrix.
     pub rotation: DQuat,
-    /// A factor for each axis.
+    /// One factor per axis.
     pub scale: DVec3,
 }
 
@@ -17,15 +17,15 @@ impl Transform {
     /// No translation, no rotation, scale 1.
     pub const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
 
-    /// The matrix `T * R * S`, the rotation normalised first.
+    /// The matrix `T * R * S`, with the rotation normalised.
     pub fn to_affine(&self) -> DAffine3 {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation.normalize(), self.translation)
     }
 
-    /// The translation, rotation and scale of a matrix: exact where it has no shear. Of one that has, the x axis is kept, and the
-    /// y axis as far as it is at right angles to that.
+    /// The translation, rotation and scale of a matrix. The result is exact for a matrix without shear. With shear, it keeps the
+    /// x axis, and the part of the y axis at right angles to it.
     ///
-    /// A mirrored matrix gets a negative x scale; a column of length 0 gets the axis that the other two leave, and scale 0.
+    /// A mirrored matrix has a negative x scale. A column of length 0 gets the axis that the other two determine, and scale 0.
     pub fn from_affine(matrix: DAffine3) -> Self {
         let columns = [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
         let mut scale = DVec3::from(columns.map(DVec3::length));
@@ -42,7 +42,7 @@ impl Transform {
         Self { translation: matrix.translation, rotation: DQuat::from_mat3(&axes).normalize(), scale }
     }
 
-    /// Whether all ten numbers are finite and within what an `f32` holds, and the rotation is not zero.
+    /// True if all ten numbers are finite and within the range of an `f32`, and the rotation is not zero.
     pub(crate) fn is_usable(&self) -> bool {
         let numbers = [self.translation.to_array(), self.scale.to_array()].concat();
         numbers.into_iter().chain(self.rotation.to_array()).all(super::is_usable)

@@ -1,48 +1,47 @@
-//! Clips whose targets are named, not yet those of a skeleton.
+//! Clips with targets by name, not yet bound to a skeleton.
 
 use std::fmt;
 
 use crate::model::{Curve, Event, InterpolatorId, WrapMode};
 
-/// A clip whose targets are paths of names: to be bound to a skeleton, or to many, by
-/// [`Library::bind`](crate::Library::bind).
+/// A clip whose targets are paths of names. [`Library::bind`](crate::Library::bind) binds it to any number of skeletons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnboundClip {
-    /// The clip's name, where it has one.
+    /// The name of the clip, if it has one.
     pub name: Option<String>,
-    /// Seconds that it lasts.
+    /// The duration in seconds.
     pub duration: f64,
-    /// Seconds of the clip in a second of play, where nobody says otherwise.
+    /// The default rate: seconds of the clip per second of play.
     pub speed: f64,
-    /// What happens at the ends, where nobody says otherwise.
+    /// The default behaviour at the ends.
     pub wrap: WrapMode,
-    /// What it calls, ordered by time.
+    /// The events, ordered by time.
     pub events: Vec<Event>,
-    /// What moves.
+    /// The tracks.
     pub tracks: Vec<UnboundTrack>,
 }
 
-/// A target by name, and what drives it.
+/// A target by name, and the curves that drive it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnboundTrack {
-    /// What is driven.
+    /// The driven target.
     pub target: TargetPath,
-    /// What kind of value it has.
+    /// The kind of its value.
     pub kind: ValueKind,
-    /// Its values over time.
+    /// The values over time.
     pub curves: UnboundCurves,
 }
 
 /// A target by name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TargetPath {
-    /// Names from the root down, each the first child of that name; none is the root itself.
+    /// Names from the root down, each selecting the first child of that name. The empty path is the root itself.
     pub path: Vec<String>,
     /// A component of the node, such as `cc.Sprite`; `None` for the node itself.
     pub component: Option<String>,
-    /// The property. `position`, `rotation`, `scale` and `eulerAngles` of a node move a joint.
+    /// The name of the property. `position`, `rotation`, `scale` and `eulerAngles` of a node move a joint.
     pub property: String,
-    /// The one number of the property that is driven, where it is not all of it: 0 for x, r or width, and so on.
+    /// The index of the driven number of the property: 0 for x, r or width, and so on. `None` for the whole property.
     pub element: Option<usize>,
 }
 
@@ -61,15 +60,15 @@ impl fmt::Display for TargetPath {
 /// Curves of an unbound track.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UnboundCurves {
-    /// None: nothing is driven.
+    /// No curve: the track drives nothing.
     Empty,
-    /// One, as wide as the value.
+    /// One curve, as wide as the value.
     Whole(Curve),
-    /// One a number of the value, each 1 wide; what has none keeps its value.
+    /// One optional curve per number of the value, each 1 wide. A number without a curve keeps its value.
     Channels(Vec<Option<Curve>>),
 }
 
-/// What kind of value a property has, and so what its numbers mean.
+/// The kind of a value, which gives its numbers their meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ValueKind {
     /// A number.
@@ -88,13 +87,13 @@ pub enum ValueKind {
     Size,
     /// x, y, width and height.
     Rect,
-    /// Something that does not interpolate: the index of the key whose value holds.
+    /// The index of the key whose value holds, for values that do not interpolate.
     Held,
-    /// What an interpolator makes.
+    /// The result of an interpolator.
     Custom {
-        /// Whose value it is.
+        /// The interpolator.
         interpolator: InterpolatorId,
-        /// Numbers of the result.
+        /// The number of numbers of the result.
         width: usize,
     },
 }
@@ -112,8 +111,8 @@ impl ValueKind {
     }
 }
 
-/// The bytes of a colour whose numbers are unrounded: kept within 0 to 255, then cut to whole numbers, as Cocos Creator
-/// did before release 1.0. What is not a number is 0.
+/// Converts an unrounded colour to bytes: clamps each number to 0 and 255, then truncates it, as Cocos Creator did before release
+/// 1.0. NaN becomes 0.
 pub fn color_bytes(color: [f64; 4]) -> [u8; 4] {
     color.map(|channel| channel.clamp(0.0, 255.0) as u8)
 }

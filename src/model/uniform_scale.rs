@@ -1,15 +1,15 @@
-//! Whether skin matrices are no more than a rotation, a uniform scale and a translation, as dual quaternions are.
+//! Checks that skin matrices consist of a rotation, a uniform scale and a translation, as dual quaternions require.
 
 use glam::{DAffine3, DVec3};
 
 use crate::error::Error;
 use crate::model::{Clip, Crowd, Curve, Interpolation, Joint, Library, Skeleton, SkeletonId, Target, Track};
 
-/// How far the scales along the axes may be apart and still count as uniform, as a share of the largest: what files have
-/// of rounding.
+/// The largest difference of the scales along the axes that counts as uniform, as a share of the largest scale. It allows for the
+/// rounding in files.
 pub const TOLERANCE: f64 = 1e-4;
 
-/// A scale that is not uniform, or a mirror, and its place.
+/// A matrix or scale that is not uniform, with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Uneven {
     Joint { joint: usize, reason: String },
@@ -18,18 +18,18 @@ pub(crate) enum Uneven {
 }
 
 impl Uneven {
-    /// The refusal to write dual quaternions.
+    /// The error for a request of dual quaternions.
     pub fn error(&self) -> Error {
-        let refused = |reason: &str| {
+        let with_remedy = |reason: &str| {
             format!(
-                "{reason}, which a dual quaternion cannot hold; ask for skin matrices as `matrix` or `half`, or scale \
-                 alike along all axes"
+                "{reason}; a dual quaternion holds only rotation, translation and a uniform scale. Make the scale uniform, or \
+                 use the skin format `matrix` or `half`"
             )
         };
         match self.clone() {
-            Self::Joint { joint, reason } => Error::Skeleton { joint, reason: refused(&reason) },
-            Self::Skin { skin, reason } => Error::Skin { skin, reason: refused(&reason) },
-            Self::Track { clip, track, reason } => Error::Track { clip, track, reason: refused(&reason) },
+            Self::Joint { joint, reason } => Error::Skeleton { joint, reason: with_remedy(&reason) },
+            Self::Skin { skin, reason } => Error::Skin { skin, reason: with_remedy(&reason) },
+            Self::Track { clip, track, reason } => Error::Track { clip, track, reason: with_remedy(&reason) },
         }
     }
 }
@@ -37,7 +37,7 @@ impl Uneven {
 /// Checks the skeletons, skins and clips that a crowd of the library uses.
 ///
 /// # Errors
-/// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] at the first scale that is not uniform.
+/// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] for the first scale that is not uniform.
 pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error> {
     let mut skeletons = vec![false; library.skeletons().len()];
     let mut clips = vec![false; library.clips().len()];
@@ -55,7 +55,7 @@ pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error>
     Ok(())
 }
 
-/// What a skeleton at rest and its skins have that is not uniform; only of joints that a skin hangs on.
+/// The first scale of the rest pose or of the skins of a skeleton that is not uniform. Only joints that carry a skin count.
 pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
     let skeleton = library.skeleton(id);
     let carries = carriers(library, id);
@@ -63,10 +63,10 @@ pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
         let fault = match &found.matrix {
             Some(matrix) => matrix_fault(matrix).map(|fault| format!("its matrix {fault}")),
             None => vector_fault(found.rest.scale, found.rest.scale.abs().max_element())
-                .map(|fault| format!("its scale at rest {fault}")),
+                .map(|fault| format!("its rest scale {fault}")),
         };
         if let Some(fault) = fault {
-            return Some(Uneven::Joint { joint, reason: named(found, &fault) });
+            return Some(Uneven::Joint { joint, reason: with_name(found, &fault) });
         }
     }
     for (_, skin) in library.skins_of(id) {
@@ -79,7 +79,7 @@ pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
     None
 }
 
-/// What a clip has that does not scale alike along all axes; only of joints that a skin hangs on.
+/// The first track of a clip that scales not uniformly. Only joints that carry a skin count.
 pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
     let skeleton = library.skeleton(clip.skeleton);
     let carries = carriers(library, clip.skeleton);
@@ -90,22 +90,22 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
         }
         let fault = match found.component {
             None => curve_fault(&found.curve),
-            Some(_) => numbers_fault(skeleton, clip, joint),
+            Some(_) => components_fault(skeleton, clip, joint),
         };
         if let Some(fault) = fault {
-            let reason = named(&skeleton.joints()[joint], &format!("the scale of joint {joint} {fault}"));
+            let reason = with_name(&skeleton.joints()[joint], &format!("the scale of joint {joint} {fault}"));
             return Some(Uneven::Track { clip: clip.name.clone().unwrap_or("unnamed".into()), track, reason });
         }
     }
     None
 }
 
-/// A fault of a joint, with the joint's name where it has one.
-fn named(joint: &Joint, fault: &str) -> String {
+/// A fault of a joint, with the name of the joint if it has one.
+fn with_name(joint: &Joint, fault: &str) -> String {
     joint.name.as_ref().map_or_else(|| fault.to_owned(), |name| format!("{name}: {fault}"))
 }
 
-/// Whether each joint is one of a skin's, or an ancestor of such.
+/// Per joint: true if it carries a skin, as a joint of the skin or as an ancestor of one.
 fn carriers(library: &Library, id: SkeletonId) -> Vec<bool> {
     let joints = library.skeleton(id).joints();
     let mut carries = vec![false; joints.len()];
@@ -120,7 +120,7 @@ fn carriers(library: &Library, id: SkeletonId) -> Vec<bool> {
     carries
 }
 
-/// What is wrong with a matrix that is not a rotation, a uniform scale and a translation.
+/// The fault of a matrix that is not a rotation, a uniform scale and a translation.
 fn matrix_fault(matrix: &DAffine3) -> Option<String> {
     let axes = [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
     let lengths = DVec3::from(axes.map(DVec3::length));
@@ -135,16 +135,16 @@ fn matrix_fault(matrix: &DAffine3) -> Option<String> {
     vector_fault(lengths, largest)
 }
 
-/// What is wrong with three scales that are not alike, beside the largest that there is.
+/// The fault of three scales that are not equal or are negative, within a tolerance relative to `largest`.
 fn vector_fault(scale: DVec3, largest: f64) -> Option<String> {
     let [x, y, z] = scale.to_array();
     if scale.max_element() - scale.min_element() > TOLERANCE * largest {
-        return Some(format!("is ({x}, {y}, {z}), not alike along all axes"));
+        return Some(format!("is ({x}, {y}, {z}), which is not uniform"));
     }
     (scale.min_element() < -TOLERANCE * largest).then(|| format!("is ({x}, {y}, {z}), which mirrors"))
 }
 
-/// What is wrong with a curve of scales. Between keys that are uniform, whatever the easing, it is uniform, too.
+/// The fault of a curve of scales. Between uniform keys the curve is uniform, with any easing.
 fn curve_fault(curve: &Curve) -> Option<String> {
     let times = curve.timeline().times();
     let largest = (0..times.len()).flat_map(|key| curve.value(key)).fold(0.0, |most: f64, scale| most.max(scale.abs()));
@@ -156,17 +156,17 @@ fn curve_fault(curve: &Curve) -> Option<String> {
     if curve.interpolation() != Interpolation::CubicSpline {
         return None;
     }
-    let apart = |tangent: &[f64]| DVec3::from_slice(tangent).max_element() - DVec3::from_slice(tangent).min_element();
+    let spread = |tangent: &[f64]| DVec3::from_slice(tangent).max_element() - DVec3::from_slice(tangent).min_element();
     let uneven = |key: &usize| {
-        let most = apart(curve.out_tangent(*key)).max(apart(curve.in_tangent(*key + 1)));
+        let most = spread(curve.out_tangent(*key)).max(spread(curve.in_tangent(*key + 1)));
         (times[*key + 1] - times[*key]) * most > TOLERANCE * largest
     };
     let key = (0..times.len() - 1).find(uneven)?;
-    Some(format!("has tangents after key {key} that are not alike along all axes"))
+    Some(format!("has tangents after key {key} that are not uniform"))
 }
 
-/// What is wrong with a joint's scales that are driven one by one: they are to be constants, or curves, all alike.
-fn numbers_fault(skeleton: &Skeleton, clip: &Clip, joint: usize) -> Option<String> {
+/// The fault of a joint whose scales are driven by single curves: they must all be equal constants, or equal curves.
+fn components_fault(skeleton: &Skeleton, clip: &Clip, joint: usize) -> Option<String> {
     let driven = |component: usize| {
         let drives = |track: &&Track| track.target == Target::Scale(joint) && track.component == Some(component);
         clip.tracks.iter().find(drives).map(|track| &track.curve)
@@ -185,6 +185,6 @@ fn numbers_fault(skeleton: &Skeleton, clip: &Clip, joint: usize) -> Option<Strin
             let mirrors = (0..x.timeline().len()).any(|key| x.value(key)[0] < 0.0);
             mirrors.then(|| "mirrors".into())
         }
-        _ => Some("is driven by curves that are not alike along all axes".into()),
+        _ => Some("is driven by curves that are not equal".into()),
     }
 }
