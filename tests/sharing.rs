@@ -226,7 +226,7 @@ fn what_cannot_be_driven_is_said() {
     assert_eq!(kinds, [(0, Unnamed), (1, Matrix), (3, counts), (4, counts), (8, NoProperty)]);
     let said: Vec<String> = sharing.faults.iter().map(ToString::to_string).collect();
     let expected = [
-        "translation of joint 0: it has no name to be found by; nothing is driven",
+        "translation of joint 0: it has no name; nothing is driven",
         "translation of joint \"box\": it is given by a matrix, which cannot be animated; nothing is driven",
         "weights of joint \"face\": it has 3 morph weights, not 2; nothing is driven",
         "weights of joint \"mouth\": it has 3 morph weights, not 2; nothing is driven",

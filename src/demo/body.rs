@@ -1,4 +1,4 @@
-//! A body for the human: a runner's skin, drawn around the joints, each vertex moved by up to four of them.
+//! A body for the human: a mesh of a runner around the joints. Each vertex follows up to four joints.
 
 use glam::DVec3;
 
@@ -6,48 +6,49 @@ use crate::demo::surface::surface;
 use crate::error::Error;
 use crate::model::Skeleton;
 
-/// A mesh of triangles around the human's joints, anticlockwise as seen from outside.
+/// A mesh of triangles around the joints of the human, anticlockwise as seen from outside.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
     /// The vertices.
     pub vertices: Vec<BodyVertex>,
-    /// Three a triangle.
+    /// Three indices of vertices per triangle.
     pub indices: Vec<u32>,
 }
 
 /// A vertex of a [`Body`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BodyVertex {
-    /// In metres, in the bind pose.
+    /// The position in metres, in the bind pose.
     pub position: [f32; 3],
-    /// Of length 1, in the bind pose.
+    /// The normal of length 1, in the bind pose.
     pub normal: [f32; 3],
-    /// Places in the skin's list of joints.
+    /// Indices into the joints of the skin.
     pub joints: [u16; 4],
-    /// A weight a joint; together 1.
+    /// One weight per joint, with sum 1.
     pub weights: [f32; 4],
-    /// How much of it is hair, shirt, shorts and shoe, from 0 to 1; the rest is skin.
+    /// The shares of hair, shirt, shorts and shoe, each from 0 to 1. The rest is skin.
     pub parts: [f32; 4],
 }
 
-/// A body for a skeleton with the joints of [`library`](crate::demo::library)'s human, in its rest pose, in triangles of about
-/// so many metres a side: 0.025 for crowds, less for who comes near.
+/// Makes a body for the skeleton of [`library`](crate::demo::library), in its rest pose.
+///
+/// `side` is the approximate length of the sides of the triangles in metres: 0.025 for crowds, less for close views.
 ///
 /// # Errors
-/// [`Error::Usage`] where the skeleton is another, or the side is not from 0.005 to 0.1.
+/// [`Error::Usage`] if the skeleton has other joints, or the side is not from 0.005 to 0.1.
 pub fn body(skeleton: &Skeleton, side: f64) -> Result<Body, Error> {
     if !(0.005..=0.1).contains(&side) {
-        return Err(Error::Usage(format!("triangles of {side} m a side; from 0.005 to 0.1 will do")));
+        return Err(Error::Usage(format!("the side of the triangles is {side} m; expected 0.005 to 0.1")));
     }
     let cones = Cones::new(skeleton).map_err(Error::Usage)?;
-    // All of the body is within, its soles too.
+    // The box contains the whole body, with the soles.
     let (low, high) = (DVec3::new(-1.0, -0.15, -0.3), DVec3::new(1.0, 1.85, 0.3));
     let surface = surface(|point| cones.distance(point), low, high, side);
     let vertices = surface.points.iter().map(|&point| cones.vertex(point)).collect();
     Ok(Body { vertices, indices: surface.indices })
 }
 
-/// What the surface is made of; its place in [`BodyVertex::parts`].
+/// The material of the surface, in the order of [`BodyVertex::parts`].
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Hair,
@@ -57,10 +58,11 @@ enum Part {
     Skin,
 }
 
-/// A rounded cone: the joint it belongs to, then an end and a radius, twice. An end is an offset from a joint, in metres.
+/// A rounded cone: joint, offset and radius of its start; joint, offset and radius of its end; material. Offsets and radii are in
+/// metres. The cone belongs to the joint of its start.
 type Cone = (&'static str, [f64; 3], f64, &'static str, [f64; 3], f64, Part);
 
-/// Chains of cones, on the left side or in the middle, and the sides on which they are. On the right they are mirrored.
+/// Chains of cones on the left side or in the middle, each with the signs of x of its sides. The right side is mirrored.
 const CHAINS: [(&[f64], &[Cone]); 4] =
     [(&[1.0], &HEAD), (&[1.0, -1.0], &TRUNK), (&[1.0, -1.0], &ARM), (&[1.0, -1.0], &LEG)];
 
@@ -100,12 +102,12 @@ const LEG: [Cone; 6] = [
     ("ball.L", [0.0, 0.025, 0.0], 0.045, "ball.L", [0.0, 0.012, 0.07], 0.036, Part::Shoe),
 ];
 
-/// Chains melt into each other within this many metres.
+/// The distance in metres within which chains melt into each other.
 const MELT: f64 = 0.035;
-/// Joints share the vertices within this many metres.
+/// The distance in metres within which joints share vertices.
 const SHARE: f64 = 0.07;
 
-/// Cones where they are at rest.
+/// The cones at their places in the rest pose.
 struct Cones {
     cones: Vec<Placed>,
     parents: Vec<Option<usize>>,
@@ -127,7 +129,8 @@ impl Cones {
             let offset = joint.rest.translation;
             rest.push(joint.parent.map_or(offset, |parent| rest[parent] + offset));
         }
-        let find = |name: &str| skeleton.find_joint(name).ok_or_else(|| format!("the skeleton has no joint {name}"));
+        let absent = |name: &str| format!("the skeleton has no joint {name:?}; a body needs the human of demo::library");
+        let find = |name: &str| skeleton.find_joint(name).ok_or_else(|| absent(name));
         let mut cones = Vec::new();
         let mut chain = 0;
         for (sides, table) in CHAINS {
@@ -145,7 +148,7 @@ impl Cones {
         Ok(Self { cones, parents: joints.iter().map(|joint| joint.parent).collect() })
     }
 
-    /// The distance of a point from the surface, negative within.
+    /// The distance of a point from the surface, negative inside.
     fn distance(&self, point: DVec3) -> f64 {
         let melt = |a: f64, b: f64| {
             let near = (MELT - (a - b).abs()).max(0.0) / MELT;
@@ -157,13 +160,13 @@ impl Cones {
     }
 
     fn vertex(&self, point: DVec3) -> BodyVertex {
-        // Over some way, so that no edge shows where one cone passes into the next.
+        // The wide difference hides the edge between one cone and the next.
         let slope = |axis: DVec3| self.distance(point + 0.015 * axis) - self.distance(point - 0.015 * axis);
         let normal = DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z)).normalize_or_zero();
         let mut near: Vec<(f64, &Placed)> = self.cones.iter().map(|cone| (cone.distance(point), cone)).collect();
         near.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (least, nearest) = near[0];
-        // A leg does not pull at the other: only what lies on one chain shares vertices.
+        // One leg must not pull at the other: only joints on one chain share vertices.
         let mut shares: Vec<(usize, f64)> = Vec::new();
         for (distance, cone) in &near {
             let share = (1.0 - (distance - least) / SHARE).max(0.0).powi(2);
@@ -178,7 +181,7 @@ impl Cones {
         shares.truncate(4);
         let sum: f64 = shares.iter().map(|(_, share)| share).sum();
         let share =
-            |place: usize| shares.get(place).map_or((0, 0.0), |&(joint, share)| (joint as u16, (share / sum) as f32));
+            |index: usize| shares.get(index).map_or((0, 0.0), |&(joint, share)| (joint as u16, (share / sum) as f32));
         let shares = [0, 1, 2, 3].map(share);
         let part = |part: Part| {
             let nearest = near.iter().find(|(_, cone)| cone.part == part).map_or(1.0, |(distance, _)| *distance);
@@ -197,14 +200,14 @@ impl Cones {
         }
     }
 
-    /// Whether a joint is another or an ancestor of it.
+    /// True if a joint is equal to another or is its ancestor.
     fn is_above(&self, joint: usize, other: usize) -> bool {
-        let mut at = Some(other);
-        while let Some(place) = at {
-            if place == joint {
+        let mut next = Some(other);
+        while let Some(index) = next {
+            if index == joint {
                 return true;
             }
-            at = self.parents[place];
+            next = self.parents[index];
         }
         false
     }
@@ -230,7 +233,7 @@ mod tests {
         let body = body(skeleton, 0.04).unwrap();
         let heights = || body.vertices.iter().map(|vertex| vertex.position[1]);
         assert!(heights().fold(f32::MAX, f32::min).abs() < 0.03 && heights().fold(0.0, f32::max) > 1.7);
-        // Each edge is there once in each direction.
+        // Each edge occurs once in each direction.
         let mut edges: Vec<(u32, u32)> = Vec::new();
         for triangle in body.indices.chunks(3) {
             edges.extend((0..3).map(|corner| (triangle[corner], triangle[(corner + 1) % 3])));

@@ -1,4 +1,4 @@
-//! The human's clips: its motions, sampled at keys.
+//! The clips of the human: its motions, sampled at keys.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use crate::demo::motion::{IDLE, JUMP, Motion, RUN, WALK, WAVE, crouch, flight, w
 use crate::error::Error;
 use crate::model::{Clip, Curve, Interpolation, Skeleton, SkeletonId, Target, Timeline, Track};
 
-/// All clips of the human.
+/// The clips of the human.
 pub fn all(skeleton: &Skeleton, id: SkeletonId) -> Result<Vec<Clip>, Error> {
-    let place = |name: &str| skeleton.find_joint(name);
-    let head = place("head").unwrap_or_default();
-    let pelvis = place("pelvis").unwrap_or_default();
+    let joint = |name: &str| skeleton.find_joint(name);
+    let head = joint("head").unwrap_or_default();
+    let pelvis = joint("pelvis").unwrap_or_default();
 
     let mut idle = Keys::even(4.0)?.body(skeleton, &IDLE, Interpolation::Linear)?;
-    // Eyes do not glide, they leap.
+    // Eyes jump from one direction to the next.
     let glances = Keys::at(4.0, &[0.0, 0.2, 0.45, 0.8, 1.0])?;
-    for eye in ["eye.L", "eye.R"].into_iter().filter_map(place) {
+    for eye in ["eye.L", "eye.R"].into_iter().filter_map(joint) {
         let look = |phase: f64| DQuat::from_rotation_y(0.2 * wave(phase)).to_array().to_vec();
         replace(&mut idle, Target::Rotation(eye), glances.curve(Interpolation::Step, look)?);
     }
@@ -36,7 +36,7 @@ pub fn all(skeleton: &Skeleton, id: SkeletonId) -> Result<Vec<Clip>, Error> {
     let light = slow.curve(Interpolation::CubicSpline, |phase| vec![0.5 + 0.5 * wave(phase), 0.2, 0.1])?;
     waving.push(Track::new(Target::Property(0), light));
 
-    // Dense where it is fast, as a key reducer leaves it.
+    // Fast parts have dense keys, as after key reduction.
     let phases: Vec<f64> =
         [0, 4, 7, 9, 11, 13, 14, 15, 17, 20, 23, 25, 26, 27, 29, 32, 36, 40].map(|key| f64::from(key) / 40.0).into();
     let leap = Keys::at(1.4, &phases)?;
@@ -59,7 +59,7 @@ fn replace(tracks: &mut Vec<Track>, target: Target, curve: Curve) {
     tracks.push(Track::new(target, curve));
 }
 
-/// A timeline and the phases of its keys, the last the same as the first.
+/// A timeline and the phases of its keys. The last phase equals the first, so that a clip loops.
 struct Keys {
     timeline: Arc<Timeline>,
     phases: Vec<f64>,
@@ -67,19 +67,19 @@ struct Keys {
 }
 
 impl Keys {
-    /// 30 keys a second.
+    /// Even keys, 30 per second.
     fn even(duration: f64) -> Result<Self, Error> {
         let gaps = (30.0 * duration).round();
         Self::at(duration, &(0..=gaps as u32).map(|key| f64::from(key) / gaps).collect::<Vec<_>>())
     }
 
-    /// Keys at these phases, of which the first is 0 and the last 1.
+    /// Keys at these phases, from 0 to 1.
     fn at(duration: f64, phases: &[f64]) -> Result<Self, Error> {
         let timeline = Arc::new(Timeline::new(phases.iter().map(|phase| phase * duration).collect())?);
         Ok(Self { timeline, phases: phases.iter().map(|phase| phase.fract()).collect(), duration })
     }
 
-    /// A function of the phase as a curve. Tangents, where they are needed, are its central differences.
+    /// A curve of a function of the phase. The tangents of cubic splines are central differences.
     fn curve(&self, interpolation: Interpolation, value: impl Fn(f64) -> Vec<f64>) -> Result<Curve, Error> {
         let mut values = Vec::new();
         for &phase in &self.phases {
@@ -98,7 +98,7 @@ impl Keys {
         Curve::new(self.timeline.clone(), interpolation, width, values)
     }
 
-    /// Rotations of all joints, and the pelvis's translation.
+    /// Tracks of the rotations of all joints and of the translation of the pelvis.
     fn body(&self, skeleton: &Skeleton, motion: &Motion, interpolation: Interpolation) -> Result<Vec<Track>, Error> {
         let mut tracks = Vec::with_capacity(skeleton.joints().len() + 1);
         for (index, joint) in skeleton.joints().iter().enumerate() {

@@ -4,7 +4,7 @@ use glam::{DAffine3, DVec3};
 
 use crate::model::{Joint, Property, Skeleton, SkeletonId, Skin, Transform};
 
-/// Name, parent and offset from it, in metres, of the joints in the middle.
+/// The joints in the middle: name, parent and offset from the parent in metres.
 const MIDDLE: [(&str, Option<&str>, [f64; 3]); 8] = [
     ("pelvis", None, [0.0, 0.95, 0.0]),
     ("spine.1", Some("pelvis"), [0.0, 0.10, -0.01]),
@@ -16,7 +16,8 @@ const MIDDLE: [(&str, Option<&str>, [f64; 3]); 8] = [
     ("jaw", Some("head"), [0.0, 0.02, 0.03]),
 ];
 
-/// The same of the joints of the left side; on the right x is mirrored. Parents without a side are in the middle.
+/// The joints of the left side: name, parent and offset from the parent in metres. The right side has mirrored x. A parent may be
+/// a joint in the middle.
 const SIDE: [(&str, &str, [f64; 3]); 28] = [
     ("eye", "head", [0.032, 0.07, 0.08]),
     ("clavicle", "spine.4", [0.03, 0.08, 0.02]),
@@ -67,17 +68,17 @@ pub fn joints() -> Vec<Joint> {
 fn add(joints: &mut Vec<Joint>, name: String, parent: Option<String>, offset: [f64; 3]) {
     let parent = parent.and_then(|parent| joints.iter().position(|joint| joint.name.as_ref() == Some(&parent)));
     let rest = Transform { translation: DVec3::from(offset), ..Transform::IDENTITY };
-    // Smile and blink.
+    // The weights of smile and blink.
     let weights = if name == "head" { vec![0.0, 0.0] } else { Vec::new() };
     joints.push(Joint { name: Some(name), parent, rest, matrix: None, weights });
 }
 
-/// The colour of a light that the human wears.
+/// The property of the human: the colour of a light that it wears.
 pub fn properties() -> Vec<Property> {
     vec![Property { name: "light".into(), rest: vec![0.1, 0.1, 0.1], rotation: false }]
 }
 
-/// A skin of all joints, bound at rest.
+/// A skin of all joints, bound in the rest pose.
 pub fn skin(skeleton: &Skeleton, id: SkeletonId) -> Skin {
     let mut model: Vec<DAffine3> = Vec::with_capacity(skeleton.joints().len());
     for joint in skeleton.joints() {

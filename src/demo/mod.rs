@@ -1,4 +1,4 @@
-//! Rigs that need no file: a human with a handful of clips, crowds of it, and rigs of any size for measurements.
+//! Rigs made in code: a human with five clips, crowds of it, and rigs of any size for measurements.
 
 mod body;
 mod clips;
@@ -13,14 +13,14 @@ pub use rig::{add_rig, add_uniform_rig, rig};
 use crate::error::Error;
 use crate::model::{Crowd, Layer, LayerTime, Library, Playback, Skeleton, Ticks};
 
-/// A library of one human of 64 joints, in metres, +Y up and facing +Z, with one skin, two morph weights (smile, blink)
-/// and a property, and with the clips `idle`, `walk`, `run`, `wave` and `jump`, all of which loop.
+/// A library of one human: 64 joints in metres, +Y up, facing +Z, with one skin, two morph weights (smile, blink), one property,
+/// and the clips `idle`, `walk`, `run`, `wave` and `jump`, which all loop.
 ///
-/// `wave` is made of cubic splines, `jump` has unevenly spaced keys, `idle` has steps, the rest is linear at 30 keys a
+/// `wave` has cubic splines, `jump` has unevenly spaced keys, and `idle` has steps. All other curves are linear, with 30 keys per
 /// second.
 ///
 /// # Errors
-/// None that a caller can bring about; the model's own checks are passed on.
+/// None in practice. The result passes on the checks of the model.
 pub fn library() -> Result<Library, Error> {
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(Some("human".into()), human::joints(), human::properties())?);
@@ -31,19 +31,19 @@ pub fn library() -> Result<Library, Error> {
     Ok(library)
 }
 
-/// A crowd that plays the clips of a library, each instance the next clip, at its own start and rate (0.8 to 1.2).
+/// A crowd that plays the clips of a library. The instances take the clips in turn, each with its own start and rate (0.8 to 1.2).
 ///
-/// The same library and number always give the same crowd. Of a library without clips, all stand at rest.
+/// The same library and number always give the same crowd. Without clips, all instances stand at rest.
 ///
 /// # Errors
-/// [`Error::Usage`] where the library has no skeleton.
+/// [`Error::Usage`] if the library has no skeleton.
 pub fn crowd(library: &Library, instances: usize) -> Result<Crowd, Error> {
     let clips: Vec<_> = library.clip_ids().collect();
     let mut crowd = Crowd::new();
     for instance in 0..instances {
         if clips.is_empty() {
             let skeleton = library.skeleton_ids().next();
-            crowd.push(skeleton.ok_or_else(|| Error::Usage("the library has no skeleton".into()))?, &[])?;
+            crowd.push(skeleton.ok_or_else(|| Error::Usage("the library has no skeleton to make a crowd of".into()))?, &[])?;
             continue;
         }
         let clip = clips[instance % clips.len()];
@@ -54,12 +54,12 @@ pub fn crowd(library: &Library, instances: usize) -> Result<Crowd, Error> {
     Ok(crowd)
 }
 
-/// The golden ratio's fraction: multiples of it, taken modulo 1, spread as evenly as can be.
+/// The fraction of the golden ratio. Its multiples modulo 1 spread evenly.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
-/// The same for a second dimension: the inverse of the plastic number.
+/// The inverse of the plastic number. Its multiples modulo 1 spread evenly in a second dimension.
 const PLASTIC: f64 = 0.754_877_666_246_692_8;
 
-/// A number in `[0, 1)` for each index, evenly spread over all of them.
+/// A number in `[0, 1)` per index. The numbers of all indices spread evenly.
 fn spread(index: usize, ratio: f64) -> f64 {
     (index as f64 * ratio).fract()
 }

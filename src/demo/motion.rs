@@ -1,10 +1,10 @@
-//! How the human moves: the turn of each joint as a function of the phase of a cycle.
+//! Motions of the human: the rotation of each joint as a function of the phase of a cycle.
 
 use std::f64::consts::TAU;
 
 use glam::{DQuat, DVec3, EulerRot};
 
-/// A joint as motions see it.
+/// The kind and side of a joint, from which motions derive its rotation.
 #[derive(Clone, Copy)]
 pub struct Part<'a> {
     /// The joint's name without its side and number.
@@ -14,7 +14,7 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Takes a joint's name apart: `index.2.L` is an `index` on the left.
+    /// Splits the name of a joint: `index.2.L` is an `index` on the left.
     pub fn new(joint: &'a str) -> Self {
         let side = if joint.ends_with(".L") {
             1.0
@@ -27,12 +27,12 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A way to move. Phases go from 0 to 1 in a cycle.
+/// A motion. Phases go from 0 to 1 in a cycle.
 #[derive(Clone, Copy)]
 pub struct Motion {
-    /// Angles about x, y and z, in radians, applied z first: joints turn forward about -x, and out of the arm's way about z.
+    /// Angles about x, y and z in radians, applied z first. Joints turn forwards about -x; arms turn down and up about z.
     pub turn: fn(Part, f64) -> [f64; 3],
-    /// Where the pelvis goes from its place at rest, in metres.
+    /// The translation of the pelvis from its rest position, in metres.
     pub shift: fn(f64) -> [f64; 3],
 }
 
@@ -43,7 +43,7 @@ impl Motion {
         DQuat::from_euler(EulerRot::XYZ, x, y, z)
     }
 
-    /// Where the pelvis goes from its place at rest, in metres.
+    /// The translation of the pelvis from its rest position, in metres.
     pub fn shift(&self, phase: f64) -> DVec3 {
         DVec3::from((self.shift)(phase))
     }
@@ -111,25 +111,25 @@ pub const JUMP: Motion = Motion {
     shift: |phase| [0.0, 0.45 * flight(phase) - 0.3 * crouch(phase), 0.02 * crouch(phase)],
 };
 
-/// Knees bent before the leap and after it, 0 to 1.
+/// The bend of the knees before and after the jump, 0 to 1.
 pub fn crouch(phase: f64) -> f64 {
     let bump =
         |from: f64, to: f64| if phase > from && phase < to { wave(0.5 * (phase - from) / (to - from)) } else { 0.0 };
     bump(0.0, 0.35) + 0.8 * bump(0.65, 1.0)
 }
 
-/// The height of a leap, 0 to 1.
+/// The height of the jump, 0 to 1.
 pub fn flight(phase: f64) -> f64 {
     let t = ((phase - 0.35) / 0.3).clamp(0.0, 1.0);
     4.0 * t * (1.0 - t)
 }
 
-/// A wave of period 1.
+/// A sine wave of period 1.
 pub fn wave(phase: f64) -> f64 {
     (TAU * phase).sin()
 }
 
-/// Arms hanging down, fingers slightly bent.
+/// The angles of a relaxed pose: arms down, fingers slightly bent.
 fn relaxed(part: Part) -> [f64; 3] {
     match part.name {
         "upper_arm" => [0.0, 0.0, -1.3 * part.side],

@@ -11,41 +11,40 @@ use crate::model::{
     Clip, Curve, Interpolation, Joint, Library, Skeleton, SkeletonId, Skin, Target, Timeline, Track, Transform,
 };
 
-/// The most joints times keys of a generated rig: 1.3 GB of values.
+/// The largest product of joints and keys of a generated rig, which has 1.3 GB of values.
 const MOST_KEYS: u64 = 1 << 24;
 
-/// A library of one tree of joints, with one skin over all of them and one looping clip of linear translations,
-/// rotations and scales, `keys` keys at 30 a second on every joint.
+/// A library of one tree of joints, with one skin of all joints and one looping clip. The clip has linear translations, rotations
+/// and scales of every joint, `keys` keys each at 30 per second.
 ///
-/// `depth` is the number of levels, at most the number of joints: with as many levels as joints the tree is a chain, with
-/// one level all joints are roots.
+/// `depth` is the number of levels, at most the number of joints. With one level per joint, the tree is a chain. With one level,
+/// all joints are roots.
 ///
 /// # Errors
-/// [`Error::Usage`] where a number is 0 or there are more levels than joints; [`Error::Limit`] beyond 2^24 joints times
-/// keys.
+/// [`Error::Usage`] if a number is 0 or there are more levels than joints; [`Error::Limit`] if joints times keys exceed 2^24.
 pub fn rig(joints: usize, keys: usize, depth: usize) -> Result<Library, Error> {
     let mut library = Library::new();
     add_rig(&mut library, joints, keys, depth)?;
     Ok(library)
 }
 
-/// Adds a rig as [`rig`] makes it, skeleton, skin and clip, to a library: for crowds of several skeletons.
+/// Adds the skeleton, skin and clip of a [`rig`] to a library, for crowds of several skeletons.
 ///
 /// # Errors
-/// As those of [`rig`].
+/// The same as [`rig`].
 pub fn add_rig(library: &mut Library, joints: usize, keys: usize, depth: usize) -> Result<SkeletonId, Error> {
     add(library, joints, keys, depth, |swing| [1.0 + 0.02 * swing, 1.0 - 0.02 * swing, 1.0])
 }
 
-/// As [`add_rig`], with scales that are alike along all axes, as dual quaternions need them.
+/// The same as [`add_rig`] with uniform scales, which dual quaternions need.
 ///
 /// # Errors
-/// As those of [`rig`].
+/// The same as [`rig`].
 pub fn add_uniform_rig(library: &mut Library, joints: usize, keys: usize, depth: usize) -> Result<SkeletonId, Error> {
     add(library, joints, keys, depth, |swing| [1.0 + 0.02 * swing; 3])
 }
 
-/// Adds a rig whose joints scale so as they swing.
+/// Adds a rig. `scale` returns the scale of a joint from its swing, -1 to 1.
 fn add(
     library: &mut Library,
     joints: usize,
@@ -54,7 +53,9 @@ fn add(
     scale: fn(f64) -> [f64; 3],
 ) -> Result<SkeletonId, Error> {
     if joints == 0 || keys == 0 || depth == 0 || depth > joints {
-        let reason = format!("a rig of {joints} joints on {depth} levels with {keys} keys cannot be");
+        let reason = format!(
+            "a rig of {joints} joints, {depth} levels and {keys} keys; expected 1 or more each, and levels up to the joints"
+        );
         return Err(Error::Usage(reason));
     }
     let needed = (joints as u64).saturating_mul(keys as u64);
@@ -80,7 +81,7 @@ fn add(
         let offset = rest(index).translation;
         bind.push(parent.map_or(offset, |parent| bind[parent] + offset));
     }
-    let inverse_bind = bind.iter().map(|place| DAffine3::from_translation(-*place)).collect();
+    let inverse_bind = bind.iter().map(|position| DAffine3::from_translation(-*position)).collect();
     library.add_skin(Skin { name: Some("rig".into()), skeleton, joints: (0..joints).collect(), inverse_bind })?;
 
     let timeline = Arc::new(Timeline::new((0..keys).map(|key| key as f64 / 30.0).collect())?);
@@ -104,7 +105,7 @@ fn add(
     Ok(skeleton)
 }
 
-/// The parents of a tree with one root and joints spread evenly over the other levels.
+/// The parents of a tree with one root and joints spread evenly over the other levels; all roots with one level.
 fn parents(joints: usize, depth: usize) -> Vec<Option<usize>> {
     let level = |joint: usize| if joint == 0 || depth == 1 { 0 } else { 1 + (joint - 1) * (depth - 1) / (joints - 1) };
     let mut starts = vec![0];
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rig_has_the_joints_levels_and_keys_that_were_asked_for() {
+    fn a_rig_has_the_requested_joints_levels_and_keys() {
         for (joints, keys, depth) in [(1, 1, 1), (64, 30, 10), (200, 2, 200), (1000, 10, 10), (7, 3, 1), (65, 5, 2)] {
             let library = rig(joints, keys, depth).unwrap();
             let skeleton = &library.skeletons()[0];

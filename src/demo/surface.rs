@@ -1,28 +1,28 @@
-//! A mesh of where a function is 0, by surface nets.
+//! A mesh of the zero surface of a function, by surface nets.
 
 use std::collections::HashMap;
 
 use glam::{DVec3, USizeVec3};
 
-/// Points and triangles, anticlockwise as seen from where the function is positive.
+/// Points and triangles, anticlockwise as seen from the side on which the function is positive.
 pub struct Surface {
     /// The points.
     pub points: Vec<DVec3>,
-    /// Three a triangle.
+    /// Three indices of points per triangle.
     pub indices: Vec<u32>,
 }
 
-/// The surface of a distance function within a box, in cubic cells: a point in each cell that the surface crosses, and two
-/// triangles around each edge that it crosses. (S. F. F. Gibson, "Constrained elastic surface nets", 1998.)
+/// Makes the surface of a distance function within a box of cubic cells: one point per cell that the surface crosses, and two
+/// triangles per edge that it crosses (S. F. F. Gibson, "Constrained elastic surface nets", 1998).
 pub fn surface(distance: impl Fn(DVec3) -> f64, low: DVec3, high: DVec3, cell: f64) -> Surface {
     let counts = ((high - low) / cell).ceil().as_usizevec3() + 1;
-    let place = |corner: USizeVec3| low + cell * corner.as_dvec3();
+    let position = |corner: USizeVec3| low + cell * corner.as_dvec3();
     let index = |corner: USizeVec3| (corner.z * counts.y + corner.y) * counts.x + corner.x;
     let corners = || {
         let USizeVec3 { x, y, z } = counts;
         (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| USizeVec3::new(x, y, z))))
     };
-    let values: Vec<f64> = corners().map(|corner| distance(place(corner))).collect();
+    let values: Vec<f64> = corners().map(|corner| distance(position(corner))).collect();
     let inside = |corner: USizeVec3| values[index(corner)] < 0.0;
     let axes = [USizeVec3::X, USizeVec3::Y, USizeVec3::Z];
 
@@ -34,8 +34,8 @@ pub fn surface(distance: impl Fn(DVec3) -> f64, low: DVec3, high: DVec3, cell: f
         if within % 8 == 0 {
             continue;
         }
-        // The middle of the cell, moved to the surface.
-        let mut point = place(corner) + 0.5 * cell;
+        // The centre of the cell, moved to the surface.
+        let mut point = position(corner) + 0.5 * cell;
         for _ in 0..4 {
             let slope = |axis: DVec3| distance(point + 1e-4 * axis) - distance(point - 1e-4 * axis);
             let slope = DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z)).normalize_or_zero();

@@ -12,13 +12,13 @@ impl Library {
     /// Binds a clip to a skeleton, and adds the bound clip.
     ///
     /// `position`, `rotation`, `scale` and `eulerAngles` of a node move the joint at its path. Every other property becomes a
-    /// property of the skeleton, named `/path:component.property`. Clips that drive the same property share it. A path begins at the
-    /// roots of the skeleton. If the skeleton has a single root of another name, the path begins at the children of that root. The
-    /// empty path is a single root itself.
+    /// property of the skeleton, named `/path:component.property`. Clips that drive the same property share it. A path begins at
+    /// the roots of the skeleton. If the skeleton has a single root of another name, the path begins at the children of that
+    /// root. The empty path is a single root itself.
     ///
     /// # Errors
-    /// [`Error::Track`] if the curves do not fit their values, as from [`add_clip`](Self::add_clip); [`Error::Usage`] if there is no
-    /// such skeleton.
+    /// [`Error::Track`] if the curves do not fit their values, as from [`add_clip`](Self::add_clip); [`Error::Usage`] if there is
+    /// no such skeleton.
     pub fn bind(&mut self, skeleton: SkeletonId, clip: &UnboundClip, slots: Slots) -> Result<Binding, Error> {
         let Some(found) = self.skeletons().get(skeleton.index()) else {
             return Err(Error::Usage(no_such("skeleton", skeleton.index(), "library", self.skeletons().len())));

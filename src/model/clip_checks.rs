@@ -143,7 +143,9 @@ fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track
         }
         if (curve.width(), width) != (from, to) {
             let (curve, name) = (curve.width(), interpolator.name());
-            return Err(format!("interpolator {name:?} makes {to} numbers of {from}, but the curve has {curve} and the property {width}"));
+            return Err(format!(
+                "interpolator {name:?} makes {to} numbers of {from}, but the curve has {curve} and the property {width}"
+            ));
         }
         return Ok(());
     }

@@ -24,8 +24,8 @@ impl Curve {
     /// and an out-tangent, each of `width` numbers.
     ///
     /// # Errors
-    /// [`Error::Curve`] if the count is not `keys * width * elements_per_key`, `width` is 0, or a number is not finite or beyond the
-    /// range of an `f32`.
+    /// [`Error::Curve`] if the count is not `keys * width * elements_per_key`, `width` is 0, or a number is not finite or beyond
+    /// the range of an `f32`.
     pub fn new(
         timeline: Arc<Timeline>,
         interpolation: Interpolation,
@@ -72,7 +72,8 @@ impl Curve {
             return Err(Error::Curve { value, reason: format!("{number} is not a finite number in the range of an f32") });
         }
         if interpolation == Interpolation::Slerp && width != 4 {
-            return Err(Error::Curve { value: 0, reason: format!("the curve is {width} wide, but Slerp interpolates quaternions of 4 numbers") });
+            let reason = format!("the curve is {width} wide, but Slerp interpolates quaternions of 4 numbers");
+            return Err(Error::Curve { value: 0, reason });
         }
         let (values, extrapolation) = (Arc::new(values.into()), [Extrapolation::Clamp; 2]);
         Ok(Self { timeline, interpolation, width, values, easing: CurveEasing::None, extrapolation })
@@ -202,8 +203,8 @@ impl Curve {
         self.element(key, 2)
     }
 
-    /// True if every key has the same value and every tangent is 0, so that the curve needs no keys. A curve of a custom interpolator
-    /// with several keys is never constant, because the interpolator may move between equal keys.
+    /// True if every key has the same value and every tangent is 0, so that the curve needs no keys. A curve of a custom
+    /// interpolator with several keys is never constant, because the interpolator may move between equal keys.
     pub fn is_constant(&self) -> bool {
         on_numbers!(&*self.values, values => self.are_constant(values))
     }

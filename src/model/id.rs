@@ -2,7 +2,8 @@
 
 macro_rules! id {
     ($name:ident, $article:literal, $noun:literal) => {
-        #[doc = concat!("Identifies ", $article, " ", $noun, " of the [`Library`](crate::model::Library) that returned the identifier.")]
+        #[doc = concat!("Identifies ", $article, " ", $noun)]
+        #[doc = "of the [`Library`](crate::model::Library) that returned the identifier."]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub(crate) usize);
 

@@ -105,7 +105,8 @@ impl Library {
         }
         if skin.joints.len() != skin.inverse_bind.len() {
             let (joints, matrices) = (skin.joints.len(), skin.inverse_bind.len());
-            return Err(fault(format!("it has {joints} joints, but {matrices} inverse bind matrices; expected one matrix per joint")));
+            let found = format!("it has {joints} joints, but {matrices} inverse bind matrices");
+            return Err(fault(format!("{found}; expected one matrix per joint")));
         }
         let usable = |matrix: &glam::DAffine3| matrix.to_cols_array().into_iter().all(super::is_usable);
         if let Some(index) = skin.inverse_bind.iter().position(|matrix| !usable(matrix)) {

@@ -151,8 +151,8 @@ impl Playback {
     ///   [`LayerTime::At`](crate::LayerTime::At) with the time that [`clip_time`](crate::clip_time) returns. After the pause, use
     ///   the same play, [`delayed`](Self::delayed).
     /// * If a mode other than the two loops has begun and the new rate turns it round, or starts it backwards from a rate of 0:
-    ///   before its start it would come from the other end. To turn round at `time`, use [`WrapMode::Reverse`] with a range from 0 to
-    ///   `time`.
+    ///   before its start it would come from the other end. To turn round at `time`, use [`WrapMode::Reverse`] with a range from
+    ///   0 to `time`.
     /// * If the rate is not a finite number.
     ///
     /// [`WrapMode::Default`] counts as a mode that does not repeat. If the mode of the clip repeats, call

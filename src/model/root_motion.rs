@@ -1,49 +1,68 @@
-//! What a clip moves its instance by, and what of it stays in the pose.
+//! Root motion: the part of a clip that moves the instance, and its axes.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::error::Error;
 use crate::model::rotation::unit;
-use crate::model::{Skeleton, Target, Track, Transform};
+use crate::model::{Skeleton, Target, Track, Transform, no_such};
 
-/// The largest slope of an axis that counts as horizontal: 0.1 mm in a metre, more than rounding makes of a turned joint.
+/// The largest slope of an axis that counts as horizontal: 0.1 mm per metre. Rounding of a turned joint causes less.
 const MOST_SLOPE: f64 = 1e-4;
 
-/// A clip's root joint, and what of its movement is the instance's own.
+/// The root joint of a clip, and the part of its movement that moves the instance.
 ///
-/// That part is taken out of the pose, `local' = part^-1 local`, whether or not motions are asked for, so that who asks moves
-/// the instance by its [`Motion`] and loses nothing. What the clip has no track for stays as it is at rest.
+/// That part is always removed from the pose, `local' = part^-1 local`, also if [`Outputs::root_motion`](crate::Outputs) is
+/// not selected. The caller moves the instance by its [`Motion`] instead. Parts that the clip has no track for stay at rest.
 ///
-/// Axes and motions are in the space of the joint's **parent**, in which the clip's keys are. It need not lie as the instance
-/// does: where a file was made with +Z up, y may be a horizontal axis of it and z the height. [`on_ground`](Self::on_ground)
-/// finds the axes that are horizontal, [`space`](Self::space) leads from there to the instance. Layers are blended in it, so
-/// that clips which play together should name joints of one parent.
+/// Axes and motions are in the space of the **parent** of the joint, as are the keys of the clip. That space may differ from the
+/// space of the instance: in a file with +Z up, y may be a horizontal axis and z the height. [`on_ground`](Self::on_ground) finds
+/// the horizontal axes, and [`space`](Self::space) returns the matrix to the space of the instance. Layers are blended in the
+/// space of the parent; clips that play together should therefore have root joints of one parent.
+///
+/// # Examples
+/// ```
+/// use posse::{RootMotion, RootRotation, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let mut library = demo::library()?;
+/// let clip = library.find_clip("walk").expect("the demo walks");
+/// let pelvis = 0;
+/// let root = RootMotion::on_ground(library.skeleton(library.clip(clip).skeleton), pelvis)?;
+/// assert_eq!(root.translation, [true, false, true]); // y is the height, which stays in the pose
+/// assert_eq!(root.rotation, RootRotation::Yaw);
+/// assert!(root.is_moved_by(&library.clip(clip).tracks));
+/// assert_eq!(library.set_root_motion(clip, Some(root))?, None);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RootMotion {
-    /// The joint, one that is not given by a matrix.
+    /// The joint. It must not be given by a matrix.
     pub joint: usize,
-    /// Which of the axes x, y and z of its parent's space, not of the instance's, it moves the instance along.
+    /// The axes x, y and z along which it moves the instance. They are axes of the parent of the joint, not of the instance.
     pub translation: [bool; 3],
-    /// What of its rotation turns the instance.
+    /// The part of its rotation that turns the instance.
     pub rotation: RootRotation,
 }
 
-/// What of a root joint's rotation turns the instance.
+/// The part of the rotation of a root joint that turns the instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RootRotation {
-    /// Nothing.
+    /// No part.
     #[default]
     None,
-    /// The twist about the instance's up axis, +Y, wherever that is in the space of the joint's parent at rest
+    /// The twist about the up axis of the instance, +Y, converted to the space of the parent of the joint at rest
     /// ([`RootMotion::up`]).
     Yaw,
-    /// All of it.
+    /// The whole rotation.
     Full,
 }
 
-/// A rigid movement: a rotation, then a translation, in the space of the root joint's parent.
+/// A rigid movement: a rotation, then a translation, in the space of the parent of the root joint.
 ///
-/// That is not the instance's space unless the parent lies there untransformed; [`in_space`](Self::in_space) leads to it.
+/// That space differs from the space of the instance if the parent is transformed. [`in_space`](Self::in_space) converts a motion.
+///
+/// # Examples
 ///
 /// ```
 /// # fn main() -> Result<(), posse::Error> {
@@ -60,7 +79,7 @@ pub enum RootRotation {
 /// let step = Step { from: Ticks(0), to: Ticks::from_seconds(0.1) };
 /// let poses = CpuEngine::new(&library)?.evaluate_step(&crowd, step, Outputs::ALL)?;
 /// let moved = poses.instances[0].root_motion.expect("a root").in_space(&space);
-/// // The instance stands at `world` then, where it stood at `world` before.
+/// // Moves an instance at `world`.
 /// let world = glam::DAffine3::IDENTITY;
 /// let world = world * glam::DAffine3::from_rotation_translation(moved.rotation, moved.translation);
 /// # assert!(world.translation.y == 0.0);
@@ -69,26 +88,26 @@ pub enum RootRotation {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Motion {
-    /// In the units of its space, metres in the instance's, along the axes from which the movement began.
+    /// The translation along the axes at the start of the movement, in the units of its space (metres in that of the instance).
     pub translation: DVec3,
-    /// Of unit length.
+    /// The rotation, of unit length.
     pub rotation: DQuat,
 }
 
 impl RootMotion {
-    /// A root joint that moves its instance over the ground: along the two axes of its parent's space that are horizontal in
-    /// the instance's at rest, turning it by its yaw. Height stays in the pose, and so do tilts.
+    /// A root joint that moves its instance over the ground: along the two axes of the parent that are horizontal in the space of
+    /// the instance at rest, and by its yaw. The height and the tilts stay in the pose.
     ///
     /// # Errors
-    /// [`Error::Skeleton`] where there is no such joint, it is given by a matrix, or its parent's space does not have two
-    /// horizontal axes, to 0.1 mm in a metre: no choice of axes then leaves the height alone.
+    /// [`Error::Skeleton`] if there is no such joint, it is given by a matrix, or its parent does not have two horizontal axes to
+    /// within 0.1 mm per metre. Each choice of axes would then change the height.
     pub fn on_ground(skeleton: &Skeleton, joint: usize) -> Result<Self, Error> {
         let fault = |reason: String| Err(Error::Skeleton { joint, reason });
         let Some(found) = skeleton.joints().get(joint) else {
-            return fault(format!("there is no such joint to be a root, the skeleton has {}", skeleton.joints().len()));
+            return fault(no_such("joint", joint, "skeleton", skeleton.joints().len()));
         };
         if found.matrix.is_some() {
-            return fault("it is given by a matrix, and no clip moves it".into());
+            return fault("it is given by a matrix, which cannot be animated; choose another root joint".into());
         }
         let root = Self { joint, translation: [false; 3], rotation: RootRotation::Yaw };
         let axes = root.space(skeleton).matrix3;
@@ -98,21 +117,21 @@ impl RootMotion {
             let rise = |axis: Option<DVec3>| axis.map_or("nothing (scale 0)".into(), |axis| format!("{:.3}", axis.y));
             let [x, y, z] = axes.map(rise);
             return fault(format!(
-                "its parent's space has not two horizontal axes and a vertical one: a unit along x, y and z of it rises by {x}, \
-                 {y} and {z}. Choose axes by hand, or a joint whose parent is turned by quarters"
+                "its parent must have two horizontal axes and a vertical one, but a unit along its x, y and z rises by {x}, {y} \
+                 and {z}. Choose the axes by hand, or choose a joint whose parent is turned by multiples of 90 degrees"
             ));
         }
         Ok(Self { translation, ..root })
     }
 
-    /// From the space of the joint's parent, in which its motions are, to the instance's: the parent's model matrix at rest,
-    /// the identity for a joint without one.
+    /// The matrix from the space of the motions to the space of the instance: the model matrix of the parent of the joint at rest,
+    /// or the identity without a parent.
     ///
-    /// It takes the joints above to stand still. Where a clip moves them, what they move by stays in the pose, and the space is
-    /// off by it.
+    /// It assumes that the joints above do not move. If a clip moves them, their movement stays in the pose, and the matrix is off
+    /// by that movement.
     ///
     /// # Panics
-    /// Where the skeleton has no such joint.
+    /// If the skeleton has no such joint.
     pub fn space(&self, skeleton: &Skeleton) -> DAffine3 {
         let mut space = DAffine3::IDENTITY;
         let mut next = skeleton.joints()[self.joint].parent;
@@ -123,7 +142,7 @@ impl RootMotion {
         space
     }
 
-    /// Whether one of a clip's tracks is for any of what moves the instance. Where none is, its motion is none at all times.
+    /// True if one of these tracks drives a part that moves the instance. Otherwise the motion is always the identity.
     pub fn is_moved_by(&self, tracks: &[Track]) -> bool {
         tracks.iter().any(|track| match track.target {
             Target::Translation(joint) if joint == self.joint => match track.component {
@@ -137,7 +156,8 @@ impl RootMotion {
         })
     }
 
-    /// The part of a local transform of the joint that moves the instance. The rotation is of unit length, and `up` too.
+    /// The part of a local transform of the joint that moves the instance. `up` must have unit length; the result has a rotation of
+    /// unit length.
     pub fn part(&self, local: &Transform, up: DVec3) -> Motion {
         let rotation = unit(local.rotation).unwrap_or(DQuat::IDENTITY);
         Motion {
@@ -150,17 +170,17 @@ impl RootMotion {
         }
     }
 
-    /// The instance's up axis, +Y as in glTF, in the space of the joint's parent at rest, of unit length; +Y itself where that
-    /// space has lost it.
+    /// The up axis of the instance, +Y as in glTF, in the space of the parent of the joint at rest. It has unit length. It is +Y if
+    /// that space has a scale of 0.
     ///
     /// # Panics
-    /// Where the skeleton has no such joint.
+    /// If the skeleton has no such joint.
     pub fn up(&self, skeleton: &Skeleton) -> DVec3 {
         (self.space(skeleton).matrix3.inverse() * DVec3::Y).try_normalize().unwrap_or(DVec3::Y)
     }
 }
 
-/// The part of a rotation that turns about an axis; none where the rest is a half turn about another.
+/// The part of a rotation about an axis (swing-twist decomposition); `None` if the rest is a half turn about another axis.
 pub(crate) fn twist(rotation: DQuat, axis: DVec3) -> Option<DQuat> {
     let along = rotation.xyz().dot(axis) * axis;
     unit(DQuat::from_xyzw(along.x, along.y, along.z, rotation.w))
@@ -170,7 +190,7 @@ impl Motion {
     /// No movement.
     pub const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY };
 
-    /// This movement, and then another that begins where it ended: what both move an instance by together.
+    /// This movement followed by another that begins at its end.
     pub fn then(self, next: Self) -> Self {
         Self {
             translation: self.translation + self.rotation * next.translation,
@@ -178,17 +198,18 @@ impl Motion {
         }
     }
 
-    /// The movement back.
+    /// The inverse movement.
     pub fn inverse(self) -> Self {
         let rotation = self.rotation.conjugate();
         Self { translation: rotation * -self.translation, rotation }
     }
 
-    /// The same movement seen from another space, `space m space^-1`, where `space` leads from this one to that: with
-    /// [`RootMotion::space`], what to move the instance by. An instance that stands at `world` then stands at `world m`.
+    /// The same movement in another space, `space m space^-1`, with `space` the matrix from this space to the other.
     ///
-    /// Where `space` does not scale alike along all axes, a turn becomes a shear, of which the rotation of the x axis is taken;
-    /// where it has lost an axis, there is none.
+    /// With [`RootMotion::space`], the result `m` is the movement of the instance: from `world` to `world m`.
+    ///
+    /// If `space` has a non-uniform scale, a rotation becomes a shear. The result then has the rotation of its x axis. If `space`
+    /// has a scale of 0, the result has no rotation.
     pub fn in_space(self, space: &DAffine3) -> Self {
         let turned = space.matrix3 * DMat3::from_quat(self.rotation) * space.matrix3.inverse();
         let rotation = match turned.is_finite() {
@@ -214,7 +235,7 @@ mod tests {
     use crate::model::Joint;
 
     #[test]
-    fn the_twist_is_what_turns_about_the_axis() {
+    fn the_twist_is_the_rotation_about_the_axis() {
         let tilted = DQuat::from_rotation_y(0.7) * DQuat::from_rotation_x(0.4);
         assert!(twist(tilted, DVec3::Y).unwrap().angle_between(DQuat::from_rotation_y(0.7)) < 1e-7);
         assert_eq!(twist(DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0), DVec3::Y), None);
@@ -230,7 +251,7 @@ mod tests {
         assert!((step.then(step).translation - DVec3::new(1.0, 0.0, 1.0)).length() < 1e-15);
     }
 
-    /// A root joint whose parent is turned about x by so many quarters, and moved and scaled.
+    /// A root joint with a parent that is turned about x by a number of quarter turns, moved and scaled.
     fn lying(quarters: f64, scale: DVec3) -> Skeleton {
         let rotation = DQuat::from_rotation_x(FRAC_PI_2 * quarters);
         let rest = Transform { translation: DVec3::new(0.0, 5.0, 7.0), rotation, scale };
@@ -249,11 +270,11 @@ mod tests {
         // 3 along the parent's -y are 6 ahead, +z; its z is up.
         let way = Motion { translation: DVec3::new(1.0, -3.0, 0.0), ..Motion::IDENTITY }.in_space(&space);
         assert!((way.translation - DVec3::new(2.0, 0.0, 6.0)).length() < 1e-14, "{way:?}");
-        // A half turn about its origin, which is 7 ahead: where the instance stands comes to be 14 ahead.
+        // A half turn about its origin, which is 7 ahead: the place of the instance moves to 14 ahead.
         let turn = Motion { rotation: DQuat::from_rotation_z(PI), ..Motion::IDENTITY }.in_space(&space);
         assert!((turn.translation - DVec3::new(0.0, 0.0, 14.0)).length() < 1e-14, "{turn:?}");
         assert!(turn.rotation.angle_between(DQuat::from_rotation_y(PI)) < 1e-7, "{turn:?}");
-        // Turns go the other way round in a mirror, and none is left in a space that has lost an axis.
+        // A mirror reverses turns. A space with a scale of 0 has none.
         let turned = Motion { rotation: DQuat::from_rotation_y(0.3), translation: DVec3::ONE };
         assert_eq!(turned.in_space(&DAffine3::IDENTITY).translation, DVec3::ONE);
         let seen = |scale: DVec3| turned.in_space(&DAffine3::from_scale(scale)).rotation;
@@ -268,7 +289,7 @@ mod tests {
         assert_eq!([1.0, -1.0, 3.0].map(|quarters| axes(quarters).unwrap()), [[true, true, false]; 3]);
         assert_eq!(axes(2.00005).unwrap(), [true, false, true]);
         let refused = axes(0.5).unwrap_err().to_string();
-        assert!(refused.starts_with("skeleton, joint 1: its parent's space has not") && refused.contains("0.707"));
+        assert!(refused.starts_with("skeleton, joint 1: its parent must have two horizontal axes") && refused.contains("0.707"));
         let flat = RootMotion::on_ground(&lying(0.0, DVec3::new(1.0, 0.0, 1.0)), 1);
         assert_eq!(flat.unwrap().translation, [true, false, true]);
         assert!(RootMotion::on_ground(&lying(0.0, DVec3::new(0.0, 1.0, 1.0)), 1).is_err());

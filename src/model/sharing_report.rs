@@ -13,7 +13,8 @@ pub struct Sharing {
     pub tracks: Vec<Option<Target>>,
     /// Tracks that were left out, or whose joint is ambiguous.
     pub faults: Vec<SharingFault>,
-    /// The remark on the root joint of the clip, if any. The shared clip has no root joint if the remark says that nothing is driven.
+    /// The remark on the root joint of the clip, if any. The shared clip has no root joint if the remark says that nothing is
+    /// driven.
     pub root: Option<SharingFaultKind>,
 }
 

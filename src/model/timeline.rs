@@ -22,7 +22,8 @@ impl Timeline {
     pub fn new(times: Vec<f64>) -> Result<Self, Error> {
         check(&times)?;
         if let Some(key) = (1..times.len()).find(|&key| times[key] <= times[key - 1]) {
-            let reason = format!("its time {} s is not after {} s, the time before; times must increase", times[key], times[key - 1]);
+            let [before, time] = [times[key - 1], times[key]];
+            let reason = format!("its time {time} s is not after {before} s, the time before; times must increase");
             return Err(Error::Timeline { key, reason });
         }
         let step = even_step(&times);
@@ -35,16 +36,18 @@ impl Timeline {
     /// bisection from the ends of the timeline meets first.
     ///
     /// # Errors
-    /// [`Error::Timeline`] if there is no key, a time is not finite, or a time is less than the time before; [`Error::Usage`] if the
-    /// window is not a finite number of 0 or more.
+    /// [`Error::Timeline`] if there is no key, a time is not finite, or a time is less than the time before; [`Error::Usage`] if
+    /// the window is not a finite number of 0 or more.
     pub fn snapping(times: Vec<f64>, window: f64) -> Result<Self, Error> {
         check(&times)?;
         if let Some(key) = (1..times.len()).find(|&key| times[key] < times[key - 1]) {
-            let reason = format!("its time {} s is before {} s, the time before; sort the keys", times[key], times[key - 1]);
+            let [before, time] = [times[key - 1], times[key]];
+            let reason = format!("its time {time} s is less than {before} s, the time before; sort the keys");
             return Err(Error::Timeline { key, reason });
         }
         if !super::is_usable(window) || window < 0.0 {
-            return Err(Error::Usage(format!("the window of a snapping timeline is {window} s; expected a finite number of 0 or more")));
+            let reason = format!("the window of a snapping timeline is {window} s; expected a finite number of 0 or more");
+            return Err(Error::Usage(reason));
         }
         let step = even_step(&times);
         let hits = times.windows(2).any(|pair| pair[0] == pair[1]).then(|| hits(&times));
@@ -90,8 +93,8 @@ impl Timeline {
         self.hits.is_some()
     }
 
-    /// Seconds from key to key if the keys are evenly spaced: each within a quarter of a step of its even time. Otherwise, and for a
-    /// single key, `None`.
+    /// Seconds from key to key if the keys are evenly spaced: each within a quarter of a step of its even time. Otherwise, and
+    /// for a single key, `None`.
     ///
     /// For even keys, an engine guesses the key from the time, and looks only at its neighbours.
     pub fn step(&self) -> Option<f64> {

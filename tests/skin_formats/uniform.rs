@@ -129,14 +129,14 @@ fn a_rest_pose_that_is_not_uniform_is_refused() {
     let scaled = |scale: DVec3| move |rig: &mut Rig| rig.joints[0].rest.scale = scale;
     assert_uneven(
         "skeleton, joint 0: arm",
-        "is (2, 1, 1), not alike along all axes",
+        "is (2, 1, 1), which is not uniform",
         scaled(DVec3::new(2.0, 1.0, 1.0)),
     );
-    assert_uneven("skeleton, joint 0: arm", "not alike", scaled(DVec3::new(1.0, 1.0, 1.001)));
-    assert_uneven("skeleton, joint 0: arm", "not alike", scaled(DVec3::new(-1.0, 1.0, 1.0)));
+    assert_uneven("skeleton, joint 0: arm", "not uniform", scaled(DVec3::new(1.0, 1.0, 1.001)));
+    assert_uneven("skeleton, joint 0: arm", "not uniform", scaled(DVec3::new(-1.0, 1.0, 1.0)));
     assert_uneven("skeleton, joint 0: arm", "mirrors", scaled(DVec3::splat(-1.0)));
     // The turned child of a stretched parent is sheared.
-    assert_uneven("skeleton, joint 0: arm", "not alike", |rig| {
+    assert_uneven("skeleton, joint 0: arm", "not uniform", |rig| {
         rig.joints[0].rest.scale = DVec3::new(1.0, 3.0, 1.0);
         rig.joints[1].rest.rotation = degrees(DVec3::Z, 45.0);
         rig.skinned = vec![1];
@@ -151,7 +151,7 @@ fn matrices_that_are_not_uniform_are_refused() {
     let stretched = matrix([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]]);
     let sheared = matrix([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]);
     let mirrored = matrix([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]);
-    for (matrix, fault) in [(stretched, "is (1, 2, 1), not alike"), (sheared, "shears"), (mirrored, "mirrors")] {
+    for (matrix, fault) in [(stretched, "is (1, 2, 1), which is not uniform"), (sheared, "shears"), (mirrored, "mirrors")] {
         assert_uneven("skeleton, joint 1: hand", fault, |rig| rig.joints[1].matrix = Some(matrix));
         assert_uneven("skin sleeve: the inverse bind matrix of its joint 1", fault, |rig| rig.inverse_bind[1] = matrix);
     }
@@ -162,7 +162,7 @@ fn clips_that_are_not_uniform_are_refused() {
     let with = |curve: Curve| move |rig: &mut Rig| rig.tracks.push(Track::new(Target::Scale(1), curve));
     let place = "clip grow, track 1: hand";
     let stretches = scales(Interpolation::Linear, &[[1.0; 3], [1.0, 2.0, 1.0]]);
-    assert_uneven(place, "at key 1 is (1, 2, 1), not alike along all axes", with(stretches));
+    assert_uneven(place, "at key 1 is (1, 2, 1), which is not uniform", with(stretches));
     let mirrors = scales(Interpolation::Step, &[[1.0; 3], [-1.0; 3]]);
     assert_uneven(place, "at key 1 is (-1, -1, -1), which mirrors", with(mirrors));
     let tangents = [[0.0; 3], [1.0; 3], [0.0; 3], [0.0, 0.0, 1.0], [1.0; 3], [0.0; 3]];
@@ -175,9 +175,9 @@ fn clips_that_are_not_uniform_are_refused() {
             rig.tracks.extend(tracks.map(|(n, &end)| Track::component(Target::Scale(1), n, number(end))));
         }
     };
-    assert_uneven(place, "driven by curves that are not alike", numbers(&[2.0]));
-    assert_uneven(place, "driven by curves that are not alike", numbers(&[2.0, 2.0, 2.1]));
-    assert_uneven(place, "not alike along all axes", |rig| {
+    assert_uneven(place, "driven by curves that are not equal", numbers(&[2.0]));
+    assert_uneven(place, "driven by curves that are not equal", numbers(&[2.0, 2.0, 2.1]));
+    assert_uneven(place, "not uniform", |rig| {
         let still = curve(Interpolation::Linear, 1, &[0.0, 1.0], &[1.5, 1.5]);
         rig.tracks.push(Track::component(Target::Scale(1), 0, still));
     });
