@@ -323,7 +323,9 @@ fn what_does_not_bind_is_noted() {
     folder.write("odd.json", &json!({ "duration": 1, "curveDatas": curves }));
     let output = folder.run("eval", "odd.json", &["--rig", "@rig.gltf", "--times", "0"]);
     assert!(output.status.success());
-    for part in ["/Tail:position: there is no node \"Tail\"", "given by a matrix", "a value of this kind cannot move a node"] {
+    for part in
+        ["/Tail:position: there is no node \"Tail\"", "given by a matrix", "a value of this kind cannot move a node"]
+    {
         assert!(stderr(&output).contains("warning: ") && stderr(&output).contains(part), "{}", stderr(&output));
     }
 }

@@ -295,7 +295,11 @@ fn what_will_not_do_is_refused() {
     crowd.push(skeleton, &[Layer { mask: Some(theirs), ..blend(clip, 1.0) }]).unwrap();
     each_engine(&library, |engine| {
         let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
-        assert!(error.contains("mask 0 is for skeleton 1, but the instance uses skeleton 0"), "{}: {error}", engine.engine());
+        assert!(
+            error.contains("mask 0 is for skeleton 1, but the instance uses skeleton 0"),
+            "{}: {error}",
+            engine.engine()
+        );
     });
 }
 

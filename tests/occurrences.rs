@@ -357,10 +357,16 @@ fn a_clip_calls_what_it_is_given() {
     let refused = |library: &mut Library, events: &[f64]| {
         library.set_events(ids[0], events.iter().map(|&time| event(time)).collect()).unwrap_err().to_string()
     };
-    assert_eq!(refused(&mut library, &[0.5, 0.25]), "clip unnamed: event 1 is at 0.25 s, event 0 at 0.5 s; order the events by time");
+    assert_eq!(
+        refused(&mut library, &[0.5, 0.25]),
+        "clip unnamed: event 1 is at 0.25 s, event 0 at 0.5 s; order the events by time"
+    );
     assert_eq!(refused(&mut library, &[f64::NAN]), "clip unnamed: event 0 (\"\") is at NaN s; expected a finite time");
     let beyond = calls(&[STEPS; 2]).2[1];
-    assert_eq!(library.set_events(beyond, Vec::new()).unwrap_err().to_string(), "there is no clip 1; the library has 1, numbered from 0");
+    assert_eq!(
+        library.set_events(beyond, Vec::new()).unwrap_err().to_string(),
+        "there is no clip 1; the library has 1, numbered from 0"
+    );
     // What was refused has left what was there.
     assert_eq!(library.set_events(ids[0], vec![event(0.25), event(0.5)]).unwrap(), [event(0.75)]);
     let mut crowd = Crowd::new();

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use posse::import::crowd::CrowdFile;
 use posse::Phase;
+use posse::import::crowd::CrowdFile;
 use posse::low_level::reference::phase;
 use posse::{
     ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Step, Ticks,

@@ -129,7 +129,8 @@ impl Cones {
             let offset = joint.rest.translation;
             rest.push(joint.parent.map_or(offset, |parent| rest[parent] + offset));
         }
-        let absent = |name: &str| format!("the skeleton has no joint {name:?}; a body needs the human of demo::library");
+        let absent =
+            |name: &str| format!("the skeleton has no joint {name:?}; a body needs the human of demo::library");
         let find = |name: &str| skeleton.find_joint(name).ok_or_else(|| absent(name));
         let mut cones = Vec::new();
         let mut chain = 0;

@@ -43,7 +43,10 @@ pub fn crowd(library: &Library, instances: usize) -> Result<Crowd, Error> {
     for instance in 0..instances {
         if clips.is_empty() {
             let skeleton = library.skeleton_ids().next();
-            crowd.push(skeleton.ok_or_else(|| Error::Usage("the library has no skeleton to make a crowd of".into()))?, &[])?;
+            crowd.push(
+                skeleton.ok_or_else(|| Error::Usage("the library has no skeleton to make a crowd of".into()))?,
+                &[],
+            )?;
             continue;
         }
         let clip = clips[instance % clips.len()];

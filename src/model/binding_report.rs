@@ -79,9 +79,13 @@ impl fmt::Display for BindingFault {
             FaultKind::Ambiguous { name } => {
                 write!(out, "{target}: several nodes are called {name:?}; the first is driven")
             }
-            FaultKind::Twice { by } => write!(out, "{target}: track {by} drives the same target and replaces this track"),
+            FaultKind::Twice { by } => {
+                write!(out, "{target}: track {by} drives the same target and replaces this track")
+            }
             FaultKind::Matrix => write!(out, "{target}: the node is given by a matrix, which cannot be animated"),
-            FaultKind::Value => write!(out, "{target}: a value of this kind cannot move a node; it becomes a property only"),
+            FaultKind::Value => {
+                write!(out, "{target}: a value of this kind cannot move a node; it becomes a property only")
+            }
             FaultKind::Empty => write!(out, "{target}: it has no keys; nothing is driven"),
         }
     }

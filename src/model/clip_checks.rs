@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::model::{Clip, Event, Extrapolation, Interpolation, Interpolator, RootMotion, Skeleton, Target, Track, no_such};
+use crate::model::{
+    Clip, Event, Extrapolation, Interpolation, Interpolator, RootMotion, Skeleton, Target, Track, no_such,
+};
 
 /// The interpolators of a library, by id.
 type Interpolators = [Arc<dyn Interpolator>];
@@ -96,7 +98,9 @@ pub(super) fn check_tracks(
         }
         keys = keys.saturating_add(track.curve.looped_keys(clip.length));
         if keys > MOST_LOOPED_KEYS {
-            return fault(format!("looped over the clip, its curves have more than {MOST_LOOPED_KEYS} keys; shorten the clip"));
+            return fault(format!(
+                "looped over the clip, its curves have more than {MOST_LOOPED_KEYS} keys; shorten the clip"
+            ));
         }
     }
     Ok(())
@@ -107,11 +111,9 @@ fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track
         let joints = skeleton.joints();
         joints.get(joint).ok_or_else(|| no_such("joint", joint, "skeleton", joints.len()))
     };
-    let movable = |index: usize| {
-        match joint(index)?.matrix {
-            Some(_) => Err(format!("joint {index} is given by a matrix, which cannot be animated")),
-            None => Ok(()),
-        }
+    let movable = |index: usize| match joint(index)?.matrix {
+        Some(_) => Err(format!("joint {index} is given by a matrix, which cannot be animated")),
+        None => Ok(()),
     };
     let target_width = match track.target {
         Target::Translation(index) | Target::Scale(index) | Target::EulerAngles(index) => movable(index).map(|()| 3)?,
@@ -135,8 +137,7 @@ fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track
     };
     if let Interpolation::Custom(id) = curve.interpolation() {
         let interpolator = interpolators.get(id.0);
-        let interpolator =
-            interpolator.ok_or_else(|| no_such("interpolator", id.0, "library", interpolators.len()))?;
+        let interpolator = interpolator.ok_or_else(|| no_such("interpolator", id.0, "library", interpolators.len()))?;
         let (from, to) = (interpolator.width(), interpolator.result_width());
         if rotation || track.component.is_some() || !matches!(track.target, Target::Property(_)) {
             return Err("interpolators can drive only whole properties that are not rotations".into());
@@ -150,7 +151,10 @@ fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track
         return Ok(());
     }
     if curve.width() != width {
-        return Err(format!("its curve is {} numbers wide, its target {width}; the widths must be equal", curve.width()));
+        return Err(format!(
+            "its curve is {} numbers wide, its target {width}; the widths must be equal",
+            curve.width()
+        ));
     }
     if curve.interpolation() == Interpolation::Slerp && (rotation || !matches!(track.target, Target::Property(_))) {
         return Err("Slerp is for properties that are not rotations; Linear interpolates rotations spherically".into());

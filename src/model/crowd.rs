@@ -140,7 +140,9 @@ impl Crowd {
                     Some(_) => {}
                 }
                 match layer.mask.map(|mask| (mask, library.masks().get(mask.index()))) {
-                    Some((mask, None)) => return fault(no_such("mask", mask.index(), "library", library.masks().len())),
+                    Some((mask, None)) => {
+                        return fault(no_such("mask", mask.index(), "library", library.masks().len()));
+                    }
                     Some((mask, Some(found))) if found.skeleton != *skeleton => {
                         return fault(mask_mismatch(mask, found.skeleton, *skeleton));
                     }

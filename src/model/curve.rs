@@ -69,7 +69,10 @@ impl Curve {
             return Err(Error::Curve { value: values.len(), reason });
         }
         if let Some((value, number)) = unusable(&values) {
-            return Err(Error::Curve { value, reason: format!("{number} is not a finite number in the range of an f32") });
+            return Err(Error::Curve {
+                value,
+                reason: format!("{number} is not a finite number in the range of an f32"),
+            });
         }
         if interpolation == Interpolation::Slerp && width != 4 {
             let reason = format!("the curve is {width} wide, but Slerp interpolates quaternions of 4 numbers");

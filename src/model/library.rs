@@ -110,7 +110,9 @@ impl Library {
         }
         let usable = |matrix: &glam::DAffine3| matrix.to_cols_array().into_iter().all(super::is_usable);
         if let Some(index) = skin.inverse_bind.iter().position(|matrix| !usable(matrix)) {
-            return Err(fault(format!("inverse bind matrix {index} has a number that is not finite in the range of an f32")));
+            return Err(fault(format!(
+                "inverse bind matrix {index} has a number that is not finite in the range of an f32"
+            )));
         }
         self.skins.push(skin);
         Ok(SkinId(self.skins.len() - 1))
@@ -133,7 +135,8 @@ impl Library {
             return Err(fault(0, no_such("skeleton", clip.skeleton.0, "library", self.skeletons.len())));
         };
         clip_checks::check_play(&clip).map_err(Error::Usage)?;
-        clip_checks::check_tracks(self.interpolators(), skeleton, &clip).map_err(|(track, reason)| fault(track, reason))?;
+        clip_checks::check_tracks(self.interpolators(), skeleton, &clip)
+            .map_err(|(track, reason)| fault(track, reason))?;
         clip_checks::check_root(&clip, clip.root_motion, skeleton).map_err(Error::Usage)?;
         self.clips.push(clip);
         Ok(ClipId(self.clips.len() - 1))
@@ -151,7 +154,9 @@ impl Library {
         };
         let (weights, joints) = (mask.weights.len(), skeleton.joints().len());
         if weights != joints {
-            return fault(format!("it has {weights} weights, but the skeleton has {joints} joints; give one per joint"));
+            return fault(format!(
+                "it has {weights} weights, but the skeleton has {joints} joints; give one per joint"
+            ));
         }
         if let Some(joint) = mask.weights.iter().position(|&weight| !is_weight(weight)) {
             let weight = mask.weights[joint];
@@ -258,7 +263,10 @@ impl Library {
 
     /// Moves all items of another library into this one. Their ids increase by the numbers of items that are already here.
     pub(crate) fn append(&mut self, other: Self) {
-        debug_assert!(other.interpolators.0.is_empty() && other.masks.is_empty(), "importers make no masks and interpolators");
+        debug_assert!(
+            other.interpolators.0.is_empty() && other.masks.is_empty(),
+            "importers make no masks and interpolators"
+        );
         let skeletons = self.skeletons.len();
         let shift = |id: SkeletonId| SkeletonId(skeletons + id.0);
         self.skeletons.extend(other.skeletons);

@@ -289,7 +289,10 @@ mod tests {
         assert_eq!([1.0, -1.0, 3.0].map(|quarters| axes(quarters).unwrap()), [[true, true, false]; 3]);
         assert_eq!(axes(2.00005).unwrap(), [true, false, true]);
         let refused = axes(0.5).unwrap_err().to_string();
-        assert!(refused.starts_with("skeleton, joint 1: its parent must have two horizontal axes") && refused.contains("0.707"));
+        assert!(
+            refused.starts_with("skeleton, joint 1: its parent must have two horizontal axes")
+                && refused.contains("0.707")
+        );
         let flat = RootMotion::on_ground(&lying(0.0, DVec3::new(1.0, 0.0, 1.0)), 1);
         assert_eq!(flat.unwrap().translation, [true, false, true]);
         assert!(RootMotion::on_ground(&lying(0.0, DVec3::new(0.0, 1.0, 1.0)), 1).is_err());

@@ -129,8 +129,8 @@ impl<'a> Matches<'a> {
             Target::Weights(index) => match self.joints[index] {
                 (None, kind) => (None, kind),
                 (Some(found), kind) => {
-                    let [from, to] =
-                        [(self.from, index), (self.to, found)].map(|(skeleton, joint)| skeleton.joints()[joint].weights.len());
+                    let [from, to] = [(self.from, index), (self.to, found)]
+                        .map(|(skeleton, joint)| skeleton.joints()[joint].weights.len());
                     match from == to {
                         true => (Some(Target::Weights(found)), kind),
                         false => (None, Some(SharingFaultKind::Weights { from, to })),

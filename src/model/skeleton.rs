@@ -67,10 +67,14 @@ impl Skeleton {
         for (index, joint) in joints.iter().enumerate() {
             let fault = |reason: &str| Err(Error::Skeleton { joint: index, reason: reason.into() });
             if let Some(parent) = joint.parent.filter(|&parent| parent >= index) {
-                return fault(&format!("its parent is joint {parent}; order the joints so that parents come before children"));
+                return fault(&format!(
+                    "its parent is joint {parent}; order the joints so that parents come before children"
+                ));
             }
             if !joint.rest.is_usable() {
-                return fault("its rest pose has a number that is not finite in the range of an f32, or a rotation of length 0");
+                return fault(
+                    "its rest pose has a number that is not finite in the range of an f32, or a rotation of length 0",
+                );
             }
             if joint.matrix.is_some_and(|matrix| !matrix.to_cols_array().into_iter().all(super::is_usable)) {
                 return fault("its matrix has a number that is not finite in the range of an f32");

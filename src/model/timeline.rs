@@ -46,7 +46,8 @@ impl Timeline {
             return Err(Error::Timeline { key, reason });
         }
         if !super::is_usable(window) || window < 0.0 {
-            let reason = format!("the window of a snapping timeline is {window} s; expected a finite number of 0 or more");
+            let reason =
+                format!("the window of a snapping timeline is {window} s; expected a finite number of 0 or more");
             return Err(Error::Usage(reason));
         }
         let step = even_step(&times);

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::model::{Named, clip_mismatch, mask_mismatch};
 use crate::model::{AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Mixing, SkeletonId};
+use crate::model::{Named, clip_mismatch, mask_mismatch};
 use crate::pack::PackedLibrary;
 use crate::pack::library::PackedClip;
 use crate::pack::playback::pack_playback;

@@ -127,11 +127,7 @@ fn a_joint_that_no_skin_hangs_on_may_have_any_scale() {
 #[test]
 fn a_rest_pose_that_is_not_uniform_is_refused() {
     let scaled = |scale: DVec3| move |rig: &mut Rig| rig.joints[0].rest.scale = scale;
-    assert_uneven(
-        "skeleton, joint 0: arm",
-        "is (2, 1, 1), which is not uniform",
-        scaled(DVec3::new(2.0, 1.0, 1.0)),
-    );
+    assert_uneven("skeleton, joint 0: arm", "is (2, 1, 1), which is not uniform", scaled(DVec3::new(2.0, 1.0, 1.0)));
     assert_uneven("skeleton, joint 0: arm", "not uniform", scaled(DVec3::new(1.0, 1.0, 1.001)));
     assert_uneven("skeleton, joint 0: arm", "not uniform", scaled(DVec3::new(-1.0, 1.0, 1.0)));
     assert_uneven("skeleton, joint 0: arm", "mirrors", scaled(DVec3::splat(-1.0)));
@@ -151,7 +147,9 @@ fn matrices_that_are_not_uniform_are_refused() {
     let stretched = matrix([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]]);
     let sheared = matrix([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]);
     let mirrored = matrix([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]);
-    for (matrix, fault) in [(stretched, "is (1, 2, 1), which is not uniform"), (sheared, "shears"), (mirrored, "mirrors")] {
+    for (matrix, fault) in
+        [(stretched, "is (1, 2, 1), which is not uniform"), (sheared, "shears"), (mirrored, "mirrors")]
+    {
         assert_uneven("skeleton, joint 1: hand", fault, |rig| rig.joints[1].matrix = Some(matrix));
         assert_uneven("skin sleeve: the inverse bind matrix of its joint 1", fault, |rig| rig.inverse_bind[1] = matrix);
     }
