@@ -106,8 +106,8 @@ impl Keys {
             let rotation = |phase: f64| motion.rotation(name, phase).to_array().to_vec();
             tracks.push(Track::new(Target::Rotation(index), self.curve(interpolation, rotation)?));
             if joint.parent.is_none() {
-                let place = |phase: f64| (joint.rest.translation + motion.shift(phase)).to_array().to_vec();
-                tracks.push(Track::new(Target::Translation(index), self.curve(interpolation, place)?));
+                let position = |phase: f64| (joint.rest.translation + motion.shift(phase)).to_array().to_vec();
+                tracks.push(Track::new(Target::Translation(index), self.curve(interpolation, position)?));
             }
         }
         Ok(tracks)

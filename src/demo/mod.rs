@@ -83,9 +83,9 @@ mod tests {
         let mut crowd = Crowd::new();
         crowd.push(library.skeleton_ids().next().unwrap(), &[]).unwrap();
         let pose = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap().instances.remove(0);
-        let place = |name: &str| pose.model[find(name)].translation;
-        assert!((1.5..1.7).contains(&place("head").y) && (0.0..0.1).contains(&place("ball.L").y));
-        assert!(place("hand.L").x > 0.5 && place("ball.L").z > place("foot.L").z);
+        let position = |name: &str| pose.model[find(name)].translation;
+        assert!((1.5..1.7).contains(&position("head").y) && (0.0..0.1).contains(&position("ball.L").y));
+        assert!(position("hand.L").x > 0.5 && position("ball.L").z > position("foot.L").z);
         for matrix in &pose.skins[0] {
             assert!(matrix.abs_diff_eq(glam::DAffine3::IDENTITY, 1e-12), "bound at rest: {matrix:?}");
         }

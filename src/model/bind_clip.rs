@@ -77,10 +77,20 @@ enum Node {
     Joint(usize),
 }
 
+/// The last tracks of a clip that drive a value, of the tracks visited so far.
+#[derive(Default)]
+struct LastDrivers {
+    /// The last track of the whole value.
+    whole: Option<usize>,
+    /// The last track of each single number.
+    elements: HashMap<usize, usize>,
+    /// The last track of any of the two kinds.
+    any: Option<usize>,
+}
+
 /// Per track, the last track after it that drives the same target.
 fn later_tracks(clip: &UnboundClip, nodes: &[Node]) -> Vec<Option<usize>> {
-    type Drivers = (Option<usize>, HashMap<usize, usize>, Option<usize>);
-    let mut driven: HashMap<_, Drivers> = HashMap::new();
+    let mut driven: HashMap<_, LastDrivers> = HashMap::new();
     let mut later = vec![None; nodes.len()];
     for (index, (track, node)) in clip.tracks.iter().zip(nodes).enumerate().rev() {
         let target = &track.target;
@@ -93,18 +103,18 @@ fn later_tracks(clip: &UnboundClip, nodes: &[Node]) -> Vec<Option<usize>> {
         if track.curves == UnboundCurves::Empty {
             continue;
         }
-        let (whole, single, any) = driven.entry((node, path, &target.component, property)).or_default();
+        let last = driven.entry((node, path, &target.component, property)).or_default();
         match target.element {
             None => {
-                later[index] = *any;
-                whole.get_or_insert(index);
+                later[index] = last.any;
+                last.whole.get_or_insert(index);
             }
             Some(element) => {
-                later[index] = whole.or(single.get(&element).copied());
-                single.entry(element).or_insert(index);
+                later[index] = last.whole.or(last.elements.get(&element).copied());
+                last.elements.entry(element).or_insert(index);
             }
         }
-        any.get_or_insert(index);
+        last.any.get_or_insert(index);
     }
     later
 }

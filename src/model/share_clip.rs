@@ -72,7 +72,9 @@ fn target_name(skeleton: &Skeleton, target: Target) -> Option<String> {
 struct Matches<'a> {
     from: &'a Skeleton,
     to: &'a Skeleton,
+    /// Per joint of `from`: its match in `to`, and a remark.
     joints: Vec<(Option<usize>, Option<SharingFaultKind>)>,
+    /// Per property of `from`: its match in `to`.
     properties: Vec<Option<usize>>,
 }
 
@@ -173,12 +175,12 @@ fn match_properties(from: &Skeleton, to: &Skeleton) -> Vec<Option<usize>> {
         known.entry((property.name.as_str(), kind(property))).or_default().push(index);
     }
     let mut taken: HashMap<_, usize> = HashMap::new();
-    let found = |property: &'_ Property| {
+    let next_match = |property: &'_ Property| {
         let key = (property.name.clone(), kind(property));
         let next = taken.entry(key).or_default();
         let found = known.get(&(property.name.as_str(), kind(property))).and_then(|known| known.get(*next)).copied();
         *next += 1;
         found
     };
-    from.properties().iter().map(found).collect()
+    from.properties().iter().map(next_match).collect()
 }
