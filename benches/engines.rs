@@ -1,4 +1,4 @@
-//! The engines side by side: the built-in crowd, skin matrices of one layer. `cargo bench --bench engines`
+//! Times of all engines on the built-in crowd: skin matrices of one layer. `cargo bench --bench engines`
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use posse::{AdapterKind, CpuEngine, Evaluator, GpuContext, GpuCrowd, GpuEngine, Outputs, Reference, Ticks, demo};

@@ -1,7 +1,7 @@
-//! Loading glTF files, beside the `gltf` crate's parsing of the same bytes, which reads no keys. `cargo bench --bench load`
+//! Times to load glTF files, compared with parsing the same bytes by the `gltf` crate, which reads no keys. `cargo bench --bench load`
 //!
-//! Files come from `POSSE_BENCH_FILES`, separated by commas, or from the collected files beside the checkout. Both sides
-//! take turns, so that other jobs of the machine slow both; a ratio is the median of the rounds' ratios.
+//! Files come from `POSSE_BENCH_FILES`, separated by commas, or from the collected files beside the checkout. The two sides
+//! alternate, so that other jobs of the machine slow both. A ratio is the median of the ratios of the rounds.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -12,11 +12,11 @@ use posse::Library;
 use posse::import::gltf::from_slice;
 
 const ROUNDS: usize = 61;
-/// What a round of one side lasts at least: less than another job's turn of the machine, which would else slow one side alone.
+/// The shortest duration of a round of one side. It is less than a time slice of another job, which would slow one side only.
 const ROUND: Duration = Duration::from_millis(1);
 
 fn main() {
-    // `cargo test --benches` only asks whether it runs.
+    // `cargo test --benches` runs this without `--bench`; then nothing is measured.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -35,7 +35,7 @@ fn main() {
             println!("{name:44} the gltf crate cannot parse it");
             continue;
         };
-        let beside = beside(&peer.document, file.parent().unwrap_or(Path::new("")));
+        let beside = external_buffers(&peer.document, file.parent().unwrap_or(Path::new("")));
         let row = measure(&file, &bytes, &beside);
         let mut line = format!("{name:44} {:9.1}", row.posse);
         for ((peer, ratio), worst) in row.peers.into_iter().zip(&mut worst) {
@@ -52,11 +52,11 @@ fn main() {
     );
 }
 
-/// A file's times in microseconds.
+/// The times of a file in microseconds.
 struct Row {
-    /// Loading it into a library, keys and all, with the reading of buffers that lie beside it.
+    /// Loading the file into a library with all keys, including reading external buffers.
     posse: f64,
-    /// The `gltf` crate's parsing alone, then with the reading of those buffers, each with posse's ratio to it.
+    /// Parsing by the `gltf` crate alone, then with reading the external buffers. Each with the ratio of posse's time to it.
     peers: [(f64, f64); 2],
 }
 
@@ -90,15 +90,15 @@ fn measure(file: &Path, bytes: &[u8], beside: &[PathBuf]) -> Row {
             times
         })
         .collect();
-    let of = |value: &dyn Fn(&[f64; 3]) -> f64| median(rounds.iter().map(value).collect());
+    let median_of = |value: &dyn Fn(&[f64; 3]) -> f64| median(rounds.iter().map(value).collect());
     Row {
-        posse: of(&|times| times[0]),
-        peers: [1, 2].map(|peer| (of(&|times| times[peer]), of(&|times| times[0] / times[peer]))),
+        posse: median_of(&|times| times[0]),
+        peers: [1, 2].map(|peer| (median_of(&|times| times[peer]), median_of(&|times| times[0] / times[peer]))),
     }
 }
 
-/// The files that a document has buffers in.
-fn beside(document: &gltf::Document, folder: &Path) -> Vec<PathBuf> {
+/// The external files that hold buffers of a document.
+fn external_buffers(document: &gltf::Document, folder: &Path) -> Vec<PathBuf> {
     let uri = |buffer: gltf::Buffer| match buffer.source() {
         gltf::buffer::Source::Uri(uri) if !uri.starts_with("data:") => Some(folder.join(uri)),
         _ => None,
@@ -111,7 +111,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// The files to load, the largest last.
+/// The files to load, in the order of their size, smallest first.
 fn files() -> Vec<PathBuf> {
     if let Ok(files) = std::env::var("POSSE_BENCH_FILES") {
         return files.split(',').map(PathBuf::from).collect();

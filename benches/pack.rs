@@ -1,4 +1,4 @@
-//! PackedLibrary a large library. `cargo bench --bench pack [-- CLIPS JOINTS KEYS]`
+//! Times to pack a large library. `cargo bench --bench pack [-- CLIPS JOINTS KEYS]`
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ const ROUNDS: usize = 9;
 const THREADS: [usize; 3] = [1, 2, 4];
 
 fn main() -> Result<(), posse::Error> {
-    // `cargo test --benches` only asks whether it runs.
+    // `cargo test --benches` runs this without `--bench`; then nothing is measured.
     if !std::env::args().any(|argument| argument == "--bench") {
         return Ok(());
     }
@@ -19,7 +19,7 @@ fn main() -> Result<(), posse::Error> {
     let library = library(clips, joints, keys)?;
     let size = PackedLibrary::new(&library)?.size();
     println!("{clips} clips x {joints} joints x {keys} keys, {} MB packed", size / 1_000_000);
-    // In turn, so that other jobs of the machine slow all alike.
+    // The numbers of threads alternate, so that other jobs of the machine slow all of them equally.
     let mut times = [const { Vec::new() }; THREADS.len()];
     for _ in 0..ROUNDS {
         for (times, threads) in times.iter_mut().zip(THREADS) {
@@ -42,7 +42,7 @@ fn median(times: &[f64]) -> f64 {
     times[times.len() / 2]
 }
 
-/// Clips that move every joint in translation and rotation, with numbers as a file has them.
+/// A library of clips that move every joint in translation and rotation, with `f32` values as in a file.
 fn library(clips: usize, joints: usize, keys: usize) -> Result<Library, posse::Error> {
     let joint = |joint: usize| Joint {
         name: None,
@@ -55,7 +55,7 @@ fn library(clips: usize, joints: usize, keys: usize) -> Result<Library, posse::E
     let skeleton = library.add_skeleton(Skeleton::new(None, (0..joints).map(joint).collect(), Vec::new())?);
     for clip in 0..clips {
         let timeline = Arc::new(Timeline::new((0..keys).map(|key| key as f64 / 30.0).collect())?);
-        // Rotations about z; translations that go round.
+        // Rotations about z; translations along a circle.
         let curve = |joint: usize, width: usize| {
             let mut values = vec![0.0; keys * width];
             for (key, value) in values.chunks_exact_mut(width).enumerate() {

@@ -1,7 +1,7 @@
-//! What each stage adds: the same crowd posed as far as a stage, on one thread with each instruction set, and on the GPU.
+//! The cost of each stage: the same crowd, posed up to a stage, on one thread with each instruction set, and on the GPU.
 //! `cargo bench --bench stages`
 //!
-//! Stages are not run apart from one another anywhere, so what one costs is what it adds to the one before.
+//! No engine runs a stage separately. The cost of a stage is the difference to the case before it.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use posse::{
@@ -9,12 +9,12 @@ use posse::{
     Playback, Ticks, demo,
 };
 
-/// Joints, keys a track and levels of the rig.
+/// Joints, keys per track, and levels of the rig.
 const RIG: (usize, usize, usize) = (64, 60, 10);
-/// Few enough for their matrices to stay in a core's cache: kernels are measured here, not memory.
+/// The number of instances. Their matrices fit the cache of a core, so that kernels are measured and not memory.
 const INSTANCES: usize = 256;
 
-/// How far poses are taken, in the pipeline's order: its last stage, layers of each instance, and what is written.
+/// The cases in the order of the pipeline: the last stage, the layers per instance, and the outputs.
 fn cases() -> [(&'static str, usize, Outputs); 6] {
     let local = Outputs { local: true, ..Outputs::NONE };
     let model = Outputs { model: true, ..Outputs::NONE };
@@ -28,7 +28,7 @@ fn cases() -> [(&'static str, usize, Outputs); 6] {
     ]
 }
 
-/// Instances of one rig, each layer of each at a time of its own.
+/// Instances of one rig. Each layer of each instance has its own time.
 fn crowd(library: &Library, layers: usize) -> Crowd {
     let clip = library.clip_ids().next().expect("a clip");
     let mut crowd = Crowd::new();

@@ -1,11 +1,11 @@
-//! What a crowd costs of which a part is visible: the built-in crowd, skin matrices of one layer, all cases in turn in one
-//! process. `cargo bench --bench visible`, with the number of instances after `--` where it is not 2000.
+//! The cost of a partly visible crowd: the built-in crowd, skin matrices of one layer. All cases alternate in one process.
+//! `cargo bench --bench visible`; the number of instances may follow `--`, by default 2000.
 
 use std::time::Instant;
 
 use posse::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, GpuEngine, Outputs, Step, Ticks, VisibleInstance, demo};
 
-/// Rounds of all cases. Their medians count.
+/// Rounds of all cases. The result is the median.
 const ROUNDS: usize = 41;
 const ALL: u32 = u32::MAX;
 
@@ -28,7 +28,7 @@ fn main() {
     let (device, queue) = (gpu.device.clone(), gpu.queue.clone());
     let engine = GpuEngine::new(&library, gpu).expect("a library on the GPU");
 
-    // Which part is listed: one of so many instances; joints; update_interval.
+    // `visible` is the listed part: one of every n instances (0: no instance), the joints, and the update interval.
     let case = |name, visible: Option<(usize, u32, u32)>, previous_skin| {
         let options = CrowdOptions { visible: visible.is_some(), previous_skin, ..CrowdOptions::NONE };
         let crowd = GpuCrowd::with_options(&device, engine.library(), &crowd, Outputs::SKIN, options).expect("a crowd");
@@ -51,7 +51,7 @@ fn main() {
         case("one tenth", Some((10, ALL, 1)), false),
         case("one tenth, every fourth frame", Some((10, ALL, 4)), false),
         case("one tenth, of 16 joints", Some((10, 16, 1)), false),
-        case("nobody", Some((0, ALL, 1)), false),
+        case("no instance", Some((0, ALL, 1)), false),
     ];
     for round in 0..=ROUNDS {
         let tick = |round: usize| Ticks(round as i64 * Ticks::PER_SECOND / 60);
@@ -65,7 +65,7 @@ fn main() {
             }
             queue.submit([encoder.finish()]);
             engine.wait().expect("a device");
-            // The first round pays for the memory.
+            // The first round also allocates memory, so it is left out.
             if round > 0 {
                 case.milliseconds.push(1000.0 * start.elapsed().as_secs_f64());
             }

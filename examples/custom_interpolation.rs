@@ -1,4 +1,4 @@
-//! A value with an interpolation of its own, in Rust and in WGSL: a place that turns smoothly and moves in jumps.
+//! A value with a custom interpolation, in Rust and in WGSL: a position that jumps, with a rotation that is interpolated.
 //!
 //! `cargo run --example custom_interpolation`
 
@@ -48,7 +48,7 @@ impl Interpolator for Placed {
     }
 }
 
-/// A clip of 2 s in which something turns once about y and is in three places.
+/// A clip of 2 s with three keys: three positions, and rotations about y of 0, 120 and 240 degrees.
 pub fn library() -> Result<(Library, ClipId), posse::Error> {
     let mut library = Library::new();
     let interpolator = library.add_interpolator(Arc::new(Placed))?;
@@ -79,8 +79,8 @@ pub fn library() -> Result<(Library, ClipId), posse::Error> {
     Ok((library, bound.clip))
 }
 
-/// The place, a position and a rotation, at each of some times of the clip, as an engine has it.
-pub fn places(
+/// The position and rotation at each of these times of the clip, as an engine samples them.
+pub fn sample(
     engine: &mut dyn Evaluator,
     library: &Library,
     clip: ClipId,
@@ -101,8 +101,8 @@ fn main() -> Result<(), posse::Error> {
         vec![Box::new(Reference::new(&library)), Box::new(CpuEngine::new(&library)?)];
     for engine in &mut engines {
         println!("{}", engine.engine());
-        for (time, place) in times.iter().zip(places(engine.as_mut(), &library, clip, &times)?) {
-            println!("  {time:4} s: at {:?}, turned {:.3?}", &place[..3], &place[3..]);
+        for (time, value) in times.iter().zip(sample(engine.as_mut(), &library, clip, &times)?) {
+            println!("  {time:4} s: at {:?}, turned {:.3?}", &value[..3], &value[3..]);
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The library with a device of one's own: load, pack, make a crowd of a thousand, encode, submit, read one joint back.
+//! The library on the device of the caller: load, pack, make a crowd of a thousand, encode, submit, read one joint back.
 //!
 //! `cargo run --release --example headless -- FILE.glb` poses the file's first clip; without a file, the built-in rig.
 
@@ -23,20 +23,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         crowd.push(skeleton, &[Layer::new(clip, time)])?;
     }
 
-    // An engine has these already.
+    // A game engine already has these.
     let instance = wgpu::Instance::default();
     let adapter = pollster::block_on(instance.request_adapter(&Default::default()))?;
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
 
-    // Once: the library and the crowd to the GPU. The model matrices will lie in buffers of the crowd.
+    // Once: upload the library and the crowd. The crowd has buffers for the model matrices.
     let gpu_library = GpuLibrary::new(&device, PackedLibrary::new(&library)?)?;
     let gpu_crowd = GpuCrowd::new(&device, &gpu_library, &crowd, Outputs { model: true, ..Outputs::NONE })?;
 
-    // Each frame: record, beside whatever else the frame does, and submit.
+    // Per frame: record the poses into the encoder of the frame, and submit it.
     let mut encoder = device.create_command_encoder(&Default::default());
     gpu_crowd.encode(&device, &mut encoder, Ticks::from_seconds(12.5));
 
-    // A renderer would bind the buffer. To look at a number, copy the last joint of instance 500 out of it.
+    // A renderer binds the buffer. This example copies the last joint of instance 500 out of it.
     let (batch, slot) = gpu_crowd.find(500);
     let joint = library.skeleton(skeleton).joints().len() - 1;
     let model = batch.model().ok_or("no model matrices")?;

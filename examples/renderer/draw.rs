@@ -1,21 +1,21 @@
-//! Draws a crowd: the mesh once an instance, moved by the skin matrices where posse has written them.
+//! Draws a crowd: the mesh once per instance, moved by the skin matrices in the buffer that posse writes.
 
 use posse::GpuCrowd;
 
 use super::figure::{Figure, Vertex};
-use super::scene::{Place, Scene};
+use super::scene::{Placement, Scene};
 
-/// What pixels hold.
+/// The content of pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// A crowd in the sun, with shadows and ground.
     Sunny,
-    /// Nothing but each instance's number, in the red, green and blue of three digits; 0 where there is none.
+    /// The number of the instance, as three digits in red, green and blue; 0 for pixels without an instance.
     Identity,
 }
 
 impl Look {
-    /// The colour of pixels that nothing is drawn to, linear.
+    /// The linear colour of pixels without an instance.
     pub fn background(self) -> wgpu::Color {
         match self {
             Self::Sunny => wgpu::Color { r: 0.62, g: 0.72, b: 0.80, a: 1.0 },
@@ -24,36 +24,36 @@ impl Look {
     }
 }
 
-/// What the pass that it draws in has: a reversed depth of `Depth32Float`, and this.
+/// The attachments of the pass that it draws in. The depth is a reversed `Depth32Float`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
-    /// The colours.
+    /// The colour format.
     pub format: wgpu::TextureFormat,
-    /// The samples of a pixel.
+    /// The number of samples per pixel.
     pub samples: u32,
 }
 
 /// A crowd ready to be drawn.
 pub struct CrowdDrawing {
-    /// The pipeline of the ground, which has four vertices of no buffer.
+    /// The pipeline of the ground. Its four vertices need no buffer.
     ground: Option<wgpu::RenderPipeline>,
-    /// Of the shadows, then of the characters.
+    /// The pipelines of the shadows, then of the characters.
     characters: Vec<wgpu::RenderPipeline>,
     vertices: wgpu::Buffer,
     indices: wgpu::Buffer,
     index_count: u32,
-    /// One for each batch of the crowd, with its number of instances.
+    /// One bind group per batch of the crowd, with the number of instances of the batch.
     batches: Vec<(wgpu::BindGroup, u32)>,
     view_layout: wgpu::BindGroupLayout,
 }
 
-/// The format of the depth, which is Bevy's.
+/// The depth format, the same as in Bevy.
 pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
 const SHADER: &str = concat!(include_str!("skinning.wgsl"), include_str!("crowd.wgsl"));
 
 impl CrowdDrawing {
-    /// Prepares to draw a scene's crowd, of which posse writes the skin matrices, into a target.
+    /// Prepares to draw the crowd of a scene into a target. `crowd` has the buffers of skin matrices.
     pub fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -65,7 +65,7 @@ impl CrowdDrawing {
     ) -> Self {
         let view_layout = layout(device, &[wgpu::BufferBindingType::Uniform]);
         let storage = wgpu::BufferBindingType::Storage { read_only: true };
-        let chunk_layout = layout(device, &[storage, storage]);
+        let batch_layout = layout(device, &[storage, storage]);
         let pipelines = Pipelines {
             device,
             target,
@@ -75,7 +75,7 @@ impl CrowdDrawing {
             }),
             layout: device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some("crowd"),
-                bind_group_layouts: &[Some(&view_layout), Some(&chunk_layout)],
+                bind_group_layouts: &[Some(&view_layout), Some(&batch_layout)],
                 immediate_size: 0,
             }),
         };
@@ -91,14 +91,15 @@ impl CrowdDrawing {
         };
         let batches = crowd.batches().iter().filter_map(|batch| {
             let skin = batch.skin()?;
-            let places: Vec<Place> = batch.instances().iter().map(|&instance| scene.places[instance]).collect();
-            let places = filled(device, queue, bytemuck::cast_slice(&places), wgpu::BufferUsages::STORAGE);
+            let placements: Vec<Placement> =
+                batch.instances().iter().map(|&instance| scene.placements[instance]).collect();
+            let placements = filled(device, queue, bytemuck::cast_slice(&placements), wgpu::BufferUsages::STORAGE);
             let entries = [
                 wgpu::BindGroupEntry { binding: 0, resource: skin.as_entire_binding() },
-                wgpu::BindGroupEntry { binding: 1, resource: places.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 1, resource: placements.as_entire_binding() },
             ];
             let descriptor =
-                wgpu::BindGroupDescriptor { label: Some("crowd"), layout: &chunk_layout, entries: &entries };
+                wgpu::BindGroupDescriptor { label: Some("crowd"), layout: &batch_layout, entries: &entries };
             Some((device.create_bind_group(&descriptor), batch.instances().len() as u32))
         });
         Self {
@@ -112,7 +113,7 @@ impl CrowdDrawing {
         }
     }
 
-    /// A bind group for [`draw`](Self::draw), of a uniform that begins with the matrix from the world to the clip space.
+    /// A bind group for [`draw`](Self::draw), of a uniform that begins with the matrix from the world to clip space.
     pub fn view(&self, device: &wgpu::Device, uniform: wgpu::BindingResource) -> wgpu::BindGroup {
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("view"),
@@ -121,7 +122,7 @@ impl CrowdDrawing {
         })
     }
 
-    /// Records the drawing of all instances as a camera sees them, which lies at an offset of its buffer.
+    /// Records the draws of all instances. `offset` is the position of the camera's record in the uniform buffer.
     pub fn draw(&self, pass: &mut wgpu::RenderPass, view: &wgpu::BindGroup, offset: u32) {
         let Some((first, _)) = self.batches.first() else { return };
         pass.set_bind_group(0, view, &[offset]);
@@ -142,7 +143,7 @@ impl CrowdDrawing {
     }
 }
 
-/// What all pipelines have in common.
+/// The common properties of all pipelines.
 struct Pipelines<'a> {
     device: &'a wgpu::Device,
     target: Target,
@@ -151,7 +152,7 @@ struct Pipelines<'a> {
 }
 
 impl Pipelines<'_> {
-    /// A pipeline of the mesh, or of a strip without a buffer.
+    /// A pipeline for the mesh, or for a triangle strip without a buffer.
     fn create(&self, vertex: &str, fragment: &str, mesh: bool) -> wgpu::RenderPipeline {
         let attributes =
             wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Uint8x4, 3 => Unorm8x4, 4 => Unorm8x4];
@@ -193,7 +194,7 @@ impl Pipelines<'_> {
     }
 }
 
-/// A layout of buffers of these types; a uniform's place in its buffer is said when it is bound.
+/// A layout of buffers of these types. Uniforms have a dynamic offset.
 fn layout(device: &wgpu::Device, types: &[wgpu::BufferBindingType]) -> wgpu::BindGroupLayout {
     let entry = |(binding, ty): (u32, &wgpu::BufferBindingType)| wgpu::BindGroupLayoutEntry {
         binding,

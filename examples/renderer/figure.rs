@@ -1,36 +1,37 @@
-//! The built-in rig's body, as a vertex buffer has it.
+//! The body of the built-in rig, as vertex and index buffers.
 
 use bytemuck::{Pod, Zeroable};
 use posse::demo::{BodyVertex, body};
 use posse::{Error, Skeleton};
 
-/// A vertex as the vertex buffer has it.
+/// A vertex, with the layout of the vertex buffer.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Vertex {
-    /// In metres, in the bind pose.
+    /// The position in metres, in the bind pose.
     pub position: [f32; 3],
-    /// Of length 1, in the bind pose.
+    /// The normal of length 1, in the bind pose.
     pub normal: [f32; 3],
-    /// Places in the skin's list of joints.
+    /// Indices into the list of joints of the skin.
     pub joints: [u8; 4],
-    /// A weight a joint, in 255ths; together 255.
+    /// One weight per joint, in units of 1/255. Their sum is 255.
     pub weights: [u8; 4],
-    /// How much of it is hair, shirt, shorts and shoe, in 255ths; the rest is skin.
+    /// The shares of hair, shirt, shorts and shoe, in units of 1/255. The rest is skin.
     pub parts: [u8; 4],
 }
 
-/// A mesh of triangles, anticlockwise as seen from outside.
+/// A mesh of triangles, counterclockwise as seen from outside.
 #[derive(Debug, Clone)]
 pub struct Figure {
     /// The vertices.
     pub vertices: Vec<Vertex>,
-    /// Three a triangle.
+    /// Three indices per triangle.
     pub indices: Vec<u32>,
 }
 
 impl Figure {
-    /// The figure of a skeleton with the built-in rig's joints, in its rest pose, at about so many metres a triangle's side.
+    /// The figure of a skeleton with the joints of the built-in rig, in its rest pose. `side` is the approximate length of a
+    /// triangle's side in metres.
     ///
     /// # Errors
     /// Those of [`body`].
@@ -40,15 +41,15 @@ impl Figure {
     }
 }
 
-fn vertex(of_body: &BodyVertex) -> Vertex {
-    // Rounded down, but for rounding errors; the first weight is what the others leave.
+fn vertex(source: &BodyVertex) -> Vertex {
+    // Rounded down, with a tolerance for rounding errors. The first weight gets the remainder.
     let bytes = |shares: [f32; 4]| shares.map(|share| (255.0 * share + 0.01) as u8);
-    let [_, second, third, fourth] = bytes(of_body.weights);
+    let [_, second, third, fourth] = bytes(source.weights);
     Vertex {
-        position: of_body.position,
-        normal: of_body.normal,
-        joints: of_body.joints.map(|joint| joint as u8),
+        position: source.position,
+        normal: source.normal,
+        joints: source.joints.map(|joint| joint as u8),
         weights: [255 - second - third - fourth, second, third, fourth],
-        parts: bytes(of_body.parts),
+        parts: bytes(source.parts),
     }
 }

@@ -1,5 +1,5 @@
-//! A renderer with posse in it: poses and picture of hundreds of characters in one command encoder and one submission. The
-//! vertex shader (`skinning.wgsl`) reads the skin matrices where posse's kernel has written them.
+//! A renderer that uses posse: poses and picture of hundreds of characters in one command encoder and one submission. The
+//! vertex shader (`skinning.wgsl`) reads the skin matrices from the buffer that the kernel of posse writes.
 //!
 //! `cargo run --release --example renderer -- examples/renderer.png`
 
@@ -21,12 +21,12 @@ pub mod picture;
 mod read_back;
 pub mod scene;
 
-/// What the result of a fallible step is.
+/// The result of a fallible step.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     let Some(file) = std::env::args().nth(1) else {
-        eprintln!("the name of a PNG file to write is needed");
+        eprintln!("no file was given; give the name of the PNG file to write");
         return ExitCode::from(2);
     };
     match draw_to(Path::new(&file)) {
@@ -42,22 +42,24 @@ fn draw_to(file: &Path) -> Outcome<()> {
     let gpu = GpuContext::new(AdapterKind::Any)?;
     let scene = Scene::run()?;
     let figure = Figure::new(scene.skeleton(), 0.02)?;
-    println!("{} characters of {} triangles on {}", scene.places.len(), figure.indices.len() / 3, gpu.name());
-    render(&gpu, &scene, &figure, Ticks::from_seconds(12.5), (Look::Sunny, 4))?.save(file)
+    println!("{} characters of {} triangles on {}", scene.placements.len(), figure.indices.len() / 3, gpu.name());
+    render(&gpu, &scene, &figure, Ticks::from_seconds(12.5), Look::Sunny, 4)?.save(file)
 }
 
-/// A picture of a scene at a time, in a look and with so many samples a pixel.
+/// A picture of a scene at a time, in a look, with a number of samples per pixel.
 ///
 /// # Errors
-/// What posse and the device report.
+/// Errors of posse and of the device.
 pub fn render(
-    GpuContext { device, queue, .. }: &GpuContext,
+    gpu: &GpuContext,
     scene: &Scene,
     figure: &Figure,
     now: Ticks,
-    (look, samples): (Look, u32),
+    look: Look,
+    samples: u32,
 ) -> Outcome<Picture> {
-    // Once. An engine has the targets and the camera already.
+    let GpuContext { device, queue, .. } = gpu;
+    // Once. A game engine already has the targets and the camera.
     let library = GpuLibrary::new(device, PackedLibrary::new(&scene.library)?)?;
     let crowd = GpuCrowd::new(device, &library, &scene.crowd, Outputs::SKIN)?;
     let target = Target { format: wgpu::TextureFormat::Rgba8UnormSrgb, samples };
@@ -65,19 +67,16 @@ pub fn render(
     let camera = scene.camera.clip_from_world().to_cols_array();
     let camera = draw::filled(device, queue, bytemuck::cast_slice(&camera), wgpu::BufferUsages::UNIFORM);
     let view = drawing.view(device, camera.as_entire_binding());
-    let texture = |format, sample_count, more| {
+    let [width, height] = scene.camera.size;
+    let texture = |format, sample_count, extra_usage| {
         device.create_texture(&wgpu::TextureDescriptor {
             label: None,
-            size: wgpu::Extent3d {
-                width: scene.camera.size[0],
-                height: scene.camera.size[1],
-                depth_or_array_layers: 1,
-            },
+            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
             mip_level_count: 1,
             sample_count,
             dimension: wgpu::TextureDimension::D2,
             format,
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | more,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | extra_usage,
             view_formats: &[],
         })
     };
@@ -85,10 +84,10 @@ pub fn render(
     let sampled = (samples > 1).then(|| texture(target.format, samples, wgpu::TextureUsages::empty()));
     let depth = texture(DEPTH, samples, wgpu::TextureUsages::empty());
     let [colour_view, depth_view] =
-        [sampled.as_ref().unwrap_or(&finished), &depth].map(|it| it.create_view(&Default::default()));
+        [sampled.as_ref().unwrap_or(&finished), &depth].map(|texture| texture.create_view(&Default::default()));
     let finished_view = finished.create_view(&Default::default());
 
-    // Each frame: poses, then whatever the renderer draws, in one encoder.
+    // Per frame: the poses, then the draws of the renderer, in one encoder.
     let mut encoder = device.create_command_encoder(&Default::default());
     crowd.encode(device, &mut encoder, now);
     let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {

@@ -6,26 +6,26 @@ use std::path::Path;
 
 use super::Outcome;
 
-/// Pixels of red, green, blue and alpha, row after row from the top, in sRGB.
+/// Pixels of red, green, blue and alpha in sRGB, in rows from the top.
 pub struct Picture {
-    /// Pixels to the right and down.
+    /// The width and height in pixels.
     pub size: [u32; 2],
-    /// Four bytes a pixel.
+    /// Four bytes per pixel.
     pub bytes: Vec<u8>,
 }
 
 impl Picture {
-    /// A picture from rows that begin at multiples of [`ROW`](Self::ROW) bytes, as copies of textures have them.
+    /// A picture from rows that begin at multiples of [`ROW`](Self::ROW) bytes, as in copies of textures.
     pub fn from_rows(size: [u32; 2], rows: &[u8]) -> Self {
         let width = 4 * size[0] as usize;
         let bytes = rows.chunks(width.next_multiple_of(Self::ROW as usize)).flat_map(|row| &row[..width]).copied();
         Self { size, bytes: bytes.collect() }
     }
 
-    /// What the length of a copied row is a multiple of, in bytes.
+    /// The alignment of a copied row, in bytes.
     pub const ROW: u32 = 256;
 
-    /// The red, green and blue of a pixel; none outside.
+    /// The red, green and blue of a pixel; `None` outside the picture.
     pub fn pixel(&self, x: i64, y: i64) -> Option<[u8; 3]> {
         let [width, height] = self.size.map(i64::from);
         if !(0..width).contains(&x) || !(0..height).contains(&y) {

@@ -1,12 +1,12 @@
-//! A finished texture, brought to the CPU: nothing that a renderer does.
+//! Reads a finished texture back to the CPU. A renderer does not need this.
 
 use super::Outcome;
 use super::picture::Picture;
 
-/// Submits an encoder that fills a texture of four bytes a pixel, waits, and reads the texture.
+/// Submits an encoder that fills a texture of four bytes per pixel, waits, and reads the texture.
 ///
 /// # Errors
-/// What the device reports.
+/// Errors of the device.
 pub fn read_back(
     device: &wgpu::Device,
     queue: &wgpu::Queue,

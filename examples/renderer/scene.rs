@@ -1,4 +1,4 @@
-//! Who is where, what they do, and where the camera is.
+//! The scenes: placements of instances, their layers, and the camera.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
@@ -8,46 +8,46 @@ use posse::{Crowd, Error, Layer, LayerMode, LayerTime, Library, Mask, Playback, 
 pub struct Scene {
     /// The built-in rig and its clips.
     pub library: Library,
-    /// Who does what.
+    /// The instances and their layers.
     pub crowd: Crowd,
-    /// Who is where, in the crowd's order.
-    pub places: Vec<Place>,
-    /// From where it is seen.
+    /// One placement per instance, in the order of the crowd.
+    pub placements: Vec<Placement>,
+    /// The camera.
     pub camera: Camera,
 }
 
-/// Where an instance stands, as the GPU has it.
+/// The placement of an instance, with the layout of the record on the GPU.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub struct Place {
-    /// In metres.
+pub struct Placement {
+    /// The position in metres.
     pub position: [f32; 3],
-    /// The turn about +Y from +Z, in radians.
+    /// The rotation about +Y from +Z, in radians.
     pub heading: f32,
-    /// The instance of the crowd, which decides what it wears.
+    /// The index of the instance in the crowd, which selects its clothes.
     pub instance: u32,
-    /// What fills the record up to a multiple of 16 bytes.
+    /// Fills the record to a multiple of 16 bytes.
     pub padding: [u32; 3],
 }
 
-/// A camera in perspective, without a roll.
+/// A perspective camera without roll.
 #[derive(Debug, Clone, Copy)]
 pub struct Camera {
-    /// Where it is, in metres.
+    /// The position in metres.
     pub eye: Vec3,
-    /// What it looks at.
+    /// The point in the middle of the picture.
     pub target: Vec3,
-    /// From the lower edge to the upper, in radians.
+    /// The vertical field of view, in radians.
     pub field_of_view: f32,
-    /// Pixels of the picture, to the right and down.
+    /// The width and height of the picture, in pixels.
     pub size: [u32; 2],
 }
 
 impl Camera {
-    /// The nearest that is seen, in metres.
+    /// The distance of the near plane, in metres.
     pub const NEAR: f32 = 0.1;
 
-    /// From the world to the clip space, whose depth goes from 1 at the nearest to 0 at infinity, as Bevy has it.
+    /// The matrix from the world to clip space. Depth is 1 at the near plane and 0 at infinity, as in Bevy.
     pub fn clip_from_world(&self) -> Mat4 {
         let back = (self.eye - self.target).normalize();
         let right = Vec3::Y.cross(back).normalize();
@@ -70,15 +70,15 @@ impl Camera {
     }
 }
 
-impl Place {
-    /// From the instance's space to the world.
+impl Placement {
+    /// The transform from the space of the instance to the world.
     pub fn to_world(self) -> Affine3A {
         Affine3A::from_rotation_translation(Quat::from_rotation_y(self.heading), self.position.into())
     }
 }
 
 impl Scene {
-    /// A run for everybody: hundreds on a road, each somewhere between a walk and a run, at a phase of its own; some wave.
+    /// Hundreds of instances on a road. Each blends a walk and a run with its own weights and phase; some wave.
     ///
     /// # Errors
     /// Those of the library.
@@ -100,7 +100,7 @@ impl Scene {
         Ok(scene)
     }
 
-    /// The same, seen from behind and above.
+    /// The same scene from behind and above.
     ///
     /// # Errors
     /// Those of the library.
@@ -114,7 +114,7 @@ impl Scene {
         Ok(Self { camera, ..Self::run()? })
     }
 
-    /// Two dozen so far apart, seen from so high up, that none hides another: a picture to be checked.
+    /// 24 instances, so far apart and seen from so high that no instance hides another, for a picture to check.
     ///
     /// # Errors
     /// Those of the library.
@@ -133,7 +133,7 @@ impl Scene {
         Ok(scene)
     }
 
-    /// The skeleton of all.
+    /// The skeleton of all instances.
     pub fn skeleton(&self) -> &Skeleton {
         &self.library.skeletons()[0]
     }
@@ -144,14 +144,14 @@ impl Scene {
         let arm = [("upper_arm.R", 1.0)];
         let (mask, _) = Mask::named(Some("arm".into()), library.skeletons(), skeleton, &arm, true)?;
         library.add_mask(mask)?;
-        Ok(Self { library, crowd: Crowd::new(), places: Vec::new(), camera })
+        Ok(Self { library, crowd: Crowd::new(), placements: Vec::new(), camera })
     }
 
-    /// Adds somebody who walks and runs, and perhaps waves.
+    /// Adds an instance that blends a walk and a run, and may wave.
     fn push(&mut self, position: [f32; 3], heading: f32, waves: bool) -> Result<(), Error> {
         let instance = self.crowd.len();
         let effort = f64::from(spread(instance, 0.430_16));
-        // A walk and a run of the same cadence, so that left is left in both.
+        // Walk and run have the same cadence, so that both put the same foot down.
         let cycle = 1.05 - 0.35 * effort;
         let start = Ticks::from_seconds(-cycle * f64::from(spread(instance, 0.819_173)));
         let layer = |clip: &str, weight: f64| {
@@ -168,12 +168,12 @@ impl Scene {
         }
         let skeleton = self.library.clip(layers[0].clip).skeleton;
         self.crowd.push(skeleton, &layers)?;
-        self.places.push(Place { position, heading, instance: instance as u32, padding: [0; 3] });
+        self.placements.push(Placement { position, heading, instance: instance as u32, padding: [0; 3] });
         Ok(())
     }
 }
 
-/// A number from 0 to 1 for each index, evenly spread over all of them.
+/// A number from 0 to 1 for each index. The numbers are evenly distributed.
 fn spread(index: usize, ratio: f64) -> f32 {
     ((index + 1) as f64 * ratio).fract() as f32
 }

@@ -1,16 +1,16 @@
-// What a vertex shader does with the skin matrices that posse has written: nothing comes between.
+// Skinning in a vertex shader, from the buffer of skin matrices that posse writes. There is no copy between.
 
-/// The camera. Bevy's view begins with the same matrix.
+/// The camera. The view of Bevy begins with the same matrix.
 struct View {
     clip_from_world: mat4x4f,
 }
 
-/// Where an instance stands.
-struct Place {
+/// The placement of an instance.
+struct Placement {
     position: vec3f,
-    /// The turn about +Y, in radians.
+    /// The rotation about +Y, in radians.
     heading: f32,
-    /// The instance of the crowd.
+    /// The index of the instance in the crowd.
     instance: u32,
 }
 
@@ -24,14 +24,14 @@ struct Vertex {
 }
 
 @group(0) @binding(0) var<uniform> view: View;
-/// posse's buffer: for each instance and joint three rows of a matrix, the last of each row the translation.
+/// The buffer of posse: three rows of a matrix per joint of each instance. The last number of a row is the translation.
 @group(1) @binding(0) var<storage, read> skin_matrices: array<vec4f>;
-/// One an instance, in the order of that buffer.
-@group(1) @binding(1) var<storage, read> places: array<Place>;
+/// One placement per instance, in the order of that buffer.
+@group(1) @binding(1) var<storage, read> placements: array<Placement>;
 
-/// The three rows of a matrix that moves a vertex of an instance: the mean of its joints' by weight.
+/// The three rows of the matrix that moves a vertex of an instance: the weighted mean of the matrices of its joints.
 fn skin_matrix(instance: u32, joints: vec4u, weights: vec4f) -> array<vec4f, 3> {
-    let first_row = instance * (arrayLength(&skin_matrices) / arrayLength(&places));
+    let first_row = instance * (arrayLength(&skin_matrices) / arrayLength(&placements));
     var rows: array<vec4f, 3>;
     for (var i = 0u; i < 4u; i++) {
         for (var row = 0u; row < 3u; row++) {
@@ -41,12 +41,12 @@ fn skin_matrix(instance: u32, joints: vec4u, weights: vec4f) -> array<vec4f, 3> 
     return rows;
 }
 
-/// A row-by-row matrix times a vector: a point where w is 1, a direction where it is 0.
+/// A matrix in rows times a vector. With w = 1 the vector is a point, with w = 0 a direction.
 fn transformed(rows: array<vec4f, 3>, vector: vec4f) -> vec3f {
     return vec3f(dot(rows[0], vector), dot(rows[1], vector), dot(rows[2], vector));
 }
 
-/// A vector turned as the instance is.
+/// A vector rotated by the heading of the instance.
 fn turned(vector: vec3f, heading: f32) -> vec3f {
     let c = cos(heading);
     let s = sin(heading);

@@ -3,6 +3,17 @@
 use glam::{Mat4, Vec3, Vec4};
 
 /// A camera that orbits a target, without roll: +Y is up in its pictures.
+///
+/// # Examples
+/// ```
+/// use posse::render::Camera;
+///
+/// let camera = Camera { azimuth: 0.0, elevation: 0.0, distance: 5.0, ..Camera::default() };
+/// assert!((camera.eye() - glam::Vec3::new(0.0, 0.0, 5.0)).length() < 1e-6);
+/// // The target is in the middle of the picture.
+/// let clip = camera.clip_from_world(16.0 / 9.0) * camera.target.extend(1.0);
+/// assert!((clip.x / clip.w).abs() < 1e-6 && (clip.y / clip.w).abs() < 1e-6);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     /// The point in the middle of the picture.

@@ -12,6 +12,47 @@ use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textu
 /// Draws scenes into pictures of a [`Target`], on the device and queue of the caller.
 ///
 /// It needs no optional feature of WebGPU and keeps to its default limits.
+///
+/// # Examples
+/// ```
+/// use posse::render::{
+///     Bones, Bounds, Camera, Canvas, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target, View, needed_outputs,
+/// };
+/// use posse::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary, PackedLibrary, Ticks, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// #     // Without a GPU adapter there is nothing to draw with.
+/// #     match draw() {
+/// #         Err(posse::Error::NoAdapter { .. }) => Ok(()),
+/// #         result => result,
+/// #     }
+/// # }
+/// #
+/// # fn draw() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let crowd = demo::crowd(&library, 1)?;
+/// let gpu = GpuContext::new(AdapterKind::Any)?;
+/// let gpu_library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&library)?)?;
+/// let gpu_crowd = GpuCrowd::new(&gpu.device, &gpu_library, &crowd, needed_outputs(&[], true))?;
+///
+/// // Once: a renderer, a canvas, and a scene that shows the bones of the crowd.
+/// let target = Target::default();
+/// let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
+/// let canvas = Canvas::new(&gpu.device, target, [64, 48])?;
+/// let poses = gpu_crowd.batches().iter().map(PoseBuffers::from);
+/// let scene = Scene::new(&renderer, &library, &[], poses, &[Placement::default()])?;
+///
+/// // Per frame: poses and picture in one encoder.
+/// let person = Bounds { low: [-0.5, 0.0, -0.5].into(), high: [0.5, 1.8, 0.5].into() };
+/// let camera = Camera::default().fitted(&person.corners(), canvas.aspect(), 0.05);
+/// let view = View { camera, stage: Stage::new(person, 1.8), bones: Bones::Solid };
+/// let mut encoder = gpu.device.create_command_encoder(&Default::default());
+/// gpu_crowd.encode(&gpu.device, &mut encoder, Ticks::from_seconds(0.5));
+/// let picture = Picture::draw(&renderer, encoder, &canvas, &scene, &view)?;
+/// assert_eq!(picture.size, [64, 48]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Renderer {
     pub(super) device: wgpu::Device,

@@ -5,6 +5,29 @@ use crate::model::{Library, SkeletonId};
 use crate::render::{Image, Material, Mesh};
 
 /// The appearance of the instances of a skeleton: meshes, their materials, and the skins or joints that move them.
+///
+/// # Examples
+/// ```
+/// use posse::demo;
+/// use posse::render::{Figure, Material, Mesh, Mover, Part, Vertex};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let skeleton = library.skeleton_ids().next().expect("the demo has a skeleton");
+/// // A triangle that moves with joint 0.
+/// let corner = |position| Vertex { position, normal: [0.0, 0.0, 1.0], ..Vertex::default() };
+/// let vertices = vec![corner([0.0, 0.0, 0.0]), corner([1.0, 0.0, 0.0]), corner([0.0, 1.0, 0.0])];
+/// let mut figure = Figure::empty(skeleton);
+/// figure.meshes.push(Mesh { vertices, indices: vec![0, 1, 2], targets: Vec::new() });
+/// figure.materials.push(Material { base_colour: [1.0, 0.0, 0.0, 1.0], ..Material::default() });
+/// figure.parts.push(Part { mesh: 0, material: 0, mover: Mover::Joint, joint: 0 });
+/// figure.check(&library)?;
+///
+/// figure.parts[0].mesh = 7;
+/// assert!(figure.check(&library).is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// The skeleton whose poses move the figure.

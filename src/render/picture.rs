@@ -7,6 +7,24 @@ use crate::render::image::{linear, srgb};
 use crate::render::{Background, Canvas, Renderer, Scene, View};
 
 /// Pixels of red, green, blue and alpha, in rows from the top. The colours are sRGB, alpha is linear and not premultiplied.
+///
+/// # Examples
+/// ```
+/// use posse::render::Picture;
+/// use posse::render::encode::write_png;
+///
+/// # fn main() -> std::io::Result<()> {
+/// let mut picture = Picture::filled([4, 2], [0, 0, 0, 255]);
+/// picture.paste(&Picture::filled([1, 1], [255, 0, 0, 255]), 3, 1);
+/// assert_eq!(picture.pixel(3, 1), [255, 0, 0, 255]);
+/// assert_eq!(picture.pixel(0, 0), [0, 0, 0, 255]);
+///
+/// let mut file = Vec::new();
+/// write_png(&mut file, &picture)?;
+/// assert!(file.starts_with(b"\x89PNG"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     /// The width and height in pixels.

@@ -47,7 +47,38 @@ pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
     outputs
 }
 
-/// Figures and their instances on a device, ready to be drawn.
+/// Figures and their instances on a device, ready to be drawn. See [`Renderer`](crate::render::Renderer) for a whole frame.
+///
+/// # Examples
+/// ```
+/// use posse::render::{Placement, PoseBuffers, Renderer, Scene, Target, needed_outputs};
+/// use posse::{AdapterKind, Error, GpuContext, GpuCrowd, GpuLibrary, PackedLibrary, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// #     // Without a GPU adapter there is nothing to draw with.
+/// #     match draw() {
+/// #         Err(posse::Error::NoAdapter { .. }) => Ok(()),
+/// #         result => result,
+/// #     }
+/// # }
+/// #
+/// # fn draw() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let crowd = demo::crowd(&library, 3)?;
+/// let gpu = GpuContext::new(AdapterKind::Any)?;
+/// let gpu_library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&library)?)?;
+/// let gpu_crowd = GpuCrowd::new(&gpu.device, &gpu_library, &crowd, needed_outputs(&[], true))?;
+/// let renderer = Renderer::new(&gpu.device, &gpu.queue, Target::default())?;
+/// let poses = || gpu_crowd.batches().iter().map(PoseBuffers::from);
+///
+/// let scene = Scene::new(&renderer, &library, &[], poses(), &[Placement::default(); 3])?;
+/// # drop(scene);
+/// // Each instance needs a placement.
+/// let refused = Scene::new(&renderer, &library, &[], poses(), &[Placement::default(); 2]);
+/// assert!(matches!(refused, Err(Error::Usage(_))));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Scene {
     pub(super) draws: Vec<Draw>,

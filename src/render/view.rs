@@ -7,6 +7,18 @@ use crate::render::record::{SHADOW_SAMPLES, ViewRecord};
 use crate::render::{Bounds, Camera};
 
 /// The view of a scene: a camera, the surroundings, and the bones.
+///
+/// # Examples
+/// ```
+/// use posse::render::{Background, Bones, Bounds, Camera, Stage, View};
+///
+/// let bounds = Bounds { low: [-1.0, 0.0, -1.0].into(), high: [1.0, 1.8, 1.0].into() };
+/// let stage = Stage { background: Background::Colour([40, 44, 52]), ..Stage::new(bounds, 1.8) };
+/// let camera = Camera::default().fitted(&bounds.corners(), 16.0 / 9.0, 0.05);
+/// let view = View { camera, stage, bones: Bones::Hidden };
+/// assert_eq!(view.stage.bounds, bounds);
+/// assert!(view.camera.distance > 1.0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// The camera.

@@ -1,7 +1,7 @@
-//! bevy_animation: an entity a joint, an `AnimationPlayer` an instance, its systems without a window, on one thread.
+//! bevy_animation: one entity per joint, one `AnimationPlayer` per instance, its systems without a window, on one thread.
 //!
-//! `+ model` adds Bevy's transform propagation, `+ skin` a system that multiplies as Bevy's renderer does when it extracts
-//! skins, into one array.
+//! `+ model` adds the transform propagation of Bevy. `+ skin` adds a system that multiplies matrices into one array, as the renderer
+//! of Bevy does when it extracts skins.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use posse::{Curve, Error, Pose, Target};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 
-/// bevy_animation's systems in an app of their own.
+/// An app with the systems of bevy_animation.
 pub struct Bevy {
     app: App,
     workload: Workload,
@@ -29,7 +29,7 @@ pub struct Bevy {
     skin_joints: usize,
 }
 
-/// Whose matrices are wanted, and room for them.
+/// The joints of all skins, and their matrices.
 #[derive(Resource)]
 struct Skins {
     /// By instance and joint of the skin.
@@ -39,13 +39,13 @@ struct Skins {
 }
 
 impl Bevy {
-    /// What the table calls it.
+    /// The name in the table.
     pub const NAME: &str = "bevy_animation";
 
-    /// An app with so many instances.
+    /// An app with a number of instances.
     ///
     /// # Errors
-    /// [`Error::Usage`] where Bevy refuses a curve.
+    /// [`Error::Usage`] if Bevy refuses a curve.
     pub fn new(scene: &Scene, workload: Workload, instances: usize) -> Result<Self, Error> {
         let mut app = App::new();
         app.add_plugins((TaskPoolPlugin::default(), AssetPlugin::default(), AnimationPlugin));
@@ -95,7 +95,7 @@ impl Bevy {
         }
         app.finish();
         app.cleanup();
-        // Assets are seen a frame after they come; the clock stands still.
+        // Assets are available one frame after they are added. The clock does not advance here.
         for _ in 0..3 {
             app.update();
         }
@@ -103,7 +103,7 @@ impl Bevy {
     }
 }
 
-/// What Bevy's renderer does with a skin: each joint's matrix times its inverse bind matrix.
+/// The matrix of each joint times its inverse bind matrix, as the renderer of Bevy computes it.
 fn extract_skins(joints: Query<&GlobalTransform>, mut skins: ResMut<Skins>) {
     let Skins { joints: wanted, inverse_bind, matrices } = &mut *skins;
     let binds = inverse_bind.iter().cycle();
@@ -162,7 +162,7 @@ fn target(joint: usize) -> AnimationTargetId {
     [format!("joint {joint}")].into_iter().collect()
 }
 
-/// A clip of a scene as Bevy has them.
+/// Converts a clip of a scene for Bevy.
 fn clip_of(scene: &Scene, clip: usize) -> Result<AnimationClip, Error> {
     let curve = |target| scene.curve(scene.clips[clip], target);
     let mut result = AnimationClip::default();
@@ -192,7 +192,7 @@ where
     AnimatableKeyframeCurve::new(keys).map_err(|error| Error::Usage(format!("{}: {error}", Bevy::NAME)))
 }
 
-// Bevy's glam need not be of posse's version: numbers go over as numbers.
+// Bevy may use another version of glam than posse, so values are converted through plain numbers.
 
 fn vector(numbers: &[f64]) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|index| numbers[index] as f32))

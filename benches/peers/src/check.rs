@@ -1,18 +1,18 @@
-//! Whether a contender's poses are the reference's.
+//! Compares the poses of a contender with those of the reference.
 
 use posse::{Error, Evaluator, Pose, Reference, Ticks};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 
-/// Instances that are compared, spread evenly over all.
+/// The number of instances that are compared, evenly spaced over all.
 const CHECKED: usize = 64;
-/// Frames that a contender plays before it is compared: enough for some instances to have begun their clip anew.
+/// Frames that a contender plays before the comparison. Some instances have then started their clip again.
 const FRAMES: i64 = 5;
 
-/// Plays a new contender for some frames, and gives the largest difference between its numbers and the reference's.
+/// Plays a new contender for some frames, and returns the largest difference between its numbers and those of the reference.
 ///
 /// # Errors
-/// [`Error::Usage`] where the difference is beyond the contender's bound.
+/// [`Error::Usage`] if the difference exceeds the bound of the contender.
 pub fn check(scene: &Scene, workload: Workload, contender: &mut dyn Contender) -> Result<f64, Error> {
     for _ in 0..FRAMES {
         contender.frame()?;
@@ -31,10 +31,10 @@ pub fn check(scene: &Scene, workload: Workload, contender: &mut dyn Contender) -
         return Ok(worst);
     }
     let (name, workload, bound) = (contender.name(), workload.name(), contender.bound());
-    Err(Error::Usage(format!("{name}, {workload}: off by {worst:e}, which is more than the {bound:e} it is allowed")))
+    Err(Error::Usage(format!("{name}, {workload}: the poses differ by {worst:e} from the reference; the bound is {bound:e}")))
 }
 
-/// The largest difference between any two numbers; infinite where one is missing or none.
+/// The largest difference between two numbers; infinite if a number is missing or not a number.
 fn difference(expected: &Pose, actual: &Pose) -> f64 {
     let (expected_numbers, actual_numbers) = (numbers(expected), numbers(actual));
     if expected_numbers.len() != actual_numbers.len() || expected_numbers.is_empty() {
@@ -52,7 +52,7 @@ fn difference(expected: &Pose, actual: &Pose) -> f64 {
     })
 }
 
-/// All numbers of a pose. Of the two quaternions of a rotation it is the one whose w is not negative.
+/// All numbers of a pose. Rotations have the sign that makes w not negative.
 fn numbers(pose: &Pose) -> Vec<f64> {
     let locals = pose.local.iter().flat_map(|local| {
         let rotation = if local.rotation.w < 0.0 { -local.rotation } else { local.rotation };
@@ -71,7 +71,7 @@ mod tests {
     use crate::{bevy::Bevy, cpu::Cpu, scalar::Scalar};
 
     #[test]
-    fn everyone_poses_the_demo_rig_as_the_reference_does() {
+    fn all_contenders_pose_the_demo_rig_as_the_reference_does() {
         let scene = Scene::demo().unwrap();
         for workload in Workload::ALL {
             let mut cpu = Cpu::new(&scene, workload, 20, InstructionSet::widest(), 1).unwrap();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_a_frame_ahead_is_found_out() {
+    fn a_contender_that_is_a_frame_ahead_is_refused() {
         let scene = Scene::demo().unwrap();
         let mut early = Scalar::new(&scene, Workload::Skin, 20);
         early.frame().unwrap();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_seen_and_signs_of_quaternions_are_not() {
+    fn differences_count_and_signs_of_quaternions_do_not() {
         let pose = |x: f64, rotation| Pose {
             local: vec![Transform { translation: DVec3::X * x, rotation, ..Transform::IDENTITY }],
             model: vec![DAffine3::IDENTITY],

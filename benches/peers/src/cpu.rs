@@ -1,10 +1,10 @@
-//! posse's CPU engine.
+//! The CPU engine of posse.
 
 use posse::{CpuCrowd, InstructionSet, CpuEngine, Error, Outputs, Pose, Ticks};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 
-/// posse's CPU engine on so many threads, with an instruction set.
+/// The CPU engine of posse on a number of threads, with an instruction set.
 pub struct Cpu {
     name: String,
     engine: CpuEngine,
@@ -15,10 +15,10 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// The engine for so many instances.
+    /// The engine for a number of instances.
     ///
     /// # Errors
-    /// As the engine's.
+    /// Those of the engine.
     pub fn new(
         scene: &Scene,
         workload: Workload,
@@ -33,7 +33,7 @@ impl Cpu {
     }
 }
 
-/// What the table calls the engine.
+/// The name of the engine in the table.
 pub fn name(instructions: InstructionSet, threads: usize) -> String {
     format!("posse cpu {} x{threads}", instructions.name())
 }

@@ -1,10 +1,10 @@
-//! posse's GPU engine: recording, submission and waiting, without reading back.
+//! The GPU engine of posse: recording, submission and waiting, without reading back.
 
 use posse::{Error, GpuCrowd, GpuEngine, GpuContext, Outputs, Pose, Ticks};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 
-/// posse's GPU engine.
+/// The GPU engine of posse.
 pub struct Gpu {
     engine: GpuEngine,
     crowd: GpuCrowd,
@@ -14,13 +14,13 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// What the table calls it.
+    /// The name in the table.
     pub const NAME: &str = "posse gpu";
 
-    /// The engine for so many instances, on this device.
+    /// The engine for a number of instances, on this device.
     ///
     /// # Errors
-    /// As the engine's.
+    /// Those of the engine.
     pub fn new(scene: &Scene, workload: Workload, instances: usize, gpu: GpuContext) -> Result<Self, Error> {
         let engine = GpuEngine::new(&scene.library, gpu)?;
         let outputs = workload.outputs();

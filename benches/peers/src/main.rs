@@ -1,19 +1,19 @@
-//! posse beside its peers: the same rig and clips, one after the other on this machine, in one table.
+//! Compares posse with other engines: the same rig and clips, one engine after the other on this machine, in one table.
 //!
 //! ```text
 //! cargo run --release --manifest-path benches/peers/Cargo.toml --ignore-rust-version
 //! ```
 //!
-//! The flag is for compilers older than the one that Bevy asks for, 1.95. `--help` names the options.
+//! The flag is for compilers older than 1.95, which Bevy requires. `--help` lists the options.
 //!
-//! Who plays: posse's CPU engine on one thread and two, with each instruction set that the machine has; posse's GPU engine on
-//! whatever adapter there is, a software renderer included; a plain scalar loop on glam; and bevy_animation on one thread, of
-//! at most 1,000 instances. ozz-animation-rs is left out: it needs a nightly compiler and archives of its own.
+//! The contenders: the CPU engine of posse on one and two threads, with each instruction set of the machine; the GPU engine of
+//! posse on any adapter, including a software renderer; a plain scalar loop on glam; and bevy_animation on one thread, with at most
+//! 1,000 instances. ozz-animation-rs is left out: it needs a nightly compiler and its own archive format.
 //!
-//! The crowd: each instance at a phase of its own, time advanced by 1/60 s a frame and wrapped. Blended clips are at phases of
-//! their own, half and half. Before anyone is timed, their poses are compared with posse's `f64` reference, to within a bound
-//! of their own. Then come rounds, in each of which everyone plays once, so that the machine's noise hits all alike. Rates are
-//! medians over rounds; ratios are medians of the ratios within a round.
+//! The crowd: each instance has its own phase; time advances by 1/60 s per frame and wraps. Two blended clips have equal weights and
+//! their own phases. Before the timing, the poses of each contender are compared with the `f64` reference of posse, within a bound
+//! per contender. In each round, every contender plays once, so that noise of the machine affects all equally. Rates are medians
+//! over rounds; ratios are medians of the ratios within a round.
 
 mod bevy;
 mod check;
@@ -36,23 +36,23 @@ use self::scalar::Scalar;
 use self::scene::{Contender, Scene, Workload};
 use self::table::{Cell, Report};
 
-/// How long a contender plays in a round, and how many frames at least.
+/// The shortest time that a contender plays in a round, and the fewest frames.
 const TURN: (Duration, u32) = (Duration::from_millis(60), 2);
-/// Instances of bevy_animation at most: an entity a joint takes room.
+/// The most instances of bevy_animation. One entity per joint takes much memory.
 const BEVY_INSTANCES: usize = 1_000;
-/// Instances that may be asked for: a million take some 3 GB for each contender.
+/// The largest accepted crowd. A million instances take about 3 GB per contender.
 const LARGEST_CROWD: u32 = 1_000_000;
 
-/// posse beside a plain scalar loop and bevy_animation, in million joints a second.
+/// Compares posse with a plain scalar loop and bevy_animation, in million joints per second.
 #[derive(Debug, Parser)]
 struct Args {
     /// Sizes of the crowds.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [10_000, 100], value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CROWD)))]
     instances: Vec<u32>,
-    /// How often everyone plays.
+    /// The number of rounds.
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rounds: u32,
-    /// Only those whose name has this in it; may be given more than once.
+    /// Only contenders with this text in their name. May be given more than once.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// Prints JSON.
@@ -87,13 +87,13 @@ fn run(args: &Args) -> Result<(), Error> {
         }
     }
     if report.is_empty() {
-        return Err(Error::Usage(format!("nobody's name has any of {:?} in it", args.only)));
+        return Err(Error::Usage(format!("no contender has any of {:?} in its name; leave --only out to see all names", args.only)));
     }
     print!("{}", if args.json { report.json() } else { report.text() });
     Ok(())
 }
 
-/// Everyone who plays a workload, checked, then timed round after round.
+/// Checks all contenders of a workload, then times them round after round.
 fn play(
     scene: &Scene,
     workload: Workload,
@@ -105,7 +105,7 @@ fn play(
     let named = |contender: Box<dyn Contender>| (contender.name(), workload, contender);
     let mut players: Vec<_> = contenders(scene, workload, instances, gpu, &args.only)?.into_iter().map(named).collect();
     if workload == Workload::Blend && wanted(&args.only, Scalar::NAME) {
-        // What two blended clips cost is also compared with the plain loop's cost of a single one, in the same rounds.
+        // The cost of two blended clips is also compared with the cost of one clip in the plain loop, in the same rounds.
         let single = Scalar::new(scene, Workload::Skin, instances);
         players.push((table::SINGLE.into(), Workload::Skin, Box::new(single)));
     }
@@ -123,7 +123,7 @@ fn play(
     Ok(())
 }
 
-/// Joints a second over a turn, whose first frame warms up.
+/// Joints per second over a turn. The first frame is a warm-up and not timed.
 fn turn(contender: &mut dyn Contender, scene: &Scene) -> Result<f64, Error> {
     contender.frame()?;
     let start = Instant::now();

@@ -1,9 +1,9 @@
-//! The plain scalar loop: what an engine programmer writes first, in glam's `f32` types.
+//! A plain scalar loop, as a first implementation in the `f32` types of glam.
 //!
 //! For each instance and joint: a binary search in the key times of each channel, lerp or glam's slerp, and products of
-//! affine matrices. Nothing is restructured for speed, and nothing is wasted: curves with the same key times share them,
-//! keys are tight arrays, nothing is allocated from frame to frame, and only the last result is written. One search for all
-//! channels of a joint, which such code could have where a file lets it, would make it a tenth faster with skin matrices.
+//! affine matrices. The data is not rearranged for speed, but the loop wastes nothing: curves with the same key times share them,
+//! keys are dense arrays, frames allocate nothing, and only the last result is written. One search for all channels of a joint,
+//! which some files allow, would make it a tenth faster with skin matrices.
 
 use std::sync::Arc;
 
@@ -21,15 +21,15 @@ pub struct Scalar {
     duration: f32,
     /// By instance, for each clip.
     times: Vec<[f32; 2]>,
-    /// One instance's local poses, for each clip, and its model matrices.
+    /// The local poses of one instance, per clip, and its model matrices.
     scratch: [Vec<Local>; 2],
     models: Vec<Affine3A>,
-    /// What is kept, instance after instance.
+    /// The kept outputs, instance after instance.
     locals: Vec<Local>,
     matrices: Vec<Affine3A>,
 }
 
-/// What all instances share besides clips.
+/// The data that all instances share, except clips.
 struct Rig {
     parents: Vec<Option<usize>>,
     skin_joints: Vec<usize>,
@@ -51,14 +51,14 @@ struct Joint {
     scale: Channel<Vec3A>,
 }
 
-/// Keys of one value, at least two.
+/// The keys of one value, at least two.
 struct Channel<T> {
     times: Arc<[f32]>,
     values: Vec<T>,
 }
 
 impl<T: Copy> Channel<T> {
-    /// The keys before and after a time, and how far it is from one to the other.
+    /// The keys before and after a time, and the fraction of the way between them.
     #[inline]
     fn at(&self, time: f32) -> (T, T, f32) {
         let next = self.times.partition_point(|&key| key <= time).clamp(1, self.times.len() - 1);
@@ -81,7 +81,7 @@ impl Joint {
 }
 
 impl Local {
-    /// Half of each. Halfway, the normalised mean is where slerp is, too.
+    /// The blend of two poses with equal weights. At the half, the normalised mean equals slerp.
     #[inline]
     fn mean(&self, other: &Self) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl Rig {
     }
 }
 
-/// The local poses of one instance in one clip. Sampling all joints before any is multiplied is faster than both at once.
+/// The local poses of one instance in one clip. Sampling all joints first and multiplying after is faster than both at once.
 #[inline]
 fn sample(joints: &[Joint], time: f32, to: &mut [Local]) {
     for (to, joint) in to.iter_mut().zip(joints) {
@@ -128,10 +128,10 @@ fn sample(joints: &[Joint], time: f32, to: &mut [Local]) {
 }
 
 impl Scalar {
-    /// What the table calls it.
+    /// The name in the table.
     pub const NAME: &str = "scalar loop";
 
-    /// The loop for so many instances.
+    /// The loop for a number of instances.
     pub fn new(scene: &Scene, workload: Workload, instances: usize) -> Self {
         let joints = scene.library.skeleton(scene.skeleton).joints();
         let skin = scene.skin();
@@ -240,7 +240,7 @@ fn channels(scene: &Scene, clip: usize) -> Vec<Joint> {
 /// Timelines, each with its key times.
 type Known = Vec<(Arc<Timeline>, Arc<[f32]>)>;
 
-/// The channel of a curve; where there is none, two keys at rest.
+/// The channel of a curve. Without a curve, it has two keys at rest.
 fn channel<T: Copy>(known: &mut Known, curve: Option<&Curve>, rest: &[f64], value: impl Fn(&[f64]) -> T) -> Channel<T> {
     let Some(curve) = curve else { return Channel { times: [0.0, 1.0].into(), values: vec![value(rest); 2] } };
     let values = curve.values().chunks_exact(rest.len()).map(value).collect();

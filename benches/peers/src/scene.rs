@@ -1,14 +1,14 @@
-//! What everyone plays: a rig, two of its clips, and who is where in them.
+//! The workloads: a rig, two of its clips, and the phases of instances.
 
 use std::path::{Path, PathBuf};
 
 use posse::import::gltf;
 use posse::{ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Skin, Target, Ticks, demo};
 
-/// A frame of everyone's clock.
+/// The duration of a frame.
 pub const FRAME: Ticks = Ticks(Ticks::PER_SECOND / 60);
 
-/// What is asked of a contender each frame. Only the last result of every instance is kept.
+/// The work of a contender in each frame. Only the last result of each instance is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workload {
     /// Local poses of one clip.
@@ -22,10 +22,10 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// All of them, each doing more than the one before.
+    /// All workloads. Each does more than the one before.
     pub const ALL: [Self; 4] = [Self::Sample, Self::Model, Self::Skin, Self::Blend];
 
-    /// What the table calls it.
+    /// The name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sample => "sample",
@@ -35,12 +35,12 @@ impl Workload {
         }
     }
 
-    /// How many clips it plays.
+    /// The number of clips per instance.
     pub fn clips(self) -> usize {
         if self == Self::Blend { 2 } else { 1 }
     }
 
-    /// What it keeps.
+    /// The outputs that are kept.
     pub fn outputs(self) -> Outputs {
         match self {
             Self::Sample => Outputs { local: true, ..Outputs::NONE },
@@ -50,62 +50,62 @@ impl Workload {
     }
 }
 
-/// Someone who plays.
+/// An engine under test.
 pub trait Contender {
-    /// What the table calls it.
+    /// The name in the table.
     fn name(&self) -> String;
 
-    /// How many instances it poses a frame.
+    /// The number of instances per frame.
     fn instances(&self) -> usize;
 
-    /// How far any number of its poses may be from the reference's: metres, or the numbers of unit quaternions.
+    /// The largest allowed difference of a number of a pose from the reference: metres, or components of unit quaternions.
     fn bound(&self) -> f64;
 
-    /// Takes the clock, which starts at 0, a [`FRAME`] on, and poses all instances.
+    /// Advances the clock, which starts at 0, by a [`FRAME`], and poses all instances.
     ///
     /// # Errors
-    /// What goes wrong in the contender.
+    /// Errors of the contender.
     fn frame(&mut self) -> Result<(), Error>;
 
-    /// What it keeps of an instance's latest pose.
+    /// The kept outputs of the latest pose of an instance.
     ///
     /// # Errors
-    /// What goes wrong in the contender.
+    /// Errors of the contender.
     fn pose(&self, instance: usize) -> Result<Pose, Error>;
 }
 
 /// A rig, and two of its clips.
 pub struct Scene {
-    /// Where it is from.
+    /// The source of the rig.
     pub source: String,
     /// The rig and its clips.
     pub library: Library,
-    /// Whose poses are wanted.
+    /// The skeleton of all instances.
     pub skeleton: SkeletonId,
     /// The clips; workloads of one clip play the first.
     pub clips: [ClipId; 2],
 }
 
 impl Scene {
-    /// The rig of the shared folder beside the checkout; posse's demo rig where there is none, which is said aloud.
+    /// The rig of the shared folder beside the checkout. Without it, a note is printed and the demo rig of posse is used.
     ///
     /// # Errors
-    /// Where the file has not what is needed: the clips `full_a` and `full_b`, of the same length, and one skin.
+    /// [`Error::Usage`] if the file lacks the clips `full_a` and `full_b` of the same length, or does not have one skin.
     pub fn load() -> Result<Self, Error> {
         let file: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../../shared/rigs/rig64.glb"].iter().collect();
         if file.exists() {
             return Self::rig64(&file);
         }
         eprintln!(
-            "note: ../shared/rigs/rig64.glb is not there; posse's demo rig is played instead, its one clip twice"
+            "note: there is no ../shared/rigs/rig64.glb; the demo rig of posse is used instead, with its one clip twice"
         );
         Self::demo()
     }
 
-    /// posse's demo rig, its one clip in both places.
+    /// The demo rig of posse. Its one clip is used twice.
     ///
     /// # Errors
-    /// None that a caller can bring about.
+    /// None that a caller can cause.
     pub fn demo() -> Result<Self, Error> {
         let library = demo::rig(64, 60, 11)?;
         let clip = library.clip_ids().next().ok_or_else(|| Error::Usage("the demo rig has no clip".into()))?;
@@ -131,12 +131,12 @@ impl Scene {
         Ok(Self { source, library, skeleton, clips })
     }
 
-    /// The number of joints of the skin, which rates count. A file's nodes beside them are posed, too, and not counted.
+    /// The number of joints of the skin, which rates count. Other nodes of the file are posed too, but not counted.
     pub fn joints(&self) -> usize {
         self.skin().joints.len()
     }
 
-    /// Seconds that each clip lasts.
+    /// The duration of each clip in seconds.
     pub fn duration(&self) -> f64 {
         self.library.clip(self.clips[0]).duration()
     }
@@ -144,25 +144,25 @@ impl Scene {
     /// The skin.
     pub fn skin(&self) -> &Skin {
         let mut skins = self.library.skins_of(self.skeleton);
-        // The constructor has counted them.
+        // The constructor has checked that there is one skin.
         skins.next().map(|(_, skin)| skin).unwrap_or_else(|| unreachable!("a scene has one skin"))
     }
 
-    /// The curve that a clip has for a target.
+    /// The curve of a clip for a target.
     pub fn curve(&self, clip: ClipId, target: Target) -> Option<&Curve> {
         self.library.clip(clip).tracks.iter().find(|track| track.target == target).map(|track| &track.curve)
     }
 
-    /// Where in its clips an instance is at time 0, in ticks: the golden ratio's multiples spread them evenly.
+    /// The phases of an instance in its clips at time 0, in ticks. Multiples of two irrational ratios distribute them evenly.
     pub fn phases(&self, instance: usize) -> [Ticks; 2] {
         [0.618_033_988_749_894_9, 0.754_877_666_246_692_8]
             .map(|ratio| Ticks::from_seconds((instance as f64 * ratio).fract() * self.duration()))
     }
 
-    /// Some instances as posse has them.
+    /// A crowd of some of the instances.
     ///
     /// # Errors
-    /// None: a scene's clips belong to its skeleton.
+    /// None: the clips of a scene belong to its skeleton.
     pub fn crowd(&self, workload: Workload, instances: impl Iterator<Item = usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
         for instance in instances {
@@ -176,7 +176,7 @@ impl Scene {
     }
 }
 
-/// Whether every contender can play a curve.
+/// True if every contender can play a curve.
 fn is_plain(curve: &Curve) -> bool {
     curve.interpolation() == Interpolation::Linear && curve.timeline().len() > 1
 }

@@ -1,4 +1,4 @@
-//! What is printed: rates, ratios to the plain loop, and what was hoped for.
+//! The report: rates, ratios to the plain loop, and target ratios.
 
 use std::fmt::Write;
 
@@ -10,10 +10,10 @@ use crate::cpu;
 use crate::scalar::Scalar;
 use crate::scene::{Contender, FRAME, Scene, Workload};
 
-/// The row of the plain loop's rate on a single clip, taken in the rounds of two.
+/// The name of the row with the rate of the plain loop on one clip, measured in the rounds of two clips.
 pub const SINGLE: &str = "scalar loop, one clip";
 
-/// All that was measured.
+/// All results.
 pub struct Report {
     scene: String,
     adapter: Option<String>,
@@ -21,20 +21,20 @@ pub struct Report {
     cells: Vec<Cell>,
 }
 
-/// What one contender did in one workload.
+/// The results of one contender in one workload.
 pub struct Cell {
     name: String,
     workload: Workload,
-    /// The size of the crowd that was asked for, and of the crowd that the contender posed.
+    /// The requested size of the crowd, and the size that the contender posed.
     instances: [usize; 2],
     error: f64,
     bound: f64,
-    /// Joints a second, by round.
+    /// Joints per second, by round.
     pub rates: Vec<f64>,
 }
 
 impl Cell {
-    /// A cell without rates yet. `error` is how far its poses were from the reference's.
+    /// A cell without rates. `error` is the largest difference of its poses from the reference.
     pub fn new(name: String, contender: &dyn Contender, workload: Workload, instances: usize, error: f64) -> Self {
         let instances = [instances, contender.instances()];
         Self { name, workload, instances, error, bound: contender.bound(), rates: Vec::new() }
@@ -44,7 +44,7 @@ impl Cell {
         median(self.rates.clone())
     }
 
-    /// The median of the ratios to another's rates, round by round.
+    /// The median over rounds of the ratio to the rate of another cell.
     fn ratio(&self, other: &Self) -> f64 {
         median(self.rates.iter().zip(&other.rates).map(|(own, other)| own / other).collect())
     }
@@ -61,7 +61,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     if numbers.len() % 2 == 1 { numbers[middle] } else { 0.5 * (numbers[middle - 1] + numbers[middle]) }
 }
 
-/// A ratio that the project sets itself, and what became of it.
+/// A target ratio of the project, and the measured ratio.
 struct Target {
     what: String,
     wanted: f64,
@@ -82,12 +82,12 @@ impl Report {
         Self { scene: source, adapter: gpu.map(GpuContext::name), rounds, cells: Vec::new() }
     }
 
-    /// Adds what a workload gave.
+    /// Adds the cells of a workload.
     pub fn add(&mut self, cells: Vec<Cell>) {
         self.cells.extend(cells);
     }
 
-    /// Whether nobody has played.
+    /// True if there are no results.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -103,7 +103,7 @@ impl Report {
         self.cells.iter().find(is_it)
     }
 
-    /// The ratios for a crowd of some size, as far as those who play can show them.
+    /// The target ratios for a crowd size, if the contenders that they compare were measured.
     fn targets(&self, size: usize) -> Vec<Target> {
         let widest = InstructionSet::widest();
         let [one, two] = [1, 2].map(|threads| cpu::name(widest, threads));
@@ -126,7 +126,7 @@ impl Report {
         targets
     }
 
-    /// For people.
+    /// The report as text.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.scene);
         if let Some(adapter) = &self.adapter {
@@ -134,19 +134,19 @@ impl Report {
         }
         for size in self.sizes() {
             text += &format!(
-                "\n{size} instances, million joints a second: median of {} rounds (slowest-fastest), x the scalar loop\n\n",
+                "\n{size} instances, million joints per second: median of {} rounds (slowest-fastest), x the scalar loop\n\n",
                 self.rounds
             );
             self.write_table(&mut text, size);
         }
         for size in self.sizes().into_iter().take(1) {
-            text += &format!("\nwhat was hoped for, {size} instances: median of the ratios in a round\n");
+            text += &format!("\ntargets, {size} instances: median of the ratios within a round\n");
             for Target { what, wanted, measured } in self.targets(size) {
                 let verdict = if measured >= wanted { "met" } else { "MISSED" };
                 text += &format!("  {what:<66} {measured:>6.2}, wanted {wanted:>4.1}: {verdict}\n");
             }
         }
-        text += "\nfurthest from the f64 reference, of all workloads (metres, or numbers of quaternions), and what is allowed\n";
+        text += "\nlargest difference from the f64 reference over all workloads (metres, or components of quaternions), and its bound\n";
         for name in self.names() {
             let errors = self.cells.iter().filter(|cell| cell.name == name);
             let (error, bound) = errors.fold((0.0_f64, 0.0), |worst, cell| (worst.0.max(cell.error), cell.bound));
@@ -185,14 +185,14 @@ impl Report {
                 let ratio = base.map_or("-".into(), |base| format!("{:.2}x", cell.ratio(base)));
                 let [slowest, fastest] = cell.spread().map(|rate| format!("{:.1}", rate / 1e6));
                 let spread = format!("({slowest}-{fastest})");
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail.
                 let _ = write!(text, "| {:>5.1} {spread:<13} {ratio:>6} ", cell.median() / 1e6);
             }
             *text += "\n";
         }
     }
 
-    /// For machines.
+    /// The report as JSON.
     pub fn json(&self) -> String {
         let cell = |cell: &Cell| -> Value {
             let [slowest, fastest] = cell.spread();

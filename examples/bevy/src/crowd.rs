@@ -1,5 +1,5 @@
-//! posse in Bevy: a plugin that poses a crowd on Bevy's device each frame, and draws it into Bevy's views. The skin
-//! matrices stay in the buffer that posse has written.
+//! posse in Bevy: a plugin that poses a crowd on the device of Bevy in each frame, and draws it into the views of Bevy. The skin
+//! matrices stay in the buffer that posse writes.
 
 use bevy::core_pipeline::Core3dSystems;
 use bevy::core_pipeline::core_3d::{main_opaque_pass_3d, main_transparent_pass_3d};
@@ -16,9 +16,9 @@ use crate::draw::{CrowdDrawing, Look, Target};
 use crate::figure::Figure;
 use crate::scene::Scene;
 
-/// Poses and draws a scene's crowd by Bevy's clock.
+/// Poses and draws the crowd of a scene by the clock of Bevy.
 pub struct CrowdPlugin {
-    /// What is drawn.
+    /// The scene to draw, and its look.
     pub task: Task,
 }
 
@@ -28,9 +28,9 @@ impl Plugin for CrowdPlugin {
         render_app
             .insert_resource(self.task.clone())
             .add_systems(RenderStartup, upload)
-            // Once a frame, whatever the number of views.
+            // Once per frame, for any number of views.
             .add_systems(RenderGraph, pose.in_set(RenderGraphSystems::Render).before(camera_driver))
-            // Once for each view.
+            // Once per view.
             .add_systems(
                 Core3d,
                 draw.in_set(Core3dSystems::MainPass).after(main_opaque_pass_3d).before(main_transparent_pass_3d),
@@ -47,7 +47,7 @@ struct PosedCrowd {
     look: Look,
 }
 
-/// Once: library and crowd to Bevy's device.
+/// Uploads the library and the crowd to the device of Bevy, once.
 fn upload(task: Res<Task>, device: Res<RenderDevice>, mut commands: Commands) -> Result {
     let scene = task.scene()?;
     let library = GpuLibrary::new(device.wgpu_device(), PackedLibrary::new(&scene.library)?)?;
@@ -57,15 +57,15 @@ fn upload(task: Res<Task>, device: Res<RenderDevice>, mut commands: Commands) ->
     Ok(())
 }
 
-/// Each frame: the poses at Bevy's time, recorded into Bevy's encoder.
+/// Records the poses at the time of Bevy into the encoder of Bevy, once per frame.
 fn pose(crowd: Res<PosedCrowd>, time: Res<Time>, mut context: RenderContext) {
     let device = context.render_device().clone();
     let now = Ticks::from_seconds(time.elapsed_secs_f64());
     crowd.crowd.encode(device.wgpu_device(), context.command_encoder(), now);
 }
 
-/// Each view of each frame: a pass between Bevy's own, with Bevy's camera, colours, samples and depth. The pipelines are
-/// wgpu's own, shared with the example without Bevy; Bevy's pipeline cache or a material would bind the buffer as well.
+/// Records a pass between the passes of Bevy, once per view, with Bevy's camera, colours, samples and depth. The pipelines are
+/// made with wgpu and shared with the example without Bevy; the pipeline cache of Bevy or a material could bind the buffer too.
 fn draw(
     view: ViewQuery<(&ViewTarget, &ViewDepthStencilTexture, &ViewUniformOffset)>,
     view_uniforms: Res<ViewUniforms>,

@@ -1,7 +1,7 @@
-//! posse in a Bevy app without a window: Bevy's device, clock, camera and frame; posse's poses.
+//! posse in a Bevy app without a window. Device, clock, camera and frame belong to Bevy; posse computes the poses.
 //!
-//! `cargo run --ignore-rust-version -- FILE.png` draws a picture; with `--check` in place of a file it draws who is where,
-//! and compares that with the reference.
+//! `cargo run --ignore-rust-version -- FILE.png` draws a picture. With `--check` instead of a file, it draws the number of
+//! each instance and compares the picture with the reference.
 
 use std::path::Path;
 use std::time::Duration;
@@ -33,15 +33,15 @@ mod picture;
 #[path = "../../renderer/scene.rs"]
 mod scene;
 
-/// What the result of a fallible step is.
+/// The result of a fallible step.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// The frame of which the picture is taken, the first being 1.
+/// The number of the frame that is read back. The first frame is 1.
 const FRAME: u32 = 6;
-/// The time from frame to frame.
+/// The time between frames.
 const STEP: Duration = Duration::from_millis(50);
 
-/// What is asked for.
+/// The task from the command line.
 #[derive(Resource, Clone)]
 enum Task {
     Check,
@@ -69,7 +69,7 @@ fn main() -> AppExit {
         Some("--check") => Task::Check,
         Some(file) if !file.starts_with('-') => Task::Picture(file.into()),
         _ => {
-            eprintln!("the name of a PNG file to write is needed, or --check");
+            eprintln!("no file was given; give the name of the PNG file to write, or --check");
             return AppExit::from_code(2);
         }
     };
@@ -84,7 +84,7 @@ fn main() -> AppExit {
         .run()
 }
 
-/// What the camera draws to.
+/// The image that the camera draws to.
 #[derive(Resource)]
 struct Film(Handle<Image>);
 
@@ -108,14 +108,14 @@ fn look_through_a_camera(task: Res<Task>, mut commands: Commands, mut images: Re
         }),
         Transform::from_translation(camera.eye).looking_at(camera.target, Vec3::Y),
         samples,
-        // The crowd's colours are finished.
+        // The colours of the crowd need no tone mapping.
         (Tonemapping::None, DebandDither::Disabled),
     ));
     commands.insert_resource(Film(film));
     Ok(())
 }
 
-/// Has a frame's picture read back, and stops the clock, so that what comes back is of the time that it is.
+/// Reads the picture of one frame back, and stops the clock, so that the time is still that of the picture when it arrives.
 fn take_a_picture(mut frame: Local<u32>, mut clock: ResMut<Time<Virtual>>, film: Res<Film>, mut commands: Commands) {
     *frame += 1;
     if *frame == FRAME {
@@ -138,7 +138,7 @@ fn finish(picture: On<ReadbackComplete>, task: Res<Task>, time: Res<Time>, mut e
         Ok(()) => {
             println!(
                 "{}",
-                if matches!(*task, Task::Check) { "all are where the reference poses them" } else { "done" }
+                if matches!(*task, Task::Check) { "all instances are where the reference poses them" } else { "done" }
             );
             exit.write(AppExit::Success);
         }

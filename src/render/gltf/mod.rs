@@ -5,6 +5,29 @@
 //!
 //! The `gltf` crate parses the document, and its readers read the meshes. They panic on some broken files; therefore the reader of
 //! the importer, which loads and decompresses buffers, checks all accessors first.
+//!
+//! # Examples
+//! ```
+//! use std::path::Path;
+//! use posse::{Library, import, render};
+//!
+//! # fn main() -> Result<(), posse::Error> {
+//! let file = br#"{
+//!     "asset": { "version": "2.0" },
+//!     "buffers": [{ "byteLength": 36, "uri": "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA" }],
+//!     "bufferViews": [{ "buffer": 0, "byteLength": 36 }],
+//!     "accessors": [{ "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3" }],
+//!     "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
+//!     "nodes": [{ "mesh": 0 }]
+//! }"#;
+//! let mut library = Library::new();
+//! let asset = import::gltf::from_slice(&mut library, Path::new("triangle.gltf"), file, None)?;
+//! let (figure, warnings) = render::gltf::from_slice(&asset, file, None)?;
+//! assert!(warnings.is_empty());
+//! assert_eq!(figure.meshes[0].vertices[1].position, [1.0, 0.0, 0.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 mod buffers;
 mod document;
