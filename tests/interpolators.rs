@@ -36,7 +36,7 @@ fn a_place_turns_smoothly_and_moves_in_jumps() {
     ];
     let times = cases.clone().map(|(time, _)| time);
     each_engine(&library, |engine| {
-        let found = example::places(engine, &library, clip, &times).unwrap();
+        let found = example::sample(engine, &library, clip, &times).unwrap();
         for (found, (time, wanted)) in found.iter().zip(&cases) {
             assert_close(found, wanted, &format!("{} at {time}", engine.engine()));
         }
