@@ -461,6 +461,25 @@ fn verify_holds_each_skin_format_to_its_bound() {
     }
 }
 
+/// Mesa's layer for the selection of a device looks for a Wayland display, which libwayland reports on stderr.
+#[test]
+fn a_gpu_command_without_a_desktop_writes_no_foreign_errors() {
+    let scene = Scene::new();
+    let file = scene.path("scene.gltf");
+    let eval = ["eval", file.to_str().unwrap(), "--times", "1.2", "--engine", "gpu"];
+    for display in [None, Some("")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_posse"));
+        command.args(eval).env_remove("XDG_RUNTIME_DIR").env_remove("WAYLAND_SOCKET").env_remove("WAYLAND_DISPLAY");
+        if let Some(display) = display {
+            command.env("WAYLAND_DISPLAY", display);
+        }
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !output.stdout.is_empty(), "{stderr}");
+        assert!(!stderr.contains("XDG_RUNTIME_DIR"), "{stderr}");
+    }
+}
+
 #[test]
 fn help_and_version_are_no_errors() {
     for arguments in [["--help"].as_slice(), &["--version"], &["eval", "--help"], &["inspect", "-h"], &["verify", "-h"]]

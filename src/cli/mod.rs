@@ -4,6 +4,7 @@ mod bench;
 mod compress;
 mod crowd;
 mod demo;
+mod desktop;
 mod engine;
 mod eval;
 mod inspect;
@@ -97,6 +98,10 @@ fn shell() -> clap::Command {
 
 /// Runs a command.
 pub fn run(cli: Cli) -> Result<Outcome, Error> {
+    // Only `inspect` never lists the adapters.
+    if !matches!(cli.command, Command::Inspect(_)) {
+        desktop::without_wayland_errors();
+    }
     match cli.command {
         Command::Demo(args) => demo::run(&args),
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),
