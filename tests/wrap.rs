@@ -1,5 +1,7 @@
 //! Wrap modes: the mapping of time played to the clip's time, on every engine.
 
+/// Ends of passes that are met only by rounding.
+mod ends;
 /// Rates that change while a clip plays, and pauses.
 mod rates;
 

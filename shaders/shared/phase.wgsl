@@ -52,13 +52,29 @@ fn phase_mark(layer: LayerRecord, now: vec2<u32>) -> Mark {
         ticks = phase_subtract(vec2(0u), ticks);
     }
     let backwards = before != ((layer.clock & CLOCK_BACKWARDS) != 0u);
-    return phase_position(layer, phase_passes(layer, ticks), backwards);
+    return phase_position(layer, phase_settle(layer, phase_passes(layer, ticks)), backwards);
 }
 
 /// The passes of a number of ticks.
 fn phase_passes(layer: LayerRecord, ticks: vec2<u32>) -> Passes {
     let sum = phase_product(layer, ticks);
     return Passes(sum[3], vec2(sum[1], sum[2]), (sum[4] | sum[5]) != 0u);
+}
+
+/// The passes, a whole number if they are nearer to it than 1/1024 of a tick.
+fn phase_settle(layer: LayerRecord, passes: Passes) -> Passes {
+    // The passes per tick have units of 2^-96, the fraction has units of 2^-64: a shift by 32 + 10 bits.
+    var near = vec2((layer.passes_1 >> 10u) | (layer.passes_2 << 22u), (layer.passes_2 >> 10u) | (layer.passes_3 << 22u));
+    if (layer.passes_3 >> 10u) != 0u {
+        near = vec2(0xffffffffu);
+    }
+    if phase_less(phase_add(passes.fraction, near), near) {
+        return Passes(passes.count + 1u, vec2(0u), passes.many || passes.count == 0xffffffffu);
+    }
+    if !phase_less(near, passes.fraction) {
+        return Passes(passes.count, vec2(0u), passes.many);
+    }
+    return passes;
 }
 
 /// The passes of a number of ticks in units of 2^-96, lowest word first.

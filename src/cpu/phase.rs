@@ -44,7 +44,19 @@ pub fn mark(layer: &LayerRecord, now: i64) -> Mark {
         ticks = ticks.max(0);
     }
     let backwards = (ticks < 0) != (layer.clock & CLOCK_BACKWARDS != 0);
-    position(layer, passes(layer, ticks.unsigned_abs()), backwards)
+    position(layer, settle(layer, passes(layer, ticks.unsigned_abs())), backwards)
+}
+
+/// The passes, a whole number if they are nearer to it than 1/1024 of a tick.
+fn settle(layer: &LayerRecord, (count, fraction): (u128, u64)) -> (u128, u64) {
+    let [low, high] = [join(layer.passes_0, layer.passes_1), join(layer.passes_2, layer.passes_3)].map(u128::from);
+    // The passes per tick have units of 2^-96, the fraction has units of 2^-64.
+    let near = u64::try_from((high << 64 | low) >> (32 + 10)).unwrap_or(u64::MAX);
+    match fraction.checked_add(near) {
+        None => (count + 1, 0),
+        Some(_) if fraction <= near => (count, 0),
+        Some(_) => (count, fraction),
+    }
 }
 
 /// The passes of a number of ticks, as an integer and a fraction in units of 2^-64.

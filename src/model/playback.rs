@@ -89,6 +89,9 @@ impl WrapMode {
 
 /// The playback of a clip by a layer.
 ///
+/// Ticks, rate and part count as exact numbers. A play that is at most 1/1024 of a tick away from the end of a pass is at the
+/// end: a rate of 0.8 is more than 4/5 as an `f64`, and yet it has played a clip of 10 s to its end after 12.5 s.
+///
 /// # Examples
 /// ```
 /// use posse::{LayerTime, Playback, Ticks, WrapMode, clip_time, demo};

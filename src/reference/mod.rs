@@ -10,6 +10,7 @@ pub mod extrapolate;
 pub mod hierarchy;
 pub mod layers;
 pub mod occurrences;
+pub mod passes;
 pub mod phase;
 pub mod root_motion;
 pub mod sample;

@@ -1,8 +1,9 @@
-//! Stage 1: from the crowd's clock to a clip's time.
+//! Stage 3: from the crowd's clock to the time of a clip.
 
 use crate::model::{Clip, LayerTime, Playback, Ticks};
+use crate::reference::passes::{Passes, ticks_since_start};
 
-/// Where a playing clip is.
+/// The state of a playing clip at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phase {
     /// Seconds on the clip's axis.
@@ -15,65 +16,105 @@ pub struct Phase {
     pub stopped: bool,
 }
 
-/// The time of a clip in seconds, for a layer at a tick of the crowd's clock. A layer [`At`](LayerTime::At) it stands where
-/// it is.
+/// The time of a clip in seconds, for a layer at a tick of the crowd's clock. A layer [`At`](LayerTime::At) a time stays
+/// there.
 pub fn clip_time(time: LayerTime, now: Ticks, clip: &Clip) -> f64 {
     match time {
         LayerTime::At(seconds) => clip.keep(seconds),
-        LayerTime::Playing(playback) => {
-            let playback = playback.resolve_wrap(clip.wrap);
-            phase(&playback, played(&playback, now), clip.duration()).time
-        }
+        LayerTime::Playing(playback) => phase_at(&playback.resolve_wrap(clip.wrap), now, clip.duration()).time,
     }
 }
 
-/// Seconds of the clip played since the start, negative before it or at a negative rate. A mode that does not repeat
-/// waits for its start.
+/// Seconds of the clip played since the start, rounded; negative before it or at a negative rate. A mode that does not
+/// repeat waits for its start.
 pub fn played(playback: &Playback, now: Ticks) -> f64 {
-    let ticks = i128::from(now.0) - i128::from(playback.start.0);
-    let ticks = if playback.wrap.repeats() { ticks } else { ticks.max(0) };
-    ticks as f64 / Ticks::PER_SECOND as f64 * playback.rate
+    ticks_since_start(playback, now) as f64 / Ticks::PER_SECOND as f64 * playback.rate
 }
 
-/// Where a clip is after so many seconds of play: Cocos Creator's mapping of accumulated time. A whole number of passes
-/// is the end of the last of them, not the start of the next; backwards, the start.
+/// The phase of a clip of a duration in seconds, at a tick of the crowd's clock.
+///
+/// It is exact: the passes are counted by [`Passes`]. A whole number of passes is the end of the last of them, not the start
+/// of the next; backwards, the start.
+pub fn phase_at(playback: &Playback, now: Ticks, duration: f64) -> Phase {
+    let [start, end] = playback.part(duration);
+    let length = end - start;
+    if length == 0.0 {
+        return without_length(playback);
+    }
+    let Passes { before, seconds, backwards } = Passes::new(playback, length, now);
+    let progress = Progress {
+        iterations: before as f64 + seconds / length,
+        is_odd: before % 2 == 1,
+        seconds: if backwards { -seconds } else { seconds },
+    };
+    progress.phase(playback, duration)
+}
+
+/// The phase of a clip after so many seconds of play: Cocos Creator's mapping of accumulated time, which is rounded at each
+/// frame. It takes the seconds as they are.
 pub fn phase(playback: &Playback, played: f64, duration: f64) -> Phase {
     let [start, end] = playback.part(duration);
     let length = end - start;
-    let passes = playback.passes();
     if length == 0.0 {
-        return Phase { time: 0.0, direction: 1, iterations: 0.0, stopped: passes.is_finite() };
+        return without_length(playback);
     }
-    let mut time = played;
-    let mut iterations = played.abs() / length;
-    let stopped = iterations >= passes;
-    if stopped {
-        iterations = passes;
+    let iterations = played.abs() / length;
+    let rest = played % length;
+    let seconds = match played {
+        _ if played > length && rest == 0.0 => length,
+        _ if played < 0.0 && rest == 0.0 => -length,
+        _ if played > length || played < 0.0 => rest,
+        _ => played,
+    };
+    Progress { iterations, is_odd: is_odd(iterations), seconds }.phase(playback, duration)
+}
+
+/// The phase in a part that has no length.
+fn without_length(playback: &Playback) -> Phase {
+    Phase { time: 0.0, direction: 1, iterations: 0.0, stopped: playback.passes().is_finite() }
+}
+
+/// Whether the present pass, numbered from 0, is an odd one. After a whole number of passes, it is the last of them.
+fn is_odd(iterations: f64) -> bool {
+    let is_whole = iterations.fract() == 0.0 && iterations > 0.0;
+    let pass = if is_whole { iterations - 1.0 } else { iterations.trunc() };
+    pass % 2.0 == 1.0
+}
+
+/// The progress of a play through the played part of its clip, which has a length.
+struct Progress {
+    /// Passes so far.
+    iterations: f64,
+    /// Whether the present pass is an odd one, numbered from 0.
+    is_odd: bool,
+    /// Seconds of the present pass, up to the length of the part; negative if they are counted backwards.
+    seconds: f64,
+}
+
+impl Progress {
+    fn phase(self, playback: &Playback, duration: f64) -> Phase {
+        let [start, end] = playback.part(duration);
+        let length = end - start;
+        let passes = playback.passes();
+        let stopped = self.iterations >= passes;
+        let Self { iterations, is_odd, seconds } = if stopped { self.stop(passes, length) } else { self };
+        let mut time = if seconds < 0.0 { length + seconds } else { seconds };
+        let reverse = (playback.wrap.is_ping_pong() && is_odd) != playback.wrap.is_reverse();
+        if reverse {
+            time = length - time;
+        }
+        let forwards = reverse == (playback.rate < 0.0);
+        // The end itself, not its rounded sum: a key may lie there.
+        let time = if time == length { end } else { start + time };
+        Phase { time, direction: if forwards { 1 } else { -1 }, iterations, stopped }
+    }
+
+    /// The progress when the last pass is over.
+    fn stop(self, passes: f64, length: f64) -> Self {
         let fraction = if passes.fract() == 0.0 { 1.0 } else { passes.fract() };
-        time = fraction * length * if played > 0.0 { 1.0 } else { -1.0 };
+        let seconds = fraction * length * if self.seconds > 0.0 { 1.0 } else { -1.0 };
+        Self { iterations: passes, is_odd: is_odd(passes), seconds }
     }
-    if time > length {
-        time %= length;
-        if time == 0.0 {
-            time = length;
-        }
-    } else if time < 0.0 {
-        time %= length;
-        if time != 0.0 {
-            time += length;
-        }
-    }
-    let whole = iterations.fract() == 0.0 && iterations > 0.0;
-    let pass = if whole { iterations - 1.0 } else { iterations.trunc() };
-    let turned = playback.wrap.is_ping_pong() && pass % 2.0 == 1.0;
-    let reverse = turned != playback.wrap.is_reverse();
-    if reverse {
-        time = length - time;
-    }
-    let forwards = reverse == (playback.rate < 0.0);
-    // The end itself, not what rounding makes of it: a key may lie there.
-    let time = if time == length { end } else { start + time };
-    Phase { time, direction: if forwards { 1 } else { -1 }, iterations, stopped }
 }
 
 #[cfg(test)]

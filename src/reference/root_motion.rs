@@ -6,10 +6,10 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::model::{Clip, Layer, LayerMode, LayerTime, Library, Motion, Playback, RootMotion, Step};
+use crate::model::{Clip, Layer, LayerMode, LayerTime, Library, Motion, Playback, RootMotion, Step, Ticks};
 use crate::reference::blend::{self, Share};
 use crate::reference::layers::Played;
-use crate::reference::phase::played;
+use crate::reference::passes::Passes;
 use crate::reference::values::Values;
 
 /// Beyond so many whole passes on one side of the start, they are multiplied two and two.
@@ -56,12 +56,39 @@ fn of_layer(library: &Library, clip: &Clip, root: RootMotion, time: LayerTime, s
         return Motion::IDENTITY;
     }
     let walk = Walk { library, clip, root, playback, part: [start, end] };
-    let [from, to] = [step.from, step.to].map(|now| {
+    let [from, to] = [step.from, step.to].map(|now| Moment::new(&playback, end - start, now));
+    // Passes before the start are counted from there too, and turn in a mirrored way.
+    if (from.pass < 0.0) == (to.pass < 0.0) {
+        walk.between(from, to)
+    } else {
+        walk.between(from, Moment::START).then(walk.between(Moment::START, to))
+    }
+}
+
+/// A moment of a play.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+struct Moment {
+    /// The pass, numbered from 0 at the start of the play; negative before.
+    pass: f64,
+    /// The part of that pass that is over by the clock, from 0 to 1.
+    along: f64,
+}
+
+impl Moment {
+    const START: Self = Self { pass: 0.0, along: 0.0 };
+
+    /// The moment of a tick, or that at which the play stops if it is earlier. A pass takes `length` seconds of the clip.
+    fn new(playback: &Playback, length: f64, now: Ticks) -> Self {
+        let Passes { before, seconds, backwards } = Passes::new(playback, length, now);
+        let (pass, along) = (before as f64, seconds / length);
         let most = playback.passes();
-        (played(&playback, now) / (end - start)).clamp(-most, most)
-    });
-    // Before the start and after it passes are counted from there, and turn in a mirrored way.
-    if from * to < 0.0 { walk.between(from, 0.0).then(walk.between(0.0, to)) } else { walk.between(from, to) }
+        let (pass, along) = match pass + along >= most {
+            true if most > 0.0 && most.fract() == 0.0 => (most - 1.0, 1.0),
+            true => (most.trunc(), most.fract()),
+            false => (pass, along),
+        };
+        if backwards { Self { pass: -1.0 - pass, along: 1.0 - along } } else { Self { pass, along } }
+    }
 }
 
 /// Passes through a part of a clip.
@@ -74,22 +101,21 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// What is moved by from so many passes to so many, both on the same side of the start.
-    fn between(&self, from: f64, to: f64) -> Motion {
+    /// The movement from one moment to another, both on the same side of the start.
+    fn between(&self, from: Moment, to: Moment) -> Motion {
         if to < from {
             return self.between(to, from).inverse();
         }
-        let (first, last) = (from.floor(), to.ceil() - 1.0);
-        if last <= first {
-            return self.within(first, from - first, to - first);
+        if from.pass == to.pass {
+            return self.within(from.pass, from.along, to.along);
         }
-        let begin = self.within(first, from - first, 1.0);
-        let end = self.within(last, 0.0, to - last);
-        let mut whole = last - first - 1.0;
-        let mut pass = first + 1.0;
+        let begin = self.within(from.pass, from.along, 1.0);
+        let end = self.within(to.pass, 0.0, to.along);
+        let mut whole = to.pass - from.pass - 1.0;
+        let mut pass = from.pass + 1.0;
         let mut middle = Motion::IDENTITY;
         if whole > MOST_PASSES {
-            // Two passes, one after the other, are as any other two.
+            // Any two passes, one after the other, are like any other two.
             let pairs = (whole / 2.0).floor();
             middle = power(self.within(pass, 0.0, 1.0).then(self.within(pass + 1.0, 0.0, 1.0)), pairs);
             (pass, whole) = (pass + 2.0 * pairs, whole - 2.0 * pairs);
