@@ -30,15 +30,14 @@ impl Passes {
         let played = rate * ticks.unsigned_abs();
         // All is counted in the smaller one of the two units.
         let doublings = tick_unit - length_unit;
-        let (mut before, mut rest) = (played, 0);
-        let (tick, pass) = if doublings >= 0 {
-            (before, rest) = divide_doubled(played, doublings, length_units);
-            (shift_left(rate, doublings), length_units)
+        let (mut before, mut rest, tick, pass);
+        if doublings >= 0 {
+            (tick, pass) = (shift_left(rate, doublings), length_units);
+            (before, rest) = divide_doubled(played, doublings, pass);
         } else {
-            let pass = shift_left(length_units, -doublings);
-            (before, rest) = (before / pass, played % pass);
-            (rate, pass)
-        };
+            (tick, pass) = (rate, shift_left(length_units, -doublings));
+            (before, rest) = (played / pass, played % pass);
+        }
         let is_near = |distance: u128| distance.saturating_mul(Self::NEAR) <= tick;
         if rest > 0 && is_near(pass - rest) {
             (before, rest) = (before.saturating_add(1), 0);
