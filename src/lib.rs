@@ -87,6 +87,8 @@ mod player;
 mod reference;
 #[cfg(feature = "render")]
 pub mod render;
+#[cfg(test)]
+mod unroll_tests;
 
 // Signatures contain types of these crates. A caller needs the same versions.
 #[doc(no_inline)]
@@ -134,7 +136,7 @@ pub mod low_level {
     pub use crate::compress::rig_size;
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, Stopwatch};
-    pub use crate::pack::threads::all_threads;
+    pub use crate::pack::all_threads;
     pub use crate::pack::{record, skin_format};
     /// Vertex positions as the vertex shader computes them, and parts of the scenes of the command line.
     #[cfg(feature = "render")]

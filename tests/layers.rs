@@ -312,18 +312,19 @@ fn what_is_added_later_needs_another_engine() {
     let later = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
     let weights = vec![1.0; 2];
     let mask = Some(library.add_mask(Mask { name: None, skeleton, weights }).unwrap());
-    let now = "an engine knows its library as it was when the engine was made";
+    let advice = "if it was added after the engine was made, make the engine again";
     let instances = [
-        (skeleton, vec![blend(clip, 1.0)], "clip 1"),
-        (later, vec![], "skeleton 1"),
-        (skeleton, vec![Layer { mask, ..blend(library.clip_ids().next().unwrap(), 1.0) }], "mask 0"),
+        (skeleton, vec![blend(clip, 1.0)], "clip 1; the library has 1"),
+        (later, vec![], "skeleton 1; the library has 1"),
+        (skeleton, vec![Layer { mask, ..blend(library.clip_ids().next().unwrap(), 1.0) }], "mask 0; the library has 0"),
     ];
     for (skeleton, layers, what) in instances {
         let mut crowd = Crowd::new();
         crowd.push(skeleton, &layers).unwrap();
         fast_engines(&[KernelForm::Parallel], &|| packing.clone(), &mut |engine| {
             let error = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap_err().to_string();
-            assert_eq!(error, format!("instance 0: the library has no {what}; {now}"), "{}", engine.engine());
+            let expected = format!("instance 0: there is no {what}, numbered from 0; {advice}");
+            assert_eq!(error, expected, "{}", engine.engine());
         });
         // Made anew, each engine knows it.
         each_engine(&library, |engine| assert!(engine.evaluate(&crowd, Ticks(0), Outputs::ALL).is_ok()));

@@ -5,7 +5,7 @@ use glam::{DQuat, DVec4};
 use crate::compress::quantize::{QuantizationStep, quantize_keys};
 use crate::model::rotation::{self, unit};
 use crate::model::{Curve, Interpolation};
-use crate::pack::quantized::{Form, QuantizedCurve, QuantizedKeys};
+use crate::pack::{Form, QuantizedCurve, QuantizedKeys};
 
 /// A dropped component is at least this, or the square root that it comes from loses too many digits.
 const LEAST_DROPPED: f64 = 0.3;

@@ -33,10 +33,7 @@ use crate::compress::clips::{Goal, compress_clips};
 use crate::compress::shared_clips::CompressedClip;
 use crate::error::Error;
 use crate::model::{Clip, Library};
-use crate::pack::PackedLibrary;
-use crate::pack::QuantizedCurve;
-use crate::pack::quantized::MOST_BITS;
-use crate::pack::threads::all_threads;
+use crate::pack::{MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
 
 /// A library whose keys are integers of few bits, ready to be packed so: by
 /// [`PackedLibrary::compressed`](crate::PackedLibrary::compressed).
@@ -158,4 +155,20 @@ fn families(clips: &[Clip]) -> Vec<Vec<usize>> {
     }
     families.retain(|family| !family.is_empty());
     families
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo;
+    use crate::pack::Features;
+
+    #[test]
+    fn a_packed_compressed_library_has_the_feature_of_quantized_keys() {
+        let library = demo::library().unwrap();
+        let floats = PackedLibrary::new(&library).unwrap().features;
+        let quantized = CompressedLibrary::with_width(&library, 8).unwrap().pack().unwrap().features;
+        assert!(floats.floats && !floats.quantized);
+        assert_eq!(quantized, Features { floats: false, quantized: true, ..floats });
+    }
 }

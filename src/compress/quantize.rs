@@ -2,7 +2,7 @@
 
 use glam::DVec4;
 
-use crate::pack::quantized::{Form, MOST_BITS, QuantizedKeys};
+use crate::pack::{Form, MOST_BITS, QuantizedKeys};
 
 /// How fine the codes are to be.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use crate::compress::displacement::Displacement;
 use crate::model::{Clip, ClipId, Library, Timeline};
-use crate::pack::QuantizedCurve;
-use crate::pack::clip::key_bytes;
-use crate::pack::quantized::MOST_BITS;
+use crate::pack::{MOST_BITS, QuantizedCurve, key_bytes};
 
 /// What the keys of a clip take, alone in a packing, and how far they are off.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,7 +15,7 @@ use crate::compress::curve::{Resolution, can_be_quantized, has_unit_keys};
 use crate::compress::piece::Piece;
 use crate::model::rotation::unit;
 use crate::model::{Clip, Curve, Extrapolation, Interpolation, Library, Timeline, Track};
-use crate::pack::timeline::PackedTimeline;
+use crate::pack::PackedTimeline;
 use crate::reference::sample;
 
 /// Bytes that a key of up to four numbers takes, about.

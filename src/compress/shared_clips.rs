@@ -10,8 +10,7 @@ use crate::compress::member::Member;
 use crate::compress::piece::{Candidate, Piece, goes_beyond, pieces};
 use crate::compress::tolerance::joint_of;
 use crate::model::{Clip, Curve, Timeline, Track};
-use crate::pack::QuantizedCurve;
-use crate::pack::timeline::PackedTimeline;
+use crate::pack::{PackedTimeline, QuantizedCurve};
 
 /// A clip whose keys are compressed.
 #[derive(Debug, Clone)]

@@ -150,7 +150,7 @@ fn parameter(x1: f32, x2: f32, k: f32, mut low: f32, mut high: f32) -> f32 {
 mod tests {
     use super::*;
     use crate::model::Easing;
-    use crate::pack::easing::folds;
+    use crate::pack::folds;
     use crate::reference::ease::ease;
 
     #[test]

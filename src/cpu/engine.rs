@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::{Crowd, EventList, Library, Mixing, Outputs, Pose, Poses, SkeletonId, Step};
 use crate::pack::record::LayerRecord;
-use crate::pack::threads::all_threads;
+use crate::pack::all_threads;
 use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary};
 
 /// Instances that a thread takes at a time: enough to make taking them cheap, few enough to share them out evenly.

@@ -12,7 +12,7 @@ use crate::cpu::simd::{Lanes, Matrix};
 use crate::cpu::{hierarchy, skin};
 use crate::model::SkinFormat;
 use crate::pack::NUMBERS;
-use crate::pack::library::PackedSkeleton;
+use crate::pack::PackedSkeleton;
 use crate::pack::record::{ClipRecord, LayerRecord, NONE, TimelineRecord};
 use crate::pack::{OutputLayout, PackedLibrary};
 

@@ -139,7 +139,7 @@ impl GpuLibrary {
         if let Some(ready) = place.get() {
             return Ok(ready.clone());
         }
-        let composed = Composed::pose(plan, self.packing.uses, &self.packing.interpolators);
+        let composed = Composed::pose(plan, self.packing.features, &self.packing.interpolators);
         let made = self.compiled.pipeline(device, &self.layout, &composed, POSE_ENTRY)?;
         Ok(place.get_or_init(|| made).clone())
     }
@@ -155,7 +155,7 @@ impl GpuLibrary {
 
     /// The kernel of root motion, made where it is not there yet.
     pub(super) fn motion_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
-        let composed = || Composed::motion(self.packing.uses);
+        let composed = || Composed::motion(self.packing.features);
         SmallKernel::get(&self.motion_kernel, &self.compiled, device, composed, &MOTION_BINDINGS, MOTION_ENTRY)
     }
 

@@ -267,9 +267,9 @@ mod tests {
             Error::Shader { file, line, .. } => (file, line),
             other => panic!("{other:?}"),
         };
-        let root = record::SHARED.iter().find(|shared| shared.file == "src/pack/record/root.rs").unwrap().wgsl();
+        let root = record::SHARED.iter().find(|shared| shared.file == "src/pack/record/clip.rs").unwrap().wgsl();
         let in_root = root.lines().position(|line| line == "struct Root {").unwrap() as u32 + 1;
-        assert_eq!(place("struct Root {"), ("src/pack/record/root.rs (generated)".into(), in_root));
+        assert_eq!(place("struct Root {"), ("src/pack/record/clip.rs (generated)".into(), in_root));
         let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
         match composed.compile(&device) {
             Err(Error::Shader { file, line, .. }) => assert_eq!((file.as_str(), line), ("bad.wgsl", 2)),

@@ -1,34 +1,8 @@
 //! Crowds: instances, each with a skeleton and layers.
 
-use std::fmt;
-
 use crate::error::Error;
-use crate::model::{Layer, Library, MaskId, SkeletonId, no_such};
-
-/// An index into a library, with the name of the item if it has one: `3 ("walk")`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Named<'a> {
-    pub index: usize,
-    pub name: Option<&'a str>,
-}
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.index)?;
-        self.name.map_or(Ok(()), |name| write!(out, " ({name:?})"))
-    }
-}
-
-/// The message for a layer whose clip belongs to another skeleton than the instance.
-pub(crate) fn clip_mismatch(clip: Named, clip_skeleton: Named, instance_skeleton: Named) -> String {
-    format!("clip {clip} animates skeleton {clip_skeleton}, but the instance uses skeleton {instance_skeleton}")
-}
-
-/// The message for a layer whose mask belongs to another skeleton than the instance.
-pub(crate) fn mask_mismatch(mask: MaskId, mask_skeleton: SkeletonId, instance_skeleton: SkeletonId) -> String {
-    let [mask, own, wanted] = [mask.index(), mask_skeleton.index(), instance_skeleton.index()];
-    format!("mask {mask} is for skeleton {own}, but the instance uses skeleton {wanted}")
-}
+use crate::model::check_instance::check_instance;
+use crate::model::{Layer, Library, SkeletonId};
 
 /// Instances, each with a skeleton and the layers that animate it.
 ///
@@ -124,33 +98,8 @@ impl Crowd {
     /// # Errors
     /// [`Error::Instance`] with the first instance that fails the check.
     pub fn check(&self, library: &Library) -> Result<(), Error> {
-        for (instance, (skeleton, layers)) in self.instances.iter().enumerate() {
-            let fault = |reason: String| Err(Error::Instance { instance, reason });
-            if skeleton.index() >= library.skeletons().len() {
-                return fault(no_such("skeleton", skeleton.index(), "library", library.skeletons().len()));
-            }
-            for layer in layers {
-                match library.clips().get(layer.clip.index()) {
-                    None => return fault(no_such("clip", layer.clip.index(), "library", library.clips().len())),
-                    Some(clip) if clip.skeleton != *skeleton => {
-                        let named = |id: SkeletonId| Named { index: id.index(), name: library.skeleton(id).name() };
-                        let named_clip = Named { index: layer.clip.index(), name: clip.name.as_deref() };
-                        return fault(clip_mismatch(named_clip, named(clip.skeleton), named(*skeleton)));
-                    }
-                    Some(_) => {}
-                }
-                match layer.mask.map(|mask| (mask, library.masks().get(mask.index()))) {
-                    Some((mask, None)) => {
-                        return fault(no_such("mask", mask.index(), "library", library.masks().len()));
-                    }
-                    Some((mask, Some(found))) if found.skeleton != *skeleton => {
-                        return fault(mask_mismatch(mask, found.skeleton, *skeleton));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
+        let mut instances = self.instances.iter().enumerate();
+        instances.try_for_each(|(instance, (skeleton, layers))| check_instance(library, instance, *skeleton, layers))
     }
 }
 

@@ -82,6 +82,12 @@ easings! {
 }
 
 impl Easing {
+    /// The overshoot of the `back` easings, in terms of R. Penner's formula `k^2 ((s + 1) k - s)`.
+    pub(crate) const BACK_OVERSHOOT: f64 = 1.70158;
+
+    /// The overshoot of `backInOut`, per half.
+    pub(crate) const BACK_OVERSHOOT_IN_OUT: f64 = 1.525 * Self::BACK_OVERSHOOT;
+
     /// The easing of a name such as `quadInOut`; `None` if no easing has the name.
     pub fn from_name(name: &str) -> Option<Self> {
         NAMED.iter().find(|(_, known)| *known == name).map(|(easing, _)| *easing)

@@ -63,6 +63,9 @@ impl Layer {
     /// The least sum of weights of the layers that blend. If the sum is smaller, the rest pose takes the missing weight.
     pub const LEAST_WEIGHT: f64 = 0.1;
 
+    /// The smallest scale that an additive layer divides by. The ratio to a smaller reference scale counts as 1.
+    pub(crate) const SMALLEST_SCALE: f64 = 1e-6;
+
     /// True if the layer needs no mixing when it is alone on an instance: its clip is the pose at all times.
     pub(crate) fn is_plain(&self) -> bool {
         let fades = self.fade_in.is_some() || self.fade_out.is_some();

@@ -5,6 +5,7 @@
 
 mod bind_clip;
 mod binding_report;
+mod check_instance;
 mod clip;
 mod clip_checks;
 mod crowd;
@@ -36,11 +37,11 @@ mod unbound_clip;
 pub(crate) mod uniform_scale;
 
 pub use binding_report::{Binding, BindingFault, BoundTrack, FaultKind, Slots};
+pub(crate) use check_instance::{ClipContents, Contents, check_instance};
 pub use clip::Clip;
 pub use crowd::Crowd;
 #[cfg(feature = "gpu")]
 pub(crate) use crowd::check_layers;
-pub(crate) use crowd::{Named, clip_mismatch, mask_mismatch};
 pub use curve::Curve;
 pub use easing::{CurveEasing, Easing};
 pub use event::{Event, EventList, Occurrence};

@@ -6,25 +6,21 @@ use std::sync::Arc;
 use glam::{DQuat, DVec4};
 
 use crate::model::rotation::{self, unit};
-use crate::model::{Clip, Interpolation, Library, Skeleton, Target, Timeline, Track};
-use crate::pack::QuantizedCurve;
+use crate::model::{Clip, Interpolation, Library, RootMotion, RootRotation, Skeleton, Target, Timeline, Track};
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::blocks::{elements, narrow, take_place};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
-use crate::pack::column::{Channels, Column};
+use crate::pack::column::{Channels, Column, QuantizedCurves, columns};
 use crate::pack::keys::PackedKeys;
 use crate::pack::playback::time_unit;
 use crate::pack::quantized_rows::{self, pack_rows};
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_QUANTIZED, MODE_SLERP,
-    MODE_STEP, NONE, Root, TimelineRecord,
+    MODE_STEP, NONE, ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root, TimelineRecord,
 };
 use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
-use crate::pack::{easing, events, root_motion};
-
-/// For each track of a clip its keys as integers, where they are packed so; shorter where none are from there on.
-pub type QuantizedCurves<'a> = &'a [Option<Arc<QuantizedCurve>>];
+use crate::pack::{easing, events};
 
 /// Packs a clip, and gives the place of its record in the words.
 pub fn pack_clip<'a>(
@@ -52,9 +48,22 @@ pub fn pack_clip<'a>(
         value_table: values.table,
         time_unit: time_unit(clip.duration()).unwrap_or(1.0),
         events: events::pack_events(arrays, clip),
-        root: clip.root_motion.map_or(NONE, |root| root_motion::pack_root(arrays, skeleton, root)),
+        root: clip.root_motion.map_or(NONE, |root| pack_root(arrays, skeleton, root)),
     };
     (arrays.push_records(&[record]), timeline_count)
+}
+
+/// Packs a root joint, and gives the place of its record in the words.
+fn pack_root(arrays: &mut Arrays, skeleton: &Skeleton, root: RootMotion) -> u32 {
+    let axes = [ROOT_X, ROOT_Y, ROOT_Z].into_iter().zip(root.translation);
+    let axes: u32 = axes.filter(|(_, moves)| *moves).map(|(axis, _)| axis).sum();
+    let rotation = match root.rotation {
+        RootRotation::None => 0,
+        RootRotation::Yaw => ROOT_YAW,
+        RootRotation::Full => ROOT_FULL,
+    };
+    let [up_x, up_y, up_z] = root.up(skeleton).as_vec3().to_array();
+    arrays.push_records(&[Root { joint: root.joint as u32, moves: axes | rotation, up_x, up_y, up_z }])
 }
 
 /// Bytes of a clip's keys, constants, key times and what finds them, alone in a packing.
@@ -92,42 +101,6 @@ pub fn sizes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> Size
         add(PackedTimeline::sizes(curve.timeline(), curve.looped_keys(clip.length)));
     }
     sizes
-}
-
-/// All tracks in pieces of up to four numbers, ordered so that neighbouring joints' keys are neighbours.
-fn columns<'a>(
-    library: &'a Library,
-    skeleton: &Skeleton,
-    clip: &'a Clip,
-    quantized: QuantizedCurves<'a>,
-) -> Vec<Column<'a>> {
-    let mut columns = Vec::new();
-    for (index, track) in clip.tracks.iter().enumerate() {
-        let quantized = quantized.get(index).and_then(Option::as_ref);
-        let (target, curve) = (track.target, &track.curve);
-        let rotation = target.is_rotation(skeleton);
-        let constant = curve.is_constant();
-        let beyond = Beyond::new(curve, rotation, clip.length);
-        let width = curve.width();
-        let first_place = track.component.unwrap_or(0);
-        let interpolator = match curve.interpolation() {
-            Interpolation::Custom(id) => Some(library.interpolator(id)),
-            _ => None,
-        };
-        // What an interpolator makes of a single key is a value like any other.
-        let split = if constant { 4 } else { interpolator.map_or(4, |_| width) };
-        let made = interpolator.map_or(width, |interpolator| interpolator.result_width());
-        let wide = if constant { made } else { width };
-        for first in (0..wide).step_by(split) {
-            let part = (first, (wide - first).min(split));
-            let place = if constant || interpolator.is_none() { part } else { (0, made) };
-            let place = (first_place + place.0, place.1);
-            let quantized = quantized.map(|quantized| quantized.parts[first / 4].as_slice());
-            columns.push(Column { target, place, part, curve, rotation, constant, interpolator, beyond, quantized });
-        }
-    }
-    columns.sort_by_key(|column| (column.target, column.place));
-    columns
 }
 
 /// Columns that share their key times, the way these go on, their easings, and whether their keys are integers.

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::model::{AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Mixing, SkeletonId};
-use crate::model::{Named, clip_mismatch, mask_mismatch};
+use crate::model::{
+    AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Mixing, SkeletonId, check_instance,
+};
 use crate::pack::PackedLibrary;
 use crate::pack::library::PackedClip;
 use crate::pack::playback::pack_playback;
@@ -15,7 +16,7 @@ use crate::pack::record::{
 
 /// A crowd ready for an engine: its instances ordered by skeleton, then by the mixing that they need.
 #[derive(Debug, Clone, Default)]
-pub struct PackedCrowd {
+pub(crate) struct PackedCrowd {
     pub(crate) layers: Vec<LayerRecord>,
     pub(crate) batches: Vec<PackedBatch>,
     /// For each packed instance its index in the crowd.
@@ -88,47 +89,6 @@ impl PackedCrowd {
     pub fn len(&self) -> usize {
         self.order.len()
     }
-}
-
-/// Checks that the packed library has what an instance asks for.
-///
-/// # Errors
-/// [`Error::Instance`] where a skeleton, clip or mask does not exist or they do not belong together.
-pub(crate) fn check_instance(
-    packing: &PackedLibrary,
-    instance: usize,
-    skeleton: SkeletonId,
-    layers: &[Layer],
-) -> Result<(), Error> {
-    let fault = |reason: String| Err(Error::Instance { instance, reason });
-    if skeleton.index() >= packing.skeletons.len() {
-        return fault(missing("skeleton", skeleton.index()));
-    }
-    for layer in layers {
-        match packing.clip(layer.clip) {
-            None => return fault(missing("clip", layer.clip.index())),
-            Some(clip) if clip.skeleton != skeleton => {
-                let name = |id: SkeletonId| packing.skeletons[id.index()].name.as_deref();
-                let named = |id: SkeletonId| Named { index: id.index(), name: name(id) };
-                let named_clip = Named { index: layer.clip.index(), name: clip.name.as_deref() };
-                return fault(clip_mismatch(named_clip, named(clip.skeleton), named(skeleton)));
-            }
-            Some(_) => {}
-        }
-        match layer.mask.map(|mask| (mask, packing.masks.get(mask.index()))) {
-            Some((mask, None)) => return fault(missing("mask", mask.index())),
-            Some((mask, Some((owner, _)))) if *owner != skeleton => {
-                return fault(mask_mismatch(mask, *owner, skeleton));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// Why an instance cannot be posed that names something unknown: it may have been added after the library was packed.
-fn missing(what: &str, index: usize) -> String {
-    format!("the library has no {what} {index}; an engine knows its library as it was when the engine was made")
 }
 
 /// The layer records of a checked instance, filled up to a count with layers without a weight. Without a layer, it stands

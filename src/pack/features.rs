@@ -82,7 +82,6 @@ mod tests {
     use glam::DAffine3;
 
     use super::*;
-    use crate::compress::CompressedLibrary;
     use crate::model::{
         Clip, Curve, CurveEasing, Easing, Interpolation, Joint, Library, RootMotion, RootRotation, Skeleton, Target,
         Timeline, Track,
@@ -96,38 +95,33 @@ mod tests {
         Curve::new(timeline, interpolation, width, values).unwrap()
     }
 
-    fn uses(matrix: Option<DAffine3>, track: Track, root_motion: Option<RootMotion>) -> Features {
+    fn features(matrix: Option<DAffine3>, track: Track, root_motion: Option<RootMotion>) -> Features {
         let mut library = Library::new();
         let joints = vec![Joint::default(), Joint { matrix, ..Joint::default() }];
         let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
         library.add_clip(Clip { root_motion, ..Clip::new(None, skeleton, vec![track]) }).unwrap();
-        PackedLibrary::new(&library).unwrap().uses
+        PackedLibrary::new(&library).unwrap().features
     }
 
     #[test]
-    fn what_a_library_has_is_used_and_nothing_else() {
+    fn features_are_those_of_the_content() {
         let moved = |curve| Track::new(Target::Translation(0), curve);
         let linear = || moved(curve(Interpolation::Linear, 3));
         let none = Features { floats: true, ..Features::default() };
-        assert_eq!(uses(None, linear(), None), none);
+        assert_eq!(features(None, linear(), None), none);
         let matrix = Some(DAffine3::IDENTITY);
-        assert_eq!(uses(matrix, linear(), None), Features { matrices: true, ..none });
+        assert_eq!(features(matrix, linear(), None), Features { matrices: true, ..none });
         let root = RootMotion { joint: 0, translation: [true; 3], rotation: RootRotation::None };
-        assert_eq!(uses(None, linear(), Some(root)), Features { roots: true, ..none });
+        assert_eq!(features(None, linear(), Some(root)), Features { roots: true, ..none });
         for interpolation in [Interpolation::Step, Interpolation::CubicSpline] {
-            assert_eq!(uses(None, moved(curve(interpolation, 3)), None), Features { splines: true, ..none });
+            assert_eq!(features(None, moved(curve(interpolation, 3)), None), Features { splines: true, ..none });
         }
         let beyond = Features { beyond_gltf: true, ..none };
         let eased = curve(Interpolation::Linear, 3).with_easing(CurveEasing::One(Easing::from_name("quadIn").unwrap()));
-        assert_eq!(uses(None, moved(eased.unwrap()), None), beyond);
+        assert_eq!(features(None, moved(eased.unwrap()), None), beyond);
         let angles = Track::new(Target::EulerAngles(0), curve(Interpolation::Linear, 3));
-        assert_eq!(uses(None, angles, None), beyond);
-        let (mut library, clip) = (Library::new(), linear());
-        let skeleton = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());
-        library.add_clip(Clip::new(None, skeleton, vec![clip])).unwrap();
-        let quantized = CompressedLibrary::with_width(&library, 8).unwrap().pack().unwrap();
-        assert_eq!(quantized.uses, Features { floats: false, quantized: true, ..none });
+        assert_eq!(features(None, angles, None), beyond);
         let single = Track { component: Some(1), ..moved(curve(Interpolation::Linear, 1)) };
-        assert_eq!(uses(None, single, None), Features { splines: true, ..beyond });
+        assert_eq!(features(None, single, None), Features { splines: true, ..beyond });
     }
 }

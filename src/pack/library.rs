@@ -1,16 +1,17 @@
 //! A whole library in two arrays.
 
 use std::sync::Arc;
+use std::thread;
 
 use crate::error::Error;
 use crate::model::uniform_scale::Uneven;
 use crate::model::{
-    Clip, ClipId, Crowd, Interpolator, Layer, Library, Outputs, SkeletonId, Skin, WrapMode, uniform_scale,
+    Clip, ClipContents, ClipId, Contents, Crowd, Interpolator, Layer, Library, MaskId, Outputs, SkeletonId, Skin,
+    WrapMode, uniform_scale,
 };
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::clip::QuantizedCurves;
+use crate::pack::column::QuantizedCurves;
 use crate::pack::record::{EASING_BEZIER, NONE, SkeletonRecord};
-use crate::pack::threads::all_threads;
 use crate::pack::timeline::Timelines;
 use crate::pack::{Features, clip, skeleton};
 
@@ -25,7 +26,7 @@ pub struct PackedLibrary {
     clips: Vec<PackedClip>,
     /// Places of the masks' weights in the words.
     pub(crate) masks: Vec<(SkeletonId, u32)>,
-    pub(crate) uses: Features,
+    pub(crate) features: Features,
     /// As the library has them.
     pub(crate) interpolators: Vec<Arc<dyn Interpolator>>,
 }
@@ -90,7 +91,7 @@ impl PackedLibrary {
         let rests: Vec<Clip> = library.skeleton_ids().map(|id| Clip::new(None, id, Vec::new())).collect();
         let mut arrays = Arrays::default();
         let mut timelines = Timelines::default();
-        let mut uses = Features::default();
+        let mut features = Features::default();
         let mut skeletons = Vec::new();
         for (id, rest) in library.skeleton_ids().zip(&rests) {
             let skeleton = library.skeleton(id);
@@ -98,7 +99,7 @@ impl PackedLibrary {
             let mut record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
             let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, library, rest, &[]);
             record.rest_clip = rest_clip;
-            uses.add_skeleton(&record);
+            features.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
             let (name, uneven) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
@@ -109,7 +110,7 @@ impl PackedLibrary {
             let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, library, clip, quantized(index));
             let most = &mut skeletons[clip.skeleton.index()].record.timeline_count;
             *most = timeline_count.max(*most);
-            uses.add_clip(&arrays, skeletons[clip.skeleton.index()].record.joint_count, place);
+            features.add_clip(&arrays, skeletons[clip.skeleton.index()].record.joint_count, place);
             let (skeleton, duration, uneven) = (clip.skeleton, clip.duration(), uniform_scale::of_clip(library, clip));
             let (name, length, wrap) = (clip.name.clone(), clip.length, clip.wrap);
             clips.push(PackedClip { name, place, skeleton, duration, length, wrap, uneven });
@@ -120,11 +121,11 @@ impl PackedLibrary {
             masks.push((mask.skeleton, arrays.push_records(&weights)));
         }
         timelines.keys.fill(&mut arrays, threads);
-        if uses.quantized {
+        if features.quantized {
             // A code is read as two words, of which the second may be nobody's.
             arrays.words.push(0);
         }
-        Ok(Self { uses, masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
+        Ok(Self { features, masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
     }
 
     /// Bytes of all arrays.
@@ -175,6 +176,40 @@ impl PackedLibrary {
     pub(crate) fn clip(&self, id: ClipId) -> Option<&PackedClip> {
         self.clips.get(id.index())
     }
+}
+
+impl Contents for PackedLibrary {
+    const ADVICE: &'static str = "; if it was added after the engine was made, make the engine again";
+
+    fn skeleton_count(&self) -> usize {
+        self.skeletons.len()
+    }
+
+    fn clip_count(&self) -> usize {
+        self.clips.len()
+    }
+
+    fn mask_count(&self) -> usize {
+        self.masks.len()
+    }
+
+    fn skeleton_name(&self, id: SkeletonId) -> Option<&str> {
+        self.skeletons[id.index()].name.as_deref()
+    }
+
+    fn find_clip(&self, id: ClipId) -> Option<ClipContents<'_>> {
+        let clip = self.clip(id)?;
+        Some(ClipContents { name: clip.name.as_deref(), skeleton: clip.skeleton })
+    }
+
+    fn find_mask(&self, id: MaskId) -> Option<SkeletonId> {
+        self.masks.get(id.index()).map(|(skeleton, _)| *skeleton)
+    }
+}
+
+/// The default number of threads: the number of cores that the system reports, or 1.
+pub fn all_threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Checks beforehand that all places fit 32 bits, so that packing need not.

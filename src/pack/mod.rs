@@ -1,36 +1,42 @@
-//! Model to flat arrays: the only bridge to bytes, read by the GPU and the CPU engine alike.
+//! Packing of a library into two flat arrays, which the GPU and the CPU engine read.
 //!
-//! Everything lies in two arrays. `words` holds indices, key times and records of `u32` and `f32` bits; `values` holds
-//! vectors of four `f32`: keys, rest poses, inverse bind matrices. Offsets into them are in their own elements.
+//! `words` holds indices, key times and records, as the bits of `u32` and `f32`. `values` holds vectors of four `f32`: keys, rest
+//! poses, inverse bind matrices. An offset into an array counts elements of that array.
 
 mod arrays;
 mod blocks;
 mod channels;
-pub(crate) mod clip;
+mod clip;
 mod column;
-pub(crate) mod crowd;
-pub(crate) mod easing;
+mod crowd;
+mod easing;
 mod events;
 mod features;
 mod keys;
-pub(crate) mod library;
+mod library;
 mod outputs;
 mod playback;
-pub(crate) mod quantized;
-pub(crate) mod quantized_rows;
+mod quantized;
+mod quantized_rows;
 pub mod record;
-mod root_motion;
 mod skeleton;
 pub mod skin_format;
-pub mod threads;
-pub(crate) mod timeline;
-pub(crate) mod unroll;
+mod timeline;
+mod unroll;
 
 pub(crate) use arrays::Arrays;
-pub(crate) use crowd::PackedBatch;
-pub use crowd::PackedCrowd;
-pub use features::Features;
-pub use library::PackedLibrary;
+pub(crate) use clip::key_bytes;
+#[cfg(feature = "gpu")]
+pub(crate) use crowd::pack_instance;
+pub(crate) use crowd::{PackedBatch, PackedCrowd};
+#[cfg(test)]
+pub(crate) use easing::folds;
+pub(crate) use features::Features;
+pub use library::{PackedLibrary, all_threads};
+pub(crate) use library::PackedSkeleton;
 pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS};
 pub use outputs::{OutputLayout, OutputNumbers};
-pub use quantized::{QuantizedCurve, QuantizedKeys};
+pub(crate) use quantized::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys};
+pub(crate) use timeline::PackedTimeline;
+#[cfg(test)]
+pub(crate) use unroll::{Beyond, Key, unroll};

@@ -5,9 +5,6 @@ use glam::{DQuat, DVec4};
 use crate::model::rotation::unit;
 use crate::model::{Layer, LayerMode};
 
-/// A scale smaller than this is no reference to compare to.
-pub(crate) const SMALLEST_SCALE: f64 = 1e-6;
-
 /// A layer's share in one thing that its clip animates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Share<T> {
@@ -58,7 +55,7 @@ pub fn numbers(rest: &[f64], shares: &[Share<Vec<f64>>], scale: bool) -> Vec<f64
             let (layer, reference) = (share.value[index], share.reference[index]);
             match share.mode {
                 LayerMode::Additive(_) if scale => {
-                    let ratio = if reference.abs() < SMALLEST_SCALE { 1.0 } else { layer / reference };
+                    let ratio = if reference.abs() < Layer::SMALLEST_SCALE { 1.0 } else { layer / reference };
                     value *= 1.0 + share.weight * (ratio - 1.0);
                 }
                 LayerMode::Additive(_) => value += share.weight * (layer - reference),

@@ -78,11 +78,11 @@ pub fn ease(easing: Easing, k: f64) -> f64 {
         Easing::ElasticInOut => 0.5 * (-10.0 * n).exp2() * swing(n) + 1.0,
         Easing::ElasticOutIn => halves(k, Easing::ElasticOut, Easing::ElasticIn),
         Easing::BackIn if k == 1.0 => 1.0,
-        Easing::BackIn => back(k, OVERSHOOT),
+        Easing::BackIn => back(k, Easing::BACK_OVERSHOOT),
         Easing::BackOut if k == 0.0 => 0.0,
-        Easing::BackOut => 1.0 - back(1.0 - k, OVERSHOOT),
-        Easing::BackInOut if first => back(m, OVERSHOOT_IN_OUT) / 2.0,
-        Easing::BackInOut => (2.0 - back(2.0 - m, 1.525 * OVERSHOOT)) / 2.0,
+        Easing::BackOut => 1.0 - back(1.0 - k, Easing::BACK_OVERSHOOT),
+        Easing::BackInOut if first => back(m, Easing::BACK_OVERSHOOT_IN_OUT) / 2.0,
+        Easing::BackInOut => (2.0 - back(2.0 - m, Easing::BACK_OVERSHOOT_IN_OUT)) / 2.0,
         Easing::BackOutIn => halves(k, Easing::BackOut, Easing::BackIn),
         Easing::BounceIn => 1.0 - bounce_out(1.0 - k),
         Easing::BounceOut => bounce_out(k),
@@ -100,12 +100,6 @@ pub fn ease(easing: Easing, k: f64) -> f64 {
         Easing::Bezier(points) => bezier(points, k.clamp(0.0, 1.0)),
     }
 }
-
-/// How far `back` goes back.
-pub(crate) const OVERSHOOT: f64 = 1.70158;
-
-/// How far it goes back at both ends.
-pub(crate) const OVERSHOOT_IN_OUT: f64 = 1.525 * OVERSHOOT;
 
 /// One easing in the first half of the time, the other in the second.
 fn halves(k: f64, first: Easing, second: Easing) -> f64 {

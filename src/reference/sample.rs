@@ -2,7 +2,7 @@
 
 use glam::DQuat;
 
-use crate::model::rotation::{self, unit};
+use crate::model::rotation::{self, LEAST_ARC, MOST_ARCS, unit};
 use crate::model::{Curve, Interpolation, Library};
 use crate::reference::ease;
 use crate::reference::search::Place;
@@ -69,10 +69,6 @@ pub(crate) fn unnormalised_rotation(curve: &Curve, Place { key, fraction, hit, .
     }
 }
 
-/// How often an eased rotation may go over its arc again, past either end; farther out it stays there. No named easing
-/// goes over a half.
-pub(crate) const MOST_ARCS: f64 = 32.0;
-
 /// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4), which an eased fraction may leave at
 /// either end, by up to [`MOST_ARCS`] times its length.
 pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
@@ -85,9 +81,6 @@ pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     let (from, to) = (((1.0 - fraction) * angle).sin(), (fraction * angle).sin());
     (a * from + b * to) * angle.sin().recip()
 }
-
-/// Quaternions that are taken as they are, of which `1 - cos` of the angle is at most this, are interpolated linearly.
-pub(crate) const LEAST_ARC: f64 = 1e-6;
 
 /// Spherical interpolation of quaternions that are taken as they are, as Cocos Creator does it: linear where they are so
 /// near that [`LEAST_ARC`] says so, else with the sines of their angle as weights, whatever their lengths.

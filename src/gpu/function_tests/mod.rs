@@ -11,8 +11,7 @@ use crate::gpu::function_tests::harness::{Random, run, single, words};
 use crate::model::Timeline;
 use crate::pack::Arrays;
 use crate::pack::record::{NONE, split};
-use crate::pack::timeline::PackedTimeline;
-use crate::pack::unroll::Beyond;
+use crate::pack::{Beyond, PackedTimeline};
 use crate::reference::search;
 
 /// The angle between unit quaternions' rotations.

@@ -9,14 +9,10 @@ mod easing;
 mod event;
 mod frame;
 mod layer;
-mod mapping;
-mod pair;
 mod quantized_column;
-mod root;
 mod skeleton;
 mod timeline;
-mod value_channel;
-mod visible_instance;
+mod wgsl;
 
 pub use arithmetic::*;
 pub use batch::*;
@@ -26,14 +22,9 @@ pub use easing::*;
 pub use event::*;
 pub use frame::*;
 pub use layer::*;
-pub use mapping::*;
-pub use pair::*;
 pub use quantized_column::*;
-pub use root::*;
 pub use skeleton::*;
 pub use timeline::*;
-pub use value_channel::*;
-pub use visible_instance::*;
 
 pub use declare::{Constant, Field, FieldType, Record, Shared, Value};
 pub(crate) use declare::{constants, loaded_from, record};
@@ -47,9 +38,9 @@ constants! {
 pub const SHARED: &[Shared] = &[
     Shared { file: "src/pack/record/mod.rs", constants: CONSTANTS, records: &[] },
     Shared { file: "src/pack/record/arithmetic.rs", constants: arithmetic::CONSTANTS, records: &[] },
-    Shared { file: "src/pack/record/batch.rs", constants: batch::CONSTANTS, records: &[batch::BatchRecord::RECORD] },
-    Shared { file: "src/pack/record/channel.rs", constants: channel::CONSTANTS, records: &[channel::Channel::RECORD] },
-    Shared { file: "src/pack/record/clip.rs", constants: &[], records: &[clip::ClipRecord::RECORD] },
+    Shared { file: "src/pack/record/batch.rs", constants: batch::CONSTANTS, records: &[batch::BatchRecord::RECORD, batch::VisibleInstance::RECORD] },
+    Shared { file: "src/pack/record/channel.rs", constants: channel::CONSTANTS, records: &[channel::Channel::RECORD, channel::ValueChannel::RECORD] },
+    Shared { file: "src/pack/record/clip.rs", constants: clip::CONSTANTS, records: &[clip::ClipRecord::RECORD, clip::Root::RECORD] },
     Shared {
         file: "src/pack/record/quantized_column.rs",
         constants: quantized_column::CONSTANTS,
@@ -63,22 +54,10 @@ pub const SHARED: &[Shared] = &[
     },
     Shared { file: "src/pack/record/frame.rs", constants: &[], records: &[frame::Frame::RECORD] },
     Shared { file: "src/pack/record/layer.rs", constants: layer::CONSTANTS, records: &[layer::LayerRecord::RECORD] },
-    Shared { file: "src/pack/record/mapping.rs", constants: mapping::CONSTANTS, records: &[mapping::Mapping::RECORD] },
-    Shared { file: "src/pack/record/root.rs", constants: root::CONSTANTS, records: &[root::Root::RECORD] },
-    Shared {
-        file: "src/pack/record/visible_instance.rs",
-        constants: &[],
-        records: &[visible_instance::VisibleInstance::RECORD],
-    },
     Shared {
         file: "src/pack/record/skeleton.rs",
         constants: skeleton::CONSTANTS,
         records: &[skeleton::SkeletonRecord::RECORD],
     },
-    Shared { file: "src/pack/record/timeline.rs", constants: &[], records: &[timeline::TimelineRecord::RECORD] },
-    Shared {
-        file: "src/pack/record/value_channel.rs",
-        constants: value_channel::CONSTANTS,
-        records: &[value_channel::ValueChannel::RECORD],
-    },
+    Shared { file: "src/pack/record/timeline.rs", constants: timeline::CONSTANTS, records: &[timeline::TimelineRecord::RECORD, timeline::Mapping::RECORD] },
 ];
