@@ -1,4 +1,4 @@
-//! What a user lets compressed keys be off by.
+//! Error bounds of compressed keys.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,29 +12,30 @@ use crate::reference::values::Values;
 
 /// A length, in the units of a rig or as a share of its size.
 ///
-/// The size of a rig is the largest distance of a joint from the origin of its model space in the rest pose, which is what
-/// the [contract](crate::contract) goes by too; a rig whose joints are all at the origin counts as 1 unit large.
+/// The size of a rig is the largest distance of a joint from the origin of its model space in the rest pose. The
+/// [contract](crate::contract) uses the same size. A rig with all joints at the origin has size 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Length {
-    /// In the rig's units.
+    /// A length in the rig's units.
     Units(f64),
-    /// A share of the rig's size: 0.01 for a hundredth.
+    /// A share of the rig's size: 0.01 is a hundredth of it.
     Share(f64),
 }
 
-/// How far a point near a joint may be moved by compressed keys.
+/// The largest displacement that compressed keys may cause at points near a joint.
+///
+/// As in ACL, the points lie on a virtual shell around each joint, so that errors of a rotation count too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorBound {
-    /// The largest displacement in model space, of a joint or of a point a shell away from it, with what a root joint moves
-    /// the instance by and without. Morph weights and properties may be off by the same share of the largest number of their
-    /// track.
+    /// The largest displacement in model space, of a joint or of a point on its shell. It holds with and without the root
+    /// motion. A morph weight or property may differ by the same share of the largest number of its track.
     pub error: Length,
-    /// How far those points are from the joint, along each of its axes.
+    /// The distance of the shell from the joint, along each of its axes.
     pub shell: Length,
 }
 
 impl Length {
-    /// The length for a rig of this size.
+    /// The length in the units of a rig of this size.
     pub fn of(self, size: f64) -> f64 {
         match self {
             Self::Units(units) => units,
@@ -49,12 +50,12 @@ impl Length {
     }
 }
 
-/// As it is read: `0.01%`, `0.001`.
+/// Writes the form that `from_str` reads: `0.01%` for a share, `0.001` for units.
 impl fmt::Display for Length {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Units(units) => write!(to, "{units}"),
-            // In as few digits as tell it from others.
+            // An f32 prints with the fewest digits that identify it.
             Self::Share(share) => write!(to, "{}%", (100.0 * share) as f32),
         }
     }
@@ -80,30 +81,32 @@ impl FromStr for Length {
 }
 
 impl ErrorBound {
-    /// A bound on points as far from each joint as 3 % of the rig's size.
+    /// A bound with a shell of 3 % of the rig's size.
     pub fn new(error: Length) -> Self {
         Self { error, shell: Length::Share(0.03) }
     }
 
-    /// Refuses what is no length.
+    /// Checks that both lengths are above 0 and at most the largest `f32`.
     pub(super) fn check(self) -> Result<Self, Error> {
         let usable = |length: Length| length.number() > 0.0 && length.number() <= f64::from(f32::MAX);
         if usable(self.error) && usable(self.shell) {
             return Ok(self);
         }
         let Self { error, shell } = self;
-        Err(Error::Usage(format!("a bound of {error} at a shell of {shell} is not of lengths above 0")))
+        Err(Error::Usage(format!(
+            "an error bound of {error} at a shell of {shell}: expected two lengths above 0; give both in units or in percent"
+        )))
     }
 }
 
-/// A ten thousandth of the rig's size.
+/// An error of one ten-thousandth of the rig's size, at a shell of 3 % of it.
 impl Default for ErrorBound {
     fn default() -> Self {
         Self::new(Length::Share(1e-4))
     }
 }
 
-/// The size of a rig.
+/// The size of a rig, as [`Length`] defines it.
 pub fn rig_size(skeleton: &Skeleton) -> f64 {
     let model = hierarchy::model(skeleton, &Values::at_rest(skeleton).local);
     let reach = model.iter().map(|matrix| matrix.translation.distance(DVec3::ZERO)).fold(0.0, f64::max);

@@ -1,23 +1,24 @@
-//! Clips that share curves, made compressed together: on the timelines, and by the rounding, that take the fewest bytes.
+//! Compression of clips that share curves: tries several sets of key times, with and without error compensation, and keeps the
+//! result with the fewest bytes.
 
 use crate::compress::displacement::Original;
 use crate::compress::shared_clips::{CompressedClip, SharedClips};
 use crate::compress::{ErrorBound, retiming};
 use crate::model::{Clip, Library};
 
-/// What is asked of the keys.
+/// The goal of a compression.
 #[derive(Debug, Clone, Copy)]
 pub enum Goal {
-    /// As small as a bound allows.
+    /// The fewest bytes that meet a bound.
     Within(ErrorBound),
-    /// So many bits for each number.
+    /// A fixed number of bits per number.
     Bits(u32),
 }
 
-/// Shares of what curves may be off by that may be spent on keys left out.
-const SPENT: [f64; 3] = [0.02, 0.2, 0.5];
+/// The shares of a curve's tolerance that the removal of keys may use up. Each share is tried.
+const REMOVAL_SHARES: [f64; 3] = [0.02, 0.2, 0.5];
 
-/// Makes clips compressed that share curves with one another and with no other clip.
+/// Compresses clips that share curves with one another and with no other clip.
 pub fn compress_clips(library: &Library, clips: &[&Clip], goal: Goal) -> Vec<CompressedClip> {
     let bound = match goal {
         Goal::Within(bound) => bound,
@@ -26,23 +27,25 @@ pub fn compress_clips(library: &Library, clips: &[&Clip], goal: Goal) -> Vec<Com
     let originals: Vec<Original> = clips.iter().map(|clip| Original::new(library, clip, bound)).collect();
     if let Goal::Bits(bits) = goal {
         let clips: Vec<Clip> = clips.iter().map(|&clip| clip.clone()).collect();
-        let family = SharedClips::new(&originals, &clips, false, 1.0);
-        return family.finish(&family.of_bits(bits));
+        let shared_clips = SharedClips::new(&originals, &clips, false, 1.0);
+        return shared_clips.finish(&shared_clips.with_bits(bits));
     }
-    let mut retimed = vec![(0.0, retiming::shared(library, clips))];
-    let thinned = {
-        let (_, shared) = &retimed[0];
-        let family = SharedClips::new(&originals, shared, false, 1.0);
-        SPENT.map(|spent| Some((spent, retiming::thinned(library, shared, family.pieces(), spent)?)))
+    let mut retimed = vec![(0.0, retiming::share_timelines(library, clips))];
+    let fewer_keys = {
+        let (_, on_shared_timelines) = &retimed[0];
+        let shared_clips = SharedClips::new(&originals, on_shared_timelines, false, 1.0);
+        let curves = shared_clips.curves();
+        REMOVAL_SHARES.map(|share| Some((share, retiming::remove_keys(library, on_shared_timelines, curves, share)?)))
     };
-    retimed.extend(thinned.into_iter().flatten());
-    // Making up for others saves bits where joints are turned, and wastes some where they are scaled.
-    let ways = retimed.iter().flat_map(|(spent, clips)| [true, false].map(|corrects| (clips, corrects, 1.0 - spent)));
-    let found = ways.map(|(clips, corrects, left)| {
-        let mut family = SharedClips::new(&originals, clips, corrects, left);
-        let made = family.within();
-        (family.size(&made), family, made)
+    retimed.extend(fewer_keys.into_iter().flatten());
+    // Error compensation saves bits where joints are rotated, and wastes some where they are scaled.
+    let variants =
+        retimed.iter().flat_map(|(share, clips)| [true, false].map(|compensates| (clips, compensates, 1.0 - share)));
+    let results = variants.map(|(clips, compensates, remaining_share)| {
+        let mut shared_clips = SharedClips::new(&originals, clips, compensates, remaining_share);
+        let candidates = shared_clips.within_bound();
+        (shared_clips.size(&candidates), shared_clips, candidates)
     });
-    let smallest = found.min_by_key(|(size, ..)| *size);
-    smallest.map(|(_, family, made)| family.finish(&made)).unwrap_or_default()
+    let smallest = results.min_by_key(|(size, ..)| *size);
+    smallest.map(|(_, shared_clips, candidates)| shared_clips.finish(&candidates)).unwrap_or_default()
 }

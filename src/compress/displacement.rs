@@ -1,4 +1,4 @@
-//! How far two versions of a clip are apart, in `f64`.
+//! Displacements of joints between two versions of a clip, in `f64`.
 
 use glam::{DAffine3, DVec3};
 
@@ -8,60 +8,64 @@ use crate::model::{Clip, Curve, Interpolation, Library, RootRotation, Skeleton, 
 use crate::reference::hierarchy;
 use crate::reference::values::Values;
 
-/// Joints times times that are compared while tolerances are sought, and in the end.
-const SEARCHED: usize = 1 << 16;
-const CHECKED: usize = 1 << 21;
+/// The most joints times times that the search for tolerances compares.
+const MOST_SEARCHED: usize = 1 << 16;
+/// The most joints times times that the final check compares.
+const MOST_CHECKED: usize = 1 << 21;
 
-/// A displacement, and where it is.
+/// A displacement, with its joint and time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Displacement {
-    /// In the rig's units.
+    /// The distance in the rig's units.
     pub distance: f64,
-    /// Index of the joint.
+    /// The index of the joint.
     pub joint: usize,
-    /// Seconds of the clip.
+    /// The time in seconds of the clip.
     pub time: f64,
 }
 
-/// A clip as it was, at enough times to compare another version with.
+/// An original clip, and the times at which other versions are compared with it.
 pub struct Original<'a> {
     library: &'a Library,
     clip: &'a Clip,
-    /// The clip with the tracks of joints alone.
-    moving: Clip,
-    /// How far points may be displaced, and that as a share of the rig's size.
+    /// The clip with only the tracks of joints.
+    joint_clip: Clip,
+    /// The largest allowed displacement, in the rig's units.
     bound: f64,
+    /// The same as a share of the rig's size.
     share: f64,
+    /// The distance of the shell from each joint, in the rig's units.
     shell: f64,
-    /// All times that count, and how many of them are passed over from one pose to the next.
+    /// All times of the final check.
     times: Vec<f64>,
+    /// The search uses every `stride`-th of these times.
     stride: usize,
-    /// What is posed at the times that are searched.
+    /// The poses at the times of the search.
     poses: Vec<Vec<DAffine3>>,
 }
 
 impl<'a> Original<'a> {
-    /// A clip, and how far others may be from it.
+    /// A clip and the error bound of its other versions.
     pub fn new(library: &'a Library, clip: &'a Clip, bound: ErrorBound) -> Self {
         let size = rig_size(library.skeleton(clip.skeleton));
         let (shell, bound) = (bound.shell.of(size), bound.error.of(size));
         let joints = library.skeleton(clip.skeleton).joints().len().max(1);
-        let times = times(clip, CHECKED / joints);
-        let moving = only_joints(clip);
-        let stride = times.len().div_ceil((SEARCHED / joints).max(8)).max(1);
+        let times = times(clip, MOST_CHECKED / joints);
+        let joint_clip = only_joints(clip);
+        let stride = times.len().div_ceil((MOST_SEARCHED / joints).max(8)).max(1);
         let share = bound / size;
-        let mut original = Self { library, clip, moving, bound, share, shell, times, stride, poses: Vec::new() };
-        original.poses =
-            original.times.iter().step_by(stride).map(|&time| original.pose(&original.moving, time)).collect();
+        let mut original = Self { library, clip, joint_clip, bound, share, shell, times, stride, poses: Vec::new() };
+        let search_times = original.times.iter().step_by(stride);
+        original.poses = search_times.map(|&time| original.pose(&original.joint_clip, time)).collect();
         original
     }
 
-    /// The tracks.
+    /// The original tracks.
     pub fn tracks(&self) -> &'a [Track] {
         &self.clip.tracks
     }
 
-    /// How far points may be displaced, in the rig's units.
+    /// The largest allowed displacement, in the rig's units.
     pub fn bound(&self) -> f64 {
         self.bound
     }
@@ -71,7 +75,7 @@ impl<'a> Original<'a> {
         self.share
     }
 
-    /// How far those points are from their joint.
+    /// The distance of the shell from each joint, in the rig's units.
     pub fn shell(&self) -> f64 {
         self.shell
     }
@@ -81,30 +85,30 @@ impl<'a> Original<'a> {
         self.library.skeleton(self.clip.skeleton)
     }
 
-    /// Some of the poses: model matrices of all joints.
+    /// At most 16 of the poses, as model matrices of all joints.
     pub fn poses(&self) -> impl Iterator<Item = &[DAffine3]> {
         let joints = self.skeleton().joints().len();
         self.poses.iter().step_by(self.poses.len().div_ceil(16).max(1)).map(move |pose| &pose[..joints])
     }
 
-    /// For each joint how far other tracks move it, or a point of its shell, at the most.
+    /// For each joint the largest displacement of the joint or its shell by other tracks, at the times of the search.
     pub fn by_joint(&self, tracks: &[Track]) -> Vec<f64> {
-        let other = Clip { tracks: tracks.to_vec(), ..self.moving.clone() };
-        let mut most = vec![0.0; self.skeleton().joints().len()];
+        let other = Clip { tracks: tracks.to_vec(), ..self.joint_clip.clone() };
+        let mut largest = vec![0.0; self.skeleton().joints().len()];
         for (original, &time) in self.poses.iter().zip(self.times.iter().step_by(self.stride)) {
             for (joint, distance) in self.distances(original, &self.pose(&other, time)) {
-                most[joint] = distance.max(most[joint]);
+                largest[joint] = distance.max(largest[joint]);
             }
         }
-        most
+        largest
     }
 
-    /// The largest displacement by other tracks at all times that count.
+    /// The largest displacement by other tracks, at the times of the final check.
     pub fn worst(&self, tracks: &[Track]) -> Displacement {
-        let other = Clip { tracks: tracks.to_vec(), ..self.moving.clone() };
+        let other = Clip { tracks: tracks.to_vec(), ..self.joint_clip.clone() };
         let mut worst = Displacement::default();
         for &time in &self.times {
-            let (original, moved) = (self.pose(&self.moving, time), self.pose(&other, time));
+            let (original, moved) = (self.pose(&self.joint_clip, time), self.pose(&other, time));
             for (joint, distance) in self.distances(&original, &moved) {
                 if distance > worst.distance {
                     worst = Displacement { distance, joint, time };
@@ -114,8 +118,8 @@ impl<'a> Original<'a> {
         worst
     }
 
-    /// Model matrices of all joints and, where a root joint moves the instance, again without that movement, as engines pose
-    /// them: it is taken out by a turn that can hang on the last digits of the joint's rotation.
+    /// The model matrices of all joints. A clip with root motion appends the matrices without the root motion, which engines
+    /// pose: the rotation that is removed can depend on the last digits of the joint's rotation.
     fn pose(&self, clip: &Clip, time: f64) -> Vec<DAffine3> {
         let time = clip.keep(time);
         let mut pose = hierarchy::model(self.skeleton(), &Values::sampled(self.library, clip, time).local);
@@ -125,7 +129,7 @@ impl<'a> Original<'a> {
         pose
     }
 
-    /// Joints, each perhaps more than once, and how far they are displaced from pose to pose.
+    /// The displacement of each matrix between two poses, with the index of its joint. With root motion, each joint occurs twice.
     fn distances(&self, original: &[DAffine3], moved: &[DAffine3]) -> impl Iterator<Item = (usize, f64)> {
         let shell = self.shell;
         let joints = (0..self.skeleton().joints().len()).cycle();
@@ -141,29 +145,35 @@ impl<'a> Original<'a> {
     }
 }
 
-/// Whether a track moves a joint.
+/// Returns true if a track moves a joint.
 pub fn is_of_joint(track: &Track) -> bool {
     !matches!(track.target, Target::Weights(_) | Target::Property(_))
 }
 
-/// A clip with the tracks of joints alone.
+/// The largest absolute number among the values of a curve's keys.
+pub fn largest_number(curve: &Curve) -> f64 {
+    let values = (0..curve.timeline().len()).flat_map(|key| curve.value(key));
+    values.fold(0.0, |largest: f64, number| largest.max(number.abs()))
+}
+
+/// A clip with only the tracks of joints.
 fn only_joints(clip: &Clip) -> Clip {
     let tracks = clip.tracks.iter().filter(|track| is_of_joint(track)).cloned().collect();
     Clip { tracks, events: Vec::new(), ..clip.clone() }
 }
 
-/// All key times and what lies between them, evenly chosen where there are more than so many.
+/// The times to measure: all key times and times between them, evenly thinned to about `most`.
 ///
-/// Between neighbouring key times the errors of straight ways are at most what they are at these, and quarters are looked at
-/// besides; those of curves and easings may be larger in between, and so may those of a twist that is taken out of a
-/// rotation: there sixteenths are.
+/// Each interval between neighbouring key times is divided into quarters. The error of linear interpolation is largest at key
+/// times. The errors of splines, of easings, and of a yaw that root motion removes can be larger between them: then each
+/// interval is divided into sixteenths.
 fn times(clip: &Clip, most: usize) -> Vec<f64> {
     let curves = || clip.tracks.iter().map(|track| &track.curve);
     let mut keys: Vec<f64> = curves().flat_map(|curve| curve.timeline().times()).map(|&time| clip.keep(time)).collect();
     keys.sort_by(f64::total_cmp);
     keys.dedup();
-    let twisted = clip.root_motion.is_some_and(|root| root.rotation == RootRotation::Yaw);
-    let parts = if twisted || curves().any(is_bent) { 16 } else { 4 };
+    let removes_yaw = clip.root_motion.is_some_and(|root| root.rotation == RootRotation::Yaw);
+    let parts = if removes_yaw || curves().any(is_not_linear) { 16 } else { 4 };
     let mut times = keys.clone();
     for gap in keys.windows(2) {
         times.extend((1..parts).map(|part| gap[0] + f64::from(part) / f64::from(parts) * (gap[1] - gap[0])));
@@ -173,8 +183,8 @@ fn times(clip: &Clip, most: usize) -> Vec<f64> {
     times.into_iter().step_by(stride).collect()
 }
 
-/// Whether the way from key to key is anything but straight.
-fn is_bent(curve: &Curve) -> bool {
+/// Returns true if a curve has splines or easings between its keys.
+fn is_not_linear(curve: &Curve) -> bool {
     let mut keys = 0..curve.timeline().len() - 1;
     curve.interpolation() == Interpolation::CubicSpline || keys.any(|key| !curve.easing_at(key).is_linear())
 }

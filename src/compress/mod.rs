@@ -1,24 +1,32 @@
-//! Compressed keys: integers of as few bits as a bound on the error allows, which the kernels turn back by shifts, masks and
-//! multiplications.
+//! Compression: stores keys as integers of as few bits as an error bound allows.
 //!
-//! It is a step from a library to a library: the one that comes out holds exactly the numbers that the engines decode, so
-//! that the reference can be asked what they ought to pose. What the engines read is then packed by [`rows`].
+//! The bound is a displacement in model space, measured at each joint and at a shell of points around it, as in ACL (Animation
+//! Compression Library). The steps, per clip:
 //!
-//! Of a rotation the component that stays farthest from 0 over a whole clip is dropped, and comes back by a square root; one
-//! index a track takes fewer bits, and no branches, beside one a key ("smallest three"). Each track's numbers have a range, a
-//! step and widths of their own.
+//! 1. Retiming (`retiming.rs`): curves move to shared timelines, and keys that interpolation reproduces are removed.
+//! 2. Error propagation (`tolerance.rs`): the tolerance of each track follows from the bound, from the distance of the farthest point
+//!    that turns with the joint, and from the number of moving tracks on the way to it.
+//! 3. Error compensation (`compensation.rs`): the rotation of a joint is rounded against the already rounded rotations of its
+//!    ancestors.
+//! 4. Quantization (`curve.rs`, `quantize.rs`): each track has a quantization step, and each of its numbers a least value and a number of
+//!    bits. Of a rotation, the component that stays farthest from 0 over the whole clip is dropped, and a square root restores
+//!    it. "Smallest three" drops the largest component of each key; one index per track takes fewer bits and no branch.
+//! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`, just
+//!    meets the bound.
+//!
+//! The result is again a library. It holds exactly the numbers that the engines decode, so that the reference can compute the
+//! expected poses.
 
 mod bound;
 mod clips;
 mod compensation;
 mod curve;
-pub(crate) mod displacement;
-mod member;
-mod piece;
+mod displacement;
 mod quantize;
 mod report;
 mod retiming;
 mod shared_clips;
+mod shared_curve;
 mod tolerance;
 
 pub use bound::rig_size;
@@ -35,57 +43,80 @@ use crate::error::Error;
 use crate::model::{Clip, Library};
 use crate::pack::{MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
 
-/// A library whose keys are integers of few bits, ready to be packed so: by
-/// [`PackedLibrary::compressed`](crate::PackedLibrary::compressed).
+/// A library with quantized keys, from which [`pack`](Self::pack) makes a [`PackedLibrary`].
 ///
-/// Constant tracks have lost their keys. Within a bound, tracks whose way is straight or stepped share key times where that takes
-/// fewer bytes, and have lost those that none of them needs. A quaternion may come back with the other sign, which is the same
-/// rotation.
+/// Quantized keys are integers of a few bits. Constant tracks have no keys. With an error bound, linear and stepped tracks also share
+/// key times where that takes fewer bytes, and lose keys that interpolation reproduces within the bound. A quaternion can come back
+/// with the opposite sign, which is the same rotation.
 ///
-/// Tracks stay as they were whose keys take no less as integers, those by an interpolator of one's own, quaternions that are
-/// not normalised, curves that go on in straight lines beyond their keys, within a bound those whose easings overshoot or that
-/// loop beyond their keys, and those that no number of bits brings within it.
+/// These tracks keep their original keys:
+///
+/// * tracks whose quantized keys would take no fewer bytes;
+/// * tracks with a caller's interpolator, with quaternions that are not normalised, or with linear extrapolation;
+/// * with an error bound: tracks with easings that overshoot, tracks that loop beyond their keys, and tracks that meet the bound
+///   with no number of bits.
+///
+/// # Examples
+///
+/// ```
+/// use posse::{CompressedLibrary, ErrorBound, Length, PackedLibrary, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let compressed = CompressedLibrary::new(&library, ErrorBound::new(Length::Share(1e-4)))?;
+/// for report in compressed.reports() {
+///     assert!(report.compressed_bytes < report.float_bytes);
+/// }
+/// let packed = compressed.pack()?; // for an engine
+/// assert!(packed.size() < PackedLibrary::new(&library)?.size());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct CompressedLibrary {
     library: Library,
-    /// By clip, by track.
+    /// The quantized keys, by clip and track.
     curves: Vec<Vec<Option<Arc<QuantizedCurve>>>>,
     reports: Vec<ClipReport>,
 }
 
 impl CompressedLibrary {
-    /// As few bits as a bound allows, which all clips meet at every key time and in between, wherever it was measured: at
-    /// quarters of each interval, sixteenths where the way is not straight, or fewer of very long clips.
+    /// Compresses a library to as few bits as an error bound allows.
+    ///
+    /// Each clip meets the bound at all key times and at quarters of each interval between them; at sixteenths of each interval if
+    /// a track has splines or easings or if root motion removes a yaw. Very long clips are measured at fewer times.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the bound is not of lengths above 0.
+    /// [`Error::Usage`] if a length of the bound is not above 0.
     pub fn new(library: &Library, bound: ErrorBound) -> Result<Self, Error> {
-        Ok(Self::by(library, Goal::Within(bound.check()?)))
+        Ok(Self::with_goal(library, Goal::Within(bound.check()?)))
     }
 
-    /// So many bits, 1 to 24, for the number of each track that changes most, whatever the error: with 24 hardly any.
+    /// Compresses a library to a fixed number of bits, 1 to 24, for the number with the largest range of each track. The error is not
+    /// bounded; with 24 bits it is close to the rounding of an `f32`.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the number of bits is another.
+    /// [`Error::Usage`] if the number of bits is not from 1 to 24.
     pub fn with_width(library: &Library, bits: u32) -> Result<Self, Error> {
         if !(1..=MOST_BITS).contains(&bits) {
-            return Err(Error::Usage(format!("keys of {bits} bits: 1 to {MOST_BITS} are possible")));
+            return Err(Error::Usage(format!("keys of {bits} bits: expected 1 to {MOST_BITS} bits")));
         }
-        Ok(Self::by(library, Goal::Bits(bits)))
+        Ok(Self::with_goal(library, Goal::Bits(bits)))
     }
 
-    fn by(library: &Library, goal: Goal) -> Self {
+    /// Compresses a library, each group of clips that share curves on one thread.
+    fn with_goal(library: &Library, goal: Goal) -> Self {
         let clips = library.clips();
-        let mut made: Vec<Option<CompressedClip>> = vec![None; clips.len()];
+        let mut results: Vec<Option<CompressedClip>> = vec![None; clips.len()];
         {
-            let families = Mutex::new(families(clips).into_iter());
-            let done = Mutex::new(&mut made);
+            let groups = Mutex::new(groups_with_shared_curves(clips).into_iter());
+            let finished = Mutex::new(&mut results);
             let work = || {
-                while let Some(family) = families.lock().ok().and_then(|mut families| families.next()) {
-                    let members: Vec<&Clip> = family.iter().map(|&index| &clips[index]).collect();
-                    let compressed = compress_clips(library, &members, goal);
-                    if let Ok(mut done) = done.lock() {
-                        family.into_iter().zip(compressed).for_each(|(index, clip)| done[index] = Some(clip));
+                while let Some(group) = groups.lock().ok().and_then(|mut groups| groups.next()) {
+                    let group_clips: Vec<&Clip> = group.iter().map(|&index| &clips[index]).collect();
+                    let compressed = compress_clips(library, &group_clips, goal);
+                    if let Ok(mut finished) = finished.lock() {
+                        group.into_iter().zip(compressed).for_each(|(index, clip)| finished[index] = Some(clip));
                     }
                 }
             };
@@ -97,64 +128,64 @@ impl CompressedLibrary {
                 work();
             });
         }
-        let mut compacted = library.clone();
+        let mut compressed = library.clone();
         let (mut curves, mut worst) = (Vec::new(), Vec::new());
-        for (index, made) in made.into_iter().flatten().enumerate() {
-            compacted.replace_tracks(index, made.tracks);
-            curves.push(made.curves);
-            worst.push(made.worst);
+        for (index, clip) in results.into_iter().flatten().enumerate() {
+            compressed.replace_tracks(index, clip.tracks);
+            curves.push(clip.curves);
+            worst.push(clip.worst);
         }
-        let reports = report::reports(library, &compacted, &curves, &worst);
-        Self { library: compacted, curves, reports }
+        let reports = report::reports(library, &compressed, &curves, &worst);
+        Self { library: compressed, curves, reports }
     }
 
-    /// The library as the engines have it: the same but for the keys, which are what they decode. The truth for engines on
-    /// the compressed packing is a [`Reference`](crate::Reference) on this library.
+    /// The library with the key values that the engines decode. All else is as in the original. A
+    /// [`Reference`](crate::Reference) on this library computes the expected poses of the engines.
     pub fn library(&self) -> &Library {
         &self.library
     }
 
-    /// For each clip what its keys take and how far it is off.
+    /// The sizes and errors of each clip, in the order of the clips.
     pub fn reports(&self) -> &[ClipReport] {
         &self.reports
     }
 
-    /// Packs the library with its keys as integers, on all cores.
+    /// Packs the library with its quantized keys, on all cores.
     ///
     /// # Errors
-    /// As from [`PackedLibrary::new`].
+    /// Those of [`PackedLibrary::new`].
     pub fn pack(&self) -> Result<PackedLibrary, Error> {
         self.pack_with_threads(all_threads())
     }
 
-    /// Packs the library with its keys as integers, on up to so many threads, at least 1; the result is the same.
+    /// Packs the library with its quantized keys, on up to this many threads, at least 1. The result does not depend on the number.
     ///
     /// # Errors
-    /// As from [`PackedLibrary::new`].
+    /// Those of [`PackedLibrary::new`].
     pub fn pack_with_threads(&self, threads: usize) -> Result<PackedLibrary, Error> {
-        PackedLibrary::with(&self.library, |clip| &self.curves[clip], threads)
+        PackedLibrary::with_quantized(&self.library, |clip| &self.curves[clip], threads)
     }
 }
 
-/// The clips by their indices, those together that share the numbers of a curve.
-fn families(clips: &[Clip]) -> Vec<Vec<usize>> {
-    let mut family: Vec<usize> = (0..clips.len()).collect();
-    let mut first: HashMap<usize, usize> = HashMap::new();
+/// Groups clips that share the numbers of a curve, directly or through other clips. Returns their indices.
+fn groups_with_shared_curves(clips: &[Clip]) -> Vec<Vec<usize>> {
+    let mut group_of: Vec<usize> = (0..clips.len()).collect();
+    let mut first_use: HashMap<usize, usize> = HashMap::new();
     for (index, clip) in clips.iter().enumerate() {
         for track in &clip.tracks {
-            let other = *first.entry(track.curve.values_identity()).or_insert(index);
-            let (from, to) = (family[index].max(family[other]), family[index].min(family[other]));
+            let other = *first_use.entry(track.curve.values_identity()).or_insert(index);
+            let (from, to) = (group_of[index].max(group_of[other]), group_of[index].min(group_of[other]));
             if from != to {
-                family.iter_mut().filter(|family| **family == from).for_each(|family| *family = to);
+                group_of.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
             }
         }
     }
-    let mut families: Vec<Vec<usize>> = vec![Vec::new(); clips.len()];
-    for (index, family) in family.into_iter().enumerate() {
-        families[family].push(index);
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); clips.len()];
+    for (index, group) in group_of.into_iter().enumerate() {
+        groups[group].push(index);
     }
-    families.retain(|family| !family.is_empty());
-    families
+    groups.retain(|group| !group.is_empty());
+    groups
 }
 
 #[cfg(test)]

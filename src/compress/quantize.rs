@@ -1,43 +1,43 @@
-//! Keys as integers: `step * (least + code)`, number by number.
+//! Quantization of keys: replaces each number by an integer `code`. The decoded number is `step * (least + code)`.
 
 use glam::DVec4;
 
 use crate::pack::{Form, MOST_BITS, QuantizedKeys};
 
-/// How fine the codes are to be.
+/// The requested quantization step: the difference between the numbers of neighbouring codes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum QuantizationStep {
-    /// About this from code to code, so that bits and errors are well spent.
+    /// About this step. The final step, within a factor of 4, balances bits against errors.
     About(f64),
-    /// At most this from code to code.
+    /// This step, so that no number differs by more than about half of it.
     AtMost(f64),
-    /// So many bits for the number that moves most.
+    /// The step that gives the number with the largest range this many bits.
     Bits(u32),
 }
 
-/// The nearest codes to some keys; `None` where a code would take too many bits. What is not used of the four numbers,
-/// or dropped, is 0 in all keys.
+/// Quantizes keys to the nearest codes. `None` if a code needs more than [`MOST_BITS`] bits. Numbers that are dropped or not used
+/// must be 0 in all keys.
 pub fn quantize_keys(keys: &[DVec4], form: Form, quantization_step: QuantizationStep) -> Option<QuantizedKeys> {
     let low = keys.iter().fold(DVec4::INFINITY, |low, &key| low.min(key));
     let high = keys.iter().fold(DVec4::NEG_INFINITY, |high, &key| high.max(key));
     let step = match quantization_step {
-        QuantizationStep::About(wanted) => balanced(low, high, wanted),
+        QuantizationStep::About(wanted) => balanced_step(low, high, wanted),
         QuantizationStep::AtMost(most) => most,
-        QuantizationStep::Bits(bits) => dyadic(low, high, bits),
+        QuantizationStep::Bits(bits) => power_of_two_step(low, high, bits),
     } as f32;
     if !step.is_finite() {
         return None;
     }
-    let cell = f64::from(step);
-    let still = if matches!(quantization_step, QuantizationStep::About(_)) { STILL } else { 0.0 };
+    let exact_step = f64::from(step);
+    let merged = if matches!(quantization_step, QuantizationStep::About(_)) { MERGED_RANGE } else { 0.0 };
     let mut codes = vec![[0; 4]; keys.len()];
     let (mut least, mut widths) = ([0; 4], [0; 4]);
     for number in 0..4 {
         if low[number] == 0.0 && high[number] == 0.0 {
             continue;
         }
-        let (first, last) = multiples(low[number], high[number], cell, still);
-        // Not so where the step is nothing.
+        let (first, last) = nearest_multiples(low[number], high[number], exact_step, merged);
+        // Written so that a step of 0, which gives NaN or infinity, is refused too.
         if !(first.abs().max(last.abs()) < f64::from(1_u32 << 30) && last - first < f64::from(1_u32 << MOST_BITS)) {
             return None;
         }
@@ -45,51 +45,51 @@ pub fn quantize_keys(keys: &[DVec4], form: Form, quantization_step: Quantization
         let most = (last - first) as u32;
         widths[number] = u32::BITS - most.leading_zeros();
         for (key, codes) in keys.iter().zip(&mut codes) {
-            codes[number] = ((key[number] / cell).round() - first).clamp(0.0, last - first) as u32;
+            codes[number] = ((key[number] / exact_step).round() - first).clamp(0.0, last - first) as u32;
         }
     }
     Some(QuantizedKeys { form, least, step, widths, codes })
 }
 
-/// The least power of two of which so many bits count from the lowest number to the highest: numbers of few digits are then
-/// what they were.
-fn dyadic(low: DVec4, high: DVec4, bits: u32) -> f64 {
+/// The least power of two at which every range fits the bits. Numbers of few binary digits are then multiples of the step, and
+/// stay exact.
+fn power_of_two_step(low: DVec4, high: DVec4, bits: u32) -> f64 {
     let most = f64::from((1_u32 << bits) - 1);
-    // As fine as an f32 is at the largest number, where none changes.
+    // If no number changes: the precision of an f32 at the largest number.
     let largest = low.abs().max(high.abs()).max_element();
     let step = ((high - low).max_element() / most).max(largest / f64::from(1_u32 << MOST_BITS));
     let step = step.max(f64::from(f32::MIN_POSITIVE)).log2().ceil().exp2();
-    let fits = |step: f64| (0..4).all(|number| counted(low[number], high[number], step, 0.0) <= most);
+    let fits = |step: f64| (0..4).all(|number| step_count(low[number], high[number], step, 0.0) <= most);
     if fits(step) { step } else { 2.0 * step }
 }
 
-/// What of a step numbers may move by and still be taken for one, though there be two multiples that they are nearest to.
-const STILL: f64 = 0.5;
+/// The largest range, in steps, that is merged into one code even if its ends are nearest to two multiples.
+const MERGED_RANGE: f64 = 0.5;
 
-/// The least and the greatest of the multiples of a step that numbers within a range are nearest to; one of both for a range
-/// within a part of a step.
-fn multiples(low: f64, high: f64, step: f64, still: f64) -> (f64, f64) {
-    if high - low <= still * step {
+/// The multiples of a step nearest to the ends of a range. A range of at most `merged` steps has one multiple, nearest to its
+/// middle.
+fn nearest_multiples(low: f64, high: f64, step: f64, merged: f64) -> (f64, f64) {
+    if high - low <= merged * step {
         let middle = (0.5 * (low + high) / step).round();
         return (middle, middle);
     }
     ((low / step).round(), (high / step).round())
 }
 
-/// How many steps there are from the one to the other.
-fn counted(low: f64, high: f64, step: f64, still: f64) -> f64 {
-    let (first, last) = multiples(low, high, step, still);
+/// The number of steps between the multiples nearest to the ends of a range.
+fn step_count(low: f64, high: f64, step: f64, merged: f64) -> f64 {
+    let (first, last) = nearest_multiples(low, high, step, merged);
     last - first
 }
 
-/// A step near the wanted one, at which the ranges fill their codes well.
+/// A step within a factor of 4 of the wanted one, at which the ranges fill their codes well.
 ///
-/// A number's bits grow by the logarithm of its steps and its error with their square. Where both are added up so that
-/// their sum is least at the wanted step, were bits not whole, the best of those steps is taken at which some range just
-/// takes a bit less.
-fn balanced(low: DVec4, high: DVec4, wanted: f64) -> f64 {
+/// The bits of a number grow with the negative logarithm of the step, and its squared error grows with the square of the step. The
+/// cost adds both, with weights that make the sum least at the wanted step if bits were not whole numbers. The candidates are
+/// the wanted step and the steps at which some range just needs one bit less; the one with the least cost wins.
+fn balanced_step(low: DVec4, high: DVec4, wanted: f64) -> f64 {
     let bits = |step: f64| -> f64 {
-        (0..4).map(|number| (counted(low[number], high[number], step, STILL) + 1.0).log2().ceil()).sum()
+        (0..4).map(|number| (step_count(low[number], high[number], step, MERGED_RANGE) + 1.0).log2().ceil()).sum()
     };
     let ranges = (high - low).to_array();
     let moving = ranges.iter().filter(|&&range| range > wanted).count().max(1) as f64;
@@ -98,7 +98,7 @@ fn balanced(low: DVec4, high: DVec4, wanted: f64) -> f64 {
     for range in ranges.into_iter().filter(|&range| range > 0.0) {
         let nearest = (range / wanted).log2().round();
         for bits in [nearest - 1.0, nearest, nearest + 1.0] {
-            // From end to end there are so many steps at the most, but for where the multiples happen to lie.
+            // The number of steps in a range of n steps depends on the position of the multiples: n - 1, or n.
             for steps in [bits.exp2() - 1.0, bits.exp2() - 0.5, bits.exp2()] {
                 let step = range / steps.max(0.5);
                 if (0.25..=4.0).contains(&(step / wanted)) && cost(step) < best.0 {

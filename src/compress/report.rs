@@ -1,4 +1,4 @@
-//! What compressed keys take, and how far they are off.
+//! Sizes and errors of compressed clips.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,44 +7,44 @@ use crate::compress::displacement::Displacement;
 use crate::model::{Clip, ClipId, Library, Timeline};
 use crate::pack::{MOST_BITS, QuantizedCurve, key_bytes};
 
-/// What the keys of a clip take, alone in a packing, and how far they are off.
+/// The sizes of a clip before and after compression, each as if packed alone, and its largest error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipReport {
     /// The clip.
     pub clip: ClipId,
-    /// Bytes of keys, constants, key times and what finds them, of the ordinary packing: four `f32` a value.
+    /// Bytes of keys, constants, key times and lookup tables without compression: four `f32` per value.
     pub float_bytes: usize,
-    /// The same of the compressed packing.
+    /// The same with compression.
     pub compressed_bytes: usize,
-    /// The largest displacement of a joint, or of a point a shell away from it, in the rig's units.
+    /// The largest displacement of a joint or of a point on its shell, in the rig's units.
     pub error: f64,
-    /// The joint.
+    /// The index of the joint with that displacement.
     pub joint: usize,
-    /// When, in seconds of the clip.
+    /// The time of that displacement, in seconds of the clip.
     pub time: f64,
-    /// Key times of all timelines that tracks move on, each once, in the ordinary packing.
+    /// The number of key times without compression. Timelines of constant tracks do not count, and a shared timeline counts once.
     pub float_key_times: usize,
-    /// The same in the compressed packing.
+    /// The same with compression.
     pub compressed_key_times: usize,
-    /// Tracks that have one value.
+    /// The number of tracks with one value for all times.
     pub constant_tracks: usize,
-    /// Tracks whose keys stay as they are.
+    /// The number of tracks that keep their original keys.
     pub float_tracks: usize,
-    /// Tracks by the bits of their widest number, from 0.
+    /// The number of quantized tracks by the bits of their widest number, from 0 to 24.
     pub tracks_by_width: [usize; MOST_BITS as usize + 1],
 }
 
 impl ClipReport {
-    /// What of the ordinary packing's bytes the compressed one takes; 1 where neither takes any.
+    /// The compressed size divided by the uncompressed size; 1 for a clip without keys.
     pub fn ratio(&self) -> f64 {
         if self.float_bytes == 0 { 1.0 } else { self.compressed_bytes as f64 / self.float_bytes as f64 }
     }
 }
 
-/// A report for each clip.
+/// Makes a report for each clip.
 pub(super) fn reports(
     original: &Library,
-    compacted: &Library,
+    compressed: &Library,
     curves: &[Vec<Option<Arc<QuantizedCurve>>>],
     worst: &[Displacement],
 ) -> Vec<ClipReport> {
@@ -53,19 +53,19 @@ pub(super) fn reports(
         let mut report = ClipReport {
             clip: ClipId(index),
             float_bytes: key_bytes(original, &original.clips()[index], &[]),
-            compressed_bytes: key_bytes(compacted, &compacted.clips()[index], curves),
+            compressed_bytes: key_bytes(compressed, &compressed.clips()[index], curves),
             error: distance,
             joint,
             time,
             float_key_times: key_times(&original.clips()[index]),
-            compressed_key_times: key_times(&compacted.clips()[index]),
+            compressed_key_times: key_times(&compressed.clips()[index]),
             constant_tracks: 0,
             float_tracks: 0,
             tracks_by_width: [0; MOST_BITS as usize + 1],
         };
-        for (track, compressed) in compacted.clips()[index].tracks.iter().zip(curves) {
-            match compressed {
-                Some(compressed) => report.tracks_by_width[compressed.width() as usize] += 1,
+        for (track, quantized) in compressed.clips()[index].tracks.iter().zip(curves) {
+            match quantized {
+                Some(quantized) => report.tracks_by_width[quantized.width() as usize] += 1,
                 None if track.curve.is_constant() => report.constant_tracks += 1,
                 None => report.float_tracks += 1,
             }
@@ -75,7 +75,7 @@ pub(super) fn reports(
     curves.iter().enumerate().map(report).collect()
 }
 
-/// Keys of all timelines on which a track of a clip moves.
+/// The number of keys of all timelines with a track that is not constant. Each timeline counts once.
 fn key_times(clip: &Clip) -> usize {
     let moving = clip.tracks.iter().map(|track| &track.curve).filter(|curve| !curve.is_constant());
     let timelines: HashMap<*const Timeline, usize> =

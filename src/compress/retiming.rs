@@ -1,10 +1,11 @@
-//! Key times that curves share, and those that they can do without.
+//! Retiming: moves curves to shared timelines, and removes keys that interpolation reproduces.
 //!
-//! A key's time takes 8 bytes, what finds it 4, and a timeline a search for every instance, where a key of four numbers takes
-//! about 5 bytes. So a curve gets keys at times where it had none if it then lies on another's timeline, and a timeline
-//! loses keys that each of its curves comes near enough without. Both are done to curves whose way from key to key is
-//! straight, on the arc of a slerp too, or stands still: cut into two or run together, it stays what it is. Where keys are hit
-//! from a while before to a while after their times, it is not.
+//! A key time takes 8 bytes and its part of the lookup table 4. Each timeline also costs one search per instance. A key of four numbers
+//! takes about 5 bytes. A curve is therefore moved to a timeline that has all its key times and more, if that saves bytes.
+//! A timeline loses the keys that each of its curves reproduces within a share of its tolerance.
+//!
+//! Both apply only to linear (or slerped) and stepped curves, because inserting a key into such a curve does not change it. Curves
+//! that are hit within a window around their key times are excluded.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,129 +13,141 @@ use std::sync::Arc;
 use glam::DQuat;
 
 use crate::compress::curve::{Resolution, can_be_quantized, has_unit_keys};
-use crate::compress::piece::Piece;
+use crate::compress::shared_curve::SharedCurve;
 use crate::model::rotation::unit;
 use crate::model::{Clip, Curve, Extrapolation, Interpolation, Library, Timeline, Track};
 use crate::pack::PackedTimeline;
 use crate::reference::sample;
 
-/// Bytes that a key of up to four numbers takes, about.
-const KEY: usize = 5;
+/// The approximate number of bytes of a key of up to four numbers.
+const KEY_BYTES: usize = 5;
 
-/// The cosine of half the largest turn from key to key that leaving keys out may make: near a half turn its direction would
-/// hang on the last digits.
+/// The least cosine of half the angle between neighbouring keys after the removal of keys. Near a half turn, the direction of the
+/// slerp would depend on the last digits.
 const LEAST_COSINE: f64 = 0.5;
 
-/// How many timelines are looked at for one that another's curves could lie on.
+/// The most timelines that are tried as the new timeline of some curves.
 const MOST_HOSTS: usize = 64;
 
-/// For some timelines those that their curves are moved to.
-type Moves = HashMap<*const Timeline, Arc<Timeline>>;
+/// For each timeline whose curves move, the timeline that they move to.
+type Replacements = HashMap<*const Timeline, Arc<Timeline>>;
 
-/// Whether a curve goes straight from key to key, and nowhere beyond them.
-fn is_straight(curve: &Curve, rotation: bool) -> bool {
-    let mut gaps = 0..curve.timeline().len() - 1;
+/// Returns true if a curve can be moved to other key times without a change: it is linear or stepped, without easings, and
+/// constant beyond its keys.
+fn can_be_retimed(curve: &Curve, rotation: bool) -> bool {
+    let mut intervals = 0..curve.timeline().len() - 1;
     matches!(curve.interpolation(), Interpolation::Linear | Interpolation::Step)
         && can_be_quantized(curve)
         && curve.extrapolation() == [Extrapolation::Clamp; 2]
         && !curve.timeline().has_shared_times()
         && curve.timeline().window() == 0.0
-        && gaps.all(|key| curve.easing_at(key).is_linear())
+        && intervals.all(|key| curve.easing_at(key).is_linear())
         && (!rotation || has_unit_keys(curve))
 }
 
-/// What lies on a timeline.
-struct Lying<'a> {
+/// The curves of a timeline.
+struct TimelineCurves<'a> {
     timeline: &'a Arc<Timeline>,
-    /// Columns of each of its straight curves, by what copies of a curve have in common.
+    /// For each curve that can be retimed its number of columns, by the identity that copies of a curve share.
     columns: HashMap<usize, usize>,
-    /// Whether other curves need it, too.
+    /// True if other curves need the timeline too.
     has_others: bool,
 }
 
-/// Clips whose curves of fewer keys lie on a timeline that has all of theirs, where that saves bytes.
-pub fn shared(library: &Library, clips: &[&Clip]) -> Vec<Clip> {
-    let mut timelines: Vec<Lying> = Vec::new();
-    let mut places: HashMap<*const Timeline, usize> = HashMap::new();
-    for (clip, track) in clips.iter().flat_map(|clip| clip.tracks.iter().map(move |track| (clip, track))) {
-        let curve = &track.curve;
-        let place = *places.entry(Arc::as_ptr(curve.timeline())).or_insert_with(|| {
-            timelines.push(Lying { timeline: curve.timeline(), columns: HashMap::new(), has_others: false });
-            timelines.len() - 1
-        });
-        if is_straight(curve, track.target.is_rotation(library.skeleton(clip.skeleton))) {
-            timelines[place].columns.insert(curve.values_identity(), curve.width().div_ceil(4));
-        } else {
-            timelines[place].has_others |= !curve.is_constant();
-        }
-    }
-    timelines.retain(|lying| !lying.columns.is_empty());
-    timelines.sort_by_key(|lying| std::cmp::Reverse(lying.timeline.len()));
+/// Moves curves to timelines that have all their key times and more, where that saves bytes.
+pub fn share_timelines(library: &Library, clips: &[&Clip]) -> Vec<Clip> {
     let mut hosts: Vec<&Arc<Timeline>> = Vec::new();
-    let mut moves = Moves::new();
-    for Lying { timeline, columns, has_others } in timelines {
-        let saved = if has_others { 0 } else { PackedTimeline::bytes(timeline) };
-        let key = KEY * columns.values().sum::<usize>();
-        // The shortest that will do.
-        let host = hosts
-            .iter()
-            .rev()
-            .take(MOST_HOSTS)
-            .find(|host| key * (host.len() - timeline.len()) < saved && has_all_times(host, timeline));
+    let mut replacements = Replacements::new();
+    for TimelineCurves { timeline, columns, has_others } in timelines_by_length(library, clips) {
+        let saved_bytes = if has_others { 0 } else { PackedTimeline::bytes(timeline) };
+        let bytes_per_key = KEY_BYTES * columns.values().sum::<usize>();
+        // The shortest host is last in the list.
+        let host =
+            hosts.iter().rev().take(MOST_HOSTS).find(|host| {
+                bytes_per_key * (host.len() - timeline.len()) < saved_bytes && has_all_times(host, timeline)
+            });
         match host {
-            Some(&host) => drop(moves.insert(Arc::as_ptr(timeline), host.clone())),
+            Some(&host) => drop(replacements.insert(Arc::as_ptr(timeline), host.clone())),
             None => hosts.push(timeline),
         }
     }
-    moved(library, clips, &moves)
+    retime(library, clips, &replacements)
 }
 
-/// Whether a timeline has all key times of another, and ends with it: a clip may last as long as its keys.
+/// The timelines with curves that can be retimed, the longest first.
+fn timelines_by_length<'a>(library: &Library, clips: &[&'a Clip]) -> Vec<TimelineCurves<'a>> {
+    let mut timelines: Vec<TimelineCurves> = Vec::new();
+    let mut indices: HashMap<*const Timeline, usize> = HashMap::new();
+    for &clip in clips {
+        let skeleton = library.skeleton(clip.skeleton);
+        for track in &clip.tracks {
+            let curve = &track.curve;
+            let index = *indices.entry(Arc::as_ptr(curve.timeline())).or_insert_with(|| {
+                let timeline = curve.timeline();
+                timelines.push(TimelineCurves { timeline, columns: HashMap::new(), has_others: false });
+                timelines.len() - 1
+            });
+            if can_be_retimed(curve, track.target.is_rotation(skeleton)) {
+                timelines[index].columns.insert(curve.values_identity(), curve.width().div_ceil(4));
+            } else {
+                timelines[index].has_others |= !curve.is_constant();
+            }
+        }
+    }
+    timelines.retain(|curves| !curves.columns.is_empty());
+    timelines.sort_by_key(|curves| std::cmp::Reverse(curves.timeline.len()));
+    timelines
+}
+
+/// Returns true if a timeline has all key times of another and ends with it. The end matters, because the last key time can be the
+/// duration of the clip.
 fn has_all_times(timeline: &Timeline, other: &Timeline) -> bool {
     let mut times = timeline.times().iter();
     let mut has = |wanted: &f64| times.find(|&time| time >= wanted) == Some(wanted);
     timeline.last() == other.last() && other.times().iter().all(&mut has)
 }
 
-/// Clips without the key times that all curves of a timeline come within a share of their tolerances without; none where
-/// too few are.
-pub fn thinned(library: &Library, clips: &[Clip], pieces: &[Piece], share: f64) -> Option<Vec<Clip>> {
-    let mut ways: HashMap<*const Timeline, Vec<Way>> = HashMap::new();
-    for piece in pieces.iter().filter(|piece| is_straight(&piece.curve, piece.rotation)) {
-        ways.entry(Arc::as_ptr(piece.curve.timeline())).or_default().push(Way::new(piece, share));
+/// Removes the keys of each timeline that all its curves reproduce within a share of their tolerances. `None` if that saves no bytes
+/// on any timeline.
+pub fn remove_keys(library: &Library, clips: &[Clip], curves: &[SharedCurve], share: f64) -> Option<Vec<Clip>> {
+    let mut by_timeline: HashMap<*const Timeline, Vec<ReducibleCurve>> = HashMap::new();
+    for shared in curves.iter().filter(|shared| can_be_retimed(&shared.curve, shared.rotation)) {
+        let timeline = Arc::as_ptr(shared.curve.timeline());
+        by_timeline.entry(timeline).or_default().push(ReducibleCurve::new(shared, share));
     }
-    let mut moves = Moves::new();
-    for (timeline, ways) in ways {
-        let old = ways[0].curve.timeline();
-        let moving: Vec<&Way> = ways.iter().filter(|way| !way.stands_still).collect();
+    let mut replacements = Replacements::new();
+    for (identity, curves) in by_timeline {
+        let old = curves[0].curve.timeline();
+        let moving: Vec<&ReducibleCurve> = curves.iter().filter(|curve| !curve.becomes_constant).collect();
         if moving.is_empty() {
             continue;
         }
-        let Some(new) = thinner(old, &moving) else { continue };
-        let columns: usize = moving.iter().map(|way| way.curve.width().div_ceil(4)).sum();
-        let size = |timeline: &Timeline| PackedTimeline::bytes(timeline) + KEY * columns * timeline.len();
-        if size(&new) < size(old) {
-            moves.insert(timeline, Arc::new(new));
+        let Some(new) = without_unneeded_keys(old, &moving) else { continue };
+        let columns: usize = moving.iter().map(|reducible| reducible.curve.width().div_ceil(4)).sum();
+        let bytes = |timeline: &Timeline| PackedTimeline::bytes(timeline) + KEY_BYTES * columns * timeline.len();
+        if bytes(&new) < bytes(old) {
+            replacements.insert(identity, Arc::new(new));
         }
     }
     let clips: Vec<&Clip> = clips.iter().collect();
-    (!moves.is_empty()).then(|| moved(library, &clips, &moves))
+    (!replacements.is_empty()).then(|| retime(library, &clips, &replacements))
 }
 
-/// A timeline without the keys that no way needs, unless it needs them all.
-fn thinner(timeline: &Timeline, ways: &[&Way]) -> Option<Timeline> {
+/// A timeline without the keys that no curve needs; `None` if every key is needed.
+fn without_unneeded_keys(timeline: &Timeline, curves: &[&ReducibleCurve]) -> Option<Timeline> {
     let times = timeline.times();
     let mut kept = vec![times[0]];
     let mut from = 0;
     while from + 1 < times.len() {
-        from = farthest(from, times.len() - 1, |to| ways.iter().all(|way| way.is_near(from, to)));
+        from = farthest(from, times.len() - 1, |to| curves.iter().all(|curve| curve.is_reproduced(from, to)));
         kept.push(times[from]);
     }
-    // Some of the times of a timeline are one.
+    // A subset of valid key times is a valid timeline.
     if kept.len() == times.len() { None } else { Timeline::new(kept).ok() }
 }
 
-/// About the farthest key that may follow another, at least the next: by steps twice as long each, then half as long.
+/// Searches for the farthest key that may follow another, at least the next. It doubles the step while that succeeds, then halves it,
+/// so that the result is a local optimum.
 fn farthest(from: usize, last: usize, may_follow: impl Fn(usize) -> bool) -> usize {
     let (mut to, mut step) = (from + 1, 1);
     while to + step <= last && may_follow(to + step) {
@@ -150,76 +163,81 @@ fn farthest(from: usize, last: usize, may_follow: impl Fn(usize) -> bool) -> usi
     to
 }
 
-/// A curve's way, and what it may be left by.
-struct Way<'a> {
+/// A curve whose keys may be removed.
+struct ReducibleCurve<'a> {
     curve: &'a Curve,
-    /// The keys of rotations, at unit length.
+    /// The keys at unit length, if they are rotations. Otherwise empty.
     rotations: Vec<DQuat>,
-    slack: f64,
-    /// Whether it will lose all its keys.
-    stands_still: bool,
+    /// The largest error that the removal of keys may cause.
+    tolerance: f64,
+    /// True if quantization will make the curve constant.
+    becomes_constant: bool,
 }
 
-impl<'a> Way<'a> {
-    fn new(piece: &'a Piece, share: f64) -> Self {
-        let curve = &piece.curve;
-        let keys = 0..if piece.rotation { curve.timeline().len() } else { 0 };
+impl<'a> ReducibleCurve<'a> {
+    /// A curve, of whose tolerance the removal of keys may use `share`.
+    fn new(shared: &'a SharedCurve, share: f64) -> Self {
+        let curve = &shared.curve;
+        let keys = 0..if shared.rotation { curve.timeline().len() } else { 0 };
         let rotation = |key| unit(DQuat::from_slice(curve.value(key))).unwrap_or(DQuat::IDENTITY);
-        let rest = (1.0 - share) * piece.tolerance;
+        let resolution = Resolution::within(curve, (1.0 - share) * shared.tolerance, shared.strict);
         Self {
             curve,
             rotations: keys.map(rotation).collect(),
-            slack: share * piece.tolerance,
-            stands_still: piece.make(Resolution::within(curve, rest, piece.strict), true).curve.is_constant(),
+            tolerance: share * shared.tolerance,
+            becomes_constant: shared.candidate(resolution, true).curve.is_constant(),
         }
     }
 
-    /// Whether the straight way from one key to another passes near the keys between them.
-    fn is_near(&self, from: usize, to: usize) -> bool {
-        let Self { curve, rotations, slack, .. } = self;
+    /// Returns true if interpolation from one key to another reproduces the keys between them within the tolerance.
+    fn is_reproduced(&self, from: usize, to: usize) -> bool {
+        let Self { curve, rotations, tolerance, .. } = self;
         let times = curve.timeline().times();
         let stepped = curve.interpolation() == Interpolation::Step;
-        let gap = if stepped { f64::INFINITY } else { times[to] - times[from] };
-        let mut between = (from + 1..to).map(|key| (key, (times[key] - times[from]) / gap));
+        let interval = if stepped { f64::INFINITY } else { times[to] - times[from] };
+        let mut between = (from + 1..to).map(|key| (key, (times[key] - times[from]) / interval));
         if let (Some(&first), Some(&last)) = (rotations.get(from), rotations.get(to)) {
             return (stepped || first.dot(last).abs() >= LEAST_COSINE)
                 && between.all(|(key, fraction)| {
-                    let passed = sample::slerp(first, last, fraction);
-                    (passed - rotations[key]).length().min((passed + rotations[key]).length()) <= *slack
+                    let value = sample::slerp(first, last, fraction);
+                    (value - rotations[key]).length().min((value + rotations[key]).length()) <= *tolerance
                 });
         }
         between.all(|(key, fraction)| {
             let ends = curve.value(from).iter().zip(curve.value(to));
-            let passed = ends.map(|(a, b)| (1.0 - fraction) * a + fraction * b);
-            passed.zip(curve.value(key)).all(|(passed, value)| (passed - value).abs() <= *slack)
+            let values = ends.map(|(a, b)| (1.0 - fraction) * a + fraction * b);
+            values.zip(curve.value(key)).all(|(value, original)| (value - original).abs() <= *tolerance)
         })
     }
 }
 
-/// Clips with their straight curves on other timelines. Curves that were copies of one another stay so.
-fn moved(library: &Library, clips: &[&Clip], moves: &Moves) -> Vec<Clip> {
-    let mut made: HashMap<(usize, *const Timeline, Interpolation, bool), Curve> = HashMap::new();
-    let mut track = |clip: &Clip, track: &Track| {
+/// Moves the curves of some timelines to their replacements. Copies of a curve remain copies.
+fn retime(library: &Library, clips: &[&Clip], replacements: &Replacements) -> Vec<Clip> {
+    let mut retimed: HashMap<(usize, *const Timeline, Interpolation, bool), Curve> = HashMap::new();
+    let mut retime_track = |clip: &Clip, track: &Track| {
         let curve = &track.curve;
         let rotation = track.target.is_rotation(library.skeleton(clip.skeleton));
-        let to = moves.get(&Arc::as_ptr(curve.timeline())).filter(|_| is_straight(curve, rotation));
-        let Some(to) = to else { return track.clone() };
-        let key = (curve.values_identity(), Arc::as_ptr(curve.timeline()), curve.interpolation(), rotation);
-        let curve = made.entry(key).or_insert_with(|| laid_on(library, curve, to, rotation));
+        let timeline = Arc::as_ptr(curve.timeline());
+        let new = replacements.get(&timeline).filter(|_| can_be_retimed(curve, rotation));
+        let Some(new) = new else { return track.clone() };
+        let identity = (curve.values_identity(), timeline, curve.interpolation(), rotation);
+        let curve = retimed.entry(identity).or_insert_with(|| resample(library, curve, new, rotation));
         Track { curve: curve.clone(), ..track.clone() }
     };
-    let clip =
-        |clip: &&Clip| Clip { tracks: clip.tracks.iter().map(|of| track(clip, of)).collect(), ..Clip::clone(clip) };
-    clips.iter().map(clip).collect()
+    let retime_clip = |clip: &&Clip| {
+        let tracks = clip.tracks.iter().map(|track| retime_track(clip, track)).collect();
+        Clip { tracks, ..Clip::clone(clip) }
+    };
+    clips.iter().map(retime_clip).collect()
 }
 
-/// A curve with the keys that it has at the times of another timeline.
-fn laid_on(library: &Library, curve: &Curve, timeline: &Arc<Timeline>, rotation: bool) -> Curve {
+/// Samples a curve at the key times of another timeline.
+fn resample(library: &Library, curve: &Curve, timeline: &Arc<Timeline>, rotation: bool) -> Curve {
     let value = |&time: &f64| match rotation {
         true => sample::rotation(curve, time).to_array().to_vec(),
         false => sample::value(library, curve, time),
     };
     let values = timeline.times().iter().flat_map(value).collect();
-    // What lies between numbers that a curve can have is one. Were it none, the curve would do as it is.
+    // Values between valid values are valid, so that this does not fail. If it did, the original curve would serve.
     Curve::new(timeline.clone(), curve.interpolation(), curve.width(), values).unwrap_or_else(|_| curve.clone())
 }

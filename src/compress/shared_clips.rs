@@ -1,234 +1,263 @@
-//! Clips that share curves, rounded together: each curve as coarsely as all of them allow.
+//! Clips that share curves, rounded together. Each curve gets the coarsest quantization step that all its clips allow.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::compress::compensation::Corrected;
+use crate::compress::compensation::{ErrorCompensation, RoundedRotations};
 use crate::compress::curve::Resolution;
 use crate::compress::displacement::{Displacement, Original, is_of_joint};
-use crate::compress::member::Member;
-use crate::compress::piece::{Candidate, Piece, goes_beyond, pieces};
-use crate::compress::tolerance::joint_of;
+use crate::compress::shared_curve::{Candidate, SharedCurve, TrackUse, goes_beyond, shared_curves};
+use crate::compress::tolerance::{ErrorPropagation, joint_of};
 use crate::model::{Clip, Curve, Timeline, Track};
 use crate::pack::{PackedTimeline, QuantizedCurve};
 
-/// A clip whose keys are compressed.
+/// A compressed clip.
 #[derive(Debug, Clone)]
 pub struct CompressedClip {
-    /// Its tracks, as the engines have them.
+    /// Its tracks, with the values that the engines decode.
     pub tracks: Vec<Track>,
-    /// For each track its keys as integers, where they are.
+    /// For each track its quantized keys; `None` if the keys are not quantized.
     pub curves: Vec<Option<Arc<QuantizedCurve>>>,
     /// The largest displacement of its joints.
     pub worst: Displacement,
 }
 
-/// Rounds in which tolerances are brought nearer to what the bound allows.
+/// The number of rounds that adapt the tolerances of the joints to each other.
 const ROUNDS: usize = 6;
-/// How often all of them together are then scaled at most.
+/// The most times per round that all tolerances are scaled together.
 const SCALINGS: usize = 4;
-/// What of the bound is aimed at, since only so many times are looked at.
+/// The share of the bound that the search aims at. It is below 1, because the search measures fewer times than the final check.
 const AIM: f64 = 0.98;
-/// How often keys are made finer at the end, where times that the search passed over want them to be.
+/// The most times that the final check makes the steps finer.
 const MOST_REFINEMENTS: i32 = 10;
-/// How often curves of the worst joint are left alone before all are.
-const MOST_LEFT_ALONE: usize = 8;
+/// The most joints whose curves the final check leaves uncompressed, before it leaves all curves uncompressed.
+const MOST_UNCOMPRESSED_JOINTS: usize = 8;
 
-/// The largest of all errors.
-fn most(errors: &[Vec<f64>]) -> f64 {
-    errors.iter().flatten().fold(0.0, |most, &error| error.max(most))
+/// One of the clips that share curves.
+pub struct SharedClip<'a> {
+    pub original: &'a Original<'a>,
+    /// The clip, with its curves on the timelines that they will have.
+    pub clip: &'a Clip,
+    pub compensation: ErrorCompensation,
+    pub propagation: ErrorPropagation,
 }
 
-/// Clips and their curves, each once.
+impl<'a> SharedClip<'a> {
+    /// A clip. `may_change` returns true for tracks with a curve that no other track uses.
+    fn new(original: &'a Original<'a>, clip: &'a Clip, may_change: impl Fn(&Track) -> bool) -> Self {
+        let may_change: Vec<bool> = clip.tracks.iter().map(may_change).collect();
+        let compensation = ErrorCompensation::new(original.skeleton(), clip, &may_change);
+        let propagation = ErrorPropagation::new(original, clip, compensation.compensates());
+        Self { original, clip, compensation, propagation }
+    }
+}
+
+/// Clips that share curves, and each of their curves once.
+///
+/// A list of candidates has one candidate per curve, in the order of [`curves`](Self::curves).
 pub struct SharedClips<'a> {
-    members: Vec<Member<'a>>,
-    pieces: Vec<Piece>,
-    /// For each member and track its piece.
-    places: Vec<Vec<usize>>,
-    /// Bytes of each timeline's times, and of what finds them.
-    timelines: HashMap<*const Timeline, usize>,
+    clips: Vec<SharedClip<'a>>,
+    curves: Vec<SharedCurve>,
+    /// For each clip and track the index of its curve.
+    curve_indices: Vec<Vec<usize>>,
+    /// Bytes of each timeline's key times and lookup table.
+    timeline_bytes: HashMap<*const Timeline, usize>,
 }
 
 impl<'a> SharedClips<'a> {
-    /// Clips, as they were and as they are to be rounded. Rotations make up for those above where `corrects`; numbers that
-    /// displace nothing may be off by what is `left` of the bound.
-    pub fn new(originals: &'a [Original<'a>], clips: &'a [Clip], corrects: bool, left: f64) -> Self {
-        let mut users: HashMap<usize, usize> = HashMap::new();
+    /// Clips in their original form and on the timelines that they will have. If `compensates`, the rotations of joints compensate
+    /// the errors of their ancestors. Curves that displace no joint get `remaining_share` of the bound.
+    pub fn new(originals: &'a [Original<'a>], clips: &'a [Clip], compensates: bool, remaining_share: f64) -> Self {
+        let mut use_counts: HashMap<usize, usize> = HashMap::new();
         for track in clips.iter().flat_map(|clip| &clip.tracks) {
-            *users.entry(track.curve.values_identity()).or_default() += 1;
+            *use_counts.entry(track.curve.values_identity()).or_default() += 1;
         }
-        let own = |track: &Track| corrects && users[&track.curve.values_identity()] == 1;
-        let members: Vec<Member> =
-            originals.iter().zip(clips).map(|(original, clip)| Member::new(original, clip, own)).collect();
-        let pieces = pieces(&members, left);
-        let mut places: Vec<Vec<usize>> = members.iter().map(|member| vec![0; member.clip.tracks.len()]).collect();
-        for (place, piece) in pieces.iter().enumerate() {
-            piece.uses.iter().for_each(|&(number, track)| places[number][track] = place);
+        let may_change = |track: &Track| compensates && use_counts[&track.curve.values_identity()] == 1;
+        let clips: Vec<SharedClip> =
+            originals.iter().zip(clips).map(|(original, clip)| SharedClip::new(original, clip, may_change)).collect();
+        let curves = shared_curves(&clips, remaining_share);
+        let mut curve_indices: Vec<Vec<usize>> = clips.iter().map(|shared| vec![0; shared.clip.tracks.len()]).collect();
+        for (index, curve) in curves.iter().enumerate() {
+            curve.uses.iter().for_each(|&TrackUse { clip, track }| curve_indices[clip][track] = index);
         }
-        let curves = pieces.iter().flat_map(|piece| [&piece.original, &piece.curve]);
-        let mut timelines = HashMap::new();
-        for timeline in curves.map(Curve::timeline) {
-            timelines.entry(Arc::as_ptr(timeline)).or_insert_with(|| PackedTimeline::bytes(timeline));
+        let mut timeline_bytes = HashMap::new();
+        for timeline in curves.iter().flat_map(|curve| [&curve.original, &curve.curve]).map(Curve::timeline) {
+            timeline_bytes.entry(Arc::as_ptr(timeline)).or_insert_with(|| PackedTimeline::bytes(timeline));
         }
-        Self { members, pieces, places, timelines }
+        Self { clips, curves, curve_indices, timeline_bytes }
     }
 
     /// The curves.
-    pub fn pieces(&self) -> &[Piece] {
-        &self.pieces
+    pub fn curves(&self) -> &[SharedCurve] {
+        &self.curves
     }
 
-    /// So many bits for each number, whatever the error.
-    pub fn of_bits(&self, bits: u32) -> Vec<Candidate> {
-        self.pieces.iter().map(|piece| piece.make(Resolution::bits(bits), false)).collect()
+    /// Candidates with a fixed number of bits per number, regardless of the error.
+    pub fn with_bits(&self, bits: u32) -> Vec<Candidate> {
+        self.curves.iter().map(|curve| curve.candidate(Resolution::bits(bits), false)).collect()
     }
 
-    /// The smallest keys found that are within the bound.
-    pub fn within(&mut self) -> Vec<Candidate> {
-        // What goes beyond its keys can be off by more than any time that is looked at shows.
-        self.pieces.iter_mut().for_each(|piece| piece.is_float |= goes_beyond(&piece.curve));
+    /// The smallest candidates that the search finds within the bound.
+    pub fn within_bound(&mut self) -> Vec<Candidate> {
+        // The error of a curve beyond its keys can be larger between the measured times than at any of them.
+        self.curves.iter_mut().for_each(|curve| curve.is_float |= goes_beyond(&curve.curve));
         let mut best: Option<(usize, Vec<f64>)> = None;
         for _ in 0..ROUNDS {
             let mut errors = Vec::new();
             for _ in 0..SCALINGS {
-                let made = self.make_all();
-                errors = (0..self.members.len()).map(|number| self.by_joint(&made, number)).collect();
-                let used = most(&errors);
-                let size = self.size(&made);
+                let candidates = self.candidates();
+                errors = (0..self.clips.len()).map(|clip| self.errors_by_joint(&candidates, clip)).collect();
+                let used = largest(&errors);
+                let size = self.size(&candidates);
                 if used <= AIM && best.as_ref().is_none_or(|(least, _)| size < *least) {
-                    best = Some((size, self.pieces.iter().map(|piece| piece.tolerance).collect()));
+                    best = Some((size, self.curves.iter().map(|curve| curve.tolerance).collect()));
                 }
                 if (0.95 * AIM..=AIM).contains(&used) {
                     break;
                 }
-                self.scale((AIM / used.max(1e-3)).clamp(0.125, 8.0));
+                self.scale_tolerances((AIM / used.max(1e-3)).clamp(0.125, 8.0));
             }
-            // What is looser than it need be, while other joints are at the bound, is loosened.
-            let used = most(&errors);
-            let errors = &errors;
-            let members = &self.members;
-            let below = |piece: &Piece| {
-                let joints = piece.uses.iter().filter_map(|&(number, track)| {
-                    Some(errors[number][joint_of(members[number].clip.tracks[track].target)?])
-                });
-                joints.fold(0.0, f64::max)
-            };
-            for piece in self.pieces.iter_mut().filter(|piece| !piece.strict) {
-                piece.tolerance *= (used / below(piece).max(1e-3)).clamp(1.0, 4.0).sqrt();
-            }
+            self.loosen_unused(&errors);
         }
         match best {
             Some((_, tolerances)) => {
-                self.pieces.iter_mut().zip(tolerances).for_each(|(piece, tolerance)| piece.tolerance = tolerance);
+                self.curves.iter_mut().zip(tolerances).for_each(|(curve, tolerance)| curve.tolerance = tolerance);
             }
-            None => self.scale(0.1),
+            None => self.scale_tolerances(0.1),
         }
-        self.check()
+        self.refine()
     }
 
-    /// Bytes that all keys take, about, with their times and what finds them.
-    pub fn size(&self, made: &[Candidate]) -> usize {
-        let moving = made.iter().map(|made| &made.curve).filter(|curve| !curve.is_constant());
+    /// Raises the tolerances of curves whose joints stay below the largest error.
+    fn loosen_unused(&mut self, errors: &[Vec<f64>]) {
+        let used = largest(errors);
+        let clips = &self.clips;
+        let error_below = |curve: &SharedCurve| {
+            let joints = curve.uses.iter().filter_map(|&TrackUse { clip, track }| {
+                Some(errors[clip][joint_of(clips[clip].clip.tracks[track].target)?])
+            });
+            joints.fold(0.0, f64::max)
+        };
+        for curve in self.curves.iter_mut().filter(|curve| !curve.strict) {
+            curve.tolerance *= (used / error_below(curve).max(1e-3)).clamp(1.0, 4.0).sqrt();
+        }
+    }
+
+    /// The approximate number of bytes of candidates: their keys, key times and lookup tables.
+    pub fn size(&self, candidates: &[Candidate]) -> usize {
+        let moving = candidates.iter().map(|candidate| &candidate.curve).filter(|curve| !curve.is_constant());
         let timelines: HashSet<*const Timeline> = moving.map(|curve| Arc::as_ptr(curve.timeline())).collect();
-        let keys: usize = self.pieces.iter().zip(made).map(|(piece, made)| piece.size(made)).sum();
-        keys + timelines.iter().filter_map(|timeline| self.timelines.get(timeline)).sum::<usize>()
+        let keys: usize = self.curves.iter().zip(candidates).map(|(curve, candidate)| curve.size(candidate)).sum();
+        keys + timelines.iter().filter_map(|timeline| self.timeline_bytes.get(timeline)).sum::<usize>()
     }
 
     /// Scales the tolerances of all curves that displace joints.
-    fn scale(&mut self, factor: f64) {
-        for piece in self.pieces.iter_mut().filter(|piece| !piece.strict) {
-            piece.tolerance *= factor;
+    fn scale_tolerances(&mut self, factor: f64) {
+        for curve in self.curves.iter_mut().filter(|curve| !curve.strict) {
+            curve.tolerance *= factor;
         }
     }
 
-    /// Makes sure of the bound at all times that count.
-    fn check(&mut self) -> Vec<Candidate> {
-        let mut left_alone = 0;
-        let mut refined = 0;
+    /// Makes the steps finer until the bound holds at all measured times. Joints for which that does not help keep their original
+    /// keys.
+    fn refine(&mut self) -> Vec<Candidate> {
+        let mut uncompressed_joints = 0;
+        let mut refinements = 0;
         loop {
-            let made = self.make_all();
-            let worst = self.members.iter().enumerate().map(|(number, member)| {
-                let worst = member.original.worst(&self.tracks(&made, number));
-                (worst.distance / member.original.bound(), number, worst.joint)
+            let candidates = self.candidates();
+            let worst = self.clips.iter().enumerate().map(|(clip, shared)| {
+                let worst = shared.original.worst(&self.joint_tracks(&candidates, clip));
+                (worst.distance / shared.original.bound(), clip, worst.joint)
             });
-            let Some((used, number, joint)) = worst.max_by(|a, b| a.0.total_cmp(&b.0)) else { return made };
-            // With all keys as they were there is nothing to be off by.
-            if used <= 1.0 || left_alone > MOST_LEFT_ALONE {
-                return made;
+            let Some((used, worst_clip, joint)) = worst.max_by(|a, b| a.0.total_cmp(&b.0)) else { return candidates };
+            // With all original keys, nothing is left to refine.
+            if used <= 1.0 || uncompressed_joints > MOST_UNCOMPRESSED_JOINTS {
+                return candidates;
             }
-            if refined < MOST_REFINEMENTS {
-                refined += 1;
-                self.scale((AIM.powi(refined) / used).clamp(0.1, AIM));
+            if refinements < MOST_REFINEMENTS {
+                refinements += 1;
+                self.scale_tolerances((AIM.powi(refinements) / used).clamp(0.1, AIM));
                 continue;
             }
-            // Finer keys do not help: those of the joint and of all above it are left as they are, then all.
-            left_alone += 1;
-            let all = left_alone > MOST_LEFT_ALONE;
-            let chain = self.members[number].levers.chain(joint);
-            for piece in &mut self.pieces {
-                let is_above = |&(user, track): &(usize, usize)| {
-                    let target = self.members[number].clip.tracks.get(track).map(|track| track.target);
-                    user == number && target.and_then(joint_of).is_some_and(|joint| chain.contains(&joint))
+            // Finer steps do not help. The joint and its ancestors keep their original keys; after several joints, all do.
+            uncompressed_joints += 1;
+            let all = uncompressed_joints > MOST_UNCOMPRESSED_JOINTS;
+            let chain = self.clips[worst_clip].propagation.chain(joint);
+            for curve in &mut self.curves {
+                let is_on_chain = |&TrackUse { clip, track }: &TrackUse| {
+                    let target = self.clips[worst_clip].clip.tracks.get(track).map(|track| track.target);
+                    clip == worst_clip && target.and_then(joint_of).is_some_and(|joint| chain.contains(&joint))
                 };
-                piece.is_float |= all || piece.uses.iter().any(is_above);
+                curve.is_float |= all || curve.uses.iter().any(is_on_chain);
             }
         }
     }
 
-    fn make_all(&self) -> Vec<Candidate> {
-        let mut made: Vec<Candidate> = self.pieces.iter().map(|piece| piece.make(piece.resolution(), true)).collect();
-        for (member, own) in self.members.iter().zip(&self.places) {
-            let skeleton = member.original.skeleton();
-            let mut corrected = Corrected::new(&member.bearings, skeleton);
+    /// Quantizes all curves by their tolerances, with error compensation.
+    fn candidates(&self) -> Vec<Candidate> {
+        let mut candidates: Vec<Candidate> =
+            self.curves.iter().map(|curve| curve.candidate(curve.resolution(), true)).collect();
+        for (shared, curve_indices) in self.clips.iter().zip(&self.curve_indices) {
+            let skeleton = shared.original.skeleton();
+            let mut rounded = RoundedRotations::new(&shared.compensation, skeleton);
             for joint in 0..skeleton.joints().len() {
-                let place = member.bearings.track(joint).map(|track| own[track]);
-                let Some(place) = place else {
-                    corrected.push(None);
+                let Some(track) = shared.compensation.track(joint) else {
+                    rounded.push(None);
                     continue;
                 };
-                let piece = &self.pieces[place];
-                // A joint that stands still is not worth keys that make it move.
-                let keys = corrected.keys(&piece.curve).filter(|_| made[place].compressed.is_some());
-                let wanted = keys.and_then(|keys| piece.curve.with_values(piece.curve.interpolation(), 4, keys).ok());
-                if let Some(wanted) = wanted {
-                    made[place] = piece.make_of(&wanted, piece.resolution(), true);
+                let index = curve_indices[track];
+                let curve = &self.curves[index];
+                // A joint that stands still needs no keys. Compensation would make it move.
+                let keys = rounded.compensated_keys(&curve.curve).filter(|_| candidates[index].quantized.is_some());
+                let interpolation = curve.curve.interpolation();
+                let compensated = keys.and_then(|keys| curve.curve.with_values(interpolation, 4, keys).ok());
+                if let Some(compensated) = compensated {
+                    candidates[index] = curve.candidate_from(&compensated, curve.resolution(), true);
                 }
-                corrected.push(Some(&made[place].curve));
+                rounded.push(Some(&candidates[index].curve));
             }
         }
-        made
+        candidates
     }
 
-    /// For each joint of a clip the largest displacement below it, as a share of what is allowed.
-    fn by_joint(&self, made: &[Candidate], number: usize) -> Vec<f64> {
-        let member = &self.members[number];
-        let errors = member.original.by_joint(&self.tracks(made, number));
-        member.levers.below(&errors).into_iter().map(|error| error / member.original.bound()).collect()
+    /// For each joint of a clip the largest displacement of the joint and the joints below it, as a share of the bound.
+    fn errors_by_joint(&self, candidates: &[Candidate], clip: usize) -> Vec<f64> {
+        let shared = &self.clips[clip];
+        let errors = shared.original.by_joint(&self.joint_tracks(candidates, clip));
+        let largest_below = shared.propagation.largest_below(&errors);
+        largest_below.into_iter().map(|error| error / shared.original.bound()).collect()
     }
 
     /// The tracks of a clip that move joints.
-    fn tracks(&self, made: &[Candidate], number: usize) -> Vec<Track> {
-        self.all_tracks(made, number).into_iter().map(|(track, _)| track).filter(is_of_joint).collect()
+    fn joint_tracks(&self, candidates: &[Candidate], clip: usize) -> Vec<Track> {
+        self.tracks(candidates, clip).into_iter().map(|(track, _)| track).filter(is_of_joint).collect()
     }
 
-    fn all_tracks(&self, made: &[Candidate], number: usize) -> Vec<(Track, Option<Arc<QuantizedCurve>>)> {
-        let tracks = &self.members[number].clip.tracks;
-        let mut found: Vec<_> = tracks.iter().map(|track| (track.clone(), None)).collect();
-        for (piece, made) in self.pieces.iter().zip(made) {
-            for &(_, index) in piece.uses.iter().filter(|(user, _)| *user == number) {
-                found[index] = (Track { curve: made.curve.clone(), ..tracks[index].clone() }, made.compressed.clone());
+    /// All tracks of a clip, each with its quantized keys.
+    fn tracks(&self, candidates: &[Candidate], clip: usize) -> Vec<(Track, Option<Arc<QuantizedCurve>>)> {
+        let tracks = &self.clips[clip].clip.tracks;
+        let mut results: Vec<_> = tracks.iter().map(|track| (track.clone(), None)).collect();
+        for (curve, candidate) in self.curves.iter().zip(candidates) {
+            for &TrackUse { track, .. } in curve.uses.iter().filter(|track_use| track_use.clip == clip) {
+                let compressed = Track { curve: candidate.curve.clone(), ..tracks[track].clone() };
+                results[track] = (compressed, candidate.quantized.clone());
             }
         }
-        found
+        results
     }
 
-    /// The tracks of each clip with what has become of them, and how far they are off.
-    pub fn finish(&self, made: &[Candidate]) -> Vec<CompressedClip> {
-        let clip = |number: usize| {
-            let worst = self.members[number].original.worst(&self.tracks(made, number));
-            let (tracks, curves) = self.all_tracks(made, number).into_iter().unzip();
+    /// The compressed clips of some candidates, with their largest displacements.
+    pub fn finish(&self, candidates: &[Candidate]) -> Vec<CompressedClip> {
+        let clip = |clip: usize| {
+            let worst = self.clips[clip].original.worst(&self.joint_tracks(candidates, clip));
+            let (tracks, curves) = self.tracks(candidates, clip).into_iter().unzip();
             CompressedClip { tracks, curves, worst }
         };
-        (0..self.members.len()).map(clip).collect()
+        (0..self.clips.len()).map(clip).collect()
     }
+}
+
+/// The largest error of all joints of all clips.
+fn largest(errors: &[Vec<f64>]) -> f64 {
+    errors.iter().flatten().fold(0.0, |largest, &error| error.max(largest))
 }

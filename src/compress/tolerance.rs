@@ -1,90 +1,93 @@
-//! How far the keys of a track may be off, so that what hangs on its joint stays within a bound.
+//! Error propagation: derives the tolerance of each track from the error bound on displacements.
+//!
+//! An error of a joint's rotation displaces all points that turn with the joint, by the error times their distance. The tolerance
+//! of a track therefore follows from the distance of the farthest such point. Errors of independent tracks add up like random
+//! numbers: the bound is divided by the square root of the number of moving tracks from the root to the farthest leaf through
+//! the joint.
 
-use crate::compress::displacement::Original;
+use crate::compress::displacement::{Original, largest_number};
 use crate::model::{Clip, Curve, Interpolation, Target, Track};
 use crate::reference::ease::ease;
 
-/// How joints pass errors on, in one clip.
+/// The factors by which the joints of a clip pass errors on.
 pub struct ErrorPropagation {
-    /// The largest distance from each joint to what turns with it, with the shell.
+    /// For each joint the largest distance to a point that turns with it, with the shell.
     reach: Vec<f64>,
-    /// By how much what is above each joint stretches it.
+    /// For each joint the largest scale that its parent applies to it.
     stretch: Vec<f64>,
-    /// The most moving tracks from a root to a leaf that go through each joint.
-    shared: Vec<f64>,
+    /// For each joint the most moving tracks on a path from its root through it to a leaf.
+    tracks_on_path: Vec<f64>,
     parents: Vec<Option<usize>>,
 }
 
 impl ErrorPropagation {
-    /// The levers of a clip, over some of its poses. Joints that make up for what is above them do not turn with it.
-    pub fn new(original: &Original, clip: &Clip, corrects: &[bool]) -> Self {
+    /// The propagation in some poses of a clip. Joints that compensate the errors of their ancestors do not turn with them.
+    pub fn new(original: &Original, clip: &Clip, compensates: &[bool]) -> Self {
         let shell = original.shell();
         let joints = original.skeleton().joints();
         let parents: Vec<Option<usize>> = joints.iter().map(|joint| joint.parent).collect();
         let (mut reach, mut stretch) = (vec![shell; joints.len()], vec![0.0_f64; joints.len()]);
         for pose in original.poses() {
             for (joint, matrix) in pose.iter().enumerate() {
-                let place = matrix.translation;
-                let mut above = parents[joint];
-                if let Some(parent) = above {
+                let mut next = parents[joint];
+                if let Some(parent) = next {
                     let axes = pose[parent].matrix3;
-                    let longest = [axes.x_axis, axes.y_axis, axes.z_axis].map(|axis| axis.length());
-                    stretch[joint] = longest.into_iter().fold(stretch[joint], f64::max);
+                    let lengths = [axes.x_axis, axes.y_axis, axes.z_axis].map(|axis| axis.length());
+                    stretch[joint] = lengths.into_iter().fold(stretch[joint], f64::max);
                 } else {
                     stretch[joint] = 1.0;
                 }
-                while let Some(ancestor) = above {
-                    let shell = if corrects[joint] { 0.0 } else { shell };
-                    reach[ancestor] = reach[ancestor].max(place.distance(pose[ancestor].translation) + shell);
-                    above = parents[ancestor].filter(|_| !corrects[ancestor]);
+                while let Some(ancestor) = next {
+                    let shell = if compensates[joint] { 0.0 } else { shell };
+                    let distance = matrix.translation.distance(pose[ancestor].translation);
+                    reach[ancestor] = reach[ancestor].max(distance + shell);
+                    next = parents[ancestor].filter(|_| !compensates[ancestor]);
                 }
             }
         }
-        let mut own = vec![0.0; joints.len()];
+        let mut moving_tracks = vec![0.0; joints.len()];
         for track in clip.tracks.iter().filter(|track| !track.curve.is_constant()) {
             if let Some(joint) = joint_of(track.target) {
-                own[joint] += 1.0;
+                moving_tracks[joint] += 1.0;
             }
         }
-        Self { reach, stretch, shared: shared(&parents, &own), parents }
+        Self { reach, stretch, tracks_on_path: tracks_on_path(&parents, &moving_tracks), parents }
     }
 
-    /// How far the numbers of a track's keys may be off for points to be displaced by about a distance in all.
+    /// The largest error of the numbers of a track's keys at which all tracks together displace points by about `distance`. For
+    /// translations in units, for quaternions as a distance between unit quaternions, for Euler angles in degrees, for scales
+    /// as a difference of the numbers.
     pub fn tolerance(&self, track: &Track, distance: f64) -> f64 {
         let Some(joint) = joint_of(track.target) else { return distance };
-        let share = distance / self.shared[joint].max(1.0).sqrt() / lever(&track.curve);
-        let turned = share / self.reach[joint];
+        let share = distance / self.tracks_on_path[joint].max(1.0).sqrt() / easing_gain(&track.curve);
+        let angle = share / self.reach[joint];
         match track.target {
-            // Half the angle is the distance between unit quaternions.
-            Target::Rotation(_) => 0.5 * turned,
-            Target::EulerAngles(_) => turned.to_degrees(),
-            Target::Scale(_) => {
-                let keys = 0..track.curve.timeline().len();
-                let largest = keys.flat_map(|key| track.curve.value(key)).fold(0.0, |most: f64, x| most.max(x.abs()));
-                turned * largest
-            }
+            // The distance between unit quaternions is half the angle.
+            Target::Rotation(_) => 0.5 * angle,
+            Target::EulerAngles(_) => angle.to_degrees(),
+            Target::Scale(_) => angle * largest_number(&track.curve),
             _ => share / self.stretch[joint].max(f64::MIN_POSITIVE),
         }
     }
 
-    /// A joint and all above it.
+    /// A joint and all its ancestors.
     pub fn chain(&self, joint: usize) -> Vec<usize> {
         std::iter::successors(Some(joint), |&joint| self.parents[joint]).collect()
     }
 
-    /// For each joint the largest of some errors of those that hang on it, and of its own.
-    pub fn below(&self, errors: &[f64]) -> Vec<f64> {
-        let mut below = errors.to_vec();
-        for joint in (0..below.len()).rev() {
+    /// For each joint the largest error of the joint and of all joints below it.
+    pub fn largest_below(&self, errors: &[f64]) -> Vec<f64> {
+        let mut largest = errors.to_vec();
+        for joint in (0..largest.len()).rev() {
             if let Some(parent) = self.parents[joint] {
-                below[parent] = below[parent].max(below[joint]);
+                largest[parent] = largest[parent].max(largest[joint]);
             }
         }
-        below
+        largest
     }
 }
 
-/// The joint that a target is of.
+/// The joint of a target; `None` for morph weights and properties.
 pub fn joint_of(target: Target) -> Option<usize> {
     match target {
         Target::Translation(joint) | Target::Rotation(joint) | Target::Scale(joint) | Target::EulerAngles(joint) => {
@@ -94,14 +97,14 @@ pub fn joint_of(target: Target) -> Option<usize> {
     }
 }
 
-/// For each joint how many there are from its root to the farthest leaf below it, counted by their own.
-fn shared(parents: &[Option<usize>], own: &[f64]) -> Vec<f64> {
-    let mut above = own.to_vec();
-    for joint in 0..own.len() {
-        above[joint] += parents[joint].map_or(0.0, |parent| above[parent]);
+/// For each joint the most moving tracks on a path from its root through it to a leaf.
+fn tracks_on_path(parents: &[Option<usize>], moving_tracks: &[f64]) -> Vec<f64> {
+    let mut from_root = moving_tracks.to_vec();
+    for joint in 0..moving_tracks.len() {
+        from_root[joint] += parents[joint].map_or(0.0, |parent| from_root[parent]);
     }
-    let mut through = above;
-    for joint in (0..own.len()).rev() {
+    let mut through = from_root;
+    for joint in (0..moving_tracks.len()).rev() {
         if let Some(parent) = parents[joint] {
             through[parent] = through[parent].max(through[joint]);
         }
@@ -109,9 +112,9 @@ fn shared(parents: &[Option<usize>], own: &[f64]) -> Vec<f64> {
     through
 }
 
-/// By how much a curve can magnify the errors of its keys: by its easings, where they go beyond the keys.
-pub fn lever(curve: &Curve) -> f64 {
-    let mut most = 1.0_f64;
+/// The largest factor by which a curve's easings magnify the errors of its keys: above 1 if an easing overshoots.
+pub fn easing_gain(curve: &Curve) -> f64 {
+    let mut gain = 1.0_f64;
     let mut last = None;
     for key in 0..curve.timeline().len() - 1 {
         let easing = curve.easing_at(key);
@@ -120,7 +123,7 @@ pub fn lever(curve: &Curve) -> f64 {
         }
         last = Some(easing);
         let fractions = (0..=32).map(|step| ease(easing, f64::from(step) / 32.0));
-        most = fractions.fold(most, |most, fraction| most.max(fraction.abs() + (1.0 - fraction).abs()));
+        gain = fractions.fold(gain, |gain, fraction| gain.max(fraction.abs() + (1.0 - fraction).abs()));
     }
-    if curve.interpolation() == Interpolation::CubicSpline { most.powi(3) } else { most }
+    if curve.interpolation() == Interpolation::CubicSpline { gain.powi(3) } else { gain }
 }

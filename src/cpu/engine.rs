@@ -13,8 +13,8 @@ use crate::cpu::{InstructionSet, events, layers, motion, quantized};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::{Crowd, EventList, Library, Mixing, Outputs, Pose, Poses, SkeletonId, Step};
-use crate::pack::record::LayerRecord;
 use crate::pack::all_threads;
+use crate::pack::record::LayerRecord;
 use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary};
 
 /// Instances that a thread takes at a time: enough to make taking them cheap, few enough to share them out evenly.
@@ -86,7 +86,7 @@ impl CpuEngine {
         let plan = |(slot, skeleton): (u32, SkeletonId)| {
             (slot, Plan::new(&packing, &packing.skeletons[skeleton.index()].record, slot))
         };
-        let plans = packing.clip_places().into_iter().map(plan).collect();
+        let plans = packing.clip_offsets().into_iter().map(plan).collect();
         Self { packing, plans, threads: threads.max(1), instructions: InstructionSet::widest() }
     }
 

@@ -5,10 +5,10 @@ use crate::gpu::batch::batches_of;
 use crate::gpu::frame::FrameBuffer;
 use crate::gpu::scopes::Scopes;
 use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, LayersOutcome};
-use crate::model::{check_instance, check_layers};
 use crate::model::{Crowd, Layer, Outputs, Step};
-use crate::pack::{PackedCrowd, pack_instance};
+use crate::model::{check_instance, check_layers};
 use crate::pack::record::Frame;
+use crate::pack::{PackedCrowd, pack_instance};
 
 /// A crowd in GPU buffers, with room for its poses.
 ///

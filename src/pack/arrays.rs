@@ -1,48 +1,56 @@
-//! The two arrays that everything is packed into.
+//! The two arrays of a packed library.
 
 use bytemuck::Pod;
 use glam::Vec4;
 
-/// The two arrays.
+/// The words and the values of a packed library.
 #[derive(Debug, Clone, Default)]
 pub struct Arrays {
-    /// Indices, key times, records.
+    /// Indices, key times and records.
     pub words: Vec<u32>,
-    /// Keys, rest poses, matrices.
+    /// Keys, rest poses and matrices.
     pub values: Vec<Vec4>,
 }
 
-/// Elements of the two arrays.
+/// Numbers of elements of the two arrays.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sizes {
-    /// Words, of 4 bytes.
+    /// The number of words, 4 bytes each.
     pub words: usize,
-    /// Values, of 16 bytes.
+    /// The number of values, 16 bytes each.
     pub values: usize,
 }
 
+impl Sizes {
+    /// Adds other sizes. A sum that does not fit stays at the largest number.
+    pub fn add(&mut self, other: Self) {
+        self.words = self.words.saturating_add(other.words);
+        self.values = self.values.saturating_add(other.values);
+    }
+}
+
 impl Arrays {
-    /// Appends records to the words, and gives their place.
+    /// Appends records to the words, and returns the offset of the first.
     pub fn push_records<T: Pod>(&mut self, records: &[T]) -> u32 {
-        let place = self.words.len() as u32;
+        let offset = self.words.len() as u32;
         self.words.extend_from_slice(bytemuck::cast_slice(records));
-        place
+        offset
     }
 
-    /// Appends a value, and gives its place.
+    /// Appends a value, and returns its offset.
     pub fn push_value(&mut self, value: [f32; 4]) -> u32 {
         self.values.push(value.into());
         self.values.len() as u32 - 1
     }
 
-    /// Bytes of both.
+    /// The number of bytes of both arrays.
     pub fn size(&self) -> usize {
         4 * self.words.len() + 16 * self.values.len()
     }
 
-    /// Reads a record from the words.
-    pub fn record<T: Pod>(&self, place: u32) -> T {
-        let place = place as usize;
-        bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.words[place..place + size_of::<T>() / 4]))
+    /// Reads the record at an offset of the words.
+    pub fn record<T: Pod>(&self, offset: u32) -> T {
+        let offset = offset as usize;
+        bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.words[offset..offset + size_of::<T>() / 4]))
     }
 }

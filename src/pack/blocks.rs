@@ -1,4 +1,4 @@
-//! Blocks of keys. Their places are taken one after the other; they are filled at the end, on all cores.
+//! Blocks of keys. Packing first reserves the offsets of all blocks in order, and then fills the blocks on all cores.
 
 use std::sync::Mutex;
 use std::thread;
@@ -10,57 +10,58 @@ use crate::model::rotation::{self, unit};
 use crate::pack::arrays::Arrays;
 use crate::pack::column::Column;
 
-/// Where keys lie: rows of so many values, or words where they are integers, each for a key of the timeline.
+/// The location of the keys of some columns: one row per key of the timeline. Rows consist of values, or of words if the keys are
+/// quantized.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Values, or words, from a key to the next.
+    /// The number of values or words from one key to the next.
     pub row: usize,
-    /// For each column the place of its first key, or of its record.
-    pub places: Vec<usize>,
+    /// For each column the offset of its first key, or of its record if the keys are quantized.
+    pub offsets: Vec<usize>,
 }
 
-/// Values, a millisecond's or two, below which waiting for another thread takes longer than making them of keys.
-const VALUES_WORTH_A_THREAD: usize = 1 << 17;
+/// The fewest values for which another thread pays: they take about one or two milliseconds.
+const VALUES_PER_THREAD: usize = 1 << 17;
 
-/// Keys of a column that are made before those of the next: few enough rows to stay in a core's cache.
+/// The number of keys of a column that are filled before those of the next column. So few rows stay in the cache of a core.
 const KEYS_AT_A_TIME: usize = 32;
 
-/// A block that has a place and no values yet.
-pub struct Unfilled<'a> {
-    place: usize,
+/// A block with an offset and no values yet.
+pub struct UnfilledBlock<'a> {
+    offset: usize,
     row: usize,
     keys: usize,
     columns: Vec<Column<'a>>,
 }
 
-/// Takes a place for the keys of columns that share their key times, a row for each.
-pub fn take_place<'a>(arrays: &mut Arrays, keys: usize, columns: &[&Column<'a>]) -> (Block, Unfilled<'a>) {
-    let place = arrays.values.len();
+/// Reserves a block for the keys of columns that share their key times.
+pub fn reserve<'a>(arrays: &mut Arrays, keys: usize, columns: &[&Column<'a>]) -> (Block, UnfilledBlock<'a>) {
+    let offset = arrays.values.len();
     let mut row = 0;
-    let mut places = Vec::with_capacity(columns.len());
+    let mut offsets = Vec::with_capacity(columns.len());
     for column in columns {
-        places.push(place + row);
-        row += values_a_key(column);
+        offsets.push(offset + row);
+        row += values_per_key(column);
     }
-    arrays.values.resize(place + row * keys, Vec4::ZERO);
+    arrays.values.resize(offset + row * keys, Vec4::ZERO);
     let columns = columns.iter().map(|&&column| column).collect();
-    (Block { row, places }, Unfilled { place, row, keys, columns })
+    (Block { row, offsets }, UnfilledBlock { offset, row, keys, columns })
 }
 
-/// Fills blocks, which are in the order of their places, on up to so many threads.
-pub fn fill(values: &mut [Vec4], blocks: Vec<Unfilled>, threads: usize) {
+/// Fills blocks, given in the order of their offsets, on up to this many threads.
+pub fn fill(values: &mut [Vec4], blocks: Vec<UnfilledBlock>, threads: usize) {
     let count: usize = blocks.iter().map(|block| block.row * block.keys).sum();
-    let threads = threads.min(count.div_ceil(VALUES_WORTH_A_THREAD));
+    let threads = threads.min(count.div_ceil(VALUES_PER_THREAD));
     let (mut rest, mut start) = (values, 0);
     let blocks = blocks.into_iter().filter_map(|block| {
-        let end = block.place + block.row * block.keys;
-        let part = rest.split_off_mut(..end - start)?.split_off_mut(block.place - start..)?;
+        let end = block.offset + block.row * block.keys;
+        let part = rest.split_off_mut(..end - start)?.split_off_mut(block.offset - start..)?;
         start = end;
         Some((block, part))
     });
     let blocks = Mutex::new(blocks);
     let work = || {
-        // A poisoned lock means that another thread has panicked, which the scope reports.
+        // A poisoned lock means that another thread has panicked. The scope reports that.
         while let Some((block, values)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
             block.fill(values);
         }
@@ -73,42 +74,42 @@ pub fn fill(values: &mut [Vec4], blocks: Vec<Unfilled>, threads: usize) {
     });
 }
 
-impl Unfilled<'_> {
+impl UnfilledBlock<'_> {
     fn fill(&self, values: &mut [Vec4]) {
         let mut previous = vec![None; self.columns.len()];
         for (part, rows) in values.chunks_mut(KEYS_AT_A_TIME * self.row).enumerate() {
-            let mut place = 0;
+            let mut in_row = 0;
             for (column, previous) in self.columns.iter().zip(&mut previous) {
-                let count = values_a_key(column);
+                let count = values_per_key(column);
                 for (key, row) in (part * KEYS_AT_A_TIME..).zip(rows.chunks_exact_mut(self.row)) {
-                    for (number, value) in row[place..place + count].iter_mut().enumerate() {
-                        *value = Vec4::from_array(key_value(column, key, number, previous));
+                    for (index, value) in row[in_row..in_row + count].iter_mut().enumerate() {
+                        *value = Vec4::from_array(key_value(column, key, index, previous));
                     }
                 }
-                place += count;
+                in_row += count;
             }
         }
     }
 }
 
-/// Values that the packing has for each piece of up to four numbers of a key.
-pub fn elements(interpolation: Interpolation) -> usize {
+/// The number of values per key and per four numbers.
+pub fn elements_per_key(interpolation: Interpolation) -> usize {
     if interpolation == Interpolation::Slerp { 2 } else { interpolation.elements_per_key() }
 }
 
-/// Values that a key of a column takes.
-fn values_a_key(column: &Column) -> usize {
+/// The number of values per key of a column.
+fn values_per_key(column: &Column) -> usize {
     match column.curve.interpolation() {
-        Interpolation::Custom(_) => column.part.1.div_ceil(4),
-        interpolation => elements(interpolation),
+        Interpolation::Custom(_) => column.curve_numbers.1.div_ceil(4),
+        interpolation => elements_per_key(interpolation),
     }
 }
 
-/// A key's number as the engines want it. Rotations between which to slerp are each in the hemisphere of the
-/// one before it: whether a half turn goes left or right can hang on the last bit of an f64, which an f32 has not.
+/// The `index`-th value of a key, as the engines read it.
 ///
-/// `previous` is the key before as it stands, and whether it was negated.
-fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
+/// Rotations for slerp are brought into the hemisphere of the previous key in `f64`: the direction of a half turn can depend on
+/// the last bit of an `f64`, which an `f32` does not have. `previous` is the previous key before that, and true if it was negated.
+fn key_value(column: &Column, key: usize, index: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
     let curve = column.curve;
     let quaternion = |key: usize| curve.numbers(key, curve.value_element(), (0, 4));
     let numbers = match curve.interpolation() {
@@ -121,23 +122,23 @@ fn key_value(column: &Column, key: usize, number: usize, previous: &mut Option<(
         Interpolation::Step if column.rotation => {
             unit(DQuat::from_array(quaternion(key))).unwrap_or(DQuat::IDENTITY).to_array()
         }
-        // In-tangent, value and out-tangent lie as the curve has them.
-        Interpolation::CubicSpline => curve.numbers(key, number, column.part),
-        Interpolation::Slerp if number == 1 => {
+        // In-tangent, value and out-tangent, in the order of the curve.
+        Interpolation::CubicSpline => curve.numbers(key, index, column.curve_numbers),
+        Interpolation::Slerp if index == 1 => {
             let value = DVec4::from_array(quaternion(key));
             let next = DVec4::from_array(quaternion((key + 1).min(curve.timeline().len() - 1)));
             (if value.dot(next) < 0.0 { -next } else { next }).to_array()
         }
         Interpolation::Custom(_) => {
-            let first = 4 * number;
-            curve.numbers(key, 0, (first, (column.part.1 - first).min(4)))
+            let first = 4 * index;
+            curve.numbers(key, 0, (first, (column.curve_numbers.1 - first).min(4)))
         }
-        _ => curve.numbers(key, 0, column.part),
+        _ => curve.numbers(key, 0, column.curve_numbers),
     };
     narrow(numbers)
 }
 
-/// Numbers as the engines have them.
+/// Rounds numbers to the precision of the engines.
 pub fn narrow(numbers: [f64; 4]) -> [f32; 4] {
     numbers.map(|number| number as f32)
 }
@@ -146,13 +147,13 @@ pub fn narrow(numbers: [f64; 4]) -> [f32; 4] {
 mod tests {
     use std::sync::Arc;
 
-    use super::VALUES_WORTH_A_THREAD;
+    use super::VALUES_PER_THREAD;
     use crate::model::{Clip, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track, Transform};
     use crate::pack::PackedLibrary;
 
-    /// Of several clips whose rotations leave the hemisphere of the key before, more than two threads' worth together.
+    /// The rotations of several clips leave the hemisphere of the previous key. Together they occupy more than two threads.
     #[test]
-    fn all_threads_together_pack_what_one_packs() {
+    fn the_number_of_threads_does_not_change_the_result() {
         let (joints, keys) = (20, 4000);
         let joint =
             |_| Joint { name: None, parent: None, rest: Transform::IDENTITY, matrix: None, weights: Vec::new() };
@@ -171,7 +172,7 @@ mod tests {
             library.add_clip(Clip::new(None, skeleton, (0..joints).map(track).collect())).unwrap();
         }
         let one = PackedLibrary::with_threads(&library, 1).unwrap().arrays;
-        assert!(one.values.iter().any(|value| value.w < -0.9) && one.values.len() > 2 * VALUES_WORTH_A_THREAD);
+        assert!(one.values.iter().any(|value| value.w < -0.9) && one.values.len() > 2 * VALUES_PER_THREAD);
         for threads in [2, 3, 16] {
             let several = PackedLibrary::with_threads(&library, threads).unwrap().arrays;
             assert!(several.words == one.words && several.values == one.values, "{threads} threads");

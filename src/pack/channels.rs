@@ -1,4 +1,4 @@
-//! Channels: what each joint's parts, each morph weight and each property are sampled from.
+//! Packing of channels: the sources of each joint's translation, rotation and scale, of each morph weight and of each property.
 
 use glam::{DQuat, DVec3};
 
@@ -8,7 +8,7 @@ use crate::pack::arrays::Arrays;
 use crate::pack::column::{Channels, Column};
 use crate::pack::record::{Channel, MODE_CONSTANT, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST, ValueChannel};
 
-/// Channels of all joints' translations, then rotations, then scales.
+/// Packs the channels of all joints' translations, then rotations, then scales. Returns their offset in the words.
 pub fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &Channels) -> u32 {
     let joints = || skeleton.joints().iter().enumerate();
     let mut records: Vec<Channel> = Vec::with_capacity(3 * skeleton.joints().len());
@@ -18,8 +18,7 @@ pub fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &
     for (index, joint) in joints() {
         let rest = || rotation::to_euler_angles(joint.rest.rotation);
         let rotation = channels.get(&(Target::Rotation(index), (0, 4))).copied();
-        let by_angles = |arrays| joint_channel(arrays, channels, Target::EulerAngles(index), rest);
-        records.push(rotation.unwrap_or_else(|| by_angles(arrays)));
+        records.push(rotation.unwrap_or_else(|| joint_channel(arrays, channels, Target::EulerAngles(index), rest)));
     }
     for (index, joint) in joints() {
         records.push(joint_channel(arrays, channels, Target::Scale(index), || joint.rest.scale));
@@ -27,7 +26,7 @@ pub fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &
     arrays.push_records(&records)
 }
 
-/// The channel of a target of three numbers, which are driven together or each by itself, or not at all.
+/// The channel of a target of three numbers. One track drives all three, or each has a track of its own, or none has.
 fn joint_channel(arrays: &mut Arrays, channels: &Channels, target: Target, rest: impl Fn() -> DVec3) -> Channel {
     if let Some(&whole) = channels.get(&(target, (0, 3))) {
         return whole;
@@ -48,19 +47,19 @@ fn joint_channel(arrays: &mut Arrays, channels: &Channels, target: Target, rest:
     Channel::new(MODE_SPLIT | euler, 0, arrays.push_records(&parts))
 }
 
-/// Channels of morph weights, then of properties.
+/// The channels of morph weights, then of properties, after their packing.
 pub struct ValueChannels {
-    /// Words: for each number the channel that has it.
+    /// The offset in the words of the table with the channel of each number.
     pub table: u32,
-    /// Words: the channels.
-    pub place: u32,
-    /// Channels of morph weights.
+    /// The offset of the channels in the words.
+    pub offset: u32,
+    /// The number of channels of morph weights.
     pub weight_count: u32,
-    /// All channels.
+    /// The number of all channels.
     pub count: u32,
 }
 
-/// Channels that together write every morph weight and every property: those of the clip, and constants for the rest.
+/// Packs channels that together write every morph weight and property: those of the clip, and constants with the rest values.
 pub fn pack_value_channels(
     arrays: &mut Arrays,
     skeleton: &Skeleton,
@@ -89,10 +88,10 @@ pub fn pack_value_channels(
             Target::Property(property) => first_property[property],
             _ => continue,
         };
-        let (place, count) = column.place;
-        let output = first + place;
+        let (first_number, count) = column.target_numbers;
+        let output = first + first_number;
         driven[output..output + count].fill(true);
-        let Channel { values, sampler } = channels[&(column.target, column.place)];
+        let Channel { values, sampler } = channels[&(column.target, column.target_numbers)];
         records.push(ValueChannel { values, sampler, output: output as u32, shape: column.shape() });
     }
     let mut output = 0;
@@ -115,7 +114,7 @@ pub fn pack_value_channels(
     let table: Vec<u32> = (0..).zip(lengths).flat_map(|(channel, length)| vec![channel; length]).collect();
     ValueChannels {
         table: arrays.push_records(&table),
-        place: arrays.push_records(&records),
+        offset: arrays.push_records(&records),
         weight_count: weight_channels as u32,
         count: records.len() as u32,
     }

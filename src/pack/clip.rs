@@ -1,4 +1,4 @@
-//! Clips: keys in rows, one row a key of a timeline.
+//! Packing of clips: keys in rows, one row per key of a timeline.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use glam::{DQuat, DVec4};
 use crate::model::rotation::{self, unit};
 use crate::model::{Clip, Interpolation, Library, RootMotion, RootRotation, Skeleton, Target, Timeline, Track};
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::blocks::{elements, narrow, take_place};
+use crate::pack::blocks::{elements_per_key, narrow, reserve};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
 use crate::pack::column::{Channels, Column, QuantizedCurves, columns};
 use crate::pack::keys::PackedKeys;
@@ -22,14 +22,23 @@ use crate::pack::timeline::{PackedTimeline, Timelines};
 use crate::pack::unroll::Beyond;
 use crate::pack::{easing, events};
 
-/// Packs a clip, and gives the place of its record in the words.
+/// A clip, after its packing.
+#[derive(Debug, Clone, Copy)]
+pub struct ClipOffset {
+    /// The offset of its record in the words.
+    pub offset: u32,
+    /// The number of its timelines.
+    pub timeline_count: u32,
+}
+
+/// Packs a clip.
 pub fn pack_clip<'a>(
     arrays: &mut Arrays,
     timelines: &mut Timelines<'a>,
     library: &'a Library,
     clip: &'a Clip,
     quantized: QuantizedCurves<'a>,
-) -> (u32, u32) {
+) -> ClipOffset {
     let skeleton = library.skeleton(clip.skeleton);
     let columns = columns(library, skeleton, clip, quantized);
     let mut channels = Channels::new();
@@ -42,7 +51,7 @@ pub fn pack_clip<'a>(
         timelines,
         timeline_count,
         channels: joint_channels,
-        value_channels: values.place,
+        value_channels: values.offset,
         weight_channel_count: values.weight_count,
         value_channel_count: values.count,
         value_table: values.table,
@@ -50,10 +59,10 @@ pub fn pack_clip<'a>(
         events: events::pack_events(arrays, clip),
         root: clip.root_motion.map_or(NONE, |root| pack_root(arrays, skeleton, root)),
     };
-    (arrays.push_records(&[record]), timeline_count)
+    ClipOffset { offset: arrays.push_records(&[record]), timeline_count }
 }
 
-/// Packs a root joint, and gives the place of its record in the words.
+/// Packs a root joint, and returns the offset of its record in the words.
 fn pack_root(arrays: &mut Arrays, skeleton: &Skeleton, root: RootMotion) -> u32 {
     let axes = [ROOT_X, ROOT_Y, ROOT_Z].into_iter().zip(root.translation);
     let axes: u32 = axes.filter(|(_, moves)| *moves).map(|(axis, _)| axis).sum();
@@ -66,7 +75,7 @@ fn pack_root(arrays: &mut Arrays, skeleton: &Skeleton, root: RootMotion) -> u32 
     arrays.push_records(&[Root { joint: root.joint as u32, moves: axes | rotation, up_x, up_y, up_z }])
 }
 
-/// Bytes of a clip's keys, constants, key times and what finds them, alone in a packing.
+/// The bytes of a clip's keys, constants, key times and lookup tables, as if it were packed alone.
 pub fn key_bytes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> usize {
     let mut arrays = Arrays::default();
     let columns = columns(library, library.skeleton(clip.skeleton), clip, quantized);
@@ -75,36 +84,33 @@ pub fn key_bytes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> 
     arrays.size()
 }
 
-/// What a clip takes at most.
+/// The largest size of a packed clip.
 pub fn sizes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> Sizes {
     let skeleton = library.skeleton(clip.skeleton);
     let numbers = skeleton.weight_count() + skeleton.property_width();
-    // Of a joint's parts, those that are driven number by number take three more channels and three values.
+    // A translation, rotation or scale with a track per number needs three more channels and three more values.
     let split = 3 * clip.tracks.iter().filter(|track| track.component.is_some()).count();
     let mut sizes = Sizes {
         words: 6 * skeleton.joints().len() + ClipRecord::WORDS + Root::WORDS + 5 * numbers + Channel::WORDS * split,
         values: numbers + split,
     };
-    let mut add = |more: Sizes| {
-        sizes.words = sizes.words.saturating_add(more.words);
-        sizes.values = sizes.values.saturating_add(more.values);
-    };
-    add(events::sizes(clip));
+    sizes.add(events::sizes(clip));
     for (index, Track { curve, .. }) in clip.tracks.iter().enumerate() {
         if quantized.get(index).is_some_and(Option::is_some) {
             let numbers = curve.width() * curve.interpolation().elements_per_key();
-            add(Sizes { words: quantized_rows::most_words(curve.timeline().len(), numbers), values: 0 });
+            sizes.add(Sizes { words: quantized_rows::most_words(curve.timeline().len(), numbers), values: 0 });
         }
-        let keys = if curve.is_constant() { 1 } else { curve.timeline().len() * elements(curve.interpolation()) };
-        add(Sizes { words: TimelineRecord::WORDS, values: keys.saturating_mul(curve.width().div_ceil(4)) });
-        add(easing::sizes(curve));
-        add(PackedTimeline::sizes(curve.timeline(), curve.looped_keys(clip.length)));
+        let keys =
+            if curve.is_constant() { 1 } else { curve.timeline().len() * elements_per_key(curve.interpolation()) };
+        sizes.add(Sizes { words: TimelineRecord::WORDS, values: keys.saturating_mul(curve.width().div_ceil(4)) });
+        sizes.add(easing::sizes(curve));
+        sizes.add(PackedTimeline::sizes(curve.timeline(), curve.looped_keys(clip.length)));
     }
     sizes
 }
 
-/// Columns that share their key times, the way these go on, their easings, and whether their keys are integers.
-struct Shared<'a, 'b> {
+/// Columns that share a timeline record: the same key times, continuation and easings, and all quantized or none.
+struct TimelineColumns<'a, 'b> {
     timeline: &'a Arc<Timeline>,
     beyond: Beyond,
     easing: u32,
@@ -112,7 +118,7 @@ struct Shared<'a, 'b> {
     columns: Vec<&'b Column<'a>>,
 }
 
-/// Packs the constants and the keys of all columns.
+/// Packs the constants and the keys of all columns. Returns the timeline records.
 fn pack_columns<'a>(
     arrays: &mut Arrays,
     timelines: &mut Timelines<'a>,
@@ -120,59 +126,60 @@ fn pack_columns<'a>(
     channels: &mut Channels,
 ) -> Vec<TimelineRecord> {
     for column in columns.iter().filter(|column| column.constant) {
-        let value = timelines.keys.constant(arrays, constant(column));
-        channels.insert((column.target, column.place), Channel::new(MODE_CONSTANT, 0, value));
+        let value = timelines.keys.constant(arrays, constant_value(column));
+        channels.insert((column.target, column.target_numbers), Channel::new(MODE_CONSTANT, 0, value));
     }
     pack_keys(arrays, timelines, columns, channels)
 }
 
-/// Packs the keys of all columns that need some, timeline by timeline, one with several easings being several, the most
-/// shared first: where an engine has room for only so many search results, those are the ones that pay.
+/// Packs the keys of all columns that are not constant, timeline by timeline. A timeline with several easings counts as several.
+/// The timelines with the most columns come first: an engine with limited room keeps the spans of the first ones.
 fn pack_keys<'a>(
     arrays: &mut Arrays,
     timelines: &mut Timelines<'a>,
     columns: &[Column<'a>],
     channels: &mut Channels,
 ) -> Vec<TimelineRecord> {
-    let mut shared: Vec<Shared> = Vec::new();
-    let mut places: HashMap<(*const Timeline, Beyond, u32, bool), usize> = HashMap::new();
+    let mut groups: Vec<TimelineColumns> = Vec::new();
+    let mut indices: HashMap<(*const Timeline, Beyond, u32, bool), usize> = HashMap::new();
     for column in columns.iter().filter(|column| !column.constant) {
         let (timeline, beyond) = (column.curve.timeline(), column.beyond);
         let easing = timelines.easings.pack(arrays, column.curve);
         let quantized = column.quantized.is_some();
-        let place = *places.entry((Arc::as_ptr(timeline), beyond, easing, quantized)).or_insert_with(|| {
-            shared.push(Shared { timeline, beyond, easing, quantized, columns: Vec::new() });
-            shared.len() - 1
+        let index = *indices.entry((Arc::as_ptr(timeline), beyond, easing, quantized)).or_insert_with(|| {
+            groups.push(TimelineColumns { timeline, beyond, easing, quantized, columns: Vec::new() });
+            groups.len() - 1
         });
-        shared[place].columns.push(column);
+        groups[index].columns.push(column);
     }
-    shared.sort_by_key(|shared| std::cmp::Reverse(shared.columns.len()));
+    groups.sort_by_key(|group| std::cmp::Reverse(group.columns.len()));
 
     let mut records = Vec::new();
-    for (index, Shared { timeline, beyond, easing, quantized, columns }) in shared.into_iter().enumerate() {
+    for (index, group) in groups.into_iter().enumerate() {
+        let TimelineColumns { timeline, beyond, easing, quantized, columns } = group;
         let axis = PackedKeys::axis(timeline, beyond, easing);
         let block = timelines.keys.find(axis, &columns).unwrap_or_else(|| {
             let block = if quantized {
                 let parts: Vec<_> = columns.iter().filter_map(|column| column.quantized).collect();
                 pack_rows(arrays, timeline.len(), &parts)
             } else {
-                let (block, unfilled) = take_place(arrays, timeline.len(), &columns);
+                let (block, unfilled) = reserve(arrays, timeline.len(), &columns);
                 timelines.keys.fill_later(unfilled);
                 block
             };
             timelines.keys.insert(axis, &columns, &block);
             block
         });
-        for (column, &place) in columns.iter().zip(&block.places) {
-            let channel = Channel::new(mode(column), index as u32, place as u32);
-            channels.insert((column.target, column.place), channel);
+        for (column, &offset) in columns.iter().zip(&block.offsets) {
+            let channel = Channel::new(mode(column), index as u32, offset as u32);
+            channels.insert((column.target, column.target_numbers), channel);
         }
         records.push(timelines.pack(arrays, timeline, beyond).record(block.row, easing));
     }
     records
 }
 
-/// How the channel of a column that is not constant samples.
+/// The mode of the channel of a column that is not constant.
 fn mode(column: &Column) -> u32 {
     let mode = match column.curve.interpolation() {
         Interpolation::Step => MODE_STEP,
@@ -182,25 +189,24 @@ fn mode(column: &Column) -> u32 {
         Interpolation::Custom(_) => MODE_CUSTOM,
     };
     let mode = if column.quantized.is_some() { mode | MODE_QUANTIZED } else { mode };
-    let whole = column.place.1 == 3;
+    let whole = column.target_numbers.1 == 3;
     if matches!(column.target, Target::EulerAngles(_)) && whole { mode | MODE_EULER } else { mode }
 }
 
-/// The value of a constant column as the engines want it: rotations are of unit length, and quaternions even where they
-/// are given by angles.
-fn constant(column: &Column) -> [f32; 4] {
+/// The value of a constant column as the engines read it. A rotation is a quaternion of unit length, also if the track holds angles.
+fn constant_value(column: &Column) -> [f32; 4] {
     let curve = column.curve;
     if let Some(interpolator) = column.interpolator {
         let mut result = vec![0.0; interpolator.result_width()];
         interpolator.no_lerp(curve.value(0), &mut result);
-        let (first, count) = column.part;
+        let (first, count) = column.curve_numbers;
         let mut value = [0.0; 4];
         value.iter_mut().zip(&result[first..first + count]).for_each(|(to, from)| *to = *from);
         return narrow(value);
     }
-    let value = curve.numbers(0, curve.value_element(), column.part);
+    let value = curve.numbers(0, curve.value_element(), column.curve_numbers);
     narrow(match column.target {
-        Target::EulerAngles(_) if column.place.1 == 3 => {
+        Target::EulerAngles(_) if column.target_numbers.1 == 3 => {
             rotation::from_euler_angles(DVec4::from_array(value).truncate()).to_array()
         }
         _ if column.rotation => unit(DQuat::from_array(value)).unwrap_or(DQuat::IDENTITY).to_array(),

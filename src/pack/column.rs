@@ -1,53 +1,53 @@
-//! What a channel samples.
+//! Columns: tracks cut into pieces that one channel samples.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::{Clip, Curve, Interpolation, Interpolator, Library, Skeleton, Target};
-use crate::pack::{QuantizedCurve, QuantizedKeys};
 use crate::pack::record::{Channel, SHAPE_ROTATION};
 use crate::pack::unroll::Beyond;
+use crate::pack::{QuantizedCurve, QuantizedKeys};
 
-/// Up to four numbers of a track, or all that an interpolator makes: what a channel samples.
+/// Up to four numbers of a track, or all results of a caller's interpolator. One channel samples it.
 #[derive(Clone, Copy)]
 pub struct Column<'a> {
-    /// What is driven.
+    /// The target of the track.
     pub target: Target,
-    /// The first of the target's numbers, and how many.
-    pub place: (usize, usize),
-    /// The first of the curve's numbers, and how many.
-    pub part: (usize, usize),
+    /// The target's numbers that the column drives: the first, and the count.
+    pub target_numbers: (usize, usize),
+    /// The curve's numbers that the column reads: the first, and the count.
+    pub curve_numbers: (usize, usize),
     /// The curve.
     pub curve: &'a Curve,
-    /// Whether they are a quaternion that interpolates as a rotation.
+    /// True for quaternions that interpolate as rotations.
     pub rotation: bool,
-    /// Whether the curve is one value for all times: asked once, since it looks at all keys.
+    /// True if the curve has one value for all times. Stored, because the question reads all keys.
     pub constant: bool,
-    /// Who makes the numbers, where it is no interpolation of ours.
+    /// The caller's interpolator, if the curve has one.
     pub interpolator: Option<&'a dyn Interpolator>,
-    /// How the curve's timeline goes on beyond its keys.
+    /// The continuation of the timeline beyond its keys.
     pub beyond: Beyond,
-    /// What is stored of a key, where its numbers are integers.
+    /// The quantized keys, if the keys are quantized: one element, or three for a cubic spline.
     pub quantized: Option<&'a [QuantizedKeys]>,
 }
 
 impl Column<'_> {
-    /// How a channel says how many numbers it has and what they mean, or whose interpolator makes them.
+    /// The `shape` of a channel: the count and kind of its numbers, or the index of its interpolator.
     pub fn shape(&self) -> u32 {
         match self.curve.interpolation() {
             Interpolation::Custom(id) if !self.constant => id.index() as u32,
-            _ => self.place.1 as u32 | if self.rotation { SHAPE_ROTATION } else { 0 },
+            _ => self.target_numbers.1 as u32 | if self.rotation { SHAPE_ROTATION } else { 0 },
         }
     }
 }
 
-/// Channels, by target, the first of its numbers, and how many.
+/// Channels by target and [`Column::target_numbers`].
 pub type Channels = HashMap<(Target, (usize, usize)), Channel>;
 
-/// For each track of a clip its keys as integers, where they are packed so; shorter where none are from there on.
+/// For each track of a clip its quantized keys; `None` if its keys are not quantized. The list may end early.
 pub type QuantizedCurves<'a> = &'a [Option<Arc<QuantizedCurve>>];
 
-/// All tracks in pieces of up to four numbers, ordered so that neighbouring joints' keys are neighbours.
+/// Cuts all tracks of a clip into columns, sorted so that the keys of neighbouring joints are neighbours.
 pub fn columns<'a>(
     library: &'a Library,
     skeleton: &Skeleton,
@@ -62,23 +62,33 @@ pub fn columns<'a>(
         let constant = curve.is_constant();
         let beyond = Beyond::new(curve, rotation, clip.length);
         let width = curve.width();
-        let first_place = track.component.unwrap_or(0);
+        let first_number = track.component.unwrap_or(0);
         let interpolator = match curve.interpolation() {
             Interpolation::Custom(id) => Some(library.interpolator(id)),
             _ => None,
         };
-        // What an interpolator makes of a single key is a value like any other.
-        let split = if constant { 4 } else { interpolator.map_or(4, |_| width) };
-        let made = interpolator.map_or(width, |interpolator| interpolator.result_width());
-        let wide = if constant { made } else { width };
-        for first in (0..wide).step_by(split) {
-            let part = (first, (wide - first).min(split));
-            let place = if constant || interpolator.is_none() { part } else { (0, made) };
-            let place = (first_place + place.0, place.1);
+        // The result of an interpolator for a constant curve is an ordinary value.
+        let column_width = if constant { 4 } else { interpolator.map_or(4, |_| width) };
+        let result_width = interpolator.map_or(width, |interpolator| interpolator.result_width());
+        let total = if constant { result_width } else { width };
+        for first in (0..total).step_by(column_width) {
+            let curve_numbers = (first, (total - first).min(column_width));
+            let results = if constant || interpolator.is_none() { curve_numbers } else { (0, result_width) };
+            let target_numbers = (first_number + results.0, results.1);
             let quantized = quantized.map(|quantized| quantized.parts[first / 4].as_slice());
-            columns.push(Column { target, place, part, curve, rotation, constant, interpolator, beyond, quantized });
+            columns.push(Column {
+                target,
+                target_numbers,
+                curve_numbers,
+                curve,
+                rotation,
+                constant,
+                interpolator,
+                beyond,
+                quantized,
+            });
         }
     }
-    columns.sort_by_key(|column| (column.target, column.place));
+    columns.sort_by_key(|column| (column.target, column.target_numbers));
     columns
 }

@@ -1,4 +1,4 @@
-//! Crowds: instances of a skeleton that need the same mixing together, with as many layer records each.
+//! Packing of crowds: batches of instances with the same skeleton and mixing, and the same number of layer records each.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::pack::record::{
     LAYER_SMOOTH_OUT, LayerRecord, NONE, split,
 };
 
-/// A crowd ready for an engine: its instances ordered by skeleton, then by the mixing that they need.
+/// A crowd ready for an engine. Its instances are ordered by skeleton, then by the mixing that they need.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PackedCrowd {
     pub(crate) layers: Vec<LayerRecord>,
@@ -23,66 +23,65 @@ pub(crate) struct PackedCrowd {
     pub(crate) order: Vec<usize>,
 }
 
-/// Instances of one skeleton that are mixed alike.
+/// Instances of one skeleton that need the same mixing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PackedBatch {
     pub skeleton: SkeletonId,
-    /// Layer records of each of its instances.
+    /// The number of layer records per instance.
     pub layer_count: usize,
-    /// The mixing that there is to be.
+    /// The mixing that the instances need, or have room for.
     pub mixing: Mixing,
-    /// Where its layer records begin.
+    /// The index of the first layer record.
     pub first_layer: usize,
-    /// Their places in the packed order.
+    /// The positions of the instances in the packed order.
     pub instances: Range<usize>,
 }
 
 impl PackedCrowd {
-    /// Packs a crowd of the packed library's skeletons and clips.
+    /// Packs a crowd with the skeletons and clips of a packed library.
     ///
     /// # Errors
-    /// [`Error::Instance`] where a skeleton or clip does not exist or they do not belong together, [`Error::Limit`]
-    /// beyond 2^32 instances.
-    pub fn new(packing: &PackedLibrary, crowd: &Crowd) -> Result<Self, Error> {
-        Self::with_room(packing, crowd, 0, Mixing::None)
+    /// [`Error::Instance`] if a skeleton, clip or mask does not exist or they do not belong together. [`Error::Limit`] for 2^32
+    /// instances and more.
+    pub fn new(packed: &PackedLibrary, crowd: &Crowd) -> Result<Self, Error> {
+        Self::with_room(packed, crowd, 0, Mixing::None)
     }
 
-    /// As [`new`](Self::new), with room for so many layers an instance at least, mixed so much at least.
+    /// Packs a crowd as [`new`](Self::new) does, with room for at least `layers` layers per instance and at least `mixing`.
     ///
     /// # Errors
-    /// As those of [`new`](Self::new).
-    pub fn with_room(packing: &PackedLibrary, crowd: &Crowd, layers: usize, mixing: Mixing) -> Result<Self, Error> {
-        let (least_layers, least_mixing) = (layers, mixing);
+    /// Those of [`new`](Self::new).
+    pub fn with_room(packed: &PackedLibrary, crowd: &Crowd, layers: usize, mixing: Mixing) -> Result<Self, Error> {
         if crowd.len() > u32::MAX as usize {
             let (needed, allowed) = (crowd.len() as u64, u64::from(u32::MAX));
             return Err(Error::Limit { what: "instances of a crowd".into(), needed, allowed });
         }
         for instance in 0..crowd.len() {
-            check_instance(packing, instance, crowd.skeleton(instance), crowd.layers(instance))?;
+            check_instance(packed, instance, crowd.skeleton(instance), crowd.layers(instance))?;
         }
         let mut order: Vec<usize> = (0..crowd.len()).collect();
-        let kind = |instance| (crowd.skeleton(instance), Mixing::of(crowd.layers(instance)).max(least_mixing));
+        let kind = |instance| (crowd.skeleton(instance), Mixing::of(crowd.layers(instance)).max(mixing));
         order.sort_by_cached_key(|&instance| kind(instance));
-        let mut layers = Vec::with_capacity(order.len());
+        let mut records = Vec::with_capacity(order.len());
         let mut batches: Vec<PackedBatch> = Vec::new();
         let mut first = 0;
-        for alike in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
-            let most = alike.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
-            let (skeleton, mixing) = kind(alike[0]);
+        for instances in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
+            let most = instances.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
+            let (skeleton, mixing) = kind(instances[0]);
             let batch = PackedBatch {
                 skeleton,
-                layer_count: most.max(least_layers).max(1),
+                layer_count: most.max(layers).max(1),
                 mixing,
-                first_layer: layers.len(),
-                instances: first..first + alike.len(),
+                first_layer: records.len(),
+                instances: first..first + instances.len(),
             };
-            for &instance in alike {
-                pack_instance(packing, batch.skeleton, crowd.layers(instance), batch.layer_count, &mut layers);
+            for &instance in instances {
+                pack_instance(packed, batch.skeleton, crowd.layers(instance), batch.layer_count, &mut records);
             }
-            first += alike.len();
+            first += instances.len();
             batches.push(batch);
         }
-        Ok(Self { layers, batches, order })
+        Ok(Self { layers: records, batches, order })
     }
 
     /// The number of instances.
@@ -91,23 +90,23 @@ impl PackedCrowd {
     }
 }
 
-/// The layer records of a checked instance, filled up to a count with layers without a weight. Without a layer, it stands
-/// in the clip without tracks.
+/// Appends the layer records of a checked instance. Layers of weight 0 with the clip without tracks fill them up to `count`, so
+/// that an instance without layers is in its rest pose.
 pub(crate) fn pack_instance(
-    packing: &PackedLibrary,
+    packed: &PackedLibrary,
     skeleton: SkeletonId,
     layers: &[Layer],
     count: usize,
     records: &mut Vec<LayerRecord>,
 ) {
-    let skeleton = &packing.skeletons[skeleton.index()];
+    let skeleton = &packed.skeletons[skeleton.index()];
     let rest = LayerRecord { clip: skeleton.record.rest_clip, mask: NONE, ..Default::default() };
-    let filled = layers.iter().map(|layer| pack_layer(packing, layer).unwrap_or(rest));
+    let filled = layers.iter().map(|layer| pack_layer(packed, layer).unwrap_or(rest));
     records.extend(filled.chain(std::iter::repeat(rest)).take(count));
 }
 
-fn pack_layer(packing: &PackedLibrary, layer: &Layer) -> Option<LayerRecord> {
-    let &PackedClip { place: clip, duration, length, wrap, .. } = packing.clip(layer.clip)?;
+fn pack_layer(packed: &PackedLibrary, layer: &Layer) -> Option<LayerRecord> {
+    let &PackedClip { offset: clip, duration, length, wrap, .. } = packed.clip(layer.clip)?;
     let timed = match layer.time {
         LayerTime::At(seconds) => {
             let (time_high, time_low) = split(length.map_or(seconds, |length| seconds.clamp(0.0, length)));
@@ -128,13 +127,13 @@ fn pack_layer(packing: &PackedLibrary, layer: &Layer) -> Option<LayerRecord> {
     };
     let start = |fade: Option<Fade>| fade.map_or(0, |fade| fade.start.0);
     let length = |fade: Option<Fade>| fade.map_or(0.0, |fade| fade.length.0 as f32);
-    let mask = layer.mask.and_then(|mask| packing.masks.get(mask.index()));
+    let mask = layer.mask.and_then(|mask| packed.masks.get(mask.index()));
     Some(LayerRecord {
         weight: layer.weight as f32,
         mode: mode
             | bits(layer.fade_in, LAYER_FADES_IN, LAYER_SMOOTH_IN)
             | bits(layer.fade_out, LAYER_FADES_OUT, LAYER_SMOOTH_OUT),
-        mask: mask.map_or(NONE, |(_, place)| *place),
+        mask: mask.map_or(NONE, |(_, offset)| *offset),
         fade_in_low: start(layer.fade_in) as u32,
         fade_in_high: (start(layer.fade_in) >> 32) as u32,
         fade_in_length: length(layer.fade_in),

@@ -1,4 +1,4 @@
-//! Easings: a code for each interval of a timeline.
+//! Packing of easings: one code per interval of a timeline.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::model::{Curve, CurveEasing, Easing};
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record::{EASING_BEZIER, EASING_LINEAR, NONE};
 
-/// Easings that are packed already, by what they are: curves share them whether their makers did or not.
+/// The easings packed so far. Curves with equal easings share them.
 #[derive(Default)]
 pub struct Easings {
     codes: HashMap<Vec<u32>, u32>,
@@ -14,7 +14,7 @@ pub struct Easings {
 }
 
 impl Easings {
-    /// Packs a curve's easings, and gives the place of their codes; none where they change nothing.
+    /// Packs a curve's easings, and returns the offset of their codes; [`NONE`] if all are linear.
     pub fn pack(&mut self, arrays: &mut Arrays, curve: &Curve) -> u32 {
         let keys = 0..code_count(curve);
         let mut codes: Vec<u32> = keys.map(|key| self.code(arrays, curve.easing_at(key))).collect();
@@ -27,9 +27,9 @@ impl Easings {
             return NONE;
         }
         *self.codes.entry(codes).or_insert_with_key(|codes| {
-            let place = arrays.push_records(&[codes.len() as u32]);
+            let offset = arrays.push_records(&[codes.len() as u32]);
             arrays.push_records(codes);
-            place
+            offset
         })
     }
 
@@ -37,16 +37,16 @@ impl Easings {
         match easing {
             _ if easing.is_linear() => EASING_LINEAR,
             Easing::Bezier(points) => *self.beziers.entry(points.map(f64::to_bits)).or_insert_with(|| {
-                let place = arrays.push_value(points.map(|number| number as f32));
+                let offset = arrays.push_value(points.map(|number| number as f32));
                 arrays.push_value(folds(points).map(|number| number as f32));
-                EASING_BEZIER + place
+                EASING_BEZIER + offset
             }),
             _ => easing.id().unwrap_or(EASING_LINEAR),
         }
     }
 }
 
-/// The codes that a curve's easings need at most, the last of which rules all intervals that are left.
+/// The largest number of codes that a curve's easings need. The last code rules all remaining intervals.
 fn code_count(curve: &Curve) -> usize {
     match curve.easing() {
         CurveEasing::None | CurveEasing::One(_) => 1,
@@ -54,19 +54,20 @@ fn code_count(curve: &Curve) -> usize {
     }
 }
 
-/// What a curve's easings take at most.
+/// The largest size of a curve's packed easings.
 pub fn sizes(curve: &Curve) -> Sizes {
     let codes = code_count(curve);
     Sizes { words: codes + 1, values: 2 * codes }
 }
 
-/// Where the x of a Bezier curve turns back on itself, as parameter and x, then where it turns to rise to its end, alike;
-/// all 0 where it rises throughout. An x below the second fold's is reached last before that fold, and one below the
-/// first's before that one.
-pub(crate) fn folds([x1, _, x2, _]: [f64; 4]) -> [f64; 4] {
+/// The two folds of a Bezier curve, as the parameter and the x of each. At the first fold x turns back, at the second it turns
+/// forward again. All 0 if x rises throughout. The last parameter that gives an x below the second fold's x lies before the second fold;
+/// likewise for the first.
+pub(crate) fn folds(points: [f64; 4]) -> [f64; 4] {
+    let [x1, _, x2, _] = points;
     let (square, linear) = (1.0 + 3.0 * x1 - 3.0 * x2, 2.0 * (x2 - 2.0 * x1));
     let root = (linear * linear - 4.0 * square * x1).sqrt();
-    // Adding what has the same sign; a root that does not exist is NaN or infinite.
+    // Adds numbers of the same sign, to lose no digits. A root that does not exist becomes NaN or infinite.
     let sum = -0.5 * (linear + root.copysign(linear));
     let inside = |t: &f64| 0.0 < *t && *t < 1.0;
     let (a, b) = (Some(sum / square).filter(inside), Some(x1 / sum).filter(inside));
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn codes_are_the_numbers_of_the_names() {
-        let families = [
+        let groups = [
             ("quad", record::EASING_QUAD),
             ("cubic", record::EASING_CUBIC),
             ("quart", record::EASING_QUART),
@@ -112,9 +113,9 @@ mod tests {
             ("OutIn", record::EASING_OUT_IN),
         ];
         let id = |name: &str| Easing::from_name(name).and_then(Easing::id);
-        for (family, first) in families {
+        for (group, first) in groups {
             for (part, more) in parts {
-                assert_eq!(id(&format!("{family}{part}")), Some(first + more), "{family}{part}");
+                assert_eq!(id(&format!("{group}{part}")), Some(first + more), "{group}{part}");
             }
         }
         let alone = [record::EASING_LINEAR, record::EASING_CONSTANT, record::EASING_SMOOTH, record::EASING_FADE];
@@ -122,19 +123,19 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_as_few_as_can_be_and_shared() {
+    fn equal_easings_share_the_fewest_codes() {
         let mut arrays = Arrays::default();
         let mut easings = Easings::default();
         let linear = Easing::Bezier([0.5; 4]);
         let mut pack = |easing: &[Easing]| {
             let easing = if let [one] = easing { CurveEasing::One(*one) } else { CurveEasing::PerKey(easing.into()) };
-            let place = easings.pack(&mut arrays, &curve(Interpolation::Linear, easing));
-            (place, arrays.words.len())
+            let offset = easings.pack(&mut arrays, &curve(Interpolation::Linear, easing));
+            (offset, arrays.words.len())
         };
         let (one, first) = pack(&[Easing::QuadIn]);
         assert_eq!((one, first), (0, 2));
         assert_eq!(pack(&[Easing::QuadIn; 3]), (0, 2), "the same");
-        assert_eq!(pack(&[Easing::QuadIn; 7]), (0, 2), "what lies beyond the last interval has no effect");
+        assert_eq!(pack(&[Easing::QuadIn; 7]), (0, 2), "easings beyond the last interval have no effect");
         assert_eq!(pack(&[linear, Easing::Linear]), (NONE, 2));
         assert_eq!(pack(&[]), (NONE, 2));
         assert_eq!(pack(&[Easing::Linear, Easing::Fade]), (2, 6));
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn folds_are_where_x_turns() {
+    fn x_turns_at_the_folds() {
         assert_eq!(folds([0.42, 0.0, 0.58, 1.0]), [0.0; 4]);
         assert_eq!(folds([1.0, 0.0, 0.0, 1.0]), [0.5; 4], "upright there");
         // 10 t^3 - 15 t^2 + 6 t turns where 5 t^2 - 5 t + 1 is 0.

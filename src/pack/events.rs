@@ -1,13 +1,14 @@
-//! Events: when in a clip's units.
+//! Packing of events: their times in the units of the clip.
 
 use crate::model::Clip;
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::playback::{time_unit, units};
 use crate::pack::record::NONE;
 
-/// Packs the events from a clip's start to its end, which are all that a play can reach, and gives their place in the words:
-/// how many, the index of the first, then a time of two words for each, ordered. None where there is no such event, or the
-/// clip has no duration.
+/// Packs the events from a clip's start to its end, and returns their offset in the words. A play reaches no others.
+///
+/// The words hold the number of events, the index of the first, then their times in order, two words each. [`NONE`] if there is
+/// no such event or the clip has no duration.
 pub fn pack_events(arrays: &mut Arrays, clip: &Clip) -> u32 {
     let duration = clip.duration();
     let Some(unit) = time_unit(duration) else { return NONE };
@@ -17,14 +18,14 @@ pub fn pack_events(arrays: &mut Arrays, clip: &Clip) -> u32 {
     if times.is_empty() {
         return NONE;
     }
-    let place = arrays.push_records(&[times.len() as u32, first as u32]);
+    let offset = arrays.push_records(&[times.len() as u32, first as u32]);
     for time in times {
         arrays.push_records(&[time as u32, (time >> 32) as u32]);
     }
-    place
+    offset
 }
 
-/// What they take at most.
+/// The largest size of a clip's packed events.
 pub fn sizes(clip: &Clip) -> Sizes {
     Sizes { words: 2 + 2 * clip.events.len(), values: 0 }
 }
@@ -40,13 +41,13 @@ mod tests {
             let events = times.iter().map(|&time| Event { time, ..Event::default() }).collect();
             let clip = Clip { length: Some(length), events, ..Clip::new(None, SkeletonId(0), Vec::new()) };
             let mut arrays = Arrays::default();
-            let place = pack_events(&mut arrays, &clip);
+            let offset = pack_events(&mut arrays, &clip);
             assert!(arrays.words.len() <= sizes(&clip).words);
-            (place, arrays.words)
+            (offset, arrays.words)
         };
         // A clip of 1 s has 2^63 units.
-        let (place, words) = packed(1.0, &[-1.0, 0.0, 0.5, 1.0, 1.5]);
-        assert_eq!((place, words), (0, vec![3, 1, 0, 0, 0, 1 << 30, 0, 1 << 31]));
+        let (offset, words) = packed(1.0, &[-1.0, 0.0, 0.5, 1.0, 1.5]);
+        assert_eq!((offset, words), (0, vec![3, 1, 0, 0, 0, 1 << 30, 0, 1 << 31]));
         assert_eq!(packed(1.0, &[-1.0, 2.0]).0, NONE);
         assert_eq!(packed(1.0, &[]).0, NONE);
         assert_eq!(packed(0.0, &[0.0]).0, NONE);

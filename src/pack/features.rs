@@ -1,4 +1,4 @@
-//! What a packed library makes use of, so that kernels can be compiled without the rest.
+//! The features that a packed library uses. Kernels are compiled without the others.
 
 use crate::pack::arrays::Arrays;
 use crate::pack::record::{
@@ -6,38 +6,38 @@ use crate::pack::record::{
     SkeletonRecord, TimelineRecord, ValueChannel, mode_of,
 };
 
-/// What a library makes use of. Few parts, so that few forms of each kernel are ever compiled.
+/// The features that a library uses. There are few, so that few variants of each kernel are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Features {
     /// Curves that are not linear: steps and cubic splines.
     pub splines: bool,
-    /// What glTF does not have: easings, curves that go on beyond their keys, Euler angles, numbers driven one by one,
-    /// quaternions interpolated as they are.
+    /// Features that glTF does not have: easings, curves that continue beyond their keys, Euler angles, tracks of single numbers,
+    /// slerp of unnormalised quaternions.
     pub beyond_gltf: bool,
-    /// Joints given by a matrix.
+    /// Joints with a matrix in place of translation, rotation and scale.
     pub matrices: bool,
-    /// Clips that name a root joint.
+    /// Clips with root motion.
     pub roots: bool,
-    /// Keys that are numbers as they are.
+    /// Keys stored as `f32`.
     pub floats: bool,
-    /// Keys that are integers.
+    /// Quantized keys.
     pub quantized: bool,
 }
 
 impl Features {
-    /// Everything.
+    /// All features.
     #[cfg(test)]
     pub const ALL: Self =
         Self { splines: true, beyond_gltf: true, matrices: true, roots: true, floats: true, quantized: true };
 
-    /// Takes note of a skeleton.
+    /// Adds the features of a skeleton.
     pub fn add_skeleton(&mut self, skeleton: &SkeletonRecord) {
         self.matrices |= skeleton.matrices != NONE;
     }
 
-    /// Takes note of a packed clip of a skeleton of so many joints.
-    pub fn add_clip(&mut self, arrays: &Arrays, joints: u32, place: u32) {
-        let clip: ClipRecord = arrays.record(place);
+    /// Adds the features of the packed clip at an offset of the words. `joints` is the number of joints of its skeleton.
+    pub fn add_clip(&mut self, arrays: &Arrays, joints: u32, offset: u32) {
+        let clip: ClipRecord = arrays.record(offset);
         self.roots |= clip.root != NONE;
         for index in 0..clip.timeline_count {
             let timeline: TimelineRecord = arrays.record(clip.timelines + index * TimelineRecord::WORDS as u32);
@@ -62,12 +62,12 @@ impl Features {
     fn add_sampler(&mut self, sampler: u32) {
         let mode = mode_of(sampler);
         self.beyond_gltf |= mode & MODE_EULER != 0;
-        let way = mode & !(MODE_EULER | MODE_QUANTIZED);
+        let interpolation = mode & !(MODE_EULER | MODE_QUANTIZED);
         self.quantized |= mode & MODE_QUANTIZED != 0;
-        self.floats |= mode & MODE_QUANTIZED == 0 && (MODE_STEP..=MODE_SLERP).contains(&way);
-        match way {
+        self.floats |= mode & MODE_QUANTIZED == 0 && (MODE_STEP..=MODE_SLERP).contains(&interpolation);
+        match interpolation {
             MODE_STEP | MODE_CUBIC => self.splines = true,
-            // A number driven by itself may be so in any way.
+            // Each number may have its own interpolation.
             MODE_SPLIT => (self.splines, self.beyond_gltf) = (true, true),
             MODE_SLERP => self.beyond_gltf = true,
             _ => {}

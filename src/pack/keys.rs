@@ -1,81 +1,94 @@
-//! Keys that are packed already, for all clips that have them: a clip shared with another skeleton stores none again.
+//! The keys packed so far. Clips that share curves share them, so that a clip that is shared with another skeleton stores no keys
+//! again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::{Interpolation, Timeline};
 use crate::pack::arrays::Arrays;
-use crate::pack::blocks::{self, Block, Unfilled};
+use crate::pack::blocks::{self, Block, UnfilledBlock};
 use crate::pack::column::Column;
 use crate::pack::unroll::Beyond;
 
-/// What keys lie on: a timeline, how it goes on beyond them, and the place of the easings between them.
+/// The time axis of keys: a timeline, its continuation beyond the keys, and the offset of its easings.
 pub type Axis = (*const Timeline, Beyond, u32);
 
-/// The keys of a column: curves that are copies of one another share their values.
+/// The identity of the keys of a column. Copies of a curve have the same identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Keys {
+struct KeyIdentity {
     values: usize,
     interpolation: Interpolation,
-    part: (usize, usize),
+    curve_numbers: (usize, usize),
     rotation: bool,
 }
 
-impl Keys {
-    fn of(column: &Column) -> Self {
-        let Column { curve, part, rotation, .. } = *column;
-        Self { values: curve.values_identity(), interpolation: curve.interpolation(), part, rotation }
+impl KeyIdentity {
+    fn new(column: &Column) -> Self {
+        let Column { curve, curve_numbers, rotation, .. } = *column;
+        Self { values: curve.values_identity(), interpolation: curve.interpolation(), curve_numbers, rotation }
     }
 }
 
-/// Blocks of keys, and constant values, that are packed already.
+/// The location of one column's keys.
+#[derive(Clone, Copy)]
+struct ColumnLocation {
+    /// The offset of the first column of its block, which identifies the block.
+    block: usize,
+    /// The row of its block.
+    row: usize,
+    /// The offset of the column.
+    offset: usize,
+}
+
+/// The blocks of keys and the constant values packed so far.
 #[derive(Default)]
 pub struct PackedKeys<'a> {
-    /// For each column of an axis the block that it was packed in last, by its first value, with its row and its own place.
-    columns: HashMap<(Axis, Keys), (usize, usize, usize)>,
+    /// The latest location of each column of an axis.
+    columns: HashMap<(Axis, KeyIdentity), ColumnLocation>,
     constants: HashMap<[u32; 4], u32>,
-    unfilled: Vec<Unfilled<'a>>,
+    unfilled: Vec<UnfilledBlock<'a>>,
 }
 
 impl<'a> PackedKeys<'a> {
-    /// The axis of a timeline.
+    /// The axis of a timeline with a continuation and easings.
     pub fn axis(timeline: &Arc<Timeline>, beyond: Beyond, easing: u32) -> Axis {
         (Arc::as_ptr(timeline), beyond, easing)
     }
 
-    /// Where the keys of some columns of an axis lie, if they lie in one block.
+    /// The block of some columns of an axis; `None` unless all of them lie in one block.
     pub fn find(&self, axis: Axis, columns: &[&Column]) -> Option<Block> {
         let mut block = None;
-        let mut places = Vec::with_capacity(columns.len());
+        let mut offsets = Vec::with_capacity(columns.len());
         for column in columns {
-            let &(first, row, place) = self.columns.get(&(axis, Keys::of(column)))?;
-            if *block.get_or_insert((first, row)) != (first, row) {
+            let location = self.columns.get(&(axis, KeyIdentity::new(column)))?;
+            if *block.get_or_insert((location.block, location.row)) != (location.block, location.row) {
                 return None;
             }
-            places.push(place);
+            offsets.push(location.offset);
         }
-        block.map(|(_, row)| Block { row, places })
+        block.map(|(_, row)| Block { row, offsets })
     }
 
-    /// Remembers where the keys of some columns of an axis lie.
+    /// Remembers the block of some columns of an axis.
     pub fn insert(&mut self, axis: Axis, columns: &[&Column], block: &Block) {
-        let Some(&first) = block.places.first() else { return };
-        for (column, &place) in columns.iter().zip(&block.places) {
-            self.columns.insert((axis, Keys::of(column)), (first, block.row, place));
+        let Some(&first) = block.offsets.first() else { return };
+        for (column, &offset) in columns.iter().zip(&block.offsets) {
+            let location = ColumnLocation { block: first, row: block.row, offset };
+            self.columns.insert((axis, KeyIdentity::new(column)), location);
         }
     }
 
-    /// Remembers a block that is to be filled.
-    pub fn fill_later(&mut self, block: Unfilled<'a>) {
+    /// Remembers a block for [`fill`](Self::fill).
+    pub fn fill_later(&mut self, block: UnfilledBlock<'a>) {
         self.unfilled.push(block);
     }
 
-    /// Fills the blocks that are to be filled, on up to so many threads.
+    /// Fills all remembered blocks, on up to this many threads.
     pub fn fill(self, arrays: &mut Arrays, threads: usize) {
         blocks::fill(&mut arrays.values, self.unfilled, threads);
     }
 
-    /// The place of a value that does not change, packed once however often it is asked for.
+    /// The offset of a constant value. Equal values are packed once.
     pub fn constant(&mut self, arrays: &mut Arrays, value: [f32; 4]) -> u32 {
         *self.constants.entry(value.map(f32::to_bits)).or_insert_with(|| arrays.push_value(value))
     }

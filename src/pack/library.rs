@@ -1,4 +1,4 @@
-//! A whole library in two arrays.
+//! Packing of a whole library.
 
 use std::sync::Arc;
 use std::thread;
@@ -15,52 +15,67 @@ use crate::pack::record::{EASING_BEZIER, NONE, SkeletonRecord};
 use crate::pack::timeline::Timelines;
 use crate::pack::{Features, clip, skeleton};
 
-/// A library in flat arrays, ready for an engine.
+/// A library in two flat arrays, ready for an engine.
 ///
-/// It is the library as it was when it was packed, and so is what every engine of it knows: who adds to the library, or gives
-/// its clips other roots or events, packs it again.
+/// It holds the state of the library at the time of packing. After a change of the library, pack it again and make the engine again.
+///
+/// # Examples
+///
+/// ```
+/// use posse::{Library, PackedLibrary, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let packed = PackedLibrary::new(&library)?;
+/// let empty = PackedLibrary::new(&Library::new())?;
+/// assert!(packed.size() > empty.size());
+/// // The number of threads does not change the result.
+/// assert_eq!(PackedLibrary::with_threads(&library, 1)?.size(), packed.size());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct PackedLibrary {
     pub(crate) arrays: Arrays,
     pub(crate) skeletons: Vec<PackedSkeleton>,
     clips: Vec<PackedClip>,
-    /// Places of the masks' weights in the words.
+    /// For each mask its skeleton and the offset of its weights in the words.
     pub(crate) masks: Vec<(SkeletonId, u32)>,
     pub(crate) features: Features,
-    /// As the library has them.
+    /// The interpolators of the library, in order.
     pub(crate) interpolators: Vec<Arc<dyn Interpolator>>,
 }
 
-/// A clip, as a crowd needs to know it.
+/// The data of a clip that packing a crowd needs.
 #[derive(Debug, Clone)]
 pub(crate) struct PackedClip {
-    /// Its name, for messages.
+    /// The name, for messages.
     pub name: Option<String>,
-    /// Place of its record in the words.
-    pub place: u32,
-    /// The skeleton that it moves.
+    /// The offset of its record in the words.
+    pub offset: u32,
+    /// The skeleton that it animates.
     pub skeleton: SkeletonId,
-    /// Its duration in seconds.
+    /// The duration in seconds.
     pub duration: f64,
-    /// The duration, where times are kept within it.
+    /// The length in seconds that times are clamped to; `None` if they are not clamped.
     pub length: Option<f64>,
-    /// How it plays where nobody says.
+    /// The default wrap mode.
     pub wrap: WrapMode,
-    /// What keeps its skin matrices from being dual quaternions.
+    /// The scale that dual quaternions cannot hold, if the clip has one.
     pub uneven: Option<Uneven>,
 }
 
-/// A skeleton's record, and what only the host needs.
+/// A skeleton's record, and the data that only the host needs.
 #[derive(Debug, Clone)]
 pub(crate) struct PackedSkeleton {
-    /// Its name, for messages.
+    /// The name, for messages.
     pub name: Option<String>,
     pub record: SkeletonRecord,
-    /// Joints of each skin.
+    /// The number of joints of each skin.
     pub skins: Vec<usize>,
-    /// Each joint's parent.
+    /// The parent of each joint.
     pub parents: Vec<Option<usize>>,
-    /// What keeps its skin matrices, at rest, from being dual quaternions.
+    /// The scale in the rest pose that dual quaternions cannot hold, if there is one.
     pub uneven: Option<Uneven>,
 }
 
@@ -68,37 +83,36 @@ impl PackedLibrary {
     /// Packs a library, on all cores.
     ///
     /// # Errors
-    /// [`Error::Limit`] where there are more than 2^32 words or values to pack.
+    /// [`Error::Limit`] if the packed library could have 2^32 - 1 words or values or more.
     pub fn new(library: &Library) -> Result<Self, Error> {
         Self::with_threads(library, all_threads())
     }
 
-    /// Packs a library, on up to so many threads, at least 1; what comes of it is the same.
+    /// Packs a library, on up to this many threads, at least 1. The result does not depend on the number.
     ///
     /// # Errors
-    /// As from [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
-        Self::with(library, |_| &[], threads)
+        Self::with_quantized(library, |_| &[], threads)
     }
 
-    /// Packs a library, with what there is of each clip's keys as integers.
-    pub(crate) fn with<'a>(
+    /// Packs a library, with the quantized keys of each clip.
+    pub(crate) fn with_quantized<'a>(
         library: &'a Library,
         quantized: impl Fn(usize) -> QuantizedCurves<'a>,
         threads: usize,
     ) -> Result<Self, Error> {
         check_sizes(library, &quantized)?;
-        let rests: Vec<Clip> = library.skeleton_ids().map(|id| Clip::new(None, id, Vec::new())).collect();
+        let rest_clips: Vec<Clip> = library.skeleton_ids().map(|id| Clip::new(None, id, Vec::new())).collect();
         let mut arrays = Arrays::default();
         let mut timelines = Timelines::default();
         let mut features = Features::default();
         let mut skeletons = Vec::new();
-        for (id, rest) in library.skeleton_ids().zip(&rests) {
+        for (id, rest_clip) in library.skeleton_ids().zip(&rest_clips) {
             let skeleton = library.skeleton(id);
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
             let mut record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
-            let (rest_clip, _) = clip::pack_clip(&mut arrays, &mut timelines, library, rest, &[]);
-            record.rest_clip = rest_clip;
+            record.rest_clip = clip::pack_clip(&mut arrays, &mut timelines, library, rest_clip, &[]).offset;
             features.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
@@ -107,13 +121,19 @@ impl PackedLibrary {
         }
         let mut clips = Vec::new();
         for (index, clip) in library.clips().iter().enumerate() {
-            let (place, timeline_count) = clip::pack_clip(&mut arrays, &mut timelines, library, clip, quantized(index));
-            let most = &mut skeletons[clip.skeleton.index()].record.timeline_count;
-            *most = timeline_count.max(*most);
-            features.add_clip(&arrays, skeletons[clip.skeleton.index()].record.joint_count, place);
-            let (skeleton, duration, uneven) = (clip.skeleton, clip.duration(), uniform_scale::of_clip(library, clip));
-            let (name, length, wrap) = (clip.name.clone(), clip.length, clip.wrap);
-            clips.push(PackedClip { name, place, skeleton, duration, length, wrap, uneven });
+            let packed = clip::pack_clip(&mut arrays, &mut timelines, library, clip, quantized(index));
+            let skeleton = &mut skeletons[clip.skeleton.index()].record;
+            skeleton.timeline_count = skeleton.timeline_count.max(packed.timeline_count);
+            features.add_clip(&arrays, skeleton.joint_count, packed.offset);
+            clips.push(PackedClip {
+                name: clip.name.clone(),
+                offset: packed.offset,
+                skeleton: clip.skeleton,
+                duration: clip.duration(),
+                length: clip.length,
+                wrap: clip.wrap,
+                uneven: uniform_scale::of_clip(library, clip),
+            });
         }
         let mut masks = Vec::new();
         for mask in library.masks() {
@@ -122,39 +142,39 @@ impl PackedLibrary {
         }
         timelines.keys.fill(&mut arrays, threads);
         if features.quantized {
-            // A code is read as two words, of which the second may be nobody's.
+            // A code is read from two words. After the last code, the second word must exist.
             arrays.words.push(0);
         }
         Ok(Self { features, masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
     }
 
-    /// Bytes of all arrays.
+    /// The number of bytes of the packed arrays.
     pub fn size(&self) -> usize {
         self.arrays.size()
     }
 
-    /// The places of all clips' records, with the skeletons that they move, in order.
-    pub(crate) fn clip_places(&self) -> Vec<(u32, SkeletonId)> {
-        let clips = self.clips.iter().map(|clip| (clip.place, clip.skeleton));
+    /// The offsets of all clips' records in order, with the skeletons that they animate.
+    pub(crate) fn clip_offsets(&self) -> Vec<(u32, SkeletonId)> {
+        let clips = self.clips.iter().map(|clip| (clip.offset, clip.skeleton));
         let rests =
             self.skeletons.iter().enumerate().map(|(index, skeleton)| (skeleton.record.rest_clip, SkeletonId(index)));
-        let mut places: Vec<_> = clips.chain(rests).collect();
-        places.sort();
-        places
+        let mut offsets: Vec<_> = clips.chain(rests).collect();
+        offsets.sort();
+        offsets
     }
 
-    /// Checks that all that a crowd uses can be written as it is wanted. The crowd was checked.
+    /// Checks that the skin format of the outputs can hold the scales of a crowd, which was checked against the library.
     ///
     /// # Errors
-    /// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] where dual quaternions are wanted and the place has a scale
-    /// that is not uniform, or a mirror.
+    /// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`], if dual quaternions are wanted and the skeleton, skin or track has
+    /// a scale that is not uniform, or a mirror.
     pub(crate) fn check_outputs(&self, crowd: &Crowd, outputs: Outputs) -> Result<(), Error> {
         (0..crowd.len()).try_for_each(|instance| {
             self.check_instance_outputs(crowd.skeleton(instance), crowd.layers(instance), outputs)
         })
     }
 
-    /// The same of one instance.
+    /// Checks the same for one instance.
     pub(crate) fn check_instance_outputs(
         &self,
         skeleton: SkeletonId,
@@ -172,7 +192,7 @@ impl PackedLibrary {
         }
     }
 
-    /// A clip; `None` where there is no such one.
+    /// A clip; `None` if it does not exist.
     pub(crate) fn clip(&self, id: ClipId) -> Option<&PackedClip> {
         self.clips.get(id.index())
     }
@@ -212,23 +232,19 @@ pub fn all_threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Checks beforehand that all places fit 32 bits, so that packing need not.
+/// Checks that all offsets fit 32 bits, so that packing needs no such checks.
 fn check_sizes<'a>(library: &Library, quantized: impl Fn(usize) -> QuantizedCurves<'a>) -> Result<(), Error> {
-    // The code of a Bezier curve is its place and that much more.
+    // The code of a Bezier curve is its offset plus EASING_BEZIER.
     let mut total = Sizes { words: 0, values: EASING_BEZIER as usize };
-    let mut add = |sizes: Sizes| {
-        total.words = total.words.saturating_add(sizes.words);
-        total.values = total.values.saturating_add(sizes.values);
-    };
     for id in library.skeleton_ids() {
         let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
         let skeleton = library.skeleton(id);
-        add(skeleton::sizes(skeleton, &skins));
-        add(clip::sizes(library, &Clip::new(None, id, Vec::new()), &[]));
+        total.add(skeleton::sizes(skeleton, &skins));
+        total.add(clip::sizes(library, &Clip::new(None, id, Vec::new()), &[]));
     }
-    library.masks().iter().for_each(|mask| add(Sizes { words: mask.weights.len(), values: 0 }));
+    library.masks().iter().for_each(|mask| total.add(Sizes { words: mask.weights.len(), values: 0 }));
     for (index, clip) in library.clips().iter().enumerate() {
-        add(clip::sizes(library, clip, quantized(index)));
+        total.add(clip::sizes(library, clip, quantized(index)));
     }
     for (what, needed) in [("words of a packed library", total.words), ("values of a packed library", total.values)] {
         if needed >= NONE as usize {

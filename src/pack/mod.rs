@@ -32,8 +32,8 @@ pub(crate) use crowd::{PackedBatch, PackedCrowd};
 #[cfg(test)]
 pub(crate) use easing::folds;
 pub(crate) use features::Features;
-pub use library::{PackedLibrary, all_threads};
 pub(crate) use library::PackedSkeleton;
+pub use library::{PackedLibrary, all_threads};
 pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS};
 pub use outputs::{OutputLayout, OutputNumbers};
 pub(crate) use quantized::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys};

@@ -1,13 +1,13 @@
-//! Where an engine writes, and how its numbers become poses.
+//! The layout of an engine's output, and its conversion to poses.
 //!
 //! All engines write the same arrays, instance after instance in the packed order:
 //!
-//! * `local`: a joint is 12 numbers: translation xyz, 0, rotation xyzw, scale xyz, 0;
-//! * `model`: a matrix is its three rows of four numbers, the last of each row the translation;
-//! * `skin`: a matrix as its [`SkinFormat`] says, in full as those of `model`;
-//! * `values`: the morph weights of all joints, then the numbers of all properties, whichever of them are wanted;
-//! * `root_motion`: 8 numbers: translation xyz, then 1 where a layer's clip names a root and 0 where none does, and the
-//!   rotation xyzw, in the space of the root joint's parent.
+//! * `local`: 12 numbers per joint: translation xyz, 0, rotation xyzw, scale xyz, 0;
+//! * `model`: 12 numbers per joint: three rows of four numbers, the last of each row from the translation;
+//! * `skin`: one matrix per joint of a skin, in the [`SkinFormat`]; full matrices as in `model`;
+//! * `values`: the morph weights of all joints, then the numbers of all properties, without those that are not wanted;
+//! * `root_motion`: 8 numbers per instance: translation xyz, 1 if a layer's clip has root motion and else 0, rotation xyzw, in the
+//!   space of the root joint's parent.
 
 use glam::{DQuat, DVec3};
 
@@ -16,35 +16,37 @@ use crate::pack::library::PackedSkeleton;
 use crate::pack::record::{OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN, SkeletonRecord};
 use crate::pack::skin_format;
 
-/// OutputNumbers of a joint's local transform, and of a matrix in full.
+/// The numbers per local transform and per full matrix.
 pub const NUMBERS: usize = 12;
 
-/// OutputNumbers of a root motion.
+/// The numbers per root motion.
 pub const MOTION_NUMBERS: usize = 8;
 
-/// What an engine writes for each instance of a skeleton.
+/// The numbers that an engine writes per instance of a skeleton.
+///
+/// Each instance has the same layout, so that instance `i` starts at `i` times the field of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputLayout {
-    /// OutputNumbers of an instance in `local`; 0 where it is not wanted.
+    /// Numbers per instance in `local`, 12 per joint; 0 if not wanted.
     pub local: usize,
-    /// OutputNumbers of an instance in `model`; 0 where it is not wanted.
+    /// Numbers per instance in `model`, 12 per joint; 0 if not wanted.
     pub model: usize,
-    /// OutputNumbers of an instance in `skin`, words of 32 bits where the format packs them; 0 where it is not wanted. Skin
-    /// follows skin: [`skin_start`](Self::skin_start).
+    /// Numbers per instance in `skin`, or words of 32 bits if the format packs several numbers into one; 0 if not wanted. The skins
+    /// of a skeleton follow one another: [`skin_start`](Self::skin_start).
     pub skin: usize,
-    /// How skin matrices are written.
+    /// The format of the skin matrices.
     pub skin_format: SkinFormat,
-    /// OutputNumbers of an instance in `values`.
+    /// Numbers per instance in `values`; 0 if not wanted.
     pub values: usize,
-    /// OutputNumbers of an instance in `root_motion`; 0 where it is not wanted.
+    /// Numbers per instance in `root_motion`, 8; 0 if not wanted.
     pub root_motion: usize,
-    /// Morph weights come before properties; this many of both are left out at the start.
+    /// The first written number among the morph weights and properties. It is the number of morph weights if these are not wanted.
     pub first_value: usize,
 }
 
 impl OutputLayout {
-    /// The layout for a skeleton and the outputs that are wanted.
-    pub fn new(skeleton: &SkeletonRecord, outputs: Outputs) -> Self {
+    /// The layout for a skeleton and the wanted outputs.
+    pub(crate) fn new(skeleton: &SkeletonRecord, outputs: Outputs) -> Self {
         let wanted = |wanted: bool, count: u32| if wanted { count as usize } else { 0 };
         let joints = skeleton.joint_count;
         Self {
@@ -59,57 +61,57 @@ impl OutputLayout {
         }
     }
 
-    /// Whether anything is wanted that is made of joints.
-    pub fn has_joints(&self) -> bool {
+    /// Returns true if `local`, `model` or `skin` is wanted.
+    pub(crate) fn has_joints(&self) -> bool {
         self.local > 0 || self.model > 0 || self.skin > 0
     }
 
-    /// The bits of [`Batch::outputs`](crate::pack::record::BatchRecord::outputs).
-    pub fn bits(&self) -> u32 {
+    /// The bits of [`BatchRecord::outputs`](crate::pack::record::BatchRecord::outputs).
+    pub(crate) fn bits(&self) -> u32 {
         let bit = |numbers: usize, bit: u32| if numbers > 0 { bit } else { 0 };
         bit(self.local, OUTPUT_LOCAL) | bit(self.model, OUTPUT_MODEL) | bit(self.skin, OUTPUT_SKIN)
     }
 
-    /// The bytes of an instance in all arrays together.
+    /// The bytes per instance in all arrays together.
     pub fn bytes(&self) -> u64 {
         self.strides().into_iter().map(|numbers| 4 * numbers as u64).sum()
     }
 
-    /// Where the matrices of a skin begin in those of an instance in `skin`, in numbers: after those of the skins that its
-    /// skeleton had before, in the library's order.
+    /// The offset of a skin's first matrix within an instance in `skin`, in numbers. The skins of a skeleton have the order of the
+    /// library.
     ///
     /// # Panics
-    /// Where the library has no such skin.
+    /// If the skin is not in the library.
     pub fn skin_start(&self, library: &Library, skin: SkinId) -> usize {
         let before = library.skins_of(library.skin(skin).skeleton).take_while(|(id, _)| *id != skin);
         self.skin_format.words() * before.map(|(_, skin)| skin.joints.len()).sum::<usize>()
     }
 
-    /// The numbers of an instance in each of `local`, `model`, `skin`, `values` and `root_motion`.
-    pub fn strides(&self) -> [usize; 5] {
+    /// The numbers per instance in `local`, `model`, `skin`, `values` and `root_motion`.
+    pub(crate) fn strides(&self) -> [usize; 5] {
         [self.local, self.model, self.skin, self.values, self.root_motion]
     }
 }
 
-/// OutputNumbers of some instances of one skeleton, as [`OutputLayout`] says.
+/// The outputs of some instances of one skeleton, in the layout of an [`OutputLayout`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OutputNumbers {
-    /// Local transforms.
+    /// The local transforms: 12 numbers per joint, translation xyz, 0, rotation xyzw, scale xyz, 0.
     pub local: Vec<f32>,
-    /// Model matrices.
+    /// The model matrices: three rows of four numbers per joint.
     pub model: Vec<f32>,
-    /// Skin matrices. Where the format packs them, each number has the bits of a word, for `f32::to_bits` or a cast by
-    /// `bytemuck`, and means nothing by itself.
+    /// The skin matrices in their format. If the format packs several numbers into a word, an element holds the bits of that word, to
+    /// be read by `f32::to_bits` or a cast of `bytemuck`.
     pub skin: Vec<f32>,
-    /// Morph weights and properties.
+    /// The morph weights and properties.
     pub values: Vec<f32>,
-    /// Root motions.
+    /// The root motions: 8 numbers each, translation xyz, 1 or 0 for a clip with or without root motion, rotation xyzw.
     pub root_motion: Vec<f32>,
 }
 
 impl OutputNumbers {
-    /// Makes room for this many instances.
-    pub fn resize(&mut self, layout: &OutputLayout, instances: usize) {
+    /// Resizes the arrays to a number of instances.
+    pub(crate) fn resize(&mut self, layout: &OutputLayout, instances: usize) {
         self.local.resize(layout.local * instances, 0.0);
         self.model.resize(layout.model * instances, 0.0);
         self.skin.resize(layout.skin * instances, 0.0);

@@ -1,27 +1,27 @@
-//! Playing layers: seconds and rates to integers.
+//! Packing of playing layers: seconds and rates to integers.
 //!
-//! A playing layer's phase is its ticks times its passes a tick, a product of integers that is exact for months, the same
-//! on every adapter. The passes a tick are cut, never rounded up, so that a whole number of passes comes out as the end of
-//! the last and not as the start of the next, as it must.
+//! The phase of a playing layer is its ticks times its passes per tick. This product of integers is exact for months and equal on
+//! every adapter. The passes per tick are rounded down. A whole number of passes then ends at the end of the last pass, and not
+//! at the start of the next.
 
 use crate::model::{Playback, Ticks};
 use crate::pack::record::{
     CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, LayerRecord,
 };
 
-/// The units in which a clip's time is counted: seconds of 2^32 of them, a power of two, such that the duration takes 64
-/// bits. A duration too short or too long for that to be an `f32` counts as none.
+/// The unit of a clip's time, as the seconds of 2^32 units. It is a power of two, chosen so that the duration in units takes 64
+/// bits. `None` for a duration of 0, and for one so short or so long that an `f32` cannot hold the unit.
 pub fn time_unit(duration: f64) -> Option<f32> {
     let exponent = exponent(duration);
     (-95..128).contains(&exponent).then(|| 2.0_f32.powi(exponent - 31))
 }
 
-/// A time of a clip, from 0 to its duration, in the clip's units, of which 2^32 take so many seconds.
+/// Converts a time of a clip, from 0 to its duration, to units. `time_unit` is the seconds of 2^32 units.
 pub fn units(seconds: f64, time_unit: f32) -> u64 {
     (seconds / f64::from(time_unit) * 2.0_f64.powi(32)) as u64
 }
 
-/// The layer record of a playing layer of a clip of this duration.
+/// The layer record of a playing layer of a clip. `clip` is the offset of the clip's record, `duration` its duration in seconds.
 pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> LayerRecord {
     let bit = |set: bool, bit: u32| if set { bit } else { 0 };
     let passes = playback.passes();
@@ -34,10 +34,10 @@ pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> LayerReco
     let [start, end] = playback.part(duration);
     let part = match time_unit(duration) {
         Some(unit) if end > start => {
-            // So that the end of the last pass is the end, to the last bit: a key may lie there.
+            // The end of the last pass must be the end to the last bit, because a key may lie there.
             let (start_units, end_units) = (units(start, unit), units(end, unit));
             let length = end_units - start_units;
-            Part { start: start_units, length, passes: passes_a_tick(playback.rate, end - start) }
+            Part { start: start_units, length, passes: passes_per_tick(playback.rate, end - start) }
         }
         _ => Part::default(),
     };
@@ -65,7 +65,7 @@ pub fn pack_playback(clip: u32, duration: f64, playback: &Playback) -> LayerReco
     }
 }
 
-/// The part of a clip that is played, in the clip's units, and the passes a tick; nothing where it has no length.
+/// The played part of a clip, in the clip's units, and the passes per tick. All 0 if the part has no length.
 #[derive(Default)]
 struct Part {
     start: u64,
@@ -73,14 +73,14 @@ struct Part {
     passes: u128,
 }
 
-/// `|rate| / (ticks a second * length)` in units of 2^-96, cut to an integer; the largest where it would be larger.
-fn passes_a_tick(rate: f64, length: f64) -> u128 {
+/// `|rate| / (ticks per second * length)` in units of 2^-96, rounded down; the largest integer if it is larger.
+fn passes_per_tick(rate: f64, length: f64) -> u128 {
     if rate == 0.0 {
         return 0;
     }
     let (rate_bits, length_bits) = (mantissa(rate), mantissa(length));
     let shift = exponent(rate) - exponent(length) + 96 - Ticks::PER_SECOND.trailing_zeros() as i32;
-    // The quotient of mantissas of 53 bits, to 75 bits, then the rest of the shift.
+    // Divides mantissas of 53 bits with 75 more bits, then shifts by the remaining bits.
     let quotient = (u128::from(rate_bits) << 75) / u128::from(length_bits);
     match shift - 75 {
         left @ 0.. if left as u32 > quotient.leading_zeros() => u128::MAX,
@@ -104,15 +104,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passes_a_tick_are_exact_where_they_can_be_and_cut_where_not() {
+    fn passes_per_tick_are_exact_or_rounded_down() {
         let tick = 1_u128 << (96 - 20);
-        assert_eq!(passes_a_tick(1.0, 1.0), tick);
-        assert_eq!(passes_a_tick(-0.75, 1.5), tick / 2);
-        assert_eq!(passes_a_tick(1.0, 3.0), tick / 3);
-        assert_eq!(passes_a_tick(0.1, 0.1), tick);
-        assert_eq!(passes_a_tick(1e6, 1e-30), u128::MAX);
-        assert_eq!(passes_a_tick(1e-300, 1.0), 0);
-        assert_eq!(passes_a_tick(0.0, 1.0), 0);
+        assert_eq!(passes_per_tick(1.0, 1.0), tick);
+        assert_eq!(passes_per_tick(-0.75, 1.5), tick / 2);
+        assert_eq!(passes_per_tick(1.0, 3.0), tick / 3);
+        assert_eq!(passes_per_tick(0.1, 0.1), tick);
+        assert_eq!(passes_per_tick(1e6, 1e-30), u128::MAX);
+        assert_eq!(passes_per_tick(1e-300, 1.0), 0);
+        assert_eq!(passes_per_tick(0.0, 1.0), 0);
     }
 
     #[test]

@@ -1,23 +1,22 @@
-//! Quantized keys: integers of few bits, as they are packed and as the engines decode them.
+//! Quantized keys: integers of a few bits, which the engines decode.
 
 use glam::DVec4;
 
 use crate::model::Curve;
 use crate::pack::quantized_rows::record_bytes;
 
-/// The most bits of a code: all that an `f32` holds of an integer.
+/// The most bits per code. An `f32` holds integers of so many bits exactly.
 pub const MOST_BITS: u32 = 24;
 
-/// A curve whose keys are integers: for each four of its numbers what is stored of a key, which of a cubic spline is
-/// in-tangent, value and out-tangent.
+/// The quantized keys of a curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuantizedCurve {
-    /// What is stored of a key, by four numbers.
+    /// The keys of each four numbers: one element, or for a cubic spline three: in-tangent, value and out-tangent.
     pub parts: Vec<Vec<QuantizedKeys>>,
 }
 
 impl QuantizedCurve {
-    /// All numbers of a curve of these keys, as [`Curve::values`] has them.
+    /// Decodes all numbers, in the order of [`Curve::values`].
     pub fn values(&self, curve: &Curve) -> Vec<f64> {
         let (width, elements) = (curve.width(), curve.interpolation().elements_per_key());
         let mut values = Vec::with_capacity(curve.values().len());
@@ -30,56 +29,56 @@ impl QuantizedCurve {
         values
     }
 
-    /// Bytes of its keys, about, where there are so many.
+    /// The approximate bytes of a number of keys.
     pub fn bytes(&self, keys: usize) -> usize {
         let records: usize = self.parts.iter().map(|part| record_bytes(part)).sum();
         records + (self.bits() as usize * keys).div_ceil(8)
     }
 
-    /// Columns of up to four numbers.
+    /// The number of columns of up to four numbers. The tangents of a spline are columns too.
     pub fn columns(&self) -> usize {
         self.parts.iter().map(Vec::len).sum()
     }
 
-    /// Bits of a key.
+    /// The bits per key.
     pub fn bits(&self) -> u32 {
         self.parts.iter().flatten().flat_map(|part| part.widths).sum()
     }
 
-    /// The most bits of a number.
+    /// The bits of the widest number.
     pub fn width(&self) -> u32 {
         self.parts.iter().flatten().flat_map(|part| part.widths).max().unwrap_or(0)
     }
 }
 
-/// How the numbers of a key become its value.
+/// The conversion of a key's numbers to its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// They are the value.
+    /// The numbers are the value.
     Numbers,
-    /// They are a unit quaternion but for the one of this index, which is what makes its length 1, and is never negative.
+    /// The numbers are a unit quaternion without the component of this index. That component is not negative and makes the length 1.
     Dropped(usize),
-    /// They are a quaternion that is normalised.
+    /// The numbers are a quaternion, which is then normalised.
     Unit,
 }
 
-/// Up to four numbers of all keys, as integers.
+/// Up to four numbers of all keys as integers. The decoded number is `step * (least + code)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuantizedKeys {
-    /// How the numbers become a value.
+    /// The conversion of the numbers to a value.
     pub form: Form,
-    /// What is added to the codes of each number.
+    /// The least value of each number, in steps.
     pub least: [i32; 4],
-    /// What that is multiplied by.
+    /// The quantization step.
     pub step: f32,
-    /// Bits of the code of each number; 0 where it does not change.
+    /// The bits of the code of each number; 0 for a number that does not change.
     pub widths: [u32; 4],
-    /// The codes, key after key.
+    /// The codes of each key.
     pub codes: Vec<[u32; 4]>,
 }
 
 impl QuantizedKeys {
-    /// The value of a key, as the engines decode it but for their rounding.
+    /// Decodes the value of a key in `f64`. Engines differ by their rounding to `f32`.
     pub fn value(&self, key: usize) -> DVec4 {
         let number =
             |number: usize| f64::from(self.step) * (f64::from(self.least[number]) + f64::from(self.codes[key][number]));

@@ -1,4 +1,4 @@
-//! Quantized keys in the words: a row of bits a key, and a record a column.
+//! Packing of quantized keys: one row of bits per key, and one record per column.
 
 use crate::pack::arrays::Arrays;
 use crate::pack::blocks::Block;
@@ -8,61 +8,68 @@ use crate::pack::record::{
     QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
 };
 
-/// Packs columns that share their key times, each what it stores of a key: rows of whole words, then the records.
+/// Packs the quantized keys of columns that share their key times: rows of whole words, then the records.
 pub fn pack_rows(arrays: &mut Arrays, keys: usize, columns: &[&[QuantizedKeys]]) -> Block {
     let bits: u32 = columns.iter().copied().flatten().flat_map(|part| part.widths).sum();
     let row = bits.div_ceil(u32::BITS) as usize;
     let first = arrays.words.len();
     arrays.words.resize(first + row * keys, 0);
-    let mut places = Vec::with_capacity(columns.len());
+    let mut offsets = Vec::with_capacity(columns.len());
     let mut bit = 0;
     for part in columns.iter().copied() {
-        places.push(arrays.words.len());
-        // The records of a spline are as far apart whichever of them is read.
+        offsets.push(arrays.words.len());
+        // The three records of a spline must have one size.
         let wide = part.iter().any(is_wide);
         for part in part {
-            push_record(arrays, part, wide, (first, bit));
+            let position = BitPosition { word: first + bit / u32::BITS as usize, bit: bit as u32 % u32::BITS };
+            push_record(arrays, part, wide, position);
             for (number, &width) in part.widths.iter().enumerate() {
                 for (key, codes) in part.codes.iter().enumerate() {
-                    put(&mut arrays.words[first + row * key..], bit, codes[number]);
+                    write_code(&mut arrays.words[first + row * key..], bit, codes[number]);
                 }
                 bit += width as usize;
             }
         }
     }
-    Block { row, places }
+    Block { row, offsets }
 }
 
-/// Bytes of the records of columns that belong together.
+/// The bytes of the records of columns of one curve.
 pub fn record_bytes(columns: &[QuantizedKeys]) -> usize {
     let words = if columns.iter().any(is_wide) { QUANTIZED_WIDE_COLUMN_WORDS } else { QUANTIZED_NARROW_COLUMN_WORDS };
     4 * words as usize * columns.len()
 }
 
-/// Whether a least code does not fit half a word.
+/// Returns true if a least value does not fit 16 bits.
 fn is_wide(part: &QuantizedKeys) -> bool {
     part.least.iter().any(|&least| i16::try_from(least).is_err())
 }
 
-/// The most words of columns that share their key times.
+/// The largest number of words of columns that share their key times.
 pub fn most_words(keys: usize, numbers: usize) -> usize {
-    // A code takes less than a word, and a column is of at least one number.
+    // A code takes less than a word, and a column has at least one number.
     (keys + QUANTIZED_WIDE_COLUMN_WORDS as usize).saturating_mul(numbers).saturating_add(keys)
 }
 
-/// Pushes a column's record and its least codes; its codes begin at a bit of rows that begin at a word.
-fn push_record(arrays: &mut Arrays, part: &QuantizedKeys, wide: bool, (first, bit): (usize, usize)) {
+/// The position of a bit in the words.
+#[derive(Clone, Copy)]
+struct BitPosition {
+    word: usize,
+    bit: u32,
+}
+
+/// Appends a column's record and its least values, as full words if `wide`. `position` is the first code of the first key.
+fn push_record(arrays: &mut Arrays, part: &QuantizedKeys, wide: bool, position: BitPosition) {
     let form = match part.form {
         Form::Numbers => QUANTIZED_NUMBERS,
         Form::Dropped(number) => QUANTIZED_NUMBERS + 1 + number as u32,
         Form::Unit => QUANTIZED_UNIT,
     };
     let widths = part.widths.iter().rev().fold(0, |widths, width| widths << QUANTIZED_BITS | width);
-    let bit_in_word = bit as u32 % u32::BITS;
     let wide_bit = if wide { QUANTIZED_WIDE } else { 0 };
     arrays.push_records(&[QuantizedColumn {
-        first: (first + bit / u32::BITS as usize) as u32,
-        format: wide_bit | form << QUANTIZED_FORM | widths << QUANTIZED_BITS | bit_in_word,
+        first: position.word as u32,
+        format: wide_bit | form << QUANTIZED_FORM | widths << QUANTIZED_BITS | position.bit,
         step: part.step,
     }]);
     if wide {
@@ -72,8 +79,8 @@ fn push_record(arrays: &mut Arrays, part: &QuantizedKeys, wide: bool, (first, bi
     }
 }
 
-/// Puts a code at a bit of words that are 0 there.
-fn put(words: &mut [u32], bit: usize, code: u32) {
+/// Writes a code at a bit position of words that are still 0 there.
+fn write_code(words: &mut [u32], bit: usize, code: u32) {
     let (word, shift) = (bit / u32::BITS as usize, bit as u32 % u32::BITS);
     let code = u64::from(code) << shift;
     if code as u32 != 0 {

@@ -1,4 +1,4 @@
-//! Skeletons with their skins.
+//! Packing of skeletons with their skins.
 
 use glam::{DAffine3, DQuat, Vec4};
 
@@ -7,7 +7,7 @@ use crate::model::{Skeleton, Skin, Transform};
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record::{NONE, SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
 
-/// Packs a skeleton and all its skins.
+/// Packs a skeleton and all its skins. The caller sets `rest_clip` and `timeline_count`.
 pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> SkeletonRecord {
     let (ancestors, round_count) = pack_ancestors(arrays, skeleton);
     let rest = pack_rest(arrays, skeleton);
@@ -38,7 +38,8 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
     }
 }
 
-/// The joints level by level, so that the first of them are the coarsest: each comes after its parent.
+/// Packs the joints level by level, roots first, and returns their offset in the words. A prefix of the list is a coarse skeleton, in
+/// which each joint comes after its parent.
 fn pack_levels(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     let depths = skeleton.depths();
     let mut joints: Vec<u32> = (0..depths.len() as u32).collect();
@@ -46,11 +47,11 @@ fn pack_levels(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     arrays.push_records(&joints)
 }
 
-/// For each number of morph weights and properties what it belongs to.
+/// Packs the kind of each number of morph weights and properties, and returns the offset in the words.
 fn pack_value_kinds(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     let mut kinds = Vec::new();
-    for (joint, found) in (0..).zip(skeleton.joints()) {
-        kinds.extend(found.weights.iter().map(|_| joint));
+    for (index, joint) in (0..).zip(skeleton.joints()) {
+        kinds.extend(joint.weights.iter().map(|_| index));
     }
     for property in skeleton.properties() {
         let rotation = [VALUE_ROTATION, VALUE_ROTATION_REST, VALUE_ROTATION_REST, VALUE_ROTATION_REST];
@@ -60,7 +61,7 @@ fn pack_value_kinds(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     arrays.push_records(&kinds)
 }
 
-/// What a skeleton and its skins take.
+/// The size of a packed skeleton with its skins.
 pub fn sizes(skeleton: &Skeleton, skins: &[&Skin]) -> Sizes {
     let joints = skeleton.joints().len();
     let skin_joints: usize = skins.iter().map(|skin| skin.joints.len()).sum();
@@ -69,38 +70,40 @@ pub fn sizes(skeleton: &Skeleton, skins: &[&Skin]) -> Sizes {
     Sizes { words: (rounds + 2) * joints + skin_joints + numbers, values: 6 * joints + 3 * skin_joints }
 }
 
-/// Rounds after which a joint of this depth has met its root.
+/// The number of rounds of ancestor doubling until a joint of this depth has reached its root.
 fn rounds(depth: usize) -> u32 {
     usize::BITS - depth.leading_zeros()
 }
 
-/// For each round, each joint's ancestor 2^round levels up.
+/// Packs for each round each joint's ancestor 2^round levels up. Returns the offset in the words and the number of rounds.
 ///
-/// A joint's matrix times that of its parent, then of its parent's parent, and so on with doubled distance, is its model
-/// matrix after as many rounds as the depth has bits: a chain of 200 joints costs 8 rounds, not 200 levels.
+/// Each round multiplies a joint's matrix by that of its ancestor 1, 2, 4, ... levels up. After as many rounds as the depth has bits,
+/// the product is the model matrix. A chain of 200 joints takes 8 rounds in place of 200 levels.
 fn pack_ancestors(arrays: &mut Arrays, skeleton: &Skeleton) -> (u32, u32) {
-    let place = arrays.words.len() as u32;
+    let offset = arrays.words.len() as u32;
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0));
     let mut ancestors: Vec<Option<usize>> = skeleton.joints().iter().map(|joint| joint.parent).collect();
     for _ in 0..rounds {
         arrays.words.extend(ancestors.iter().map(|ancestor| ancestor.map_or(NONE, |joint| joint as u32)));
         ancestors = ancestors.iter().map(|ancestor| ancestor.and_then(|joint| ancestors[joint])).collect();
     }
-    (place, rounds)
+    (offset, rounds)
 }
 
+/// Packs the rest pose, and returns its offset in the values.
 fn pack_rest(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
-    let place = arrays.values.len() as u32;
+    let offset = arrays.values.len() as u32;
     let part = |part: usize| skeleton.joints().iter().map(move |joint| transform_parts(&joint.rest)[part]);
     arrays.values.extend(part(0).chain(part(1)).chain(part(2)).map(Vec4::from));
-    place
+    offset
 }
 
+/// Packs the matrices of joints that have one, and returns the offset of their table in the words; [`NONE`] if no joint has one.
 fn pack_matrices(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     if skeleton.joints().iter().all(|joint| joint.matrix.is_none()) {
         return NONE;
     }
-    let place = arrays.words.len() as u32;
+    let offset = arrays.words.len() as u32;
     for joint in skeleton.joints() {
         match &joint.matrix {
             None => arrays.words.push(NONE),
@@ -110,10 +113,10 @@ fn pack_matrices(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
             }
         }
     }
-    place
+    offset
 }
 
-/// Translation, rotation of unit length, and scale, each four numbers.
+/// The translation, the rotation at unit length, and the scale, as four numbers each.
 pub fn transform_parts(transform: &Transform) -> [[f32; 4]; 3] {
     let rotation = unit(transform.rotation).unwrap_or(DQuat::IDENTITY);
     let [translation, scale] = [transform.translation, transform.scale].map(|vector| vector.as_vec3().extend(0.0));

@@ -1,31 +1,31 @@
-//! Skin matrices in the words that engines write, and back.
+//! Conversion between skin matrices and the words that engines write.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use crate::model::SkinFormat;
 
-/// The largest `f16`; what is beyond is cut off there.
+/// The largest `f16`. Larger numbers are clamped to it.
 pub const LARGEST_HALF: f32 = 65504.0;
 
-/// What a quaternion's numbers are multiplied by, to be rounded to 16 bits.
+/// The factor of a quaternion's numbers before their rounding to 16-bit integers.
 pub const SNORM: f32 = 32767.0;
 
-/// The bits of the nearest `f16`, ties to even; of the largest one beyond it, and for what is no number.
+/// The bits of the nearest `f16`, ties to even. Numbers beyond the largest `f16`, and NaN, give the largest.
 ///
-/// As in `shaders/skin_half.wgsl`: whole numbers all the way, since neither `pack2x16float` nor what lies below the normal
-/// numbers is rounded alike everywhere. Without a branch, so that a compiler may do several at once.
+/// `shaders/pose/skin_half.wgsl` has the same function. It uses integer arithmetic, because GPUs differ in the rounding of
+/// `pack2x16float` and of subnormal numbers. It has no branch, so that a compiler can vectorise it.
 #[inline(always)]
 pub fn half(number: f32) -> u32 {
     let bits = number.to_bits();
     let magnitude = ((bits & 0x7fff_ffff) as i32).min(LARGEST_HALF.to_bits() as i32) as u32;
-    // From 2^-14 on: the exponent moved, and 13 bits rounded, which may well carry into the exponent.
+    // From 2^-14 on: moves the exponent and rounds 13 bits. The carry into the exponent is wanted.
     let normal = (magnitude + 0x0fff + (magnitude >> 13 & 1)).wrapping_sub(0x3800_0000) >> 13;
-    // Below, steps of 2^-24, which are those of an `f32` at a half.
+    // Below 2^-14: steps of 2^-24, which are the steps of an `f32` at 0.5.
     let small = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
     (bits >> 16 & 0x8000) | if magnitude < 0x3880_0000 { small } else { normal }
 }
 
-/// The number that an `f16` has, by its bits.
+/// The number of the `f16` with these bits.
 pub fn number(half: u32) -> f64 {
     let (exponent, fraction) = (half >> 10 & 0x1f, f64::from(half & 0x3ff));
     let magnitude = match exponent {
@@ -37,10 +37,10 @@ pub fn number(half: u32) -> f64 {
     if half & 0x8000 == 0 { magnitude } else { -magnitude }
 }
 
-/// A matrix as [`SkinFormat`] has it, from as many words as it says; each `f32` has the bits of a word.
+/// Decodes a matrix from the words of a skin format. Each `f32` holds the bits of a word.
 ///
 /// # Panics
-/// Where there are fewer words.
+/// If there are fewer than [`SkinFormat::words`] words.
 pub fn matrix(format: SkinFormat, words: &[f32]) -> DAffine3 {
     let halves = |word: f32| [word.to_bits() & 0xffff, word.to_bits() >> 16];
     match format {
@@ -55,7 +55,7 @@ pub fn matrix(format: SkinFormat, words: &[f32]) -> DAffine3 {
     }
 }
 
-/// A matrix by the twelve numbers of its rows.
+/// The matrix of the twelve numbers of its rows.
 fn from_rows(number: impl Fn(usize) -> f64) -> DAffine3 {
     let column = |column: usize| DVec3::new(number(column), number(4 + column), number(8 + column));
     DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation: column(3) }
@@ -90,8 +90,8 @@ mod tests {
             (0.5 * 2.0_f32.powi(-24), 0x0000),
             (1023.9 * 2.0_f32.powi(-24), 0x0400),
         ];
-        for (of, expected) in cases {
-            assert_eq!(half(of), expected, "{of}");
+        for (number, expected) in cases {
+            assert_eq!(half(number), expected, "{number}");
         }
     }
 

@@ -1,21 +1,21 @@
-//! Curves that go on beyond their keys: over a clip of some length, a timeline with its loops laid out one after the other.
+//! Unrolling of curves that continue beyond their keys: the loops of a timeline are laid out one after the other over the clip.
 //!
-//! Only key times are laid out. Each says which of the timeline's own keys it stands for, so that values are stored once.
+//! Only key times are laid out. Each names the key that it stands for, so that values are stored once.
 
 use crate::model::{Curve, Extrapolation, Timeline};
 use crate::pack::record::{MAP_BACK, MAP_STRAIGHT, Mapping};
 
-/// How a timeline goes on before its first key and after its last, over a clip.
+/// The continuation of a timeline before its first key and after its last, over a clip. The default continues nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Beyond {
     before: Extrapolation,
     after: Extrapolation,
-    /// Bits of the clip's length in seconds.
+    /// The bits of the clip's length in seconds, an `f64`.
     length: u64,
 }
 
 impl Beyond {
-    /// What has an effect of a curve's extrapolation in a clip of this length.
+    /// The part of a curve's extrapolation that has an effect in a clip of this length.
     pub fn new(curve: &Curve, rotation: bool, length: Option<f64>) -> Self {
         let timeline = curve.timeline();
         let Some(length) = length.filter(|_| timeline.last() > timeline.first()) else { return Self::default() };
@@ -34,16 +34,16 @@ impl Beyond {
     }
 }
 
-/// A key time, and what lies there and from there to the next.
+/// A key time of an unrolled timeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {
-    /// Seconds.
+    /// The time in seconds.
     pub time: f64,
-    /// The keys that it stands for.
+    /// The key that it stands for, and the interval that follows.
     pub map: Mapping,
 }
 
-/// All keys of a timeline over a clip, in order; `None` where they are the timeline's own, each standing for itself.
+/// Unrolls a timeline over a clip. `None` if the result would be the timeline itself.
 pub fn unroll(timeline: &Timeline, beyond: Beyond) -> Option<Vec<Key>> {
     if beyond == Beyond::default() && !timeline.has_shared_times() {
         return None;
@@ -55,6 +55,7 @@ pub fn unroll(timeline: &Timeline, beyond: Beyond) -> Option<Vec<Key>> {
     Some(keys)
 }
 
+/// A timeline while it is unrolled.
 struct Layout<'a> {
     timeline: &'a Timeline,
     last: usize,
@@ -70,26 +71,27 @@ impl Layout<'_> {
         self.timeline.hit(key) as u32
     }
 
-    /// A key so much later, on the way to the next.
+    /// A key, `later` seconds later, with the interval to the next key.
     fn forward(&self, key: usize, later: f64) -> Key {
         let map = Mapping { hit: self.hit(key), source: key as u32, offset: 0.0, scale: 1.0 };
         Key { time: self.time(key) + later, map }
     }
 
-    /// All keys, so many spans later, up to where the next copy starts, to the last bit.
+    /// A copy of all keys, `spans` spans later. It ends at the start of the next copy, to the last bit.
     fn copy(&self, spans: f64) -> impl Iterator<Item = Key> {
         let keys = (0..self.last).map(move |key| self.forward(key, spans * self.span));
         let next = self.time(0) + (spans + 1.0) * self.span;
         keys.chain([Key { time: next, ..self.forward(self.last, 0.0) }])
     }
 
-    /// A key at a time, on the way back to the one before.
+    /// A key at a time, with the interval back to the previous key.
     fn backward(&self, key: usize, time: f64) -> Key {
         let map =
             Mapping { hit: self.hit(key), source: key.saturating_sub(1) as u32 | MAP_BACK, offset: 0.0, scale: 1.0 };
         Key { time, map }
     }
 
+    /// The keys before the first key.
     fn copies_before(&self, extrapolation: Extrapolation) -> Vec<Key> {
         let (first, last) = (self.time(0), self.last);
         let copies = (first / self.span).ceil() as usize;
@@ -97,7 +99,7 @@ impl Layout<'_> {
         match extrapolation {
             Extrapolation::Clamp => {}
             Extrapolation::Linear => {
-                // From a time that is never reached, so that the key there is never hit.
+                // The line starts at a time that is never reached, so that no key is hit there.
                 let interval = self.time(1) - first;
                 let intervals = (first / interval).ceil() + 1.0;
                 if interval > 0.0 {
@@ -126,13 +128,14 @@ impl Layout<'_> {
         keys
     }
 
+    /// Appends the keys after the last key.
     fn copies_after(&self, extrapolation: Extrapolation, length: f64, keys: &mut Vec<Key>) {
         let last = self.last;
         let (end, outside) = (self.time(last), length - self.time(last));
-        // One more where the clip ends just as a loop begins.
+        // One more copy, in case the clip ends at the start of a loop.
         let copies = (outside / self.span).floor() + 1.0;
-        // What leads on from the last key so far.
-        let lead = |keys: &mut Vec<Key>, source: u32, offset: f32, scale: f32| {
+        // Replaces the interval after the last key so far.
+        let set_interval = |keys: &mut Vec<Key>, source: u32, offset: f32, scale: f32| {
             if let Some(key) = keys.last_mut() {
                 key.map = Mapping { source, offset, scale, ..key.map };
             }
@@ -143,29 +146,29 @@ impl Layout<'_> {
                 let interval = end - self.time(last - 1);
                 let intervals = (outside / interval).ceil() + 1.0;
                 if interval > 0.0 {
-                    lead(keys, (last - 1) as u32 | MAP_STRAIGHT, 1.0, intervals as f32);
+                    set_interval(keys, (last - 1) as u32 | MAP_STRAIGHT, 1.0, intervals as f32);
                     keys.push(Key { time: end + intervals * interval, ..self.forward(last, 0.0) });
                 }
             }
             Extrapolation::Loop => {
                 let seam = keys.len();
-                // Up to the loop it stays on the last key.
-                lead(keys, (last - 1) as u32, 1.0, 0.0);
+                // Until the loop starts, the value is that of the last key.
+                set_interval(keys, (last - 1) as u32, 1.0, 0.0);
                 for copy in 1..=copies as usize {
                     keys.extend(self.copy(copy as f64));
                 }
-                // The last key's own time is still the last key's: the loop starts a hair later.
+                // The time of the last key gives the last key. The loop starts by a relative 2^-44 later.
                 let start = end + end.abs().max(self.span) * 2.0_f64.powi(-44);
                 keys[seam..].iter_mut().take_while(|key| key.time < start).for_each(|key| key.time = start);
             }
             Extrapolation::PingPong => {
                 for copy in 1..=copies as usize {
                     if copy % 2 == 1 {
-                        lead(keys, (last - 1) as u32 | MAP_BACK, 0.0, 1.0);
+                        set_interval(keys, (last - 1) as u32 | MAP_BACK, 0.0, 1.0);
                         let mirror = 2.0 * end + (copy as f64 - 1.0) * self.span;
                         keys.extend((0..last).rev().map(|key| self.backward(key, mirror - self.time(key))));
                     } else {
-                        lead(keys, 0, 0.0, 1.0);
+                        set_interval(keys, 0, 0.0, 1.0);
                         keys.extend((1..=last).map(|key| self.forward(key, copy as f64 * self.span)));
                     }
                 }

@@ -1,4 +1,4 @@
-//! What all instances of a dispatch share.
+//! The record of a batch, and the entries of a visible list.
 
 use crate::pack::record::{SkeletonRecord, constants, record};
 
@@ -12,40 +12,40 @@ constants! {
 }
 
 record! {
-    /// What all instances of a dispatch share: a uniform.
+    /// The uniform of a dispatch, which all its instances share.
     BatchRecord {
-        /// The skeleton of all.
+        /// The skeleton of all instances.
         skeleton: SkeletonRecord,
-        /// Instances.
+        /// The number of instances.
         instance_count: u32,
-        /// Lanes of an instance: a power of two, at most the workgroup's size.
+        /// The lanes per instance: a power of two, at most the size of a workgroup.
         lane_count: u32,
-        /// Timelines of an instance that have a place in workgroup memory.
+        /// The number of spans per instance that fit workgroup memory. The spans of further timelines are computed again.
         span_count: u32,
-        /// Workgroups in a row of the dispatch.
+        /// The workgroups per row of the dispatch.
         groups_per_row: u32,
-        /// Which of local, model and skin are wanted.
+        /// The wanted outputs: bits of local, model and skin.
         outputs: u32,
-        /// The first number written of an instance's weights and properties.
+        /// The first written number among an instance's morph weights and properties.
         first_value: u32,
-        /// How many are written.
+        /// The number of written morph weights and properties.
         value_count: u32,
-        /// Layers an instance has records of.
+        /// The layer records per instance.
         layer_count: u32,
-        /// Instances of a workgroup.
+        /// The instances per workgroup.
         instances_per_group: u32,
     }
 }
 
 record! {
-    /// An instance that is visible, in the list of a chunk that a culling pass fills.
+    /// An entry of the visible list of a batch, which a culling pass fills.
     VisibleInstance {
-        /// Its slot in the chunk. An entry with a slot beyond the last is skipped.
+        /// The slot of the instance in the batch. An entry with a slot beyond the last is skipped.
         slot: u32,
-        /// How many joints are sampled, level by level from the roots; the others keep their rest pose towards their
-        /// parents. As many as there are, or more: all.
+        /// The number of joints that are sampled, level by level from the roots. The other joints keep their local rest pose. A number
+        /// from the joint count on samples all joints.
         joints: u32,
-        /// It is posed in each frame where its slot and the frame's number add up to a multiple of this. 0 and 1: in each.
+        /// The instance is posed in frames in which its slot plus the frame number is a multiple of this. 0 and 1: in each frame.
         update_interval: u32,
     }
 }

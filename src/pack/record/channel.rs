@@ -1,75 +1,75 @@
-//! What drives a joint's translation, rotation or scale, and the modes of doing so.
+//! Channels, which give a joint's translation, rotation or scale, or morph weights and properties; and their modes.
 
 use crate::pack::record::{constants, record};
 
 constants! {
-    /// No curve: the rest pose.
+    /// Mode without a curve: the rest pose.
     pub const MODE_REST: u32 = 0;
-    /// One value for all times.
+    /// Mode of one value for all times.
     pub const MODE_CONSTANT: u32 = 1;
-    /// The previous key's value.
+    /// Mode of the previous key's value.
     pub const MODE_STEP: u32 = 2;
-    /// Linear between keys; rotations spherically.
+    /// Mode of linear interpolation; slerp for rotations.
     pub const MODE_LINEAR: u32 = 3;
-    /// Cubic Hermite splines.
+    /// Mode of cubic Hermite splines.
     pub const MODE_CUBIC: u32 = 4;
-    /// Spherically between quaternions of any length. A key has two values: its own, and the next key's in its hemisphere.
+    /// Mode of slerp between quaternions of any length. A key has two values: its own, and the next key's in its hemisphere.
     pub const MODE_SLERP: u32 = 5;
-    /// By an interpolator, whose index is the channel's shape.
+    /// Mode of a caller's interpolator. Its index is the shape of the channel.
     pub const MODE_CUSTOM: u32 = 6;
-    /// Three channels, one a number: the place of their records in the words.
+    /// Mode of three channels, one per number. The channel's values are the offset of their records in the words.
     pub const MODE_SPLIT: u32 = 7;
-    /// Bit of a mode: keys are integers, and the channel's values are the place of a
+    /// Bit of a mode: the keys are quantized. The channel's values are the offset of a
     /// [`QuantizedColumn`](super::quantized_column::QuantizedColumn) in the words.
     pub const MODE_QUANTIZED: u32 = 64;
-    /// Bit of a mode: the numbers are angles in degrees, about x, z and y, of a rotation.
+    /// Bit of a mode: the numbers are the angles of a rotation in degrees, about x, z and y.
     pub const MODE_EULER: u32 = 128;
-    /// Bits of [`Channel::sampler`] that hold the mode; the timeline's index in its clip lies above them.
+    /// The number of low bits of [`Channel::sampler`] that hold the mode. The bits above hold the index of the timeline in its clip.
     pub const MODE_BITS: u32 = 8;
 
     /// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.
     pub const SHAPE_ROTATION: u32 = 8;
-    /// Bit of [`ValueChannel::shape`]: the clip has no track for it, and the value is the one at rest.
+    /// Bit of [`ValueChannel::shape`]: the clip has no track for it. The value is the rest value.
     pub const SHAPE_REST: u32 = 16;
 }
 
 record! {
-    /// What drives a joint's translation, rotation or scale, in the words.
+    /// The source of a joint's translation, rotation or scale, in the words.
     Channel in words {
-        /// Values: the first key, or the one value. Words: the column of quantized keys.
+        /// The offset of the first key or of the constant value in the values; of a column of quantized keys in the words.
         values: u32,
-        /// The mode, and above it the timeline's index in the clip.
+        /// The mode, and above it the index of the timeline in the clip.
         sampler: u32,
     }
 }
 
 record! {
-    /// What drives up to four numbers of morph weights or properties, in the words.
+    /// The source of up to four numbers of morph weights or properties, in the words.
     ValueChannel in words {
-        /// Values: the first key, or the one value. Words: the column of quantized keys.
+        /// The offset of the first key or of the constant value in the values; of a column of quantized keys in the words.
         values: u32,
-        /// The mode, and above it the timeline's index in the clip.
+        /// The mode, and above it the index of the timeline in the clip.
         sampler: u32,
-        /// Place of the first number among an instance's weights and properties.
+        /// The index of the first number among an instance's morph weights and properties.
         output: u32,
-        /// How many numbers, 1 to 4, and whether they are a rotation.
+        /// The count of numbers, 1 to 4, and the bits `SHAPE_ROTATION` and `SHAPE_REST`; or the index of an interpolator.
         shape: u32,
     }
 }
 
 impl Channel {
-    /// A channel of a mode, of the clip's timeline of this index.
+    /// A channel with a mode and the index of its timeline in the clip.
     pub fn new(mode: u32, timeline: u32, values: u32) -> Self {
         Self { values, sampler: mode | timeline << MODE_BITS }
     }
 }
 
-/// The mode of a channel's sampler.
+/// The mode in a channel's sampler.
 pub fn mode_of(sampler: u32) -> u32 {
     sampler & ((1 << MODE_BITS) - 1)
 }
 
-/// The timeline of a channel's sampler, by its index in the clip.
+/// The index of the timeline in a channel's sampler.
 pub fn timeline_of(sampler: u32) -> usize {
     (sampler >> MODE_BITS) as usize
 }

@@ -1,15 +1,15 @@
-//! A clip.
+//! The record of a clip, and that of its root motion.
 
 use crate::pack::record::{constants, record};
 
 constants! {
-    /// Bit of [`Root::moves`]: along x.
+    /// Bit of [`Root::moves`]: the translation along x moves the instance.
     pub const ROOT_X: u32 = 1;
-    /// Bit of [`Root::moves`]: along y.
+    /// Bit of [`Root::moves`]: the translation along y moves the instance.
     pub const ROOT_Y: u32 = 2;
-    /// Bit of [`Root::moves`]: along z.
+    /// Bit of [`Root::moves`]: the translation along z moves the instance.
     pub const ROOT_Z: u32 = 4;
-    /// Bit of [`Root::moves`]: the twist about the up axis turns the instance.
+    /// Bit of [`Root::moves`]: the rotation about the up axis turns the instance.
     pub const ROOT_YAW: u32 = 8;
     /// Bit of [`Root::moves`]: the whole rotation turns the instance.
     pub const ROOT_FULL: u32 = 16;
@@ -18,42 +18,42 @@ constants! {
 record! {
     /// A clip, in the words.
     ClipRecord in words {
-        /// Words: its timeline records.
+        /// The offset of the timeline records in the words.
         timelines: u32,
-        /// How many.
+        /// The number of timelines.
         timeline_count: u32,
-        /// Words: channels of all joints' translations, then rotations, then scales.
+        /// The offset of the channels in the words: all joints' translations, then rotations, then scales.
         channels: u32,
-        /// Words: channels of morph weights, then those of properties.
+        /// The offset of the value channels in the words: those of morph weights, then those of properties.
         value_channels: u32,
-        /// Value channels of morph weights.
+        /// The number of value channels of morph weights.
         weight_channel_count: u32,
-        /// Value channels of morph weights and properties.
+        /// The number of all value channels.
         value_channel_count: u32,
-        /// Words: for each number of morph weights and properties the value channel that has it.
+        /// The offset in the words of a table with the value channel of each number of morph weights and properties.
         value_table: u32,
-        /// Seconds of 2^32 of the units in which playing layers count the clip's time, a power of two.
+        /// The seconds of 2^32 units of the clip's time, a power of two. Playing layers count in these units.
         time_unit: f32,
-        /// Words: how many events, the index of the first, then for each its time in the clip's units, lower half first. None:
-        /// no events.
+        /// The offset of the events in the words: their number, the index of the first, then the time of each in the clip's units,
+        /// lower half first. `NONE`: no events.
         events: u32,
-        /// Words: the record of its root joint. None: it moves nobody.
+        /// The offset of the root motion record in the words. `NONE`: no root motion.
         root: u32,
     }
 }
 
 record! {
-    /// A clip's root joint, in the words.
+    /// The root motion of a clip, in the words.
     Root in words {
-        /// The joint.
+        /// The index of the root joint.
         joint: u32,
-        /// What of it moves the instance.
+        /// The parts of its transform that move the instance.
         moves: u32,
-        /// The up axis in the space of its parent, of unit length.
+        /// The x of the up axis, a unit vector in the space of the joint's parent.
         up_x: f32,
-        /// As above.
+        /// The y of the up axis.
         up_y: f32,
-        /// As above.
+        /// The z of the up axis.
         up_z: f32,
     }
 }

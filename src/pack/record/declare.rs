@@ -1,52 +1,52 @@
-//! Declares records and constants once, for Rust and for WGSL.
+//! Declaration of records and constants, once for Rust and WGSL.
 //!
-//! [`record!`] and [`constants!`] define the Rust items and describe them beside. [`Shared::wgsl`] writes the same in WGSL from
-//! the description, with the doc comments. A test compares the layout of what `naga` parses with the layout in Rust.
+//! [`record!`] and [`constants!`] define Rust items, and descriptions of them. [`Shared::wgsl`] writes the same items in WGSL from
+//! the descriptions, with the doc comments. A test compares the layout that `naga` parses with the layout in Rust.
 //!
-//! No library does this. `wgsl_to_wgpu` and `wgsl_bindgen` go the other way, from whole WGSL modules to Rust in a build script;
-//! these kernels are composed at run time, by what a library holds. `encase` copies Rust values into WGSL's layout and writes no
-//! WGSL; records here have that layout, and the CPU engine reads them in place.
+//! No existing crate does this. `wgsl_to_wgpu` and `wgsl_bindgen` go from whole WGSL modules to Rust in a build script, but these
+//! kernels are composed at run time from the features of a library. `encase` copies Rust values into the layout of WGSL and writes
+//! no WGSL. Records here have that layout already, and the CPU engine reads them in place.
 
 use glam::{Mat4, Vec3};
 
 /// A field of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// The lines of its doc comment.
+    /// The lines of the doc comment.
     pub docs: &'static [&'static str],
-    /// Its type in WGSL.
+    /// The type in WGSL.
     pub type_name: &'static str,
-    /// Its offset in bytes.
+    /// The offset in bytes.
     pub offset: usize,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: usize,
 }
 
-/// A record, from which its WGSL is written.
+/// The description of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// Its name, in Rust and in WGSL.
+    /// The name, in Rust and in WGSL.
     pub name: &'static str,
-    /// The lines of its doc comment.
+    /// The lines of the doc comment.
     pub docs: &'static [&'static str],
-    /// Its fields in order.
+    /// The fields in order.
     pub fields: &'static [Field],
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: usize,
-    /// The array of `u32` from which a WGSL function loads it. `None`: WGSL binds it as it is.
+    /// The array of `u32` from which a WGSL function loads the record. `None`: the record is bound as a whole.
     pub loaded_from: Option<&'static str>,
 }
 
-/// A constant, from which its WGSL is written.
+/// The description of a constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Constant {
-    /// Its name, in Rust and in WGSL.
+    /// The name, in Rust and in WGSL.
     pub name: &'static str,
-    /// The lines of its doc comment.
+    /// The lines of the doc comment.
     pub docs: &'static [&'static str],
-    /// Its value.
+    /// The value.
     pub value: Value,
 }
 
@@ -55,26 +55,26 @@ pub struct Constant {
 pub enum Value {
     /// A `u32`.
     Word(u32),
-    /// An `f32`, which is finite.
+    /// A finite `f32`.
     Float(f32),
-    /// An array of `f32`, all finite.
+    /// An array of finite `f32`.
     Floats(&'static [f32]),
 }
 
 /// The records and constants that a Rust file declares for WGSL too.
 #[derive(Debug, Clone, Copy)]
 pub struct Shared {
-    /// The file, from the root of the crate.
+    /// The path of the file from the root of the crate.
     pub file: &'static str,
-    /// Its constants.
+    /// The constants of the file.
     pub constants: &'static [Constant],
-    /// Its records.
+    /// The records of the file.
     pub records: &'static [Record],
 }
 
-/// A type of a field, of the same layout in Rust and in WGSL.
+/// A type of a field, with the same layout in Rust and in WGSL.
 pub trait FieldType {
-    /// Its name in WGSL.
+    /// The name of the type in WGSL.
     const WGSL: &'static str;
 }
 
@@ -98,10 +98,10 @@ field_types! {
     [[f32; 4]; 3] => "array<vec4f, 3>",
 }
 
-/// Defines a record: a struct of [`FieldType`]s, whose bytes are those that WGSL reads, and its description `RECORD`.
+/// Defines a record: a struct of [`FieldType`]s with the layout of WGSL, and its description `RECORD`.
 ///
-/// `Name in words { ... }` says that it lies in the array `words`, from which WGSL loads it field by field; then all its fields
-/// are `u32` or `f32`. `Name { ... }` is bound as it is.
+/// `Name in words { ... }` lies in the array `words`, from which WGSL loads it field by field. All its fields must be `u32` or `f32`.
+/// `Name { ... }` is bound as a whole.
 macro_rules! record {
     (
         $(#[doc = $doc:literal])*
@@ -117,7 +117,7 @@ macro_rules! record {
         impl $name {
             /// The number of `u32` words of a record.
             pub const WORDS: usize = size_of::<Self>() / 4;
-            /// The record's description.
+            /// The description of the record.
             pub const RECORD: $crate::pack::record::Record = $crate::pack::record::Record {
                 name: stringify!($name),
                 docs: &[$($doc),*],
@@ -139,7 +139,7 @@ macro_rules! record {
     };
 }
 
-/// Defines public constants, and describes them all in `CONSTANTS`. There is one such block in a file.
+/// Defines public constants, and their descriptions `CONSTANTS`. A file has at most one such block.
 macro_rules! constants {
     (@value u32 $name:ident) => { $crate::pack::record::Value::Word($name) };
     (@value f32 $name:ident) => { $crate::pack::record::Value::Float($name) };
@@ -147,7 +147,7 @@ macro_rules! constants {
     ($($(#[doc = $doc:literal])* pub const $name:ident: $type:tt = $value:expr;)*) => {
         $($(#[doc = $doc])* pub const $name: $type = $value;)*
 
-        /// The descriptions of this file's constants.
+        /// The descriptions of the constants of this file.
         pub(crate) const CONSTANTS: &[$crate::pack::record::Constant] = &[$($crate::pack::record::Constant {
             name: stringify!($name),
             docs: &[$($doc),*],
@@ -158,7 +158,7 @@ macro_rules! constants {
 
 pub(crate) use {constants, record};
 
-/// The array of a record that lies in one, by its name or none.
+/// The first name of a list of at most one; `None` for an empty list.
 pub(crate) const fn loaded_from(array: &[&'static str]) -> Option<&'static str> {
     match array {
         [array, ..] => Some(array),

@@ -1,17 +1,17 @@
-//! The events that a step reaches: what is asked, and the list that answers.
+//! Records of the search for events: its uniform, and the list of occurrences.
 
 use crate::pack::record::record;
 
 record! {
-    /// What all instances of a dispatch that looks for events share: a uniform.
+    /// The uniform of a dispatch that searches for events, which all its instances share.
     EventBatch {
-        /// Instances.
+        /// The number of instances.
         instance_count: u32,
-        /// Layers an instance has records of.
+        /// The layer records per instance.
         layer_count: u32,
-        /// Workgroups in a row of the dispatch.
+        /// The workgroups per row of the dispatch.
         groups_per_row: u32,
-        /// Occurrences that there is room for.
+        /// The most occurrences that the list holds.
         capacity: u32,
     }
 }
@@ -21,27 +21,27 @@ record! {
     OccurrenceRecord {
         /// The tick, lower half.
         tick_low: u32,
-        /// Upper half.
+        /// The tick, upper half.
         tick_high: u32,
-        /// The crowd's index of the instance.
+        /// The index of the instance in the crowd.
         instance: u32,
-        /// The layer's index in the instance.
+        /// The index of the layer in the instance.
         layer: u32,
-        /// The event's index in the clip.
+        /// The index of the event in the clip.
         event: u32,
     }
 }
 
 record! {
-    /// What stands before a list of occurrences.
+    /// The head of a list of occurrences.
     EventCount {
-        /// Occurrences in the list.
+        /// The number of occurrences in the list.
         listed: u32,
-        /// Those that found no room, lower half of their number.
+        /// The number of occurrences without room in the list, lower half.
         missed_low: u32,
-        /// Upper half.
+        /// The number of occurrences without room in the list, upper half.
         missed_high: u32,
-        /// 1 where there are more than that can hold.
+        /// 1 if that number exceeds 64 bits, else 0.
         missed_many: u32,
     }
 }

@@ -1,36 +1,36 @@
-//! A layer of an instance: how it joins those before it, and how it plays.
+//! The record of a layer of an instance: its mixing and its time.
 
 use crate::pack::record::{constants, record};
 
 constants! {
-    /// Bits of [`LayerRecord::mode`]: how it joins the layers before it.
+    /// Bits of [`LayerRecord::mode`] that hold the mode.
     pub const LAYER_MODE: u32 = 3;
     /// Mode of a layer that blends.
     pub const LAYER_BLEND: u32 = 0;
-    /// Mode of a layer that overrides what is below.
+    /// Mode of a layer that overrides the layers below.
     pub const LAYER_OVERRIDE: u32 = 1;
-    /// Mode of a layer that adds its difference from its clip's time 0.
+    /// Mode of a layer that adds its difference from its clip at time 0.
     pub const LAYER_ADD_FIRST: u32 = 2;
     /// Mode of a layer that adds its difference from the rest pose.
     pub const LAYER_ADD_REST: u32 = 3;
-    /// Bit of [`LayerRecord::mode`]: it fades in.
+    /// Bit of [`LayerRecord::mode`]: the layer fades in.
     pub const LAYER_FADES_IN: u32 = 4;
-    /// Bit of [`LayerRecord::mode`]: it fades out.
+    /// Bit of [`LayerRecord::mode`]: the layer fades out.
     pub const LAYER_FADES_OUT: u32 = 8;
-    /// Bit of [`LayerRecord::mode`]: it fades in smoothly.
+    /// Bit of [`LayerRecord::mode`]: the fade in is smooth, not linear.
     pub const LAYER_SMOOTH_IN: u32 = 16;
-    /// Bit of [`LayerRecord::mode`]: it fades out smoothly.
+    /// Bit of [`LayerRecord::mode`]: the fade out is smooth, not linear.
     pub const LAYER_SMOOTH_OUT: u32 = 32;
 
-    /// Bit of [`LayerRecord::clock`]: the layer plays; without it, it stands at its time.
+    /// Bit of [`LayerRecord::clock`]: the layer plays. Without it, the layer stays at its fixed time.
     pub const CLOCK_PLAYS: u32 = 1;
-    /// Bit of [`LayerRecord::clock`]: it waits for its start.
+    /// Bit of [`LayerRecord::clock`]: before its start, the layer stays at the time of its start.
     pub const CLOCK_WAITS: u32 = 2;
-    /// Bit of [`LayerRecord::clock`]: it never stops.
+    /// Bit of [`LayerRecord::clock`]: the layer never stops.
     pub const CLOCK_ENDLESS: u32 = 4;
-    /// Bit of [`LayerRecord::clock`]: its rate is negative.
+    /// Bit of [`LayerRecord::clock`]: the rate is negative.
     pub const CLOCK_BACKWARDS: u32 = 8;
-    /// Bit of [`LayerRecord::clock`]: every second pass goes the other way.
+    /// Bit of [`LayerRecord::clock`]: every second pass goes in the opposite direction.
     pub const CLOCK_PING_PONG: u32 = 16;
     /// Bit of [`LayerRecord::clock`]: the first pass goes from the end to the start.
     pub const CLOCK_REVERSE: u32 = 32;
@@ -39,57 +39,57 @@ constants! {
 record! {
     /// A layer of an instance.
     LayerRecord {
-        /// Words: the clip's record.
+        /// The offset of the clip's record in the words.
         clip: u32,
-        /// How it plays, if it does.
+        /// The `CLOCK_` bits.
         clock: u32,
-        /// The fixed time in seconds, rounded.
+        /// The fixed time in seconds, rounded to an `f32`.
         time_high: f32,
-        /// What the rounding left.
+        /// The remainder of that rounding.
         time_low: f32,
-        /// Start tick, lower half.
+        /// The start tick, lower half.
         start_low: u32,
-        /// Start tick, upper half.
+        /// The start tick, upper half.
         start_high: u32,
-        /// Passes a tick, whatever the direction, as an integer and a fraction of 96 bits: lowest word of the fraction.
+        /// The passes per tick in either direction, as an integer and a fraction of 96 bits: the lowest word of the fraction.
         passes_0: u32,
-        /// Its middle word.
+        /// The middle word of that fraction.
         passes_1: u32,
-        /// Its highest word.
+        /// The highest word of that fraction.
         passes_2: u32,
-        /// The integer.
+        /// The integer part of the passes per tick.
         passes_3: u32,
-        /// Passes until it stops, as an integer and a fraction of 64 bits: lower half of the fraction.
+        /// The passes until the layer stops, as an integer and a fraction of 64 bits: lower half of the fraction.
         repeat_low: u32,
-        /// Upper half of the fraction.
+        /// The upper half of that fraction.
         repeat_high: u32,
-        /// The integer.
+        /// The integer part of the passes until the layer stops.
         repeat_count: u32,
-        /// Where the part of the clip that is played begins, in the clip's units: lower half.
+        /// The start of the played part of the clip, in the clip's units: lower half.
         part_start_low: u32,
-        /// Upper half.
+        /// The start of the played part, upper half.
         part_start_high: u32,
-        /// How long that part is, in the clip's units: lower half.
+        /// The length of the played part, in the clip's units: lower half.
         part_length_low: u32,
-        /// Upper half.
+        /// The length of the played part, upper half.
         part_length_high: u32,
-        /// Its weight without fades and mask.
+        /// The weight without fades and mask.
         weight: f32,
-        /// How it joins the layers before it, and how it fades.
+        /// The mode and the bits of the fades.
         mode: u32,
-        /// Words: a weight a joint. None: 1.
+        /// The offset in the words of one weight per joint. `NONE`: all weights are 1.
         mask: u32,
-        /// Tick at which it begins to fade in, lower half.
+        /// The start tick of the fade in, lower half.
         fade_in_low: u32,
-        /// Upper half.
+        /// The start tick of the fade in, upper half.
         fade_in_high: u32,
-        /// Ticks that it takes to.
+        /// The length of the fade in, in ticks.
         fade_in_length: f32,
-        /// Tick at which it begins to fade out, lower half.
+        /// The start tick of the fade out, lower half.
         fade_out_low: u32,
-        /// Upper half.
+        /// The start tick of the fade out, upper half.
         fade_out_high: u32,
-        /// Ticks that it takes to.
+        /// The length of the fade out, in ticks.
         fade_out_length: f32,
     }
 }

@@ -30,17 +30,29 @@ pub use declare::{Constant, Field, FieldType, Record, Shared, Value};
 pub(crate) use declare::{constants, loaded_from, record};
 
 constants! {
-    /// No joint, no table, no matrix.
+    /// The offset or index that stands for none.
     pub const NONE: u32 = u32::MAX;
 }
 
-/// All that the kernels share with Rust, file by file.
+/// All records and constants that kernels share with Rust, file by file.
 pub const SHARED: &[Shared] = &[
     Shared { file: "src/pack/record/mod.rs", constants: CONSTANTS, records: &[] },
     Shared { file: "src/pack/record/arithmetic.rs", constants: arithmetic::CONSTANTS, records: &[] },
-    Shared { file: "src/pack/record/batch.rs", constants: batch::CONSTANTS, records: &[batch::BatchRecord::RECORD, batch::VisibleInstance::RECORD] },
-    Shared { file: "src/pack/record/channel.rs", constants: channel::CONSTANTS, records: &[channel::Channel::RECORD, channel::ValueChannel::RECORD] },
-    Shared { file: "src/pack/record/clip.rs", constants: clip::CONSTANTS, records: &[clip::ClipRecord::RECORD, clip::Root::RECORD] },
+    Shared {
+        file: "src/pack/record/batch.rs",
+        constants: batch::CONSTANTS,
+        records: &[batch::BatchRecord::RECORD, batch::VisibleInstance::RECORD],
+    },
+    Shared {
+        file: "src/pack/record/channel.rs",
+        constants: channel::CONSTANTS,
+        records: &[channel::Channel::RECORD, channel::ValueChannel::RECORD],
+    },
+    Shared {
+        file: "src/pack/record/clip.rs",
+        constants: clip::CONSTANTS,
+        records: &[clip::ClipRecord::RECORD, clip::Root::RECORD],
+    },
     Shared {
         file: "src/pack/record/quantized_column.rs",
         constants: quantized_column::CONSTANTS,
@@ -59,5 +71,9 @@ pub const SHARED: &[Shared] = &[
         constants: skeleton::CONSTANTS,
         records: &[skeleton::SkeletonRecord::RECORD],
     },
-    Shared { file: "src/pack/record/timeline.rs", constants: timeline::CONSTANTS, records: &[timeline::TimelineRecord::RECORD, timeline::Mapping::RECORD] },
+    Shared {
+        file: "src/pack/record/timeline.rs",
+        constants: timeline::CONSTANTS,
+        records: &[timeline::TimelineRecord::RECORD, timeline::Mapping::RECORD],
+    },
 ];

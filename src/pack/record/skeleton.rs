@@ -1,50 +1,51 @@
-//! A skeleton with its skins, and the kinds of numbers that it has beside its joints.
+//! The record of a skeleton with its skins, and the kinds of its morph weights and properties.
 
 use crate::pack::record::{NONE, constants, record};
 
 constants! {
-    /// A number of a property, which belongs to no joint.
+    /// Kind of a number of a property, which belongs to no joint.
     pub const VALUE_NUMBER: u32 = NONE;
-    /// The first number of a property that is a rotation.
+    /// Kind of the first number of a property that is a rotation.
     pub const VALUE_ROTATION: u32 = NONE - 1;
-    /// Another number of a property that is a rotation.
+    /// Kind of the other numbers of a property that is a rotation.
     pub const VALUE_ROTATION_REST: u32 = NONE - 2;
 }
 
 record! {
     /// A skeleton with its skins.
     SkeletonRecord {
-        /// Joints, parents before children.
+        /// The number of joints. Parents come before children.
         joint_count: u32,
-        /// Rounds of ancestor doubling until every joint has met its root: the logarithm of the depth.
+        /// The rounds of ancestor doubling until every joint has reached its root: the number of bits of the depth.
         round_count: u32,
-        /// Words: for each round, for each joint its ancestor 2^round levels up, or none.
+        /// The offset in the words: for each round and each joint its ancestor 2^round levels up, or `NONE`.
         ancestors: u32,
-        /// Values: rest translations of all joints, then rotations, then scales.
+        /// The offset of the rest pose in the values: translations of all joints, then rotations, then scales.
         rest: u32,
-        /// Words: for each joint the place in the values of the three rows of its rest matrix, or none. None for all: none.
+        /// The offset in the words: for each joint the offset in the values of the three rows of its rest matrix, or `NONE`. `NONE`:
+        /// no joint has a matrix.
         matrices: u32,
-        /// Joints of all skins together.
+        /// The number of joints of all skins together.
         skin_joint_count: u32,
-        /// Words: the joint of each skin matrix.
+        /// The offset in the words: the joint of each skin matrix.
         skin_joints: u32,
-        /// Values: three rows of the inverse bind matrix of each skin matrix.
+        /// The offset in the values: three rows of the inverse bind matrix of each skin matrix.
         inverse_binds: u32,
-        /// Numbers of all morph weights together.
+        /// The number of morph weights.
         weight_count: u32,
-        /// Numbers of all properties together.
+        /// The number of numbers of all properties together.
         property_width: u32,
-        /// The most timelines of a clip.
+        /// The most timelines of a clip of this skeleton.
         timeline_count: u32,
-        /// Words: the record of the clip without tracks.
+        /// The offset in the words of the record of the clip without tracks.
         rest_clip: u32,
-        /// Words: for each number of morph weights and properties the joint that it belongs to, or one of the kinds below.
+        /// The offset in the words: for each number of morph weights and properties its joint, or a `VALUE_` kind.
         value_kinds: u32,
-        /// Words: the joints level by level, roots first, those of a level in their order.
+        /// The offset in the words: the joints level by level, roots first. Joints of a level keep their order.
         levels: u32,
-        /// Fills the record to a multiple of 16 bytes, as a uniform needs.
+        /// Pads the record to a multiple of 16 bytes, as a uniform needs.
         reserved_0: u32,
-        /// As above.
+        /// Pads the record to a multiple of 16 bytes.
         reserved_1: u32,
     }
 }

@@ -1,56 +1,57 @@
-//! A timeline of a clip.
+//! The record of a timeline of a clip, and the mapping of its unrolled key times.
 
 use crate::pack::record::{constants, record};
 
 constants! {
-    /// Bit of [`Mapping::source`]: the way to the next key is a straight line, not eased.
+    /// Bit of [`Mapping::source`]: the interval is a straight line, without easing.
     pub const MAP_STRAIGHT: u32 = 1 << 31;
-    /// Bit of [`Mapping::source`]: the way is measured from the next key time back, so that nothing is lost near it.
+    /// Bit of [`Mapping::source`]: the fraction is measured back from the next key time, which loses no precision near it.
     pub const MAP_BACK: u32 = 1 << 30;
-    /// Bits of [`Mapping::source`] that are the key.
+    /// Bits of [`Mapping::source`] that hold the key.
     pub const MAP_KEY: u32 = MAP_BACK - 1;
 }
 
 record! {
-    /// A timeline of a clip with the easing of the curves that share it, in the words.
+    /// A timeline of a clip with the easings of the curves that share it, in the words.
     TimelineRecord in words {
-        /// Keys, at least 2.
+        /// The number of key times, at least 2.
         key_count: u32,
-        /// Words: the time of each key as two `f32`, whose sum is exact to 48 bits.
+        /// The offset in the words of the time of each key, as two `f32` with a sum that is exact to 48 bits.
         times: u32,
-        /// Cells (of even timelines: keys) a second.
+        /// The cells of the lookup table per second; if the keys are evenly spaced, the keys per second.
         cells_per_second: f32,
-        /// Cells of the lookup table; of even timelines the number of gaps.
+        /// The number of cells of the lookup table; if the keys are evenly spaced, the number of intervals.
         cell_count: u32,
-        /// Words: for each cell's start and the end of the last the last key at or before it; none where keys are even.
+        /// The offset of the lookup table in the words: for the start of each cell and the end of the last one, the last key at or
+        /// before it. `NONE`: the keys are evenly spaced.
         table: u32,
-        /// Values, or words of quantized keys, from key to key.
+        /// The number of values from key to key; words if the keys are quantized.
         row: u32,
-        /// Words: how many codes of easings, then the codes; the first rules the first interval, and so on, the last all
-        /// that are left. None: no easing.
+        /// The offset of the easings in the words: their number, then one code per interval. The last code rules all remaining
+        /// intervals. `NONE`: no easing.
         easing: u32,
-        /// Seconds before and after a key in which it is hit.
+        /// The seconds before and after a key within which it is hit.
         window: f32,
-        /// Words: for each key time a mapping. None: each stands for the key of its place.
+        /// The offset in the words of one mapping per key time. `NONE`: each key time belongs to the key of the same index.
         map: u32,
     }
 }
 
 record! {
-    /// What lies at a key time of a timeline that goes on beyond its keys, and from there to the next, in the words.
+    /// The key at an unrolled key time, and the interval from there to the next key time, in the words.
     Mapping in words {
-        /// The key that is hit there.
+        /// The key that is hit at this time.
         hit: u32,
-        /// The key from which the way leads on to the next, whether it is straight, and from where it is measured.
+        /// The first key of the interval, and the bits `MAP_STRAIGHT` and `MAP_BACK`.
         source: u32,
-        /// The fraction of that way where it is measured from.
+        /// The fraction of the interval at the key time from which it is measured.
         offset: f32,
-        /// How much is added to it until the other key time.
+        /// The change of the fraction up to the other key time.
         scale: f32,
     }
 }
 
-/// Splits a number into an `f32` and the rest that the rounding left.
+/// Splits a number into the nearest `f32` and the remainder as an `f32`. Their sum is exact to 48 bits.
 pub fn split(number: f64) -> (f32, f32) {
     let high = number as f32;
     (high, (number - f64::from(high)) as f32)

@@ -3,8 +3,8 @@
 use crate::pack::record::{Constant, Record, Shared, Value};
 
 impl Shared {
-    /// The same constants and records in WGSL. A record that lies in an array has its number of words there too, and a
-    /// function that loads it: `SomeRecord` has `SOME_WORDS` and `some_load`.
+    /// Writes the constants and records in WGSL. A record that lies in an array also gets a constant with its number of words, and a
+    /// function that loads it: `SOME_WORDS` and `some_load` for `SomeRecord`.
     pub fn wgsl(&self) -> String {
         let mut code = format!("// Generated from {}.\n", self.file);
         if !self.constants.is_empty() {
@@ -26,7 +26,7 @@ impl Constant {
     fn wgsl(&self) -> String {
         let name = self.name;
         match self.value {
-            // Masks are read by their digits, counts are not.
+            // Large constants are masks, which read better in hexadecimal.
             Value::Word(value @ 0x1_0000..) => format!("const {name}: u32 = {value:#x}u;\n"),
             Value::Word(value) => format!("const {name}: u32 = {value}u;\n"),
             Value::Float(value) => format!("const {name}: f32 = {};\n", float(value)),
@@ -51,13 +51,13 @@ impl Record {
         if let Some(array) = self.loaded_from {
             let snake = snake_case(name.strip_suffix("Record").unwrap_or(name));
             let (constant, words) = (snake.to_ascii_uppercase(), self.size / 4);
-            code += &format!("\n/// Words of a `{name}`.\nconst {constant}_WORDS: u32 = {words}u;\n");
-            code += &format!("\n/// Loads a `{name}` from its place in `{array}`.\n");
+            code += &format!("\n/// The number of words of a `{name}`.\nconst {constant}_WORDS: u32 = {words}u;\n");
+            code += &format!("\n/// Loads a `{name}` from its offset in `{array}`.\n");
             code += &format!("fn {snake}_load(at: u32) -> {name} {{\n    return {name}(\n");
             for field in self.fields {
                 let word = match field.offset / 4 {
                     0 => format!("{array}[at]"),
-                    place => format!("{array}[at + {place}u]"),
+                    index => format!("{array}[at + {index}u]"),
                 };
                 let value = if field.type_name == "f32" { format!("bitcast<f32>({word})") } else { word };
                 code += &format!("        {value},\n");
@@ -68,17 +68,17 @@ impl Record {
     }
 }
 
-/// The shortest WGSL literal that is this `f32`.
+/// The shortest WGSL literal of an `f32`.
 fn float(value: f32) -> String {
     format!("{value:?}f")
 }
 
-/// A doc comment in WGSL.
+/// Writes the lines of a doc comment in WGSL.
 fn docs(indent: &str, lines: &[&str]) -> String {
     lines.iter().map(|line| format!("{indent}///{}\n", without_links(line))).collect()
 }
 
-/// A line of a doc comment whose links are code alone: `LayerRecord.mode` for `` [`LayerRecord::mode`] ``.
+/// Replaces the links in a line of a doc comment by code: `` [`LayerRecord::mode`] `` becomes `LayerRecord.mode`.
 fn without_links(line: &str) -> String {
     let (mut text, mut rest) = (String::new(), line);
     while let Some((before, link)) = rest.split_once("[`")
@@ -93,7 +93,7 @@ fn without_links(line: &str) -> String {
     text + rest
 }
 
-/// A name of a type as a function begins with it.
+/// Converts the name of a type to snake case.
 fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     for (index, letter) in name.char_indices() {
@@ -111,7 +111,7 @@ mod tests {
     use crate::pack::record::{SHARED, constants, record};
 
     constants! {
-        /// Bit of [`SomeRecord::count`]: of many.
+        /// Bit of [`SomeRecord::count`]: there are many.
         pub const SOME_BIT: u32 = 1 << 31;
         /// A count.
         pub const SOME_COUNT: u32 = 12;
@@ -125,9 +125,9 @@ mod tests {
     record! {
         /// A record in the words, beside an [`Other`](super::Other).
         SomeRecord in words {
-            /// How many.
+            /// A number.
             count: u32,
-            /// How far.
+            /// A length.
             reach: f32,
         }
     }
@@ -148,7 +148,7 @@ mod tests {
         let expected = "\
 // Generated from some.rs.
 
-/// Bit of `SomeRecord.count`: of many.
+/// Bit of `SomeRecord.count`: there are many.
 const SOME_BIT: u32 = 0x80000000u;
 /// A count.
 const SOME_COUNT: u32 = 12u;
@@ -160,16 +160,16 @@ const SOME_SERIES: array<f32, 3> = array<f32, 3>(1.0f, -0.1f, 0.33333334f);
 
 /// A record in the words, beside an `Other`.
 struct SomeRecord {
-    /// How many.
+    /// A number.
     count: u32,
-    /// How far.
+    /// A length.
     reach: f32,
 }
 
-/// Words of a `SomeRecord`.
+/// The number of words of a `SomeRecord`.
 const SOME_WORDS: u32 = 2u;
 
-/// Loads a `SomeRecord` from its place in `words`.
+/// Loads a `SomeRecord` from its offset in `words`.
 fn some_load(at: u32) -> SomeRecord {
     return SomeRecord(
         words[at],
