@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use posse::Error;
 
 fn main() -> ExitCode {
-    match cli::run(cli::Cli::of_shell()) {
+    match cli::run(cli::Cli::parse_arguments()) {
         Ok(outcome) => outcome.into(),
-        // Whoever read the results has had enough of them.
+        // The program at the other end of the pipe has stopped reading, which is not an error.
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing can be said about a closed stderr.
+            // A failed write to stderr cannot be reported.
             let _ = writeln!(std::io::stderr(), "error: {error}");
             cli::Outcome::BadInput.into()
         }

@@ -8,7 +8,7 @@ use posse::measure::{Measurement, Workload};
 use posse::{Error, Outputs, demo};
 
 use crate::cli::Outcome;
-use crate::cli::engine::{Engine, EngineArgs, Keys};
+use crate::cli::engine::{Engine, EngineArgs, EngineLibrary};
 use crate::cli::output;
 use crate::cli::progress::Progress;
 
@@ -26,10 +26,10 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let library = demo::library()?;
     let crowd = demo::crowd(&library, args.instances as usize)?;
-    let engine = Engine::open(Keys::Float(&library), args.engine.engine)?;
-    let subject = Workload { library: &library, crowd: &crowd, outputs: Outputs::ALL };
+    let engine = Engine::open(EngineLibrary::Float(&library), args.engine.engine)?;
+    let workload = Workload { library: &library, crowd: &crowd, outputs: Outputs::ALL };
     let progress = Progress::waiting("measuring");
-    let measured = engine.measure(&subject, Duration::from_secs(2))?;
+    let measured = engine.measure(&workload, Duration::from_secs(2))?;
     drop(progress);
     let within = measured.check.as_ref().is_none_or(Report::is_within);
     output::print(|out| print(out, &measured, library.clips().len()))?;

@@ -1,4 +1,4 @@
-//! Which engine is to answer.
+//! The selection of an engine.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use posse::{
 use crate::cli::output::note;
 use crate::cli::start_up::StartUp;
 
-/// An engine, by name.
+/// The name of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Choice {
-    /// A hardware GPU where there is one, else the CPU.
+pub enum EngineChoice {
+    /// A hardware GPU if there is one, otherwise the CPU.
     Auto,
-    /// The GPU; a software adapter where there is no other.
+    /// The GPU, or a software adapter if there is no hardware GPU.
     Gpu,
     /// The CPU.
     Cpu,
@@ -25,30 +25,30 @@ pub enum Choice {
     Reference,
 }
 
-/// The choice of an engine.
+/// The option `--engine`.
 #[derive(Debug, clap::Args)]
 pub struct EngineArgs {
-    /// Which engine answers.
+    /// The engine that evaluates the poses.
     #[arg(long, value_enum, default_value = "auto")]
-    pub engine: Choice,
+    pub engine: EngineChoice,
 }
 
-/// What an engine is made for.
+/// The library of an engine, in one of two forms of keys.
 #[derive(Clone, Copy)]
-pub enum Keys<'a> {
-    /// A library as it is.
+pub enum EngineLibrary<'a> {
+    /// A library with float keys.
     Float(&'a Library),
     /// A library with compressed keys.
     Compressed(&'a CompressedLibrary),
 }
 
-impl<'a> Keys<'a> {
-    /// The compressed form of a library, where there is one.
-    pub fn of(library: &'a Library, compressed: Option<&'a CompressedLibrary>) -> Self {
+impl<'a> EngineLibrary<'a> {
+    /// The compressed library if there is one, otherwise the library.
+    pub fn new(library: &'a Library, compressed: Option<&'a CompressedLibrary>) -> Self {
         compressed.map_or(Self::Float(library), Self::Compressed)
     }
 
-    /// The library whose numbers the engine has.
+    /// The library with the values that the engine evaluates: those of the decoded keys if they are compressed.
     pub fn library(self) -> &'a Library {
         match self {
             Self::Float(library) => library,
@@ -72,53 +72,53 @@ pub enum Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// The chosen engine.
-    pub fn open(keys: Keys<'a>, choice: Choice) -> Result<Self, Error> {
-        Self::open_timed(keys, choice, None, &mut StartUp::default())
+    /// Opens an engine.
+    pub fn open(library: EngineLibrary<'a>, choice: EngineChoice) -> Result<Self, Error> {
+        Self::open_timed(library, choice, None, &mut StartUp::default())
     }
 
-    /// The chosen engine, its library packed on so many threads, else on all, on which it then runs if it is the CPU's; and
-    /// what each step towards it took.
+    /// Opens an engine, and adds the time of each step to `start_up`. The library is packed on `threads` threads, by default on
+    /// all; the CPU engine runs on the same number.
     pub fn open_timed(
-        keys: Keys<'a>,
-        choice: Choice,
+        library: EngineLibrary<'a>,
+        choice: EngineChoice,
         threads: Option<usize>,
         start_up: &mut StartUp,
     ) -> Result<Self, Error> {
         let threads = threads.unwrap_or_else(all_threads);
         match choice {
-            Choice::Reference => Ok(Self::Reference(Reference::new(keys.library()))),
-            Choice::Cpu => Self::cpu(keys, threads, start_up),
-            Choice::Gpu => Self::gpu(keys, AdapterKind::Any, threads, start_up),
-            Choice::Auto => match Self::gpu(keys, AdapterKind::Hardware, threads, start_up) {
+            EngineChoice::Reference => Ok(Self::Reference(Reference::new(library.library()))),
+            EngineChoice::Cpu => Self::cpu(library, threads, start_up),
+            EngineChoice::Gpu => Self::gpu(library, AdapterKind::Any, threads, start_up),
+            EngineChoice::Auto => match Self::gpu(library, AdapterKind::Hardware, threads, start_up) {
                 Ok(engine) => Ok(engine),
                 Err(error) => {
-                    let why = match &error {
-                        // What to install is said to who asks for the GPU.
+                    let reason = match &error {
+                        // The full message says what to install, which matters only for `--engine gpu`.
                         Error::NoAdapter { wanted } => format!("no GPU adapter{wanted}"),
-                        Error::Device(said) => said.lines().next().unwrap_or_default().to_owned(),
+                        Error::Device(message) => message.lines().next().unwrap_or_default().to_owned(),
                         _ => return Err(error),
                     };
-                    note(&format!("note: the CPU engine answers: {why}"));
-                    Self::cpu(keys, threads, start_up)
+                    note(&format!("note: the CPU engine answers: {reason}"));
+                    Self::cpu(library, threads, start_up)
                 }
             },
         }
     }
 
-    fn gpu(keys: Keys, kind: AdapterKind, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
+    fn gpu(library: EngineLibrary, kind: AdapterKind, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
         let gpu = start_up.step("device", || GpuContext::new(kind))?;
-        let packing = start_up.step("pack", || keys.pack(threads))?;
+        let packing = start_up.step("pack", || library.pack(threads))?;
         let library = start_up.step("pipelines", || GpuLibrary::new(&gpu.device, packing))?;
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))
     }
 
-    fn cpu(keys: Keys, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
-        let engine = || keys.pack(threads).map(|packing| CpuEngine::with_packing(packing, threads));
+    fn cpu(library: EngineLibrary, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
+        let engine = || library.pack(threads).map(|packing| CpuEngine::with_packing(packing, threads));
         start_up.step("pack", engine).map(Self::Cpu)
     }
 
-    /// The engine, whichever it is.
+    /// The engine as a trait object.
     pub fn evaluator(&mut self) -> &mut (dyn Evaluator + 'a) {
         match self {
             Self::Gpu(engine) => engine.as_mut(),
@@ -127,26 +127,26 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Measures the engine for about a time.
-    pub fn measure(&self, subject: &Workload, budget: Duration) -> Result<Measurement, Error> {
+    /// Measures the engine for about the time of the budget.
+    pub fn measure(&self, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
         match self {
-            Self::Gpu(engine) => measure::gpu(engine, subject, budget),
-            Self::Cpu(engine) => measure::cpu(engine, subject, budget),
-            Self::Reference(_) => measure::reference(subject, budget),
+            Self::Gpu(engine) => measure::gpu(engine, workload, budget),
+            Self::Cpu(engine) => measure::cpu(engine, workload, budget),
+            Self::Reference(_) => measure::reference(workload, budget),
         }
     }
 }
 
-/// The chosen engine, whichever it is.
-pub fn open(keys: Keys, choice: Choice) -> Result<Box<dyn Evaluator + '_>, Error> {
-    Ok(match Engine::open(keys, choice)? {
+/// Opens an engine as a trait object.
+pub fn open(library: EngineLibrary, choice: EngineChoice) -> Result<Box<dyn Evaluator + '_>, Error> {
+    Ok(match Engine::open(library, choice)? {
         Engine::Gpu(engine) => engine,
         Engine::Cpu(engine) => Box::new(engine),
         Engine::Reference(engine) => Box::new(engine),
     })
 }
 
-/// Says which engine answers, on stderr.
-pub fn introduce(engine: &dyn Evaluator) {
+/// Prints the name of the engine and its adapter to stderr.
+pub fn print_name(engine: &dyn Evaluator) {
     note(&format!("engine: {} ({})", engine.engine(), engine.adapter()));
 }

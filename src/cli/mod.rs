@@ -1,34 +1,30 @@
-//! The command line: one file a command. Results go to stdout, notes and progress to stderr.
+//! The command line: a file or folder per command. Results go to stdout, notes and progress to stderr.
 
+mod arguments;
 mod bench;
-mod compress;
-mod crowd;
 mod demo;
 mod desktop;
+mod drawn_crowd;
 mod engine;
 mod eval;
+mod evaluation;
 mod inspect;
-mod look;
-#[cfg(not(feature = "view"))]
-mod no_view;
 mod output;
 mod progress;
-mod question;
 mod render;
-mod skin_format;
 mod source;
 mod start_up;
-mod subject;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
+mod view_args;
 
 use std::process::ExitCode;
 
 use clap::{Arg, CommandFactory, FromArgMatches};
 use posse::Error;
 
-/// Poses crowds of animated rigs, and says how right the poses are.
+/// Evaluates skeletal animation for crowds, and checks the poses against a reference.
 #[derive(Debug, clap::Parser)]
 #[command(name = "posse", version, after_help = "Exit codes: 0 ok, 1 a check failed, 2 bad usage or bad input.")]
 pub struct Cli {
@@ -40,35 +36,43 @@ pub struct Cli {
 enum Command {
     /// Poses a crowd of a built-in rig, measures it and checks it. Needs no file.
     Demo(demo::Args),
-    /// Says what is in a glTF file or a Cocos clip: joints, skins, clips, tracks, timelines, and what had to be repaired.
+    /// Lists the contents of a glTF file or a Cocos clip: joints, skins, clips, tracks, timelines and repairs.
     Inspect(inspect::Args),
-    /// Evaluates a clip of a glTF file, a Cocos clip, or a crowd file, at some times, as JSON or NumPy arrays.
+    /// Evaluates a clip of a glTF file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
     #[command(after_long_help = eval::help())]
     Eval(eval::Args),
-    /// Holds an engine to the f64 reference, over every clip of glTF files, over Cocos clips, or over a crowd file.
+    /// Compares an engine with the f64 reference, over every clip of glTF files, over Cocos clips, or over a crowd file.
     Verify(verify::Args),
     /// Draws a crowd of a glTF file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
     #[command(after_long_help = render::FILES)]
     Render(render::Args),
-    /// Opens a window with a live crowd: camera, play, scrub, clips, layers, crowds up to 100,000, and how fast it goes.
+    /// Opens a window with a live crowd of up to 100,000 instances, with controls for camera, time, clips and layers.
     #[cfg(feature = "view")]
     #[command(after_help = view::HELP)]
     View(view::Args),
-    /// Opens a window with a live crowd, in a posse that was built with `--features view`.
+    /// Opens a window with a live crowd, in builds with `--features view`.
     #[cfg(not(feature = "view"))]
-    View(no_view::Args),
-    /// Measures the engines over crowds of many sizes, or over a crowd file, each checked against the reference first.
+    View(AnyArgs),
+    /// Measures the engines over crowds of many sizes, or over a crowd file. Each case is compared with the reference first.
     Bench(bench::args::Args),
 }
 
-/// How a command ended.
+/// Any arguments. A build without windows answers all of them with the same error.
+#[cfg(not(feature = "view"))]
+#[derive(Debug, clap::Args)]
+struct AnyArgs {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<std::ffi::OsString>,
+}
+
+/// The result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// All is well.
+    /// The command succeeded.
     Passed,
-    /// A check was made and failed.
+    /// A check failed.
     Failed,
-    /// The usage or an input was no good.
+    /// The usage or an input is wrong.
     BadInput,
 }
 
@@ -83,17 +87,18 @@ impl From<Outcome> for ExitCode {
 }
 
 impl Cli {
-    /// What the shell asks for.
-    pub fn of_shell() -> Self {
-        Self::from_arg_matches(&shell().get_matches()).unwrap_or_else(|error| error.exit())
+    /// Parses the arguments of the process. Prints a message and exits if they are wrong.
+    pub fn parse_arguments() -> Self {
+        Self::from_arg_matches(&definition().get_matches()).unwrap_or_else(|error| error.exit())
     }
 }
 
-/// All commands. A negative number is an option's value, so that an option that takes none of them says what it takes.
-fn shell() -> clap::Command {
-    let takes_numbers = |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values();
-    let number = move |arg: Arg| if takes_numbers(&arg) { arg.allow_negative_numbers(true) } else { arg };
-    Cli::command().mut_subcommands(|command| command.mut_args(number))
+/// The definition of all commands. An option with a value takes a negative number as its value, so that the message for a number
+/// out of range names the option.
+fn definition() -> clap::Command {
+    let takes_values = |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values();
+    let allow_negative = move |arg: Arg| if takes_values(&arg) { arg.allow_negative_numbers(true) } else { arg };
+    Cli::command().mut_subcommands(|command| command.mut_args(allow_negative))
 }
 
 /// Runs a command.
@@ -111,7 +116,11 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
         #[cfg(feature = "view")]
         Command::View(args) => view::run(&args).map(|()| Outcome::Passed),
         #[cfg(not(feature = "view"))]
-        Command::View(_) => Err(no_view::error()),
+        Command::View(_) => Err(Error::Usage(
+            "this posse was built without windows. Build it with them: cargo install --path . --features view, which needs \
+             Rust 1.95; posse render writes pictures without"
+                .into(),
+        )),
         Command::Bench(args) => bench::run(&args),
     }
 }
@@ -119,7 +128,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn arguments_do_not_contradict_one_another() {
-        super::shell().debug_assert();
+    fn the_arguments_are_consistent() {
+        super::definition().debug_assert();
     }
 }

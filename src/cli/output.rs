@@ -1,4 +1,4 @@
-//! Where results and notes go.
+//! Output: results to files or stdout, notes to stderr.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use posse::Error;
 
-/// Says something on stderr that is not a result.
+/// Prints a line to stderr.
 pub fn note(text: &str) {
-    // Notes are not worth stopping for.
+    // A failed write of a note does not stop the command.
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// A file's name without its folder.
+/// The name of a file without its folder.
 pub fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Refuses a file whose folder is not there, before anything is made that would go into it.
+/// Fails if the folder of an output file does not exist. Commands call it before their work begins.
 pub fn check_folder(file: &Path) -> Result<(), Error> {
     match file.parent() {
         Some(folder) if folder != Path::new("") && !folder.is_dir() => {
@@ -27,21 +27,21 @@ pub fn check_folder(file: &Path) -> Result<(), Error> {
     }
 }
 
-/// A buffered file or stdout.
+/// A buffered writer to a file or to stdout.
 pub type Writer = BufWriter<Box<dyn Write>>;
 
-/// Names what is written to.
+/// The name of an output, for error messages.
 #[derive(Clone, Copy)]
-pub struct Place<'a>(&'a Path);
+pub struct OutputName<'a>(&'a Path);
 
-impl Place<'_> {
-    /// An error of writing there.
-    pub fn fault(self, error: impl Into<io::Error>) -> Error {
+impl OutputName<'_> {
+    /// Creates an error with this name.
+    pub fn error(self, error: impl Into<io::Error>) -> Error {
         Error::Io { file: self.0.to_path_buf(), source: error.into() }
     }
 }
 
-/// Prints a report on stdout. It is no error where nobody reads it to its end: what it says is in the exit code too.
+/// Prints a report to stdout. A reader that stops early is not an error: the exit code holds the result too.
 pub fn print<E: Into<io::Error>>(write: impl FnOnce(&mut Writer) -> Result<(), E>) -> Result<(), Error> {
     let mut output = Output::create(None)?;
     match output.write(write).and_then(|()| output.finish()) {
@@ -50,9 +50,10 @@ pub fn print<E: Into<io::Error>>(write: impl FnOnce(&mut Writer) -> Result<(), E
     }
 }
 
-/// A file or stdout, with errors that name it.
+/// A file or stdout. Its errors contain its name.
 ///
-/// A file appears under its name when it is complete: until then it is written beside it, and removed should that fail.
+/// A file is written under a temporary name in the same folder. It gets its name when it is complete, and is removed if that
+/// fails.
 pub struct Output {
     name: PathBuf,
     writer: Writer,
@@ -60,47 +61,46 @@ pub struct Output {
 }
 
 impl Output {
-    /// The file, or stdout where there is none.
+    /// Opens a file, or stdout without one.
     pub fn create(file: Option<&Path>) -> Result<Self, Error> {
         let name = file.map_or_else(|| "standard output".into(), Path::to_path_buf);
         let created = match file {
             None => Ok((Box::new(io::stdout().lock()) as Box<dyn Write>, None)),
             Some(file) => create(file),
         };
-        let (writer, draft) = created.map_err(|error| Place(&name).fault(error))?;
+        let (writer, draft) = created.map_err(|error| OutputName(&name).error(error))?;
         Ok(Self { name, writer: BufWriter::with_capacity(1 << 16, writer), draft })
     }
 
-    /// Runs a function that writes, and gives its error a name.
+    /// Calls a function that writes. Its error gets the name of the output.
     pub fn write<T, E: Into<io::Error>>(
         &mut self,
         write: impl FnOnce(&mut Writer) -> Result<T, E>,
     ) -> Result<T, Error> {
-        let (writer, place) = self.split();
-        write(writer).map_err(|error| place.fault(error))
+        let (writer, name) = self.split();
+        write(writer).map_err(|error| name.error(error))
     }
 
-    /// What to write to, and what errors of it are to be called.
-    pub fn split(&mut self) -> (&mut Writer, Place<'_>) {
-        (&mut self.writer, Place(&self.name))
+    /// The writer, and the name for its errors.
+    pub fn split(&mut self) -> (&mut Writer, OutputName<'_>) {
+        (&mut self.writer, OutputName(&self.name))
     }
 
-    /// Writes what is still buffered, and gives the file its name. Without it an error would go unseen.
+    /// Flushes the buffer, and gives the file its name. Without this call, the file is removed.
     pub fn finish(mut self) -> Result<(), Error> {
         self.write(|writer| writer.flush())?;
         let Self { name, writer, draft } = self;
-        // Not every system renames a file that is still open.
+        // Some systems cannot rename an open file.
         drop(writer);
-        draft.map_or(Ok(()), Draft::keep).map_err(|error| Place(&name).fault(error))
+        draft.map_or(Ok(()), Draft::keep).map_err(|error| OutputName(&name).error(error))
     }
 }
 
-/// Opens a file, or a draft that is to become it.
+/// Opens a draft of a file. A pipe or a device is opened directly.
 fn create(file: &Path) -> io::Result<(Box<dyn Write>, Option<Draft>)> {
     let target = match OpenOptions::new().write(true).open(file) {
-        // A pipe or a device can only be written as it stands.
         Ok(open) if !open.metadata()?.is_file() => return Ok((Box::new(open), None)),
-        // Behind a link, the file that it leads to is written.
+        // A link stays a link: its target is replaced.
         Ok(_) => file.canonicalize()?,
         Err(error) if error.kind() == ErrorKind::NotFound => file.to_path_buf(),
         Err(error) => return Err(error),
@@ -112,13 +112,14 @@ fn create(file: &Path) -> io::Result<(Box<dyn Write>, Option<Draft>)> {
     Ok((Box::new(open), Some(draft)))
 }
 
-/// A file that is being written.
+/// A file under its temporary name. It is removed on drop unless it was kept.
 struct Draft {
     path: PathBuf,
     target: PathBuf,
 }
 
 impl Draft {
+    /// Renames the draft to its target, with the permissions of the file that it replaces.
     fn keep(self) -> io::Result<()> {
         if let Ok(replaced) = fs::metadata(&self.target) {
             fs::set_permissions(&self.path, replaced.permissions())?;
@@ -129,12 +130,12 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // It is gone where it has been kept.
+        // The draft no longer exists if it was kept.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Whether results on stdout would be seen on a terminal.
+/// Returns true if stdout is a terminal.
 pub fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }

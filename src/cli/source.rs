@@ -1,113 +1,118 @@
-//! Files with clips, of either kind, and what the commands need of them.
+//! The files that the commands read: glTF files, Cocos clips and crowd files.
 
 use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
+use posse::import::crowd::{self, CrowdFile};
 use posse::import::{cocos, gltf};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, Skeleton, SkeletonId, SkinId, Slots, TargetPath,
     UnboundClip,
 };
 
+use crate::cli::arguments::check_limit;
 use crate::cli::output::{file_name, note};
-use crate::cli::question::limit;
 
-/// The most clips of a file times joints of another that they are to move: a clip has a place for each.
+/// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
 const MOST_CLIP_JOINTS: u64 = 1 << 24;
 
-/// A file with clips, in a library.
+/// A file with clips, imported into a library.
 pub struct Source {
     /// The file's name without its folder.
     pub file: String,
+    /// The library, with nothing but this file and the rig.
     pub library: Library,
-    /// Whom the clips move.
+    /// The skeleton that the clips animate.
     pub skeleton: SkeletonId,
+    /// The clips, in the order of the file.
     pub clips: Vec<ClipId>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the glTF file.
     pub joints: Vec<usize>,
-    /// What a Cocos clip drives by name; `None` for a glTF file.
-    pub named: Option<Named>,
-    /// The name of the glTF file whose nodes the clips move, where that is another one.
+    /// The named targets of a Cocos clip; `None` for a glTF file.
+    pub named: Option<NamedClip>,
+    /// The name of the glTF file of `--rig`, without its folder.
     pub rig: Option<String>,
-    /// Those of the clips of which no track finds anything to drive in the rig.
-    pub lost: Vec<ClipId>,
-    /// What was repaired, passed over or not bound.
+    /// The clips none of whose tracks finds a node in the rig.
+    pub unbound_clips: Vec<ClipId>,
+    /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
-    /// The glTF file whose nodes are moved, as it was loaded; `None` for a Cocos clip without one.
+    /// The imported glTF file with the nodes that the clips animate; `None` for a Cocos clip without `--rig`.
     pub asset: Option<gltf::Asset>,
 }
 
-/// A clip whose targets have names, and what they are bound to.
-pub struct Named {
+/// A clip with named targets, and the binding of its tracks.
+pub struct NamedClip {
+    /// The clip with the names of its targets.
     pub clip: UnboundClip,
-    /// What each track drives. All have a property, but for those without keys.
+    /// The binding of each track. Every track with keys has a property.
     pub tracks: Vec<BoundTrack>,
 }
 
 impl Source {
-    /// Reads a file, its warnings going to stderr. A Cocos clip is bound to a rig's nodes, or to nothing; clips of a glTF
-    /// file are shared with the rig's skeleton, or stay with their own.
+    /// Reads a file, and prints its warnings to stderr.
+    ///
+    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF file are
+    /// shared with the skeleton of the rig; without a rig, they animate their own skeleton.
     pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
         let bytes = read(file)?;
         if cocos::is_clip(file, &bytes) {
-            return Self::of_cocos(file, &bytes, rig);
+            return Self::import_cocos(file, &bytes, rig);
         }
-        let source = Self::of_gltf(file, &bytes)?;
+        let source = Self::import_gltf(file, &bytes)?;
         match rig {
             None => Ok(source),
-            Some(rig) => source.on_rig(file, rig),
+            Some(rig) => source.share_with_rig(file, rig),
         }
     }
 
-    /// Reads a file that has to be glTF, its warnings going to stderr.
-    pub fn gltf(file: &Path) -> Result<Self, Error> {
-        Self::of_gltf(file, &read_gltf(file)?)
+    /// Reads a glTF file, and prints its warnings to stderr. Fails for a Cocos clip.
+    pub fn load_gltf(file: &Path) -> Result<Self, Error> {
+        Self::import_gltf(file, &read_gltf(file)?)
     }
 
-    fn of_gltf(file: &Path, bytes: &[u8]) -> Result<Self, Error> {
+    fn import_gltf(file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let mut library = Library::new();
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
         let asset = Some(asset);
-        let mut source =
-            Self { file: file_name(file), clips, skins, joints, asset, ..Self::of_skeleton(library, skeleton) };
+        let mut source = Self { file: file_name(file), clips, skins, joints, asset, ..Self::new(library, skeleton) };
         source.warn(file, warnings);
         Ok(source)
     }
 
-    /// The clips of a glTF file for the nodes of another.
-    fn on_rig(mut self, file: &Path, rig: &Path) -> Result<Self, Error> {
+    /// Shares the clips of a glTF file with the skeleton of another.
+    fn share_with_rig(mut self, file: &Path, rig: &Path) -> Result<Self, Error> {
         let bytes = read_gltf(rig)?;
         let folder = rig.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut self.library, rig, &bytes, Some(folder))?;
         self.warn(rig, &asset.warnings);
         let joints = self.library.skeleton(asset.skeleton).joints().len() as u64;
-        limit("clips x joints of the rig", self.clips.len() as u64 * joints, MOST_CLIP_JOINTS)?;
+        check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MOST_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
         for clip in &self.clips {
             let sharing = self.library.share_clip(*clip, asset.skeleton)?;
             if sharing.tracks.iter().all(Option::is_none) {
-                self.lost.push(sharing.clip);
+                self.unbound_clips.push(sharing.clip);
             }
-            // What one clip cannot find, the next will hardly find either.
+            // The faults of one clip usually repeat in the next. They are listed once.
             let new = sharing.faults.iter().map(|fault| format!("with {}: {fault}", file_name(rig)));
             faults.extend(new);
             clips.push(sharing.clip);
         }
-        let mut known = HashSet::new();
-        faults.retain(|fault| known.insert(fault.clone()));
+        let mut listed = HashSet::new();
+        faults.retain(|fault| listed.insert(fault.clone()));
         self.warn(file, faults);
         if clips.is_empty() {
             let (file, rig) = (file.display(), rig.display());
-            return Err(Error::Usage(format!("{file} has no clips that could move the nodes of {rig}")));
+            return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
         }
-        if self.lost.len() == clips.len() {
+        if self.unbound_clips.len() == clips.len() {
             return Err(Error::Usage(format!(
-                "{}: no track of a clip finds anything of its name in {}; a rig with the same joint names is needed",
+                "{}: no track of any clip finds a node of its name in {}; give a rig with the same joint names",
                 file.display(),
                 rig.display()
             )));
@@ -116,8 +121,8 @@ impl Source {
         Ok(Self { skeleton, clips, skins, joints, asset: Some(asset), rig: Some(file_name(rig)), ..self })
     }
 
-    /// A skeleton without clips.
-    fn of_skeleton(library: Library, skeleton: SkeletonId) -> Self {
+    /// A source with a skeleton and no clips.
+    fn new(library: Library, skeleton: SkeletonId) -> Self {
         Self {
             file: String::new(),
             library,
@@ -127,35 +132,37 @@ impl Source {
             joints: Vec::new(),
             named: None,
             rig: None,
-            lost: Vec::new(),
+            unbound_clips: Vec::new(),
             warnings: Vec::new(),
             asset: None,
         }
     }
 
-    fn of_cocos(file: &Path, bytes: &[u8], rig: Option<&Path>) -> Result<Self, Error> {
+    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Path>) -> Result<Self, Error> {
         let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
-        let mut source = rig.map_or_else(Self::without_joints, Self::gltf)?;
+        let mut source = rig.map_or_else(Self::without_joints, Self::load_gltf)?;
         source.warn(file, warnings);
-        let of_file =
+        let in_file =
             |error: Error| Error::Import { file: file.to_path_buf(), path: "clip".into(), reason: error.to_string() };
-        let binding = source.library.bind(source.skeleton, &clip, Slots::All).map_err(of_file)?;
-        let absent = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
-        source.warn(file, binding.faults.iter().filter(|fault| !absent(&fault.kind)));
+        let binding = source.library.bind(source.skeleton, &clip, Slots::All).map_err(in_file)?;
+        // Without a rig, no track finds a node.
+        let is_expected = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
+        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)));
         source.file = file_name(file);
         source.clips = vec![binding.clip];
-        source.named = Some(Named { clip, tracks: binding.tracks });
+        source.named = Some(NamedClip { clip, tracks: binding.tracks });
         source.rig = rig.map(file_name);
         Ok(source)
     }
 
-    /// A skeleton that clips can be bound to which have no other.
+    /// A source with a skeleton without joints, for Cocos clips without a rig.
     fn without_joints() -> Result<Self, Error> {
         let mut library = Library::new();
         let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new())?);
-        Ok(Self::of_skeleton(library, skeleton))
+        Ok(Self::new(library, skeleton))
     }
 
+    /// Stores warnings, and prints them to stderr.
     fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>) {
         for warning in warnings {
             let warning = warning.to_string();
@@ -164,17 +171,35 @@ impl Source {
         }
     }
 
-    /// Whether there are nodes to be posed.
+    /// Returns true if the skeleton has nodes: always, except for a Cocos clip without a rig.
     pub fn has_nodes(&self) -> bool {
         self.named.is_none() || self.rig.is_some()
     }
 
-    /// Those of the outputs that there can be.
+    /// Removes the outputs that the skeleton does not have.
     pub fn outputs(&self, wanted: Outputs) -> Outputs {
         if self.has_nodes() { wanted } else { Outputs { properties: wanted.properties, ..Outputs::NONE } }
     }
 }
 
+/// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
+pub fn load_crowd_file(library: &mut Library, path: &Path) -> Result<CrowdFile, Error> {
+    let file = crowd::load(library, path)?;
+    for warning in &file.warnings {
+        note(&format!("warning: {}: {warning}", path.display()));
+    }
+    for (index, named) in file.files.iter().enumerate() {
+        // A glTF file that is named twice is read once.
+        if file.files[..index].iter().all(|other| other.name != named.name) {
+            for warning in &named.asset.warnings {
+                note(&format!("warning: {}: {warning}", named.asset.file.display()));
+            }
+        }
+    }
+    Ok(file)
+}
+
+/// Reads the bytes of a file. Fails for a folder.
 fn read(file: &Path) -> Result<Vec<u8>, Error> {
     if file.is_dir() {
         let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name the files in it");
@@ -183,7 +208,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
 }
 
-/// The bytes of a file that has to be glTF.
+/// Reads the bytes of a glTF file. Fails for a Cocos clip.
 fn read_gltf(file: &Path) -> Result<Vec<u8>, Error> {
     let bytes = read(file)?;
     if cocos::is_clip(file, &bytes) {
@@ -193,16 +218,16 @@ fn read_gltf(file: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The path of a target's node: `/` for the root.
-pub fn path(target: &TargetPath) -> String {
+/// The path of the node of a target: `/` for the root.
+pub fn target_path(target: &TargetPath) -> String {
     format!("/{}", target.path.join("/"))
 }
 
-/// The property of a target, with the letter of the one number that is driven, where it is one.
-pub fn property(target: &TargetPath) -> String {
+/// The property of a target. If the target is a single number of the property, the name of that number follows after a dot.
+pub fn target_property(target: &TargetPath) -> String {
     let TargetPath { property, element, .. } = target;
     let Some(element) = *element else { return property.clone() };
-    // What kind of value has the number is not in the file: the property's name has to tell.
+    // The file does not store the type of the property. The names of the numbers follow from the name of the property.
     let name = property.to_ascii_lowercase();
     let names: &[&str] = if name.ends_with("color") {
         &["r", "g", "b", "a"]

@@ -1,23 +1,25 @@
-//! What starting takes: the steps from nothing to an engine's first pose.
+//! The start-up time: the steps from the start of the program to the first pose of an engine.
 
 use std::env;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Seconds of each step, in order.
+/// The steps of a start-up, in order.
 #[derive(Debug, Clone, Default)]
 pub struct StartUp {
-    /// The steps, by name.
+    /// The name of each step, and its seconds.
     pub steps: Vec<(&'static str, f64)>,
 }
 
 impl StartUp {
-    /// The first step, the system's loading of the program. It is over before a program can look at a clock; so the program
-    /// is started once more, to say its version. There is no step where that cannot be done.
-    pub fn of_program() -> Self {
+    /// Measures the first step, the loading of the program by the system.
+    ///
+    /// A program cannot measure its own loading, so the program is started once more with `--version`. If that fails, the step
+    /// is left out.
+    pub fn measure_program() -> Self {
         let mut start_up = Self::default();
         let start = Instant::now();
-        let again = env::current_exe().and_then(|program| {
+        let status = env::current_exe().and_then(|program| {
             Command::new(program)
                 .arg("--version")
                 .stdin(Stdio::null())
@@ -25,13 +27,13 @@ impl StartUp {
                 .stderr(Stdio::null())
                 .status()
         });
-        if again.is_ok_and(|status| status.success()) {
+        if status.is_ok_and(|status| status.success()) {
             start_up.steps.push(("program", start.elapsed().as_secs_f64()));
         }
         start_up
     }
 
-    /// Takes a step and notes how long it took.
+    /// Runs a step, and stores its time.
     pub fn step<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
@@ -39,7 +41,7 @@ impl StartUp {
         result
     }
 
-    /// Seconds of all steps together.
+    /// The total of all steps in seconds.
     pub fn seconds(&self) -> f64 {
         self.steps.iter().map(|(_, seconds)| seconds).sum()
     }

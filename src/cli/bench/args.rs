@@ -8,9 +8,9 @@ use posse::{Crowd, SkinFormat};
 
 use super::cost::Table;
 use super::page::plan;
-use crate::cli::compress::CompressArgs;
-use crate::cli::engine::Choice;
-use crate::cli::skin_format::SkinFormatChoice;
+use crate::cli::arguments::CompressArgs;
+use crate::cli::arguments::SkinFormatChoice;
+use crate::cli::engine::EngineChoice;
 
 /// Arguments of `posse bench`.
 #[derive(Debug, clap::Args)]
@@ -63,7 +63,7 @@ pub struct Args {
     pub skin_format: Vec<SkinFormatChoice>,
     /// The engines; `gpu` takes a software adapter where there is no other [default: gpu,cpu,reference; of tables gpu,cpu].
     #[arg(long = "engine", value_enum, value_name = "ENGINE,ENGINE", value_delimiter = ',')]
-    pub engines: Vec<Choice>,
+    pub engines: Vec<EngineChoice>,
     /// Threads of the CPU engine, which is timed with each number [default: one a core; of --report 1 and one a core].
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = threads)]
     pub threads: Vec<usize>,
@@ -77,7 +77,7 @@ pub struct Args {
     )]
     pub seconds: f64,
     #[command(flatten)]
-    pub compressed: CompressArgs,
+    pub compress: CompressArgs,
     /// What an earlier run printed as JSON: each case is compared with the same case of it, by ratio of throughput.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
@@ -111,10 +111,12 @@ impl Args {
         self.skin_formats().any(|format| format == SkinFormat::DualQuaternion)
     }
 
-    pub fn engines(&self) -> &[Choice] {
+    pub fn engines(&self) -> &[EngineChoice] {
         match &self.engines[..] {
-            [] if self.table.is_empty() || self.report.is_some() => &[Choice::Gpu, Choice::Cpu, Choice::Reference],
-            [] => &[Choice::Gpu, Choice::Cpu],
+            [] if self.table.is_empty() || self.report.is_some() => {
+                &[EngineChoice::Gpu, EngineChoice::Cpu, EngineChoice::Reference]
+            }
+            [] => &[EngineChoice::Gpu, EngineChoice::Cpu],
             engines => engines,
         }
     }

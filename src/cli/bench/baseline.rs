@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::earlier;
 use super::size::Size;
+use crate::cli::arguments::SkinFormatChoice;
 use crate::cli::output::file_name;
-use crate::cli::skin_format::SkinFormatChoice;
 
 /// What `posse bench --json` printed, as far as a comparison needs it.
 #[derive(Debug, Deserialize)]

@@ -11,24 +11,24 @@ use super::args::Args;
 use super::report::{Case, Report};
 use super::size::Size;
 use super::{MOST_JOINTS, open};
-use crate::cli::crowd;
-use crate::cli::engine::Keys;
+use crate::cli::arguments::check_limit;
+use crate::cli::engine::EngineLibrary;
 use crate::cli::output::file_name;
 use crate::cli::progress::Progress;
-use crate::cli::question::limit;
+use crate::cli::source::load_crowd_file;
 use crate::cli::start_up::StartUp;
 
 /// Times the crowd on each engine.
 pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Error> {
     let mut library = Library::new();
-    let mut load = StartUp::of_program();
-    let file = load.step("load", || crowd::load(&mut library, path))?;
+    let mut load = StartUp::measure_program();
+    let file = load.step("load", || load_crowd_file(&mut library, path))?;
     if file.is_empty() {
         return Err(Error::Usage(format!("{}: there is no instance to pose; give a group a count", path.display())));
     }
     let joints = |index: usize| library.skeleton(file.files[index].asset.skeleton).joints().len();
     let all = file.groups().map(|(instances, index)| instances.len() as u64 * joints(index) as u64);
-    limit("joints of the crowd", all.sum(), MOST_JOINTS)?;
+    check_limit("joints of the crowd", all.sum(), MOST_JOINTS)?;
     let crowd = file.crowd(0..file.len())?;
     let skeletons = file.groups().map(|(_, index)| file.files[index].asset.skeleton);
     let size = Size {
@@ -40,19 +40,19 @@ pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Erro
         layers: (0..crowd.len()).map(|instance| crowd.layers(instance).len() as u32).max().unwrap_or(0),
         skin_format: SkinFormat::Matrix,
     };
-    let compressed = args.compressed.of(&library)?;
-    report.compressed = args.compressed.compressed;
-    let keys = Keys::of(&library, compressed.as_ref());
+    let compressed = args.compress.compress(&library)?;
+    report.compressed = args.compress.bound;
+    let keys = EngineLibrary::new(&library, compressed.as_ref());
     report.crowd = Some(file_name(path));
-    let contenders = args.contenders();
-    let progress = Progress::new(contenders.len(), "engines");
-    for contender in contenders {
+    let engines = args.engines_under_test();
+    let progress = Progress::new(engines.len(), "engines");
+    for engine in engines {
         let first = file.crowd(0..1)?;
-        let Some(engine) = open(args, keys, contender, (&load, &first), report)? else { continue };
+        let Some(engine) = open(args, keys, engine, (&load, &first), report)? else { continue };
         for skin_format in args.skin_formats() {
             let outputs = Outputs::SKIN.with_skin_format(skin_format);
-            let subject = Workload { library: keys.library(), crowd: &crowd, outputs };
-            let measured = engine.measure(&subject, Duration::from_secs_f64(args.seconds))?;
+            let workload = Workload { library: keys.library(), crowd: &crowd, outputs };
+            let measured = engine.measure(&workload, Duration::from_secs_f64(args.seconds))?;
             report.cases.push(Case { size: Size { skin_format, ..size }, step: None, measured });
         }
         progress.add(1);

@@ -2,14 +2,14 @@
 
 pub mod args;
 mod baseline;
-mod circumstances;
-mod contender;
 mod cost;
 mod crowd;
 mod earlier;
+mod engines;
 mod page;
 mod report;
 mod rig;
+mod run_environment;
 mod size;
 mod text;
 
@@ -22,20 +22,20 @@ use posse::{Crowd, Error, Library, Outputs, SkinFormat, Ticks};
 
 use self::args::Args;
 use self::baseline::Baseline;
-use self::circumstances::Circumstances;
-use self::contender::Contender;
 use self::cost::Step;
+use self::engines::EngineUnderTest;
 use self::page::format::Format;
 use self::page::plan;
 use self::page::run::Run;
 use self::report::{Case, Report};
 use self::rig::Rig;
+use self::run_environment::RunEnvironment;
 use self::size::Size;
 use crate::cli::Outcome;
-use crate::cli::engine::{Choice, Engine, Keys};
+use crate::cli::arguments::check_limit;
+use crate::cli::engine::{Engine, EngineChoice, EngineLibrary};
 use crate::cli::output::{self, Output, file_name, note};
 use crate::cli::progress::Progress;
-use crate::cli::question::limit;
 use crate::cli::source::Source;
 use crate::cli::start_up::StartUp;
 
@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         (page, _) => page,
     };
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
-    let mut report = Report { circumstances: Circumstances::here(), baseline, ..Report::default() };
+    let mut report = Report { environment: RunEnvironment::here(), baseline, ..Report::default() };
     match &args.crowd {
         Some(file) => crowd::measure(args, file, &mut report)?,
         None => measure(args, &mut report)?,
@@ -87,22 +87,22 @@ fn draw(run: &Run, file: &Path, mut page: Output) -> Result<(), Error> {
 
 /// Times crowds of each size on each engine.
 fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
-    let mut load = StartUp::of_program();
+    let mut load = StartUp::measure_program();
     let rigs = rigs(args, &mut load, report)?;
     if rigs.iter().any(|rig| rig.library.clips().is_empty()) {
         return Err(Error::Usage("there is no clip to play; a file with animations is needed".into()));
     }
     let cases: usize = rigs.iter().map(|rig| rig.crowds.len()).sum();
-    let contenders = args.contenders();
-    let progress = Progress::new(cases * contenders.len(), "cases");
+    let engines = args.engines_under_test();
+    let progress = Progress::new(cases * engines.len(), "cases");
     let compressed_libraries: Vec<_> =
-        rigs.iter().map(|rig| args.compressed.of(&rig.library)).collect::<Result<_, _>>()?;
-    report.compressed = args.compressed.compressed;
-    for contender in contenders {
+        rigs.iter().map(|rig| args.compress.compress(&rig.library)).collect::<Result<_, _>>()?;
+    report.compressed = args.compress.bound;
+    for engine in engines {
         for (Rig { library, crowds }, compressed) in rigs.iter().zip(&compressed_libraries) {
-            let keys = Keys::of(library, compressed.as_ref());
+            let keys = EngineLibrary::new(library, compressed.as_ref());
             let first = rig::crowd(library, 1, 1)?;
-            let engine = match open(args, keys, contender, (&load, &first), report) {
+            let engine = match open(args, keys, engine, (&load, &first), report) {
                 Ok(Some(engine)) => engine,
                 Ok(None) => break,
                 Err(error) => {
@@ -130,8 +130,8 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
 
 fn time(args: &Args, engine: &Engine, library: &Library, size: Size) -> Result<Measurement, Error> {
     let crowd = rig::crowd(library, size.instances, size.layers)?;
-    let subject = Workload { library, crowd: &crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
-    engine.measure(&subject, Duration::from_secs_f64(args.seconds))
+    let workload = Workload { library, crowd: &crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
+    engine.measure(&workload, Duration::from_secs_f64(args.seconds))
 }
 
 /// Goes on without a case of a cost table that a device has no room for, and says so; elsewhere that is an error.
@@ -147,8 +147,8 @@ fn leave_out(report: &mut Report, (size, step): (Size, Option<Step>), error: Err
 /// the first of its kind; `None`, and a note, where there is no adapter for one of several.
 fn open<'a>(
     args: &Args,
-    keys: Keys<'a>,
-    Contender { choice, threads }: Contender,
+    keys: EngineLibrary<'a>,
+    EngineUnderTest { choice, threads }: EngineUnderTest,
     (load, first): (&StartUp, &Crowd),
     report: &mut Report,
 ) -> Result<Option<Engine<'a>>, Error> {
@@ -192,7 +192,7 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
         skin_format: SkinFormat::Matrix,
     };
     if let Some(file) = &args.file {
-        let Source { library, skeleton, .. } = load.step("load", || Source::gltf(file))?;
+        let Source { library, skeleton, .. } = load.step("load", || Source::load_gltf(file))?;
         report.file = Some(file_name(file));
         let joints = library.skeleton(skeleton).joints().len();
         let crowds: Vec<_> = sizes(Size { joints, ..size }).collect();
@@ -206,7 +206,7 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
         };
         args.joints.iter().flat_map(rig).collect()
     } else {
-        let is_drawn = args.report.is_some() && args.engines().contains(&Choice::Gpu);
+        let is_drawn = args.report.is_some() && args.engines().contains(&EngineChoice::Gpu);
         let joints = args.table_joints.unwrap_or_else(|| plan::table_joints(is_drawn));
         let cases = args.table.iter().flat_map(|table| table.cases(joints));
         let written = |(size, step)| args.skin_formats().map(move |skin_format| (Size { skin_format, ..size }, step));
@@ -234,5 +234,5 @@ fn rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>
 
 fn check_joints(cases: &[(Size, Option<Step>)]) -> Result<(), Error> {
     let joints = |(size, _): &(Size, Option<Step>)| (size.instances as u64).saturating_mul(size.joints as u64);
-    limit("instances x joints of a case", cases.iter().map(joints).max().unwrap_or(0), MOST_JOINTS)
+    check_limit("instances x joints of a case", cases.iter().map(joints).max().unwrap_or(0), MOST_JOINTS)
 }

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::baseline::{Baseline, EarlierCase, Key};
-use super::circumstances::Circumstances;
 use super::cost::Step;
 use super::earlier::FORMAT;
 use super::page::run::Run;
+use super::run_environment::RunEnvironment;
 use super::size::Size;
 use crate::cli::output::note;
 use crate::cli::start_up::StartUp;
@@ -21,7 +21,7 @@ use crate::cli::start_up::StartUp;
 #[derive(Default)]
 pub struct Report {
     /// Where, when and by which command.
-    pub circumstances: Circumstances,
+    pub environment: RunEnvironment,
     /// The rig's file, where it has one.
     pub file: Option<String>,
     /// The crowd file, where it is one that is timed.
@@ -156,7 +156,7 @@ impl Report {
         json!({
             "format": FORMAT,
             "posse": env!("CARGO_PKG_VERSION"),
-            "circumstances": self.circumstances,
+            "circumstances": self.environment,
             "file": self.file,
             "compressed": self.compressed.map(|length| length.to_string()),
             "crowd": self.crowd,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use posse::{Error, Library, SkinFormat, demo};
 
-use crate::cli::question::limit;
+use crate::cli::arguments::check_limit;
 
 /// The most joints of a generated rig.
 const MOST_JOINTS: u64 = 1 << 20;
@@ -38,7 +38,7 @@ impl Size {
     /// The generated rigs: of several, each has a joint less than the one before. Scales are alike along all axes where
     /// they have to be.
     pub fn library(&self, uniform: bool) -> Result<Library, Error> {
-        limit("joints of a rig", self.joints as u64, MOST_JOINTS)?;
+        check_limit("joints of a rig", self.joints as u64, MOST_JOINTS)?;
         let mut library = Library::new();
         for fewer in 0..self.skeletons as usize {
             let joints = self.joints.saturating_sub(fewer).max(1);

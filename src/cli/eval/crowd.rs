@@ -7,16 +7,16 @@ use posse::import::crowd::CrowdFile;
 use posse::{Error, Evaluator, Layer, Library, Motion, Outputs};
 use serde::Serialize;
 
-use crate::cli::crowd;
-use crate::cli::engine::{self, Keys};
+use crate::cli::engine::{self, EngineLibrary};
 use crate::cli::eval::json::Seconds;
 use crate::cli::eval::npz::{self, Table};
 use crate::cli::eval::numbers::{Number, Precision};
 use crate::cli::eval::shape::{Instance, Shape};
 use crate::cli::eval::{Args, Format, outputs};
+use crate::cli::evaluation::{CrowdEvaluation, Evaluation};
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
-use crate::cli::question::{Asked, CrowdQuestion};
+use crate::cli::source::load_crowd_file;
 
 /// What stands before the samples.
 #[derive(Serialize)]
@@ -55,24 +55,28 @@ impl Moved {
 /// Runs `posse eval --crowd`.
 pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let mut library = Library::new();
-    let file = crowd::load(&mut library, path)?;
-    let question = CrowdQuestion::new(&library, &file, args.times.on_clock()?)?;
+    let file = load_crowd_file(&mut library, path)?;
+    let evaluation = CrowdEvaluation::new(&library, &file, args.times.on_clock()?)?;
     let outputs = Outputs { root_motion: true, ..outputs(&args.outputs, args.skin_format) };
     let only = match args.format {
         Format::Json => None,
         Format::Npz => Some(only_file(&file)?),
     };
-    let compressed = args.compressed.of(&library)?;
-    let keys = Keys::of(&library, compressed.as_ref());
+    let compressed = args.compress.compress(&library)?;
+    let keys = EngineLibrary::new(&library, compressed.as_ref());
     let mut engine = engine::open(keys, args.engine.engine)?;
-    engine::introduce(engine.as_ref());
+    engine::print_name(engine.as_ref());
     let output = Output::create(args.output.as_deref())?;
     let Some(only) = only else {
-        return write(&library, &file, &question, outputs, engine.as_mut(), output);
+        return write(&library, &file, &evaluation, outputs, engine.as_mut(), output);
     };
     let asset = &file.files[only].asset;
     let (skeleton, joints) = (asset.skeleton, asset.joints.as_slice());
-    npz::write(&Table { library: &library, skeleton, joints, question: &question, outputs }, engine.as_mut(), output)
+    npz::write(
+        &Table { library: &library, skeleton, joints, evaluation: &evaluation, outputs },
+        engine.as_mut(),
+        output,
+    )
 }
 
 /// The one file that all instances are of, which gives arrays their shape.
@@ -96,7 +100,7 @@ fn only_file(file: &CrowdFile) -> Result<usize, Error> {
 fn write(
     library: &Library,
     file: &CrowdFile,
-    question: &CrowdQuestion,
+    evaluation: &CrowdEvaluation,
     outputs: Outputs,
     engine: &mut dyn Evaluator,
     mut output: Output,
@@ -107,18 +111,18 @@ fn write(
     let head = serde_json::to_string(&head).map_err(|error| Error::Usage(error.to_string()))?;
     output.write(|out| write!(out, "{},\n\"samples\": [", head.trim_end_matches('}')))?;
     let begin = |output: &mut Output, sample: usize| {
-        let (separator, time) = (if sample == 0 { "\n" } else { "]},\n" }, Seconds(question.times()[sample]));
+        let (separator, time) = (if sample == 0 { "\n" } else { "]},\n" }, Seconds(evaluation.times()[sample]));
         output.write(|out| write!(out, "{separator}{{\"time\":{time},\"instances\":["))
     };
-    let progress = Progress::new(question.poses(), "poses");
+    let progress = Progress::new(evaluation.poses(), "poses");
     if file.is_empty() {
-        (0..question.times().len()).try_for_each(|sample| begin(&mut output, sample))?;
+        (0..evaluation.times().len()).try_for_each(|sample| begin(&mut output, sample))?;
     }
     let groups: Vec<_> = file.groups().collect();
     // All instances of a group look alike, and come one after the other.
     let mut group = 0;
     let mut shape: Option<Shape> = None;
-    question.each_pose(library, engine, outputs, &progress, &mut |pose, answer| {
+    evaluation.each_pose(library, engine, outputs, &progress, &mut |pose, answer| {
         let (sample, instance) = (pose / file.len(), pose % file.len());
         if instance == 0 {
             begin(&mut output, sample)?;
@@ -140,7 +144,7 @@ fn write(
         output.write(|out| out.write_all(if instance == 0 { b"\n" } else { b",\n" }))?;
         output.write(|out| serde_json::to_writer(out, &member))
     })?;
-    output.write(|out| out.write_all(if question.times().is_empty() { b"]}\n" } else { b"]}\n]}\n" }))?;
+    output.write(|out| out.write_all(if evaluation.times().is_empty() { b"]}\n" } else { b"]}\n]}\n" }))?;
     output.finish()
 }
 

@@ -8,9 +8,9 @@ use serde::Serialize;
 use crate::cli::eval::Subject;
 use crate::cli::eval::numbers::Precision;
 use crate::cli::eval::shape::{Instance, Shape};
+use crate::cli::evaluation::Evaluation;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
-use crate::cli::question::Asked;
 
 /// What stands before the samples.
 #[derive(Serialize)]
@@ -35,19 +35,19 @@ struct Sample<'a> {
 
 /// Evaluates, and writes one JSON object.
 pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) -> Result<(), Error> {
-    let question = subject.question;
+    let evaluation = subject.evaluation;
     let source = subject.source;
-    let clip = question.clip.map(|clip| source.library.clip(clip));
+    let clip = evaluation.clip.map(|clip| source.library.clip(clip));
     let head = Head {
         asset: &source.file,
         rig: source.rig.as_deref(),
-        animation: question.clip.and_then(|clip| source.clips.iter().position(|&other| other == clip)),
+        animation: evaluation.clip.and_then(|clip| source.clips.iter().position(|&other| other == clip)),
         name: clip.and_then(|clip| clip.name.as_deref()),
         duration: clip.map_or(0.0, |clip| clip.duration()),
         engine: engine.engine(),
         adapter: engine.adapter(),
     };
-    let (skeleton, precision) = (source.library.skeleton(question.skeleton), Precision::of(head.engine));
+    let (skeleton, precision) = (source.library.skeleton(evaluation.skeleton), Precision::of(head.engine));
     let shape = Shape::new(skeleton, &source.joints, clip.into_iter(), subject.outputs, precision);
     let shape = match &source.named {
         Some(named) => shape.with_targets(named),
@@ -55,12 +55,12 @@ pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) 
     };
     let head = serde_json::to_string(&head).map_err(|error| Error::Usage(error.to_string()))?;
     output.write(|out| write!(out, "{},\n\"samples\": [", head.trim_end_matches('}')))?;
-    let progress = Progress::new(question.poses(), "poses");
-    let (single, last) = (question.instances == 1, question.instances - 1);
-    question.each_pose(&source.library, engine, subject.outputs, &progress, &mut |pose, answer| {
-        let (sample, instance) = (pose / question.instances, pose % question.instances);
-        let (time, separator) = (question.times[sample], if sample == 0 { "\n" } else { ",\n" });
-        let answer = shape.instance(question.played(pose), answer)?;
+    let progress = Progress::new(evaluation.poses(), "poses");
+    let (single, last) = (evaluation.instances == 1, evaluation.instances - 1);
+    evaluation.each_pose(&source.library, engine, subject.outputs, &progress, &mut |pose, answer| {
+        let (sample, instance) = (pose / evaluation.instances, pose % evaluation.instances);
+        let (time, separator) = (evaluation.times[sample], if sample == 0 { "\n" } else { ",\n" });
+        let answer = shape.instance(evaluation.phase_of(pose), answer)?;
         if single {
             output.write(|out| out.write_all(separator.as_bytes()))?;
             return output.write(|out| serde_json::to_writer(out, &Sample { time, instance: answer }));

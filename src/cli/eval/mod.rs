@@ -4,7 +4,7 @@ mod crowd;
 mod json;
 mod npz;
 mod numbers;
-mod play;
+mod playback;
 mod shape;
 mod targets;
 mod times;
@@ -13,12 +13,13 @@ use std::path::PathBuf;
 
 use posse::{ClipId, Error, Outputs};
 
-use crate::cli::compress::CompressArgs;
-use crate::cli::engine::{self, EngineArgs, Keys};
+use crate::cli::arguments::CompressArgs;
+use crate::cli::arguments::SkinFormatChoice;
+use crate::cli::arguments::parse_seconds;
+use crate::cli::engine::{self, EngineArgs, EngineLibrary};
 use crate::cli::eval::npz::Table;
+use crate::cli::evaluation::ClipEvaluation;
 use crate::cli::output::{self, Output};
-use crate::cli::question::{Question, seconds};
-use crate::cli::skin_format::SkinFormatChoice;
 use crate::cli::source::Source;
 
 /// What `posse eval --help` says at its end: what is written, and what a crowd file is.
@@ -82,12 +83,12 @@ pub struct Args {
     #[command(flatten)]
     times: times::TimeArgs,
     #[command(flatten)]
-    play: play::PlayArgs,
+    playback: playback::PlaybackArgs,
     /// How many instances to pose at each time.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     instances: u32,
     /// Seconds by which each instance is ahead of the one before.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_seconds)]
     phase: f64,
     /// Which parts of the poses to write; all by default.
     #[arg(long, value_enum, value_delimiter = ',')]
@@ -104,7 +105,7 @@ pub struct Args {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
-    compressed: CompressArgs,
+    compress: CompressArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -142,28 +143,28 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let source = Source::load(file, args.rig.as_deref())?;
     let library = &source.library;
     let clip = choose(&source, args.clip.as_deref())?;
-    if let Some(lost) = clip.filter(|clip| source.lost.contains(clip)) {
+    if let Some(lost) = clip.filter(|clip| source.unbound_clips.contains(clip)) {
         let (name, rig) = (library.clip(lost).name.as_deref(), source.rig.as_deref().unwrap_or_default());
         let name = name.unwrap_or("unnamed");
         return Err(Error::Usage(format!("clip {name}: no track finds anything of its name in {rig}")));
     }
     let known = clip.map(|clip| library.clip(clip));
-    let (times, play) = (args.times.times(known)?, args.play.play(known)?);
+    let (times, playback) = (args.times.times(known)?, args.playback.playback(known)?);
     let instances = args.instances as usize;
-    let question = Question { skeleton: source.skeleton, clip, times, instances, phase: args.phase, play };
-    question.check(library)?;
-    let compressed = args.compressed.of(library)?;
-    let mut engine = engine::open(Keys::of(library, compressed.as_ref()), args.engine.engine)?;
-    engine::introduce(engine.as_ref());
+    let evaluation = ClipEvaluation { skeleton: source.skeleton, clip, times, instances, phase: args.phase, playback };
+    evaluation.check(library)?;
+    let compressed = args.compress.compress(library)?;
+    let mut engine = engine::open(EngineLibrary::new(library, compressed.as_ref()), args.engine.engine)?;
+    engine::print_name(engine.as_ref());
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;
     match args.format {
         Format::Json => {
-            json::write(&Subject { source: &source, question: &question, outputs }, engine.as_mut(), output)
+            json::write(&Subject { source: &source, evaluation: &evaluation, outputs }, engine.as_mut(), output)
         }
         Format::Npz => {
             let (skeleton, joints) = (source.skeleton, source.joints.as_slice());
-            npz::write(&Table { library, skeleton, joints, question: &question, outputs }, engine.as_mut(), output)
+            npz::write(&Table { library, skeleton, joints, evaluation: &evaluation, outputs }, engine.as_mut(), output)
         }
     }
 }
@@ -171,7 +172,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
 /// What is evaluated, and which parts of it are written.
 struct Subject<'a> {
     source: &'a Source,
-    question: &'a Question,
+    evaluation: &'a ClipEvaluation,
     outputs: Outputs,
 }
 

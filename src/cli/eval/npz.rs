@@ -8,9 +8,9 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::cli::eval::numbers::{Number, Precision, rows};
 use crate::cli::eval::shape::ranges;
-use crate::cli::output::{Output, Place, Writer};
+use crate::cli::evaluation::Evaluation;
+use crate::cli::output::{Output, OutputName, Writer};
 use crate::cli::progress::Progress;
-use crate::cli::question::Asked;
 
 /// Instances of one skeleton, and which parts of their poses are written.
 pub struct Table<'a> {
@@ -18,7 +18,7 @@ pub struct Table<'a> {
     pub skeleton: SkeletonId,
     /// The joint of each node, in the file's order.
     pub joints: &'a [usize],
-    pub question: &'a dyn Asked,
+    pub evaluation: &'a dyn Evaluation,
     pub outputs: Outputs,
 }
 
@@ -37,20 +37,20 @@ type Zip<'a> = ZipWriter<StreamWriter<&'a mut Writer>>;
 
 /// Evaluates, and writes all arrays, one after the other: each asks the engine anew, so that none has to be kept.
 pub fn write(table: &Table, engine: &mut dyn Evaluator, mut output: Output) -> Result<(), Error> {
-    let question = table.question;
+    let evaluation = table.evaluation;
     let (out, place) = output.split();
     let mut zip = ZipWriter::new_stream(out);
-    begin(&mut zip, "times", Precision::Double, &[question.times().len()]).map_err(|error| place.fault(error))?;
-    for time in question.times() {
-        zip.write_all(&time.to_le_bytes()).map_err(|error| place.fault(error))?;
+    begin(&mut zip, "times", Precision::Double, &[evaluation.times().len()]).map_err(|error| place.error(error))?;
+    for time in evaluation.times() {
+        zip.write_all(&time.to_le_bytes()).map_err(|error| place.error(error))?;
     }
     let precision = Precision::of(engine.engine());
     let arrays = arrays(table);
-    let progress = Progress::new(arrays.len() * question.poses(), "poses");
+    let progress = Progress::new(arrays.len() * evaluation.poses(), "poses");
     for array in arrays {
         write_array(table, engine, &mut zip, place, &array, precision, &progress)?;
     }
-    zip.finish().map_err(|error| place.fault(error))?;
+    zip.finish().map_err(|error| place.error(error))?;
     output.finish()
 }
 
@@ -58,16 +58,16 @@ fn write_array(
     table: &Table,
     engine: &mut dyn Evaluator,
     zip: &mut Zip,
-    place: Place,
+    place: OutputName,
     array: &Array,
     precision: Precision,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let question = table.question;
-    let shape = [&[question.times().len(), question.instances()], array.shape.as_slice()].concat();
-    begin(zip, &array.name, precision, &shape).map_err(|error| place.fault(error))?;
+    let evaluation = table.evaluation;
+    let shape = [&[evaluation.times().len(), evaluation.instances()], array.shape.as_slice()].concat();
+    begin(zip, &array.name, precision, &shape).map_err(|error| place.error(error))?;
     let (mut numbers, mut bytes) = (Vec::new(), Vec::new());
-    question.each_pose(table.library, engine, array.outputs, progress, &mut |pose, answer| {
+    evaluation.each_pose(table.library, engine, array.outputs, progress, &mut |pose, answer| {
         (array.numbers)(answer, &mut numbers);
         for number in numbers.drain(..) {
             match precision.number(number, || format!("{} of pose {pose}", array.name))? {
@@ -77,7 +77,7 @@ fn write_array(
         }
         let written = zip.write_all(&bytes);
         bytes.clear();
-        written.map_err(|error| place.fault(error))
+        written.map_err(|error| place.error(error))
     })
 }
 

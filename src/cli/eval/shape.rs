@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cli::eval::numbers::{Number, Precision, columns};
 use crate::cli::eval::targets::{self, Slot, TargetValue};
-use crate::cli::source::Named;
+use crate::cli::source::NamedClip;
 
 /// One instance. What was not asked for is left out.
 #[derive(Serialize)]
@@ -112,7 +112,7 @@ impl<'a> Shape<'a> {
     }
 
     /// The same, with what a clip drives by name in place of pointers.
-    pub fn with_targets(self, named: &'a Named) -> Self {
+    pub fn with_targets(self, named: &'a NamedClip) -> Self {
         let properties = ranges(self.skeleton.properties().iter().map(|property| property.rest.len()));
         Self { targets: Some(targets::slots(named, &properties)), ..self }
     }

@@ -7,7 +7,7 @@ use posse::{BoundTrack, Error, UnboundCurves, UnboundTrack, ValueKind};
 use serde::Serialize;
 
 use crate::cli::eval::numbers::{Number, Precision};
-use crate::cli::source::{Named, path, property};
+use crate::cli::source::{NamedClip, target_path, target_property};
 
 /// Where the value of a target is in a pose, and what it means.
 pub struct Slot<'a> {
@@ -51,15 +51,15 @@ enum Value {
 }
 
 /// The slots of a clip's targets, by the ranges of the numbers of each property.
-pub fn slots<'a>(named: &'a Named, properties: &[Range<usize>]) -> Vec<Slot<'a>> {
+pub fn slots<'a>(named: &'a NamedClip, properties: &[Range<usize>]) -> Vec<Slot<'a>> {
     let slot = |(track, bound): (&'a UnboundTrack, &BoundTrack)| {
         let target = &track.target;
         let numbers = bound.property.and_then(|property| properties.get(property)).cloned();
         let width = numbers.as_ref().map_or(0, Range::len);
         Slot {
-            path: path(target),
+            path: target_path(target),
             component: target.component.as_deref(),
-            property: property(target),
+            property: target_property(target),
             kind: match track.kind {
                 ValueKind::Color if width == 4 => Kind::Color,
                 ValueKind::Held => Kind::Key,

@@ -2,7 +2,7 @@
 
 use posse::{Clip, Error};
 
-use crate::cli::question::{limit, seconds};
+use crate::cli::arguments::{check_limit, parse_seconds};
 
 /// The most times that a frame rate may give.
 const MOST_TIMES: u64 = 1 << 24;
@@ -11,16 +11,16 @@ const MOST_TIMES: u64 = 1 << 24;
 #[derive(Debug, clap::Args)]
 pub struct TimeArgs {
     /// Times in seconds on the clip's own axis, those beyond its keys clamped; with --wrap, since the play began; with --crowd, on the crowd's clock.
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
     /// Evenly spaced times, this many a second.
-    #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
     fps: Option<f64>,
     /// The first of the evenly spaced times; 0 by default.
-    #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
     from: Option<f64>,
     /// No evenly spaced time is later; the clip's duration by default, which a crowd does not have.
-    #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
     to: Option<f64>,
 }
 
@@ -51,7 +51,7 @@ impl TimeArgs {
         }
         // A trifle more, so that 1 s at 30 a second has its last frame.
         let frames = ((to - from) * fps + 1e-6).floor();
-        limit("samples, by --fps, --from and --to", frames as u64, MOST_TIMES)?;
+        check_limit("samples, by --fps, --from and --to", frames as u64, MOST_TIMES)?;
         Ok((0..=frames as u64).map(|frame| (from + frame as f64 / fps).min(to)).collect())
     }
 }

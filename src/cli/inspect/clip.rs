@@ -11,7 +11,7 @@ use crate::cli::inspect::targets::{self, TargetSummary};
 use crate::cli::inspect::timelines::{TimelineSummary, Timelines};
 use crate::cli::inspect::words::{interpolation, target};
 use crate::cli::inspect::{named, plural, seconds};
-use crate::cli::source::Named;
+use crate::cli::source::NamedClip;
 
 #[derive(Serialize)]
 pub struct ClipSummary<'a> {
@@ -66,7 +66,7 @@ impl<'a> ClipSummary<'a> {
     pub fn new(
         clip: &'a Clip,
         skeleton: &'a Skeleton,
-        named: Option<&'a Named>,
+        named: Option<&'a NamedClip>,
         compressed: Option<CompressedSummary>,
     ) -> Self {
         let mut timelines = Timelines::default();

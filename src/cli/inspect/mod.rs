@@ -17,7 +17,7 @@ use serde::Serialize;
 use self::clip::ClipSummary;
 use self::compressed::CompressedSummary;
 use self::joints::JointSummary;
-use crate::cli::compress::CompressArgs;
+use crate::cli::arguments::CompressArgs;
 use crate::cli::output;
 use crate::cli::source::Source;
 
@@ -36,13 +36,13 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    compressed: CompressArgs,
+    compress: CompressArgs,
 }
 
 /// Runs `posse inspect`.
 pub fn run(args: &Args) -> Result<(), Error> {
     let source = Source::load(&args.file, args.rig.as_deref())?;
-    let compressed = args.compressed.of(&source.library)?;
+    let compressed = args.compress.compress(&source.library)?;
     let summary = Summary::new(&source, compressed.as_ref());
     output::print(|out| {
         if !args.json {

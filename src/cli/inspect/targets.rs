@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::inspect::timelines::Timelines;
 use crate::cli::inspect::words::{interpolation, target};
 use crate::cli::inspect::{named, plural};
-use crate::cli::source::{Named, path, property};
+use crate::cli::source::{NamedClip, target_path, target_property};
 
 #[derive(Serialize)]
 pub struct TargetSummary<'a> {
@@ -39,7 +39,11 @@ struct Moved<'a> {
 }
 
 /// The tracks of a clip, in the file's order.
-pub fn summaries<'a>(named: &'a Named, skeleton: &'a Skeleton, timelines: &mut Timelines) -> Vec<TargetSummary<'a>> {
+pub fn summaries<'a>(
+    named: &'a NamedClip,
+    skeleton: &'a Skeleton,
+    timelines: &mut Timelines,
+) -> Vec<TargetSummary<'a>> {
     let tracks = named.clip.tracks.iter().zip(&named.tracks);
     tracks.map(|(track, bound)| TargetSummary::new(track, bound, skeleton, timelines)).collect()
 }
@@ -56,9 +60,9 @@ impl<'a> TargetSummary<'a> {
             Some(Moved { target, joint, name: skeleton.joints()[joint].name.as_deref() })
         });
         Self {
-            path: path(&track.target),
+            path: target_path(&track.target),
             component: track.target.component.as_deref(),
-            property: property(&track.target),
+            property: target_property(&track.target),
             kind: kind(track.kind),
             interpolations: curves.iter().map(|curve| interpolation(curve.interpolation())).collect(),
             easings: curves.iter().flat_map(|curve| easings(curve)).collect(),

@@ -5,15 +5,15 @@ use posse::render::{Picture, View};
 
 use crate::cli::output::note;
 use crate::cli::render::Span;
-use crate::cli::render::studio::Studio;
+use crate::cli::render::frame_renderer::FrameRenderer;
 
 /// What differences are multiplied by.
 const FACTOR: u8 = 32;
 
 /// Three pictures of a moment: of the GPU's poses, of the reference's, and their differences, amplified.
-pub fn draw(studio: &Studio, view: &View, span: Span) -> Result<Picture, Error> {
+pub fn draw(renderer: &FrameRenderer, view: &View, span: Span) -> Result<Picture, Error> {
     let now = span.at(0, 1)?;
-    let (gpu, reference) = (studio.picture(now, view)?, studio.reference_picture(now, view)?);
+    let (gpu, reference) = (renderer.picture(now, view)?, renderer.reference_picture(now, view)?);
     let mut difference = Picture::filled(gpu.size, [0, 0, 0, 255]);
     let (mut largest, mut pixels) = (0, 0);
     let pairs = gpu.pixels.as_chunks::<4>().0.iter().zip(reference.pixels.as_chunks::<4>().0);

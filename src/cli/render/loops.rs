@@ -6,12 +6,12 @@ use posse::Error;
 use posse::render::encode::{Film, GifAnimation, Palette, PngAnimation};
 use posse::render::{Picture, View};
 
+use crate::cli::arguments::check_limit;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
-use crate::cli::question::limit;
 use crate::cli::render::Span;
 use crate::cli::render::format::Format;
-use crate::cli::render::studio::Studio;
+use crate::cli::render::frame_renderer::FrameRenderer;
 
 /// The most pictures of a loop.
 const MOST_FRAMES: u64 = 20_000;
@@ -36,7 +36,7 @@ impl Frames {
             _ => rate,
         };
         let count = (span.seconds * rate).round().max(1.0);
-        limit("pictures of a loop, by --seconds and --fps", count as u64, MOST_FRAMES)?;
+        check_limit("pictures of a loop, by --seconds and --fps", count as u64, MOST_FRAMES)?;
         Ok(Self { span, count: count as usize, rate })
     }
 
@@ -47,8 +47,8 @@ impl Frames {
 }
 
 /// Draws the pictures and writes the file.
-pub fn write(file: &Path, format: Format, studio: &Studio, view: &View, frames: Frames) -> Result<(), Error> {
-    let picture = |number: usize| studio.picture(frames.span.at(number, frames.count)?, view);
+pub fn write(file: &Path, format: Format, renderer: &FrameRenderer, view: &View, frames: Frames) -> Result<(), Error> {
+    let picture = |number: usize| renderer.picture(frames.span.at(number, frames.count)?, view);
     let progress = Progress::new(frames.count, "pictures");
     let each = |add: &mut dyn FnMut(Picture) -> Result<(), Error>| {
         (0..frames.count).try_for_each(|number| {
@@ -58,18 +58,18 @@ pub fn write(file: &Path, format: Format, studio: &Studio, view: &View, frames: 
         })
     };
     if format == Format::Film {
-        let mut film = Film::new(file, studio.size(), frames.rate)?;
+        let mut film = Film::new(file, renderer.size(), frames.rate)?;
         each(&mut |picture| film.add(&picture))?;
         return film.finish();
     }
     let mut output = Output::create(Some(file))?;
     let (out, place) = output.split();
-    let fault = |error: std::io::Error| place.fault(error);
+    let fault = |error: std::io::Error| place.error(error);
     if format == Format::Gif {
         let some = PALETTE_PICTURES.min(frames.count);
         let some = (0..some).map(|number| picture(number * frames.count / some)).collect::<Result<Vec<_>, Error>>()?;
         let palette = Palette::new(&some, GifAnimation::<Vec<u8>>::MOST_COLOURS);
-        let mut animation = GifAnimation::new(out, studio.size(), palette, frames.parts(100.0)).map_err(fault)?;
+        let mut animation = GifAnimation::new(out, renderer.size(), palette, frames.parts(100.0)).map_err(fault)?;
         each(&mut |picture| animation.add(&picture).map_err(fault))?;
     } else {
         let (first, count) = (picture(0)?, frames.count as u32);

@@ -2,9 +2,9 @@
 
 mod compare;
 mod format;
+mod frame_renderer;
 mod loops;
 mod sheet;
-mod studio;
 
 use std::path::PathBuf;
 
@@ -12,13 +12,14 @@ use posse::render::encode::{Palette, write_indexed_png, write_png};
 use posse::render::{Bones, Canvas, Picture};
 use posse::{Error, Ticks};
 
-use crate::cli::look::{LookArgs, size};
+use crate::cli::arguments::{check_limit, parse_seconds};
+use crate::cli::drawn_crowd::{DrawnCrowd, DrawnCrowdArgs};
+use crate::cli::evaluation::clock_ticks;
 use crate::cli::output::{Output, check_folder};
-use crate::cli::question::{limit, seconds};
 use crate::cli::render::format::Format;
+use crate::cli::render::frame_renderer::FrameRenderer;
 use crate::cli::render::loops::Frames;
-use crate::cli::render::studio::Studio;
-use crate::cli::subject::{Subject, SubjectArgs};
+use crate::cli::{arguments::parse_size, view_args::ViewArgs};
 
 /// What `posse render --help` says at its end.
 pub const FILES: &str = "\
@@ -34,26 +35,26 @@ What is written is known by the file's name: a picture as .png; a loop as .apng,
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    subject: SubjectArgs,
+    drawn: DrawnCrowdArgs,
     #[command(flatten)]
-    look: LookArgs,
+    look: ViewArgs,
     /// The file that is written: .png, .apng, .gif, .mp4 or .webm.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Pixels of the file; 1280x720 by default, and of loops 640x360.
-    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
     size: Option<[u32; 2]>,
     /// Seconds since the play began; of loops and sheets those of the first picture.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_seconds)]
     time: f64,
     /// How long a loop or a sheet is; by default as long as the longest clip, but no longer than 12 s.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     seconds: Option<f64>,
     /// Pictures a second of a loop.
-    #[arg(long, value_name = "F", default_value_t = 25.0, value_parser = seconds)]
+    #[arg(long, value_name = "F", default_value_t = 25.0, value_parser = parse_seconds)]
     fps: f64,
     /// A .png of several pictures, so many beside and below each other, one after the other in time.
-    #[arg(long, value_name = "COLUMNSxROWS", value_parser = size, conflicts_with = "compare")]
+    #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_size, conflicts_with = "compare")]
     sheet: Option<[u32; 2]>,
     /// A .png of three pictures: of the GPU's poses, of the reference's, and how they differ, amplified.
     #[arg(long)]
@@ -78,23 +79,23 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if args.seconds.is_some_and(|seconds| seconds <= 0.0) || args.fps <= 0.0 {
         return Err(Error::Usage("--seconds and --fps are more than 0".into()));
     }
-    limit("pixels of a picture", u64::from(size[0]) * u64::from(size[1]), Canvas::MOST_PIXELS)?;
+    check_limit("pixels of a picture", u64::from(size[0]) * u64::from(size[1]), Canvas::MOST_PIXELS)?;
     check_folder(&args.output)?;
-    let subject = Subject::load(&args.subject)?;
-    subject.warn_of_nothing();
-    let span = Span { start: args.time, seconds: args.seconds.unwrap_or(subject.seconds) };
+    let drawn = DrawnCrowd::load(&args.drawn)?;
+    drawn.warn_if_empty();
+    let span = Span { start: args.time, seconds: args.seconds.unwrap_or(drawn.seconds) };
     let film = match format {
         Format::Png => None,
         _ => Some(Frames::new(span, args.fps, format)?),
     };
-    let bones = args.look.bones(&subject) != Bones::Hidden;
-    let studio = Studio::new(&subject, size, cells, bones)?;
-    let view = args.look.view(&subject, studio.aspect());
+    let bones = args.look.bones(&drawn) != Bones::Hidden;
+    let renderer = FrameRenderer::new(&drawn, size, cells, bones)?;
+    let view = args.look.view(&drawn, renderer.aspect());
     match (film, args.sheet, args.compare) {
-        (Some(frames), ..) => loops::write(&args.output, format, &studio, &view, frames),
-        (None, Some(cells), _) => args.write(&sheet::draw(&studio, &view, span, cells)?),
-        (None, None, true) => args.write(&compare::draw(&studio, &view, span)?),
-        (None, None, false) => args.write(&studio.picture(span.at(0, 1)?, &view)?),
+        (Some(frames), ..) => loops::write(&args.output, format, &renderer, &view, frames),
+        (None, Some(cells), _) => args.write(&sheet::draw(&renderer, &view, span, cells)?),
+        (None, None, true) => args.write(&compare::draw(&renderer, &view, span)?),
+        (None, None, false) => args.write(&renderer.picture(span.at(0, 1)?, &view)?),
     }
 }
 
@@ -122,6 +123,6 @@ pub struct Span {
 impl Span {
     /// The time of one of so many pictures, evenly spaced; the end, which in a loop is the beginning again, is none of them.
     pub fn at(self, picture: usize, count: usize) -> Result<Ticks, Error> {
-        Subject::ticks(self.start + self.seconds * picture as f64 / count as f64)
+        clock_ticks(self.start + self.seconds * picture as f64 / count as f64)
     }
 }

@@ -5,9 +5,9 @@ use posse::contract::Worst;
 use posse::low_level::rig_size;
 use posse::{Error, Evaluator, Library, Outputs, Reference, Ticks};
 
-use crate::cli::compress::CompressArgs;
-use crate::cli::question::Question;
-use crate::cli::verify::finding::Finding;
+use crate::cli::arguments::CompressArgs;
+use crate::cli::evaluation::ClipEvaluation;
+use crate::cli::verify::worst_error::WorstError;
 
 /// What the displacement by compressed keys is called in reports.
 pub const QUANTITY: &str = "compressed";
@@ -17,30 +17,35 @@ pub const QUANTITY: &str = "compressed";
 pub fn find(
     original: &Library,
     compressed: &Library,
-    question: &Question,
+    evaluation: &ClipEvaluation,
     args: CompressArgs,
-) -> Result<Finding, Error> {
-    let mut found = worst(original, compressed, question, args)?;
-    if let Some(clip) = question.clip.filter(|&clip| original.clip(clip).root_motion.is_some()) {
+) -> Result<WorstError, Error> {
+    let mut found = worst(original, compressed, evaluation, args)?;
+    if let Some(clip) = evaluation.clip.filter(|&clip| original.clip(clip).root_motion.is_some()) {
         let [mut original, mut compressed] = [original, compressed].map(Library::clone);
         original.set_root_motion(clip, None)?;
         compressed.set_root_motion(clip, None)?;
-        let whole = worst(&original, &compressed, question, args)?;
+        let whole = worst(&original, &compressed, evaluation, args)?;
         if whole.error > found.error {
             found = whole;
         }
     }
-    Ok(Finding::new(compressed, question, QUANTITY, found, 0))
+    Ok(WorstError::new(compressed, evaluation, QUANTITY, found, 0))
 }
 
-fn worst(original: &Library, compressed: &Library, question: &Question, args: CompressArgs) -> Result<Worst, Error> {
-    let size = rig_size(original.skeleton(question.skeleton));
+fn worst(
+    original: &Library,
+    compressed: &Library,
+    evaluation: &ClipEvaluation,
+    args: CompressArgs,
+) -> Result<Worst, Error> {
+    let size = rig_size(original.skeleton(evaluation.skeleton));
     let shell = args.shell.of(size);
-    let allowed = args.compressed.map_or(0.0, |length| length.of(size));
+    let allowed = args.bound.map_or(0.0, |length| length.of(size));
     let outputs = Outputs { model: true, ..Outputs::NONE };
     let mut worst = Worst { error: 0.0, allowed, instance: 0, place: 0 };
-    for block in question.blocks(original, outputs) {
-        let crowd = question.crowd(block.clone())?;
+    for block in evaluation.blocks(original, outputs) {
+        let crowd = evaluation.crowd(block.clone())?;
         let pose = |library| Reference::new(library).evaluate(&crowd, Ticks::default(), outputs);
         let (wanted, found) = (pose(original)?, pose(compressed)?);
         for (instance, (wanted, found)) in block.zip(wanted.instances.iter().zip(&found.instances)) {

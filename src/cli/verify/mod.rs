@@ -2,9 +2,9 @@
 
 mod compressed;
 mod crowd;
-mod finding;
 mod report;
 mod times;
+mod worst_error;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,16 @@ use posse::contract::{Report, compare_as};
 use posse::{ClipId, Error, Evaluator, Library, Outputs, Reference, SkeletonId, Ticks};
 use serde::Serialize;
 
-use self::finding::Finding;
 use self::report::FileReport;
+use self::worst_error::WorstError;
 use crate::cli::Outcome;
-use crate::cli::compress::CompressArgs;
-use crate::cli::engine::{self, EngineArgs, Keys};
+use crate::cli::arguments::CompressArgs;
+use crate::cli::arguments::SkinFormatChoice;
+use crate::cli::arguments::parse_seconds;
+use crate::cli::engine::{self, EngineArgs, EngineLibrary};
+use crate::cli::evaluation::{ClipEvaluation, Evaluation};
 use crate::cli::output::{self, note};
 use crate::cli::progress::Progress;
-use crate::cli::question::{Asked, Question, seconds};
-use crate::cli::skin_format::SkinFormatChoice;
 use crate::cli::source::Source;
 
 /// Arguments of `posse verify`.
@@ -34,7 +35,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples"])]
     crowd: Option<PathBuf>,
     /// With --crowd, the times on the crowd's clock that are checked, in seconds; by default some over its longest play.
-    #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
     /// The most times of a clip that are checked.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
@@ -48,7 +49,7 @@ pub struct Args {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
-    compressed: CompressArgs,
+    compress: CompressArgs,
 }
 
 /// All files together.
@@ -96,51 +97,51 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 
 fn verify(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Error> {
     let Source { library: original, skeleton, clips, .. } = Source::load(file, None)?;
-    let compressed = args.compressed.of(&original)?;
-    let keys = Keys::of(&original, compressed.as_ref());
+    let compressed = args.compress.compress(&original)?;
+    let keys = EngineLibrary::new(&original, compressed.as_ref());
     let library = keys.library();
     let mut engine = engine::open(keys, args.engine.engine)?;
     let mut clips: Vec<Option<ClipId>> = clips.into_iter().map(Some).collect();
     if clips.is_empty() {
         clips.push(None);
     }
-    let questions: Vec<Question> =
-        clips.into_iter().map(|clip| question(library, skeleton, clip, args.samples as usize)).collect();
-    let mut report = FileReport::new(file, engine.as_ref(), library, &questions);
-    let progress = Progress::new(questions.iter().map(Question::poses).sum(), "poses");
-    for question in &questions {
-        ask(library, engine.as_mut(), question, outputs, &progress, |found, first| {
+    let evaluations: Vec<ClipEvaluation> =
+        clips.into_iter().map(|clip| evaluation(library, skeleton, clip, args.samples as usize)).collect();
+    let mut report = FileReport::new(file, engine.as_ref(), library, &evaluations);
+    let progress = Progress::new(evaluations.iter().map(ClipEvaluation::poses).sum(), "poses");
+    for evaluation in &evaluations {
+        ask(library, engine.as_mut(), evaluation, outputs, &progress, |found, first| {
             for (name, worst) in found.quantities() {
                 if let Some(worst) = worst {
-                    report.note(name, Finding::new(library, question, name, worst, first));
+                    report.note(name, WorstError::new(library, evaluation, name, worst, first));
                 }
             }
         })?;
         if compressed.is_some() {
-            report.note(compressed::QUANTITY, compressed::find(&original, library, question, args.compressed)?);
+            report.note(compressed::QUANTITY, compressed::find(&original, library, evaluation, args.compress)?);
         }
     }
     Ok(report)
 }
 
 /// A clip, or the rest pose, at no more than so many times.
-fn question(library: &Library, skeleton: SkeletonId, clip: Option<ClipId>, samples: usize) -> Question {
+fn evaluation(library: &Library, skeleton: SkeletonId, clip: Option<ClipId>, samples: usize) -> ClipEvaluation {
     let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), samples));
-    Question { skeleton, clip, times, instances: 1, phase: 0.0, play: None }
+    ClipEvaluation { skeleton, clip, times, instances: 1, phase: 0.0, playback: None }
 }
 
 /// Asks both the engine and the reference, and hands on what they differ by, with the number of the first pose.
 fn ask(
     library: &Library,
     engine: &mut dyn Evaluator,
-    question: &Question,
+    evaluation: &ClipEvaluation,
     outputs: Outputs,
     progress: &Progress,
     mut found: impl FnMut(Report, usize),
 ) -> Result<(), Error> {
     let now = Ticks::default();
-    for block in question.blocks(library, outputs) {
-        let crowd = question.crowd(block.clone())?;
+    for block in evaluation.blocks(library, outputs) {
+        let crowd = evaluation.crowd(block.clone())?;
         let expected = Reference::new(library).evaluate(&crowd, now, outputs)?;
         let actual = engine.evaluate(&crowd, now, outputs)?;
         found(compare_as(outputs.skin_format, library, &crowd, now, &expected, &actual), block.start);

@@ -8,9 +8,9 @@ use posse::contract::Report;
 use posse::{Error, Evaluator, Library};
 use serde::Serialize;
 
-use crate::cli::question::{Asked, Question};
+use crate::cli::evaluation::{ClipEvaluation, Evaluation};
 use crate::cli::verify::compressed;
-use crate::cli::verify::finding::Finding;
+use crate::cli::verify::worst_error::WorstError;
 
 /// The findings of a file, or why there are none.
 #[derive(Debug, Serialize)]
@@ -25,12 +25,12 @@ pub struct FileReport {
     clips: usize,
     poses: usize,
     /// By quantity; null where there was nothing to compare.
-    quantities: BTreeMap<&'static str, Option<Finding>>,
+    quantities: BTreeMap<&'static str, Option<WorstError>>,
 }
 
 impl FileReport {
     /// A report without findings.
-    pub fn new(file: &Path, engine: &dyn Evaluator, library: &Library, questions: &[Question]) -> Self {
+    pub fn new(file: &Path, engine: &dyn Evaluator, library: &Library, evaluations: &[ClipEvaluation]) -> Self {
         Self {
             file: file.display().to_string(),
             within: true,
@@ -38,8 +38,8 @@ impl FileReport {
             engine: Some(engine.engine()),
             adapter: Some(engine.adapter()),
             joints: library.skeletons().iter().map(|skeleton| skeleton.joints().len()).sum(),
-            clips: questions.iter().filter(|question| question.clip.is_some()).count(),
-            poses: questions.iter().map(Question::poses).sum(),
+            clips: evaluations.iter().filter(|evaluation| evaluation.clip.is_some()).count(),
+            poses: evaluations.iter().map(ClipEvaluation::poses).sum(),
             quantities: Report::default().quantities().map(|(name, _)| (name, None)).into(),
         }
     }
@@ -60,7 +60,7 @@ impl FileReport {
     }
 
     /// Keeps a finding that is worse than what is known.
-    pub fn note(&mut self, quantity: &'static str, finding: Finding) {
+    pub fn note(&mut self, quantity: &'static str, finding: WorstError) {
         self.within &= finding.is_within();
         let worst = self.quantities.entry(quantity).or_default();
         if worst.as_ref().is_none_or(|worst| finding.share > worst.share) {

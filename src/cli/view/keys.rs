@@ -2,7 +2,7 @@
 
 use winit::keyboard::{Key, NamedKey};
 
-use crate::cli::view::show::Action;
+use crate::cli::view::window_state::Action;
 
 /// What `posse view --help` says at its end.
 pub const HELP: &str = "\

@@ -1,26 +1,26 @@
 //! `posse view`: a window with a live crowd.
 
 mod clock;
+mod gpu_scene;
 mod gui;
 mod keys;
-mod live;
 mod meter;
 mod mouse;
 mod orbit;
 mod overlay;
 mod screen;
-mod show;
 mod timer;
 mod viewer;
 mod window;
+mod window_state;
 
 use std::path::PathBuf;
 
 use posse::Error;
 
-use crate::cli::look::{LookArgs, size};
-use crate::cli::question::seconds;
-use crate::cli::subject::SubjectArgs;
+use crate::cli::arguments::parse_seconds;
+use crate::cli::drawn_crowd::DrawnCrowdArgs;
+use crate::cli::{arguments::parse_size, view_args::ViewArgs};
 
 pub use crate::cli::view::keys::HELP;
 
@@ -28,14 +28,14 @@ pub use crate::cli::view::keys::HELP;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    subject: SubjectArgs,
+    drawn: DrawnCrowdArgs,
     #[command(flatten)]
-    look: LookArgs,
+    look: ViewArgs,
     /// Pixels of the window.
-    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, default_value = "1280x720")]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "1280x720")]
     size: [u32; 2],
     /// Seconds since the play began, at the first frame.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_seconds)]
     time: f64,
     /// Begins at a standstill; the key Space plays.
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 
-use crate::cli::view::show::Action;
+use crate::cli::view::window_state::Action;
 
 /// Pixels of a touchpad that are a step of a wheel.
 const PIXELS_PER_STEP: f64 = 40.0;

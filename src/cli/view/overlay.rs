@@ -3,7 +3,7 @@
 use egui::{Align2, Area, Color32, Frame, Id, Rect, RichText, Shape, Slider, Stroke, Ui, vec2};
 
 use crate::cli::view::clock::Clock;
-use crate::cli::view::show::{Action, Limits, MOST_INSTANCES, Show};
+use crate::cli::view::window_state::{Action, Limits, MOST_INSTANCES, WindowState};
 
 /// What is said of a crowd.
 pub struct Facts {
@@ -39,7 +39,7 @@ const TEXT: Color32 = Color32::from_gray(232);
 const FAINT: Color32 = Color32::from_gray(165);
 
 /// Lays the controls out, and gives what was done with them.
-pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) -> Vec<Action> {
+pub fn draw(ui: &Ui, state: &WindowState, facts: &Facts, limits: &Limits, times: Times) -> Vec<Action> {
     let mut actions = Vec::new();
     let context = ui.ctx();
     let panel = |name: &str, align: Align2, offset: [f32; 2], contents: &mut dyn FnMut(&mut Ui)| {
@@ -53,8 +53,8 @@ pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) 
             });
         });
     };
-    panel("numbers", Align2::LEFT_TOP, [12.0, 12.0], &mut |ui| numbers(ui, facts, times, show.clock.running));
-    if let Some(message) = &show.message {
+    panel("numbers", Align2::LEFT_TOP, [12.0, 12.0], &mut |ui| numbers(ui, facts, times, state.clock.running));
+    if let Some(message) = &state.message {
         panel("message", Align2::CENTER_TOP, [0.0, 12.0], &mut |ui| {
             ui.set_max_width(420.0);
             ui.label(RichText::new(message).color(Color32::from_rgb(255, 190, 120)));
@@ -63,21 +63,21 @@ pub fn draw(ui: &Ui, show: &Show, facts: &Facts, limits: &Limits, times: Times) 
     let width = (context.content_rect().width() - 44.0).clamp(200.0, 860.0);
     panel("controls", Align2::CENTER_BOTTOM, [0.0, -12.0], &mut |ui| {
         ui.set_width(width);
-        timeline(ui, show, limits, &mut actions);
+        timeline(ui, state, limits, &mut actions);
         ui.add_space(4.0);
-        if limits.clips == 0 || (width >= WIDE && show.choice.second.is_none()) {
+        if limits.clips == 0 || (width >= WIDE && state.settings.second.is_none()) {
             ui.horizontal(|ui| {
-                clips(ui, show, facts, limits, &mut actions);
-                others(ui, show, &mut actions);
+                clips(ui, state, facts, limits, &mut actions);
+                others(ui, state, &mut actions);
             });
         } else {
-            ui.horizontal(|ui| clips(ui, show, facts, limits, &mut actions));
+            ui.horizontal(|ui| clips(ui, state, facts, limits, &mut actions));
             ui.add_space(4.0);
-            ui.horizontal(|ui| others(ui, show, &mut actions));
+            ui.horizontal(|ui| others(ui, state, &mut actions));
         }
         if facts.layers > 0 {
             ui.add_space(4.0);
-            ui.horizontal_wrapped(|ui| layers(ui, show, facts, &mut actions));
+            ui.horizontal_wrapped(|ui| layers(ui, state, facts, &mut actions));
         }
     });
     actions
@@ -106,12 +106,12 @@ fn numbers(ui: &mut Ui, facts: &Facts, times: Times, running: bool) {
     ui.label(RichText::new(&facts.adapter).color(FAINT).small());
 }
 
-fn timeline(ui: &mut Ui, show: &Show, limits: &Limits, actions: &mut Vec<Action>) {
+fn timeline(ui: &mut Ui, state: &WindowState, limits: &Limits, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        if play_button(ui, show.clock.running) {
+        if play_button(ui, state.clock.running) {
             actions.push(Action::Play);
         }
-        let mut position = show.clock.position(limits.seconds);
+        let mut position = state.clock.position(limits.seconds);
         let text = format!("{position:.2} / {:.2} s", limits.seconds);
         ui.spacing_mut().slider_width = ui.available_width() - 112.0;
         let slider = Slider::new(&mut position, 0.0..=limits.seconds).show_value(false).trailing_fill(true);
@@ -138,22 +138,22 @@ fn play_button(ui: &mut Ui, running: bool) -> bool {
     button.clicked()
 }
 
-fn clips(ui: &mut Ui, show: &Show, facts: &Facts, limits: &Limits, actions: &mut Vec<Action>) {
-    let choice = &show.choice;
+fn clips(ui: &mut Ui, state: &WindowState, facts: &Facts, limits: &Limits, actions: &mut Vec<Action>) {
+    let settings = &state.settings;
     let name = |clip: Option<usize>, none: &str| {
         clip.and_then(|clip| facts.clips.get(clip)).map_or(none.to_string(), |name| shortened(name))
     };
     if limits.clips > 0 {
         ui.label(RichText::new("clip").color(FAINT));
         let several = limits.clips > 1 || limits.own;
-        ui.add_enabled_ui(several, |ui| picker(ui, &name(choice.clip, facts.own), "[ and ]", actions, Action::Clip));
+        ui.add_enabled_ui(several, |ui| picker(ui, &name(settings.clip, facts.own), "[ and ]", actions, Action::Clip));
         ui.separator();
     }
     if limits.clips > 1 {
         ui.label(RichText::new("blend in").color(FAINT));
-        picker(ui, &name(choice.second, "nothing"), ", and .", actions, Action::Second);
-        if choice.second.is_some() {
-            let mut part = choice.weight(1);
+        picker(ui, &name(settings.second, "nothing"), ", and .", actions, Action::Second);
+        if settings.second.is_some() {
+            let mut part = settings.weight(1);
             ui.spacing_mut().slider_width = 70.0;
             if ui.add(Slider::new(&mut part, 0.0..=1.0).fixed_decimals(2)).changed() {
                 actions.push(Action::Blend(part));
@@ -163,10 +163,10 @@ fn clips(ui: &mut Ui, show: &Show, facts: &Facts, limits: &Limits, actions: &mut
     }
 }
 
-fn others(ui: &mut Ui, show: &Show, actions: &mut Vec<Action>) {
-    let instances = show.choice.instances;
+fn others(ui: &mut Ui, state: &WindowState, actions: &mut Vec<Action>) {
+    let instances = state.settings.instances;
     ui.label(RichText::new("speed").color(FAINT));
-    let mut speed = show.clock.speed;
+    let mut speed = state.clock.speed;
     ui.spacing_mut().slider_width = 80.0;
     let range = -Clock::FASTEST..=Clock::FASTEST;
     let slider = Slider::new(&mut speed, range).step_by(0.05).fixed_decimals(2).suffix("×");
@@ -191,11 +191,11 @@ fn others(ui: &mut Ui, show: &Show, actions: &mut Vec<Action>) {
     }
 }
 
-fn layers(ui: &mut Ui, show: &Show, facts: &Facts, actions: &mut Vec<Action>) {
+fn layers(ui: &mut Ui, state: &WindowState, facts: &Facts, actions: &mut Vec<Action>) {
     ui.label(RichText::new("layers").color(FAINT));
     ui.spacing_mut().slider_width = 70.0;
     for layer in 0..facts.layers {
-        let mut weight = show.choice.weight(layer);
+        let mut weight = state.settings.weight(layer);
         let slider = Slider::new(&mut weight, 0.0..=1.0).fixed_decimals(2).prefix("× ");
         if ui.add(slider).on_hover_text(format!("of the weights of layers {layer}")).changed() {
             actions.push(Action::Weight(layer, weight));

@@ -9,27 +9,28 @@ use posse::{Error, GpuContext};
 use winit::event::WindowEvent;
 use winit::window::Window;
 
-use crate::cli::look;
+use crate::cli::drawn_crowd::DrawnCrowd;
+use crate::cli::drawn_crowd::crowd_source::{CrowdSource, clip_name};
+use crate::cli::evaluation::clock_ticks;
 use crate::cli::output::{Output, note};
-use crate::cli::subject::Subject;
-use crate::cli::subject::cast::{Cast, clip_name};
 use crate::cli::view::clock::Clock;
+use crate::cli::view::gpu_scene::GpuScene;
 use crate::cli::view::gui::{Gui, Painting};
-use crate::cli::view::live::Live;
 use crate::cli::view::meter::Meter;
 use crate::cli::view::mouse::Mouse;
 use crate::cli::view::overlay::{self, Facts, Times};
 use crate::cli::view::screen::Screen;
-use crate::cli::view::show::{Limits, Show};
 use crate::cli::view::timer::Timer;
+use crate::cli::view::window_state::{Limits, WindowState};
 use crate::cli::view::{Args, keys, orbit};
+use crate::cli::view_args;
 
 /// Seconds from frame to frame where a frame is written to a file.
 const STEP: f64 = 1.0 / 60.0;
 /// When a window that is not seen is looked at again.
 const UNSEEN: Duration = Duration::from_millis(100);
 
-/// A window with a subject, on a device.
+/// A window with a drawn, on a device.
 pub struct Viewer<'a> {
     args: &'a Args,
     window: Arc<Window>,
@@ -40,9 +41,9 @@ pub struct Viewer<'a> {
     renderer: Renderer,
     gui: Gui,
     mouse: Mouse,
-    subject: Subject,
-    live: Live,
-    show: Show,
+    drawn: DrawnCrowd,
+    gpu_scene: GpuScene,
+    state: WindowState,
     /// What is seen, but for the camera.
     view: View,
     /// The size of the window that the camera was fitted to; `None` where it has to be again.
@@ -53,12 +54,12 @@ pub struct Viewer<'a> {
     /// When the last frame was begun, where one follows the other.
     last: Option<Instant>,
     /// Frames that were drawn.
-    drawn: u32,
+    frames_drawn: u32,
 }
 
 impl<'a> Viewer<'a> {
-    /// Opens a device for a window and uploads a subject. Says which adapter draws.
-    pub fn new(args: &'a Args, subject: Subject, window: Window) -> Result<Self, Error> {
+    /// Opens a device for a window and uploads a drawn. Says which adapter draws.
+    pub fn new(args: &'a Args, drawn: DrawnCrowd, window: Window) -> Result<Self, Error> {
         let window = Arc::new(window);
         let (gpu, screen) = Screen::new(Arc::clone(&window), !args.uncapped && args.screenshot.is_none())?;
         note(&format!("engine: gpu ({})", gpu.name()));
@@ -68,19 +69,19 @@ impl<'a> Viewer<'a> {
             reported.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error.to_string());
         }));
         let renderer = Renderer::new(&gpu.device, &gpu.queue, screen.target())?;
-        let live = Live::new(&gpu, &renderer, &subject, args.look.bones(&subject) != Bones::Hidden)?;
+        let gpu_scene = GpuScene::new(&gpu, &renderer, &drawn, args.look.bones(&drawn) != Bones::Hidden)?;
         let gui = Gui::new(&window, &gpu, screen.target().format.remove_srgb_suffix());
-        let view = args.look.view(&subject, screen.frame.canvas.aspect());
-        let show = Show {
-            clock: Clock { running: !args.paused, ..Clock::new(Subject::ticks(args.time)?) },
+        let view = args.look.view(&drawn, screen.frame.canvas.aspect());
+        let state = WindowState {
+            clock: Clock { running: !args.paused, ..Clock::new(clock_ticks(args.time)?) },
             camera: view.camera,
-            choice: subject.choice.clone(),
+            settings: drawn.settings.clone(),
             controls: !args.bare,
             fitted: args.look.is_fitted(),
             over: false,
             message: None,
         };
-        let facts = facts(&subject, &gpu);
+        let facts = facts(&drawn, &gpu);
         // The clock of an adapter in software does not wait for the work.
         let timer = if gpu.is_hardware() { Timer::new(&gpu.device, &gpu.queue) } else { None };
         Ok(Self {
@@ -92,33 +93,33 @@ impl<'a> Viewer<'a> {
             renderer,
             gui,
             mouse: Mouse::default(),
-            subject,
-            live,
-            show,
+            drawn,
+            gpu_scene,
+            state,
             view,
             fitted: None,
             facts,
             meter: Meter::default(),
             timer,
             last: None,
-            drawn: 0,
+            frames_drawn: 0,
         })
     }
 
     /// Takes an event, after which the window is to be drawn anew.
     pub fn event(&mut self, event: &WindowEvent) {
-        let for_control = self.gui.event(&self.window, event) && self.show.controls;
+        let for_control = self.gui.event(&self.window, event) && self.state.controls;
         let limits = self.limits();
         if let Some(action) = self.mouse.action(event, for_control, self.screen.size()[1].into()) {
-            self.show.act(action, &limits);
+            self.state.act(action, &limits);
         }
         match event {
             WindowEvent::KeyboardInput { event, .. } if event.state.is_pressed() && !for_control => {
                 if let Some(action) = keys::action(&event.logical_key) {
-                    self.show.act(action, &limits);
+                    self.state.act(action, &limits);
                 }
             }
-            WindowEvent::CloseRequested => self.show.over = true,
+            WindowEvent::CloseRequested => self.state.over = true,
             _ => {}
         }
         self.window.request_redraw();
@@ -126,7 +127,7 @@ impl<'a> Viewer<'a> {
 
     /// Whether the window is to be closed.
     pub fn is_over(&self) -> bool {
-        self.show.over
+        self.state.over
     }
 
     /// Asks for a frame.
@@ -152,7 +153,7 @@ impl<'a> Viewer<'a> {
             self.last = None;
             return Ok(Some(UNSEEN));
         }
-        let playing = self.show.clock.running || self.args.screenshot.is_some();
+        let playing = self.state.clock.running || self.args.screenshot.is_some();
         if !playing {
             self.last = None;
             self.meter.clear();
@@ -167,9 +168,9 @@ impl<'a> Viewer<'a> {
         if let Some(elapsed) = elapsed {
             self.meter.add(elapsed);
         }
-        self.show.clock.advance(match self.args.screenshot {
+        self.state.clock.advance(match self.args.screenshot {
             None => elapsed.unwrap_or(0.0),
-            Some(_) if self.drawn > 0 => STEP,
+            Some(_) if self.frames_drawn > 0 => STEP,
             Some(_) => 0.0,
         });
     }
@@ -182,29 +183,29 @@ impl<'a> Viewer<'a> {
             rate: self.meter.rate(),
             poses: self.timer.as_ref().and_then(Timer::seconds),
         };
-        let Self { gpu, gui, show, facts, window, .. } = self;
+        let Self { gpu, gui, state, facts, window, .. } = self;
         let painting = gui.run(gpu, window, |ui| {
-            if show.controls {
-                actions.extend(overlay::draw(ui, show, facts, &limits, times));
+            if state.controls {
+                actions.extend(overlay::draw(ui, state, facts, &limits, times));
             }
         });
-        actions.iter().for_each(|&action| self.show.act(action, &limits));
+        actions.iter().for_each(|&action| self.state.act(action, &limits));
         (painting, !actions.is_empty())
     }
 
     /// Poses another crowd, where one was chosen; where that cannot be, says so and stays with the one before.
     fn choose(&mut self) -> Result<(), Error> {
-        if self.show.choice != self.subject.choice {
-            let before = self.subject.choice.clone();
-            let chosen = self.subject.choose(self.show.choice.clone());
-            let chosen = chosen.and_then(|moved| self.live.update(&self.gpu, &self.renderer, &self.subject, !moved));
-            self.show.message = chosen.as_ref().err().map(Error::to_string);
+        if self.state.settings != self.drawn.settings {
+            let before = self.drawn.settings.clone();
+            let chosen = self.drawn.apply(self.state.settings.clone());
+            let chosen = chosen.and_then(|moved| self.gpu_scene.update(&self.gpu, &self.renderer, &self.drawn, !moved));
+            self.state.message = chosen.as_ref().err().map(Error::to_string);
             if chosen.is_err() {
-                self.subject.choose(before.clone())?;
-                self.show.choice = before;
+                self.drawn.apply(before.clone())?;
+                self.state.settings = before;
             }
-            self.facts = facts(&self.subject, &self.gpu);
-            self.view = self.args.look.view(&self.subject, self.screen.frame.canvas.aspect());
+            self.facts = facts(&self.drawn, &self.gpu);
+            self.view = self.args.look.view(&self.drawn, self.screen.frame.canvas.aspect());
             self.fitted = None;
             self.meter.clear();
         }
@@ -213,9 +214,10 @@ impl<'a> Viewer<'a> {
 
     /// Fits the camera, where that was asked for and something has changed.
     fn fit(&mut self) {
-        let wanted = self.show.fitted.then(|| self.screen.size());
+        let wanted = self.state.fitted.then(|| self.screen.size());
         if wanted.is_some() && wanted != self.fitted {
-            self.show.camera = look::fitted(self.show.camera, &self.subject, self.screen.frame.canvas.aspect());
+            self.state.camera =
+                view_args::fit_camera(self.state.camera, &self.drawn, self.screen.frame.canvas.aspect());
         }
         self.fitted = wanted;
     }
@@ -227,22 +229,22 @@ impl<'a> Viewer<'a> {
         let frame = &self.screen.frame;
         let mut encoder = device.create_command_encoder(&Default::default());
         let writes = self.timer.as_ref().and_then(Timer::writes);
-        self.live.crowd.encode_timed(device, &mut encoder, self.show.clock.now, writes);
+        self.gpu_scene.crowd.encode_timed(device, &mut encoder, self.state.clock.now, writes);
         if let Some(timer) = &self.timer {
             timer.resolve(&mut encoder);
         }
-        let view = View { camera: self.show.camera, ..self.view };
-        self.renderer.draw(&mut encoder, &frame.canvas, &frame.srgb, &self.live.scene, &view)?;
+        let view = View { camera: self.state.camera, ..self.view };
+        self.renderer.draw(&mut encoder, &frame.canvas, &frame.srgb, &self.gpu_scene.scene, &view)?;
         self.gui.paint(&self.gpu, &mut encoder, (&frame.stored, frame.canvas.size), painting);
         self.screen.copy(device, &mut encoder, &texture);
-        self.drawn += 1;
+        self.frames_drawn += 1;
         match &self.args.screenshot {
-            Some(file) if self.drawn == self.args.frames => {
+            Some(file) if self.frames_drawn == self.args.frames => {
                 let picture = Picture::read(&self.renderer, encoder, &frame.picture)?;
                 let mut output = Output::create(Some(file))?;
                 output.write(|out| write_png(out, &picture))?;
                 output.finish()?;
-                self.show.over = true;
+                self.state.over = true;
             }
             _ => {
                 queue.submit([encoder.finish()]);
@@ -257,27 +259,27 @@ impl<'a> Viewer<'a> {
     }
 
     fn limits(&self) -> Limits {
-        let cast = &self.subject.cast;
-        let stage = &self.subject.stage;
+        let source = &self.drawn.source;
+        let stage = &self.drawn.stage;
         Limits {
-            clips: cast.clips().len(),
-            own: !matches!(cast, Cast::File { .. }),
-            seconds: self.subject.seconds,
+            clips: source.clips().len(),
+            own: !matches!(source, CrowdSource::File { .. }),
+            seconds: self.drawn.seconds,
             distances: orbit::distances(stage.bounds.size(), stage.figure_size),
         }
     }
 }
 
-fn facts(subject: &Subject, gpu: &GpuContext) -> Facts {
-    let Subject { library, cast, crowd, .. } = subject;
+fn facts(drawn: &DrawnCrowd, gpu: &GpuContext) -> Facts {
+    let DrawnCrowd { library, source, crowd, .. } = drawn;
     let joints = |instance| library.skeleton(crowd.skeleton(instance)).joints().len() as u64;
-    let layers = match cast {
-        Cast::CrowdFile(_) => (0..crowd.len()).map(|instance| crowd.layers(instance).len()).max().unwrap_or(0),
+    let layers = match source {
+        CrowdSource::CrowdFile(_) => (0..crowd.len()).map(|instance| crowd.layers(instance).len()).max().unwrap_or(0),
         _ => 0,
     };
     Facts {
-        clips: cast.clips().iter().map(|&clip| clip_name(library, clip).to_string()).collect(),
-        own: if matches!(cast, Cast::Demo { .. }) { "each its own" } else { "none" },
+        clips: source.clips().iter().map(|&clip| clip_name(library, clip).to_string()).collect(),
+        own: if matches!(source, CrowdSource::Demo { .. }) { "each its own" } else { "none" },
         layers,
         instances: crowd.len(),
         joints: (0..crowd.len()).map(joints).sum(),

@@ -10,17 +10,17 @@ use winit::event::{StartCause, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::window::{Window, WindowId};
 
-use crate::cli::subject::Subject;
+use crate::cli::drawn_crowd::DrawnCrowd;
 use crate::cli::view::Args;
 use crate::cli::view::viewer::Viewer;
 
-/// Opens a window, and shows a subject in it until it is closed.
+/// Opens a window, and shows a drawn in it until it is closed.
 pub fn run(args: &Args) -> Result<(), Error> {
     // Where a library that it loads is absent, winit panics, and says which.
     let event_loop = std::panic::catch_unwind(EventLoop::new)
         .map_err(|_| Error::Usage("a library that windows need is absent; posse render needs no window".into()))?
         .map_err(no_display)?;
-    let mut opened = Opened { args, subject: Some(Subject::load(&args.subject)?), viewer: None, result: Ok(()) };
+    let mut opened = Opened { args, drawn: Some(DrawnCrowd::load(&args.drawn)?), viewer: None, result: Ok(()) };
     event_loop.run_app(&mut opened).map_err(no_display)?;
     opened.result
 }
@@ -39,19 +39,19 @@ fn no_display(error: EventLoopError) -> Error {
 struct Opened<'a> {
     args: &'a Args,
     /// Until the window is open.
-    subject: Option<Subject>,
+    drawn: Option<DrawnCrowd>,
     viewer: Option<Viewer<'a>>,
     result: Result<(), Error>,
 }
 
 impl<'a> Opened<'a> {
-    fn open(&self, event_loop: &ActiveEventLoop, subject: Subject) -> Result<Viewer<'a>, Error> {
+    fn open(&self, event_loop: &ActiveEventLoop, drawn: DrawnCrowd) -> Result<Viewer<'a>, Error> {
         let [width, height] = self.args.size;
         let attributes =
             Window::default_attributes().with_title("posse").with_inner_size(PhysicalSize::new(width, height));
         let window = event_loop.create_window(attributes);
         let window = window.map_err(|error| Error::Usage(format!("no window can be opened here: {error}")))?;
-        Viewer::new(self.args, subject, window)
+        Viewer::new(self.args, drawn, window)
     }
 
     fn end(&mut self, event_loop: &ActiveEventLoop, result: Result<(), Error>) {
@@ -63,8 +63,8 @@ impl<'a> Opened<'a> {
 
 impl ApplicationHandler for Opened<'_> {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        let Some(subject) = self.subject.take() else { return };
-        match self.open(event_loop, subject) {
+        let Some(drawn) = self.drawn.take() else { return };
+        match self.open(event_loop, drawn) {
             Ok(viewer) => self.viewer.insert(viewer).request_frame(),
             Err(error) => self.end(event_loop, Err(error)),
         }

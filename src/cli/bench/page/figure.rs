@@ -22,8 +22,8 @@ pub struct Figure {
 #[derive(Debug)]
 pub struct Series {
     pub label: String,
-    /// Which of the run's contenders it is: the same has the same colour everywhere.
-    pub contender: usize,
+    /// Which of the run's engines it is: the same has the same colour everywhere.
+    pub engine: usize,
     pub points: Vec<Point>,
 }
 
@@ -163,12 +163,12 @@ impl Run {
     /// A plot of some cases; `None` where there is nothing to see.
     fn figure(&self, axis: &Axis, measure: Measure, cases: &[&Case]) -> Option<Figure> {
         let mut series = Vec::new();
-        for (contender, (label, adapter)) in self.contenders().into_iter().enumerate() {
-            let own = cases.iter().filter(|case| case.contender() == label && case.adapter == adapter);
+        for (engine, (label, adapter)) in self.engines().into_iter().enumerate() {
+            let own = cases.iter().filter(|case| case.engine() == label && case.adapter == adapter);
             let mut points: Vec<Point> = own.filter_map(|case| measure.point((axis.of)(case)?, case)).collect();
             points.sort_by(|a, b| a.across.total_cmp(&b.across));
             if !points.is_empty() {
-                series.push(Series { label, contender, points });
+                series.push(Series { label, engine, points });
             }
         }
         let points = || series.iter().flat_map(|series| series.points.iter().copied());

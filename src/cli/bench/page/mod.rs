@@ -61,15 +61,15 @@ impl Run {
             main {
                 header {
                     h1 { "posse bench" @if let Some(name) = self.subject() { ": " (name) } }
-                    @if let Some(circumstances) = &self.circumstances {
-                        pre { code { (circumstances.command) } }
+                    @if let Some(environment) = &self.environment {
+                        pre { code { (environment.command) } }
                     }
                 }
                 (facts(&self.facts()))
                 ul class="best" aria-label="The best of each engine" {
-                    @for (contender, (label, adapter)) in self.contenders().into_iter().enumerate() {
+                    @for (engine, (label, adapter)) in self.engines().into_iter().enumerate() {
                         @if let Some((throughput, case)) = self.best(&label, adapter) {
-                            li style=(format!("--series: var(--series-{})", contender % palette::SERIES.len())) {
+                            li style=(format!("--series: var(--series-{})", engine % palette::SERIES.len())) {
                                 strong { (digits(throughput / 1e6, 3)) }
                                 span { " million joints/s" }
                                 b { (label) }
@@ -114,18 +114,18 @@ impl Run {
     fn facts(&self) -> Vec<Fact> {
         let mut facts: Vec<Fact> = Vec::new();
         let mut fact = |name: &str, text: Option<String>| facts.extend(text.map(|text| (name.to_owned(), text)));
-        if let Some(circumstances) = &self.circumstances {
-            let machine = &circumstances.machine;
+        if let Some(environment) = &self.environment {
+            let machine = &environment.machine;
             let cores = machine.cores.map(|cores| format!("{cores} cores"));
             let threads = machine.threads.map(|threads| format!("{threads} threads at once"));
             let processor = [machine.processor.clone(), cores, threads].into_iter().flatten().collect::<Vec<_>>();
-            fact("Began", Some(circumstances.began.replace('T', " ").replace('Z', " UTC")));
+            fact("Began", Some(environment.began.replace('T', " ").replace('Z', " UTC")));
             fact("Processor", (!processor.is_empty()).then(|| processor.join(", ")));
             fact("Memory", machine.memory.map(|bytes| format!("{} GB", digits(bytes as f64 / 1e9, 3))));
             let system = machine.system.as_deref().unwrap_or("unknown system");
             fact("System", Some(format!("{system}, {}", machine.architecture)));
         }
-        for (label, adapter) in self.contenders() {
+        for (label, adapter) in self.engines() {
             fact(&label, Some(adapter.to_owned()));
         }
         let at_best = |bytes: Option<f64>| bytes.map(|bytes| format!("{} GB/s", digits(bytes / 1e9, 3)));
@@ -148,7 +148,7 @@ impl Run {
 
     /// The case with the most joints a second.
     fn best(&self, label: &str, adapter: &str) -> Option<(f64, &Case)> {
-        let own = self.cases.iter().filter(|case| case.contender() == label && case.adapter == adapter);
+        let own = self.cases.iter().filter(|case| case.engine() == label && case.adapter == adapter);
         let throughput = |case: &Case| case.joints_per_second(case.times().median);
         own.map(|case| (throughput(case), case)).filter(|(best, _)| best.is_finite()).max_by(|a, b| a.0.total_cmp(&b.0))
     }

@@ -144,7 +144,7 @@ fn write(area: &Area, text: &str, place: (i32, i32), style: TextStyle) -> Result
 }
 
 fn colour(series: &Series) -> RGBColor {
-    SERIES[series.contender % SERIES.len()].light
+    SERIES[series.engine % SERIES.len()].light
 }
 
 fn stroke(colour: RGBColor, points: u32) -> ShapeStyle {

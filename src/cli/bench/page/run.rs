@@ -6,8 +6,8 @@ use posse::SkinFormat;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::cli::bench::circumstances::Circumstances;
-use crate::cli::skin_format::SkinFormatChoice;
+use crate::cli::arguments::SkinFormatChoice;
+use crate::cli::bench::run_environment::RunEnvironment;
 
 /// A run of `posse bench`.
 #[derive(Debug, Deserialize)]
@@ -15,7 +15,7 @@ pub struct Run {
     /// The version that ran.
     pub posse: String,
     /// Where, when and how; runs of older versions do not say.
-    pub circumstances: Option<Circumstances>,
+    pub environment: Option<RunEnvironment>,
     /// The rig's file, where it has one.
     pub file: Option<String>,
     /// The crowd file, where it is one that was timed.
@@ -81,7 +81,7 @@ impl Case {
     }
 
     /// A name for whoever posed, and how: `gpu`, `cpu, 4 threads`, `gpu, half`.
-    pub fn contender(&self) -> String {
+    pub fn engine(&self) -> String {
         let threads = self.adapter.split(',').next().filter(|_| self.engine == "cpu");
         let format = SkinFormat::from(self.skin_format);
         let format = Some(format.name()).filter(|_| format != SkinFormat::Matrix);
@@ -101,14 +101,14 @@ impl Case {
 
 impl Run {
     /// Who posed, in order: a name and what it ran on.
-    pub fn contenders(&self) -> Vec<(String, &str)> {
-        let mut contenders = Vec::new();
+    pub fn engines(&self) -> Vec<(String, &str)> {
+        let mut engines = Vec::new();
         for case in &self.cases {
-            let contender = (case.contender(), case.adapter.as_str());
-            if !contenders.contains(&contender) {
-                contenders.push(contender);
+            let engine = (case.engine(), case.adapter.as_str());
+            if !engines.contains(&engine) {
+                engines.push(engine);
             }
         }
-        contenders
+        engines
     }
 }

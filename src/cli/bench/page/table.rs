@@ -46,7 +46,7 @@ impl Run {
                     tbody {
                         @for case in &self.cases {
                             tr {
-                                th scope="row" { (case.contender()) }
+                                th scope="row" { (case.engine()) }
                                 @for (_, of) in &columns { td { (of(case).unwrap_or_else(|| "–".into())) } }
                             }
                         }

@@ -1,22 +1,22 @@
 //! `posse verify --crowd`: the instances of a crowd file against the reference.
 
 mod report;
-mod sample;
+mod selection;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use posse::contract::compare_as;
-use posse::import::crowd::CrowdFile;
 use posse::{CompressedLibrary, Crowd, Error, Evaluator, Library, Outputs, Poses, Reference, SkeletonId, Step, Ticks};
 
 pub use self::report::CrowdReport;
-use crate::cli::crowd;
-use crate::cli::engine::{self, Keys};
+use crate::cli::arguments::check_limit;
+use crate::cli::engine::{self, EngineLibrary};
+use crate::cli::evaluation::{clock_ticks, mixed_block};
 use crate::cli::output::note;
 use crate::cli::progress::Progress;
-use crate::cli::question::{limit, mixed_block};
-use crate::cli::verify::{Args, compressed, question};
+use crate::cli::source::load_crowd_file;
+use crate::cli::verify::{Args, compressed, evaluation};
 
 /// The most times.
 const MOST_TIMES: u64 = 1 << 20;
@@ -25,17 +25,17 @@ const MOST_TIMES: u64 = 1 << 20;
 /// keys are held to those that they are made of, clip by clip.
 pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport, Error> {
     let mut original = Library::new();
-    let file = crowd::load(&mut original, path)?;
-    let compressed = args.compressed.of(&original)?;
-    let keys = Keys::of(&original, compressed.as_ref());
+    let file = load_crowd_file(&mut original, path)?;
+    let compressed = args.compress.compress(&original)?;
+    let keys = EngineLibrary::new(&original, compressed.as_ref());
     let library = keys.library();
     let times = match args.times.as_slice() {
-        [] => sample::times(library, &file)?,
+        [] => selection::times(library, &file)?,
         times => times.to_vec(),
     };
-    limit("times", times.len() as u64, MOST_TIMES)?;
-    let ticks = times.iter().map(|&time| tick(time)).collect::<Result<Vec<Ticks>, Error>>()?;
-    let instances = sample::instances(library, &file, times.len());
+    check_limit("times", times.len() as u64, MOST_TIMES)?;
+    let ticks = times.iter().map(|&time| clock_ticks(time)).collect::<Result<Vec<Ticks>, Error>>()?;
+    let instances = selection::instances(library, &file, times.len());
     if instances.len() < file.len() {
         let (checked, all) = (instances.len(), file.len());
         note(&format!(
@@ -43,7 +43,7 @@ pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport,
         ));
     }
     let mut engine = engine::open(keys, args.engine.engine)?;
-    engine::introduce(engine.as_ref());
+    engine::print_name(engine.as_ref());
     let mut report = CrowdReport::new(path, engine.as_ref(), library, &file, &instances, &times);
     let progress = Progress::new(instances.len() * times.len(), "poses");
     let block = mixed_block(library, outputs);
@@ -68,17 +68,11 @@ pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport,
     for clip in compressed.iter().flat_map(CompressedLibrary::reports) {
         let skeleton = library.clip(clip.clip).skeleton;
         if report.has(skeleton) {
-            let question = question(library, skeleton, Some(clip.clip), args.samples as usize);
-            report.note_compressed(skeleton, clip, compressed::find(&original, library, &question, args.compressed)?);
+            let evaluation = evaluation(library, skeleton, Some(clip.clip), args.samples as usize);
+            report.note_compressed(skeleton, clip, compressed::find(&original, library, &evaluation, args.compress)?);
         }
     }
     Ok(report)
-}
-
-/// A time on the crowd's clock.
-fn tick(seconds: f64) -> Result<Ticks, Error> {
-    let beyond = || Error::Usage(format!("{seconds:e} s is beyond the crowd's clock; give a time nearer to 0"));
-    CrowdFile::ticks(seconds).ok_or_else(beyond)
 }
 
 /// What a crowd has of one skeleton, and where in the crowd that was.

@@ -10,11 +10,11 @@ use posse::{ClipReport, Evaluator, Library, SkeletonId};
 use serde::Serialize;
 
 use crate::cli::verify::compressed::QUANTITY;
-use crate::cli::verify::finding::{Finding as ClipFinding, place};
+use crate::cli::verify::worst_error::{WorstError as ClipFinding, place};
 
 /// The worst error of a quantity, and where it was.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Finding {
+struct WorstError {
     /// Radians for rotations, else units; null where a number was missing or not finite.
     error: f64,
     /// The largest error within the contract.
@@ -39,7 +39,7 @@ struct SkeletonReport {
     instances: usize,
     checked: usize,
     /// By quantity; null where there was nothing to compare.
-    quantities: BTreeMap<&'static str, Option<Finding>>,
+    quantities: BTreeMap<&'static str, Option<WorstError>>,
     /// Clip by clip, where keys are compressed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     compressed: Vec<CompressedFinding>,
@@ -134,7 +134,7 @@ impl CrowdReport {
                 let (instance, time) = moment(worst.instance);
                 let (error, allowed, share) = (worst.error, worst.allowed, worst.share());
                 let place = place(library.skeleton(skeleton), quantity, worst);
-                *known = Some(Finding { error, allowed, share, place, instance, time });
+                *known = Some(WorstError { error, allowed, share, place, instance, time });
             }
         }
         report.within &= found.is_within();
@@ -183,7 +183,7 @@ impl CrowdReport {
             writeln!(out, "{file}: {verdict}: {joints} joints, {checked} of {instances} instances")?;
             for (quantity, _) in Report::default().quantities() {
                 let Some(finding) = quantities.get(quantity).and_then(Option::as_ref) else { continue };
-                let Finding { error, allowed, share, place, instance, time } = finding;
+                let WorstError { error, allowed, share, place, instance, time } = finding;
                 let (unit, percent) = (if quantity == "rotation" { "rad" } else { "   " }, 100.0 * share);
                 writeln!(
                     out,
@@ -205,7 +205,7 @@ mod tests {
     use posse::demo;
 
     use super::*;
-    use crate::cli::question::Question;
+    use crate::cli::evaluation::ClipEvaluation;
 
     #[test]
     fn the_worst_share_is_kept_with_its_place_and_beyond_its_bound_all_is_beyond_the_contract() {
@@ -278,10 +278,11 @@ mod tests {
             }],
             places: HashMap::from([(skeleton, 0)]),
         };
-        let question = Question { skeleton, clip: Some(clip), times: vec![0.5], instances: 1, phase: 0.0, play: None };
+        let evaluation =
+            ClipEvaluation { skeleton, clip: Some(clip), times: vec![0.5], instances: 1, phase: 0.0, playback: None };
         for (error, within) in [(1e-4, true), (2e-4, false), (1e-4, false)] {
             let worst = Worst { error, allowed: 1e-4, instance: 0, place: 0 };
-            report.note_compressed(skeleton, &reported, ClipFinding::new(&library, &question, QUANTITY, worst, 0));
+            report.note_compressed(skeleton, &reported, ClipFinding::new(&library, &evaluation, QUANTITY, worst, 0));
             assert_eq!(report.is_within(), within, "{error}");
         }
         let mut text = Vec::new();

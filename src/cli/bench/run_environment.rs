@@ -11,7 +11,7 @@ use crate::cli::output::file_name;
 
 /// What figures are to be read with.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Circumstances {
+pub struct RunEnvironment {
     /// The command, as a shell takes it.
     pub command: String,
     /// When it began, in UTC: `2026-11-21T16:00:00Z`.
@@ -37,7 +37,7 @@ pub struct Machine {
     pub architecture: String,
 }
 
-impl Circumstances {
+impl RunEnvironment {
     /// Of this run.
     pub fn here() -> Self {
         let began = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn times_are_in_utc() {
-        let began = Circumstances::here().began;
+        let began = RunEnvironment::here().began;
         assert_eq!((began.len(), began.ends_with('Z')), ("2026-11-21T16:00:00Z".len(), true), "{began}");
     }
 }

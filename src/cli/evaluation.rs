@@ -1,4 +1,4 @@
-//! What is asked of an engine, in blocks that fit into memory.
+//! The poses that a command evaluates, in blocks that fit into memory.
 
 use std::ops::Range;
 
@@ -9,97 +9,102 @@ use posse::{
     ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Step, Ticks,
 };
 
+use crate::cli::arguments::check_limit;
 use crate::cli::progress::Progress;
 
-/// Bytes of poses in memory at a time.
+/// The largest size in bytes of a block of poses.
 const BLOCK_BYTES: usize = 64 << 20;
-/// Bytes of an instance's layers, at the most, roughly.
+/// An upper estimate of the bytes of the layers of an instance.
 const LAYERS_BYTES: usize = 2048;
-/// The most samples, and the most instances.
+/// The largest number of samples, and of instances.
 const MOST: u64 = 1 << 24;
-/// The most samples times instances times joints.
+/// The largest product of samples, instances and joints.
 const MOST_JOINTS: u64 = 1 << 32;
 
-/// A clip, or the rest pose, at some times: sample by sample, and in a sample instance by instance.
+/// A clip or the rest pose at given times, for one or more instances. The poses are ordered by sample, then by instance.
 #[derive(Debug, Clone)]
-pub struct Question {
-    /// Who is posed.
+pub struct ClipEvaluation {
+    /// The skeleton of all instances.
     pub skeleton: SkeletonId,
-    /// The clip; the rest pose without one.
+    /// The clip; `None` evaluates the rest pose.
     pub clip: Option<ClipId>,
-    /// Seconds on the clip's own axis, or since the play began.
+    /// Seconds of the clip, or with `playback` seconds since the play began.
     pub times: Vec<f64>,
-    /// Instances at each time.
+    /// The number of instances at each time; at least 1.
     pub instances: usize,
-    /// Seconds by which each instance is ahead of the one before.
+    /// Seconds by which each instance is ahead of the previous one.
     pub phase: f64,
-    /// How the clip plays; `None` where times are on its own axis.
-    pub play: Option<Play>,
+    /// The playback of the clip; `None` if the times are times of the clip.
+    pub playback: Option<ClipPlayback>,
 }
 
-/// How a clip plays.
+/// A clip that plays from time 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Play {
-    /// In a mode that is not the default one.
+pub struct ClipPlayback {
+    /// The playback, with a wrap mode other than the default.
     pub playback: Playback,
-    /// Seconds that the clip lasts.
+    /// The duration of the clip in seconds.
     pub duration: f64,
 }
 
-impl Play {
-    /// Whether the passes of so many seconds, either way, are a finite number.
-    fn counts(&self, seconds: f64) -> bool {
+impl ClipPlayback {
+    /// Returns true if the number of passes up to a time before or after the start is finite.
+    fn has_finite_passes(&self, seconds: f64) -> bool {
         let [start, end] = self.playback.part(self.duration);
         end <= start || ((self.playback.rate.abs() * seconds + start) / (end - start)).is_finite()
     }
 
-    /// Where the clip is so many seconds after the play began.
-    fn at(&self, seconds: f64) -> Phase {
+    /// The phase of the clip at a time in seconds since the start.
+    fn phase_at(&self, seconds: f64) -> Phase {
         let [start, _] = self.playback.part(self.duration);
         phase(&self.playback, self.playback.rate * seconds - start, self.duration)
     }
 }
 
-impl Question {
-    /// Refuses what could only be a mistake.
+impl ClipEvaluation {
+    /// Fails if a time, the number of passes or the number of poses is too large.
     pub fn check(&self, library: &Library) -> Result<(), Error> {
         let ahead = (self.instances.saturating_sub(1) as f64 * self.phase).abs();
         let latest = self.times.iter().fold(0.0, |latest: f64, time| latest.max(time.abs()));
         if latest + ahead > f64::from(f32::MAX) {
             return Err(Error::Usage(format!("the last instance is {ahead:e} s ahead; give a smaller --phase")));
         }
-        if self.play.is_some_and(|play| !play.counts(latest + ahead)) {
+        if self.playback.is_some_and(|playback| !playback.has_finite_passes(latest + ahead)) {
             return Err(Error::Usage("the clip is repeated too often to be counted; give smaller times".into()));
         }
         let (samples, instances) = (self.times.len() as u64, self.instances as u64);
         let joints = library.skeleton(self.skeleton).joints().len().max(1) as u64;
-        limit("samples", samples, MOST)?;
-        limit("instances", instances, MOST)?;
-        limit("samples x instances x joints", samples.saturating_mul(instances).saturating_mul(joints), MOST_JOINTS)
+        check_limit("samples", samples, MOST)?;
+        check_limit("instances", instances, MOST)?;
+        check_limit(
+            "samples x instances x joints",
+            samples.saturating_mul(instances).saturating_mul(joints),
+            MOST_JOINTS,
+        )
     }
 
-    /// The time of a pose: on the clip's axis, or since the play began.
-    fn moment(&self, pose: usize) -> f64 {
+    /// The time of a pose: seconds of the clip, or since the play began.
+    fn time_of(&self, pose: usize) -> f64 {
         self.times[pose / self.instances] + (pose % self.instances) as f64 * self.phase
     }
 
-    /// Where the clip is in a pose, if it plays.
-    pub fn played(&self, pose: usize) -> Option<Phase> {
-        self.play.map(|play| play.at(self.moment(pose)))
+    /// The phase of the clip in a pose; `None` without playback.
+    pub fn phase_of(&self, pose: usize) -> Option<Phase> {
+        self.playback.map(|playback| playback.phase_at(self.time_of(pose)))
     }
 
     /// The crowd of a range of poses.
     pub fn crowd(&self, poses: Range<usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
         for pose in poses {
-            let time = self.played(pose).map_or_else(|| self.moment(pose), |played| played.time);
+            let time = self.phase_of(pose).map_or_else(|| self.time_of(pose), |phase| phase.time);
             let layer = self.clip.map(|clip| Layer::new(clip, LayerTime::At(time)));
             crowd.push(self.skeleton, layer.as_slice())?;
         }
         Ok(crowd)
     }
 
-    /// The poses in ranges of which each takes a bounded amount of memory.
+    /// Splits the poses into ranges. The poses of a range take a bounded amount of memory.
     pub fn blocks(&self, library: &Library, outputs: Outputs) -> impl Iterator<Item = Range<usize>> + use<> {
         let (poses, block) = (self.poses(), BLOCK_BYTES / pose_bytes(library, self.skeleton, outputs));
         let block = block.max(1);
@@ -107,15 +112,15 @@ impl Question {
     }
 }
 
-/// Shown a pose, with its number.
-pub type Visit<'a> = dyn FnMut(usize, &Pose) -> Result<(), Error> + 'a;
+/// A function that takes the number of a pose and the pose.
+pub type VisitPose<'a> = dyn FnMut(usize, &Pose) -> Result<(), Error> + 'a;
 
-/// Poses to ask an engine for: sample by sample, and in a sample instance by instance.
-pub trait Asked {
-    /// Seconds of each sample.
+/// Poses that an engine evaluates, ordered by sample, then by instance.
+pub trait Evaluation {
+    /// The time of each sample in seconds.
     fn times(&self) -> &[f64];
 
-    /// Instances in each sample.
+    /// The number of instances in each sample.
     fn instances(&self) -> usize;
 
     /// The number of poses.
@@ -123,26 +128,26 @@ pub trait Asked {
         self.times().len() * self.instances()
     }
 
-    /// The poses in ranges, of which each takes a bounded amount of memory.
+    /// Splits the poses into ranges. The poses of a range take a bounded amount of memory.
     fn blocks<'a>(&'a self, library: &Library, outputs: Outputs) -> Box<dyn Iterator<Item = Range<usize>> + 'a>;
 
-    /// The crowd of a block, and the step at whose end it is posed.
+    /// The crowd of a block, and the step of time that it is evaluated for. The poses are those at the end of the step.
     fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Step), Error>;
 
-    /// Asks an engine, and shows each pose, by its number, to a visitor.
+    /// Evaluates all poses with an engine, and passes each of them with its number to a function.
     fn each_pose(
         &self,
         library: &Library,
         engine: &mut dyn Evaluator,
         outputs: Outputs,
         progress: &Progress,
-        visit: &mut Visit,
+        visit: &mut VisitPose,
     ) -> Result<(), Error> {
         for block in self.blocks(library, outputs) {
             let (crowd, step) = self.crowd(block.clone())?;
             let poses = engine.evaluate_step(&crowd, step, outputs)?;
-            for (pose, answer) in block.clone().zip(&poses.instances) {
-                visit(pose, answer)?;
+            for (number, pose) in block.clone().zip(&poses.instances) {
+                visit(number, pose)?;
             }
             progress.add(block.len());
         }
@@ -150,7 +155,7 @@ pub trait Asked {
     }
 }
 
-impl Asked for Question {
+impl Evaluation for ClipEvaluation {
     fn times(&self) -> &[f64] {
         &self.times
     }
@@ -168,31 +173,27 @@ impl Asked for Question {
     }
 }
 
-/// The instances of a crowd file at some times of its clock.
-pub struct CrowdQuestion<'a> {
+/// The instances of a crowd file at given times of the crowd's clock.
+pub struct CrowdEvaluation<'a> {
     file: &'a CrowdFile,
     times: Vec<f64>,
     ticks: Vec<Ticks>,
 }
 
-impl<'a> CrowdQuestion<'a> {
-    /// The question, unless it could only be a mistake.
+impl<'a> CrowdEvaluation<'a> {
+    /// Creates the evaluation. Fails if a time is beyond the crowd's clock, or if there are too many poses.
     pub fn new(library: &Library, file: &'a CrowdFile, times: Vec<f64>) -> Result<Self, Error> {
-        let tick = |&time: &f64| {
-            let beyond = || Error::Usage(format!("{time:e} s is beyond the crowd's clock; give a time nearer to 0"));
-            CrowdFile::ticks(time).ok_or_else(beyond)
-        };
-        let ticks = times.iter().map(tick).collect::<Result<_, _>>()?;
+        let ticks = times.iter().map(|&time| clock_ticks(time)).collect::<Result<_, _>>()?;
         let samples = times.len() as u64;
-        limit("samples", samples, MOST)?;
+        check_limit("samples", samples, MOST)?;
         let joints = |index: usize| library.skeleton(file.files[index].asset.skeleton).joints().len().max(1) as u64;
         let joints = file.groups().map(|(instances, index)| (instances.len() as u64).saturating_mul(joints(index)));
         let joints = joints.fold(0, u64::saturating_add);
-        limit("samples x instances x joints", samples.saturating_mul(joints), MOST_JOINTS)?;
+        check_limit("samples x instances x joints", samples.saturating_mul(joints), MOST_JOINTS)?;
         Ok(Self { file, times, ticks })
     }
 
-    /// The instances in ranges of which each takes a bounded amount of memory.
+    /// Splits the instances into ranges. The poses of a range take a bounded amount of memory.
     fn blocks(&self, library: &Library, outputs: Outputs) -> Vec<Range<usize>> {
         let mut blocks = Vec::new();
         let (mut first, mut room) = (0, BLOCK_BYTES);
@@ -216,7 +217,7 @@ impl<'a> CrowdQuestion<'a> {
     }
 }
 
-impl Asked for CrowdQuestion<'_> {
+impl Evaluation for CrowdEvaluation<'_> {
     fn times(&self) -> &[f64] {
         &self.times
     }
@@ -227,12 +228,12 @@ impl Asked for CrowdQuestion<'_> {
 
     fn blocks<'a>(&'a self, library: &Library, outputs: Outputs) -> Box<dyn Iterator<Item = Range<usize>> + 'a> {
         let (blocks, instances) = (self.blocks(library, outputs), self.instances());
-        let of_sample = move |sample: usize| {
+        let blocks_of_sample = move |sample: usize| {
             let first = sample * instances;
-            let later = move |block: &Range<usize>| first + block.start..first + block.end;
-            blocks.iter().map(later).collect::<Vec<_>>()
+            let shift = move |block: &Range<usize>| first + block.start..first + block.end;
+            blocks.iter().map(shift).collect::<Vec<_>>()
         };
-        Box::new((0..self.times.len()).flat_map(of_sample))
+        Box::new((0..self.times.len()).flat_map(blocks_of_sample))
     }
 
     fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Step), Error> {
@@ -243,27 +244,19 @@ impl Asked for CrowdQuestion<'_> {
     }
 }
 
-/// How many instances, of whatever skeletons, take a bounded amount of memory.
+/// Converts seconds to ticks of the crowd's clock. Fails if the clock does not reach that time.
+pub fn clock_ticks(seconds: f64) -> Result<Ticks, Error> {
+    let beyond = || Error::Usage(format!("{seconds:e} s is beyond the crowd's clock; give a time nearer to 0"));
+    CrowdFile::ticks(seconds).ok_or_else(beyond)
+}
+
+/// The number of instances, of any skeletons of the library, that fit into a block.
 pub fn mixed_block(library: &Library, outputs: Outputs) -> usize {
     let most = library.skeleton_ids().map(|id| pose_bytes(library, id, outputs)).max().unwrap_or(0);
     (BLOCK_BYTES / (LAYERS_BYTES + most)).max(1)
 }
 
-/// A number of seconds, or of frames a second.
-pub fn seconds(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
-        Ok(_) => Err("not a finite number that 32-bit floats hold".into()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// Refuses a number beyond a limit.
-pub fn limit(what: &str, needed: u64, allowed: u64) -> Result<(), Error> {
-    if needed > allowed { Err(Error::Limit { what: what.into(), needed, allowed }) } else { Ok(()) }
-}
-
-/// Bytes that a pose takes in memory, with the crowd's own, roughly.
+/// An estimate of the bytes of a pose and of its instance in the crowd.
 fn pose_bytes(library: &Library, id: SkeletonId, outputs: Outputs) -> usize {
     let skeleton = library.skeleton(id);
     let joints = skeleton.joints().len();
@@ -276,5 +269,5 @@ fn pose_bytes(library: &Library, id: SkeletonId, outputs: Outputs) -> usize {
         (outputs.properties, skeleton.property_width()),
         (outputs.root_motion, 7),
     ];
-    256 + 8 * numbers.iter().filter(|(wanted, _)| *wanted).map(|(_, numbers)| numbers).sum::<usize>()
+    256 + 8 * numbers.iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, numbers)| numbers).sum::<usize>()
 }

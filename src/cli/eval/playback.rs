@@ -2,11 +2,12 @@
 
 use posse::{Clip, Error, Playback, Ticks, WrapMode};
 
-use crate::cli::question::{Play, seconds};
+use crate::cli::arguments::parse_seconds;
+use crate::cli::evaluation::ClipPlayback;
 
 /// A wrap mode, and what goes with it.
 #[derive(Debug, clap::Args)]
-pub struct PlayArgs {
+pub struct PlaybackArgs {
     /// Plays the clip: times are seconds since the play began, and each sample also says where in the clip that is.
     ///
     /// Modes are default (the clip's own), normal, loop, pingpong, reverse, loopreverse and pingpongreverse; case, `-` and
@@ -24,9 +25,9 @@ pub struct PlayArgs {
     range: Option<[f64; 2]>,
 }
 
-impl PlayArgs {
+impl PlaybackArgs {
     /// How a clip plays; `None` where it is merely looked at.
-    pub fn play(&self, clip: Option<&Clip>) -> Result<Option<Play>, Error> {
+    pub fn playback(&self, clip: Option<&Clip>) -> Result<Option<ClipPlayback>, Error> {
         let Some(wrap) = self.wrap else { return Ok(None) };
         let Some(clip) = clip else {
             return Err(Error::Usage("--wrap plays a clip, and the file has none".into()));
@@ -36,7 +37,7 @@ impl PlayArgs {
             range: self.range,
             ..Playback::new(wrap, Ticks::default(), self.speed.unwrap_or(1.0))
         };
-        Ok(Some(Play { playback: playback.resolve_wrap(clip.wrap), duration: clip.duration() }))
+        Ok(Some(ClipPlayback { playback: playback.resolve_wrap(clip.wrap), duration: clip.duration() }))
     }
 }
 
@@ -56,7 +57,7 @@ fn count(text: &str) -> Result<f64, String> {
 }
 
 fn speed(text: &str) -> Result<f64, String> {
-    match seconds(text)? {
+    match parse_seconds(text)? {
         speed if speed.abs() <= 1e4 => Ok(speed),
         _ => Err("not from -1e4 to 1e4".into()),
     }
@@ -64,7 +65,7 @@ fn speed(text: &str) -> Result<f64, String> {
 
 fn range(text: &str) -> Result<[f64; 2], String> {
     let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
-    match [seconds(start)?, seconds(end)?] {
+    match [parse_seconds(start)?, parse_seconds(end)?] {
         [start, end] if start <= end => Ok([start, end]),
         [start, end] => Err(format!("it ends, at {end} s, before it starts, at {start} s")),
     }

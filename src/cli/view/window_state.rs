@@ -2,7 +2,7 @@
 
 use posse::render::Camera;
 
-use crate::cli::subject::cast::Choice;
+use crate::cli::drawn_crowd::crowd_source::CrowdSettings;
 use crate::cli::view::clock::Clock;
 use crate::cli::view::orbit;
 
@@ -11,11 +11,11 @@ pub const MOST_INSTANCES: usize = 100_000;
 
 /// What is to be shown.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Show {
+pub struct WindowState {
     pub clock: Clock,
     pub camera: Camera,
     /// Who, and what they do.
-    pub choice: Choice,
+    pub settings: CrowdSettings,
     /// Whether the controls are seen.
     pub controls: bool,
     /// Whether the camera is to see the whole crowd, whatever happens to that.
@@ -76,7 +76,7 @@ pub enum Action {
     Quit,
 }
 
-impl Show {
+impl WindowState {
     /// Does something.
     pub fn act(&mut self, action: Action, limits: &Limits) {
         if !matches!(action, Action::Turn(_) | Action::Pan(_) | Action::Zoom(_)) {
@@ -91,15 +91,15 @@ impl Show {
             }
             Action::Speed(speed) => self.clock.set_speed(speed),
             Action::ShiftSpeed(up) => self.clock.shift(up),
-            Action::Clip(next) => self.choice.clip = neighbour(self.choice.clip, next, limits.clips, limits.own),
-            Action::Second(next) => self.second(match self.choice.second {
+            Action::Clip(next) => self.settings.clip = neighbour(self.settings.clip, next, limits.clips, limits.own),
+            Action::Second(next) => self.second(match self.settings.second {
                 // It begins beside the first.
-                None => neighbour(self.choice.clip, next, limits.clips, false),
+                None => neighbour(self.settings.clip, next, limits.clips, false),
                 second => neighbour(second, next, limits.clips, true),
             }),
-            Action::Blend(part) => self.choice.weights = vec![1.0 - part.clamp(0.0, 1.0), part.clamp(0.0, 1.0)],
+            Action::Blend(part) => self.settings.weights = vec![1.0 - part.clamp(0.0, 1.0), part.clamp(0.0, 1.0)],
             Action::Weight(layer, weight) => self.weight(layer, weight.clamp(0.0, 1.0)),
-            Action::Crowd(more) => self.choice.instances = crowd_size(self.choice.instances, more),
+            Action::Crowd(more) => self.settings.instances = crowd_size(self.settings.instances, more),
             Action::Turn(by) => {
                 self.fitted = false;
                 orbit::turn(&mut self.camera, by);
@@ -121,15 +121,15 @@ impl Show {
     /// Another clip on the second layer, or none. A new one begins as half of the blend.
     fn second(&mut self, second: Option<usize>) {
         if second.is_none() {
-            self.choice.weights.clear();
-        } else if self.choice.second.is_none() {
-            self.choice.weights = vec![0.5, 0.5];
+            self.settings.weights.clear();
+        } else if self.settings.second.is_none() {
+            self.settings.weights = vec![0.5, 0.5];
         }
-        self.choice.second = second;
+        self.settings.second = second;
     }
 
     fn weight(&mut self, layer: usize, weight: f64) {
-        let weights = &mut self.choice.weights;
+        let weights = &mut self.settings.weights;
         if weights.len() <= layer {
             weights.resize(layer + 1, 1.0);
         }
@@ -167,11 +167,11 @@ mod tests {
 
     const LIMITS: Limits = Limits { clips: 3, own: false, seconds: 4.0, distances: [0.1, 100.0] };
 
-    fn show() -> Show {
-        Show {
+    fn show() -> WindowState {
+        WindowState {
             clock: Clock::new(Ticks(0)),
             camera: Camera::default(),
-            choice: Choice { clip: Some(0), ..Choice::new(1) },
+            settings: CrowdSettings { clip: Some(0), ..CrowdSettings::new(1) },
             controls: true,
             fitted: true,
             over: false,
@@ -179,10 +179,10 @@ mod tests {
         }
     }
 
-    fn after(actions: &[Action], limits: &Limits) -> Show {
-        let mut show = show();
-        actions.iter().for_each(|&action| show.act(action, limits));
-        show
+    fn after(actions: &[Action], limits: &Limits) -> WindowState {
+        let mut state = show();
+        actions.iter().for_each(|&action| state.act(action, limits));
+        state
     }
 
     #[test]
@@ -194,12 +194,12 @@ mod tests {
         assert_eq!(sizes[..7], [1, 2, 5, 10, 20, 50, 100]);
         assert_eq!(sizes[14..], [50_000, 100_000, 100_000, 100_000]);
         assert_eq!([1, 2, 70, 1_000_000].map(|size| crowd_size(size, false)), [1, 1, 50, 100_000]);
-        assert_eq!(after(&[Action::Crowd(true); 3], &LIMITS).choice.instances, 10);
+        assert_eq!(after(&[Action::Crowd(true); 3], &LIMITS).settings.instances, 10);
     }
 
     #[test]
     fn clips_go_round_and_by_none_where_there_is_something_else_to_do() {
-        let clip = |actions: &[Action], limits| after(actions, limits).choice.clip;
+        let clip = |actions: &[Action], limits| after(actions, limits).settings.clip;
         assert_eq!(clip(&[Action::Clip(true)], &LIMITS), Some(1));
         assert_eq!(clip(&[Action::Clip(false)], &LIMITS), Some(2));
         assert_eq!(clip(&[Action::Clip(true); 3], &LIMITS), Some(0));
@@ -213,18 +213,18 @@ mod tests {
     #[test]
     fn a_second_clip_begins_as_half_and_leaves_nothing_behind() {
         let second = Action::Second(true);
-        let show = after(&[second], &LIMITS);
-        assert_eq!((show.choice.second, &show.choice.weights[..]), (Some(1), &[0.5, 0.5][..]));
-        let show = after(&[second, Action::Blend(0.25), second], &LIMITS);
-        assert_eq!((show.choice.second, &show.choice.weights[..]), (Some(2), &[0.75, 0.25][..]));
-        let show = after(&[second, Action::Blend(0.25), second, second], &LIMITS);
-        assert_eq!((show.choice.second, show.choice.weights.len()), (None, 0));
+        let state = after(&[second], &LIMITS);
+        assert_eq!((state.settings.second, &state.settings.weights[..]), (Some(1), &[0.5, 0.5][..]));
+        let state = after(&[second, Action::Blend(0.25), second], &LIMITS);
+        assert_eq!((state.settings.second, &state.settings.weights[..]), (Some(2), &[0.75, 0.25][..]));
+        let state = after(&[second, Action::Blend(0.25), second, second], &LIMITS);
+        assert_eq!((state.settings.second, state.settings.weights.len()), (None, 0));
     }
 
     #[test]
     fn weights_are_kept_from_0_to_1_and_are_1_where_nothing_is_said() {
-        let show = after(&[Action::Weight(2, 7.0), Action::Weight(1, 0.25)], &LIMITS);
-        assert_eq!([0, 1, 2, 3].map(|layer| show.choice.weight(layer)), [1.0, 0.25, 1.0, 1.0]);
+        let state = after(&[Action::Weight(2, 7.0), Action::Weight(1, 0.25)], &LIMITS);
+        assert_eq!([0, 1, 2, 3].map(|layer| state.settings.weight(layer)), [1.0, 0.25, 1.0, 1.0]);
     }
 
     #[test]
@@ -238,10 +238,10 @@ mod tests {
 
     #[test]
     fn stepping_pauses_and_scrubbing_does_not() {
-        let show = after(&[Action::Scrub(3.0)], &LIMITS);
-        assert_eq!((show.clock.now, show.clock.running), (Ticks::from_seconds(3.0), true));
-        let show = after(&[Action::Scrub(3.0), Action::Step(-0.5)], &LIMITS);
-        assert_eq!((show.clock.now, show.clock.running), (Ticks::from_seconds(2.5), false));
+        let state = after(&[Action::Scrub(3.0)], &LIMITS);
+        assert_eq!((state.clock.now, state.clock.running), (Ticks::from_seconds(3.0), true));
+        let state = after(&[Action::Scrub(3.0), Action::Step(-0.5)], &LIMITS);
+        assert_eq!((state.clock.now, state.clock.running), (Ticks::from_seconds(2.5), false));
         assert!(after(&[Action::Play, Action::Play], &LIMITS).clock.running);
     }
 }

@@ -3,22 +3,22 @@
 use posse::render::{PoseBuffers, Renderer, Scene, needed_outputs};
 use posse::{Error, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary};
 
-use crate::cli::subject::Subject;
+use crate::cli::drawn_crowd::DrawnCrowd;
 
-/// A subject on a device.
-pub struct Live {
+/// A drawn on a device.
+pub struct GpuScene {
     library: GpuLibrary,
     outputs: Outputs,
     pub crowd: GpuCrowd,
     pub scene: Scene,
 }
 
-impl Live {
-    /// Uploads a subject, with what its bones are drawn from where they are wanted.
-    pub fn new(gpu: &GpuContext, renderer: &Renderer, subject: &Subject, bones: bool) -> Result<Self, Error> {
-        let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&subject.library)?)?;
-        let outputs = needed_outputs(&subject.figures, bones);
-        let (crowd, scene) = upload(gpu, renderer, &library, subject, outputs)?;
+impl GpuScene {
+    /// Uploads a drawn, with what its bones are drawn from where they are wanted.
+    pub fn new(gpu: &GpuContext, renderer: &Renderer, drawn: &DrawnCrowd, bones: bool) -> Result<Self, Error> {
+        let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&drawn.library)?)?;
+        let outputs = needed_outputs(&drawn.figures, bones);
+        let (crowd, scene) = upload(gpu, renderer, &library, drawn, outputs)?;
         Ok(Self { library, outputs, crowd, scene })
     }
 
@@ -28,12 +28,12 @@ impl Live {
         &mut self,
         gpu: &GpuContext,
         renderer: &Renderer,
-        subject: &Subject,
+        drawn: &DrawnCrowd,
         layers_only: bool,
     ) -> Result<(), Error> {
-        let layers_set = || self.crowd.set_layers(&gpu.queue, &self.library, &subject.crowd);
+        let layers_set = || self.crowd.set_layers(&gpu.queue, &self.library, &drawn.crowd);
         if !(layers_only && layers_set()?.is_replaced()) {
-            (self.crowd, self.scene) = upload(gpu, renderer, &self.library, subject, self.outputs)?;
+            (self.crowd, self.scene) = upload(gpu, renderer, &self.library, drawn, self.outputs)?;
         }
         Ok(())
     }
@@ -43,11 +43,11 @@ fn upload(
     gpu: &GpuContext,
     renderer: &Renderer,
     library: &GpuLibrary,
-    subject: &Subject,
+    drawn: &DrawnCrowd,
     outputs: Outputs,
 ) -> Result<(GpuCrowd, Scene), Error> {
-    let crowd = GpuCrowd::new(&gpu.device, library, &subject.crowd, outputs)?;
+    let crowd = GpuCrowd::new(&gpu.device, library, &drawn.crowd, outputs)?;
     let poses = crowd.batches().iter().map(PoseBuffers::from);
-    let scene = Scene::new(renderer, &subject.library, &subject.figures, poses, &subject.placements)?;
+    let scene = Scene::new(renderer, &drawn.library, &drawn.figures, poses, &drawn.placements)?;
     Ok((crowd, scene))
 }

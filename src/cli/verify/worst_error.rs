@@ -6,11 +6,11 @@ use posse::contract::Worst;
 use posse::{Library, Skeleton};
 use serde::Serialize;
 
-use crate::cli::question::Question;
+use crate::cli::evaluation::ClipEvaluation;
 
 /// The worst error of a quantity, and where it was.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
+pub struct WorstError {
     /// Radians for rotations, else units; null where a number was missing or not finite.
     error: f64,
     /// The largest error within the contract.
@@ -25,17 +25,17 @@ pub struct Finding {
     time: f64,
 }
 
-impl Finding {
+impl WorstError {
     /// A finding of a report on a block of poses that began with the pose of number `first`.
-    pub fn new(library: &Library, question: &Question, quantity: &str, worst: Worst, first: usize) -> Self {
-        let clip = question.clip.map(|id| library.clip(id).name.clone().unwrap_or_else(|| id.index().to_string()));
+    pub fn new(library: &Library, evaluation: &ClipEvaluation, quantity: &str, worst: Worst, first: usize) -> Self {
+        let clip = evaluation.clip.map(|id| library.clip(id).name.clone().unwrap_or_else(|| id.index().to_string()));
         Self {
             error: worst.error,
             allowed: worst.allowed,
             share: worst.share(),
-            place: place(library.skeleton(question.skeleton), quantity, worst),
+            place: place(library.skeleton(evaluation.skeleton), quantity, worst),
             clip: clip.unwrap_or_else(|| "rest".into()),
-            time: question.times[(first + worst.instance) / question.instances],
+            time: evaluation.times[(first + worst.instance) / evaluation.instances],
         }
     }
 

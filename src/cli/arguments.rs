@@ -1,0 +1,71 @@
+//! Arguments that several commands share, and the parsing of their values.
+
+use posse::{CompressedLibrary, Error, ErrorBound, Length, Library, SkinFormat};
+use serde::Deserialize;
+
+/// The options `--compress` and `--shell`.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct CompressArgs {
+    /// Compresses the keys. The bound is the largest displacement of a joint: a length in the rig's units (0.001), or a share
+    /// of the rig's size (0.01%).
+    #[arg(id = "compress", long = "compress", value_name = "LENGTH")]
+    pub bound: Option<Length>,
+    /// The distance from each joint at which the bound of --compress must still hold: a length, or a share of the rig's size.
+    #[arg(long, value_name = "LENGTH", default_value = "3%", requires = "compress")]
+    pub shell: Length,
+}
+
+impl CompressArgs {
+    /// Compresses a library. Returns `None` without `--compress`.
+    pub fn compress(self, library: &Library) -> Result<Option<CompressedLibrary>, Error> {
+        let bound = |error| ErrorBound { error, shell: self.shell };
+        self.bound.map(|error| CompressedLibrary::new(library, bound(error))).transpose()
+    }
+}
+
+/// A skin format, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkinFormatChoice {
+    /// Three rows of four f32: 48 bytes per joint.
+    #[default]
+    Matrix,
+    /// Three rows of four f16: 24 bytes per joint.
+    Half,
+    /// A rotation of four snorm16, a translation and a uniform scale of f32: 24 bytes per joint. Scales must be uniform.
+    DualQuaternion,
+}
+
+impl From<SkinFormatChoice> for SkinFormat {
+    fn from(choice: SkinFormatChoice) -> Self {
+        match choice {
+            SkinFormatChoice::Matrix => Self::Matrix,
+            SkinFormatChoice::Half => Self::HalfMatrix,
+            SkinFormatChoice::DualQuaternion => Self::DualQuaternion,
+        }
+    }
+}
+
+/// Parses a number of seconds, or a number of frames per second. It must be in the range of an `f32`.
+pub fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
+        Ok(_) => Err("not a finite number that 32-bit floats hold".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Parses a width and a height, as in `1280x720`. Neither may be 0.
+pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
+    let (width, height) = text.split_once(['x', 'X']).ok_or("not two numbers, as in 1280x720")?;
+    let number = |text: &str| text.trim().parse::<u32>().map_err(|error| error.to_string());
+    match [number(width)?, number(height)?] {
+        size if size.contains(&0) => Err("a side of 0".into()),
+        size => Ok(size),
+    }
+}
+
+/// Fails with [`Error::Limit`] if more is needed than allowed.
+pub fn check_limit(what: &str, needed: u64, allowed: u64) -> Result<(), Error> {
+    if needed > allowed { Err(Error::Limit { what: what.into(), needed, allowed }) } else { Ok(()) }
+}

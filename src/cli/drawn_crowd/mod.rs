@@ -1,0 +1,260 @@
+//! A crowd that `posse render` and `posse view` draw: its library, its figures and the positions of its instances.
+
+pub mod crowd_source;
+
+use std::path::{Path, PathBuf};
+
+use glam::{Affine3A, Vec3};
+use posse::low_level::render::sunflower;
+use posse::render::{Bounds, Figure, Placement, Stage, crowd_bounds, gltf};
+use posse::{ClipId, Crowd, Error, Library, SkeletonId, Ticks, demo};
+
+use crate::cli::drawn_crowd::crowd_source::{CrowdSettings, CrowdSource, clip_name};
+use crate::cli::output::note;
+use crate::cli::source::{Source, load_crowd_file};
+
+/// The file name that selects the built-in rig.
+const DEMO: &str = "demo";
+/// The longest default duration of a loop in seconds.
+const MAX_LOOP_SECONDS: f64 = 12.0;
+/// The number of instances per skeleton that are posed to measure the bounds of the figures.
+const MEASURED_INSTANCES: usize = 20;
+/// The number of poses that are evaluated to measure the bounds of the figures.
+const MEASURED_POSES: usize = 80;
+/// The largest crowd with corners per instance. The camera is fitted to the box around a larger crowd.
+const MAX_CORNERED_INSTANCES: usize = 20_000;
+
+/// The arguments that select a drawn crowd.
+#[derive(Debug, clap::Args)]
+pub struct DrawnCrowdArgs {
+    /// A .glb or .gltf file, a Cocos clip (with --rig), or `demo` for the built-in rig.
+    #[arg(required_unless_present = "crowd")]
+    file: Option<PathBuf>,
+    /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
+    /// `posse eval --help` has an example and all its fields.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances"])]
+    crowd: Option<PathBuf>,
+    /// A .glb or .gltf file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
+    #[arg(long, value_name = "FILE")]
+    rig: Option<PathBuf>,
+    /// The clip, by name or by index. Default: the first clip; for `demo`, each instance plays one of all clips.
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Option<String>,
+    /// The number of instances. Each plays at another time of the clip.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    instances: u32,
+}
+
+/// A crowd with everything that is needed to draw it.
+pub struct DrawnCrowd {
+    /// The library of all files.
+    pub library: Library,
+    /// The source of the instances.
+    pub source: CrowdSource,
+    /// The settings of the present crowd.
+    pub settings: CrowdSettings,
+    /// A figure per skeleton.
+    pub figures: Vec<Figure>,
+    /// The instances and their layers.
+    pub crowd: Crowd,
+    /// The position and the colours of each instance.
+    pub placements: Vec<Placement>,
+    /// The corners of the bounds of each instance over the whole loop, in world space; empty for a very large crowd.
+    pub corners: Vec<Vec3>,
+    /// The ground and the bounds of the whole crowd.
+    pub stage: Stage,
+    /// The duration of the loop in seconds. Loops of crowd files are approximate.
+    pub seconds: f64,
+}
+
+impl DrawnCrowd {
+    /// Reads the files, and prints their warnings to stderr.
+    pub fn load(args: &DrawnCrowdArgs) -> Result<Self, Error> {
+        match (&args.crowd, &args.file) {
+            (Some(path), _) => Self::load_crowd(path),
+            (None, Some(file)) if file.as_os_str() == DEMO => Self::load_demo(args),
+            (None, Some(file)) => Self::load_file(args, file),
+            (None, None) => Err(Error::Usage("which file? Give one, or `demo`".into())),
+        }
+    }
+
+    fn load_file(args: &DrawnCrowdArgs, file: &Path) -> Result<Self, Error> {
+        let Source { library, skeleton, clips, asset, .. } = Source::load(file, args.rig.as_deref())?;
+        let Some(asset) = &asset else {
+            let file = file.display();
+            return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; give a glTF file as --rig")));
+        };
+        let figure = load_figure(asset)?;
+        let clip = find_clip(&library, &clips, args.clip.as_deref())?;
+        if let (Some(clip), None, 2..) = (clip, &args.clip, clips.len()) {
+            let names: Vec<_> = clips.iter().map(|&clip| clip_name(&library, clip)).collect();
+            let selected = names[clip];
+            note(&format!("clip: {selected}, of {}; --clip selects another", names.join(", ")));
+        }
+        let settings = CrowdSettings { clip, ..CrowdSettings::new(args.instances as usize) };
+        Self::new(library, vec![figure], CrowdSource::File { skeleton, clips }, settings)
+    }
+
+    fn load_demo(args: &DrawnCrowdArgs) -> Result<Self, Error> {
+        let library = demo::library()?;
+        let clips: Vec<ClipId> = library.clip_ids().collect();
+        let clip = match &args.clip {
+            Some(_) => find_clip(&library, &clips, args.clip.as_deref())?,
+            None => None,
+        };
+        let settings = CrowdSettings { clip, ..CrowdSettings::new(args.instances as usize) };
+        let source = CrowdSource::Demo { skeleton: library.clip(clips[0]).skeleton, clips };
+        Self::new(library, Vec::new(), source, settings)
+    }
+
+    fn load_crowd(path: &Path) -> Result<Self, Error> {
+        let mut library = Library::new();
+        let file = load_crowd_file(&mut library, path)?;
+        let mut figures: Vec<Figure> = Vec::new();
+        for named in &file.files {
+            if figures.iter().all(|figure| figure.skeleton != named.asset.skeleton) {
+                figures.push(load_figure(&named.asset)?);
+            }
+        }
+        let settings = CrowdSettings::new(file.len());
+        Self::new(library, figures, CrowdSource::CrowdFile(file), settings)
+    }
+
+    fn new(
+        library: Library,
+        figures: Vec<Figure>,
+        source: CrowdSource,
+        settings: CrowdSettings,
+    ) -> Result<Self, Error> {
+        let mut drawn = Self {
+            library,
+            source,
+            settings: settings.clone(),
+            figures,
+            crowd: Crowd::new(),
+            placements: Vec::new(),
+            corners: Vec::new(),
+            stage: Stage::new(Bounds::EMPTY, 1.0),
+            seconds: 1.0,
+        };
+        drawn.apply(settings)?;
+        Ok(drawn)
+    }
+
+    /// Applies settings. Returns true if positions or figures have changed, false if only weights have. After an error, everything
+    /// is as before.
+    pub fn apply(&mut self, settings: CrowdSettings) -> Result<bool, Error> {
+        let Self { library, source, .. } = self;
+        let (crowd, seconds) = source.crowd(library, &settings)?;
+        let weights_only = CrowdSettings { weights: settings.weights.clone(), ..self.settings.clone() } == settings;
+        if weights_only && crowd.len() == self.placements.len() {
+            (self.settings, self.crowd) = (settings, crowd);
+            return Ok(false);
+        }
+        let keeps_figures = !self.figures.is_empty() && source.side(&settings) == source.side(&self.settings);
+        let new_figures = if keeps_figures { None } else { source.figures(library, &settings)? };
+        let figures = new_figures.as_ref().unwrap_or(&self.figures);
+        let bounds = figure_bounds(library, figures, &crowd, seconds)?;
+        let figure_size = bounds.iter().map(|bounds| bounds.size().max_element()).fold(0.0, f32::max);
+        let layout = Layout::new(&crowd, source, figures, &bounds);
+        self.stage = Stage::new(layout.bounds, figure_size);
+        self.seconds = if seconds > 0.0 { seconds.min(MAX_LOOP_SECONDS) } else { 1.0 };
+        if let Some(figures) = new_figures {
+            self.figures = figures;
+        }
+        (self.settings, self.crowd, self.placements, self.corners) =
+            (settings, crowd, layout.placements, layout.corners);
+        Ok(true)
+    }
+
+    /// Prints a warning if only the ground is visible.
+    pub fn warn_if_empty(&self) {
+        let is_visible = |figure: &Figure| {
+            let joints = self.library.skeleton(figure.skeleton).joints();
+            !figure.parts.is_empty() || joints.iter().any(|joint| joint.parent.is_some())
+        };
+        if self.crowd.is_empty() {
+            note("warning: there is nothing to draw but the ground: the crowd has no instance");
+        } else if !self.figures.iter().any(is_visible) {
+            note("warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone");
+        }
+    }
+}
+
+/// The positions of the instances of a crowd.
+struct Layout {
+    placements: Vec<Placement>,
+    /// The corners of the bounds of each instance, in world space; empty for a very large crowd.
+    corners: Vec<Vec3>,
+    /// The bounds of the whole crowd.
+    bounds: Bounds,
+}
+
+impl Layout {
+    /// Arranges the instances in a spiral with room for the largest figure. `figure_bounds` has the bounds of each figure.
+    fn new(crowd: &Crowd, source: &CrowdSource, figures: &[Figure], figure_bounds: &[Bounds]) -> Self {
+        let bounds_of = |skeleton: SkeletonId| {
+            let found = figures.iter().position(|figure| figure.skeleton == skeleton);
+            found.map_or(Bounds::EMPTY, |figure| figure_bounds[figure]).with_volume_or(1.0)
+        };
+        let width = |bounds: &Bounds| {
+            let [x, z] = [bounds.size().x, bounds.size().z];
+            (0.5 * (x + z)).max(0.75 * x.max(z))
+        };
+        let spacing = figure_bounds.iter().map(width).fold(0.0, f32::max);
+        let mut layout =
+            Self { placements: Vec::with_capacity(crowd.len()), corners: Vec::new(), bounds: Bounds::EMPTY };
+        for (instance, spot) in sunflower(crowd.len(), spacing).enumerate() {
+            let bounds = bounds_of(crowd.skeleton(instance));
+            let middle = bounds.middle();
+            let foot = Affine3A::from_translation(-Vec3::new(middle.x, bounds.low.y, middle.z));
+            let transform = if crowd.len() == 1 { spot } else { spot * foot };
+            for corner in bounds.corners() {
+                let corner = transform.transform_point3(corner);
+                layout.bounds.add(corner);
+                layout.corners.extend((crowd.len() <= MAX_CORNERED_INSTANCES).then_some(corner));
+            }
+            layout.placements.push(Placement { transform, dyes: source.dyes(instance) });
+        }
+        layout
+    }
+}
+
+/// Reads the figure of a glTF file, and prints its warnings to stderr.
+fn load_figure(asset: &posse::import::gltf::Asset) -> Result<Figure, Error> {
+    let (figure, warnings) = gltf::load(asset)?;
+    for warning in warnings {
+        note(&format!("warning: {}: {warning}", asset.file.display()));
+    }
+    Ok(figure)
+}
+
+/// Measures the bounds of each figure over the loop, from a part of the instances.
+fn figure_bounds(library: &Library, figures: &[Figure], crowd: &Crowd, seconds: f64) -> Result<Vec<Bounds>, Error> {
+    let mut measured = Crowd::new();
+    let mut counts = vec![0; library.skeletons().len()];
+    for instance in 0..crowd.len() {
+        let skeleton = crowd.skeleton(instance);
+        let count = &mut counts[skeleton.index()];
+        if *count < MEASURED_INSTANCES {
+            *count += 1;
+            measured.push(skeleton, crowd.layers(instance))?;
+        }
+    }
+    let count = (MEASURED_POSES / measured.len().max(1)).clamp(4, 40);
+    let times = (0..count).map(|index| Ticks::from_seconds(seconds * index as f64 / count as f64));
+    crowd_bounds(library, figures, &measured, &times.collect::<Vec<_>>())
+}
+
+/// Finds the index of a clip by its name, otherwise by its index. Returns the first clip if none is wanted.
+fn find_clip(library: &Library, clips: &[ClipId], wanted: Option<&str>) -> Result<Option<usize>, Error> {
+    let Some(wanted) = wanted else { return Ok((!clips.is_empty()).then_some(0)) };
+    let by_name = clips.iter().position(|&clip| library.clip(clip).name.as_deref() == Some(wanted));
+    let by_index = || wanted.parse().ok().filter(|&index: &usize| index < clips.len());
+    by_name.or_else(by_index).map(Some).ok_or_else(|| {
+        let list = clips.iter().enumerate().map(|(index, &clip)| format!("{index} {}", clip_name(library, clip)));
+        let list: Vec<_> = list.collect();
+        let list = if list.is_empty() { "none".into() } else { list.join(", ") };
+        Error::Usage(format!("there is no clip {wanted:?}, but: {list}"))
+    })
+}
