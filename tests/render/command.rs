@@ -1,4 +1,4 @@
-//! `posse render`, as a shell sees it.
+//! `posse render` as a process: its files, messages and exit codes.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -24,7 +24,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What the command says of a bad request, which must be its exit code too.
+/// The message for a refused request. The exit code must be 2.
 fn refused(folder: &TempDir, arguments: &[&str]) -> String {
     let output = posse(folder, arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output));
@@ -36,37 +36,37 @@ fn decoder(file: &Path) -> png::Reader<BufReader<File>> {
 }
 
 #[test]
-fn pictures_loops_and_sheets_are_written_in_the_size_and_number_that_was_asked_for() {
+fn pictures_loops_and_sheets_have_the_requested_size_and_number() {
     let folder = TempDir::new().unwrap();
-    let written = |arguments: &[&str]| {
+    let render = |arguments: &[&str]| {
         let output = posse(&folder, &[&["demo", "--size", "64x48"], arguments].concat());
         assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{}", text(&output));
         assert!(text(&output).contains("engine: gpu ("), "{}", text(&output));
     };
     let path = |name: &str| folder.path().join(name);
-    written(&["-o", "one.png"]);
+    render(&["-o", "one.png"]);
     assert_eq!(decoder(&path("one.png")).info().size(), (64, 48));
-    written(&["--colours", "16", "-o", "few.png"]);
+    render(&["--colours", "16", "-o", "few.png"]);
     assert!(decoder(&path("few.png")).info().palette.as_ref().is_some_and(|palette| palette.len() == 3 * 16));
-    written(&["--background", "none", "-o", "alpha.png"]);
+    render(&["--background", "none", "-o", "alpha.png"]);
     assert_eq!(decoder(&path("alpha.png")).info().color_type, png::ColorType::Rgba);
-    written(&["--sheet", "3x2", "-o", "sheet.png"]);
+    render(&["--sheet", "3x2", "-o", "sheet.png"]);
     assert_eq!(decoder(&path("sheet.png")).info().size(), (63, 48));
-    written(&["--compare", "-o", "compare.png"]);
-    written(&["--instances", "3", "--seconds", "0.2", "-o", "loop.apng"]);
+    render(&["--compare", "-o", "compare.png"]);
+    render(&["--instances", "3", "--seconds", "0.2", "-o", "loop.apng"]);
     let control = decoder(&path("loop.apng")).info().animation_control.unwrap();
     assert_eq!((control.num_frames, control.num_plays), (5, 0));
-    written(&["--seconds", "0.2", "-o", "loop.gif"]);
+    render(&["--seconds", "0.2", "-o", "loop.gif"]);
     let mut reader = gif::DecodeOptions::new().read_info(File::open(path("loop.gif")).unwrap()).unwrap();
     let mut delays = Vec::new();
     while let Some(frame) = reader.read_next_frame().unwrap() {
         delays.push(frame.delay);
     }
     assert_eq!((reader.width(), reader.height(), delays), (64, 48, vec![4; 5]));
-    let left = fs::read_dir(folder.path())
+    let drafts = fs::read_dir(folder.path())
         .unwrap()
         .filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().ends_with(".part"));
-    assert_eq!(left.count(), 0);
+    assert_eq!(drafts.count(), 0);
 }
 
 #[test]
@@ -77,12 +77,12 @@ fn the_poses_of_gpu_and_reference_look_the_same() {
     let words: Vec<&str> = text.split("at most ").nth(1).unwrap().split(' ').collect();
     let largest: u32 = words[0].parse().unwrap();
     let pixels: u32 = text.split(", in ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-    // An edge may fall on the other side of a sample.
+    // Pixels at edges may differ: an edge can fall on either side of a sample.
     assert!(pixels < 160 * 160 / 100 && largest < 128, "{text}");
 }
 
 #[test]
-fn films_are_written_by_ffmpeg_and_without_it_the_command_says_what_to_install() {
+fn films_are_written_by_ffmpeg_and_without_it_the_message_names_the_package() {
     let folder = TempDir::new().unwrap();
     let film = ["demo", "--size", "65x49", "--seconds", "0.2", "-o", "film.mp4"];
     let output = command(&folder, &film).env("PATH", "").output().unwrap();
@@ -99,7 +99,7 @@ fn films_are_written_by_ffmpeg_and_without_it_the_command_says_what_to_install()
 }
 
 #[test]
-fn without_an_adapter_the_command_says_what_to_install() {
+fn without_an_adapter_the_message_names_the_package() {
     let folder = TempDir::new().unwrap();
     let mut command = command(&folder, &["demo", "-o", "one.png"]);
     let output = command.env("WGPU_ADAPTER_NAME", "no adapter has this name").output().unwrap();
@@ -112,7 +112,7 @@ fn without_an_adapter_the_command_says_what_to_install() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused_in_words() {
+fn bad_arguments_are_refused_with_a_message() {
     let folder = TempDir::new().unwrap();
     let cases: [(&[&str], &str); 12] = [
         (&["demo", "--size", "100000x100", "-o", "a.png"], "pixels of a picture's side: 100000 needed"),
@@ -129,14 +129,14 @@ fn what_cannot_be_drawn_is_refused_in_words() {
         (&["nowhere.glb", "-o", "a.png"], "nowhere.glb"),
     ];
     for (arguments, expected) in cases {
-        let said = refused(&folder, arguments);
-        assert!(said.contains(expected), "{arguments:?}: {said}");
+        let message = refused(&folder, arguments);
+        assert!(message.contains(expected), "{arguments:?}: {message}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn files_of_nothing_much_are_drawn() {
+fn almost_empty_files_are_drawn() {
     let folder = TempDir::new().unwrap();
     let files = [
         ("empty", r#"{ "asset": { "version": "2.0" } }"#),
@@ -152,7 +152,7 @@ fn files_of_nothing_much_are_drawn() {
     }
 }
 
-/// A triangle of a red material, whose texture is a file that is not there.
+/// Writes a triangle with a red material, whose texture is a missing file.
 fn triangle(folder: &TempDir) {
     let corners = [0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     let bytes: Vec<u8> = corners.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -173,7 +173,7 @@ fn triangle(folder: &TempDir) {
     fs::write(folder.path().join("triangle.gltf"), document.to_string()).unwrap();
 }
 
-/// How many pixels are red, and in how many spots of more than a few.
+/// The number of red pixels, and of connected red spots of more than 8 pixels.
 fn reds(file: &Path) -> (usize, usize) {
     let mut reader = decoder(file);
     let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
@@ -185,10 +185,10 @@ fn reds(file: &Path) -> (usize, usize) {
     let (pixels, mut spots) = (red.iter().filter(|&&red| red).count(), 0);
     for first in 0..red.len() {
         let (mut stack, mut size) = (vec![first], 0);
-        while let Some(place) = stack.pop() {
-            if red.get(place) == Some(&true) {
-                (red[place], size) = (false, size + 1);
-                stack.extend([place + 1, place.wrapping_sub(1), place + width, place.wrapping_sub(width)]);
+        while let Some(pixel) = stack.pop() {
+            if red.get(pixel) == Some(&true) {
+                (red[pixel], size) = (false, size + 1);
+                stack.extend([pixel + 1, pixel.wrapping_sub(1), pixel + width, pixel.wrapping_sub(width)]);
             }
         }
         spots += usize::from(size > 8);
@@ -202,12 +202,12 @@ fn a_texture_that_is_missing_is_a_warning_and_a_plain_colour() {
     triangle(&folder);
     let output = posse(&folder, &["triangle.gltf", "--size", "64x64", "-o", "red.png"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    let said = text(&output);
+    let message = text(&output);
     assert!(
-        said.contains("warning: triangle.gltf: images[0].uri: ") && said.contains("a plain colour is used"),
-        "{said}"
+        message.contains("warning: triangle.gltf: images[0].uri: ") && message.contains("a plain colour is used"),
+        "{message}"
     );
-    // A right-angled triangle that fills the picture is half of it, less the margin and what the camera's angle takes.
+    // A right-angled triangle that fills the picture covers half of it; the margin and the angle of the camera reduce that.
     let (pixels, spots) = reds(&folder.path().join("red.png"));
     assert!((800..1800).contains(&pixels) && spots == 1, "{pixels} in {spots}");
 }
@@ -219,29 +219,29 @@ fn the_instances_of_a_crowd_file_are_drawn() {
     for count in [1, 9] {
         let crowd = json!({ "files": ["triangle.gltf"], "instances": [{ "file": 0, "count": count }] });
         fs::write(folder.path().join("crowd.json"), crowd.to_string()).unwrap();
-        // From so high, none hides another.
+        // From this height, no triangle hides another.
         let file = format!("{count}.png");
         let output = posse(&folder, &["--crowd", "crowd.json", "--camera", "0,60", "--size", "96x96", "-o", &file]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     }
     let [one, nine] = ["1.png", "9.png"].map(|name| reds(&folder.path().join(name)));
     assert!(one.1 == 1 && (5..=9).contains(&nine.1), "{one:?} {nine:?}");
-    let said = refused(&folder, &["--crowd", "nothing.json", "-o", "a.png"]);
-    assert!(said.contains("nothing.json"), "{said}");
+    let message = refused(&folder, &["--crowd", "nothing.json", "-o", "a.png"]);
+    assert!(message.contains("nothing.json"), "{message}");
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_before_anything_is_loaded() {
+fn an_output_that_cannot_be_written_is_refused_before_files_are_loaded() {
     let folder = TempDir::new().unwrap();
-    // The file that is not there would be an error, too.
-    let said = refused(&folder, &["nowhere.glb", "-o", "absent/a.png"]);
-    assert!(said.contains("a.png: there is no folder absent"), "{said}");
-    let said = refused(&folder, &["nowhere.glb", "-o", "a.png", "--size", "100000x100000"]);
-    assert!(said.contains("pixels of a picture: 10000000000 needed"), "{said}");
+    // The missing input would be an error too.
+    let message = refused(&folder, &["nowhere.glb", "-o", "absent/a.png"]);
+    assert!(message.contains("a.png: there is no folder absent"), "{message}");
+    let message = refused(&folder, &["nowhere.glb", "-o", "a.png", "--size", "100000x100000"]);
+    assert!(message.contains("pixels of a picture: 10000000000 needed"), "{message}");
 }
 
 #[test]
-fn a_file_without_anything_to_be_seen_is_drawn_with_a_warning() {
+fn a_file_without_meshes_and_bones_is_drawn_with_a_warning() {
     let folder = TempDir::new().unwrap();
     let write =
         |name: &str, document: serde_json::Value| fs::write(folder.path().join(name), document.to_string()).unwrap();
@@ -249,10 +249,10 @@ fn a_file_without_anything_to_be_seen_is_drawn_with_a_warning() {
     write("node.gltf", json!({ "asset": { "version": "2.0" }, "nodes": [{}] }));
     let nodes = json!([{ "children": [1] }, { "translation": [0, 1, 0] }]);
     write("bone.gltf", json!({ "asset": { "version": "2.0" }, "nodes": nodes }));
-    let said = |file: &str| text(&posse(&folder, &[file, "-o", "a.png", "--size", "64x48"]));
+    let message_of = |file: &str| text(&posse(&folder, &[file, "-o", "a.png", "--size", "64x48"]));
     for (file, warned) in [("empty.gltf", true), ("node.gltf", true), ("bone.gltf", false)] {
-        let said = said(file);
+        let message = message_of(file);
         let warning = "warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone";
-        assert_eq!(said.contains(warning), warned, "{file}: {said}");
+        assert_eq!(message.contains(warning), warned, "{file}: {message}");
     }
 }

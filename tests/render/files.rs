@@ -1,4 +1,4 @@
-//! glTF files into figures: what their meshes, materials and images become, and what is said of those that are broken.
+//! glTF files as figures: their meshes, materials and images, and the warnings for broken ones.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use posse::Library;
 use posse::import::gltf;
-use posse::render::{Alpha, Figure, Mover, Wrap, gltf as looks};
+use posse::render::{Alpha, Figure, Mover, Wrap, gltf as figure_gltf};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -23,11 +23,11 @@ fn read(file: &GltfBuilder) -> (Library, Figure, Vec<String>) {
     let bytes = bytes(file);
     let mut library = Library::new();
     let asset = gltf::from_slice(&mut library, Path::new("scene.gltf"), &bytes, None).unwrap();
-    let (figure, warnings) = looks::from_slice(&asset, &bytes, None).unwrap();
+    let (figure, warnings) = figure_gltf::from_slice(&asset, &bytes, None).unwrap();
     (library, figure, warnings.iter().map(ToString::to_string).collect())
 }
 
-/// A file of one mesh of these corners, and a triangle.
+/// A file with positions for a mesh, and a primitive that uses them.
 fn mesh(corners: &[[f32; 3]]) -> (GltfBuilder, Value) {
     let mut file = GltfBuilder::new();
     let positions = file.floats("VEC3", corners.as_flattened());
@@ -40,12 +40,12 @@ fn with_primitive(mut file: GltfBuilder, primitive: Value) -> GltfBuilder {
     file
 }
 
-/// Two meshes on skins of their own, which share node 0, and one with morph targets on a mirrored node. In the clip node 0
-/// goes up by 2 in a second, and the weights from (0, 0) to (1, 0.5).
+/// Two meshes with one skin each, which share node 0, and a mesh with morph targets on a mirrored node. The clip lasts 1 s: node 0
+/// moves up by 2, and the weights change from (0, 0) to (1, 0.5).
 pub fn two_skins() -> (Library, Figure) {
     let (library, mut figure, warnings) = read(&two_skins_file());
     assert_eq!(warnings, Vec::<String>::new());
-    // In the order of the skins, then what hangs on a node.
+    // In the order of the skins, then parts that move with a node.
     figure.parts.sort_by_key(|part| match part.mover {
         Mover::Skin(skin) => skin,
         Mover::Joint => usize::MAX,
@@ -61,7 +61,7 @@ fn two_skins_file() -> GltfBuilder {
     let joints = file.accessor("VEC4", 5121, false, 3, &[[0_u8, 0, 0, 0]; 3].concat());
     let weights = file.floats("VEC4", [[1.0_f32, 0.0, 0.0, 0.0]; 3].as_flattened());
     let both = file.accessor("VEC4", 5121, false, 3, &[[0_u8, 1, 0, 0]; 3].concat());
-    // Weights whose sum is not 1 are brought to it.
+    // The sum of the weights is not 1; the reader scales them.
     let halves = file.floats("VEC4", [[2.0_f32, 2.0, 0.0, 0.0]; 3].as_flattened());
     let up = file.floats("VEC3", [[0.0_f32, 2.0, 0.0]; 3].as_flattened());
     let out = file.floats("VEC3", [[0.0_f32, 0.0, 4.0]; 3].as_flattened());
@@ -121,12 +121,12 @@ fn a_mesh_without_normals_has_flat_triangles() {
     primitive["indices"] = json!(file.accessor("SCALAR", 5121, false, 6, &[0, 1, 2, 0, 1, 3]));
     let (_, figure, _) = read(&with_primitive(file, primitive));
     let normals: Vec<_> = figure.meshes[0].vertices.iter().map(|vertex| vertex.normal).collect();
-    // Anticlockwise from above, and from the front.
+    // Counterclockwise as seen from above, and from the front.
     assert_eq!(normals, [[[0.0, 1.0, 0.0]; 3], [[0.0, 0.0, 1.0]; 3]].concat());
 }
 
 #[test]
-fn materials_are_what_the_file_says() {
+fn materials_match_the_file() {
     let (mut file, mut primitive) = mesh(&[[0.0; 3]; 3]);
     primitive["material"] = json!(0);
     let mut pixels = Vec::new();
@@ -156,82 +156,85 @@ fn materials_are_what_the_file_says() {
     assert_eq!((texture.wrap, texture.nearest), ([Wrap::Clamp, Wrap::Mirror], true));
     assert_eq!(texture.transform.transform_point2(glam::Vec2::ONE), glam::Vec2::new(2.5, 4.25));
     assert_eq!(figure.images[texture.image].pixels, [255, 0, 0, 255, 0, 0, 255, 128]);
-    // Both pixels in one: of red and half of blue, in linear light, two thirds and one third; the alpha in between.
+    // The mean of both pixels in linear light, weighted by alpha: two thirds red and one third blue. Alpha is the plain mean.
     let [red, green, blue, alpha] = figure.images[0].levels(1)[0].pixels[..] else { panic!("one pixel") };
     assert_eq!((red, green, blue, alpha), (213, 0, 156, 192));
 }
 
+/// A name, a change that breaks a file, the expected warning, and the number of parts that remain.
+type Broken = (&'static str, fn(&mut GltfBuilder, &mut Value), &'static str, usize);
+
+const BROKEN_PARTS: [Broken; 9] = [
+    ("a mode", |_, primitive| primitive["mode"] = json!(1), "meshes[0].primitives[0].mode: points and lines", 0),
+    (
+        "an index",
+        |file, primitive| primitive["indices"] = json!(file.accessor("SCALAR", 5121, false, 3, &[0, 1, 3])),
+        "meshes[0].primitives[0].indices: an index is beyond the 3 vertices",
+        0,
+    ),
+    (
+        "no positions",
+        |_, primitive| primitive["attributes"] = json!({}),
+        "meshes[0].primitives[0].attributes: there is no POSITION",
+        0,
+    ),
+    (
+        "a count",
+        |file, primitive| primitive["attributes"]["NORMAL"] = json!(file.floats("VEC3", &[0.0; 6])),
+        "has 2 elements for 3 vertices",
+        0,
+    ),
+    (
+        "Draco",
+        |_, primitive| primitive["extensions"] = json!({ "KHR_draco_mesh_compression": {} }),
+        "KHR_draco_mesh_compression is not supported",
+        0,
+    ),
+    (
+        "a material",
+        |_, primitive| primitive["material"] = json!(7),
+        "meshes[0].primitives[0].material: there is no materials[7]",
+        1,
+    ),
+    (
+        "a texture",
+        |file, primitive| {
+            primitive["material"] = json!(0);
+            let info = json!({ "baseColorTexture": { "index": 3 } });
+            file.json["materials"] = json!([{ "pbrMetallicRoughness": info }]);
+        },
+        "materials[0].pbrMetallicRoughness.baseColorTexture: there is no textures[3]",
+        1,
+    ),
+    (
+        "an image in an extension",
+        |file, primitive| {
+            primitive["material"] = json!(0);
+            let info = json!({ "baseColorTexture": { "index": 0 } });
+            file.json["materials"] = json!([{ "pbrMetallicRoughness": info }]);
+            file.json["textures"] = json!([{ "extensions": { "KHR_texture_basisu": { "source": 0 } } }]);
+        },
+        "textures[0].source: its image is only in KHR_texture_basisu",
+        1,
+    ),
+    (
+        "a missing file",
+        |file, primitive| {
+            primitive["material"] = json!(0);
+            let info = json!({ "baseColorTexture": { "index": 0 } });
+            file.json["materials"] = json!([{ "pbrMetallicRoughness": info }]);
+            file.json["textures"] = json!([{ "source": 0 }]);
+            file.json["images"] = json!([{ "uri": "nowhere.png" }]);
+        },
+        "images[0].uri: ",
+        1,
+    ),
+];
+
 #[test]
-fn what_is_broken_is_named_by_its_place_and_left_out() {
+fn broken_parts_are_left_out_with_a_warning_and_its_path() {
     let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-    type Fault = (&'static str, fn(&mut GltfBuilder, &mut Value), &'static str, usize);
-    let faults: [Fault; 9] = [
-        ("a mode", |_, primitive| primitive["mode"] = json!(1), "meshes[0].primitives[0].mode: points and lines", 0),
-        (
-            "an index",
-            |file, primitive| primitive["indices"] = json!(file.accessor("SCALAR", 5121, false, 3, &[0, 1, 3])),
-            "meshes[0].primitives[0].indices: an index is beyond the 3 vertices",
-            0,
-        ),
-        (
-            "no positions",
-            |_, primitive| primitive["attributes"] = json!({}),
-            "meshes[0].primitives[0].attributes: there is no POSITION",
-            0,
-        ),
-        (
-            "a count",
-            |file, primitive| primitive["attributes"]["NORMAL"] = json!(file.floats("VEC3", &[0.0; 6])),
-            "has 2 elements for 3 vertices",
-            0,
-        ),
-        (
-            "Draco",
-            |_, primitive| primitive["extensions"] = json!({ "KHR_draco_mesh_compression": {} }),
-            "KHR_draco_mesh_compression is not supported",
-            0,
-        ),
-        (
-            "a material",
-            |_, primitive| primitive["material"] = json!(7),
-            "meshes[0].primitives[0].material: there is no materials[7]",
-            1,
-        ),
-        (
-            "a texture",
-            |file, primitive| {
-                primitive["material"] = json!(0);
-                let info = json!({ "baseColorTexture": { "index": 3 } });
-                file.json["materials"] = json!([{ "pbrMetallicRoughness": info }]);
-            },
-            "materials[0].pbrMetallicRoughness.baseColorTexture: there is no textures[3]",
-            1,
-        ),
-        (
-            "an image in an extension",
-            |file, primitive| {
-                primitive["material"] = json!(0);
-                let info = json!({ "baseColorTexture": { "index": 0 } });
-                file.json["materials"] = json!([{ "pbrMetallicRoughness": info }]);
-                file.json["textures"] = json!([{ "extensions": { "KHR_texture_basisu": { "source": 0 } } }]);
-            },
-            "textures[0].source: its image is only in KHR_texture_basisu",
-            1,
-        ),
-        (
-            "a missing file",
-            |file, primitive| {
-                primitive["material"] = json!(0);
-                let info = json!({ "baseColorTexture": { "index": 0 } });
-                file.json["materials"] = json!([{ "pbrMetallicRoughness": info }]);
-                file.json["textures"] = json!([{ "source": 0 }]);
-                file.json["images"] = json!([{ "uri": "nowhere.png" }]);
-            },
-            "images[0].uri: ",
-            1,
-        ),
-    ];
-    for (name, change, expected, parts) in faults {
+    for (name, change, expected, parts) in BROKEN_PARTS {
         let (mut file, mut primitive) = mesh(&corners);
         change(&mut file, &mut primitive);
         let (_, figure, warnings) = read(&with_primitive(file, primitive));
@@ -241,7 +244,7 @@ fn what_is_broken_is_named_by_its_place_and_left_out() {
 }
 
 #[test]
-fn images_that_are_cut_short_or_claim_any_size_are_refused() {
+fn truncated_and_huge_images_are_refused() {
     use posse::render::Image;
     let mut pixels = Vec::new();
     let mut encoder = png::Encoder::new(&mut pixels, 8, 8);
@@ -258,11 +261,11 @@ fn images_that_are_cut_short_or_claim_any_size_are_refused() {
     assert!(Image::decode(&[0xFF, 0xD8, 0xFF]).is_err());
 }
 
-/// Attributes of the crowd's kinds of storage, all of a triangle with corners at 0, x and y.
+/// A name, and a change of a file that stores the same triangle, with corners at 0, x and y, in another way.
 type Stored = (&'static str, fn(&mut GltfBuilder, &mut Value));
 
 #[test]
-fn attributes_are_read_however_they_are_stored() {
+fn attributes_are_read_from_every_kind_of_storage() {
     let stored: [Stored; 7] = [
         ("floats", |_, _| {}),
         ("bytes with room between them", |file, primitive| {
@@ -324,7 +327,7 @@ fn attributes_are_read_however_they_are_stored() {
 #[test]
 fn colours_coordinates_and_morph_targets_may_be_integers() {
     let (mut file, mut primitive) = mesh(&[[0.0; 3]; 2]);
-    // What the material scales, and what stands for fractions.
+    // Plain integers, which the transform of the material scales, and normalized ones.
     let whole = file.accessor("VEC2", 5121, false, 2, &[0, 255, 128, 1]);
     let fractions = file.accessor("VEC2", 5121, true, 2, &[0, 255, 51, 102]);
     let colours = file.accessor("VEC3", 5121, true, 2, &[0, 255, 51, 1, 2, 3]);
@@ -342,17 +345,18 @@ fn colours_coordinates_and_morph_targets_may_be_integers() {
         file.json["materials"] = json!([{ "pbrMetallicRoughness": { "baseColorTexture": info } }]);
         read(&with_primitive(file, primitive)).1
     };
-    let places = |figure: &Figure| figure.meshes[0].vertices.iter().map(|vertex| vertex.texture).collect::<Vec<_>>();
+    let coordinates =
+        |figure: &Figure| figure.meshes[0].vertices.iter().map(|vertex| vertex.texture).collect::<Vec<_>>();
     let figure = texture(0);
-    assert_eq!(places(&figure), [[0.0, 255.0], [128.0, 1.0]]);
-    assert_eq!(places(&texture(1)), [[0.0, 1.0], [0.2, 0.4]]);
+    assert_eq!(coordinates(&figure), [[0.0, 255.0], [128.0, 1.0]]);
+    assert_eq!(coordinates(&texture(1)), [[0.0, 1.0], [0.2, 0.4]]);
     let vertex = &figure.meshes[0].vertices[1];
     assert_eq!((vertex.colour, vertex.normal), ([257, 514, 771, 65535], [0.0, -1.0, 0.0]));
     assert_eq!(figure.meshes[0].targets[0].positions, [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]);
 }
 
 #[test]
-fn accessors_that_would_stop_a_careless_reader_are_named_by_their_place() {
+fn broken_accessors_are_reported_with_their_path() {
     let faults: [(Stored, &str); 8] = [
         (
             ("no such accessor", |_, primitive| primitive["attributes"]["POSITION"] = json!(99)),
@@ -427,7 +431,7 @@ fn a_file_that_the_crate_refuses_is_drawn() {
     assert_eq!(read(&file).1.parts.len(), 0);
 }
 
-/// A picture of two pixels by one in a format.
+/// A file of 2 x 1 pixels in an image format.
 fn picture(format: image::ImageFormat) -> Vec<u8> {
     let pixels = image::RgbImage::from_raw(2, 1, vec![200, 200, 200, 200, 200, 200]).unwrap();
     let mut file = std::io::Cursor::new(Vec::new());
@@ -459,7 +463,7 @@ fn textures_may_be_png_jpeg_or_webp() {
 }
 
 #[test]
-fn other_pictures_are_named_by_their_kind() {
+fn images_of_other_formats_are_refused() {
     use posse::render::Image;
     assert_eq!(Image::decode(b"\xABKTX 20\xBB").unwrap_err(), "found a KTX image; expected PNG, JPEG or WebP");
     assert_eq!(
@@ -469,7 +473,7 @@ fn other_pictures_are_named_by_their_kind() {
 }
 
 #[test]
-fn a_material_of_specular_glossiness_has_its_diffuse_colour() {
+fn a_specular_glossiness_material_has_its_diffuse_colour() {
     let (mut file, mut primitive) = mesh(&[[0.0; 3]; 3]);
     primitive["material"] = json!(0);
     file.json["materials"] = json!([{
@@ -482,17 +486,17 @@ fn a_material_of_specular_glossiness_has_its_diffuse_colour() {
     assert_eq!(warnings, ["materials[0].alphaMode: the mode is not OPAQUE, MASK or BLEND; OPAQUE is used"]);
 }
 
-/// Where the document goes on after the data, in which changes hardly ever matter.
+/// The offset in the document after the data URI. Changes of the data hardly ever cause a fault.
 fn after_data(bytes: &[u8]) -> usize {
     let name = b"\"bufferViews\"";
     bytes.windows(name.len()).position(|window| window == name).unwrap()
 }
 
-/// What comes of a file can be drawn, or the file is refused.
-fn does_no_harm(bytes: &[u8]) {
+/// Asserts that the figure of a file passes its check, or that the file is refused.
+fn assert_harmless(bytes: &[u8]) {
     let mut library = Library::new();
     if let Ok(asset) = gltf::from_slice(&mut library, Path::new("scene.gltf"), bytes, None)
-        && let Ok((figure, _)) = looks::from_slice(&asset, bytes, None)
+        && let Ok((figure, _)) = figure_gltf::from_slice(&asset, bytes, None)
     {
         figure.check(&library).unwrap();
     }
@@ -500,22 +504,22 @@ fn does_no_harm(bytes: &[u8]) {
 
 proptest! {
     #[test]
-    fn changed_bytes_do_no_harm(places in prop::collection::vec((any::<prop::sample::Index>(), 0x20..0x7fu8), 1..4)) {
+    fn changed_bytes_do_no_harm(changes in prop::collection::vec((any::<prop::sample::Index>(), 0x20..0x7fu8), 1..4)) {
         let mut bytes = bytes(&two_skins_file());
         let first = after_data(&bytes);
-        for (place, byte) in places {
-            let place = first + place.index(bytes.len() - first);
-            bytes[place] = byte;
+        for (index, byte) in changes {
+            let position = first + index.index(bytes.len() - first);
+            bytes[position] = byte;
         }
-        does_no_harm(&bytes);
+        assert_harmless(&bytes);
     }
 
     #[test]
     fn changed_numbers_do_no_harm(which in any::<prop::sample::Index>(), digit in b'0'..=b'9') {
         let mut bytes = bytes(&two_skins_file());
         let digits: Vec<usize> =
-            (after_data(&bytes)..bytes.len()).filter(|&place| bytes[place].is_ascii_digit()).collect();
+            (after_data(&bytes)..bytes.len()).filter(|&position| bytes[position].is_ascii_digit()).collect();
         bytes[digits[which.index(digits.len())]] = digit;
-        does_no_harm(&bytes);
+        assert_harmless(&bytes);
     }
 }

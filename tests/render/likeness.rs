@@ -1,31 +1,32 @@
-//! How alike two pictures are to the eye.
+//! Compares pictures with a tolerance for differences that the eye does not notice.
 
 use posse::render::Picture;
 
-/// Pixels of a side of the squares that are compared: edges that fall differently do not count.
+/// The side in pixels of the squares that are compared. Their means hide small differences at edges.
 const SQUARE: u32 = 4;
-/// What a channel of a square may be off by in the mean over all, of 255.
+/// The largest allowed mean over all squares of the difference of a channel, of 255.
 const MEAN: f64 = 1.0;
-/// What makes a square another, and the share of squares that may be.
-const OTHER: f64 = 10.0;
-const MOST_OTHERS: f64 = 0.004;
+/// The difference from which a square counts as different, and the largest allowed share of different squares.
+const DIFFERENT: f64 = 10.0;
+const MOST_DIFFERENT: f64 = 0.004;
 
-/// What tells two pictures apart, if anything: the mean difference of squares, or the share of squares that are others.
+/// A message if two pictures differ: in size, in the mean difference of squares, or in the share of different squares.
 pub fn fault(one: &Picture, other: &Picture) -> Option<String> {
     if one.size != other.size {
         return Some(format!("{:?} and {:?} pixels", one.size, other.size));
     }
     let [columns, rows] = one.size.map(|size| size / SQUARE);
-    let (mut sum, mut others) = (0.0, 0.0);
+    let (mut sum, mut different) = (0.0, 0.0);
     for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
         let [a, b] = [one, other].map(|picture| mean(picture, column * SQUARE, row * SQUARE));
-        let off = (0..3).map(|channel| (a[channel] - b[channel]).abs()).fold(0.0, f64::max);
-        sum += off;
-        others += f64::from(off > OTHER);
+        let difference = (0..3).map(|channel| (a[channel] - b[channel]).abs()).fold(0.0, f64::max);
+        sum += difference;
+        different += f64::from(difference > DIFFERENT);
     }
     let squares = f64::from(rows * columns);
-    let (mean, share) = (sum / squares, others / squares);
-    (mean > MEAN || share > MOST_OTHERS).then(|| format!("off by {mean:.2} in the mean, {:.2} % others", 100.0 * share))
+    let (mean, share) = (sum / squares, different / squares);
+    (mean > MEAN || share > MOST_DIFFERENT)
+        .then(|| format!("mean difference {mean:.2}, {:.2} % of the squares different", 100.0 * share))
 }
 
 fn mean(picture: &Picture, left: u32, top: u32) -> [f64; 3] {

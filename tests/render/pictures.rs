@@ -1,6 +1,6 @@
-//! Small scenes against stored pictures, as the eye would compare them.
+//! Compares small scenes with stored pictures, with the tolerance of `likeness`.
 //!
-//! `cargo test --release -- --ignored store_the_pictures` stores them anew: look at them before they are kept.
+//! `cargo test --release -- --ignored store_the_pictures` stores them again. Look at them before you commit them.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -18,7 +18,7 @@ fn people() -> Shot {
     Shot::people(&TIMES)
 }
 
-/// A single one, walking, seen with his bones.
+/// Two instances with their bones.
 fn bones() -> Shot {
     Shot { bones: Bones::Over, ..Shot::people(&[0.5, 0.2]) }
 }
@@ -29,7 +29,7 @@ fn triangles() -> Shot {
     Shot::alone(library, figure, 0.5)
 }
 
-/// A picture's name, and what it is of.
+/// The name of a picture, and its scene.
 type Stored = (&'static str, fn() -> Shot);
 
 const SHOTS: [Stored; 3] = [("people", people), ("bones", bones), ("triangles", triangles)];
@@ -57,27 +57,27 @@ fn store_the_pictures() {
 }
 
 #[test]
-fn small_scenes_look_as_they_did() {
+fn small_scenes_match_their_stored_pictures() {
     for (name, shot) in SHOTS {
         assert_eq!(fault(&shot().picture(), &stored(name)), None, "{name}");
     }
 }
 
 #[test]
-fn others_another_time_and_another_mesh_are_found_out() {
+fn swapped_instances_another_time_and_another_mesh_are_detected() {
     let stored = stored("people");
     let mut swapped = people();
     swapped.placements.swap(1, 3);
-    assert!(fault(&swapped.picture(), &stored).is_some(), "two have changed places");
+    assert!(fault(&swapped.picture(), &stored).is_some(), "two instances are swapped");
     let mut later = TIMES;
     later[2] += 0.15;
-    assert!(fault(&Shot::people(&later).picture(), &stored).is_some(), "one is 0.15 s later");
+    assert!(fault(&Shot::people(&later).picture(), &stored).is_some(), "one instance is 0.15 s later");
     let mut thin = people();
     for vertex in &mut thin.figures[0].meshes[0].vertices {
         vertex.position = [0, 1, 2].map(|axis| vertex.position[axis] - 0.012 * vertex.normal[axis]);
     }
-    assert!(fault(&thin.picture(), &stored).is_some(), "all are thinner by a centimetre");
+    assert!(fault(&thin.picture(), &stored).is_some(), "all instances are thinner by 1.2 cm");
     let mut naked = people();
     naked.placements[2].dyes[1] = naked.placements[2].dyes[4];
-    assert!(fault(&naked.picture(), &stored).is_some(), "one has no shirt");
+    assert!(fault(&naked.picture(), &stored).is_some(), "one instance has no shirt");
 }

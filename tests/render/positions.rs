@@ -1,18 +1,18 @@
-//! Vertices as the vertex shader moves them, against the reference's poses.
+//! Compares the vertices of the vertex shader with those moved by the poses of the reference.
 
 use std::path::{Path, PathBuf};
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
 use posse::import::gltf;
-use posse::render::{Mover, gltf as looks};
+use posse::render::{Mover, gltf as figure_gltf};
 use posse::{Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks};
 
 use super::files;
 use super::scenes::Shot;
 use crate::support::aloud;
 
-/// The largest distance between the shader's vertices and the reference's, in parts of the figure's size; and the number of
-/// vertices.
+/// The largest distance between vertices of the shader and of the reference, as a fraction of the size of the figure; and the
+/// number of vertices.
 fn worst(shot: &Shot, reference: &Shot) -> (f64, usize) {
     let outputs = Outputs { model: true, skin: true, weights: true, ..Outputs::NONE };
     let poses = Reference::new(&reference.library).evaluate(&reference.crowd, Ticks(0), outputs).unwrap().instances;
@@ -23,14 +23,14 @@ fn worst(shot: &Shot, reference: &Shot) -> (f64, usize) {
     assert_eq!(found.len(), figure.parts.len());
     let (mut worst, mut count) = (0.0_f64, 0);
     for (part, found) in figure.parts.iter().zip(&found) {
-        let wanted = poses.iter().zip(&reference.placements).flat_map(|(pose, placement)| {
+        let expected = poses.iter().zip(&reference.placements).flat_map(|(pose, placement)| {
             let to_world = |point: DVec3| glam::Mat4::from(placement.transform).as_dmat4().transform_point3(point);
             figure.positions(part, skeleton, pose, 1).map(to_world)
         });
-        let wanted: Vec<DVec3> = wanted.collect();
-        assert_eq!(found.len(), wanted.len());
-        for (found, wanted) in found.iter().zip(wanted) {
-            worst = worst.max(Vec3::from(*found).as_dvec3().distance(wanted) / f64::from(size));
+        let expected: Vec<DVec3> = expected.collect();
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            worst = worst.max(Vec3::from(*found).as_dvec3().distance(expected) / f64::from(size));
             count += 1;
         }
     }
@@ -38,15 +38,15 @@ fn worst(shot: &Shot, reference: &Shot) -> (f64, usize) {
 }
 
 #[test]
-fn people_are_where_the_reference_says_and_not_where_it_was_before() {
+fn people_match_the_reference_at_their_time_and_at_no_other() {
     let (shot, other) = (Shot::people(&[0.3, 0.7, 0.1, 1.9, 0.6]), Shot::people(&[0.3, 0.75, 0.1, 1.9, 0.6]));
-    let (off, count) = worst(&shot, &shot);
-    assert!(off < 1e-4 && count > 2000, "{off:e} of {count}");
+    let (distance, count) = worst(&shot, &shot);
+    assert!(distance < 1e-4 && count > 2000, "{distance:e} of {count}");
     assert!(worst(&shot, &other).0 > 1e-3);
 }
 
 #[test]
-fn two_skins_two_morph_targets_and_a_mirrored_node_are_where_the_file_says_by_hand() {
+fn two_skins_two_morph_targets_and_a_mirrored_node_match_values_worked_out_by_hand() {
     let (library, figure) = files::two_skins();
     let mut shot = Shot::alone(library, figure, 0.5);
     shot.placements[0].transform = Affine3A::from_rotation_translation(
@@ -56,22 +56,22 @@ fn two_skins_two_morph_targets_and_a_mirrored_node_are_where_the_file_says_by_ha
     let found = shot.positions();
     // See `two_skins`: at 0.5 s node 0 has moved by (0, 1, 0) and the weights are 0.5 and 0.25. A quarter turn takes
     // (x, y, z) to (z, y, -x).
-    let near = |found: [f32; 3], wanted: [f32; 3]| {
-        assert!(Vec3::from(found).distance(Vec3::from(wanted)) < 1e-5, "{found:?} is not {wanted:?}");
+    let assert_near = |found: [f32; 3], expected: [f32; 3]| {
+        assert!(Vec3::from(found).distance(Vec3::from(expected)) < 1e-5, "{found:?} is not {expected:?}");
     };
     // The first skin's only joint: node 0, whose inverse bind matrix moves by (1, 0, 0): (0, 0, 0) to (1, 1, 0).
-    near(found[0][0], [0.0, 1.0, 9.0]);
+    assert_near(found[0][0], [0.0, 1.0, 9.0]);
     // The second skin: half of node 0 and half of node 1, at (0, 0, 4) with an inverse bind matrix of scale 2: (1, 0, 0)
     // becomes half of (1, 1, 0) and half of (2, 0, 4).
-    near(found[1][1], [2.0, 0.5, 8.5]);
-    // The morphed mesh hangs on node 2, of scale (-1, 1, 1) at (0, 0, -2). Its vertex (1, 0, 0) goes up by 0.5 x 2 and by
+    assert_near(found[1][1], [2.0, 0.5, 8.5]);
+    // The morphed mesh moves with node 2, of scale (-1, 1, 1) at (0, 0, -2). Its vertex (1, 0, 0) goes up by 0.5 x 2 and by
     // 0.25 x 4 in z: (1, 1, 1), mirrored (-1, 1, 1), moved (-1, 1, -1).
-    near(found[2][1], [-1.0, 1.0, 11.0]);
+    assert_near(found[2][1], [-1.0, 1.0, 11.0]);
     assert!(worst(&shot, &shot).0 < 1e-6);
 }
 
 #[test]
-fn third_party_files_are_where_the_reference_says() {
+fn third_party_files_match_the_reference() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf");
     if !folder.is_dir() {
         return aloud::skipped("vertices of third-party files: there is no ../shared/gltf");
@@ -93,7 +93,7 @@ fn third_party_files_are_where_the_reference_says() {
         let file: PathBuf = folder.join(file);
         let mut library = Library::new();
         let asset = gltf::load(&mut library, &file).unwrap();
-        let (figure, warnings) = looks::load(&asset).unwrap();
+        let (figure, warnings) = figure_gltf::load(&asset).unwrap();
         assert!(warnings.is_empty() && !figure.parts.is_empty(), "{}: {warnings:?}", file.display());
         let duration = library.clip(asset.clips[0]).duration();
         let mut shot = Shot::alone(library, figure, 0.0);
@@ -102,13 +102,13 @@ fn third_party_files_are_where_the_reference_says() {
             shot.crowd.push(asset.skeleton, &[Layer::new(asset.clips[0], LayerTime::At(time))]).unwrap();
         }
         shot.placements = vec![shot.placements[0]; 3];
-        let (off, count) = worst(&shot, &shot);
-        assert!(off < 1e-4 && count > 0, "{}: {off:e} of {count}", file.display());
+        let (distance, count) = worst(&shot, &shot);
+        assert!(distance < 1e-4 && count > 0, "{}: {distance:e} of {count}", file.display());
     }
 }
 
 #[test]
-fn figures_that_name_what_is_not_there_are_refused() {
+fn figures_with_wrong_indices_are_refused() {
     let shot = Shot::people(&[0.3]);
     let check = |change: &dyn Fn(&mut posse::render::Figure)| {
         let mut figure = shot.figures[0].clone();
@@ -116,12 +116,15 @@ fn figures_that_name_what_is_not_there_are_refused() {
         figure.check(&shot.library).map_err(|error| error.to_string())
     };
     assert_eq!(check(&|_| {}), Ok(()));
-    let said = |change: &dyn Fn(&mut posse::render::Figure)| check(change).unwrap_err();
-    assert_eq!(said(&|figure| figure.parts[0].mesh = 1), "figure, part 0: there is no mesh 1");
-    assert_eq!(said(&|figure| figure.parts[0].joint = 64), "figure, part 0: there is no joint 64");
-    assert_eq!(said(&|figure| figure.materials.clear()), "figure, part 0: there is no material 0");
-    assert_eq!(said(&|figure| figure.parts[0].mover = Mover::Skin(1)), "figure, part 0: there is no skin 1");
-    assert_eq!(said(&|figure| figure.meshes[0].indices[5] = 1 << 30), "figure, part 0: there is no vertex 1073741824");
-    let beyond = said(&|figure| figure.meshes[0].vertices[7].joints[0][3] = 64);
+    let message = |change: &dyn Fn(&mut posse::render::Figure)| check(change).unwrap_err();
+    assert_eq!(message(&|figure| figure.parts[0].mesh = 1), "figure, part 0: there is no mesh 1");
+    assert_eq!(message(&|figure| figure.parts[0].joint = 64), "figure, part 0: there is no joint 64");
+    assert_eq!(message(&|figure| figure.materials.clear()), "figure, part 0: there is no material 0");
+    assert_eq!(message(&|figure| figure.parts[0].mover = Mover::Skin(1)), "figure, part 0: there is no skin 1");
+    assert_eq!(
+        message(&|figure| figure.meshes[0].indices[5] = 1 << 30),
+        "figure, part 0: there is no vertex 1073741824"
+    );
+    let beyond = message(&|figure| figure.meshes[0].vertices[7].joints[0][3] = 64);
     assert_eq!(beyond, "figure, part 0: there is no joint 64 of skin 0");
 }

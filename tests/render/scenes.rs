@@ -1,4 +1,4 @@
-//! Small scenes, and what is drawn of them.
+//! Small scenes, and their pictures and vertices.
 
 use glam::{Affine3A, Quat, Vec3};
 use posse::low_level::render::{demo_dyes, demo_figure, vertex_positions};
@@ -13,7 +13,7 @@ use posse::{
 
 use crate::support::each_engine::{gpu, gpu_library};
 
-/// Instances at their places, and how they are seen.
+/// Instances with their placements, and the drawing of bones.
 pub struct Shot {
     pub library: Library,
     pub figures: Vec<Figure>,
@@ -23,7 +23,7 @@ pub struct Shot {
 }
 
 impl Shot {
-    /// One instance of a figure in its first clip at a time, or at rest.
+    /// One instance of a figure, in the first clip of its skeleton at a time; without a clip, in the rest pose.
     pub fn alone(library: Library, figure: Figure, time: f64) -> Self {
         let mut crowd = Crowd::new();
         let clip = library.clip_ids().find(|&clip| library.clip(clip).skeleton == figure.skeleton);
@@ -32,7 +32,7 @@ impl Shot {
         Self { library, figures: vec![figure], crowd, placements: vec![Placement::default()], bones: Bones::Hidden }
     }
 
-    /// People of the built-in rig in a row, each in another clip, at these times of their clips.
+    /// Instances of the built-in rig in a row, each in another clip, at these times of their clips.
     pub fn people(times: &[f64]) -> Self {
         let library = demo::library().unwrap();
         let skeleton: SkeletonId = library.skeleton_ids().next().unwrap();
@@ -60,7 +60,7 @@ impl Shot {
         with(&scene, encoder);
     }
 
-    /// Where the vertex shader puts the vertices: for each part those of instance after instance.
+    /// The positions of vertices from the vertex shader: one list per part, instance after instance.
     pub fn positions(&self) -> Vec<Vec<[f32; 3]>> {
         let gpu = gpu();
         let renderer = Renderer::new(&gpu.device, &gpu.queue, Target::default()).unwrap();
@@ -72,7 +72,7 @@ impl Shot {
         positions
     }
 
-    /// A picture of 160 x 120 pixels, from where all of the rest is seen.
+    /// A picture of 160 x 120 pixels that shows all instances at time 0.
     pub fn picture(&self) -> Picture {
         let gpu = gpu();
         let target = Target::default();
@@ -87,19 +87,19 @@ impl Shot {
     }
 
     fn view(&self, aspect: f32) -> View {
-        let reach = crowd_bounds(&self.library, &self.figures, &self.crowd, &[Ticks(0)]).unwrap()[0];
+        let bounds = crowd_bounds(&self.library, &self.figures, &self.crowd, &[Ticks(0)]).unwrap()[0];
         let mut all = Bounds::EMPTY;
         let corners =
-            |placement: &Placement| reach.corners().map(|corner| placement.transform.transform_point3(corner));
+            |placement: &Placement| bounds.corners().map(|corner| placement.transform.transform_point3(corner));
         self.placements.iter().flat_map(corners).for_each(|corner| all.add(corner));
-        let stage = Stage::new(all, reach.size().max_element());
+        let stage = Stage::new(all, bounds.size().max_element());
         let camera = Camera::default().fitted(&stage.bounds.corners(), aspect, 0.04);
         View { camera, stage, bones: self.bones }
     }
 }
 
 #[test]
-fn packed_skin_matrices_are_refused() {
+fn half_precision_skin_matrices_are_refused() {
     let shot = Shot::people(&[0.0]);
     let GpuContext { device, queue, .. } = &gpu();
     let renderer = Renderer::new(device, queue, Target::default()).unwrap();
