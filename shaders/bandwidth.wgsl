@@ -1,8 +1,8 @@
-//! Writes memory, or copies it, and does nothing else: what an adapter can do at best.
+//! Kernels that only write memory, or only copy it: the upper bound of an adapter.
 
 @group(0) @binding(0) var<storage, read_write> memory: array<vec4<f32>>;
 
-/// Every invocation writes 16 bytes in each of the rows of the grid, neighbours beside each other.
+/// Writes 16 bytes per invocation and round. Neighbouring invocations write neighbouring addresses.
 @compute @workgroup_size(256)
 fn fill(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let count = arrayLength(&memory);
@@ -12,7 +12,7 @@ fn fill(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workg
     }
 }
 
-/// Every invocation copies 16 bytes of each row of the first half to the second half: as much is read as is written.
+/// Copies 16 bytes per invocation and round from the first half to the second half: as many bytes are read as are written.
 @compute @workgroup_size(256)
 fn copy(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let count = arrayLength(&memory) / 2u;

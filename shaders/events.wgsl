@@ -1,23 +1,23 @@
-//! The events that layers reach in a step of the clock: one invocation a layer.
+//! The events that layers reach in a step of the clock, one invocation per layer.
 //!
-//! All of it is integer arithmetic, so that every adapter lists the same. Where it matters, numbers of 64 bits are in two's
-//! complement.
+//! Integer arithmetic, so that every adapter lists the same events. Signed numbers of 64 and 128 bits are in two's complement,
+//! lowest word first.
 
-/// The library; here, clips and the times of their events.
+/// Indices, key times and records of the library. This kernel reads clips and the times of their events.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
-/// `layer_count` an instance.
+/// The layers, `layer_count` per instance.
 @group(0) @binding(1) var<storage, read> layers: array<LayerRecord>;
-/// For each instance its index in the crowd.
+/// The index in the crowd of each instance.
 @group(0) @binding(2) var<storage, read> instances: array<u32>;
-/// The step: all that changes from frame to frame.
+/// The step of the clock. Nothing else changes from frame to frame.
 @group(0) @binding(3) var<uniform> frame: Frame;
-/// What the instances share.
+/// The record that all instances of the batch share.
 @group(0) @binding(4) var<uniform> batch: EventBatch;
-/// What is found.
+/// The list of events that are found.
 @group(0) @binding(5) var<storage, read_write> list: EventList;
 
-/// An `EventCount` that many write at a time, and the list that it counts. Its fields are atomic, so that it stands here and is
-/// not generated; a test compares it with the record.
+/// An `EventCount`, and the occurrences that it counts. Its fields are atomic, because many invocations write them; therefore it is
+/// declared here and not generated. A test compares it with the record.
 struct EventList {
     listed: atomic<u32>,
     missed_low: atomic<u32>,
@@ -26,36 +26,43 @@ struct EventList {
     occurrences: array<OccurrenceRecord>,
 }
 
-/// A part of the clock: from after a tick, up to and with another.
+/// An interval of the clock: after `from_tick`, up to and including `to_tick`.
 struct Interval {
     from_tick: vec2<u32>,
     to_tick: vec2<u32>,
 }
 
-/// How far a play is: so far on the way of a pass. Passes are numbered in the order of the clock, from 0, which begins at the
-/// start of the play; those before it are the same backwards.
+/// The progress of a play: a pass, and a distance within the pass. Passes are numbered in the order of the clock. Pass 0 begins at
+/// the start of the play; passes before it have negative numbers and run the same way backwards.
 struct Progress {
-    /// 64 bits, signed.
+    /// The number of the pass: 64 bits, signed.
     pass_index: vec2<u32>,
-    /// Events nearer to where the pass begins than this, in the clip's units, are reached; those of passes before all are.
+    /// The distance from the begin of the pass, in the clip's units. Events that are nearer are reached, and all events of the
+    /// passes before.
     reach: vec2<u32>,
 }
 
 /// The events of the part of a clip that a layer plays.
 struct Part {
+    /// The flags of the layer's clock.
     clock: u32,
+    /// The start of the part, in the clip's units.
     start: vec2<u32>,
+    /// The end of the part.
     end: vec2<u32>,
-    /// Words: a time of two for each event of the clip.
+    /// The offset in the words of the event times of the clip, two words per event.
     times: u32,
+    /// The number of events of the clip.
     time_count: u32,
-    /// The first event of the part, and the one after its last.
+    /// The first event of the part.
     first: u32,
+    /// The event after the last of the part.
     last: u32,
-    /// What to add for an event's index in the clip.
+    /// The number to add for the index of an event in the clip.
     offset: u32,
 }
 
+/// Lists the events of a layer per invocation.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn find_events(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     let index = (group.y * batch.groups_per_row + group.x) * WORKGROUP_SIZE + invocation;
@@ -73,17 +80,17 @@ fn find_events(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     }
 }
 
-/// Lists what a layer reaches, and counts what finds no room.
+/// Lists the events that a layer reaches, and counts those that find no room.
 fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32, number: u32) {
     let count = part.last - part.first;
     let begin = events_progress(layer, interval.from_tick);
     let end = events_progress(layer, interval.to_tick);
     let same_pass = all(begin.pass_index == end.pass_index);
     if events_before(end.pass_index, begin.pass_index) || (same_pass && !phase_less(begin.reach, end.reach)) {
-        // Nothing is passed, or the clock is so far from the play's start that it has run over.
+        // No event is passed, or the clock is so far from the start of the play that its arithmetic has wrapped.
         return;
     }
-    // The difference is right even where the numbers themselves have run over.
+    // The difference is right even if the numbers themselves have wrapped.
     var left = phase_subtract(events_reached(part, end), events_reached(part, begin));
     if phase_multiply(phase_subtract(end.pass_index, begin.pass_index).y, count).y != 0u {
         left = vec2(0u, 0x80000000u);
@@ -91,7 +98,8 @@ fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32
     var pass_index = begin.pass_index;
     var rank = events_rank(part, begin);
     var tick = interval.from_tick;
-    // No invocation takes long, however far the leap: a software renderer ends loops of 65,535 rounds, all told.
+    // The work of an invocation is bounded, however long the step: a software renderer ends its loops after 65,535 rounds in
+    // total.
     var room = LAYER_CAPACITY;
     while room > 0u && any(left != vec2(0u)) && !events_before(end.pass_index, pass_index) {
         if rank >= count {
@@ -99,9 +107,9 @@ fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32
             rank = events_skipped(part, pass_index);
             continue;
         }
-        // Taken back where it is too many: who has got a place keeps it, so that the count is right in the end.
-        let place = atomicAdd(&list.listed, 1u);
-        if place >= batch.capacity {
+        // Undone if the list is full. Occurrences keep their indices, so that the count is right in the end.
+        let list_index = atomicAdd(&list.listed, 1u);
+        if list_index >= batch.capacity {
             atomicSub(&list.listed, 1u);
             break;
         }
@@ -110,8 +118,8 @@ fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32
         let time = events_time(part, event);
         let way = select(phase_subtract(part.end, time), phase_subtract(time, part.start), upward);
         tick = events_first_tick(layer, Interval(tick, interval.to_tick), pass_index, way);
-        list.occurrences[place] = OccurrenceRecord(tick.x, tick.y, instance, number, part.offset + event);
-        // The next may be at the same tick.
+        list.occurrences[list_index] = OccurrenceRecord(tick.x, tick.y, instance, number, part.offset + event);
+        // The next event may be at the same tick.
         tick = phase_subtract(tick, vec2(1u, 0u));
         rank += 1u;
         room -= 1u;
@@ -120,7 +128,7 @@ fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32
     events_miss(left);
 }
 
-/// Adds to the number of those that found no room.
+/// Adds to the number of events that found no room.
 fn events_miss(missed: vec2<u32>) {
     if all(missed == vec2(0u)) {
         return;
@@ -133,14 +141,14 @@ fn events_miss(missed: vec2<u32>) {
     }
 }
 
-/// Whether a layer plays, and moves.
+/// True if a layer plays and its time moves.
 fn events_move(layer: LayerRecord) -> bool {
     let moves = (layer.passes_0 | layer.passes_1 | layer.passes_2 | layer.passes_3) != 0u;
     let passes = (layer.repeat_count | layer.repeat_low | layer.repeat_high) != 0u;
     return (layer.clock & CLOCK_PLAYS) != 0u && moves && (passes || (layer.clock & CLOCK_ENDLESS) != 0u);
 }
 
-/// The part of the step in which a layer has a weight; it is empty where its end is not after its begin.
+/// The interval of the step in which a layer has a weight. It is empty if its end is not after its begin.
 fn events_interval(layer: LayerRecord) -> Interval {
     var interval = Interval(vec2(frame.from_low, frame.from_high), vec2(frame.now_low, frame.now_high));
     if !(layer.weight > 0.0) {
@@ -149,7 +157,7 @@ fn events_interval(layer: LayerRecord) -> Interval {
     if (layer.mode & LAYER_FADES_IN) != 0u {
         let start = vec2(layer.fade_in_low, layer.fade_in_high);
         if events_before(interval.from_tick, start) {
-            // A fade that takes no time is over at its start, others have not begun.
+            // A fade of length 0 ends at its start; any other fade has weight 0 there.
             interval.from_tick = phase_subtract(start, vec2(select(0u, 1u, layer.fade_in_length == 0.0), 0u));
         }
     }
@@ -168,17 +176,17 @@ fn events_interval(layer: LayerRecord) -> Interval {
     return interval;
 }
 
-/// A whole number of ticks, 0 or more, as an integer; the largest that a signed one holds where it would be larger.
+/// A whole number of ticks, 0 or more, as an integer of 64 bits, at most the largest signed one.
 fn events_ticks(ticks: f32) -> vec2<u32> {
     if ticks >= 9223372036854775808.0 {
         return vec2(0xffffffffu, 0x7fffffffu);
     }
-    // Powers of two change no digit of what remains.
+    // Multiplications by powers of two are exact.
     let high = u32(ticks / 4294967296.0);
     return vec2(u32(ticks - f32(high) * 4294967296.0), high);
 }
 
-/// How far a layer is at a tick. A thousandth of a tick is added, for what the cutting of its passes a tick takes.
+/// The progress of a layer at a tick. A thousandth of a tick is added, because the passes per tick are truncated.
 fn events_progress(layer: LayerRecord, tick: vec2<u32>) -> Progress {
     var ticks = phase_subtract(tick, vec2(layer.start_low, layer.start_high));
     let before = (ticks.y >> 31u) == 1u;
@@ -188,7 +196,7 @@ fn events_progress(layer: LayerRecord, tick: vec2<u32>) -> Progress {
     if before {
         ticks = phase_subtract(vec2(0u), ticks);
     }
-    // Units of 2^-64 passes, less than 2^62 of them whole.
+    // In units of 2^-64 passes; fewer than 2^62 whole passes.
     let product = phase_product(layer, ticks);
     var played = vec4(product[1], product[2], product[3], product[4]);
     if product[5] != 0u || played.w >= 0x40000000u {
@@ -204,7 +212,7 @@ fn events_progress(layer: LayerRecord, tick: vec2<u32>) -> Progress {
         let most = vec4(layer.repeat_low, layer.repeat_high, layer.repeat_count, 0u);
         if !events_less(played, most) {
             if all(most.xy == vec2(0u)) {
-                // The last pass is over, and no other begins.
+                // The last pass is over, and no pass follows.
                 return Progress(most.zw, vec2(0u));
             }
             played = most;
@@ -217,7 +225,7 @@ fn events_progress(layer: LayerRecord, tick: vec2<u32>) -> Progress {
     return Progress(played.zw, phase_add(way, vec2(1u, 0u)));
 }
 
-/// The first tick of an interval at which a layer has come so far on the way of a pass, to which it comes there.
+/// The first tick of an interval at which a layer has come farther than `way` in a pass. It comes there in the interval.
 fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u32>, way: vec2<u32>) -> vec2<u32> {
     var before = interval.from_tick;
     var after = interval.to_tick;
@@ -238,7 +246,7 @@ fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u3
     return after;
 }
 
-/// The events of the part that a layer plays.
+/// The part that a layer plays, with its events.
 fn events_part(layer: LayerRecord) -> Part {
     let at = clip_load(layer.clip).events;
     var part = Part(layer.clock, vec2(layer.part_start_low, layer.part_start_high), vec2(0u), 0u, 0u, 0u, 0u, 0u);
@@ -254,12 +262,12 @@ fn events_part(layer: LayerRecord) -> Part {
     return part;
 }
 
-/// When an event is, in the clip's units.
+/// The time of an event, in the clip's units.
 fn events_time(part: Part, event: u32) -> vec2<u32> {
     return vec2(words[part.times + 2u * event], words[part.times + 2u * event + 1u]);
 }
 
-/// How many of the clip's events are before a time.
+/// The number of events of the clip before a time.
 fn events_count_before(part: Part, time: vec2<u32>) -> u32 {
     var low = 0u;
     var high = part.time_count;
@@ -274,14 +282,14 @@ fn events_count_before(part: Part, time: vec2<u32>) -> u32 {
     return low;
 }
 
-/// Whether a pass goes from the part's start to its end.
+/// True if a pass goes from the start of the part to its end.
 fn events_upward(part: Part, pass_index: vec2<u32>) -> bool {
     let odd = ((pass_index.x ^ (pass_index.y >> 31u)) & 1u) == 1u;
     let turned = (part.clock & CLOCK_PING_PONG) != 0u && odd;
     return (((part.clock & CLOCK_BACKWARDS) != 0u) != ((part.clock & CLOCK_REVERSE) != 0u)) == turned;
 }
 
-/// How many events of a pass are nearer to where it begins than a reach.
+/// The number of events of a pass that are nearer to its begin than `reach`.
 fn events_within(part: Part, pass_index: vec2<u32>, reach: vec2<u32>) -> u32 {
     if events_upward(part, pass_index) {
         return events_count_before(part, phase_add(part.start, reach)) - part.first;
@@ -289,7 +297,7 @@ fn events_within(part: Part, pass_index: vec2<u32>, reach: vec2<u32>) -> u32 {
     return part.last - events_count_before(part, phase_subtract(phase_add(part.end, vec2(1u, 0u)), reach));
 }
 
-/// How many events at its begin a pass leaves out, because the one before it turned there.
+/// The number of events at its begin that a pass leaves out, because the previous pass turned there.
 fn events_skipped(part: Part, pass_index: vec2<u32>) -> u32 {
     if (part.clock & CLOCK_PING_PONG) == 0u || all(pass_index == vec2(0u)) {
         return 0u;
@@ -297,17 +305,17 @@ fn events_skipped(part: Part, pass_index: vec2<u32>) -> u32 {
     return events_within(part, pass_index, vec2(1u, 0u));
 }
 
-/// How many events of its pass a play has reached or left out.
+/// The number of events of its pass that a play has reached or left out.
 fn events_rank(part: Part, progress: Progress) -> u32 {
     return max(events_within(part, progress.pass_index, progress.reach), events_skipped(part, progress.pass_index));
 }
 
-/// How many events a play has reached since its start; negative before it.
+/// The number of events that a play has reached since its start; negative before the start.
 fn events_reached(part: Part, progress: Progress) -> vec2<u32> {
     let pass_index = progress.pass_index;
     var count = events_multiply(pass_index, part.last - part.first);
     if (part.clock & CLOCK_PING_PONG) != 0u {
-        // Passes there and back since the start, or until it; the very first leaves out nothing.
+        // The passes in both directions since the start, or until it. The first pass leaves out no event.
         let before = pass_index.y >> 31u == 1u;
         var passes = pass_index;
         if before {
@@ -334,7 +342,7 @@ fn events_multiply(a: vec2<u32>, b: u32) -> vec2<u32> {
     return vec2(low.x, low.y + a.y * b);
 }
 
-/// Whether a signed number of 64 bits is less than another.
+/// True if a signed number of 64 bits is less than another.
 fn events_before(a: vec2<u32>, b: vec2<u32>) -> bool {
     return phase_less(vec2(a.x, a.y ^ 0x80000000u), vec2(b.x, b.y ^ 0x80000000u));
 }
@@ -346,12 +354,12 @@ fn events_add(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return vec4(low, phase_add(phase_add(a.zw, b.zw), vec2(carry, 0u)));
 }
 
-/// A number of 128 bits with the other sign.
+/// The negative of a number of 128 bits.
 fn events_negate(a: vec4<u32>) -> vec4<u32> {
     return events_add(~a, vec4(1u, 0u, 0u, 0u));
 }
 
-/// Whether a signed number of 128 bits is less than another.
+/// True if a signed number of 128 bits is less than another.
 fn events_less(a: vec4<u32>, b: vec4<u32>) -> bool {
     return events_before(a.zw, b.zw) || (all(a.zw == b.zw) && phase_less(a.xy, b.xy));
 }

@@ -1,29 +1,30 @@
-//! Which of the listed instances are posed now, and how large the dispatch is that poses them.
+//! Visible lists: the listed instances that are due, and the size of the dispatch that poses them.
 //!
-//! Two kernels, one after the other. Before them the count of those due and the joints of all are set to 0.
+//! There are two kernels, one after the other. Before them, the host clears the count of those due and the joints of all
+//! instances.
 
-/// Indices, key times and records of the library, where the loaders of records look.
+/// Indices, key times and records of the library. The loaders of records read them.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
-/// The clock, and the number of the frame.
+/// The step of the clock, and the number of the frame.
 @group(0) @binding(1) var<uniform> frame: Frame;
-/// What the instances share.
+/// The record that all instances of the batch share.
 @group(0) @binding(2) var<uniform> batch: BatchRecord;
-/// What is visible, as a culling pass lists it.
+/// The visible list, written by a culling pass.
 @group(0) @binding(3) var<storage, read> visible: VisibleList;
-/// What is due: how many, then for each instance of the chunk 0 or one more than the joints that are sampled, then the slots
-/// of those due, in no order.
+/// The instances that are due: their number; then for each instance of the batch 0, or the number of joints that are sampled
+/// plus 1; then the slots of those due, in no order.
 @group(0) @binding(4) var<storage, read_write> due: array<atomic<u32>>;
-/// Workgroups of the dispatch that poses them.
+/// The workgroups of the dispatch that poses them.
 @group(0) @binding(5) var<storage, read_write> workgroups: array<u32, 3>;
 
-/// The list of what is visible.
+/// The visible list.
 struct VisibleList {
-    /// How many entries there are. Those beyond the number of instances are left out.
+    /// The number of entries. Entries beyond the number of instances are ignored.
     count: u32,
     entries: array<VisibleInstance>,
 }
 
-/// Collects the listed instances that are due: each once, with the most joints that an entry of it asks for.
+/// Collects the listed instances that are due: each once, with the most joints of its entries.
 @compute @workgroup_size(VISIBLE_WORKGROUP_SIZE)
 fn visible_collect(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let count = min(visible.count, batch.instance_count);
@@ -41,7 +42,7 @@ fn visible_collect(@builtin(global_invocation_id) invocation: vec3<u32>, @builti
     }
 }
 
-/// Measures the dispatch: rows of workgroups, as long as the device allows.
+/// Measures the dispatch: rows of workgroups, each as long as the device allows.
 @compute @workgroup_size(1)
 fn visible_measure() {
     let groups = (atomicLoad(&due[0]) + batch.instances_per_group - 1u) / batch.instances_per_group;

@@ -103,8 +103,8 @@ pub use wgpu;
 #[cfg(feature = "gpu")]
 #[doc(inline)]
 pub use self::gpu::{
-    AdapterKind, CrowdOptions, GpuBatch, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm,
-    LayersOutcome,
+    AdapterKind, CrowdOptions, DeviceAndQueue, GpuBatch, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary,
+    KernelForm, LayersOutcome,
 };
 
 // `inline` lists the items with their summaries.

@@ -188,13 +188,13 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
         engine.wait()?;
         Ok(start.elapsed().as_secs_f64())
     })?;
-    let stopwatch = Stopwatch::new(device, queue);
+    let stopwatch = Stopwatch::new(engine.gpu());
     let clock = |stopwatch: &Stopwatch| {
         time(budget, || {
             now.0 += FRAME;
             let mut encoder = device.create_command_encoder(&Default::default());
             crowd.encode_timed(device, &mut encoder, now, Some(stopwatch.writes()));
-            stopwatch.submit(device, queue, encoder)
+            stopwatch.submit(engine.gpu(), encoder)
         })
     };
     let device = stopwatch.as_ref().map(clock).transpose()?;

@@ -1,60 +1,67 @@
-//! What the kernels of the fused pass share: bindings, but for that of skin matrices, and the stages around mixing.
+//! The frame of the kernels of the pose pass: outputs, the share of a lane, and the stages around blend.
 //!
-//! A workgroup poses one instance, or several, each with `lane_count` lanes: in the parallel form as many as it has joints, in the
+//! A workgroup poses one instance or several, each with `lane_count` lanes: in the parallel form about one per joint, in the
 //! serial form one.
 
-/// Indices, key times and records of the library.
-@group(0) @binding(0) var<storage, read> words: array<u32>;
-/// Keys, rest poses and inverse bind matrices of the library.
-@group(0) @binding(1) var<storage, read> values: array<vec4<f32>>;
-/// One layer an instance.
-@group(0) @binding(2) var<storage, read> layers: array<LayerRecord>;
-/// The clock: all that changes from frame to frame.
-@group(0) @binding(3) var<uniform> frame: Frame;
-/// What the instances share.
-@group(0) @binding(4) var<uniform> batch: BatchRecord;
-/// For each joint translation, rotation, scale.
+/// Translation, rotation and scale of each joint.
 @group(0) @binding(5) var<storage, read_write> local_out: array<vec4<f32>>;
-/// For each joint the rows of its model matrix.
+/// The rows of the model matrix of each joint.
 @group(0) @binding(6) var<storage, read_write> model_out: array<vec4<f32>>;
 /// Morph weights, then properties.
 @group(0) @binding(8) var<storage, read_write> values_out: array<f32>;
-/// Where not all instances are posed, which ones, as `visible.wgsl` leaves them.
+/// The instances that are due, written by `visible.wgsl`. Used only if not all instances are posed.
 @group(0) @binding(9) var<storage, read> due: array<u32>;
 
-/// Search results, `span_count` an instance.
+/// Search results, `span_count` per instance and sample of a layer.
 var<workgroup> spans: array<Span, SPAN_CAPACITY>;
 
-/// What a slot of a workgroup poses.
-struct Posed {
+/// The share of an invocation: a lane of an instance.
+struct Share {
+    /// The slot of the instance in the workgroup.
+    slot: u32,
+    /// The lane of the instance, below `lane_count`.
+    lane: u32,
     /// The instance; beyond the last there is none.
     instance: u32,
-    /// How many joints of the level order are sampled. The others are at rest.
+    /// True if there is an instance.
+    present: bool,
+    /// The number of joints in level order that are sampled. The others are at rest.
     joints: u32,
+    /// The index of the first joint matrix of the instance.
+    base: u32,
 }
 
-/// What a slot of a workgroup poses: the next of all instances, or of those that are due.
-fn pose_instance(group: vec3<u32>, slot: u32) -> Posed {
-    let index = (group.y * batch.groups_per_row + group.x) * batch.instances_per_group + slot;
+/// The share of an invocation: a lane of the next of all instances, or of the next that is due.
+fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
+    var share: Share;
+    share.slot = invocation / batch.lane_count;
+    share.lane = invocation % batch.lane_count;
+    let index = (group.y * batch.groups_per_row + group.x) * batch.instances_per_group + share.slot;
     if frame.visible_only == 0u {
-        return Posed(index, NONE);
+        share.instance = index;
+        share.joints = NONE;
+    } else if index >= due[0] {
+        share.instance = NONE;
+        share.joints = 0u;
+    } else {
+        share.instance = due[1u + batch.instance_count + index];
+        share.joints = due[1u + share.instance] - 1u;
     }
-    if index >= due[0] {
-        return Posed(NONE, 0u);
-    }
-    let instance = due[1u + batch.instance_count + index];
-    return Posed(instance, due[1u + instance] - 1u);
+    share.present = share.instance < batch.instance_count;
+    share.base = joint_matrix_base(share.slot, share.instance);
+    return share;
 }
 
-/// A joint by its index, in the level order where not all joints are sampled, so that those that are have neighbouring lanes.
-fn pose_joint(index: u32, posed: Posed) -> u32 {
-    if posed.joints >= batch.skeleton.joint_count {
+/// A joint by its index. The index counts in level order if not all joints are sampled, so that neighbouring lanes have the
+/// sampled joints.
+fn pose_joint(index: u32, share: Share) -> u32 {
+    if share.joints >= batch.skeleton.joint_count {
         return index;
     }
     return words[batch.skeleton.levels + index];
 }
 
-/// The search result that a channel needs: found before by some lane, or, beyond what workgroup memory holds, now.
+/// The search result of a channel: from workgroup memory, or from a new search if it found no room there.
 fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
     let index = sample_timeline(channel_sampler);
     if SPANS_FIT || index < sampler.span_count {
@@ -63,10 +70,10 @@ fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
     return pose_search(sampler.clip, index, sampler.time);
 }
 
-/// Writes a joint's local transform, where it is wanted, and hands on its local matrix.
-fn pose_store(joint: u32, instance: u32, base: u32, local: Local) {
+/// Writes the local transform of a joint, if it is requested, and passes its local matrix to the hierarchy.
+fn pose_store(joint: u32, share: Share, local: Local) {
     if (batch.outputs & OUTPUT_LOCAL) != 0u {
-        let at = 3u * (instance * batch.skeleton.joint_count + joint);
+        let at = 3u * (share.instance * batch.skeleton.joint_count + joint);
         local_out[at] = local.translation;
         local_out[at + 1u] = local.rotation;
         local_out[at + 2u] = local.scale;
@@ -76,31 +83,31 @@ fn pose_store(joint: u32, instance: u32, base: u32, local: Local) {
         matrix = words[batch.skeleton.matrices + joint];
     }
     if matrix != NONE {
-        hierarchy_add(base, joint, matrix_load(matrix));
+        hierarchy_add(share.base, joint, matrix_load(matrix));
     } else {
-        hierarchy_add(base, joint, matrix_compose(local.translation.xyz, local.rotation, local.scale.xyz));
+        hierarchy_add(share.base, joint, matrix_compose(local.translation.xyz, local.rotation, local.scale.xyz));
     }
 }
 
-/// From local matrices to everything that is made of them. All lanes of the workgroup come here.
-fn pose_finish(base: u32, instance: u32, lane: u32, present: bool) {
-    hierarchy_walk(base, lane, present);
-    if present && (batch.outputs & OUTPUT_MODEL) != 0u {
-        joint_matrix_write(base, instance, lane);
+/// Turns local matrices into the requested outputs. All lanes of the workgroup must call it.
+fn pose_finish(share: Share) {
+    hierarchy_walk(share.base, share.lane, share.present);
+    if share.present && (batch.outputs & OUTPUT_MODEL) != 0u {
+        joint_matrix_write(share.base, share.instance, share.lane);
     }
-    if present && (batch.outputs & OUTPUT_SKIN) != 0u {
-        pose_skin(instance, base, lane);
+    if share.present && (batch.outputs & OUTPUT_SKIN) != 0u {
+        pose_skin(share);
     }
 }
 
-/// Skin matrices, as the module of their format writes them, `SKIN_ROWS` rows a lane: one where lanes share an instance, so that
-/// neighbouring lanes write neighbouring addresses, else all three.
-fn pose_skin(instance: u32, base: u32, lane: u32) {
+/// Writes skin matrices, in the format of the file that defines `skin_write`. Each lane writes `SKIN_ROWS` rows at a time: one if
+/// lanes share an instance, so that neighbouring lanes write neighbouring addresses, otherwise all three.
+fn pose_skin(share: Share) {
     let rows = 3u * batch.skeleton.skin_joint_count;
-    for (var first = SKIN_ROWS * lane; first < rows; first += SKIN_ROWS * batch.lane_count) {
+    for (var first = SKIN_ROWS * share.lane; first < rows; first += SKIN_ROWS * batch.lane_count) {
         let matrix = first / 3u;
-        let joint = base + words[batch.skeleton.skin_joints + matrix];
+        let joint = share.base + words[batch.skeleton.skin_joints + matrix];
         let inverse_bind = matrix_load(batch.skeleton.inverse_binds + 3u * matrix);
-        skin_write(instance * rows + first, first % 3u, joint, inverse_bind);
+        skin_write(share.instance * rows + first, first % 3u, joint, inverse_bind);
     }
 }

@@ -1,95 +1,97 @@
-//! The fused pass for instances of several layers, or of one that needs mixing.
+//! The pose pass for instances of several layers, or of one layer that needs mixing.
 //!
-//! Its stages are the crate's: phase, search, sample, blend, hierarchy, skin.
+//! Its stages: phase, search, sample, blend, hierarchy, skin.
 
 /// A layer at a tick.
 struct Played {
-    /// Words: the clip's record.
+    /// The offset of the clip's record in the words.
     clip: u32,
-    /// LayerRecord weight x ramp.
+    /// The weight of the layer times the factor of its fades.
     weight: f32,
+    /// The mode: blend, override or additive.
     mode: u32,
-    /// Words: a weight a joint. None: 1.
+    /// The offset of the mask in the words, one weight per joint; `NONE` is a weight of 1 for all joints.
     mask: u32,
+    /// The clip time.
     time: Time,
 }
 
-/// What blended layers have summed up to at a joint.
+/// The weighted sums of the layers that blend, at a joint.
 struct JointBlend {
     translation: Blend,
     rotation: Blend,
     scale: Blend,
 }
 
-/// How often layers are gone through: those that blend, and, where there are any, those that override or add.
+/// The number of passes over the layers: one for those that blend, one for those that override or add.
 const LAYERS_PASSES: u32 = select(1u, 2u, LAYERS_OVER);
-/// How often a layer is sampled at most: at its own time, and at time 0, which one that adds may be compared to.
+/// The most samples of a layer: at its own time, and at time 0, the reference of some additive layers.
 const LAYERS_SAMPLES: u32 = select(1u, 2u, LAYERS_OVER);
 
-/// `layer_count` an instance.
+/// The layers at the tick of the frame, `layer_count` per instance.
 var<workgroup> played: array<Played, PLAYED_CAPACITY>;
 
+/// Poses an instance by its lanes.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
-    let slot = invocation / batch.lane_count;
-    let lane = invocation % batch.lane_count;
-    let posed = pose_instance(group, slot);
-    let instance = posed.instance;
-    let present = instance < batch.instance_count;
-    let base = joint_matrix_base(slot, instance);
-    let first_layer = slot * batch.layer_count;
-
-    if present {
-        for (var index = lane; index < batch.layer_count; index += batch.lane_count) {
-            let layer = layers[instance * batch.layer_count + index];
+    let share = pose_share(group, invocation);
+    let first_layer = share.slot * batch.layer_count;
+    if share.present {
+        for (var index = share.lane; index < batch.layer_count; index += batch.lane_count) {
+            let layer = layers[share.instance * batch.layer_count + index];
             let time = phase_of_layer(layer, clip_load(layer.clip), frame);
             let weight = layer.weight * blend_ramp(layer, frame);
             played[first_layer + index] = Played(layer.clip, weight, layer.mode & LAYER_MODE, layer.mask, time);
         }
     }
     instance_barrier();
-    if present {
-        let span_count = LAYERS_SAMPLES * batch.layer_count * batch.span_count;
-        for (var index = lane; index < span_count; index += batch.lane_count) {
-            let sample = index / batch.span_count % LAYERS_SAMPLES;
-            let place = first_layer + index / (LAYERS_SAMPLES * batch.span_count);
-            let layer = played[place];
-            let timeline = index % batch.span_count;
-            let wanted = layer.weight > 0.0 && sample < layers_samples(layer);
-            if wanted && timeline < clip_load(layer.clip).timeline_count {
-                let sampler = layers_sampler(place, layer, sample);
-                spans[sampler.first_span + timeline] = pose_search(sampler.clip, timeline, sampler.time);
-            }
-        }
+    if share.present {
+        layers_search(first_layer, share.lane);
     }
     instance_barrier();
 
-    if present {
-        for (var index = lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
-            let joint = pose_joint(index, posed);
-            pose_store(joint, instance, base, layers_joint(joint, first_layer, index < posed.joints));
+    if share.present {
+        for (var index = share.lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
+            let joint = pose_joint(index, share);
+            pose_store(joint, share, layers_joint(joint, first_layer, index < share.joints));
         }
-        for (var index = lane; index < batch.value_count; index += batch.lane_count) {
-            layers_value(batch.first_value + index, instance * batch.value_count + index, first_layer);
+        for (var index = share.lane; index < batch.value_count; index += batch.lane_count) {
+            layers_value(batch.first_value + index, share.instance * batch.value_count + index, first_layer);
         }
     }
-    pose_finish(base, instance, lane, present);
+    pose_finish(share);
 }
 
-/// What samples a layer, by its place among the played: at its own time, and the second time at time 0.
-fn layers_sampler(place: u32, layer: Played, sample: u32) -> Sampler {
-    let first_span = (LAYERS_SAMPLES * place + sample) * batch.span_count;
+/// Searches the timelines of all layers of an instance, for each sample.
+fn layers_search(first_layer: u32, lane: u32) {
+    let span_count = LAYERS_SAMPLES * batch.layer_count * batch.span_count;
+    for (var index = lane; index < span_count; index += batch.lane_count) {
+        let sample = index / batch.span_count % LAYERS_SAMPLES;
+        let layer_index = first_layer + index / (LAYERS_SAMPLES * batch.span_count);
+        let layer = played[layer_index];
+        let timeline = index % batch.span_count;
+        let needed = layer.weight > 0.0 && sample < layers_samples(layer);
+        if needed && timeline < clip_load(layer.clip).timeline_count {
+            let sampler = layers_sampler(layer_index, layer, sample);
+            spans[sampler.first_span + timeline] = pose_search(sampler.clip, timeline, sampler.time);
+        }
+    }
+}
+
+/// The sampler of a layer, by its index in `played`: for sample 0 at its own time, for sample 1 at time 0.
+fn layers_sampler(layer_index: u32, layer: Played, sample: u32) -> Sampler {
+    let first_span = (LAYERS_SAMPLES * layer_index + sample) * batch.span_count;
     let second = sample == 1u;
     let time = Time(select(layer.time.high, 0.0, second), select(layer.time.low, 0.0, second));
     return Sampler(layer.clip, first_span, batch.span_count, time);
 }
 
-/// How often a layer is sampled: once, and once more for what it is compared to.
+/// The number of samples of a layer: one, and one more if its reference is the clip at time 0.
 fn layers_samples(layer: Played) -> u32 {
     return select(1u, LAYERS_SAMPLES, layer.mode == LAYER_ADD_FIRST);
 }
 
-/// A layer's weight at a joint.
+/// The weight of a layer at a joint.
 fn layers_weight(layer: Played, joint: u32) -> f32 {
     if layer.mask == NONE {
         return layer.weight;
@@ -97,10 +99,10 @@ fn layers_weight(layer: Played, joint: u32) -> f32 {
     return layer.weight * bitcast<f32>(words[layer.mask + joint]);
 }
 
-/// A joint, at rest where it is not sampled.
+/// The local transform of a joint; the rest pose if `sampled` is false.
 ///
-/// Those layers that blend come first, then the others; one loop, so that the kernel has what samples them but once. It asks at
-/// its end whether it goes on: a software renderer runs its body once in vain where it is asked before.
+/// The layers that blend come first, then the others, in one loop, so that the kernel contains the code that samples once. The loop
+/// tests its condition at the end: with a test at the begin, a software renderer runs the body once more in vain.
 fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     let rest = pose_local_rest(joint);
     var sum = JointBlend(BLEND_NOTHING, BLEND_NOTHING, BLEND_NOTHING);
@@ -111,8 +113,8 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
         if LAYERS_OVER && step == batch.layer_count {
             below = layers_mean_joint(sum, rest);
         }
-        let place = first_layer + select(step, step - batch.layer_count, over);
-        let layer = played[place];
+        let layer_index = first_layer + select(step, step - batch.layer_count, over);
+        let layer = played[layer_index];
         let weight = select(0.0, layers_weight(layer, joint), sampled);
         if weight > 0.0 && over != (layer.mode == LAYER_BLEND) {
             let root = clip_load(layer.clip).root;
@@ -120,7 +122,7 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
             var reference = rest;
             var sample = 0u;
             loop {
-                let local = pose_local(joint, root, layers_sampler(place, layer, sample));
+                let local = pose_local(joint, root, layers_sampler(layer_index, layer, sample));
                 if sample == 0u {
                     value = local;
                 } else {
@@ -148,7 +150,7 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     return below;
 }
 
-/// The means of what blends.
+/// The means of the layers that blend.
 fn layers_mean_joint(sum: JointBlend, rest: Local) -> Local {
     var mean = rest;
     mean.translation = blend_mean(sum.translation, rest.translation);
@@ -157,7 +159,7 @@ fn layers_mean_joint(sum: JointBlend, rest: Local) -> Local {
     return mean;
 }
 
-/// Adds what a layer that blends has curves for.
+/// Adds the parts for which a layer that blends has curves.
 fn layers_add_joint(sum: JointBlend, value: Local, weight: f32) -> JointBlend {
     var added = sum;
     if value.moved {
@@ -172,7 +174,7 @@ fn layers_add_joint(sum: JointBlend, value: Local, weight: f32) -> JointBlend {
     return added;
 }
 
-/// A layer, as far as it has curves, over what is below.
+/// Applies an override or additive layer to the parts for which it has curves.
 fn layers_over_joint(below: Local, mode: u32, weight: f32, value: Local, reference: Local) -> Local {
     var mixed = below;
     if value.moved {
@@ -188,7 +190,7 @@ fn layers_over_joint(below: Local, mode: u32, weight: f32, value: Local, referen
     return mixed;
 }
 
-/// The mean of what blends, of a rotation or of numbers.
+/// The mean of the layers that blend, for a rotation or for numbers.
 fn layers_mean(sum: Blend, rest: vec4<f32>, turns: bool) -> vec4<f32> {
     if turns {
         return blend_mean_rotation(sum, rest);
@@ -196,7 +198,7 @@ fn layers_mean(sum: Blend, rest: vec4<f32>, turns: bool) -> vec4<f32> {
     return blend_mean(sum, rest);
 }
 
-/// Adds a layer that blends.
+/// Adds a layer that blends, to a rotation or to numbers.
 fn layers_add(sum: Blend, value: vec4<f32>, weight: f32, turns: bool) -> Blend {
     if turns {
         return blend_add_rotation(sum, value, weight);
@@ -204,22 +206,22 @@ fn layers_add(sum: Blend, value: vec4<f32>, weight: f32, turns: bool) -> Blend {
     return blend_add(sum, value, weight);
 }
 
-/// A layer over what is below: a translation or other numbers as part 0, a rotation as part 1, a scale as part 2.
+/// Applies an override or additive layer to a rotation or to numbers.
 fn layers_over(
     below: vec4<f32>,
     mode: u32,
     weight: f32,
     value: vec4<f32>,
     reference: vec4<f32>,
-    part: u32,
+    turns: bool,
 ) -> vec4<f32> {
-    if part == 1u {
+    if turns {
         return blend_over_rotation(below, mode, weight, value, reference);
     }
-    return blend_over(below, mode, weight, value, reference, part == 2u);
+    return blend_over(below, mode, weight, value, reference, false);
 }
 
-/// A number of morph weights or properties, or a property that is a rotation, at its first number.
+/// Writes a morph weight or a number of a property. A property that is a rotation is written whole, for its first number.
 fn layers_value(number: u32, at: u32, first_layer: u32) {
     let kind = words[batch.skeleton.value_kinds + number];
     if kind == VALUE_ROTATION_REST {
@@ -234,8 +236,8 @@ fn layers_value(number: u32, at: u32, first_layer: u32) {
         if LAYERS_OVER && step == batch.layer_count {
             below = layers_mean(sum, rest, turns);
         }
-        let place = first_layer + select(step, step - batch.layer_count, over);
-        let layer = played[place];
+        let layer_index = first_layer + select(step, step - batch.layer_count, over);
+        let layer = played[layer_index];
         let weight = layers_value_weight(layer, kind);
         if weight <= 0.0 || over == (layer.mode == LAYER_BLEND) {
             continue;
@@ -247,7 +249,7 @@ fn layers_value(number: u32, at: u32, first_layer: u32) {
         var value: vec4<f32>;
         var reference = rest;
         for (var sample = 0u; sample < layers_samples(layer); sample += 1u) {
-            let sampled = layers_number(number, channel, layers_sampler(place, layer, sample));
+            let sampled = layers_number(number, channel, layers_sampler(layer_index, layer, sample));
             if sample == 0u {
                 value = sampled;
             } else {
@@ -255,7 +257,7 @@ fn layers_value(number: u32, at: u32, first_layer: u32) {
             }
         }
         if over {
-            below = layers_over(below, layer.mode, weight, value, reference, select(0u, 1u, turns));
+            below = layers_over(below, layer.mode, weight, value, reference, turns);
         } else {
             sum = layers_add(sum, value, weight, turns);
         }
@@ -271,7 +273,7 @@ fn layers_value(number: u32, at: u32, first_layer: u32) {
     }
 }
 
-/// A layer's weight at what a number belongs to.
+/// The weight of a layer for a number: that of its joint if it is a morph weight.
 fn layers_value_weight(layer: Played, kind: u32) -> f32 {
     if kind == VALUE_NUMBER || kind == VALUE_ROTATION {
         return layer.weight;
@@ -279,13 +281,13 @@ fn layers_value_weight(layer: Played, kind: u32) -> f32 {
     return layers_weight(layer, kind);
 }
 
-/// A clip's channel that has a number.
+/// The channel of a clip that holds a number.
 fn layers_value_channel(number: u32, clip: u32) -> ValueChannel {
     let found = clip_load(clip);
     return value_channel_load(found.value_channels + VALUE_CHANNEL_WORDS * words[found.value_table + number]);
 }
 
-/// A number at rest in the first place, or a rotation whole.
+/// A number at rest in the first component, or a whole rotation at rest.
 fn layers_value_rest(number: u32, turns: bool) -> vec4<f32> {
     var rest = vec4(0.0);
     for (var component = 0u; component < select(1u, 4u, turns); component += 1u) {
@@ -295,7 +297,7 @@ fn layers_value_rest(number: u32, turns: bool) -> vec4<f32> {
     return rest;
 }
 
-/// A number in the first place, or a rotation whole, by the channel that has it.
+/// A sampled number in the first component, or a whole sampled rotation, by the channel that holds it.
 fn layers_number(number: u32, channel: ValueChannel, sampler: Sampler) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     var span: Span;
@@ -303,8 +305,8 @@ fn layers_number(number: u32, channel: ValueChannel, sampler: Sampler) -> vec4<f
         span = pose_span(channel.sampler, sampler);
     }
     if mode == MODE_CUSTOM {
-        let made = custom_number(channel.shape, channel.values + span.row, span, number - channel.output);
-        return vec4(made, 0.0, 0.0, 0.0);
+        let result = custom_number(channel.shape, channel.values + span.row, span, number - channel.output);
+        return vec4(result, 0.0, 0.0, 0.0);
     }
     let sampled = sample_any(channel.values, mode, span, (channel.shape & SHAPE_ROTATION) != 0u);
     if (channel.shape & SHAPE_ROTATION) != 0u {

@@ -1,37 +1,49 @@
-//! What a clip gives for a part of a joint: for the kernels that pose, and for the one of root motion. Each says where search
-//! results come from, by a `pose_span` of its own.
+//! The inputs of the kernels that sample joints, and the translation, rotation and scale of a joint by a clip. The kernels that
+//! pose and the kernel of root motion each define a `pose_span`, which returns search results.
+
+/// Indices, key times and records of the library.
+@group(0) @binding(0) var<storage, read> words: array<u32>;
+/// Keys, rest poses and inverse bind matrices of the library.
+@group(0) @binding(1) var<storage, read> values: array<vec4<f32>>;
+/// The layers, `batch.layer_count` per instance.
+@group(0) @binding(2) var<storage, read> layers: array<LayerRecord>;
+/// The step of the clock. Nothing else changes from frame to frame.
+@group(0) @binding(3) var<uniform> frame: Frame;
+/// The record that all instances of the batch share.
+@group(0) @binding(4) var<uniform> batch: BatchRecord;
 
 /// A clip at a time.
 struct Sampler {
-    /// Words: the clip's record.
+    /// The offset of the clip's record in the words.
     clip: u32,
-    /// Where the search results of its timelines begin in workgroup memory.
+    /// The index in workgroup memory of the first search result of its timelines.
     first_span: u32,
-    /// How many of them are there.
+    /// The number of its search results in workgroup memory.
     span_count: u32,
+    /// The clip time.
     time: Time,
 }
 
-/// Finds the keys of one of a clip's timelines.
+/// Searches a timeline of a clip, by its index in the clip.
 fn pose_search(clip: u32, index: u32, time: Time) -> Span {
     return search_timeline(timeline_load(clip_load(clip).timelines + index * TIMELINE_WORDS), time);
 }
 
-/// The channel of a joint's translation, rotation or scale: part 0, 1 or 2.
+/// The channel of a joint's translation, rotation or scale, by `PART_TRANSLATION`, `PART_ROTATION` or `PART_SCALE`.
 fn pose_channel(part: u32, joint: u32, sampler: Sampler) -> Channel {
     let index = part * batch.skeleton.joint_count + joint;
     return channel_load(clip_load(sampler.clip).channels + CHANNEL_WORDS * index);
 }
 
-/// A joint's translation, rotation or scale at rest.
+/// The translation, rotation or scale of a joint at rest.
 fn pose_rest(part: u32, joint: u32) -> vec4<f32> {
     return values[batch.skeleton.rest + part * batch.skeleton.joint_count + joint];
 }
 
-/// A joint's translation, rotation or scale, by its channel.
+/// The translation, rotation or scale of a joint, by its channel.
 ///
-/// A part whose numbers are driven one by one is sampled three times; one loop, so that the kernel has what searches and
-/// samples but once for each part.
+/// A part with a channel per number is sampled three times, in one loop, so that the kernel contains the code that searches and
+/// samples once per part.
 fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     if mode == MODE_REST {
@@ -48,7 +60,7 @@ fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<
         if split {
             single = channel_load(channel.values + CHANNEL_WORDS * component);
         }
-        let sampled = pose_sample(single, sampler, part == 1u && !split && !euler);
+        let sampled = pose_sample(single, sampler, part == PART_ROTATION && !split && !euler);
         if !split {
             found = sampled;
         } else {
@@ -61,7 +73,7 @@ fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<
     return found;
 }
 
-/// A joint's translation, rotation and scale, and for each whether it is from a curve, not at rest.
+/// The translation, rotation and scale of a joint. A flag for each is true if it comes from a curve, not from the rest pose.
 struct Local {
     translation: vec4<f32>,
     rotation: vec4<f32>,
@@ -73,18 +85,25 @@ struct Local {
 
 /// A joint at rest.
 fn pose_local_rest(joint: u32) -> Local {
-    return Local(pose_rest(0u, joint), pose_rest(1u, joint), pose_rest(2u, joint), false, false, false);
+    return Local(
+        pose_rest(PART_TRANSLATION, joint),
+        pose_rest(PART_ROTATION, joint),
+        pose_rest(PART_SCALE, joint),
+        false,
+        false,
+        false,
+    );
 }
 
-/// What a clip gives for a joint, and of its root joint, whose record is at `root`, what does not move the instance.
+/// The local transform of a joint by a clip. The root joint, whose record is at `root`, loses the part that moves the instance.
 fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
-    let moved = pose_channel(0u, joint, sampler);
-    let turned = pose_channel(1u, joint, sampler);
-    let scaled = pose_channel(2u, joint, sampler);
+    let moved = pose_channel(PART_TRANSLATION, joint, sampler);
+    let turned = pose_channel(PART_ROTATION, joint, sampler);
+    let scaled = pose_channel(PART_SCALE, joint, sampler);
     var local = Local(
-        pose_part(0u, joint, moved, sampler),
-        pose_part(1u, joint, turned, sampler),
-        pose_part(2u, joint, scaled, sampler),
+        pose_part(PART_TRANSLATION, joint, moved, sampler),
+        pose_part(PART_ROTATION, joint, turned, sampler),
+        pose_part(PART_SCALE, joint, scaled, sampler),
         sample_mode(moved.sampler) != MODE_REST,
         sample_mode(turned.sampler) != MODE_REST,
         sample_mode(scaled.sampler) != MODE_REST,
@@ -92,16 +111,16 @@ fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
     if root_is(root, joint) {
         let record = root_load(root);
         if local.moved {
-            local.translation = root_take_out(record, 0u, local.translation, local.rotation);
+            local.translation = root_take_out(record, PART_TRANSLATION, local.translation, local.rotation);
         }
         if local.turned {
-            local.rotation = root_take_out(record, 1u, local.rotation, local.rotation);
+            local.rotation = root_take_out(record, PART_ROTATION, local.rotation, local.rotation);
         }
     }
     return local;
 }
 
-/// What a channel of keys gives, or of one value.
+/// The value of a channel with keys, or with one constant value.
 fn pose_sample(channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler) & ~MODE_EULER;
     if HAS_BEYOND_GLTF && mode == MODE_CONSTANT {

@@ -1,10 +1,12 @@
-//! Skin matrices as rotation, translation and uniform scale, from which a vertex shader makes dual quaternions: a joint is
-//! three pairs of words, which one lane writes.
+//! Skin matrices as rotation, translation and uniform scale, from which a vertex shader makes dual quaternions: three pairs of
+//! words per joint, which one lane writes.
 
-/// For each joint of each skin its rotation as `snorm16` xy and zw; translation x and y; translation z and the scale.
+/// Three elements for each joint of each skin: the rotation as `snorm16` xy and zw; translation x and y; translation z and the
+/// scale.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;
 
-/// Writes what a model matrix times an inverse bind matrix is to its place among all. It takes all rows.
+/// Writes a skin matrix, the product of the model matrix of `joint` and an inverse bind matrix, from element `at` on. It needs all
+/// rows, so that `first` is 0.
 fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
     let rows = Rows(
         matrix_row(joint_matrix_row(joint, 0u), inverse_bind),
@@ -17,19 +19,19 @@ fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
     let x = rows.x.xyz * shrink;
     let y = rows.y.xyz * shrink;
     let z = rows.z.xyz * shrink;
-    // 1, or -1 where a spline takes the scale below 0.
+    // 1, or -1 if a spline takes the scale below 0.
     let side = dot(x, cross(y, z));
     let rotation = skin_rotation(x * side, y * side, z * side);
-    let place = vec4(rows.x.w, rows.y.w, rows.z.w, square * shrink * side);
+    let position = vec4(rows.x.w, rows.y.w, rows.z.w, square * shrink * side);
     skin_out[at] = vec2(pack2x16snorm(rotation.xy), pack2x16snorm(rotation.zw));
-    skin_out[at + 1u] = bitcast<vec2<u32>>(place.xy);
-    skin_out[at + 2u] = bitcast<vec2<u32>>(place.zw);
+    skin_out[at + 1u] = bitcast<vec2<u32>>(position.xy);
+    skin_out[at + 2u] = bitcast<vec2<u32>>(position.zw);
 }
 
-/// The unit quaternion of a rotation matrix, by its rows.
+/// The unit quaternion of a rotation matrix, given by its rows.
 ///
-/// Of the four rows of the matrix `4 q q^T`, whose elements are sums of those of the rotation matrix, the one of the largest
-/// of the quaternion's numbers is taken, and normalised (Shepperd, "Quaternion from rotation matrix", 1978).
+/// The elements of the matrix `4 q q^T` are sums of those of the rotation matrix. Its row for the largest component of the
+/// quaternion is normalised (Shepperd, "Quaternion from rotation matrix", 1978).
 fn skin_rotation(x: vec3<f32>, y: vec3<f32>, z: vec3<f32>) -> vec4<f32> {
     let squares = vec4(
         1.0 + x.x - y.y - z.z,

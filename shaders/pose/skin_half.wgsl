@@ -1,9 +1,10 @@
-//! Skin matrices as `f16`: a joint is three rows of four.
+//! Skin matrices as `f16`: three rows of four per joint.
 
-/// For each joint of each skin the rows of its skin matrix: x and y, z and w.
+/// The rows of the skin matrix of each joint of each skin. The first word of a row holds x and y, the second z and w.
 @group(0) @binding(7) var<storage, read_write> skin_out: array<vec2<u32>>;
 
-/// Writes `SKIN_ROWS` rows of a skin matrix to their place among all: of a model matrix times an inverse bind matrix.
+/// Writes `SKIN_ROWS` rows of a skin matrix, the product of the model matrix of `joint` and an inverse bind matrix, from element
+/// `at` on. `first` is the first row.
 fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
     for (var index = 0u; index < SKIN_ROWS; index += 1u) {
         let row = matrix_row(joint_matrix_row(joint, first + index), inverse_bind);
@@ -12,10 +13,9 @@ fn skin_write(at: u32, first: u32, joint: u32, inverse_bind: Rows) {
     }
 }
 
-/// The bits of the nearest `f16`, ties to even; of the largest one, 65504, beyond it, and for what is no number.
+/// The bits of the nearest `f16`, ties to even. Larger numbers and NaN become 65504, the largest `f16`, with their sign.
 ///
-/// `pack2x16float` leaves open which neighbour a number is rounded to, what lies beyond the largest, and whether anything is
-/// left below the smallest normal one.
+/// `pack2x16float` does not specify the rounding, the result for larger numbers, or the result below the smallest normal number.
 fn skin_half(number: f32) -> u32 {
     let bits = bitcast<u32>(number);
     let sign = (bits >> 16u) & 0x8000u;
@@ -24,6 +24,6 @@ fn skin_half(number: f32) -> u32 {
     if magnitude < 0x38800000u {
         return sign | u32(round(bitcast<f32>(magnitude) * 16777216.0));
     }
-    // The exponent moved, and 13 bits rounded, which may well carry into the exponent.
+    // The exponent is moved, and 13 bits are rounded. The carry may change the exponent, which is right.
     return sign | ((magnitude + 0xfffu + ((magnitude >> 13u) & 1u) - 0x38000000u) >> 13u);
 }

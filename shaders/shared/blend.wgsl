@@ -1,17 +1,19 @@
-//! Layers over one another. A thing is mixed share by share: first all that blend, then the others in order.
+//! Rules of mixing: first all layers that blend, by weighted means, then the other layers in order.
 
-/// What blended layers have summed up to.
+/// The weighted sum of the layers that blend.
 struct Blend {
+    /// The sum of the values by their weights.
     mixed: vec4<f32>,
-    /// The first rotation, whose hemisphere the others are taken into.
+    /// The first rotation. The others are added in its hemisphere.
     first: vec4<f32>,
+    /// The sum of the weights.
     weight: f32,
 }
 
-/// Nothing yet.
+/// The empty sum.
 const BLEND_NOTHING: Blend = Blend(vec4(0.0), vec4(0.0), 0.0);
 
-/// Adds numbers, each for itself.
+/// Adds numbers, each component by itself.
 fn blend_add(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
     return Blend(sum.mixed + weight * value, sum.first, sum.weight + weight);
 }
@@ -22,7 +24,7 @@ fn blend_add_rotation(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
     return Blend(sum.mixed + weight * blend_near(first, value), first, sum.weight + weight);
 }
 
-/// The mean, filled up with the rest.
+/// The mean of numbers. If the weights sum to less than `BLEND_LEAST`, the rest pose fills the remainder.
 fn blend_mean(sum: Blend, rest: vec4<f32>) -> vec4<f32> {
     if sum.weight == 0.0 {
         return rest;
@@ -33,7 +35,7 @@ fn blend_mean(sum: Blend, rest: vec4<f32>) -> vec4<f32> {
     return sum.mixed / sum.weight;
 }
 
-/// The mean of rotations, filled up with the rest.
+/// The mean of rotations. If the weights sum to less than `BLEND_LEAST`, the rest pose fills the remainder.
 fn blend_mean_rotation(sum: Blend, rest: vec4<f32>) -> vec4<f32> {
     if sum.weight == 0.0 {
         return rest;
@@ -45,7 +47,7 @@ fn blend_mean_rotation(sum: Blend, rest: vec4<f32>) -> vec4<f32> {
     return quat_normalize(mixed, sum.first);
 }
 
-/// A layer over numbers; `scale` says that they are scales, which additive layers multiply.
+/// Applies an override or additive layer to numbers. If `scale` is true, they are scales, and an additive layer multiplies them.
 fn blend_over(
     below: vec4<f32>,
     mode: u32,
@@ -65,7 +67,7 @@ fn blend_over(
     return below + weight * (value - reference);
 }
 
-/// A layer over a rotation.
+/// Applies an override or additive layer to a rotation.
 fn blend_over_rotation(
     below: vec4<f32>,
     mode: u32,
@@ -81,17 +83,17 @@ fn blend_over_rotation(
     return quat_normalize(turned, below);
 }
 
-/// From one rotation to another, the shorter way, along the chord.
+/// Interpolates between two rotations the shorter way, along the chord.
 fn blend_nlerp(start: vec4<f32>, end: vec4<f32>, weight: f32) -> vec4<f32> {
     return quat_normalize((1.0 - weight) * start + weight * blend_near(start, end), start);
 }
 
-/// A rotation in the hemisphere of another.
+/// The rotation, or its negative, that is in the hemisphere of `first`.
 fn blend_near(first: vec4<f32>, rotation: vec4<f32>) -> vec4<f32> {
     return select(rotation, -rotation, dot(first, rotation) < 0.0);
 }
 
-/// The part of a layer's weight that its fades leave, 0 to 1.
+/// The factor of a layer's weight by its fades, 0 to 1.
 fn blend_ramp(layer: LayerRecord, frame_now: Frame) -> f32 {
     let now = vec2(frame_now.now_low, frame_now.now_high);
     var ramp = 1.0;
@@ -106,7 +108,7 @@ fn blend_ramp(layer: LayerRecord, frame_now: Frame) -> f32 {
     return ramp;
 }
 
-/// How far a fade is so many ticks after its start, 0 to 1.
+/// The progress of a fade, 0 to 1, `gone` ticks after its start. Negative ticks give 0.
 fn blend_fade(gone: vec2<u32>, length: f32, smooth_ends: bool) -> f32 {
     if gone.y >= 0x80000000u {
         return 0.0;

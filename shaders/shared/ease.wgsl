@@ -1,21 +1,21 @@
-//! Fraction to eased fraction, by multiplications, additions and roots: WGSL promises neither `sin` nor `exp2` what an
-//! easing needs.
+//! Fraction to eased fraction, by multiplications, additions and roots: the accuracy that WGSL promises for `sin` and `exp2` is
+//! too low for an easing.
 
-/// The eased fraction after a key, by the codes that start at a place in the words.
+/// The eased fraction after a key. The codes of the keys begin at `easing` in the words.
 fn ease_fraction(easing: u32, key: u32, fraction: f32) -> f32 {
     let code = words[easing + 1u + min(key, words[easing] - 1u)];
-    // A time before the next key has not reached it, whatever the rounding says: some easings jump there.
+    // A time before the next key must not reach it by rounding: some easings jump there.
     let k = min(fraction, EASE_LAST);
     if code >= EASING_BEZIER {
-        let place = code - EASING_BEZIER;
-        return ease_bezier(values[place], values[place + 1u], k);
+        let offset = code - EASING_BEZIER;
+        return ease_bezier(values[offset], values[offset + 1u], k);
     }
     return ease_named(code, k);
 }
 
-/// An easing that has a name, for `k` within 0 and 1, both excluded.
+/// An easing with a name, for `k` between 0 and 1, both excluded.
 ///
-/// `Out` is `In` turned by half a turn, `1 - In(1 - k)`, and `InOut` and `OutIn` play one of each in half the time.
+/// `Out` is `In` rotated by half a turn, `1 - In(1 - k)`. `InOut` and `OutIn` play one of each, in half the time each.
 fn ease_named(code: u32, k: f32) -> f32 {
     switch code {
         case EASING_LINEAR: {
@@ -46,7 +46,7 @@ fn ease_named(code: u32, k: f32) -> f32 {
     return select(eased, 0.5 * (eased + select(0.0, 1.0, second)), halves);
 }
 
-/// The `In` of a family at `k`, with `left = 1 - k`, which near the end says more than `k` does.
+/// The `In` of a family at `k`. `left` is `1 - k`; near the end it is more accurate than `k`.
 fn ease_in(family: u32, k: f32, left: f32, overshoot: f32) -> f32 {
     let square = k * k;
     switch family {
@@ -86,6 +86,7 @@ fn ease_in(family: u32, k: f32, left: f32, overshoot: f32) -> f32 {
     }
 }
 
+/// The `Out` of the bounce: four parabolas.
 fn ease_bounce_out(k: f32) -> f32 {
     var middle = 2.625;
     var top = 0.984375;
@@ -103,7 +104,7 @@ fn ease_bounce_out(k: f32) -> f32 {
     return 7.5625 * way * way + top;
 }
 
-/// The sine of quarter turns, from -1 to 1 of them; off by 2e-7 at most.
+/// The sine of an angle in quarter turns, -1 to 1. The error is at most 2e-7.
 fn ease_sine(quarters: f32) -> f32 {
     let s = quarters * quarters;
     var sum = EASE_SINE[0];
@@ -115,8 +116,8 @@ fn ease_sine(quarters: f32) -> f32 {
     return sum * quarters;
 }
 
-/// Two to a power of -126 to 127, by its whole part, which goes into the exponent, and a series for the rest; off by 2e-7 of
-/// itself at most.
+/// Two to a power from -126 to 127. The whole part of the power becomes the exponent; a series covers the rest. The relative
+/// error is at most 2e-7.
 fn ease_exp2(power: f32) -> f32 {
     let whole = floor(power + 0.5);
     let rest = power - whole;
@@ -145,10 +146,10 @@ fn ease_bezier(points: vec4<f32>, folds: vec4<f32>, k: f32) -> f32 {
     return 3.0 * u * t * (u * points.y + t * points.w) + t * t * t;
 }
 
-/// The parameter at which the x of a Bezier curve is `k`, between two at which it is below and above and between which it
-/// rises: Newton's method, and bisection where that leaves the bracket, as it does where the curve is steep.
+/// The parameter at which the x of a Bezier curve is `k`. Between the parameters `start` and `end`, the x rises from below `k` to
+/// above it. Newton's method; bisection if a step leaves the bracket, as on a steep part of the curve.
 ///
-/// The distance from `k` is summed from the control points' own, so that nothing is lost near either end.
+/// The distance from `k` is summed from the distances of the control points, so that no digits are lost near either end.
 fn ease_parameter(x1: f32, x2: f32, k: f32, start: f32, end: f32) -> f32 {
     var low = start;
     var high = end;
@@ -163,7 +164,7 @@ fn ease_parameter(x1: f32, x2: f32, k: f32, start: f32, end: f32) -> f32 {
         }
         let slope = 3.0 * (u * u * x1 + 2.0 * u * t * (x2 - x1) + t * t * (1.0 - x2));
         var next = 0.5 * (low + high);
-        // Whether `t - beyond / slope` lies in the bracket, asked without dividing by what may be 0.
+        // Tests that `t - beyond / slope` lies in the bracket, without a division by a slope of 0.
         if (t - high) * slope < beyond && beyond < (t - low) * slope {
             next = t - beyond / slope;
         }

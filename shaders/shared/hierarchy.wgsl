@@ -1,22 +1,23 @@
 //! Local matrices to model matrices, in place.
 //!
-//! In each round a joint's matrix takes in that of its ancestor 1, 2, 4, ... levels up, which by then holds as many levels
-//! itself: after as many rounds as the depth has bits, each has met its root. Strips of joints go from the last to the
-//! first: an ancestor comes before its descendants, so it still has the last round's matrix when it is read.
+//! The parallel form: the lanes of an instance share its joints. `hierarchy_serial.wgsl` is the alternative.
 //!
-//! The lanes of an instance share its joints. `hierarchy_serial.wgsl` is the other way.
+//! In each round, the matrix of a joint is multiplied by the matrix of its ancestor 1, 2, 4, ... levels up, which already
+//! covers that many levels. The number of rounds is the number of bits of the depth; after them, each matrix reaches the root.
+//! Strips of joints are processed from the last to the first. An ancestor comes before its descendants, so that it still has the
+//! matrix of the previous round when it is read.
 
-/// What a lane left in workgroup memory before is visible by all after.
+/// Makes the workgroup memory written so far visible to all lanes.
 fn instance_barrier() {
     workgroupBarrier();
 }
 
-/// Takes a joint's local matrix.
+/// Stores the local matrix of a joint.
 fn hierarchy_add(base: u32, joint: u32, local: Rows) {
     joint_matrix_store(base + joint, local);
 }
 
-/// Makes model matrices of the local ones that start at `base`. All lanes of the workgroup take part.
+/// Turns the local matrices from `base` on into model matrices. All lanes of the workgroup must call it.
 fn hierarchy_walk(base: u32, lane: u32, present: bool) {
     joint_matrix_barrier();
     let joint_count = batch.skeleton.joint_count;

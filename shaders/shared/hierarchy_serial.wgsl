@@ -1,12 +1,13 @@
-//! Local matrices to model matrices, joint after joint, parents before children: each lane has an instance of its own.
-//! `hierarchy.wgsl` is the other way.
+//! Local matrices to model matrices, joint after joint, parents before children.
+//!
+//! The serial form: each lane has an instance of its own. `hierarchy.wgsl` is the alternative.
 
-/// A lane reads nothing that another one wrote.
+/// Does nothing: no lane reads memory that another lane wrote.
 fn instance_barrier() {}
 
-/// Takes a joint's local matrix, and leaves its model matrix.
+/// Stores the model matrix of a joint, from its local matrix.
 fn hierarchy_add(base: u32, joint: u32, local: Rows) {
-    // Of a skeleton that has roots only, no parents are listed.
+    // A skeleton that has only roots has no list of parents.
     var parent = NONE;
     if batch.skeleton.round_count > 0u {
         parent = words[batch.skeleton.ancestors + joint];
@@ -18,5 +19,5 @@ fn hierarchy_add(base: u32, joint: u32, local: Rows) {
     joint_matrix_store(base + joint, model);
 }
 
-/// The matrices are model matrices already.
+/// Does nothing: the matrices are model matrices already.
 fn hierarchy_walk(base: u32, lane: u32, present: bool) {}

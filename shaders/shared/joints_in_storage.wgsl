@@ -1,20 +1,23 @@
-//! Joint matrices in the storage of the model output: for rigs too large for workgroup memory, and for lanes that have an
-//! instance each.
+//! Joint matrices in the storage of the model output: for rigs that are too large for workgroup memory, and for the serial form.
+//! `joints_in_workgroup.wgsl` is the alternative.
 
-/// Where an instance's matrices begin.
+/// The index of the first matrix of an instance.
 fn joint_matrix_base(slot: u32, instance: u32) -> u32 {
     return instance * batch.skeleton.joint_count;
 }
 
+/// A row of a matrix.
 fn joint_matrix_row(joint: u32, row: u32) -> vec4<f32> {
     return model_out[3u * joint + row];
 }
 
+/// Loads a matrix.
 fn joint_matrix_load(joint: u32) -> Rows {
     let at = 3u * joint;
     return Rows(model_out[at], model_out[at + 1u], model_out[at + 2u]);
 }
 
+/// Stores a matrix.
 fn joint_matrix_store(joint: u32, rows: Rows) {
     let at = 3u * joint;
     model_out[at] = rows.x;
@@ -22,10 +25,10 @@ fn joint_matrix_store(joint: u32, rows: Rows) {
     model_out[at + 2u] = rows.z;
 }
 
-/// What was stored before is visible by all lanes after.
+/// Makes the matrices stored so far visible to all lanes.
 fn joint_matrix_barrier() {
     storageBarrier();
 }
 
-/// The matrices are where they belong.
+/// Does nothing: the matrices are in the output already.
 fn joint_matrix_write(base: u32, instance: u32, lane: u32) {}

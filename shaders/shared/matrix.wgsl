@@ -1,4 +1,4 @@
-//! Affine matrices as three rows of four: the linear part, and in the last column the translation.
+//! Affine matrices as three rows of four numbers: the linear part, and the translation in the last column.
 
 /// An affine matrix.
 struct Rows {
@@ -26,17 +26,17 @@ fn matrix_compose(translation: vec3<f32>, q: vec4<f32>, scale: vec3<f32>) -> Row
     );
 }
 
-/// A row of the product of two matrices: that of the left one, applied to the right one.
+/// A row of the product of two matrices, from that row of the left matrix and the right matrix.
 fn matrix_row(row: vec4<f32>, right: Rows) -> vec4<f32> {
     return right.x * row.x + right.y * row.y + right.z * row.z + vec4(0.0, 0.0, 0.0, row.w);
 }
 
-/// The product of two matrices: first the right one, then the left one.
+/// The product of two matrices, which applies first the right one, then the left one.
 fn matrix_multiply(left: Rows, right: Rows) -> Rows {
     return Rows(matrix_row(left.x, right), matrix_row(left.y, right), matrix_row(left.z, right));
 }
 
-/// A matrix that lies in the library's values.
+/// Loads a matrix from the values of the library.
 fn matrix_load(at: u32) -> Rows {
     return Rows(values[at], values[at + 1u], values[at + 2u]);
 }

@@ -1,33 +1,35 @@
 //! Ticks to clip time.
 //!
-//! All of it is integer arithmetic, so that a month of playing is as exact as a second, on every adapter. A pass is once
-//! through the part of the clip that is played.
+//! Integer arithmetic, so that a month of playing is as exact as a second, on every adapter. A pass is one way through the part
+//! of the clip that is played.
 
-/// A time in seconds as the sum of two numbers, exact to 48 bits: a lone f32 is off by half a microsecond after 8 s, and
-/// a joint that turns fast then misses its mark.
+/// A time in seconds as the sum of two numbers, exact to 48 bits. A single f32 is off by half a microsecond after 8 s, and a joint
+/// that turns fast then exceeds its error bound.
 struct Time {
     high: f32,
     low: f32,
 }
 
-/// Passes played, as an integer and a fraction in units of 2^-64: low word, high word.
+/// The number of passes played.
 struct Passes {
     /// Whole passes; beyond 2^32 the lowest bits, and `many` is set.
     count: u32,
+    /// The fraction of a pass in units of 2^-64: low word, high word.
     fraction: vec2<u32>,
+    /// True for 2^32 passes and more.
     many: bool,
 }
 
-/// Where a playing layer is, and how it came there.
+/// The position of a playing layer, and the number of its jumps.
 struct Mark {
-    /// In the clip's units.
+    /// The position in the clip's units: low word, high word.
     position: vec2<u32>,
-    /// How often it has jumped from the end of what is played to its start, less how often the other way, since it was at its
-    /// start; negative before. Of more than 2^31 the lowest bits, so that differences are right up to there.
+    /// The number of jumps from the end of the played part to its start, less those the other way, since the start of the play;
+    /// negative before the start. Beyond 2^31 the lowest bits, so that differences up to 2^31 are right.
     laps: i32,
 }
 
-/// Seconds from `b` to `a`. The large parts are subtracted first: near each other, they cancel without rounding.
+/// Seconds from `b` to `a`. The high parts are subtracted first: if they are near each other, they cancel without rounding.
 fn time_since(a: Time, b: Time) -> f32 {
     return (a.high - b.high) + (a.low - b.low);
 }
@@ -40,7 +42,7 @@ fn phase_of_layer(layer: LayerRecord, clip: ClipRecord, frame: Frame) -> Time {
     return phase_time(phase_mark(layer, vec2(frame.now_low, frame.now_high)).position, clip);
 }
 
-/// Where a playing layer is at a tick.
+/// The position of a playing layer at a tick.
 fn phase_mark(layer: LayerRecord, now: vec2<u32>) -> Mark {
     var ticks = phase_subtract(now, vec2(layer.start_low, layer.start_high));
     var before = (ticks.y >> 31u) == 1u;
@@ -87,7 +89,7 @@ fn phase_product(layer: LayerRecord, ticks: vec2<u32>) -> array<u32, 6> {
             let product = phase_multiply(ticks[row], factor[column]);
             let partial = sum[row + column] + product.x;
             let total = partial + carry;
-            // Sum, product and carry together are at most 2^64 - 1, so that the new carry is a word.
+            // Sum, product and carry together are at most 2^64 - 1, so that the new carry fits a word.
             carry = product.y + select(0u, 1u, partial < product.x) + select(0u, 1u, total < carry);
             sum[row + column] = total;
         }
@@ -96,8 +98,8 @@ fn phase_product(layer: LayerRecord, ticks: vec2<u32>) -> array<u32, 6> {
     return sum;
 }
 
-/// Where the passes lead, in the clip's units: Cocos Creator's mapping of accumulated time. A whole number of passes is the
-/// end of the last of them, not the start of the next; backwards, the start.
+/// The position after a number of passes, by Cocos Creator's mapping of accumulated time. A whole number of passes is the end of
+/// the last pass, not the start of the next; backwards, it is the start.
 fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) -> Mark {
     var passes = played;
     var backwards = played_backwards;
@@ -106,7 +108,7 @@ fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) ->
         || (passes.count == layer.repeat_count && !phase_less(passes.fraction, repeat));
     var whole = all(passes.fraction == vec2(0u)) && (passes.count > 0u || passes.many);
     if (layer.clock & CLOCK_ENDLESS) == 0u && (passes.many || over) {
-        // It stays where it stops; a count of 0 stops at the start unless it has moved.
+        // The play stays at its end. A repeat count of 0 stops at the start unless the play has moved.
         let moved = passes.many || passes.count > 0u || any(passes.fraction != vec2(0u));
         backwards = backwards || !moved;
         passes = Passes(layer.repeat_count, repeat, false);
@@ -119,7 +121,7 @@ fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) ->
         position = length;
         pass_index -= 1;
     }
-    // Back and forth there is no jump but the one at the start; a count of 0 jumps to the end as soon as it moves.
+    // Ping-pong has no jump except at the start: a repeat count of 0 jumps to the end as soon as it moves.
     let ping_pong = (layer.clock & CLOCK_PING_PONG) != 0u;
     let stuck = whole && passes.count == 0u && !passes.many;
     var laps = select(pass_index, select(0, -1, stuck), ping_pong);
@@ -137,15 +139,15 @@ fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) ->
     return Mark(phase_add(position, vec2(layer.part_start_low, layer.part_start_high)), laps);
 }
 
-/// A position in the clip's units to seconds.
+/// The seconds of a position in the clip's units.
 fn phase_time(position: vec2<u32>, clip: ClipRecord) -> Time {
-    // 24 bits that become an f32 without rounding, and the rest.
+    // The high 24 bits become an f32 without rounding; the rest is the low part.
     let high = f32(position.y & 0xffffff00u) * clip.time_unit;
     let low = f32(position.y & 0xffu) * clip.time_unit + f32(position.x) * (clip.time_unit / 4294967296.0);
     return Time(high, low);
 }
 
-/// The product of a fraction, in units of 2^-64, and a number of 64 bits, cut to an integer: low word, high word.
+/// The product of a fraction in units of 2^-64 and a number of 64 bits, truncated to an integer: low word, high word.
 fn phase_scale(fraction: vec2<u32>, number: vec2<u32>) -> vec2<u32> {
     let large = phase_multiply(fraction.y, number.y);
     let cross = phase_multiply(fraction.y, number.x);
@@ -180,7 +182,7 @@ fn phase_subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
 }
 
-/// Whether one number of 64 bits is less than another.
+/// True if an unsigned number of 64 bits is less than another.
 fn phase_less(a: vec2<u32>, b: vec2<u32>) -> bool {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
 }

@@ -1,11 +1,12 @@
-//! Quaternions xyzw, by multiplications and additions: WGSL promises neither `sin` nor `acos` what a pose needs.
+//! Quaternions xyzw, by multiplications and additions: the accuracy that WGSL promises for `sin` and `acos` is too low for a
+//! pose.
 
-/// Spherical interpolation between quaternions at most a right angle apart in their space (a half turn of what they
-/// rotate), of unit length up to the rounding of a file; the result is of unit length.
+/// Spherical interpolation between quaternions of unit length, up to the rounding of a file, that are at most a right angle apart
+/// (a rotation of half a turn). The result has unit length.
 ///
-/// The arc is halved first, `middle = (from + to) / (2 cos half)`, so that what remains spans at most 45 degrees, where
-/// the series needs few terms. D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011. An eased fraction may
-/// leave 0 to 1: what it has of whole arcs is gone over step by step.
+/// The arc is halved first, `middle = (from + to) / (2 cos half)`, so that each half spans at most 45 degrees, for which the
+/// series needs few terms. D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011. An eased fraction may leave 0 to
+/// 1: its whole arcs are walked step by step.
 fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let weights = quat_slerp_weights(min(dot(start, end), 1.0), fraction);
     let sum = start * weights.x + end * weights.y;
@@ -15,8 +16,8 @@ fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     return quat_unit(sum);
 }
 
-/// The same for quaternions of any length that are not to be normalised, in one hemisphere: linear where they are all but
-/// the same, as Cocos Creator has it.
+/// Spherical interpolation between quaternions of any length in one hemisphere, without normalisation. It is linear for nearly
+/// equal quaternions, as in Cocos Creator.
 fn quat_slerp_as_is(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let cosine = dot(start, end);
     if 1.0 - cosine <= QUAT_LEAST_ARC {
@@ -26,10 +27,10 @@ fn quat_slerp_as_is(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32
     return start * weights.x + end * weights.y;
 }
 
-/// The weights of two quaternions by the cosine of their angle, up to a right one.
+/// The weights of two quaternions, from the cosine of the angle between them, which is at most a right angle.
 fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     let along = clamp(fraction, -QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
-    // Only an easing leads beyond the arc.
+    // Only an eased fraction leaves the arc.
     let arcs = select(0.0, floor(along), HAS_BEYOND_GLTF);
     let part = along - arcs;
     let half_cosine = sqrt(0.5 + 0.5 * cosine);
@@ -44,8 +45,8 @@ fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     return weights;
 }
 
-/// The weights of start and end so many whole arcs farther, or, negative, nearer: by `sin(a + 1) = 2 cos(1) sin(a) - sin(a - 1)`
-/// with the arc as the unit.
+/// The weights of start and end, `arcs` whole arcs farther on; a negative number goes back. By
+/// `sin(a + 1) = 2 cos(1) sin(a) - sin(a - 1)`, with the arc as the unit.
 fn quat_arcs(weights: vec2<f32>, cosine: f32, arcs: f32) -> vec2<f32> {
     var found = weights;
     for (var arc = 0.0; arc < arcs; arc += 1.0) {
@@ -57,7 +58,7 @@ fn quat_arcs(weights: vec2<f32>, cosine: f32, arcs: f32) -> vec2<f32> {
     return found;
 }
 
-/// `sin(t a) / sin(a)` for `t` from 0 to 1, by `cos(a)`, for `a` up to 45 degrees; off by 1e-8 at most.
+/// `sin(t a) / sin(a)` from `cos(a)`, for `t` from 0 to 1 and `a` up to 45 degrees. The error is at most 1e-8.
 ///
 /// With `x = cos(a) - 1` it is `t (1 + (t t - 1)/(1 3) x (1 + (t t - 4)/(2 5) x (1 + ...)))`, eight terms.
 fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
@@ -73,14 +74,14 @@ fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
     return t + t * (s - QUAT_SINE_SQUARES[0]) * (x / QUAT_SINE_DIVISORS[0]) * sum;
 }
 
-/// Unit length for a quaternion whose square neither overflows nor vanishes: the built-in root, which may be off by two
-/// units in the last place, and one step of Newton's method.
+/// Normalises a quaternion whose square neither overflows nor vanishes. The built-in root may be off by two units in the last
+/// place; one step of Newton's method corrects it.
 fn quat_unit(q: vec4<f32>) -> vec4<f32> {
     let near = q * inverseSqrt(dot(q, q));
     return near * (1.5 - 0.5 * dot(near, near));
 }
 
-/// Unit length for any quaternion; one without a length gives the fallback, and one so short is the identity.
+/// Normalises any quaternion. A quaternion of zero length gives the fallback, and a fallback of zero length the identity.
 fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
     var found = q;
     if !quat_has_length(found) {
@@ -89,30 +90,30 @@ fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
     if !quat_has_length(found) {
         return vec4(0.0, 0.0, 0.0, 1.0);
     }
-    // By the largest component first, so that no square overflows or vanishes.
+    // Divided by the largest component first, so that no square overflows or vanishes.
     let size = abs(found);
     let scaled = found / max(max(size.x, size.y), max(size.z, size.w));
     return quat_unit(scaled);
 }
 
-/// Whether a quaternion has a length to divide by.
+/// True if the length of a quaternion is large enough for a division.
 fn quat_has_length(q: vec4<f32>) -> bool {
     let size = abs(q);
     return max(max(size.x, size.y), max(size.z, size.w)) > QUAT_LEAST_NUMBER;
 }
 
-/// The product of two quaternions: first the right one, then the left one.
+/// The product of two quaternions, which rotates first by the right one, then by the left one.
 fn quat_multiply(left: vec4<f32>, right: vec4<f32>) -> vec4<f32> {
     let vector = left.w * right.xyz + right.w * left.xyz + cross(left.xyz, right.xyz);
     return vec4(vector, left.w * right.w - dot(left.xyz, right.xyz));
 }
 
-/// The rotation back, of one of unit length.
+/// The inverse of a rotation of unit length.
 fn quat_conjugate(q: vec4<f32>) -> vec4<f32> {
     return q * vec4(-1.0, -1.0, -1.0, 1.0);
 }
 
-/// A vector turned by a rotation of unit length; the fourth number is 0.
+/// A vector rotated by a quaternion of unit length; the fourth number is 0.
 fn quat_rotate(q: vec4<f32>, vector: vec4<f32>) -> vec4<f32> {
     let twice = 2.0 * cross(q.xyz, vector.xyz);
     return vec4(vector.xyz + q.w * twice + cross(q.xyz, twice), 0.0);
@@ -120,7 +121,7 @@ fn quat_rotate(q: vec4<f32>, vector: vec4<f32>) -> vec4<f32> {
 
 /// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's order.
 fn quat_from_euler_angles(degrees: vec3<f32>) -> vec4<f32> {
-    // Whole turns of the half angle first, which is exact; then quarter turns.
+    // Whole turns of the half angle are removed first, which is exact. The rest is in quarter turns.
     let quarters = (degrees - 720.0 * floor(degrees / 720.0 + 0.5)) / 180.0;
     let x = quat_sine_cosine(quarters.x);
     let y = quat_sine_cosine(quarters.y);
@@ -134,7 +135,7 @@ fn quat_from_euler_angles(degrees: vec3<f32>) -> vec4<f32> {
     return quat_unit(turned);
 }
 
-/// Sine and cosine of quarter turns, from -2 to 2 of them.
+/// Sine and cosine of an angle in quarter turns, -2 to 2.
 fn quat_sine_cosine(quarters: f32) -> vec2<f32> {
     let size = abs(quarters);
     let sine = ease_sine(min(size, 2.0 - size));

@@ -1,4 +1,9 @@
-//! Key and fraction to value (glTF 2.0, appendix C).
+//! Span to value: keys and fraction to a value (glTF 2.0, appendix C).
+
+/// The parts of a joint's transform, in the order of its channels.
+const PART_TRANSLATION: u32 = 0u;
+const PART_ROTATION: u32 = 1u;
+const PART_SCALE: u32 = 2u;
 
 /// The mode of a sampler.
 fn sample_mode(sampler: u32) -> u32 {
@@ -10,19 +15,19 @@ fn sample_timeline(sampler: u32) -> u32 {
     return sampler >> MODE_BITS;
 }
 
-/// The keys that a sample is made of.
+/// The keys around a time.
 struct Keys {
-    /// The value of the key that is hit, or else of the last before the time.
+    /// The value of the key that is hit, or of the last key before the time.
     start: vec4<f32>,
-    /// The value of the next; in mode `MODE_SLERP` that in the first one's hemisphere.
+    /// The value of the next key; in mode `MODE_SLERP` the one in the hemisphere of `start`.
     end: vec4<f32>,
-    /// The tangent of a spline with which the first is left.
+    /// The tangent of a spline at the start, towards the end.
     leaving: vec4<f32>,
-    /// The tangent with which the next is reached.
+    /// The tangent at the end, from the start.
     arriving: vec4<f32>,
 }
 
-/// Loads the keys around a time; `rotation` says that they are such.
+/// Loads the keys around a time. `rotation` is true for rotations.
 fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
     let next = span.row + span.next;
     let way = sample_way(mode);
@@ -48,7 +53,7 @@ fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
     return keys;
 }
 
-/// A mode without how its keys are stored.
+/// The mode without the bit for quantized keys.
 fn sample_way(mode: u32) -> u32 {
     if HAS_QUANTIZED {
         return mode & ~MODE_QUANTIZED;
@@ -56,43 +61,43 @@ fn sample_way(mode: u32) -> u32 {
     return mode;
 }
 
-/// A column of quantized keys, ready to be read.
+/// A column of quantized keys, ready for reads.
 struct SampleColumn {
-    /// The word of the first key's row where the first code begins.
+    /// The word in the row of the first key at which the first code begins.
     first: u32,
-    /// How the numbers become a value.
+    /// The rule by which the numbers become a value.
     form: u32,
-    /// For each number the word where its code begins, counted from there.
+    /// For each number the word in which its code begins, counted from `first`.
     word: vec4<u32>,
-    /// The bit of that word.
+    /// The first bit of the code in that word.
     shift: vec4<u32>,
-    /// The bits of its code, lowest.
+    /// The mask of the bits of the code.
     mask: vec4<u32>,
-    /// What is added to its code.
+    /// The least value, added to the code.
     least: vec4<i32>,
-    /// What that is multiplied by.
+    /// The quantization step, the factor of that sum.
     step: f32,
 }
 
-/// The column of an element of the keys: a spline has three, one after the other.
+/// Loads the column of an element of the keys. A spline has three elements: arriving tangent, value, leaving tangent.
 fn sample_column(at: u32, element: u32) -> SampleColumn {
-    var place = at;
+    var offset = at;
     if HAS_SPLINES {
         let wide = (words[at + 1u] & QUANTIZED_WIDE) != 0u;
-        place += element * select(QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, wide);
+        offset += element * select(QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, wide);
     }
-    let column = quantized_column_load(place);
+    let column = quantized_column_load(offset);
     let widths = extractBits(vec4(column.format) >> (QUANTIZED_BITS * vec4(1u, 2u, 3u, 4u)), 0u, QUANTIZED_BITS);
     let first = extractBits(column.format, 0u, QUANTIZED_BITS);
     let bit = first + vec4(0u, widths.x, widths.x + widths.y, widths.x + widths.y + widths.z);
-    // Least codes are in a word each, or two in one: there are four words to load either way, and no branch to take.
+    // Least values take a word each, or share one by two. Four words are loaded in both cases, without a branch.
     let wide = (column.format & QUANTIZED_WIDE) != 0u;
-    let place_of_least = place + QUANTIZED_COLUMN_WORDS + select(vec4(0u, 0u, 1u, 1u), vec4(0u, 1u, 2u, 3u), wide);
+    let least_words = offset + QUANTIZED_COLUMN_WORDS + select(vec4(0u, 0u, 1u, 1u), vec4(0u, 1u, 2u, 3u), wide);
     let words_of_least = vec4<i32>(vec4(
-        words[place_of_least.x],
-        words[place_of_least.y],
-        words[place_of_least.z],
-        words[place_of_least.w],
+        words[least_words.x],
+        words[least_words.y],
+        words[least_words.z],
+        words[least_words.w],
     ));
     let halves = (words_of_least << vec4(16u, 0u, 16u, 0u)) >> vec4(16u);
     return SampleColumn(
@@ -106,17 +111,17 @@ fn sample_column(at: u32, element: u32) -> SampleColumn {
     );
 }
 
-/// A quantized key: integers to numbers, and of a rotation what its length of 1 makes of them.
+/// A quantized key: integers to numbers. A rotation gets its dropped component, or its length, from its length of 1.
 fn sample_quantized(column: SampleColumn, row: u32, rotation: bool) -> vec4<f32> {
     let first = column.first + row;
-    // The codes of four numbers, of up to 24 bits each, end in the fourth word at the latest.
+    // Four codes of up to 24 bits each end in the fourth word at the latest.
     let found = vec4(words[first], words[first + 1u], words[first + 2u], words[first + 3u]);
     let word = column.word;
-    // That of the first number begins in the first.
+    // The code of the first number begins in the first word.
     let low = vec4(found.x, found[word.y], found[word.z], found[word.w]);
     let beyond = vec4(found.yzw, 0u);
     let high = vec4(beyond.x, beyond[word.y], beyond[word.z], beyond[word.w]);
-    // Shifted in two steps: one of 32 would be none.
+    // Two shifts, because a shift by 32 bits has no effect.
     let codes = ((low >> column.shift) | ((high << vec4(1u)) << (31u - column.shift))) & column.mask;
     let numbers = column.step * vec4<f32>(column.least + vec4<i32>(codes));
     if !rotation {
@@ -127,7 +132,7 @@ fn sample_quantized(column: SampleColumn, row: u32, rotation: bool) -> vec4<f32>
     return select(whole, quat_unit(numbers), column.form == QUANTIZED_UNIT);
 }
 
-/// Up to four numbers, each for itself, or a quaternion of any length.
+/// Up to four numbers, each component by itself, or a quaternion of any length.
 fn sample_numbers(keys: Keys, way: u32, span: Span) -> vec4<f32> {
     let straight = span.interval < 0.0;
     if HAS_SPLINES && way == MODE_STEP && !straight {
@@ -153,7 +158,7 @@ fn sample_rotation(keys: Keys, way: u32, span: Span) -> vec4<f32> {
     return quat_slerp(keys.start, keys.end, span.fraction);
 }
 
-/// A rotation or numbers.
+/// A rotation, or numbers.
 fn sample_any(at: u32, mode: u32, span: Span, rotation: bool) -> vec4<f32> {
     if mode == MODE_CONSTANT {
         return values[at];
@@ -167,8 +172,8 @@ fn sample_any(at: u32, mode: u32, span: Span, rotation: bool) -> vec4<f32> {
 
 /// A cubic Hermite spline.
 ///
-/// `(2 t^3 - 3 t^2 + 1) v + d (t^3 - 2 t^2 + t) b + (-2 t^3 + 3 t^2) v' + d (t^3 - t^2) a'`, as the value of the nearer
-/// key and what is added to it, so that nothing is lost near a key.
+/// `(2 t^3 - 3 t^2 + 1) v + d (t^3 - 2 t^2 + t) b + (-2 t^3 + 3 t^2) v' + d (t^3 - t^2) a'`, written as the value of the start
+/// plus a difference, so that no digits are lost near the start.
 fn sample_cubic(keys: Keys, span: Span) -> vec4<f32> {
     let t = span.fraction;
     let u = 1.0 - t;

@@ -1,16 +1,17 @@
-//! ClipRecord time to key: once for each timeline of an instance, and each of its easings, whatever the number of channels that
+//! Clip time to key interval: once per timeline of an instance and per easing of the timeline, for any number of channels that
 //! share it.
 
-/// Where a time lies on a timeline.
+/// The result of a search: the key interval of a time, and the fraction within it.
 struct Span {
-    /// Values from the first key to the key that is hit, or else to the last key before the time.
+    /// The number of values from the first key to the key that is hit, or to the last key before the time.
     row: u32,
-    /// Values from there to the next key; 0 where a key is hit.
+    /// The number of values from there to the next key; 0 if a key is hit.
     next: u32,
-    /// Part of the way to the next key, 0 to 1 unless it was eased or is on a straight line; 0 where a key is hit.
+    /// The fraction of the way to the next key; 0 if a key is hit. It is within 0 to 1 unless it was eased or the time is on a
+    /// straight line beyond the keys.
     fraction: f32,
-    /// Seconds from key to key; 0 where a key is hit, before the first and after the last, and negative where the way is a
-    /// straight line whatever the curve says.
+    /// The seconds from key to key; 0 if a key is hit, and before the first and after the last key; negative on a straight line,
+    /// whatever the mode of the curve.
     interval: f32,
 }
 
@@ -20,7 +21,7 @@ fn search_key_time(timeline: TimelineRecord, key: u32) -> Time {
     return Time(bitcast<f32>(words[at]), bitcast<f32>(words[at + 1u]));
 }
 
-/// A key that is hit, by its place among the key times.
+/// The span of a key that is hit, by its index among the key times.
 fn search_hit(timeline: TimelineRecord, key: u32) -> Span {
     if HAS_BEYOND_GLTF && timeline.map != NONE {
         return Span(words[timeline.map + MAPPING_WORDS * key] * timeline.row, 0u, 0.0, 0.0);
@@ -30,15 +31,15 @@ fn search_hit(timeline: TimelineRecord, key: u32) -> Span {
 
 /// Finds the keys around a time.
 ///
-/// A guess by multiplication gives the key, give or take one, where keys are evenly spaced, and a cell of the lookup table
-/// otherwise, whose neighbours bound the key from below and above; bisection finds it in between.
+/// The first guess is one multiplication. For evenly spaced keys, it is the key to within one. Otherwise it is a cell of the
+/// lookup table, whose neighbours bound the key from below and above. Bisection finds the key between the bounds.
 fn search_timeline(timeline: TimelineRecord, time: Time) -> Span {
     let passed = time_since(time, search_key_time(timeline, 0u));
     if passed < -timeline.window {
         return Span(0u, 0u, 0.0, 0.0);
     }
-    let place = passed * timeline.cells_per_second;
-    let cell = u32(clamp(place, 0.0, f32(timeline.cell_count)));
+    let guess = passed * timeline.cells_per_second;
+    let cell = u32(clamp(guess, 0.0, f32(timeline.cell_count)));
     let before = max(cell, 1u) - 1u;
     let after = min(cell + 2u, timeline.cell_count);
     var low = before;
@@ -60,7 +61,7 @@ fn search_timeline(timeline: TimelineRecord, time: Time) -> Span {
         mapping = mapping_load(timeline.map + MAPPING_WORDS * low);
     }
     let straight = HAS_BEYOND_GLTF && (mapping.source & MAP_STRAIGHT) != 0u;
-    // A line beyond the keys begins at once.
+    // A straight line beyond the keys begins at the key itself, without the window of a hit.
     let window = select(timeline.window, 0.0, straight);
     let key = search_key_time(timeline, low);
     let since = time_since(time, key);

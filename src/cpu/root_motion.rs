@@ -1,4 +1,4 @@
-//! What of a clip's root joint moves its instance: the twin of `shaders/shared/root.wgsl`.
+//! What of a clip's root joint moves its instance: the twin of `shaders/shared/root_motion.wgsl`.
 
 use glam::{Vec3, Vec4, Vec4Swizzles};
 

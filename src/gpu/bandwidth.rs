@@ -1,34 +1,33 @@
-//! How fast an adapter can write, the yardstick for a pass that mostly writes, and how fast it can copy.
+//! The memory bandwidth of an adapter: the yardstick for the pose pass, which mostly writes.
 
 use std::time::Instant;
 
 use crate::error::Error;
-use crate::gpu::buffers::largest_binding;
-use crate::gpu::scopes::Scopes;
-use crate::gpu::{GpuContext, Stopwatch, readback};
+use crate::gpu::shader_files::BANDWIDTH;
+use crate::gpu::{GpuContext, Scopes, Stopwatch, largest_binding, wait_for_device};
 
-/// Bytes that a pass goes over, where the device allows as many: more than any cache holds.
+/// Bytes that a pass covers if the device allows as many: more than any cache holds.
 const SIZE: u64 = 1 << 30;
-/// Passes of each kernel of which the median counts.
+/// Passes per kernel. The median counts.
 const PASSES: usize = 9;
 const LABEL: Option<&str> = Some("posse bandwidth");
 
-/// Bytes a second that an adapter moves in its own memory.
+/// Bytes per second that an adapter moves in its own memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bandwidth {
-    /// Bytes that it writes, where it does nothing else.
+    /// Bytes written by a kernel that only writes.
     pub write: f64,
-    /// Bytes that it reads and bytes that it writes, together, where it copies.
+    /// Bytes read plus bytes written by a kernel that copies.
     pub copy: f64,
 }
 
 impl Bandwidth {
-    /// Measures an adapter: both kernels over the same memory, in turn.
+    /// Measures an adapter by both kernels in turn, over the same memory: 1 GiB, or 256 MiB on a software renderer.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device is lost or out of memory.
+    /// [`Error::Device`] if the device is lost or out of memory.
     pub fn measure(gpu: &GpuContext) -> Result<Self, Error> {
-        let GpuContext { device, queue, .. } = gpu;
+        let device = &gpu.device;
         let cap = if gpu.is_hardware() { SIZE } else { SIZE / 4 };
         // Two halves of whole vectors.
         let size = cap.min(largest_binding(device)) / 32 * 32;
@@ -39,62 +38,72 @@ impl Bandwidth {
             usage: wgpu::BufferUsages::STORAGE,
             mapped_at_creation: false,
         });
-        let source = wgpu::ShaderSource::Wgsl(include_str!("../../shaders/bandwidth.wgsl").into());
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: LABEL, source });
-        let kernels = ["fill", "copy"].map(|entry_point| kernel(device, &module, entry_point, &memory));
+        let source = wgpu::ShaderSource::Wgsl(BANDWIDTH.text);
+        let label = Some(&*BANDWIDTH.name);
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
+        let mut fill = Kernel::new(device, &module, "fill", &memory);
+        let mut copy = Kernel::new(device, &module, "copy", &memory);
         scopes.pop()?;
-        let stopwatch = Stopwatch::new(device, queue);
-        let mut seconds = [const { Vec::new() }; 2];
+        let stopwatch = Stopwatch::new(gpu);
         for _ in 0..=PASSES {
-            for (seconds, (pipeline, bind_group)) in seconds.iter_mut().zip(&kernels) {
-                let mut encoder = device.create_command_encoder(&Default::default());
-                let timestamp_writes = stopwatch.as_ref().map(Stopwatch::writes);
-                let mut pass =
-                    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: LABEL, timestamp_writes });
-                pass.set_pipeline(pipeline);
-                pass.set_bind_group(0, bind_group, &[]);
-                pass.dispatch_workgroups(4096, 1, 1);
-                drop(pass);
-                let start = Instant::now();
-                seconds.push(match &stopwatch {
-                    Some(stopwatch) => stopwatch.submit(device, queue, encoder)?,
-                    None => {
-                        queue.submit([encoder.finish()]);
-                        readback::wait(device)?;
-                        start.elapsed().as_secs_f64()
-                    }
-                });
-            }
+            fill.run(gpu, stopwatch.as_ref())?;
+            copy.run(gpu, stopwatch.as_ref())?;
         }
-        let [write, copy] = seconds.map(|mut seconds| {
-            // The first pass pays for the memory itself.
-            seconds.remove(0);
-            seconds.sort_by(f64::total_cmp);
-            size as f64 / seconds[PASSES / 2]
-        });
-        Ok(Self { write, copy })
+        Ok(Self { write: fill.rate(size), copy: copy.rate(size) })
     }
 }
 
-/// A kernel, and the memory bound to it.
-fn kernel(
-    device: &wgpu::Device,
-    module: &wgpu::ShaderModule,
-    entry_point: &str,
-    memory: &wgpu::Buffer,
-) -> (wgpu::ComputePipeline, wgpu::BindGroup) {
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: LABEL,
-        layout: None,
-        module,
-        entry_point: Some(entry_point),
-        compilation_options: Default::default(),
-        cache: None,
-    });
-    let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: LABEL,
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &[wgpu::BindGroupEntry { binding: 0, resource: memory.as_entire_binding() }],
-    });
-    (pipeline, bind_group)
+/// A kernel with the memory that it works on, and the times of its passes.
+struct Kernel {
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    seconds: Vec<f64>,
+}
+
+impl Kernel {
+    fn new(device: &wgpu::Device, module: &wgpu::ShaderModule, entry_point: &str, memory: &wgpu::Buffer) -> Self {
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: LABEL,
+            layout: None,
+            module,
+            entry_point: Some(entry_point),
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: LABEL,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: memory.as_entire_binding() }],
+        });
+        Self { pipeline, bind_group, seconds: Vec::new() }
+    }
+
+    /// Runs the kernel once and keeps its time: by the clock of the GPU, or by the clock of the host if there is no stopwatch.
+    fn run(&mut self, gpu: &GpuContext, stopwatch: Option<&Stopwatch>) -> Result<(), Error> {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let timestamp_writes = stopwatch.map(Stopwatch::writes);
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: LABEL, timestamp_writes });
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.dispatch_workgroups(4096, 1, 1);
+        drop(pass);
+        let start = Instant::now();
+        self.seconds.push(match stopwatch {
+            Some(stopwatch) => stopwatch.submit(gpu, encoder)?,
+            None => {
+                gpu.queue.submit([encoder.finish()]);
+                wait_for_device(&gpu.device)?;
+                start.elapsed().as_secs_f64()
+            }
+        });
+        Ok(())
+    }
+
+    /// The rate for passes over `bytes` bytes, by the median time.
+    fn rate(mut self, bytes: u64) -> f64 {
+        // The first pass also pays for the allocation of the memory.
+        self.seconds.remove(0);
+        self.seconds.sort_by(f64::total_cmp);
+        bytes as f64 / self.seconds[PASSES / 2]
+    }
 }

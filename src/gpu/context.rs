@@ -1,50 +1,78 @@
-//! A device of our own, for programs without a renderer.
+//! A device with its queue, for programs without a renderer.
 
 use std::sync::OnceLock;
 
 use crate::error::Error;
 
-/// Which adapters will do.
+/// The kinds of adapters that are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdapterKind {
-    /// A GPU, discrete before integrated; a software renderer where there is none.
+    /// A GPU, discrete before integrated; a software renderer if there is no GPU.
     Any,
     /// A GPU only.
     Hardware,
 }
 
-/// A device and queue, without a window unless they were made for one's surface: the only type of the crate that owns them.
+/// A device with its queue. It is the only type of the crate that owns a device.
+///
+/// # Examples
+/// ```
+/// use posse::{AdapterKind, GpuContext};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let gpu = GpuContext::new(AdapterKind::Any)?;
+/// println!("{}", gpu.name());
+/// let encoder = gpu.device.create_command_encoder(&Default::default());
+/// gpu.queue.submit([encoder.finish()]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct GpuContext {
-    /// The device, with the adapter's own limits for the size of buffers.
+    /// The device. Its limits for the size of buffers are those of the adapter.
     pub device: wgpu::Device,
-    /// Its queue.
+    /// The queue of the device.
     pub queue: wgpu::Queue,
-    /// What the system says of the adapter.
+    /// The description of the adapter by the system.
     pub info: wgpu::AdapterInfo,
+}
+
+/// A borrowed device with its queue: for functions that need both, of callers with or without a [`GpuContext`].
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceAndQueue<'a> {
+    /// The device.
+    pub device: &'a wgpu::Device,
+    /// The queue of the device.
+    pub queue: &'a wgpu::Queue,
+}
+
+impl<'a> From<&'a GpuContext> for DeviceAndQueue<'a> {
+    fn from(gpu: &'a GpuContext) -> Self {
+        Self { device: &gpu.device, queue: &gpu.queue }
+    }
 }
 
 impl GpuContext {
     /// Opens the best adapter of a kind. wgpu's environment variables (`WGPU_BACKEND`, `WGPU_ADAPTER_NAME`) narrow the choice.
     ///
     /// # Errors
-    /// [`Error::NoAdapter`] where there is none; [`Error::Device`] where it cannot be opened.
+    /// [`Error::NoAdapter`] if there is no such adapter; [`Error::Device`] if it cannot be opened.
     pub fn new(kind: AdapterKind) -> Result<Self, Error> {
-        open_whole(&choose(&Self::instance(), kind, None)?)
+        open_with_all_limits(&choose(&Self::instance(), kind, None)?)
     }
 
-    /// As [`new`](Self::new), with an adapter of any kind that can show what it draws on a surface of an
-    /// [`instance`](Self::instance): for programs with a window. The adapter says what the surface can do.
+    /// As [`new`](Self::new), for programs with a window: with an adapter of any kind that can present on a surface of an
+    /// [`instance`](Self::instance). The adapter, which is returned too, reports the capabilities of the surface.
     ///
     /// # Errors
-    /// As those of [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn for_surface(instance: &wgpu::Instance, surface: &wgpu::Surface) -> Result<(Self, wgpu::Adapter), Error> {
         let adapter = choose(instance, AdapterKind::Any, Some(surface))?;
-        Ok((open_whole(&adapter)?, adapter))
+        Ok((open_with_all_limits(&adapter)?, adapter))
     }
 
-    /// What surfaces are made from, of the interfaces that have enough storage buffers. A process has one: wgpu numbers the
-    /// devices of an instance, and tells them apart by no more.
+    /// The wgpu instance, for the creation of surfaces. It has the backends with enough storage buffers. A process has one
+    /// instance: wgpu numbers the devices per instance and compares only the numbers.
     pub fn instance() -> wgpu::Instance {
         static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
         let instance = INSTANCE.get_or_init(|| {
@@ -56,22 +84,22 @@ impl GpuContext {
         instance.clone()
     }
 
-    /// As [`new`](Self::new), but with these limits and without features: to see what a lesser device would do.
-    /// [`GpuLibrary::required_limits`](crate::gpu::GpuLibrary::required_limits) are the least that will do.
+    /// As [`new`](Self::new), with given limits and without features, for tests of a lesser device. The least limits are
+    /// [`GpuLibrary::required_limits`](crate::gpu::GpuLibrary::required_limits).
     ///
     /// # Errors
-    /// As those of [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn with_limits(kind: AdapterKind, limits: wgpu::Limits) -> Result<Self, Error> {
         open(&choose(&Self::instance(), kind, None)?, limits, wgpu::Features::empty())
     }
 
-    /// The adapter's name, driver and interface in a line.
+    /// The name, driver and backend of the adapter, in one line.
     pub fn name(&self) -> String {
         let driver = [self.info.driver.as_str(), self.info.driver_info.as_str()].join(" ");
         format!("{} ({}, {})", self.info.name, driver.trim(), self.info.backend)
     }
 
-    /// Whether the adapter is hardware, not a software renderer.
+    /// True if the adapter is hardware, false for a software renderer.
     pub fn is_hardware(&self) -> bool {
         is_hardware(&self.info)
     }
@@ -86,9 +114,12 @@ fn choose(
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     let suitable = adapters.into_iter().filter(|adapter| {
         let info = adapter.get_info();
-        let named = name.as_ref().is_none_or(|name| info.name.to_lowercase().contains(name));
-        let shows = surface.is_none_or(|surface| adapter.is_surface_supported(surface));
-        named && shows && info.backend != wgpu::Backend::Noop && (kind == AdapterKind::Any || is_hardware(&info))
+        let name_matches = name.as_ref().is_none_or(|name| info.name.to_lowercase().contains(name));
+        let can_present = surface.is_none_or(|surface| adapter.is_surface_supported(surface));
+        name_matches
+            && can_present
+            && info.backend != wgpu::Backend::Noop
+            && (kind == AdapterKind::Any || is_hardware(&info))
     });
     suitable.min_by_key(|adapter| rank(adapter.get_info().device_type)).ok_or_else(|| {
         let wanted = match (kind, name) {
@@ -100,8 +131,8 @@ fn choose(
     })
 }
 
-/// With as large buffers as the adapter has, and a clock if it has one.
-fn open_whole(adapter: &wgpu::Adapter) -> Result<GpuContext, Error> {
+/// Opens an adapter with its limits for buffers, and with its clock if it has one.
+fn open_with_all_limits(adapter: &wgpu::Adapter) -> Result<GpuContext, Error> {
     let available = adapter.limits();
     let limits = wgpu::Limits {
         max_buffer_size: available.max_buffer_size,

@@ -1,42 +1,38 @@
-//! The contract between Rust and WGSL, without a GPU: what both declare is compared, and the pipelines are built on
-//! wgpu's no-op device.
+//! The contract between Rust and WGSL, without a GPU: tests compare the declarations of both, and build the pipelines on the
+//! no-op device of wgpu.
 
 use wgpu::naga;
 
 use crate::demo;
-use crate::gpu::kernels::{Binding, EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, VISIBLE_BINDINGS};
-use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
+use crate::gpu::kernels::{Binding, EVENTS_BINDINGS, POSE_BINDINGS, ROOT_MOTION_BINDINGS, VISIBLE_BINDINGS};
+use crate::gpu::plan::{Plan, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
-    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, MOTION_ENTRY, MOTION_WORKGROUP_SIZE, POSE_ENTRY, VISIBLE_ENTRIES,
-    VISIBLE_WORKGROUP_SIZE,
+    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, POSE_ENTRY, ROOT_MOTION_ENTRY, ROOT_MOTION_WORKGROUP_SIZE,
+    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
 };
 use crate::gpu::{GpuLibrary, KernelForm};
-use crate::model::{Outputs, SkinFormat};
+use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
 use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary};
 
-fn parse(plan: &Plan) -> naga::Module {
-    parse_composed(&Composed::pose(plan, Features::ALL, &[]))
+fn parse(kernel: &PoseKernel) -> naga::Module {
+    parse_composed(&Composed::pose(kernel, Features::ALL, &[]))
 }
 
-/// Plans for all pipelines that there are, but for those of packed skin matrices with more search results: the module that
-/// writes them knows of none.
-fn plans() -> impl Iterator<Item = Plan> {
-    let kernels = Kernel::ALL.into_iter().flat_map(|kernel| (0..VARIANTS.len()).map(move |variant| (kernel, variant)));
-    let full = Spans::ALL.map(|spans| (spans, SkinFormat::Matrix));
-    let packed = [SkinFormat::HalfMatrix, SkinFormat::DualQuaternion].map(|skin_format| (Spans::Few, skin_format));
-    kernels.flat_map(move |(kernel, variant)| {
-        let of = move |(spans, skin_format)| Plan {
-            kernel,
-            variant,
-            lane_count: 1,
-            instances_per_group: 1,
-            span_count: 1,
-            spans,
-            skin_format,
-        };
-        full.into_iter().chain(packed).map(of)
-    })
+/// All kernels that pose, except those of packed skin matrices with more room for search results: the file that writes the
+/// matrices does not depend on the room.
+fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
+    let in_full = [SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany].map(|span_room| (span_room, SkinFormat::Matrix));
+    let packed = [SkinFormat::HalfMatrix, SkinFormat::DualQuaternion].map(|format| (SpanRoom::Few, format));
+    let mut kernels = Vec::new();
+    for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
+        for workgroup in WORKGROUPS {
+            for (span_room, skin_format) in in_full.into_iter().chain(packed) {
+                kernels.push(PoseKernel { mixing, workgroup, span_room, skin_format });
+            }
+        }
+    }
+    kernels.into_iter()
 }
 
 fn parse_composed(composed: &Composed) -> naga::Module {
@@ -86,10 +82,10 @@ fn record_faults(module: &naga::Module, record: &Record) -> Vec<String> {
     faults
 }
 
-/// A type's name as records have it.
-fn type_name(module: &naga::Module, of: naga::Handle<naga::Type>) -> String {
+/// The name of a type as records spell it.
+fn type_name(module: &naga::Module, handle: naga::Handle<naga::Type>) -> String {
     use naga::TypeInner as Inner;
-    let found = &module.types[of];
+    let found = &module.types[handle];
     match found.inner {
         Inner::Scalar(naga::Scalar::U32) => "u32".into(),
         Inner::Scalar(naga::Scalar::F32) => "f32".into(),
@@ -102,7 +98,7 @@ fn type_name(module: &naga::Module, of: naga::Handle<naga::Type>) -> String {
     }
 }
 
-/// The bits of a constant's numbers.
+/// The bits of the numbers of a constant.
 fn bits(value: Value) -> Vec<u32> {
     match value {
         Value::Word(value) => vec![value],
@@ -111,7 +107,7 @@ fn bits(value: Value) -> Vec<u32> {
     }
 }
 
-/// The bits of a WGSL constant's numbers; none where there is no such constant.
+/// The bits of the numbers of a WGSL constant; empty if there is no such constant.
 fn constant(module: &naga::Module, name: &str) -> Vec<u32> {
     let found = module.constants.iter().find(|(_, constant)| constant.name.as_deref() == Some(name));
     found.map_or_else(Vec::new, |(_, constant)| literals(module, constant.init))
@@ -130,8 +126,8 @@ fn literals(module: &naga::Module, expression: naga::Handle<naga::Expression>) -
 
 #[test]
 fn records_and_constants_are_the_same_in_rust_and_wgsl() {
-    let composed = [Composed::visible(), Composed::events(), Composed::motion(Features::ALL)];
-    for module in composed.iter().map(parse_composed).chain(plans().map(|plan| parse(&plan))) {
+    let composed = [Composed::visible(), Composed::events(), Composed::root_motion(Features::ALL)];
+    for module in composed.iter().map(parse_composed).chain(pose_kernels().map(|kernel| parse(&kernel))) {
         let faults = faults(&module, record::SHARED);
         assert!(faults.is_empty(), "{faults:#?}");
     }
@@ -165,7 +161,7 @@ fn the_comparison_sees_planted_faults() {
     assert_eq!(count(two, &format!("const C: array<f32, 2> = array<f32, 2>(2.0, 1.0); {record}")), 1, "turned round");
 }
 
-/// Asserts that a module has these bindings, within the limits of every device; gives its bytes of workgroup memory.
+/// Asserts that a module has these bindings, within the limits of every device. Returns its bytes of workgroup memory.
 #[track_caller]
 fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
     let mut bindings: Vec<(u32, u32, String, Binding)> = Vec::new();
@@ -181,8 +177,8 @@ fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
             }
             other => panic!("{other:?}"),
         };
-        let place = global.binding.expect("a binding");
-        bindings.push((place.group, place.binding, global.name.clone().unwrap_or_default(), kind));
+        let location = global.binding.expect("a binding");
+        bindings.push((location.group, location.binding, global.name.clone().unwrap_or_default(), kind));
     }
     bindings.sort_by_key(|binding| binding.1);
     let named = |(at, &(name, kind)): (u32, &(&str, Binding))| (0, at, name.to_string(), kind);
@@ -193,12 +189,12 @@ fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
 }
 
 #[test]
-fn the_kernels_of_what_is_seen_have_the_bindings_and_the_size_that_rust_gives_them() {
+fn the_kernels_of_visible_lists_have_the_bindings_and_the_size_that_rust_gives_them() {
     let module = parse_composed(&Composed::visible());
     assert_eq!(assert_bindings(&module, &VISIBLE_BINDINGS), 0);
     let entries: Vec<_> = module.entry_points.iter().map(|entry| (entry.name.as_str(), entry.workgroup_size)).collect();
-    let [collect, measure] = VISIBLE_ENTRIES;
-    assert_eq!(entries, [(collect, [VISIBLE_WORKGROUP_SIZE, 1, 1]), (measure, [1, 1, 1])]);
+    let sizes = [[VISIBLE_WORKGROUP_SIZE, 1, 1], [1, 1, 1]];
+    assert_eq!(entries, [(VISIBLE_COLLECT_ENTRY, sizes[0]), (VISIBLE_MEASURE_ENTRY, sizes[1])]);
     // The list: a count, then entries without gaps.
     let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("VisibleList")).unwrap();
     let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
@@ -208,24 +204,24 @@ fn the_kernels_of_what_is_seen_have_the_bindings_and_the_size_that_rust_gives_th
 
 #[test]
 fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
-    for plan in plans() {
-        let module = parse(&plan);
-        let variant = &VARIANTS[plan.variant];
-        let workgroup_bytes = assert_kernel(&module, POSE_ENTRY, variant.workgroup_size, &POSE_BINDINGS);
+    for kernel in pose_kernels() {
+        let module = parse(&kernel);
+        let workgroup = kernel.workgroup;
+        let workgroup_bytes = assert_kernel(&module, POSE_ENTRY, workgroup.size, &POSE_BINDINGS);
         let limits = wgpu::Limits::default();
-        assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {variant:?}");
-        assert!(variant.workgroup_size <= limits.max_compute_invocations_per_workgroup);
+        assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {workgroup:?}");
+        assert!(workgroup.size <= limits.max_compute_invocations_per_workgroup);
     }
     assert_kernel(&parse_composed(&Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &EVENTS_BINDINGS);
     assert_kernel(
-        &parse_composed(&Composed::motion(Features::ALL)),
-        MOTION_ENTRY,
-        MOTION_WORKGROUP_SIZE,
-        &MOTION_BINDINGS,
+        &parse_composed(&Composed::root_motion(Features::ALL)),
+        ROOT_MOTION_ENTRY,
+        ROOT_MOTION_WORKGROUP_SIZE,
+        &ROOT_MOTION_BINDINGS,
     );
 }
 
-/// Asserts that a module has one entry point, with these bindings; gives its bytes of workgroup memory.
+/// Asserts that a module has one entry point, with these bindings. Returns its bytes of workgroup memory.
 #[track_caller]
 fn assert_kernel(module: &naga::Module, name: &str, workgroup_size: u32, bindings: &[(&str, Binding)]) -> u32 {
     let entry = &module.entry_points[0];
@@ -257,23 +253,23 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
         library.add_skeleton(crate::model::Skeleton::new(None, joints, Vec::new()).unwrap());
     }
     let library = GpuLibrary::new(&device, PackedLibrary::new(&library).unwrap()).unwrap();
-    for plan in plans() {
-        library.pipeline(&device, &plan).unwrap();
+    for kernel in pose_kernels() {
+        library.pose_pipeline(&device, &kernel).unwrap();
     }
     library.visible_kernels(&device).unwrap();
-    library.motion_kernel(&device).unwrap();
+    library.root_motion_kernel(&device).unwrap();
     library.events_kernel(&device).unwrap();
 }
 
-/// `benches/RESULTS.md` reckons with these what a joint costs on hardware: 64 joints, each moved in translation, rotation and
-/// scale.
+/// `benches/RESULTS.md` derives the cost of a joint on hardware from these bytes: 64 joints, each moved in translation, rotation
+/// and scale.
 #[test]
-fn a_joint_costs_the_bytes_that_are_reckoned_with() {
+fn a_joint_costs_the_bytes_that_the_results_derive_from() {
     let library = demo::rig(64, 60, 10).unwrap();
     let packing = PackedLibrary::new(&library).unwrap();
     let skeleton = &packing.skeletons[0].record;
     let crowd = PackedCrowd::new(&packing, &demo::crowd(&library, 10).unwrap()).unwrap();
-    // Through memory: a skin matrix is written, and of 64 joints a layer is read.
+    // Through memory: a skin matrix is written, and one layer per 64 joints is read.
     let layout = OutputLayout::new(skeleton, Outputs::SKIN);
     assert_eq!(4 * layout.strides().iter().sum::<usize>(), 64 * 48);
     assert_eq!((crowd.layers.len(), size_of::<record::LayerRecord>()), (10, 104));
@@ -281,12 +277,12 @@ fn a_joint_costs_the_bytes_that_are_reckoned_with() {
     let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * 3);
     assert_eq!(packing.arrays.values.len(), keys + at_rest + inverse_binds);
     assert_eq!((skeleton.timeline_count, skeleton.round_count), (1, 4));
-    // Workgroup memory, which says how many workgroups run at a time.
-    let bytes = |kernel, layers| {
-        let plan = Plan::new(KernelForm::Parallel, kernel, skeleton, layers);
-        let module = parse(&plan);
+    // Workgroup memory, which limits the number of workgroups that run at a time.
+    let bytes = |mixing, layers| {
+        let plan = Plan::new(KernelForm::Parallel, mixing, skeleton, layers);
+        let module = parse(&plan.kernel);
         assert_eq!(plan.instances_per_group, 1);
         assert_kernel(&module, POSE_ENTRY, 64, &POSE_BINDINGS)
     };
-    assert_eq!([bytes(Kernel::Plain, 1), bytes(Kernel::Blend, 2)], [5120, 6656]);
+    assert_eq!([bytes(Mixing::None, 1), bytes(Mixing::Blend, 2)], [5120, 6656]);
 }

@@ -1,10 +1,10 @@
-//! A crowd on the GPU, and the buffers that its poses are written to.
+//! A crowd on the GPU, with the buffers of its poses.
 
 use crate::error::Error;
-use crate::gpu::batch::batches_of;
-use crate::gpu::frame::FrameBuffer;
-use crate::gpu::scopes::Scopes;
-use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, LayersOutcome};
+use crate::gpu::batch_builder::BatchBuilder;
+use crate::gpu::buffers::FrameBuffer;
+use crate::gpu::visible::VisibleList;
+use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, LayersOutcome, Scopes};
 use crate::model::{Crowd, Layer, Outputs, Step};
 use crate::model::{check_instance, check_layers};
 use crate::pack::record::Frame;
@@ -12,45 +12,76 @@ use crate::pack::{PackedCrowd, pack_instance};
 
 /// A crowd in GPU buffers, with room for its poses.
 ///
-/// A crowd that merely plays needs nothing from frame to frame but [`encode`](Self::encode).
+/// A crowd that only plays needs one call per frame: [`encode`](Self::encode).
 ///
 /// # Crowds that change
-/// Layers are replaced in place, those of all instances by [`set_layers`](Self::set_layers) or those of one by
-/// [`set_instance`](Self::set_instance), within the room that the crowd was made with: what its layers need when it is made,
-/// or what [`CrowdOptions::layers`] and [`CrowdOptions::mixing`] say. More than that, other skeletons, and another number of
-/// instances are another `GpuCrowd`, which shares the [`GpuLibrary`] and its pipelines.
+/// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance) those of
+/// one instance. The room for layers is fixed when the crowd is made: the layers that it begins with, or more by
+/// [`CrowdOptions::layers`] and [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances need a new
+/// `GpuCrowd`; it shares the [`GpuLibrary`] and its pipelines.
 ///
-/// Whoever leaves is left out of the lists of [`encode_visible`](Self::encode_visible) or of what is drawn, and given no layers, or
-/// events and root motion go on; without layers, an instance stands in its rest pose. Whoever comes takes a slot that was
-/// left, of the same skeleton, by `set_instance`, and is listed with a update_interval of 1 the first time: until it is posed, its slot
-/// holds the pose, and for a frame the previous one, of who was there before. A crowd whose numbers go up and down is made as
-/// large as it gets.
+/// To remove an instance, drop it from the visible list (see [`encode_visible`](Self::encode_visible)) or do not draw it, and
+/// clear its layers; until then its events and root motion continue. Without layers, it stands in its rest pose. To add an
+/// instance, reuse a free slot of the same skeleton by `set_instance`, and list it with an update interval of 1 at first. Until
+/// it is posed, the slot holds the pose of the previous occupant; for one more frame, it holds that pose as the previous one.
+/// Make a crowd whose number of instances varies as large as it can become.
+///
+/// # Examples
+/// ```
+/// use posse::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let gpu = GpuContext::new(AdapterKind::Any)?;
+/// let library = demo::library()?;
+/// let crowd = demo::crowd(&library, 100)?;
+/// let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&library)?)?;
+/// let crowd = GpuCrowd::new(&gpu.device, &library, &crowd, Outputs::SKIN)?;
+///
+/// let mut encoder = gpu.device.create_command_encoder(&Default::default());
+/// crowd.encode(&gpu.device, &mut encoder, Ticks(0));
+/// gpu.queue.submit([encoder.finish()]);
+///
+/// // A vertex shader reads the buffer: 48 bytes per joint.
+/// let batch = &crowd.batches()[0];
+/// assert_eq!(batch.skin().unwrap().size(), 48 * 64 * batch.instances().len() as u64);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct GpuCrowd {
     batches: Vec<GpuBatch>,
     frame: FrameBuffer,
-    /// For each instance of the crowd its batch and its slot there.
-    slots: Vec<(u32, u32)>,
+    /// The location of each instance of the crowd.
+    locations: Vec<Location>,
     outputs: Outputs,
     options: CrowdOptions,
+}
+
+/// The location of an instance: the index of its batch, and its slot in the batch.
+#[derive(Debug, Clone, Copy, Default)]
+struct Location {
+    batch: u32,
+    slot: u32,
 }
 
 impl GpuCrowd {
     /// Uploads a crowd of the library's skeletons and clips, and makes room for its poses. Nothing is submitted.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Skeleton`], [`Error::Skin`] or
-    /// [`Error::Track`] where dual quaternions are wanted and something it uses does not scale alike along all axes;
-    /// [`Error::Limit`] where one instance's outputs are larger than the device allows; [`Error::Device`] where its memory
-    /// does not suffice; [`Error::Usage`] where the library is on another device.
+    /// * [`Error::Instance`] if the crowd does not fit the library.
+    /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if dual quaternions are requested and a scale that the crowd
+    ///   uses is not uniform.
+    /// * [`Error::Limit`] if the outputs of one instance are larger than the device allows.
+    /// * [`Error::Device`] if the memory of the device does not suffice.
+    /// * [`Error::Usage`] if the library is on another device.
     pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
         Self::with_options(device, library, crowd, outputs, CrowdOptions::default())
     }
 
-    /// As [`new`](Self::new), for a crowd that is made for more.
+    /// As [`new`](Self::new), with options.
     ///
     /// # Errors
-    /// As those of [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn with_options(
         device: &wgpu::Device,
         library: &GpuLibrary,
@@ -59,49 +90,37 @@ impl GpuCrowd {
         options: CrowdOptions,
     ) -> Result<Self, Error> {
         library.check_device(device)?;
-        let (layers, mixing) = options.room();
-        let packed = PackedCrowd::with_room(&library.packing, crowd, layers, mixing)?;
+        let packed = PackedCrowd::with_room(&library.packing, crowd, options.layer_room(), options.mixing_room())?;
         library.packing.check_outputs(crowd, outputs)?;
         let scopes = Scopes::push(device);
         let frame = FrameBuffer::new(device);
-        let slots = vec![(0, 0); packed.len()];
-        let mut on_gpu = Self { batches: Vec::new(), frame, slots, outputs, options };
-        let mut failure = None;
-        for batch in &packed.batches {
-            match batches_of(device, library, &packed, batch, outputs, (on_gpu.frame.buffer(), options)) {
-                Ok(batches) => on_gpu.batches.extend(batches),
-                Err(error) => {
-                    failure = Some(error);
-                    break;
-                }
-            }
-        }
+        let builder = BatchBuilder { device, library, crowd: &packed, outputs, frame: frame.buffer(), options };
+        let batches: Result<Vec<_>, Error> = packed.batches.iter().map(|batch| builder.build(batch)).collect();
         scopes.pop()?;
-        if let Some(error) = failure {
-            return Err(error);
-        }
-        for (batch, number) in on_gpu.batches.iter().zip(0..) {
-            for (&instance, slot) in batch.instances().iter().zip(0..) {
-                on_gpu.slots[instance] = (number, slot);
+        let batches: Vec<GpuBatch> = batches?.into_iter().flatten().collect();
+        let mut locations = vec![Location::default(); packed.len()];
+        for (index, batch) in batches.iter().enumerate() {
+            for (slot, &instance) in batch.instances().iter().enumerate() {
+                locations[instance] = Location { batch: index as u32, slot: slot as u32 };
             }
         }
-        Ok(on_gpu)
+        Ok(Self { batches, frame, locations, outputs, options })
     }
 
-    /// Replaces the layers of all instances, before what is submitted next: other clips, weights or times need no new crowd.
+    /// Replaces the layers of all instances, before the next submission. Other clips, weights or times need no new crowd.
     ///
-    /// An instance may be mixed as it was in the crowd that this one was made of, or as [`CrowdOptions`] say, and have as many
-    /// layers as any of its skeleton had that was mixed so, or as the options say; or less. Where anything does not fit, nothing
-    /// is replaced, and the outcome says what stands in the way.
+    /// Each instance has room for the mixing that it needed when this crowd was made, or for that of [`CrowdOptions::mixing`];
+    /// and for as many layers as any instance of its skeleton with that mixing had, or as [`CrowdOptions::layers`]. If the
+    /// layers of any instance do not fit, nothing is replaced, and the outcome names the reason.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library; those of dual quaternions as in [`new`](Self::new).
+    /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in [`new`](Self::new).
     pub fn set_layers(&self, queue: &wgpu::Queue, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
         for instance in 0..crowd.len() {
             check_instance(&library.packing, instance, crowd.skeleton(instance), crowd.layers(instance))?;
         }
         library.packing.check_outputs(crowd, self.outputs)?;
-        if crowd.len() != self.slots.len() {
+        if crowd.len() != self.locations.len() {
             return Ok(LayersOutcome::OtherInstances);
         }
         for instance in 0..crowd.len() {
@@ -115,24 +134,24 @@ impl GpuCrowd {
         }
         let mut records = Vec::new();
         for batch in &self.batches {
-            let (buffer, count) = batch.layers();
             records.clear();
             for &instance in batch.instances() {
                 let layers = crowd.layers(instance);
-                pack_instance(&library.packing, batch.skeleton(), layers, count as usize, &mut records);
+                pack_instance(&library.packing, batch.skeleton(), layers, batch.layer_count as usize, &mut records);
             }
-            queue.write_buffer(buffer, 0, bytemuck::cast_slice(&records));
+            queue.write_buffer(&batch.layers, 0, bytemuck::cast_slice(&records));
         }
         Ok(LayersOutcome::Replaced)
     }
 
-    /// Replaces the layers of one instance, before what is submitted next; the others play on. What is uploaded are the
-    /// records of its layers, 104 bytes for each that there is room for. The room is that of [`set_layers`](Self::set_layers).
+    /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer records of the
+    /// instance: 104 bytes per layer of its room, which is the same as for [`set_layers`](Self::set_layers).
     ///
     /// # Errors
-    /// [`Error::Instance`] where there is no such instance, its layers do not fit the library or a number in them is not
-    /// usable, and [`Error::Limit`] where they are too many, as [`Crowd::push`] has it; those of dual quaternions as in
-    /// [`new`](Self::new).
+    /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them is not
+    ///   usable.
+    /// * [`Error::Limit`] if it has more layers than [`Crowd::push`] allows.
+    /// * The errors of dual quaternions as in [`new`](Self::new).
     pub fn set_instance(
         &self,
         queue: &wgpu::Queue,
@@ -140,8 +159,8 @@ impl GpuCrowd {
         instance: usize,
         layers: &[Layer],
     ) -> Result<LayersOutcome, Error> {
-        if instance >= self.slots.len() {
-            let reason = format!("the crowd has {} instances", self.slots.len());
+        if instance >= self.locations.len() {
+            let reason = format!("the crowd has {} instances", self.locations.len());
             return Err(Error::Instance { instance, reason });
         }
         let (batch, slot) = self.find(instance);
@@ -151,23 +170,23 @@ impl GpuCrowd {
         if let Some(refusal) = batch.refusal(instance, layers) {
             return Ok(refusal);
         }
-        let (buffer, count) = batch.layers();
-        let mut records = Vec::with_capacity(count as usize);
-        pack_instance(&library.packing, batch.skeleton(), layers, count as usize, &mut records);
+        let room = batch.layer_count as usize;
+        let mut records = Vec::with_capacity(room);
+        pack_instance(&library.packing, batch.skeleton(), layers, room, &mut records);
         let bytes: &[u8] = bytemuck::cast_slice(&records);
-        queue.write_buffer(buffer, (slot * bytes.len()) as u64, bytes);
+        queue.write_buffer(&batch.layers, (slot * bytes.len()) as u64, bytes);
         Ok(LayersOutcome::Replaced)
     }
 
-    /// Records the poses of all instances at a time of the crowd's clock, or at the end of a step of it.
+    /// Records the poses of all instances at a tick of the crowd's clock, or at the end of a step.
     ///
-    /// It only records: nothing is submitted or waited for. What it uploads, the 32 bytes of a [`Frame`], goes through the
-    /// encoder, so that two frames in one submission do not disturb each other.
+    /// It only records: it does not submit or wait. Its upload, the 32 bytes of a [`Frame`], goes through the encoder, so that
+    /// two frames in one submission do not disturb each other.
     pub fn encode(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>) {
         self.encode_timed(device, encoder, step, None);
     }
 
-    /// As [`encode`](Self::encode), with the pass's begin and end written to a query set.
+    /// As [`encode`](Self::encode), and writes the times of the begin and end of the pass to a query set.
     pub fn encode_timed(
         &self,
         device: &wgpu::Device,
@@ -178,13 +197,12 @@ impl GpuCrowd {
         self.record(device, encoder, Frame::new(step.into()), timestamp_writes);
     }
 
-    /// As [`encode`](Self::encode), of those instances only that are listed in [`GpuBatch::visible`] and due. The others keep what
-    /// their slots in the outputs held.
+    /// As [`encode`](Self::encode), but only for the instances that are listed in [`GpuBatch::visible`] and due. The slots of
+    /// the others keep their contents in the outputs.
     ///
-    /// Who is listed, the GPU decides: nothing depends on the list before the recorded work runs. A listed instance is due
-    /// where its slot and `frame_number`, which counts frames and wraps, add up to a multiple of the entry's update_interval. Listed
-    /// several times, it is posed once, as the due entry with the most joints says. A crowd that was made without lists poses
-    /// all instances.
+    /// The list is read on the GPU, when the recorded commands run. A listed instance is due if its slot plus `frame_number` is
+    /// a multiple of the entry's update interval; `frame_number` counts frames and wraps. An instance that is listed several
+    /// times is posed once, by the due entry with the most joints. A crowd without lists poses all instances.
     pub fn encode_visible(
         &self,
         device: &wgpu::Device,
@@ -211,11 +229,16 @@ impl GpuCrowd {
             self.keep_skins(encoder);
         }
         let visible_only = frame.visible_only == 1;
-        let lists = || self.batches.iter().filter_map(|batch| batch.visible.as_ref()).filter(|_| visible_only);
-        lists().for_each(|visible| visible.clear(encoder));
+        let batches = if visible_only { &self.batches[..] } else { &[] };
+        let lists: Vec<&VisibleList> = batches.iter().filter_map(|batch| batch.visible.as_ref()).collect();
+        for list in &lists {
+            list.clear(encoder);
+        }
         let label = Some("posse pose");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes });
-        lists().for_each(|visible| visible.collect(&mut pass));
+        for list in &lists {
+            list.collect(&mut pass);
+        }
         for batch in &self.batches {
             batch.record(&mut pass, visible_only);
         }
@@ -225,7 +248,7 @@ impl GpuCrowd {
         }
     }
 
-    /// Records that the present skin matrices become the previous ones.
+    /// Records a copy of the present skin matrices to the previous ones.
     fn keep_skins(&self, encoder: &mut wgpu::CommandEncoder) {
         for batch in &self.batches {
             if let (Some(skin), Some(previous)) = (batch.skin(), batch.previous_skin()) {
@@ -234,17 +257,17 @@ impl GpuCrowd {
         }
     }
 
-    /// The batches, skeleton after skeleton, those of least mixing first.
+    /// The batches, skeleton after skeleton, the least mixing first.
     pub fn batches(&self) -> &[GpuBatch] {
         &self.batches
     }
 
-    /// The batch of an instance, and its slot in the batch's buffers.
+    /// The batch of an instance, and its slot in the buffers of the batch.
     ///
     /// # Panics
-    /// Where the crowd has no such instance.
+    /// If the crowd has no such instance.
     pub fn find(&self, instance: usize) -> (&GpuBatch, usize) {
-        let (batch, slot) = self.slots[instance];
+        let Location { batch, slot } = self.locations[instance];
         (&self.batches[batch as usize], slot as usize)
     }
 }

@@ -1,14 +1,29 @@
-//! The GPU engine as an [`Evaluator`]: a device of its own, poses read back.
+//! The GPU engine as an [`Evaluator`], which reads poses back.
 
 use std::ops::Range;
 
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::gpu::{GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, readback};
+use crate::gpu::{GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, read_buffers, wait_for_device};
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, Step};
 use crate::pack::{OutputNumbers, PackedLibrary};
 
 /// The GPU engine with a device of its own. A renderer uses [`GpuLibrary`] and [`GpuCrowd`] with its device instead.
+///
+/// # Examples
+/// ```
+/// use posse::{AdapterKind, Evaluator, GpuContext, GpuEngine, Outputs, Ticks, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let crowd = demo::crowd(&library, 5)?;
+/// let mut engine = GpuEngine::new(&library, GpuContext::new(AdapterKind::Any)?)?;
+/// let poses = engine.evaluate(&crowd, Ticks(0), Outputs::ALL)?;
+/// assert_eq!(poses.instances.len(), 5);
+/// assert_eq!(poses.instances[0].model.len(), 64);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct GpuEngine {
     gpu: GpuContext,
@@ -16,24 +31,25 @@ pub struct GpuEngine {
 }
 
 impl GpuEngine {
-    /// An engine for a library, on this device. It knows the library as it is now; for what is added later, make another.
+    /// Creates an engine for a library, on a device. It keeps the library in its present state; after an addition, make a new
+    /// engine.
     ///
     /// # Errors
-    /// As [`PackedLibrary::new`] and [`GpuLibrary::new`].
+    /// Those of [`PackedLibrary::new`] and [`GpuLibrary::new`].
     pub fn new(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        Self::with_form(KernelForm::of(&gpu.device), library, gpu)
+        Self::with_form(KernelForm::for_device(&gpu.device), library, gpu)
     }
 
-    /// As [`new`](Self::new), its kernels in this form, whatever suits the device.
+    /// As [`new`](Self::new), with kernels in a given form.
     ///
     /// # Errors
-    /// As those of [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn with_form(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
         let library = GpuLibrary::with_form(form, &gpu.device, PackedLibrary::new(library)?)?;
         Ok(Self::with_library(gpu, library))
     }
 
-    /// An engine for a library that is on this device already.
+    /// Creates an engine for a library that is on the device already.
     pub fn with_library(gpu: GpuContext, library: GpuLibrary) -> Self {
         Self { gpu, library }
     }
@@ -48,33 +64,45 @@ impl GpuEngine {
         &self.library
     }
 
-    /// What some instances of a batch hold, by their slots there, read back after all that was submitted.
+    /// Reads back the outputs of some instances of a batch, by their slots, after all submitted work.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device is lost or out of memory.
+    /// [`Error::Device`] if the device is lost or out of memory.
     pub fn read(&self, batch: &GpuBatch, instances: Range<usize>) -> Result<OutputNumbers, Error> {
         let encoder = self.gpu.device.create_command_encoder(&Default::default());
-        let buffers = [batch.local(), batch.model(), batch.skin(), batch.values(), batch.root_motion()];
-        let strides = batch.layout().strides();
+        let layout = batch.layout();
         let bytes = |stride: usize| 4 * (stride * instances.start) as u64..4 * (stride * instances.end) as u64;
-        let wanted = buffers.into_iter().zip(strides).filter_map(|(buffer, stride)| Some((buffer?, bytes(stride))));
-        let wanted: Vec<_> = wanted.collect();
-        let mut contents = readback::read(&self.gpu.device, &self.gpu.queue, encoder, &wanted)?.into_iter();
+        let requested = [
+            (batch.local(), layout.local),
+            (batch.model(), layout.model),
+            (batch.skin(), layout.skin),
+            (batch.values(), layout.values),
+            (batch.root_motion(), layout.root_motion),
+        ];
+        let requested = requested.into_iter().filter_map(|(buffer, stride)| Some((buffer?, bytes(stride))));
+        let requested: Vec<_> = requested.collect();
+        let mut contents = read_buffers(&self.gpu, encoder, &requested)?.into_iter();
         let mut numbers = |buffer: Option<&wgpu::Buffer>| match buffer.and_then(|_| contents.next()) {
             Some(bytes) => bytemuck::pod_collect_to_vec(&bytes),
             None => Vec::new(),
         };
-        let [local, model, skin, values, root_motion] = buffers.map(&mut numbers);
-        Ok(OutputNumbers { local, model, skin, values, root_motion })
+        // The fields in the order of the requests.
+        Ok(OutputNumbers {
+            local: numbers(batch.local()),
+            model: numbers(batch.model()),
+            skin: numbers(batch.skin()),
+            values: numbers(batch.values()),
+            root_motion: numbers(batch.root_motion()),
+        })
     }
 
-    /// The pose of one instance, of those outputs that the crowd was made for, read back after all that was submitted.
+    /// Reads back the pose of one instance, in the outputs that the crowd was made for, after all submitted work.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device is lost or out of memory.
+    /// [`Error::Device`] if the device is lost or out of memory.
     ///
     /// # Panics
-    /// Where the crowd has no such instance.
+    /// If the crowd has no such instance.
     pub fn read_instance(&self, crowd: &GpuCrowd, instance: usize, outputs: Outputs) -> Result<Pose, Error> {
         let (batch, slot) = crowd.find(instance);
         let numbers = self.read(batch, slot..slot + 1)?;
@@ -82,12 +110,12 @@ impl GpuEngine {
         Ok(numbers.pose(skeleton, batch.layout(), 0, outputs))
     }
 
-    /// Waits until all that was submitted has run.
+    /// Waits until all submitted work has run.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device is lost.
+    /// [`Error::Device`] if the device is lost.
     pub fn wait(&self) -> Result<(), Error> {
-        readback::wait(&self.gpu.device)
+        wait_for_device(&self.gpu.device)
     }
 }
 
@@ -118,12 +146,12 @@ impl Evaluator for GpuEngine {
     }
 
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
-        let GpuContext { device, queue, .. } = &self.gpu;
+        let device = &self.gpu.device;
         let gpu_crowd = GpuCrowd::new(device, &self.library, crowd, Outputs::NONE)?;
         let events = GpuEvents::new(device, &self.library, &gpu_crowd, capacity)?;
         let mut encoder = device.create_command_encoder(&Default::default());
         events.encode(device, &mut encoder, step);
-        queue.submit([encoder.finish()]);
-        events.read(device, queue)
+        self.gpu.queue.submit([encoder.finish()]);
+        events.read(&self.gpu)
     }
 }

@@ -1,18 +1,18 @@
-//! Interpolators in WGSL: their own text, and the functions of ours that call theirs.
+//! Interpolators in WGSL: the generated functions that call those of the interpolators.
 
 use crate::model::Interpolator;
 
-/// What an error calls the text of an interpolator.
+/// The name of the text of an interpolator in errors.
 pub fn file(interpolator: &dyn Interpolator) -> String {
     format!("interpolator {}", interpolator.name())
 }
 
-/// What is wrong with an interpolator whose calls do not compile, of which a compiler said this.
-pub fn call_fault(interpolator: &dyn Interpolator, said: &str) -> String {
+/// The fault of an interpolator whose calls do not compile, from the message of the compiler.
+pub fn call_fault(interpolator: &dyn Interpolator, message: &str) -> String {
     let name = interpolator.name();
     let functions = [format!("{name}_lerp"), format!("{name}_no_lerp")];
     let is_missing =
-        |function: &&String| said.starts_with(&format!("no definition in scope for identifier: `{function}`"));
+        |function: &&String| message.starts_with(&format!("no definition in scope for identifier: `{function}`"));
     if let Some(missing) = functions.iter().find(is_missing) {
         return format!("function {missing} is missing");
     }
@@ -20,12 +20,12 @@ pub fn call_fault(interpolator: &dyn Interpolator, said: &str) -> String {
         [interpolator.width(), interpolator.result_width()].map(|width| format!("array<f32, {width}>"));
     let [lerp, no_lerp] = functions;
     format!(
-        "{said}; it is called as {lerp}(a: {value}, b: {value}, t: f32, seconds: f32) -> {result} and as \
+        "{message}; it is called as {lerp}(a: {value}, b: {value}, t: f32, seconds: f32) -> {result} and as \
          {no_lerp}(value: {value}) -> {result}"
     )
 }
 
-/// The functions by which a kernel has an interpolator write a property, or asks for one number of it.
+/// The functions with which a kernel writes a property by an interpolator, or computes one of its numbers.
 pub fn call(index: usize, interpolator: &dyn Interpolator) -> String {
     let (name, width, made) = (interpolator.name(), interpolator.width(), interpolator.result_width());
     let element = |key: &str| {
@@ -58,7 +58,7 @@ fn custom_number_{index}(key: u32, span: Span, number: u32) -> f32 {{
     )
 }
 
-/// The functions by which a kernel does so with one of so many interpolators.
+/// The functions with which a kernel selects one of `count` interpolators.
 pub fn choice(count: usize) -> String {
     let cases = |call: &dyn Fn(usize) -> String| -> String {
         (0..count)

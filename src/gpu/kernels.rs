@@ -1,15 +1,15 @@
-//! Kernels: what they bind, and their pipelines.
+//! Kernels: their bindings, and their pipelines.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
-use crate::gpu::plan::{VARIANTS, WORKGROUP_BYTES};
-use crate::gpu::scopes::Scopes;
-use crate::gpu::shader::{Composed, VISIBLE_ENTRIES};
+use crate::gpu::Scopes;
+use crate::gpu::plan::{WORKGROUP_BYTES, WORKGROUPS};
+use crate::gpu::shader::{Composed, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY};
 use crate::pack::record::BatchRecord;
 
-/// What a binding of the kernel is.
+/// The kind of a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binding {
     /// Storage that is read.
@@ -20,7 +20,7 @@ pub(super) enum Binding {
     Uniform,
 }
 
-/// The bindings of the fused pass, in order, by the names that WGSL gives them.
+/// The bindings of the pose pass, in order, by their names in WGSL.
 pub(super) const POSE_BINDINGS: [(&str, Binding); 10] = [
     ("words", Binding::Read),
     ("values", Binding::Read),
@@ -34,7 +34,7 @@ pub(super) const POSE_BINDINGS: [(&str, Binding); 10] = [
     ("due", Binding::Read),
 ];
 
-/// Those of the kernels of what is visible.
+/// The bindings of the kernels of visible lists.
 pub(super) const VISIBLE_BINDINGS: [(&str, Binding); 6] = [
     ("words", Binding::Read),
     ("frame", Binding::Uniform),
@@ -44,17 +44,17 @@ pub(super) const VISIBLE_BINDINGS: [(&str, Binding); 6] = [
     ("workgroups", Binding::Write),
 ];
 
-/// Those of the kernel of root motion.
-pub(super) const MOTION_BINDINGS: [(&str, Binding); 6] = [
+/// The bindings of the kernel of root motion.
+pub(super) const ROOT_MOTION_BINDINGS: [(&str, Binding); 6] = [
     ("words", Binding::Read),
     ("values", Binding::Read),
     ("layers", Binding::Read),
     ("frame", Binding::Uniform),
     ("batch", Binding::Uniform),
-    ("motion_out", Binding::Write),
+    ("root_motion_out", Binding::Write),
 ];
 
-/// Those of the kernel that lists events.
+/// The bindings of the kernel that lists events.
 pub(super) const EVENTS_BINDINGS: [(&str, Binding); 6] = [
     ("words", Binding::Read),
     ("layers", Binding::Read),
@@ -64,10 +64,10 @@ pub(super) const EVENTS_BINDINGS: [(&str, Binding); 6] = [
     ("list", Binding::Write),
 ];
 
-/// These limits, with what kernels need of a device where they need something: the fused pass needs the most of each.
+/// These limits with those replaced that the kernels depend on. The pose pass needs the most of each.
 pub(super) fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
     let count = |kinds: &[Binding]| POSE_BINDINGS.iter().filter(|(_, kind)| kinds.contains(kind)).count() as u32;
-    let largest_workgroup = VARIANTS.iter().map(|variant| variant.workgroup_size).fold(0, u32::max);
+    let largest_workgroup = WORKGROUPS.iter().map(|workgroup| workgroup.size).fold(0, u32::max);
     wgpu::Limits {
         max_bind_groups: 1,
         max_bindings_per_bind_group: POSE_BINDINGS.len() as u32,
@@ -84,12 +84,19 @@ pub(super) fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
     }
 }
 
-/// Kernels that libraries on one device have compiled, by entry point and source.
-#[derive(Debug, Default)]
-pub(super) struct Compiled(Mutex<HashMap<(&'static str, String), wgpu::ComputePipeline>>);
+/// The source of a pipeline.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct PipelineSource {
+    entry_point: &'static str,
+    code: String,
+}
 
-impl Compiled {
-    /// The pipeline of an entry point, made where no library has made it yet. Two threads may make the same: no thread waits
+/// The pipelines that the libraries on one device have compiled, by source.
+#[derive(Debug, Default)]
+pub(super) struct PipelineCache(Mutex<HashMap<PipelineSource, wgpu::ComputePipeline>>);
+
+impl PipelineCache {
+    /// The pipeline of an entry point, compiled at the first request. Two threads may compile the same pipeline: no thread waits
     /// while another compiles.
     pub fn pipeline(
         &self,
@@ -99,44 +106,39 @@ impl Compiled {
         entry_point: &'static str,
     ) -> Result<wgpu::ComputePipeline, Error> {
         let pipelines = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (entry_point, composed.code.clone());
-        if let Some(ready) = pipelines().get(&key) {
+        let source = PipelineSource { entry_point, code: composed.code.clone() };
+        if let Some(ready) = pipelines().get(&source) {
             return Ok(ready.clone());
         }
-        let made = pipeline(device, layout, &composed.compile(device)?, entry_point)?;
-        Ok(pipelines().entry(key).or_insert(made).clone())
+        let compiled = create_pipeline(device, layout, &composed.compile(device)?, entry_point)?;
+        Ok(pipelines().entry(source).or_insert(compiled).clone())
     }
 }
 
-/// A kernel beside the fused pass, and the layout of its only group.
+/// A kernel beside the pose pass, with the layout of its only bind group.
 #[derive(Debug)]
-pub(super) struct SmallKernel {
+pub(super) struct SideKernel {
     pub pipeline: wgpu::ComputePipeline,
     pub layout: wgpu::BindGroupLayout,
 }
 
-impl SmallKernel {
-    /// The kernel in its place, made where it is not there yet.
-    pub fn get<'a>(
-        place: &'a OnceLock<Self>,
-        compiled: &Compiled,
+impl SideKernel {
+    /// Creates the kernel; its pipeline comes from the cache.
+    pub fn new(
         device: &wgpu::Device,
-        composed: impl Fn() -> Composed,
+        cache: &PipelineCache,
+        composed: &Composed,
         bindings: &[(&str, Binding)],
         entry_point: &'static str,
-    ) -> Result<&'a Self, Error> {
-        if let Some(ready) = place.get() {
-            return Ok(ready);
-        }
+    ) -> Result<Self, Error> {
         let scopes = Scopes::push(device);
         let layout = bind_group_layout(device, bindings);
         scopes.pop()?;
-        let pipeline = compiled.pipeline(device, &layout, &composed(), entry_point)?;
-        Ok(place.get_or_init(|| Self { pipeline, layout }))
+        Ok(Self { pipeline: cache.pipeline(device, &layout, composed, entry_point)?, layout })
     }
 }
 
-/// The kernels that come before the fused pass.
+/// The kernels of visible lists, which run before the pose pass.
 #[derive(Debug)]
 pub(super) struct VisibleKernels {
     pub layout: wgpu::BindGroupLayout,
@@ -145,17 +147,19 @@ pub(super) struct VisibleKernels {
 }
 
 impl VisibleKernels {
-    pub fn new(device: &wgpu::Device, compiled: &Compiled) -> Result<Self, Error> {
+    /// Creates the kernels; their pipelines come from the cache.
+    pub fn new(device: &wgpu::Device, cache: &PipelineCache) -> Result<Self, Error> {
         let composed = Composed::visible();
         let scopes = Scopes::push(device);
         let layout = bind_group_layout(device, &VISIBLE_BINDINGS);
         scopes.pop()?;
-        let [collect, measure] = VISIBLE_ENTRIES.map(|entry| compiled.pipeline(device, &layout, &composed, entry));
-        Ok(Self { layout, collect: collect?, measure: measure? })
+        let collect = cache.pipeline(device, &layout, &composed, VISIBLE_COLLECT_ENTRY)?;
+        let measure = cache.pipeline(device, &layout, &composed, VISIBLE_MEASURE_ENTRY)?;
+        Ok(Self { layout, collect, measure })
     }
 }
 
-/// The layout of a kernel's only group.
+/// The layout of the only bind group of a kernel.
 pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Binding)]) -> wgpu::BindGroupLayout {
     let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
         binding: index as u32,
@@ -175,7 +179,7 @@ pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Bindin
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse"), entries: &entries })
 }
 
-/// Binds buffers, in the order of the bindings.
+/// Binds buffers in the order of the bindings.
 pub(super) fn bind_group(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
@@ -188,13 +192,28 @@ pub(super) fn bind_group(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse"), layout, entries: &entries })
 }
 
-/// The rows of a dispatch of so many workgroups, of which a row has at most so many: workgroups of a row, and rows.
-pub(super) fn workgroups(count: u32, most: u32) -> (u32, u32) {
-    (count.min(most), count.div_ceil(most))
+/// The size of a dispatch: rows of workgroups, each as long as the device allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dispatch {
+    groups_per_row: u32,
+    rows: u32,
 }
 
-/// Builds the pipeline of an entry point.
-fn pipeline(
+impl Dispatch {
+    /// The dispatch of `groups` workgroups. The last row may have more workgroups than are needed.
+    pub fn new(device: &wgpu::Device, groups: u32) -> Self {
+        let most = device.limits().max_compute_workgroups_per_dimension;
+        Self { groups_per_row: groups.min(most), rows: groups.div_ceil(most) }
+    }
+
+    /// Records the dispatch.
+    pub fn record(self, pass: &mut wgpu::ComputePass) {
+        pass.dispatch_workgroups(self.groups_per_row, self.rows, 1);
+    }
+}
+
+/// Creates the pipeline of an entry point.
+fn create_pipeline(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
     module: &wgpu::ShaderModule,
@@ -212,7 +231,7 @@ fn pipeline(
         module,
         entry_point: Some(entry_point),
         compilation_options: wgpu::PipelineCompilationOptions {
-            // Every place is written before it is read.
+            // Kernels write all workgroup memory that they read.
             zero_initialize_workgroup_memory: false,
             ..Default::default()
         },

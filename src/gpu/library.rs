@@ -1,29 +1,42 @@
-//! A library on the GPU: what never changes, and the pipelines.
+//! A library on the GPU, with its pipelines.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
-use crate::gpu::KernelForm;
-use crate::gpu::buffers::{largest_binding, upload};
 use crate::gpu::kernels::{
-    Compiled, EVENTS_BINDINGS, MOTION_BINDINGS, POSE_BINDINGS, SmallKernel, VisibleKernels, bind_group_layout,
+    EVENTS_BINDINGS, POSE_BINDINGS, PipelineCache, ROOT_MOTION_BINDINGS, SideKernel, VisibleKernels, bind_group_layout,
     kernel_limits,
 };
-use crate::gpu::plan::{Kernel, Plan, Spans, VARIANTS};
-use crate::gpu::scopes::Scopes;
-use crate::gpu::shader::{Composed, EVENTS_ENTRY, MOTION_ENTRY, POSE_ENTRY};
-use crate::model::SkinFormat;
+use crate::gpu::plan::{Plan, PoseKernel};
+use crate::gpu::shader::{Composed, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY};
+use crate::gpu::{KernelForm, Scopes, largest_binding, upload};
+use crate::model::Mixing;
 use crate::pack::PackedLibrary;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
-/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. Like the packing it is the
-/// library as it was when it was packed: what is added later needs another.
+/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It is the library at the time of its
+/// packing; to use a skeleton or a clip that is added later, pack and upload again.
 ///
-/// Pipelines are compiled anew in each process, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes that one is made
-/// from, and so making one is `unsafe`, which this crate denies itself outside the CPU's kernels. Most drivers keep a cache
-/// of their own, in which a second start finds what the first compiled. `posse bench` says what a start takes. Libraries made
-/// by [`repacked`](Self::repacked) share what either compiles.
+/// Each process compiles the pipelines anew, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes of such a cache, so that
+/// its creation is `unsafe`, and this crate allows `unsafe` only in the kernels of the CPU. Most drivers have a cache of their
+/// own, so that a second start is faster. `posse bench` reports the time of a start. Libraries made by
+/// [`repacked`](Self::repacked) share their pipelines.
+///
+/// # Examples
+/// ```
+/// use posse::{AdapterKind, GpuContext, GpuLibrary, PackedLibrary, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let gpu = GpuContext::new(AdapterKind::Any)?;
+/// let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&demo::library()?)?)?;
+/// // Another library on the same device compiles only the kernels that differ.
+/// let rigs = library.repacked(PackedLibrary::new(&demo::rig(8, 10, 2)?)?)?;
+/// assert_eq!(rigs.form(), library.form());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct GpuLibrary {
     device: wgpu::Device,
@@ -32,54 +45,53 @@ pub struct GpuLibrary {
     pub(super) values: wgpu::Buffer,
     pub(super) layout: wgpu::BindGroupLayout,
     form: KernelForm,
-    /// By kernel, variant, how many search results there are, and skin format: those that were asked for.
-    pipelines: [[[[OnceLock<wgpu::ComputePipeline>; SkinFormat::ALL.len()]; Spans::ALL.len()]; VARIANTS.len()];
-        Kernel::ALL.len()],
-    /// By source, those of this library and of all that share them.
-    compiled: Arc<Compiled>,
+    /// The pipelines of the pose pass, each compiled at the first request.
+    pose_pipelines: Mutex<HashMap<PoseKernel, wgpu::ComputePipeline>>,
+    /// All pipelines of this library and of those that share them, by source.
+    cache: Arc<PipelineCache>,
     visible_kernels: OnceLock<VisibleKernels>,
-    motion_kernel: OnceLock<SmallKernel>,
-    events_kernel: OnceLock<SmallKernel>,
+    root_motion_kernel: OnceLock<SideKernel>,
+    events_kernel: OnceLock<SideKernel>,
 }
 
 impl GpuLibrary {
-    /// What a device has to be asked for at least: what `posse`'s kernels need, and all else as in
-    /// [`wgpu::Limits::downlevel_defaults`]. [`wgpu::Limits::default`] is enough, too. Larger buffers
-    /// (`max_buffer_size`, `max_storage_buffer_binding_size`) are used where they are allowed; a program that needs more of
-    /// other limits joins the two by [`wgpu::Limits::or_better_values_from`].
+    /// The least limits of a device: those that the kernels need, and otherwise [`wgpu::Limits::downlevel_defaults`].
+    /// [`wgpu::Limits::default`] is enough, too. Buffers grow with `max_buffer_size` and `max_storage_buffer_binding_size`. To
+    /// combine these limits with those of a program, use [`wgpu::Limits::or_better_values_from`].
     pub fn required_limits() -> wgpu::Limits {
         let others = wgpu::Limits::downlevel_defaults();
         kernel_limits(others.clone()).or_better_values_from(&others)
     }
 
-    /// Uploads a packing and builds the pipelines for it, in the form that suits the device. Nothing is submitted.
+    /// Uploads a packed library and creates its pipelines in the form that suits the device. Nothing is submitted.
     ///
     /// # Errors
-    /// [`Error::Limit`] where the device allows less than [`required_limits`](Self::required_limits) says, or the packing does
-    /// not fit a binding; [`Error::Shader`] and [`Error::Device`] where the device refuses.
+    /// * [`Error::Limit`] if the device allows less than [`required_limits`](Self::required_limits), or if the packed library
+    ///   does not fit a binding.
+    /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
     pub fn new(device: &wgpu::Device, packing: PackedLibrary) -> Result<Self, Error> {
-        Self::with_form(KernelForm::of(device), device, packing)
+        Self::with_form(KernelForm::for_device(device), device, packing)
     }
 
-    /// As [`new`](Self::new), in this form.
+    /// As [`new`](Self::new), in a given form.
     ///
     /// # Errors
-    /// As those of [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn with_form(form: KernelForm, device: &wgpu::Device, packing: PackedLibrary) -> Result<Self, Error> {
-        Self::with_compiled(Arc::default(), form, device, packing)
+        Self::with_cache(Arc::default(), form, device, packing)
     }
 
-    /// Uploads another packing to the same device, in the same form. Both libraries share compiled kernels: the new one
-    /// compiles those alone that it needs and this one has not, which is often none.
+    /// Uploads another packed library to the same device, in the same form. Both libraries share their pipelines: only the
+    /// missing ones are compiled, often none.
     ///
     /// # Errors
-    /// As those of [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn repacked(&self, packing: PackedLibrary) -> Result<Self, Error> {
-        Self::with_compiled(self.compiled.clone(), self.form, &self.device, packing)
+        Self::with_cache(self.cache.clone(), self.form, &self.device, packing)
     }
 
-    fn with_compiled(
-        compiled: Arc<Compiled>,
+    fn with_cache(
+        cache: Arc<PipelineCache>,
         form: KernelForm,
         device: &wgpu::Device,
         packing: PackedLibrary,
@@ -92,37 +104,36 @@ impl GpuLibrary {
         let values = upload(device, "posse values", bytemuck::cast_slice(&packing.arrays.values));
         let layout = bind_group_layout(device, &POSE_BINDINGS);
         scopes.pop()?;
-        let (words, values) = (words?, values?);
         let library = Self {
             device: device.clone(),
             packing,
-            words,
-            values,
+            words: words?,
+            values: values?,
             layout,
             form,
-            pipelines: Default::default(),
-            compiled,
+            pose_pipelines: Mutex::default(),
+            cache,
             visible_kernels: OnceLock::new(),
-            motion_kernel: OnceLock::new(),
+            root_motion_kernel: OnceLock::new(),
             events_kernel: OnceLock::new(),
         };
-        // The kernels that mix, and those of other skin formats, are made when the first crowd asks for them.
+        // Kernels that mix, and those of other skin formats, are compiled for the first crowd that needs them.
         for skeleton in &library.packing.skeletons {
-            library.pipeline(device, &Plan::new(form, Kernel::Plain, &skeleton.record, 1))?;
+            library.pose_pipeline(device, &Plan::new(form, Mixing::None, &skeleton.record, 1).kernel)?;
         }
         Ok(library)
     }
 
-    /// The form of the kernels that pose, but for what is too much for one lane: [`GpuBatch::form`](crate::gpu::GpuBatch::form)
-    /// says of a crowd which poses it.
+    /// The form of the kernels that pose. Work that is too much for one lane is done in the parallel form;
+    /// [`GpuBatch::form`](crate::gpu::GpuBatch::form) returns the form of each batch.
     pub fn form(&self) -> KernelForm {
         self.form
     }
 
-    /// Refuses what is not the library's own device: wgpu stops the program where something of one device is used with another.
+    /// Refuses a device that is not the device of the library: wgpu panics if objects of two devices are used together.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is another. Devices of two instances of wgpu may pass for one: it compares their numbers alone.
+    /// [`Error::Usage`] for another device. wgpu compares device numbers only: devices of two wgpu instances may seem equal.
     pub(super) fn check_device(&self, device: &wgpu::Device) -> Result<(), Error> {
         if *device == self.device {
             return Ok(());
@@ -132,37 +143,50 @@ impl GpuLibrary {
         Err(Error::Usage(reason.into()))
     }
 
-    /// The pipeline of a plan, made where it is not there yet.
-    pub(super) fn pipeline(&self, device: &wgpu::Device, plan: &Plan) -> Result<wgpu::ComputePipeline, Error> {
-        let Plan { kernel, variant, spans, skin_format, .. } = *plan;
-        let place = &self.pipelines[kernel as usize][variant][spans as usize][skin_format as usize];
-        if let Some(ready) = place.get() {
+    /// The pipeline of a kernel that poses, compiled at the first request. Two threads may compile the same pipeline: no thread
+    /// waits while another compiles.
+    pub(super) fn pose_pipeline(
+        &self,
+        device: &wgpu::Device,
+        kernel: &PoseKernel,
+    ) -> Result<wgpu::ComputePipeline, Error> {
+        let pipelines = || self.pose_pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ready) = pipelines().get(kernel) {
             return Ok(ready.clone());
         }
-        let composed = Composed::pose(plan, self.packing.features, &self.packing.interpolators);
-        let made = self.compiled.pipeline(device, &self.layout, &composed, POSE_ENTRY)?;
-        Ok(place.get_or_init(|| made).clone())
+        let composed = Composed::pose(kernel, self.packing.features, &self.packing.interpolators);
+        let compiled = self.cache.pipeline(device, &self.layout, &composed, POSE_ENTRY)?;
+        Ok(pipelines().entry(*kernel).or_insert(compiled).clone())
     }
 
-    /// The kernels for crowds of which only what is visible is posed, made where they are not there yet.
+    /// The kernels of visible lists, compiled at the first request.
     pub(super) fn visible_kernels(&self, device: &wgpu::Device) -> Result<&VisibleKernels, Error> {
-        if let Some(ready) = self.visible_kernels.get() {
-            return Ok(ready);
-        }
-        let made = VisibleKernels::new(device, &self.compiled)?;
-        Ok(self.visible_kernels.get_or_init(|| made))
+        get_or_create(&self.visible_kernels, || VisibleKernels::new(device, &self.cache))
     }
 
-    /// The kernel of root motion, made where it is not there yet.
-    pub(super) fn motion_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
-        let composed = || Composed::motion(self.packing.features);
-        SmallKernel::get(&self.motion_kernel, &self.compiled, device, composed, &MOTION_BINDINGS, MOTION_ENTRY)
+    /// The kernel of root motion, compiled at the first request.
+    pub(super) fn root_motion_kernel(&self, device: &wgpu::Device) -> Result<&SideKernel, Error> {
+        get_or_create(&self.root_motion_kernel, || {
+            let composed = Composed::root_motion(self.packing.features);
+            SideKernel::new(device, &self.cache, &composed, &ROOT_MOTION_BINDINGS, ROOT_MOTION_ENTRY)
+        })
     }
 
-    /// The kernel that lists events, made where it is not there yet.
-    pub(super) fn events_kernel(&self, device: &wgpu::Device) -> Result<&SmallKernel, Error> {
-        SmallKernel::get(&self.events_kernel, &self.compiled, device, Composed::events, &EVENTS_BINDINGS, EVENTS_ENTRY)
+    /// The kernel that lists events, compiled at the first request.
+    pub(super) fn events_kernel(&self, device: &wgpu::Device) -> Result<&SideKernel, Error> {
+        get_or_create(&self.events_kernel, || {
+            SideKernel::new(device, &self.cache, &Composed::events(), &EVENTS_BINDINGS, EVENTS_ENTRY)
+        })
     }
+}
+
+/// The contents of a cell, created if it is empty. Two threads may both create them; the first to finish fills the cell.
+fn get_or_create<T>(cell: &OnceLock<T>, create: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+    if let Some(ready) = cell.get() {
+        return Ok(ready);
+    }
+    let created = create()?;
+    Ok(cell.get_or_init(|| created))
 }
 
 fn check_limits(device: &wgpu::Device) -> Result<(), Error> {

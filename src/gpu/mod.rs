@@ -1,45 +1,47 @@
 //! The wgpu engine.
 //!
-//! [`GpuLibrary`] holds what never changes, [`GpuCrowd`] a crowd with the buffers
-//! that its poses are written to; the caller brings device, queue and encoder. [`GpuContext`] is
-//! the only type that owns a device.
+//! A [`GpuLibrary`] holds the data that never changes, a [`GpuCrowd`] the instances and the buffers of their poses. The caller
+//! brings device, queue and encoder. Only a [`GpuContext`] owns a device.
 
 mod bandwidth;
 mod batch;
-pub(crate) mod buffers;
+mod batch_builder;
+mod buffers;
 mod context;
 mod crowd;
 mod engine;
 mod events;
-mod frame;
 mod interpolators;
-mod kernel_form;
 mod kernels;
 mod library;
-mod motion;
 mod options;
-mod outcome;
 mod plan;
-pub(crate) mod readback;
-pub(crate) mod scopes;
+mod readback;
+mod root_motion;
+mod scopes;
 mod shader;
-mod skinning;
+mod shader_files;
 mod stopwatch;
 mod visible;
 
 pub use bandwidth::Bandwidth;
 pub use batch::GpuBatch;
-pub use context::{AdapterKind, GpuContext};
+pub use context::{AdapterKind, DeviceAndQueue, GpuContext};
 pub use crowd::GpuCrowd;
 pub use engine::GpuEngine;
 pub use events::GpuEvents;
-pub use kernel_form::KernelForm;
 pub use library::GpuLibrary;
-pub use options::CrowdOptions;
-pub use outcome::LayersOutcome;
+pub use options::{CrowdOptions, LayersOutcome};
+pub use plan::KernelForm;
 pub use stopwatch::Stopwatch;
 
+pub(crate) use buffers::{filled_buffer, largest_binding, upload};
 #[cfg(test)]
-pub(crate) mod contract_tests;
+pub(crate) use contract_tests::faults;
+pub(crate) use readback::{read_buffers, wait_for_device};
+pub(crate) use scopes::Scopes;
+
+#[cfg(test)]
+mod contract_tests;
 #[cfg(test)]
 mod function_tests;

@@ -1,30 +1,113 @@
-//! What a crowd on the GPU is made for.
+//! The options of a crowd on the GPU, and the outcome of new layers within the room that they made.
+
+use std::fmt;
 
 use crate::model::{Crowd, Mixing};
 
-/// What a crowd on the GPU is made for, beyond posing all instances with the layers that they begin with.
+/// Options of a [`GpuCrowd`](crate::gpu::GpuCrowd): lists, previous skin matrices, and room for other layers. The default is
+/// none of them: the crowd poses all instances with the layers that they begin with.
+///
+/// # Examples
+/// ```
+/// use posse::{CrowdOptions, Mixing};
+///
+/// // Room for cross fades between two layers per instance.
+/// let options = CrowdOptions { layers: 2, mixing: Mixing::Blend, ..CrowdOptions::NONE };
+/// assert!(!options.visible && !options.previous_skin);
+/// assert_eq!(CrowdOptions::default(), CrowdOptions::NONE);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CrowdOptions {
-    /// Lists of the instances that are visible: see [`GpuBatch::visible`](crate::gpu::GpuBatch::visible) and
+    /// Lists of the visible instances: see [`GpuBatch::visible`](crate::gpu::GpuBatch::visible) and
     /// [`GpuCrowd::encode_visible`](crate::gpu::GpuCrowd::encode_visible).
     pub visible: bool,
-    /// The skin matrices of the frame before: see [`GpuBatch::previous_skin`](crate::gpu::GpuBatch::previous_skin).
+    /// The skin matrices of the previous frame: see [`GpuBatch::previous_skin`](crate::gpu::GpuBatch::previous_skin).
     pub previous_skin: bool,
-    /// How many layers each instance may come to have: 0, the default, for as many as those of its [`Mixing`] begin with, up to
-    /// [`Crowd::MAX_LAYERS`]; a greater number counts as that many. Each takes 104 bytes an instance, used or not.
+    /// Room for layers per instance, up to [`Crowd::MAX_LAYERS`]; a greater number counts as that many. 0, the default, is the
+    /// largest number of layers that an instance of the same [`Mixing`] begins with. Each takes 104 bytes per instance, used or
+    /// not.
     pub layers: usize,
-    /// How the layers of each instance may come to be mixed; where there is room for several, they may blend at least. An
-    /// instance that begins with more has more. All pay for it, used or not: the kernels that mix take longer.
+    /// The mixing that the layers of each instance may need later. With room for several layers it is at least
+    /// [`Mixing::Blend`]. An instance that begins with more mixing keeps it. All instances pay for it, used or not: kernels that
+    /// mix take longer.
     pub mixing: Mixing,
 }
 
 impl CrowdOptions {
-    /// Nothing more: the default.
+    /// No options: the default.
     pub const NONE: Self = Self { visible: false, previous_skin: false, layers: 0, mixing: Mixing::None };
 
-    /// How many layers there is to be room for at least, and how they may be mixed.
-    pub(super) fn room(&self) -> (usize, Mixing) {
-        let several = if self.layers > 1 { Mixing::Blend } else { Mixing::None };
-        (self.layers.min(Crowd::MAX_LAYERS), self.mixing.max(several))
+    /// The least number of layers to make room for.
+    pub(super) fn layer_room(&self) -> usize {
+        self.layers.min(Crowd::MAX_LAYERS)
+    }
+
+    /// The least mixing to make room for.
+    pub(super) fn mixing_room(&self) -> Mixing {
+        self.mixing.max(if self.layers > 1 { Mixing::Blend } else { Mixing::None })
+    }
+}
+
+/// The outcome of new layers for a [`GpuCrowd`](crate::gpu::GpuCrowd): they are replaced, or the reason against it. A refusal is
+/// not an error: a new `GpuCrowd` takes the layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[must_use = "if nothing was replaced, the crowd continues as before"]
+pub enum LayersOutcome {
+    /// All layers are replaced.
+    Replaced,
+    /// Nothing is replaced: the crowd has another number of instances, or other skeletons.
+    OtherInstances,
+    /// Nothing is replaced: an instance has more layers than there is room for.
+    MoreLayers {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The number of its layers.
+        needed: usize,
+        /// The room for layers: the most that an instance of its batch began with, or [`CrowdOptions::layers`].
+        room: usize,
+    },
+    /// Nothing is replaced: the layers of an instance need more mixing than its kernel does.
+    MoreMixing {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The mixing that its layers need.
+        needed: Mixing,
+        /// The mixing that the kernel does: the one that the instance began with, or [`CrowdOptions::mixing`].
+        room: Mixing,
+    },
+}
+
+impl LayersOutcome {
+    /// True if the layers are replaced.
+    pub fn is_replaced(self) -> bool {
+        self == Self::Replaced
+    }
+}
+
+impl fmt::Display for LayersOutcome {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match *self {
+            Self::Replaced => write!(out, "the layers are replaced"),
+            Self::OtherInstances => {
+                write!(out, "the number of instances or a skeleton is another one: make a new GpuCrowd")
+            }
+            Self::MoreLayers { instance, needed, room } => {
+                write!(out, "instance {instance} has {needed} layers, but the crowd has room for {room}: ")?;
+                write!(out, "set CrowdOptions::layers")
+            }
+            Self::MoreMixing { instance, needed, room } => {
+                let (needed, room) = (mixing_name(needed), mixing_name(room));
+                write!(out, "instance {instance} needs {needed}, but the crowd was made for {room}: ")?;
+                write!(out, "set CrowdOptions::mixing")
+            }
+        }
+    }
+}
+
+fn mixing_name(mixing: Mixing) -> &'static str {
+    match mixing {
+        Mixing::None => "no mixing",
+        Mixing::Blend => "blending",
+        Mixing::Any => "override and additive layers",
     }
 }

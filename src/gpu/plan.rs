@@ -1,164 +1,189 @@
-//! Which kernel poses a group of instances, for which size of rigs and in which form, and how its work is shared out.
+//! The choice of the kernel that poses a batch, and of the lanes and workgroup memory that each instance gets.
 
-use crate::gpu::KernelForm;
 use crate::model::{Mixing, SkinFormat};
 use crate::pack::record::SkeletonRecord;
 
-/// Which kernel of the fused pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kernel {
-    /// For one layer that needs no mixing.
-    Plain,
-    /// For layers that all blend.
-    Blend,
-    /// For any layers.
-    Layers,
+/// The way in which the invocations of a workgroup share the work of posing. Both forms give the same poses, within the
+/// contract.
+///
+/// The forms differ in the hierarchy (`shaders/shared/hierarchy.wgsl` and `hierarchy_serial.wgsl`) and in the number of lanes
+/// per instance. All other stages are the same.
+///
+/// # Examples
+/// ```
+/// use posse::KernelForm;
+///
+/// let names: Vec<&str> = KernelForm::ALL.iter().map(|form| form.name()).collect();
+/// assert_eq!(names, ["parallel", "serial"]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KernelForm {
+    /// The lanes of a workgroup share the joints of an instance and wait for each other between stages. It suits GPUs.
+    Parallel,
+    /// Each lane poses an instance of its own, parents before children, and never waits. It suits software renderers, in which
+    /// the invocations are the lanes of a vector: there, a barrier costs more than a walk over the joints. Work that is too
+    /// much for one lane (about a thousand joints, or a hundred joints in eight layers) is done in the parallel form.
+    Serial,
 }
 
-impl Kernel {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Blend, Self::Layers];
-    /// Layers of a workgroup that mixes.
-    pub const PLAYED_CAPACITY: u32 = 64;
+impl KernelForm {
+    /// Both forms.
+    pub const ALL: [Self; 2] = [Self::Parallel, Self::Serial];
 
-    /// The kernel that does so much mixing.
-    pub fn of(mixing: Mixing) -> Self {
-        match mixing {
-            Mixing::None => Self::Plain,
-            Mixing::Blend => Self::Blend,
-            Mixing::Any => Self::Layers,
+    /// The form that suits a device: serial for a software renderer, otherwise parallel.
+    pub fn for_device(device: &wgpu::Device) -> Self {
+        match device.adapter_info().device_type {
+            wgpu::DeviceType::Cpu => Self::Serial,
+            _ => Self::Parallel,
+        }
+    }
+
+    /// The name of the form in reports: `parallel` or `serial`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parallel => "parallel",
+            Self::Serial => "serial",
         }
     }
 }
 
-/// The fused pass for rigs of some size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Variant {
-    /// How lanes share the work.
+/// The workgroup of a kernel that poses: its form, its size, and the room in its memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Workgroup {
+    /// The way in which lanes share the work.
     pub form: KernelForm,
-    /// Invocations of a workgroup.
-    pub workgroup_size: u32,
-    /// Joint matrices of a workgroup; `None` where they are in storage.
+    /// Invocations per workgroup.
+    pub size: u32,
+    /// Joint matrices in workgroup memory; `None` if joint matrices are in storage.
     pub joint_capacity: Option<u32>,
-    /// Search results of a workgroup.
+    /// Search results in workgroup memory, at [`SpanRoom::Few`].
     pub span_capacity: u32,
 }
 
 /// Bytes of workgroup memory that every adapter has.
-pub const WORKGROUP_BYTES: u32 = 16384;
+pub(super) const WORKGROUP_BYTES: u32 = 16384;
+/// Layers per workgroup of a kernel that mixes.
+pub(super) const PLAYED_CAPACITY: u32 = 64;
 
-/// All variants, from small to large in each form. Each fits [`WORKGROUP_BYTES`].
-pub const VARIANTS: [Variant; 5] = [
-    Variant { form: KernelForm::Parallel, workgroup_size: 64, joint_capacity: Some(64), span_capacity: 128 },
-    Variant { form: KernelForm::Parallel, workgroup_size: 128, joint_capacity: Some(128), span_capacity: 192 },
-    Variant { form: KernelForm::Parallel, workgroup_size: 256, joint_capacity: Some(256), span_capacity: 256 },
-    Variant { form: KernelForm::Parallel, workgroup_size: 256, joint_capacity: None, span_capacity: 512 },
-    // As many as a software renderer has lanes in a vector, and as find room for the most layers each.
-    Variant { form: KernelForm::Serial, workgroup_size: 8, joint_capacity: None, span_capacity: 512 },
+/// All workgroups, from small to large in each form. Each fits [`WORKGROUP_BYTES`].
+pub(super) const WORKGROUPS: [Workgroup; 5] = [
+    Workgroup { form: KernelForm::Parallel, size: 64, joint_capacity: Some(64), span_capacity: 128 },
+    Workgroup { form: KernelForm::Parallel, size: 128, joint_capacity: Some(128), span_capacity: 192 },
+    Workgroup { form: KernelForm::Parallel, size: 256, joint_capacity: Some(256), span_capacity: 256 },
+    Workgroup { form: KernelForm::Parallel, size: 256, joint_capacity: None, span_capacity: 512 },
+    // Eight lanes: a software renderer has eight lanes per vector, and eight instances of eight layers fill PLAYED_CAPACITY.
+    Workgroup { form: KernelForm::Serial, size: 8, joint_capacity: None, span_capacity: 512 },
 ];
 
-impl Variant {
-    /// The index of a form's variant for a skeleton of so many joints.
-    pub fn for_joints(form: KernelForm, joints: u32) -> usize {
-        let fits = |variant: &Variant| variant.joint_capacity.is_none_or(|capacity| joints <= capacity);
-        // The largest of each form fits all.
-        VARIANTS.iter().position(|variant| variant.form == form && fits(variant)).unwrap_or(VARIANTS.len() - 1)
+impl Workgroup {
+    /// The smallest workgroup of a form that has room for a skeleton of `joints` joints.
+    pub fn for_joints(form: KernelForm, joints: u32) -> Self {
+        let fits = |workgroup: &&Self| {
+            workgroup.form == form && workgroup.joint_capacity.is_none_or(|capacity| joints <= capacity)
+        };
+        // The largest workgroup of each form fits any skeleton.
+        *WORKGROUPS.iter().find(fits).unwrap_or(&WORKGROUPS[WORKGROUPS.len() - 1])
     }
 
-    /// Lanes for an instance of so many joints and layers: one in the serial form, else a power of two, at most the workgroup's
-    /// size.
-    pub fn lane_count(&self, kernel: Kernel, joints: u32, layers: u32) -> u32 {
+    /// Lanes per instance: 1 in the serial form; in the parallel form a power of two, at most the size of the workgroup.
+    pub fn lane_count(&self, mixing: Mixing, joints: u32, layers: u32) -> u32 {
         if self.form == KernelForm::Serial {
             return 1;
         }
-        let least = match kernel {
-            Kernel::Plain => 1,
-            Kernel::Blend | Kernel::Layers => (self.workgroup_size * layers).div_ceil(Kernel::PLAYED_CAPACITY),
+        let least = match mixing {
+            Mixing::None => 1,
+            Mixing::Blend | Mixing::Any => (self.size * layers).div_ceil(PLAYED_CAPACITY),
         };
         let lanes = joints.max(least).max(1).checked_next_power_of_two();
-        lanes.map_or(self.workgroup_size, |lanes| lanes.min(self.workgroup_size))
+        lanes.map_or(self.size, |lanes| lanes.min(self.size))
     }
 
-    /// Search results of a workgroup: of a kernel that mixes, where they are many, as many as [`WORKGROUP_BYTES`] leave, up to four times
-    /// as many.
-    pub fn span_capacity(&self, kernel: Kernel, spans: Spans) -> u32 {
-        let left = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * Kernel::PLAYED_CAPACITY;
-        let most = if spans == Spans::Few { self.span_capacity } else { 4 * self.span_capacity };
-        match kernel {
-            Kernel::Plain => self.span_capacity,
-            Kernel::Blend | Kernel::Layers => most.min(left / 16),
+    /// Search results in workgroup memory. A kernel that mixes takes up to four times [`Workgroup::span_capacity`] if it needs
+    /// them, but not more than [`WORKGROUP_BYTES`] leave.
+    pub fn span_capacity(&self, mixing: Mixing, room: SpanRoom) -> u32 {
+        let free_bytes = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * PLAYED_CAPACITY;
+        let most = if room == SpanRoom::Few { self.span_capacity } else { 4 * self.span_capacity };
+        match mixing {
+            Mixing::None => self.span_capacity,
+            Mixing::Blend | Mixing::Any => most.min(free_bytes / 16),
         }
     }
 }
 
-/// How many search results the layers of a workgroup have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spans {
-    /// So few that a workgroup of any kernel takes little memory, and more of them run at a time.
+/// The room for search results that the layers of a workgroup need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum SpanRoom {
+    /// Little room. The workgroup takes little memory, so that more workgroups run at a time.
     Few,
-    /// As many as find room.
+    /// All room that workgroup memory leaves.
     Many,
-    /// More: a lane searches for itself what found none.
+    /// More than there is. A lane repeats the search if the result found no room.
     TooMany,
 }
 
-impl Spans {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Few, Self::Many, Self::TooMany];
-}
-
-/// How the work on instances of a skeleton is shared out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
-    /// The kernel that poses them.
-    pub kernel: Kernel,
-    /// The index of its variant.
-    pub variant: usize,
-    /// Lanes of an instance.
-    pub lane_count: u32,
-    /// Instances of a workgroup.
-    pub instances_per_group: u32,
-    /// Timelines of a clip whose search results find room.
-    pub span_count: u32,
-    /// How many they are.
-    pub spans: Spans,
-    /// How skin matrices are written.
+/// The kernel that poses a batch. Each distinct key is one pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct PoseKernel {
+    /// The mixing that the kernel does: none for one plain layer, blending, or any mixing.
+    pub mixing: Mixing,
+    /// The workgroup, with the form of the kernel.
+    pub workgroup: Workgroup,
+    /// The room for search results.
+    pub span_room: SpanRoom,
+    /// The format of the skin matrices.
     pub skin_format: SkinFormat,
 }
 
-/// Samples that an invocation of the serial form takes at most. A software renderer ends an invocation's loops after 65,535
-/// rounds, all told, and a sample may be worth some dozens.
+/// The plan of a batch: its kernel, and the share of each instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// The kernel.
+    pub kernel: PoseKernel,
+    /// Lanes per instance.
+    pub lane_count: u32,
+    /// Instances per workgroup.
+    pub instances_per_group: u32,
+    /// Timelines per clip that have room for their search results.
+    pub span_count: u32,
+}
+
+/// The most samples that an invocation of the serial form takes. A software renderer ends the loops of an invocation after
+/// 65,535 rounds in total, and a sample can take a few dozen rounds.
 const MOST_SERIAL_SAMPLES: u32 = 1024;
 
 impl Plan {
-    /// For instances of a skeleton with so many layers each, whose skin matrices are written in full. What is too much for one
-    /// lane is done in the parallel form.
-    pub fn new(form: KernelForm, kernel: Kernel, skeleton: &SkeletonRecord, layers: u32) -> Self {
-        let plan = Self::in_form(form, kernel, skeleton, layers);
-        // Twice over the layers, and twice each.
-        let by_layer = if kernel == Kernel::Layers { 4 } else { 1 };
+    /// The plan for instances of a skeleton with `layers` layers each, whose skin matrices are in full. Work that is too much
+    /// for one lane gets the parallel form.
+    pub fn new(form: KernelForm, mixing: Mixing, skeleton: &SkeletonRecord, layers: u32) -> Self {
+        let plan = Self::in_form(form, mixing, skeleton, layers);
+        // A kernel for any mixing goes over the layers twice, and samples each up to twice.
+        let samples_per_layer = if mixing == Mixing::Any { 4 } else { 1 };
         let targets = [skeleton.joint_count, skeleton.weight_count, skeleton.property_width];
-        let samples = targets.into_iter().fold(0, u32::saturating_add).saturating_mul(by_layer * layers);
-        if samples <= MOST_SERIAL_SAMPLES && plan.spans != Spans::TooMany {
+        let samples = targets.into_iter().fold(0, u32::saturating_add).saturating_mul(samples_per_layer * layers);
+        if samples <= MOST_SERIAL_SAMPLES && plan.kernel.span_room != SpanRoom::TooMany {
             return plan;
         }
-        Self::in_form(KernelForm::Parallel, kernel, skeleton, layers)
+        Self::in_form(KernelForm::Parallel, mixing, skeleton, layers)
     }
 
-    fn in_form(form: KernelForm, kernel: Kernel, skeleton: &SkeletonRecord, layers: u32) -> Self {
-        let index = Variant::for_joints(form, skeleton.joint_count);
-        let variant = VARIANTS[index];
-        let lane_count = variant.lane_count(kernel, skeleton.joint_count, layers);
-        let instances_per_group = variant.workgroup_size / lane_count;
-        // What an additive layer is compared to is searched beside it.
-        let samples = if kernel == Kernel::Layers { 2 } else { 1 };
+    /// The same plan with another format of skin matrices.
+    pub fn with_skin_format(self, skin_format: SkinFormat) -> Self {
+        Self { kernel: PoseKernel { skin_format, ..self.kernel }, ..self }
+    }
+
+    fn in_form(form: KernelForm, mixing: Mixing, skeleton: &SkeletonRecord, layers: u32) -> Self {
+        let workgroup = Workgroup::for_joints(form, skeleton.joint_count);
+        let lane_count = workgroup.lane_count(mixing, skeleton.joint_count, layers);
+        let instances_per_group = workgroup.size / lane_count;
+        // The reference of an additive layer has search results of its own.
+        let samples = if mixing == Mixing::Any { 2 } else { 1 };
         let shares = instances_per_group * layers * samples;
-        let room = |spans| variant.span_capacity(kernel, spans) / shares;
-        let fits = |&spans: &Spans| skeleton.timeline_count <= room(spans);
-        let spans = [Spans::Few, Spans::Many].into_iter().find(fits).unwrap_or(Spans::TooMany);
-        let span_count = room(spans).min(skeleton.timeline_count);
-        let skin_format = SkinFormat::Matrix;
-        Self { kernel, variant: index, lane_count, instances_per_group, span_count, spans, skin_format }
+        let spans_per_share = |room| workgroup.span_capacity(mixing, room) / shares;
+        let fits = |&room: &SpanRoom| skeleton.timeline_count <= spans_per_share(room);
+        let span_room = [SpanRoom::Few, SpanRoom::Many].into_iter().find(fits).unwrap_or(SpanRoom::TooMany);
+        let span_count = spans_per_share(span_room).min(skeleton.timeline_count);
+        let kernel = PoseKernel { mixing, workgroup, span_room, skin_format: SkinFormat::Matrix };
+        Self { kernel, lane_count, instances_per_group, span_count }
     }
 }
 
@@ -169,55 +194,55 @@ mod tests {
 
     #[test]
     fn an_instance_gets_lanes_for_its_joints() {
-        let plain = |variant: usize, joints| VARIANTS[variant].lane_count(Kernel::Plain, joints, 1);
+        let plain = |workgroup: usize, joints| WORKGROUPS[workgroup].lane_count(Mixing::None, joints, 1);
         assert_eq!([1, 2, 5, 64].map(|joints| plain(0, joints)), [1, 2, 8, 64]);
         assert_eq!([65, 200, 256].map(|joints| plain(2, joints)), [128, 256, 256]);
-        let mixed = |layers| VARIANTS[2].lane_count(Kernel::Layers, 1, layers);
+        let mixed = |layers| WORKGROUPS[2].lane_count(Mixing::Any, 1, layers);
         assert_eq!([1, 2, 3, 8].map(mixed), [4, 8, 16, 32]);
-        let variants = |form| [1, 64, 65, 256, 257, 9999].map(|joints| Variant::for_joints(form, joints));
-        assert_eq!(variants(KernelForm::Parallel), [0, 0, 1, 2, 3, 3]);
-        assert_eq!(variants(KernelForm::Serial), [4; 6]);
+        let workgroups = |form| [1, 64, 65, 256, 257, 9999].map(|joints| Workgroup::for_joints(form, joints));
+        assert_eq!(workgroups(KernelForm::Parallel), [0, 0, 1, 2, 3, 3].map(|index| WORKGROUPS[index]));
+        assert_eq!(workgroups(KernelForm::Serial), [WORKGROUPS[4]; 6]);
     }
 
     #[test]
     fn a_lane_of_the_serial_form_has_room_for_the_most_layers() {
-        let serial = VARIANTS[Variant::for_joints(KernelForm::Serial, 1)];
-        assert_eq!(serial.lane_count(Kernel::Layers, 9999, Crowd::MAX_LAYERS as u32), 1);
-        assert!(serial.workgroup_size * Crowd::MAX_LAYERS as u32 <= Kernel::PLAYED_CAPACITY);
+        let serial = Workgroup::for_joints(KernelForm::Serial, 1);
+        assert_eq!(serial.lane_count(Mixing::Any, 9999, Crowd::MAX_LAYERS as u32), 1);
+        assert!(serial.size * Crowd::MAX_LAYERS as u32 <= PLAYED_CAPACITY);
     }
 
     #[test]
-    fn search_results_fit_or_some_are_searched_when_they_are_asked_for() {
-        let plan = |form, kernel, joint_count, timeline_count, layers| {
+    fn search_results_fit_or_lanes_repeat_some_searches() {
+        let plan = |form, mixing, joint_count, timeline_count, layers| {
             let skeleton = SkeletonRecord { joint_count, timeline_count, ..Default::default() };
-            let plan = Plan::new(form, kernel, &skeleton, layers);
-            (plan.instances_per_group, plan.span_count, plan.spans)
+            let plan = Plan::new(form, mixing, &skeleton, layers);
+            (plan.instances_per_group, plan.span_count, plan.kernel.span_room)
         };
         // 128 results in a workgroup, of one instance or of two.
-        assert_eq!(plan(KernelForm::Parallel, Kernel::Plain, 64, 128, 1), (1, 128, Spans::Few));
-        assert_eq!(plan(KernelForm::Parallel, Kernel::Plain, 64, 129, 1), (1, 128, Spans::TooMany));
-        assert_eq!(plan(KernelForm::Parallel, Kernel::Plain, 32, 129, 1), (2, 64, Spans::TooMany));
-        // Where layers are mixed, up to 512; a layer that adds takes twice as many.
-        assert_eq!(plan(KernelForm::Parallel, Kernel::Blend, 64, 64, 2), (1, 64, Spans::Few));
-        assert_eq!(plan(KernelForm::Parallel, Kernel::Layers, 64, 64, 2), (1, 64, Spans::Many));
-        assert_eq!(plan(KernelForm::Parallel, Kernel::Layers, 64, 129, 2), (1, 128, Spans::TooMany));
-        // Of eight instances, 512 and 928.
-        assert_eq!(plan(KernelForm::Serial, Kernel::Plain, 64, 64, 1), (8, 64, Spans::Few));
-        assert_eq!(plan(KernelForm::Serial, Kernel::Blend, 64, 58, 2), (8, 58, Spans::Many));
-        assert_eq!(plan(KernelForm::Serial, Kernel::Layers, 64, 1, 4), (8, 1, Spans::Few));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 128, 1), (1, 128, SpanRoom::Few));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 129, 1), (1, 128, SpanRoom::TooMany));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 32, 129, 1), (2, 64, SpanRoom::TooMany));
+        // Up to 512 in a workgroup that mixes; an additive layer takes twice as many.
+        assert_eq!(plan(KernelForm::Parallel, Mixing::Blend, 64, 64, 2), (1, 64, SpanRoom::Few));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::Any, 64, 64, 2), (1, 64, SpanRoom::Many));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::Any, 64, 129, 2), (1, 128, SpanRoom::TooMany));
+        // 512 and 928 for eight instances.
+        assert_eq!(plan(KernelForm::Serial, Mixing::None, 64, 64, 1), (8, 64, SpanRoom::Few));
+        assert_eq!(plan(KernelForm::Serial, Mixing::Blend, 64, 58, 2), (8, 58, SpanRoom::Many));
+        assert_eq!(plan(KernelForm::Serial, Mixing::Any, 64, 1, 4), (8, 1, SpanRoom::Few));
     }
 
     #[test]
-    fn what_is_too_much_for_a_lane_is_done_in_the_parallel_form() {
-        let form = |kernel, joint_count, weight_count, timeline_count, layers| {
+    fn work_that_is_too_much_for_a_lane_is_done_in_the_parallel_form() {
+        let form = |mixing, joint_count, weight_count, timeline_count, layers| {
             let skeleton = SkeletonRecord { joint_count, weight_count, timeline_count, ..Default::default() };
-            VARIANTS[Plan::new(KernelForm::Serial, kernel, &skeleton, layers).variant].form
+            Plan::new(KernelForm::Serial, mixing, &skeleton, layers).kernel.workgroup.form
         };
-        assert_eq!(form(Kernel::Plain, 1024, 0, 1, 1), KernelForm::Serial);
-        assert_eq!(form(Kernel::Plain, 1000, 25, 1, 1), KernelForm::Parallel);
-        assert_eq!(form(Kernel::Blend, 128, 0, 1, 8), KernelForm::Serial);
-        assert_eq!(form(Kernel::Blend, 129, 0, 1, 8), KernelForm::Parallel);
-        assert_eq!(form(Kernel::Layers, 64, 0, 1, 5), KernelForm::Parallel);
-        assert_eq!(form(Kernel::Plain, 64, 0, 65, 1), KernelForm::Parallel);
+        assert_eq!(form(Mixing::None, 1024, 0, 1, 1), KernelForm::Serial);
+        assert_eq!(form(Mixing::None, 1000, 25, 1, 1), KernelForm::Parallel);
+        assert_eq!(form(Mixing::Blend, 128, 0, 1, 8), KernelForm::Serial);
+        assert_eq!(form(Mixing::Blend, 129, 0, 1, 8), KernelForm::Parallel);
+        assert_eq!(form(Mixing::Any, 64, 0, 1, 5), KernelForm::Parallel);
+        assert_eq!(form(Mixing::None, 64, 0, 65, 1), KernelForm::Parallel);
     }
 }

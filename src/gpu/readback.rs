@@ -1,20 +1,20 @@
-//! Results back to the host.
+//! Reads of GPU buffers on the host.
 
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::gpu::scopes::Scopes;
+use crate::gpu::{DeviceAndQueue, Scopes};
 
-/// Copies whole buffers, or a range of bytes of each, to the host, after all that the encoder holds already, which it submits.
+/// Copies a range of bytes of each buffer to the host. It first submits the encoder with all its commands.
 ///
 /// # Errors
-/// [`Error::Device`] where the device is lost or out of memory.
-pub fn read(
-    device: &wgpu::Device,
-    queue: &wgpu::Queue,
+/// [`Error::Device`] if the device is lost or out of memory.
+pub(crate) fn read_buffers<'a>(
+    gpu: impl Into<DeviceAndQueue<'a>>,
     mut encoder: wgpu::CommandEncoder,
     buffers: &[(&wgpu::Buffer, Range<u64>)],
 ) -> Result<Vec<Vec<u8>>, Error> {
+    let DeviceAndQueue { device, queue } = gpu.into();
     let scopes = Scopes::push(device);
     let copies: Vec<wgpu::Buffer> = buffers
         .iter()
@@ -34,18 +34,18 @@ pub fn read(
     map(device, &copies)?;
     let view = |copy: &wgpu::Buffer| match copy.get_mapped_range(..) {
         Ok(view) => Ok(view.to_vec()),
-        Err(error) => Err(Error::Device(format!("the result cannot be read: {error}"))),
+        Err(error) => Err(Error::Device(format!("the result cannot be read: {error}; the device may be lost"))),
     };
     copies.iter().map(view).collect()
 }
 
-/// Waits until all that was submitted has run.
+/// Waits until all submitted work has run.
 ///
 /// # Errors
-/// [`Error::Device`] where the device is lost.
-pub fn wait(device: &wgpu::Device) -> Result<(), Error> {
+/// [`Error::Device`] if the device is lost.
+pub(crate) fn wait_for_device(device: &wgpu::Device) -> Result<(), Error> {
     let scopes = Scopes::push(device);
-    // A lost device takes all else in silence, a poll as well: that it is lost shows in a buffer that cannot be mapped.
+    // A lost device reports nothing, not even to a poll. The failed mapping of a buffer shows the loss.
     let probe = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("posse probe"),
         size: 4,
@@ -56,14 +56,14 @@ pub fn wait(device: &wgpu::Device) -> Result<(), Error> {
     map(device, &[probe])
 }
 
-/// Maps buffers, once all that was submitted has run.
+/// Maps buffers after all submitted work has run.
 fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer]) -> Result<(), Error> {
     let scopes = Scopes::push(device);
     let (sender, receiver) = std::sync::mpsc::channel();
     for buffer in buffers {
         let sender = sender.clone();
         buffer.map_async(wgpu::MapMode::Read, .., move |result| {
-            // The receiver is gone only where an earlier buffer failed, and that is reported.
+            // The receiver is gone only if an earlier buffer failed. That failure is reported.
             let _ = sender.send(result);
         });
     }
@@ -72,7 +72,7 @@ fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer]) -> Result<(), Error> {
     scopes.pop()?;
     polled.map_err(|error| Error::Device(format!("it did not finish: {error}")))?;
     for result in receiver {
-        result.map_err(|error| Error::Device(format!("the result cannot be read: {error}")))?;
+        result.map_err(|error| Error::Device(format!("the result cannot be read: {error}; the device may be lost")))?;
     }
     Ok(())
 }

@@ -1,39 +1,55 @@
-//! What a device reports, caught.
+//! Error scopes: the reports of a device as errors.
 
 use crate::error::Error;
 
-/// Catches what a device reports, instead of the panic that is wgpu's default.
-pub(crate) struct Scopes([wgpu::ErrorScopeGuard; 3]);
+/// Error scopes for all kinds of reports. Without them, wgpu panics on a report.
+pub(crate) struct Scopes {
+    out_of_memory: wgpu::ErrorScopeGuard,
+    internal: wgpu::ErrorScopeGuard,
+    validation: wgpu::ErrorScopeGuard,
+}
 
 impl Scopes {
-    /// From now on.
+    /// Pushes the error scopes.
     pub fn push(device: &wgpu::Device) -> Self {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
-        Self([OutOfMemory, Internal, Validation].map(|filter| device.push_error_scope(filter)))
+        Self {
+            out_of_memory: device.push_error_scope(OutOfMemory),
+            internal: device.push_error_scope(Internal),
+            validation: device.push_error_scope(Validation),
+        }
     }
 
-    /// Until now.
+    /// Pops the error scopes and returns the first error.
     ///
     /// # Errors
     /// [`Error::Device`] with the report that explains the others.
     pub fn pop(self) -> Result<(), Error> {
-        let [memory, internal, validation] = self.0;
         // The innermost scope ends first.
-        let [validation, internal, memory] =
-            [validation, internal, memory].map(|scope| pollster::block_on(scope.pop()));
-        explain([memory, internal, validation])
+        let validation = pollster::block_on(self.validation.pop());
+        let internal = pollster::block_on(self.internal.pop());
+        let out_of_memory = pollster::block_on(self.out_of_memory.pop());
+        Reports { out_of_memory, internal, validation }.explain()
     }
 }
 
-/// What went wrong, by the reports of each kind: a buffer that found no memory is reported a second time where it is used, as
-/// one that is not valid.
-fn explain([memory, internal, validation]: [Option<wgpu::Error>; 3]) -> Result<(), Error> {
-    match memory.or(internal).or(validation) {
-        None => Ok(()),
-        Some(wgpu::Error::OutOfMemory { .. }) => {
-            Err(Error::Device("out of memory; ask for fewer instances or outputs at a time".into()))
+/// The reports of the scopes.
+struct Reports {
+    out_of_memory: Option<wgpu::Error>,
+    internal: Option<wgpu::Error>,
+    validation: Option<wgpu::Error>,
+}
+
+impl Reports {
+    /// The report that explains the others. If memory runs out for a buffer, each use of the buffer is reported as invalid too.
+    fn explain(self) -> Result<(), Error> {
+        match self.out_of_memory.or(self.internal).or(self.validation) {
+            None => Ok(()),
+            Some(wgpu::Error::OutOfMemory { .. }) => {
+                Err(Error::Device("out of memory; ask for fewer instances or outputs at a time".into()))
+            }
+            Some(error) => Err(Error::Device(error.to_string())),
         }
-        Some(error) => Err(Error::Device(error.to_string())),
     }
 }
 
@@ -42,18 +58,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_finds_no_memory_is_said_to_find_none_though_it_is_not_valid_either() {
-        let memory = || wgpu::Error::OutOfMemory { source: "none".into() };
-        let validation = || wgpu::Error::Validation { source: "".into(), description: "Buffer is invalid".into() };
-        let said = |reports| explain(reports).unwrap_err().to_string();
-        assert!(explain([None, None, None]).is_ok());
-        assert!(said([Some(memory()), None, None]).contains("out of memory; ask for fewer"));
-        assert!(said([Some(memory()), None, Some(validation())]).contains("out of memory; ask for fewer"));
-        assert!(said([None, None, Some(validation())]).contains("Buffer is invalid"));
+    fn out_of_memory_explains_an_invalid_buffer() {
+        let out_of_memory = || Some(wgpu::Error::OutOfMemory { source: "none".into() });
+        let invalid = || Some(wgpu::Error::Validation { source: "".into(), description: "Buffer is invalid".into() });
+        let explain = |out_of_memory, validation| Reports { out_of_memory, internal: None, validation }.explain();
+        let message = |out_of_memory, validation| explain(out_of_memory, validation).unwrap_err().to_string();
+        assert!(explain(None, None).is_ok());
+        assert!(message(out_of_memory(), None).contains("out of memory; ask for fewer"));
+        assert!(message(out_of_memory(), invalid()).contains("out of memory; ask for fewer"));
+        assert!(message(None, invalid()).contains("Buffer is invalid"));
     }
 
     #[test]
-    fn what_is_not_valid_is_reported() {
+    fn an_invalid_use_is_reported() {
         let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
         let scopes = Scopes::push(&device);
         assert!(scopes.pop().is_ok());

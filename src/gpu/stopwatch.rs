@@ -1,9 +1,9 @@
-//! The GPU's own clock.
+//! Times by the clock of the GPU.
 
 use crate::error::Error;
-use crate::gpu::readback;
+use crate::gpu::{DeviceAndQueue, read_buffers};
 
-/// Measures a compute pass by the GPU's own clock, where the device has the feature `TIMESTAMP_QUERY`.
+/// Measures a compute pass by the clock of the GPU. The device needs the feature `TIMESTAMP_QUERY`.
 #[derive(Debug)]
 pub struct Stopwatch {
     queries: wgpu::QuerySet,
@@ -12,11 +12,12 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Bytes of what was measured: two times of 8 bytes.
+    /// Bytes of a measurement: two times of 8 bytes.
     pub const BYTES: u64 = 16;
 
-    /// A stopwatch; `None` where the device has no clock.
-    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Self> {
+    /// Creates a stopwatch; `None` if the device has no clock.
+    pub fn new<'a>(gpu: impl Into<DeviceAndQueue<'a>>) -> Option<Self> {
+        let DeviceAndQueue { device, queue } = gpu.into();
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
         }
@@ -34,7 +35,7 @@ impl Stopwatch {
         Some(Self { queries, resolved, seconds_per_tick: f64::from(queue.get_timestamp_period()) * 1e-9 })
     }
 
-    /// What a pass needs, to be measured.
+    /// The timestamp writes for the descriptor of the measured pass.
     pub fn writes(&self) -> wgpu::ComputePassTimestampWrites<'_> {
         wgpu::ComputePassTimestampWrites {
             query_set: &self.queries,
@@ -43,30 +44,31 @@ impl Stopwatch {
         }
     }
 
-    /// Submits an encoder that holds the measured pass, waits, and gives the pass's seconds.
+    /// Submits an encoder that holds the measured pass, waits, and returns the seconds of the pass.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device is lost.
-    pub fn submit(
+    /// [`Error::Device`] if the device is lost.
+    pub fn submit<'a>(
         &self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
+        gpu: impl Into<DeviceAndQueue<'a>>,
         mut encoder: wgpu::CommandEncoder,
     ) -> Result<f64, Error> {
         let resolved = self.resolve(&mut encoder);
-        let bytes = readback::read(device, queue, encoder, &[(resolved, 0..Self::BYTES)])?;
+        let bytes = read_buffers(gpu, encoder, &[(resolved, 0..Self::BYTES)])?;
         let seconds = bytes.first().and_then(|bytes| self.seconds(bytes));
-        seconds.ok_or_else(|| Error::Device("the clock gave no answer".into()))
+        seconds.ok_or_else(|| {
+            Error::Device("its clock returned no times; update the driver, or measure without a stopwatch".into())
+        })
     }
 
-    /// Records that what was measured goes into a buffer, of [`BYTES`](Self::BYTES) and with the usage `COPY_SRC`: for who does
-    /// not wait for it.
+    /// Records the copy of the measurement to a buffer of [`BYTES`](Self::BYTES) bytes with the usage `COPY_SRC`, for callers
+    /// that do not wait.
     pub fn resolve(&self, encoder: &mut wgpu::CommandEncoder) -> &wgpu::Buffer {
         encoder.resolve_query_set(&self.queries, 0..2, &self.resolved, 0);
         &self.resolved
     }
 
-    /// The pass's seconds, by what that buffer held; `None` where these are not so many bytes.
+    /// The seconds of the pass, from the contents of that buffer; `None` if their number is not [`BYTES`](Self::BYTES).
     pub fn seconds(&self, bytes: &[u8]) -> Option<f64> {
         match bytemuck::pod_collect_to_vec::<u8, u64>(bytes)[..] {
             [begin, end] => Some(end.saturating_sub(begin) as f64 * self.seconds_per_tick),

@@ -1,4 +1,4 @@
-//! What a batch needs so that a list on the GPU says which of its instances are posed.
+//! The visible list of a batch, by which the GPU selects the instances that are posed.
 
 use wgpu::BufferUsages as Usages;
 
@@ -8,14 +8,14 @@ use crate::gpu::kernels::bind_group;
 use crate::gpu::shader::VISIBLE_WORKGROUP_SIZE;
 use crate::pack::record::VisibleInstance;
 
-/// The list of a batch, and what comes of it.
+/// The visible list of a batch, with the buffers that the kernels of `shaders/visible.wgsl` derive from it.
 #[derive(Debug)]
 pub(super) struct VisibleList {
-    /// A count, then that many entries.
+    /// The list: a count, then that many entries.
     pub list: wgpu::Buffer,
-    /// How many instances are due, the joints of each, and which they are.
+    /// The number of instances that are due, the joints of each instance, and the slots of those due.
     pub due: wgpu::Buffer,
-    /// Workgroups of the dispatch that poses them.
+    /// The workgroups of the dispatch that poses them.
     pub workgroups: wgpu::Buffer,
     bind_group: wgpu::BindGroup,
     collect: wgpu::ComputePipeline,
@@ -25,10 +25,10 @@ pub(super) struct VisibleList {
 }
 
 impl VisibleList {
-    /// For a batch of so many instances, of which nobody is visible yet.
+    /// Creates an empty list for a batch of `instance_count` instances.
     ///
     /// # Errors
-    /// [`Error::Shader`] and [`Error::Device`] where the device refuses the kernels.
+    /// [`Error::Shader`] and [`Error::Device`] if the device refuses the kernels.
     pub fn new(
         device: &wgpu::Device,
         library: &GpuLibrary,
@@ -45,7 +45,7 @@ impl VisibleList {
         let list_size = 4 + count * size_of::<VisibleInstance>() as u64;
         let list = buffer("posse visible", list_size, Usages::COPY_DST | Usages::COPY_SRC);
         let due = buffer("posse due", 4 + 8 * count, Usages::COPY_DST);
-        // A test reads it.
+        // COPY_SRC is for a test, which reads the buffer.
         let workgroups = buffer("posse workgroups", 12, Usages::INDIRECT | Usages::COPY_SRC);
         let bound = [&library.words, frame, batch, &list, &due, &workgroups];
         let bind_group = bind_group(device, &kernels.layout, &bound);
@@ -62,12 +62,12 @@ impl VisibleList {
         })
     }
 
-    /// Records that nobody is due.
+    /// Records that no instance is due.
     pub fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
         encoder.clear_buffer(&self.due, 0, Some(4 + 4 * self.instance_count));
     }
 
-    /// Records who is due, and the size of the dispatch.
+    /// Records the collection of the instances that are due, and of the size of their dispatch.
     pub fn collect(&self, pass: &mut wgpu::ComputePass) {
         pass.set_bind_group(0, &self.bind_group, &[]);
         pass.set_pipeline(&self.collect);
@@ -82,19 +82,19 @@ mod tests {
     use super::*;
     use crate::demo;
     use crate::gpu::KernelForm::{Parallel, Serial};
-    use crate::gpu::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, readback};
+    use crate::gpu::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, read_buffers};
     use crate::model::{Outputs, Ticks};
     use crate::pack::PackedLibrary;
 
     #[test]
-    fn a_dispatch_is_as_large_as_those_due() {
+    fn the_dispatch_has_room_for_the_instances_that_are_due() {
         let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
-        let GpuContext { device, queue, .. } =
-            GpuContext::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"));
+        let gpu = GpuContext::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"));
+        let GpuContext { device, queue, .. } = &gpu;
         let entry = |slot, update_interval| VisibleInstance { slot, joints: 9, update_interval };
         let each: Vec<VisibleInstance> = (0..40).map(|slot| entry(slot, 1)).collect();
         let half: Vec<VisibleInstance> = (0..40).map(|slot| entry(slot, 2)).collect();
-        // One instance a workgroup for 64 joints, 16 for 4 joints; in the serial form always 8.
+        // One instance per workgroup for 64 joints, 16 for 4 joints; in the serial form always 8.
         for (form, joints, entries, expected) in [
             (Parallel, 64, &each[..], [8, 5, 1]),
             (Parallel, 64, &each[..8], [8, 1, 1]),
@@ -114,15 +114,15 @@ mod tests {
         ] {
             let library = demo::rig(joints, 2, 2).unwrap();
             let crowd = demo::crowd(&library, 40).unwrap();
-            let library = GpuLibrary::with_form(form, &device, PackedLibrary::new(&library).unwrap()).unwrap();
+            let library = GpuLibrary::with_form(form, device, PackedLibrary::new(&library).unwrap()).unwrap();
             let options = CrowdOptions { visible: true, ..CrowdOptions::default() };
-            let crowd = GpuCrowd::with_options(&device, &library, &crowd, Outputs::SKIN, options).unwrap();
+            let crowd = GpuCrowd::with_options(device, &library, &crowd, Outputs::SKIN, options).unwrap();
             let visible = crowd.batches()[0].visible.as_ref().unwrap();
             queue.write_buffer(&visible.list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
             queue.write_buffer(&visible.list, 4, bytemuck::cast_slice(entries));
             let mut encoder = device.create_command_encoder(&Default::default());
-            crowd.encode_visible(&device, &mut encoder, Ticks(0), 6);
-            let bytes = readback::read(&device, &queue, encoder, &[(&visible.workgroups, 0..12)]).unwrap().remove(0);
+            crowd.encode_visible(device, &mut encoder, Ticks(0), 6);
+            let bytes = read_buffers(&gpu, encoder, &[(&visible.workgroups, 0..12)]).unwrap().remove(0);
             let found: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
             assert_eq!(found, expected, "{form:?}, {joints} joints, {entries:?}");
         }

@@ -4,8 +4,7 @@ use glam::DAffine3;
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::buffers::{filled_buffer, largest_binding};
-use crate::gpu::scopes::Scopes;
+use crate::gpu::{Scopes, filled_buffer, largest_binding};
 use crate::model::{Library, Skeleton, SkeletonId, SkinFormat};
 use crate::render::draw::group;
 use crate::render::pipelines::Sides;

@@ -1,7 +1,7 @@
 //! The textures that a picture is drawn with beside its own: samples and depth.
 
 use crate::error::Error;
-use crate::gpu::scopes::Scopes;
+use crate::gpu::Scopes;
 
 /// The format of the pictures that a [`Renderer`](crate::render::Renderer) draws. Default: `Rgba8UnormSrgb`, 4 samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::buffers::filled_buffer;
-use crate::gpu::scopes::Scopes;
+use crate::gpu::{Scopes, filled_buffer};
 use crate::render::pipelines::{Layouts, Pipelines};
 use crate::render::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
 use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};

@@ -1,8 +1,7 @@
 //! Pictures in memory, read back from the device.
 
 use crate::error::Error;
-use crate::gpu::readback;
-use crate::gpu::scopes::Scopes;
+use crate::gpu::{DeviceAndQueue, Scopes, read_buffers};
 use crate::render::image::{linear, srgb};
 use crate::render::{Background, Canvas, Renderer, Scene, View};
 
@@ -102,7 +101,7 @@ impl Picture {
             size,
         );
         scopes.pop()?;
-        let rows = readback::read(device, queue, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
+        let rows = read_buffers(DeviceAndQueue { device, queue }, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
         let pixels = rows.chunks(row as usize).flat_map(|row| &row[..4 * width as usize]).copied().collect();
         Ok(Self { size: [width, height], pixels })
     }

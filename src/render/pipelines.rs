@@ -1,7 +1,7 @@
 //! The pipelines of the renderer: shaders, bind group layouts, blending and depth.
 
 use crate::error::Error;
-use crate::gpu::scopes::Scopes;
+use crate::gpu::Scopes;
 use crate::model::SkinFormat;
 use crate::render::{Canvas, Target, Vertex, record};
 
@@ -235,7 +235,7 @@ mod tests {
     use std::mem::offset_of;
 
     use super::*;
-    use crate::gpu::contract_tests::faults;
+    use crate::gpu::faults;
     use wgpu::naga;
 
     /// The modules of all shaders of the renderer.

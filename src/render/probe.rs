@@ -1,8 +1,7 @@
 //! Positions of vertices as the vertex shader computes them, read back as numbers.
 
 use crate::error::Error;
-use crate::gpu::readback;
-use crate::gpu::scopes::Scopes;
+use crate::gpu::{DeviceAndQueue, Scopes, read_buffers};
 use crate::render::pipelines::{figure_source, vertex_buffers};
 use crate::render::scene::Draw;
 use crate::render::{Renderer, Scene};
@@ -75,7 +74,7 @@ fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]>, Err
         size,
     );
     scopes.pop()?;
-    let bytes = readback::read(device, queue, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
+    let bytes = read_buffers(DeviceAndQueue { device, queue }, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
     let numbers: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes);
     Ok(numbers.into_iter().take(count as usize).map(|[x, y, z, _]| [x, y, z]).collect())
 }

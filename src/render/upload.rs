@@ -4,8 +4,7 @@ use glam::DAffine3;
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::buffers::filled_buffer;
-use crate::gpu::scopes::Scopes;
+use crate::gpu::{Scopes, filled_buffer};
 use crate::model::{Pose, Poses};
 use crate::render::PoseBuffers;
 

@@ -241,11 +241,11 @@ fn a_refusal_says_why_and_what_would_help() {
     let more_mixing = LayersOutcome::MoreMixing { instance: 7, needed: Mixing::Any, room: Mixing::Blend };
     assert_eq!(
         more_layers.to_string(),
-        "instance 7 has 3 layers, and there is room for 1: CrowdOptions::layers makes more"
+        "instance 7 has 3 layers, but the crowd has room for 1: set CrowdOptions::layers"
     );
     assert_eq!(
         more_mixing.to_string(),
-        "instance 7 needs overriding and adding, and the crowd was made for blending: CrowdOptions::mixing makes it for more"
+        "instance 7 needs override and additive layers, but the crowd was made for blending: set CrowdOptions::mixing"
     );
-    assert!(LayersOutcome::OtherInstances.to_string().contains("other skeletons"));
+    assert!(LayersOutcome::OtherInstances.to_string().contains("make a new GpuCrowd"));
 }

@@ -47,7 +47,7 @@ fn list(gpu: &GpuContext, events: &GpuEvents, step: Step) -> EventList {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     events.encode(&gpu.device, &mut encoder, step);
     gpu.queue.submit([encoder.finish()]);
-    events.read(&gpu.device, &gpu.queue).unwrap()
+    events.read(gpu).unwrap()
 }
 
 fn expected(library: &Library, crowd: &Crowd, step: Step) -> EventList {
@@ -75,7 +75,7 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
     on_gpu.encode(device, &mut encoder, NOW);
     events.encode(device, &mut encoder, frame(1 << 30));
     queue.submit([encoder.finish()]);
-    assert_same(&events.read(device, queue).unwrap(), &expected(&library, &crowd, frame(1 << 30)), "the second");
+    assert_same(&events.read(&gpu).unwrap(), &expected(&library, &crowd, frame(1 << 30)), "the second");
     copy.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
     device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
     let bytes = copy.get_mapped_range(..).unwrap().to_vec();
@@ -196,6 +196,6 @@ fn a_lost_device_is_an_error_where_the_list_is_wanted() {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     events.encode(&gpu.device, &mut encoder, frame(0));
     gpu.queue.submit([encoder.finish()]);
-    assert!(matches!(events.read(&gpu.device, &gpu.queue), Err(Error::Device(_))));
+    assert!(matches!(events.read(&gpu), Err(Error::Device(_))));
     assert!(matches!(listed(&gpu, &library, &crowd, 100), Err(Error::Device(_))));
 }

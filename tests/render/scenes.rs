@@ -50,7 +50,8 @@ impl Shot {
     }
 
     fn scene(&self, gpu: &GpuContext, renderer: &Renderer, with: impl FnOnce(&Scene, wgpu::CommandEncoder)) {
-        let library = gpu_library(KernelForm::of(&gpu.device), PackedLibrary::new(&self.library).unwrap()).unwrap();
+        let library =
+            gpu_library(KernelForm::for_device(&gpu.device), PackedLibrary::new(&self.library).unwrap()).unwrap();
         let outputs = needed_outputs(&self.figures, self.bones != Bones::Hidden);
         let crowd = GpuCrowd::new(&gpu.device, &library, &self.crowd, outputs).unwrap();
         let poses = crowd.batches().iter().map(PoseBuffers::from);
@@ -103,7 +104,7 @@ fn half_precision_skin_matrices_are_refused() {
     let shot = Shot::people(&[0.0]);
     let GpuContext { device, queue, .. } = &gpu();
     let renderer = Renderer::new(device, queue, Target::default()).unwrap();
-    let library = gpu_library(KernelForm::of(device), PackedLibrary::new(&shot.library).unwrap()).unwrap();
+    let library = gpu_library(KernelForm::for_device(device), PackedLibrary::new(&shot.library).unwrap()).unwrap();
     let outputs = needed_outputs(&shot.figures, false).with_skin_format(SkinFormat::HalfMatrix);
     let crowd = GpuCrowd::new(device, &library, &shot.crowd, outputs).unwrap();
     let poses = crowd.batches().iter().map(PoseBuffers::from);

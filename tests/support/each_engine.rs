@@ -64,7 +64,10 @@ pub fn gpu_library(form: KernelForm, packing: PackedLibrary) -> Result<GpuLibrar
 
 /// An engine on the GPU of the tests, in the form that suits it.
 pub fn gpu_engine(library: &Library) -> Result<GpuEngine, posse::Error> {
-    Ok(GpuEngine::with_library(gpu(), gpu_library(KernelForm::of(&gpu().device), PackedLibrary::new(library)?)?))
+    Ok(GpuEngine::with_library(
+        gpu(),
+        gpu_library(KernelForm::for_device(&gpu().device), PackedLibrary::new(library)?)?,
+    ))
 }
 
 /// The GPU of the tests, unless `POSSE_TEST_ENGINES=cpu` leaves it out, which is said aloud: an emulator has no adapter. What

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
+use posse::GpuContext;
 use posse::low_level::Stopwatch;
 
 /// Measures the passes of frames, one at a time: while an answer is under way, frames go by unmeasured.
@@ -15,14 +16,14 @@ pub struct Timer {
 
 impl Timer {
     /// A timer; `None` where the device has no clock.
-    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Self> {
-        let copy = device.create_buffer(&wgpu::BufferDescriptor {
+    pub fn new(gpu: &GpuContext) -> Option<Self> {
+        let copy = gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("pose times"),
             size: Stopwatch::BYTES,
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        Some(Self { stopwatch: Stopwatch::new(device, queue)?, copy, answer: None, seconds: None })
+        Some(Self { stopwatch: Stopwatch::new(gpu)?, copy, answer: None, seconds: None })
     }
 
     /// What a pass needs, to be measured; `None` while an answer is under way.

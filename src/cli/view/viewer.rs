@@ -83,7 +83,7 @@ impl<'a> Viewer<'a> {
         };
         let facts = facts(&drawn, &gpu);
         // The clock of an adapter in software does not wait for the work.
-        let timer = if gpu.is_hardware() { Timer::new(&gpu.device, &gpu.queue) } else { None };
+        let timer = if gpu.is_hardware() { Timer::new(&gpu) } else { None };
         Ok(Self {
             args,
             window,

@@ -2,27 +2,25 @@ use std::ops::Range;
 
 use glam::{DQuat, DVec4};
 
-use crate::gpu::buffers::upload;
 use crate::gpu::kernels::{POSE_BINDINGS, bind_group_layout};
-use crate::gpu::plan::{Kernel, Plan};
-use crate::gpu::scopes::Scopes;
+use crate::gpu::plan::Plan;
 use crate::gpu::shader::Composed;
-use crate::gpu::{AdapterKind, GpuContext, KernelForm, readback};
-use crate::model::SkinFormat;
+use crate::gpu::{AdapterKind, GpuContext, KernelForm, Scopes, read_buffers, upload};
+use crate::model::{Mixing, SkinFormat};
 use crate::pack::Features;
 use crate::pack::record::SkeletonRecord;
 
-/// What a piece of WGSL gives for each `i` below `count`. It finds its inputs in `words` and `values`.
+/// Runs a piece of WGSL for each `i` below `count` and returns its values. Its inputs are in `words` and `values`.
 pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
     run_with(SkinFormat::Matrix, count, body, words, values)
 }
 
-/// The same, with the functions of a skin format: those that write, and those that read.
+/// As [`run`], with the functions of a skin format: those that write, and those that read.
 pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
-    let GpuContext { device, queue, .. } = GpuContext::new(AdapterKind::Any).unwrap_or_else(|e| panic!("{e}"));
-    let plan =
-        Plan { skin_format: format, ..Plan::new(KernelForm::Parallel, Kernel::Plain, &SkeletonRecord::default(), 1) };
-    let mut composed = Composed::pose(&plan, Features::ALL, &[]);
+    let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
+    let device = &gpu.device;
+    let plan = Plan::new(KernelForm::Parallel, Mixing::None, &SkeletonRecord::default(), 1).with_skin_format(format);
+    let mut composed = Composed::pose(&plan.kernel, Features::ALL, &[]);
     composed.code += format.wgsl();
     composed.code += &format!(
         "fn test_case(i: u32) -> vec4<f32> {{ {body} }}
@@ -30,9 +28,9 @@ pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], val
             if id.x < {count}u {{ local_out[id.x] = test_case(id.x); }}
         }}"
     );
-    let module = composed.compile(&device).unwrap();
-    let scopes = Scopes::push(&device);
-    let group_layout = bind_group_layout(&device, &POSE_BINDINGS);
+    let module = composed.compile(device).unwrap();
+    let scopes = Scopes::push(device);
+    let group_layout = bind_group_layout(device, &POSE_BINDINGS);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         bind_group_layouts: &[Some(&group_layout)],
         ..Default::default()
@@ -46,8 +44,8 @@ pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], val
         cache: None,
     });
     let buffers = POSE_BINDINGS.map(|(name, _)| match name {
-        "words" => upload(&device, name, bytemuck::cast_slice(words)).unwrap(),
-        "values" => upload(&device, name, bytemuck::cast_slice(values)).unwrap(),
+        "words" => upload(device, name, bytemuck::cast_slice(words)).unwrap(),
+        "values" => upload(device, name, bytemuck::cast_slice(values)).unwrap(),
         _ => device.create_buffer(&wgpu::BufferDescriptor {
             label: Some(name),
             size: if name == "local_out" { 16 * count as u64 } else { 256 },
@@ -71,7 +69,7 @@ pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], val
     drop(pass);
     scopes.pop().unwrap();
     let out = POSE_BINDINGS.iter().position(|(name, _)| *name == "local_out").unwrap();
-    let bytes = readback::read(&device, &queue, encoder, &[(&buffers[out], 0..16 * count as u64)]).unwrap();
+    let bytes = read_buffers(&gpu, encoder, &[(&buffers[out], 0..16 * count as u64)]).unwrap();
     let numbers: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes[0]);
     numbers.into_iter().map(|number| DVec4::from_array(number.map(f64::from))).collect()
 }
@@ -88,7 +86,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Bits of which many are alike, so that carries run far.
+    /// Bits in long runs, so that carries run far.
     pub fn rough_bits(&mut self) -> u64 {
         let [a, b, c] = [self.bits(), self.bits(), self.bits()];
         [a, a & b & c, a | b | c, 0, u64::MAX, 1 << (a % 64)][(b % 6) as usize]
@@ -104,13 +102,13 @@ impl Random {
         DVec4::from_array([(); 4].map(|()| self.within(-1.0..1.0)))
     }
 
-    /// A rotation as an `f32` has it.
+    /// A rotation, rounded to `f32`.
     pub fn rotation(&mut self) -> DQuat {
         single(DQuat::from_vec4(self.vector().normalize()))
     }
 }
 
-/// As an `f32` has it.
+/// A quaternion, rounded to `f32`.
 pub fn single(q: DQuat) -> DQuat {
     q.as_quat().as_dquat()
 }

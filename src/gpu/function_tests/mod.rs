@@ -1,8 +1,6 @@
-//! Functions of the shaders, each by itself on the GPU, against exact or `f64` arithmetic.
+//! Tests of single shader functions on the GPU, against exact or `f64` arithmetic.
 
-/// Runs functions, and makes what to run them with.
 mod harness;
-/// Those of the skin formats.
 mod skin_formats;
 
 use glam::{DAffine3, DQuat, DVec3, DVec4};
@@ -14,7 +12,7 @@ use crate::pack::record::{NONE, split};
 use crate::pack::{Beyond, PackedTimeline};
 use crate::reference::search;
 
-/// The angle between unit quaternions' rotations.
+/// The angle between the rotations of two unit quaternions.
 fn angle(a: DQuat, b: DQuat) -> f64 {
     4.0 * (0.5 * (a - b).length()).asin()
 }
@@ -64,10 +62,10 @@ fn any_quaternion_is_normalised() {
         let truth = if whole.length() > 1e-30 { DQuat::from_vec4(whole.normalize()) } else { fallback };
         assert!(angle(DQuat::from_vec4(found), truth) < 5e-7, "{value:?}: {found}");
     }
-    assert_eq!(run(1, &body("vec4(0.0)"), &[], &values)[0], DVec4::W, "nothing to go by is the identity");
+    assert_eq!(run(1, &body("vec4(0.0)"), &[], &values)[0], DVec4::W, "zero length becomes the identity");
 }
 
-/// WGSL that gives a pair of words in four parts of 16 bits, which an `f32` holds.
+/// WGSL that returns a pair of words in four parts of 16 bits, which an `f32` holds exactly.
 const PARTS: &str = "return vec4<f32>(vec4(p.x & 0xffffu, p.x >> 16u, p.y & 0xffffu, p.y >> 16u));";
 
 fn joined(parts: DVec4) -> u64 {
@@ -90,7 +88,7 @@ fn words_are_multiplied_exactly() {
 fn passes_are_counted_exactly() {
     let mut random = Random(4);
     let cases: Vec<[u64; 3]> = (0..10_000).map(|_| [(); 3].map(|()| random.rough_bits())).collect();
-    // Ticks, and the 128 bits of passes a tick.
+    // Ticks, and the 128 bits of passes per tick.
     let input: Vec<u32> = cases.iter().flat_map(|case| case.map(words)).flatten().collect();
     let body = "var layer: LayerRecord;
         layer.passes_0 = words[6u * i + 2u];
@@ -158,17 +156,17 @@ fn keys_are_found_on_any_timeline() {
     let mut truth = Vec::new();
     for timeline in &timelines {
         let record = PackedTimeline::new(&mut arrays, timeline, Beyond::default()).record(2, NONE);
-        let place = arrays.push_records(&[record]);
+        let offset = arrays.push_records(&[record]);
         for case in 0..1000 {
             let key = timeline.times()[random.bits() as usize % timeline.len()];
             let time = if case % 3 == 0 { key } else { random.within(timeline.first() - 0.1..timeline.last() + 0.1) };
             let (high, low) = split(time);
-            queries.push((place, high, low));
+            queries.push((offset, high, low));
             truth.push((timeline, time));
         }
     }
     let first_query = arrays.words.len();
-    arrays.words.extend(queries.iter().flat_map(|&(place, high, low)| [place, high.to_bits(), low.to_bits()]));
+    arrays.words.extend(queries.iter().flat_map(|&(offset, high, low)| [offset, high.to_bits(), low.to_bits()]));
     let body = format!(
         "let at = {first_query}u + 3u * i;
         let time = Time(bitcast<f32>(words[at + 1u]), bitcast<f32>(words[at + 2u]));
@@ -177,18 +175,18 @@ fn keys_are_found_on_any_timeline() {
     );
     for (found, (timeline, time)) in run(truth.len(), &body, &arrays.words, &[]).into_iter().zip(truth) {
         let [row, next, fraction, interval] = found.to_array();
-        let place = search::find(timeline, time);
-        // On either side of a key, the place among the keys is all but the same.
-        let error = (row / 2.0 + fraction) - (place.key as f64 + place.fraction);
+        let expected = search::find(timeline, time);
+        // Just before and just after a key, key index plus fraction is nearly the same.
+        let error = (row / 2.0 + fraction) - (expected.key as f64 + expected.fraction);
         let key = (row / 2.0) as usize;
         let gap = timeline.times().get(key + 1).map_or(1.0, |after| after - timeline.times()[key]);
         let allowed = 2e-7 + time.abs() * 2.0_f64.powi(-46) / gap;
-        assert!(error.abs() <= allowed, "{time} s from {} s: {found}, {place:?}", timeline.first());
+        assert!(error.abs() <= allowed, "{time} s from {} s: {found}, {expected:?}", timeline.first());
         let hit = interval == 0.0;
         assert_eq!(next, if hit { 0.0 } else { 2.0 });
-        // A time a hair beside a key may be taken for it, but a key's own time always is.
+        // A time very near a key may count as a hit; the time of the key itself must.
         let beside = timeline.times().iter().any(|key| (time - key).abs() <= time.abs() * 2.0_f64.powi(-46));
-        assert!(if hit { place.hit || beside } else { !place.hit }, "{time} s: {found}, {place:?}");
+        assert!(if hit { expected.hit || beside } else { !expected.hit }, "{time} s: {found}, {expected:?}");
         assert!(interval == 0.0 || (interval - gap).abs() <= gap * allowed, "{interval}, not {gap}");
     }
 }

@@ -11,7 +11,7 @@ fn halves_are_those_of_the_cpu() {
     let mut random = Random(11);
     let mut numbers: Vec<f32> = vec![0.0, -0.0, 65504.0, 65520.0, -1e30, f32::MAX, 2.0_f32.powi(-14), 1e-30];
     numbers.extend((0..20_000).map(|_| (random.within(-1.0..1.0) * 2.0_f64.powf(random.within(-30.0..20.0))) as f32));
-    // Ties, each between a half and the next.
+    // Ties: numbers halfway between an `f16` and the next.
     numbers.extend((0..20_000).map(|_| f32::from_bits(random.bits() as u32 & 0x87ff_e000 | 0x3800_1000)));
     let values: Vec<[f32; 4]> = numbers.iter().map(|&number| [number; 4]).collect();
     let body = "return vec4(f32(skin_half(values[i].x)));";
@@ -44,7 +44,7 @@ fn words(rotation: DQuat, translation: DVec3, scale: f32) -> [u32; 6] {
     [x | y << 16, z | w << 16, tx, ty, tz, scale.to_bits()]
 }
 
-/// Where two joints of equal weight take a point, as a vertex shader has it.
+/// A point moved by two joints of equal weight, as a vertex shader moves it.
 fn blended(joints: [[u32; 6]; 2], point: [f32; 3]) -> DVec3 {
     let [x, y, z] = point;
     let body = "
@@ -63,18 +63,18 @@ fn blended(joints: [[u32; 6]; 2], point: [f32; 3]) -> DVec3 {
 #[test]
 fn two_joints_blend_as_dual_quaternions() {
     let still = words(DQuat::IDENTITY, DVec3::ZERO, 1.0);
-    // A quarter turn about the upright axis through (1, 0, 0), which takes the origin to (1, -1, 0).
+    // A quarter turn about the vertical axis through (1, 0, 0). It takes the origin to (1, -1, 0).
     let turn = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
     let turned = words(turn, DVec3::new(1.0, -1.0, 0.0), 1.0);
     let near = |found: DVec3, expected: DVec3| assert!(found.distance(expected) < 1e-4, "{found}, not {expected}");
     near(blended([turned, turned], [2.0, 0.0, 0.0]), DVec3::new(1.0, 1.0, 0.0));
-    // Half of it is an eighth of a turn about the same axis (Kavan et al. 2007, section 4): no point comes nearer to the
-    // axis, as it does where matrices are blended, which gives (1.5, 0.5, 0).
+    // Half of it is an eighth of a turn about the same axis (Kavan et al. 2007, section 4): points keep their distance from the
+    // axis. Blended matrices would give (1.5, 0.5, 0), which is nearer.
     let eighth = DVec3::new(1.0 + FRAC_1_SQRT_2, FRAC_1_SQRT_2, 0.0);
     near(blended([still, turned], [2.0, 0.0, 0.0]), eighth);
     // A quaternion and its negative are the same rotation.
     near(blended([still, words(-turn, DVec3::new(1.0, -1.0, 0.0), 1.0)], [2.0, 0.0, 0.0]), eighth);
-    // Scales are blended beside: 1 and 3 make 2, before the turn.
+    // Scales are blended separately: 1 and 3 give 2, before the turn.
     let grown = words(turn, DVec3::new(1.0, -1.0, 0.0), 3.0);
     let centre = DVec3::new(1.0 - FRAC_1_SQRT_2, -FRAC_1_SQRT_2, 0.0);
     near(blended([still, grown], [1.0, 0.0, 0.0]), centre + DVec3::new(2.0, 2.0, 0.0) * FRAC_1_SQRT_2);

@@ -1,6 +1,6 @@
-//! What of a clip's root joint moves its instance.
+//! The parts of a clip's root joint that move its instance, and arithmetic of rigid movements.
 
-/// A rotation, then a translation, whose fourth number is 0.
+/// A rigid movement: a rotation, then a translation. The fourth number of the translation is 0.
 struct Rigid {
     translation: vec4<f32>,
     rotation: vec4<f32>,
@@ -9,23 +9,23 @@ struct Rigid {
 /// No movement.
 const ROOT_STILL: Rigid = Rigid(vec4(0.0), vec4(0.0, 0.0, 0.0, 1.0));
 
-/// Whether a clip's root joint is this one.
-fn root_is(place: u32, joint: u32) -> bool {
-    return HAS_ROOTS && place != NONE && words[place] == joint;
+/// True if the joint is the root joint of a clip, whose record is at `root_offset`; `NONE` is no root.
+fn root_is(root_offset: u32, joint: u32) -> bool {
+    return HAS_ROOTS && root_offset != NONE && words[root_offset] == joint;
 }
 
-/// Whether a root's rotation turns the instance.
+/// True if the rotation of a root turns the instance.
 fn root_turns(root: Root) -> bool {
     return (root.moves & (ROOT_YAW | ROOT_FULL)) != 0u;
 }
 
-/// What of a root's translation moves the instance.
+/// The part of a root's translation that moves the instance.
 fn root_translation(root: Root, translation: vec4<f32>) -> vec4<f32> {
     let axes = vec4(root.moves & ROOT_X, root.moves & ROOT_Y, root.moves & ROOT_Z, 0u) != vec4(0u);
     return select(vec4(0.0), translation, axes);
 }
 
-/// What of a root's rotation of unit length turns the instance.
+/// The part of a root's rotation, of unit length, that turns the instance.
 fn root_rotation(root: Root, rotation: vec4<f32>) -> vec4<f32> {
     if (root.moves & ROOT_FULL) != 0u {
         return rotation;
@@ -37,13 +37,14 @@ fn root_rotation(root: Root, rotation: vec4<f32>) -> vec4<f32> {
     return quat_normalize(vec4(dot(rotation.xyz, up) * up, rotation.w), ROOT_STILL.rotation);
 }
 
-/// What is left of a translation, a rotation or a scale, part 0, 1 or 2, of a root joint of this rotation.
+/// The remainder of a translation, rotation or scale of a root joint, without the movement of the instance. `rotation` is the
+/// sampled rotation of the joint.
 fn root_take_out(root: Root, part: u32, sampled: vec4<f32>, rotation: vec4<f32>) -> vec4<f32> {
-    if part == 2u {
+    if part == PART_SCALE {
         return sampled;
     }
     let back = quat_conjugate(root_rotation(root, rotation));
-    if part == 1u {
+    if part == PART_ROTATION {
         return quat_multiply(back, sampled);
     }
     return quat_rotate(back, sampled - root_translation(root, sampled));
@@ -55,20 +56,20 @@ fn root_multiply(left: Rigid, right: Rigid) -> Rigid {
     return Rigid(left.translation + quat_rotate(left.rotation, right.translation), rotation);
 }
 
-/// What undoes a movement.
+/// The inverse of a movement.
 fn root_inverse(way: Rigid) -> Rigid {
     let rotation = quat_conjugate(way.rotation);
     return Rigid(quat_rotate(rotation, -way.translation), rotation);
 }
 
-/// From one place to another, places subtracted first, so that nothing is lost far from the origin.
+/// The movement from `start` to `end`. Translations are subtracted first, so that no digits are lost far from the origin.
 fn root_way(start: Rigid, end: Rigid) -> Rigid {
     let back = quat_conjugate(start.rotation);
     let rotation = quat_normalize(quat_multiply(back, end.rotation), ROOT_STILL.rotation);
     return Rigid(quat_rotate(back, end.translation - start.translation), rotation);
 }
 
-/// A movement so many times; negative undoes it.
+/// A movement `times` times; negative numbers undo it.
 fn root_power(way: Rigid, times: i32) -> Rigid {
     var result = ROOT_STILL;
     var square = way;

@@ -1,0 +1,196 @@
+//! Packed batches to batches on the GPU: cut where a buffer or a dispatch would exceed the limits of the device.
+
+use std::ops::Range;
+
+use wgpu::BufferUsages as Usages;
+
+use crate::error::Error;
+use crate::gpu::batch::OutputBuffers;
+use crate::gpu::kernels::{Dispatch, bind_group};
+use crate::gpu::plan::Plan;
+use crate::gpu::root_motion::{RootMotionBuffers, RootMotionPass};
+use crate::gpu::shader::ROOT_MOTION_WORKGROUP_SIZE;
+use crate::gpu::visible::VisibleList;
+use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, filled_buffer, largest_binding};
+use crate::model::{Outputs, SkinFormat};
+use crate::pack::record::{BatchRecord, LayerRecord};
+use crate::pack::{OutputLayout, PackedBatch, PackedCrowd};
+
+/// The crowd whose batches are created.
+pub(super) struct BatchBuilder<'a> {
+    pub device: &'a wgpu::Device,
+    pub library: &'a GpuLibrary,
+    pub crowd: &'a PackedCrowd,
+    pub outputs: Outputs,
+    /// The uniform of the frame.
+    pub frame: &'a wgpu::Buffer,
+    pub options: CrowdOptions,
+}
+
+/// The parts that the GPU batches of one packed batch share.
+struct SharedParts<'a> {
+    packed: &'a PackedBatch,
+    plan: Plan,
+    pipeline: wgpu::ComputePipeline,
+    /// The numbers per instance that were requested.
+    layout: OutputLayout,
+    /// Numbers per instance in the buffer of model matrices. Kernels without joint matrices in workgroup memory need the buffer,
+    /// even if the output was not requested.
+    model_stride: usize,
+}
+
+/// The buffers that the kernel writes. A buffer that was not requested exists, because it is bound, but stays unused.
+struct BoundOutputs {
+    local: wgpu::Buffer,
+    model: wgpu::Buffer,
+    skin: wgpu::Buffer,
+    values: wgpu::Buffer,
+    root_motion: wgpu::Buffer,
+}
+
+impl BatchBuilder<'_> {
+    /// Creates the GPU batches of a packed batch.
+    ///
+    /// # Errors
+    /// * [`Error::Limit`] if the outputs of one instance are larger than a binding.
+    /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
+    pub fn build(&self, packed: &PackedBatch) -> Result<Vec<GpuBatch>, Error> {
+        let skeleton = &self.library.packing.skeletons[packed.skeleton.index()].record;
+        let layout = OutputLayout::new(skeleton, self.outputs);
+        // Without skin matrices, the format has no effect: use the kernel that exists already.
+        let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
+        let plan = Plan::new(self.library.form(), packed.mixing, skeleton, packed.layer_count as u32);
+        let plan = plan.with_skin_format(skin_format);
+        let model_stride = match plan.kernel.workgroup.joint_capacity {
+            Some(_) => layout.model,
+            None => OutputLayout::new(skeleton, Outputs::ALL).model,
+        };
+        let most = self.most_instances(packed, &plan, &layout, model_stride)?;
+        let pipeline = self.library.pose_pipeline(self.device, &plan.kernel)?;
+        let shared = SharedParts { packed, plan, pipeline, layout, model_stride };
+        let starts = packed.instances.clone().step_by(most);
+        let range = |start: usize| start..packed.instances.end.min(start.saturating_add(most));
+        starts.map(|start| self.build_range(&shared, range(start))).collect()
+    }
+
+    /// The most instances of a GPU batch: each buffer fits a binding, and each dispatch fits the limits of the device.
+    fn most_instances(
+        &self,
+        packed: &PackedBatch,
+        plan: &Plan,
+        layout: &OutputLayout,
+        model_stride: usize,
+    ) -> Result<usize, Error> {
+        let strides = [layout.local, model_stride, layout.skin, layout.values, layout.root_motion];
+        let layer_bytes = packed.layer_count * size_of::<LayerRecord>();
+        let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
+        let allowed = largest_binding(self.device);
+        if largest > allowed {
+            let what = format!("bytes of one instance of skeleton {}", packed.skeleton.index());
+            return Err(Error::Limit { what, needed: largest, allowed });
+        }
+        let most_groups = u64::from(self.device.limits().max_compute_workgroups_per_dimension).pow(2);
+        let mut least_per_group = plan.instances_per_group;
+        if layout.root_motion > 0 {
+            least_per_group = least_per_group.min(ROOT_MOTION_WORKGROUP_SIZE);
+        }
+        let most = (allowed / largest).min(most_groups.saturating_mul(least_per_group.into()));
+        Ok(usize::try_from(most).unwrap_or(usize::MAX))
+    }
+
+    /// Creates the GPU batch of some instances of a packed batch.
+    fn build_range(&self, shared: &SharedParts, instances: Range<usize>) -> Result<GpuBatch, Error> {
+        let &Self { device, library, crowd, frame, .. } = self;
+        let &SharedParts { packed, plan, layout, .. } = shared;
+        let count = instances.len() as u32;
+        let layers = self.layer_buffer(packed, &instances)?;
+        let record = batch_record(library, device, shared, count);
+        let record = filled_buffer(device, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
+        let visible = match self.options.visible {
+            true => Some(VisibleList::new(device, library, frame, &record, count)?),
+            false => None,
+        };
+        let BoundOutputs { local, model, skin, values, root_motion } = self.output_buffers(shared, count);
+        let root_motion_pass = if layout.root_motion > 0 {
+            let buffers = RootMotionBuffers { layers: &layers, frame, batch: &record, root_motion: &root_motion };
+            Some(RootMotionPass::new(device, library, &buffers, count)?)
+        } else {
+            None
+        };
+        // Without a visible list, the kernel does not read `due`: bind any buffer.
+        let due = visible.as_ref().map_or(&library.words, |visible| &visible.due);
+        let bound = [&library.words, &library.values, &layers, frame, &record, &local, &model, &skin, &values, due];
+        let bind_group = bind_group(device, &library.layout, &bound);
+        let with_previous_skin = self.options.previous_skin && layout.skin > 0;
+        let outputs = OutputBuffers {
+            previous_skin: with_previous_skin.then(|| output_buffer(device, skin.size(), Usages::COPY_DST)),
+            local: (layout.local > 0).then_some(local),
+            model: (layout.model > 0).then_some(model),
+            skin: (layout.skin > 0).then_some(skin),
+            values: (layout.values > 0).then_some(values),
+            root_motion: (layout.root_motion > 0).then_some(root_motion),
+        };
+        Ok(GpuBatch {
+            skeleton: packed.skeleton,
+            instances: crowd.order[instances].to_vec(),
+            layout,
+            outputs,
+            visible,
+            root_motion_pass,
+            pipeline: shared.pipeline.clone(),
+            bind_group,
+            dispatch: Dispatch::new(device, count.div_ceil(plan.instances_per_group)),
+            layers,
+            layer_count: packed.layer_count as u32,
+            mixing: packed.mixing,
+            form: plan.kernel.workgroup.form,
+        })
+    }
+
+    /// The layer records of some instances of a packed batch.
+    fn layer_buffer(&self, packed: &PackedBatch, instances: &Range<usize>) -> Result<wgpu::Buffer, Error> {
+        let first = packed.first_layer + (instances.start - packed.instances.start) * packed.layer_count;
+        let records = &self.crowd.layers[first..][..instances.len() * packed.layer_count];
+        filled_buffer(self.device, "posse layers", bytemuck::cast_slice(records), Usages::STORAGE | Usages::COPY_DST)
+    }
+
+    fn output_buffers(&self, shared: &SharedParts, instance_count: u32) -> BoundOutputs {
+        let layout = &shared.layout;
+        let buffer =
+            |stride: usize| output_buffer(self.device, 4 * stride as u64 * u64::from(instance_count), Usages::empty());
+        BoundOutputs {
+            local: buffer(layout.local),
+            model: buffer(shared.model_stride),
+            skin: buffer(layout.skin),
+            values: buffer(layout.values),
+            root_motion: buffer(layout.root_motion),
+        }
+    }
+}
+
+/// The uniform of a batch.
+fn batch_record(library: &GpuLibrary, device: &wgpu::Device, shared: &SharedParts, instance_count: u32) -> BatchRecord {
+    let &SharedParts { packed, plan, layout, .. } = shared;
+    BatchRecord {
+        skeleton: library.packing.skeletons[packed.skeleton.index()].record,
+        instance_count,
+        lane_count: plan.lane_count,
+        span_count: plan.span_count,
+        groups_per_row: device.limits().max_compute_workgroups_per_dimension,
+        outputs: layout.bits(),
+        first_value: layout.first_value as u32,
+        value_count: layout.values as u32,
+        layer_count: packed.layer_count as u32,
+        instances_per_group: plan.instances_per_group,
+    }
+}
+
+/// A buffer for outputs. It has at least 16 bytes, because a binding must not be empty.
+fn output_buffer(device: &wgpu::Device, size: u64, more_usages: Usages) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("posse output"),
+        size: size.max(16),
+        usage: Usages::STORAGE | Usages::VERTEX | Usages::COPY_SRC | more_usages,
+        mapped_at_creation: false,
+    })
+}

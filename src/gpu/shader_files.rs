@@ -1,0 +1,95 @@
+//! The WGSL files of `shaders/`, and the WGSL that is generated from Rust.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::model::{Interpolator, SkinFormat};
+use crate::pack::record;
+
+/// A shader file, or a text in its place.
+#[derive(Debug, Clone)]
+pub(super) struct ShaderFile {
+    /// The path from the root of the repository, or a name for the text.
+    pub name: Cow<'static, str>,
+    /// The WGSL.
+    pub text: Cow<'static, str>,
+    /// The interpolator that the text calls. A compile error in the text is a fault of the interpolator.
+    pub calls: Option<Arc<dyn Interpolator>>,
+}
+
+impl ShaderFile {
+    /// A text with a name, which calls no interpolator.
+    pub fn new(name: impl Into<Cow<'static, str>>, text: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), text: text.into(), calls: None }
+    }
+}
+
+macro_rules! file {
+    ($path:literal) => {
+        ShaderFile {
+            name: Cow::Borrowed(concat!("shaders/", $path)),
+            text: Cow::Borrowed(include_str!(concat!("../../shaders/", $path))),
+            calls: None,
+        }
+    };
+}
+
+pub(super) const PHASE: ShaderFile = file!("shared/phase.wgsl");
+/// The files of kernels that sample, in the order of the stages.
+pub(super) const SHARED: [ShaderFile; 7] = [
+    PHASE,
+    file!("shared/search.wgsl"),
+    file!("shared/ease.wgsl"),
+    file!("shared/quat.wgsl"),
+    file!("shared/sample.wgsl"),
+    file!("shared/blend.wgsl"),
+    file!("shared/root_motion.wgsl"),
+];
+pub(super) const MATRIX: ShaderFile = file!("shared/matrix.wgsl");
+pub(super) const HIERARCHY: ShaderFile = file!("shared/hierarchy.wgsl");
+pub(super) const HIERARCHY_SERIAL: ShaderFile = file!("shared/hierarchy_serial.wgsl");
+pub(super) const JOINTS_IN_WORKGROUP: ShaderFile = file!("shared/joints_in_workgroup.wgsl");
+pub(super) const JOINTS_IN_STORAGE: ShaderFile = file!("shared/joints_in_storage.wgsl");
+pub(super) const POSE_PART: ShaderFile = file!("pose/pose_part.wgsl");
+pub(super) const POSE_COMMON: ShaderFile = file!("pose/pose_common.wgsl");
+pub(super) const POSE: ShaderFile = file!("pose/pose.wgsl");
+pub(super) const POSE_LAYERS: ShaderFile = file!("pose/pose_layers.wgsl");
+pub(super) const ROOT_MOTION: ShaderFile = file!("root_motion.wgsl");
+pub(super) const VISIBLE: ShaderFile = file!("visible.wgsl");
+pub(super) const EVENTS: ShaderFile = file!("events.wgsl");
+pub(super) const BANDWIDTH: ShaderFile = file!("bandwidth.wgsl");
+
+/// The file that writes skin matrices in a format.
+pub(super) const fn skin_writer(format: SkinFormat) -> ShaderFile {
+    match format {
+        SkinFormat::Matrix => file!("pose/skin_matrix.wgsl"),
+        SkinFormat::HalfMatrix => file!("pose/skin_half.wgsl"),
+        SkinFormat::DualQuaternion => file!("pose/skin_dual_quaternion.wgsl"),
+    }
+}
+
+impl SkinFormat {
+    /// WGSL functions for a shader that reads skin matrices in this format. Put them before the shader. They declare no binding
+    /// and no entry point, and their names begin with `full_`, `half_` or `dual_quaternion`.
+    /// [`OutputLayout::skin_start`](crate::pack::OutputLayout::skin_start) returns the position of a skin's matrices.
+    ///
+    /// ```wgsl
+    /// @group(0) @binding(0) var<storage, read> joints: array<vec2<u32>>;
+    ///
+    /// fn joint(index: u32) -> DualQuaternion {
+    ///     return dual_quaternion(joints[3u * index], joints[3u * index + 1u], joints[3u * index + 2u]);
+    /// }
+    /// ```
+    pub const fn wgsl(self) -> &'static str {
+        match self {
+            Self::Matrix => include_str!("../../shaders/read/full_matrix.wgsl"),
+            Self::HalfMatrix => include_str!("../../shaders/read/half_matrix.wgsl"),
+            Self::DualQuaternion => include_str!("../../shaders/read/dual_quaternion.wgsl"),
+        }
+    }
+}
+
+/// The records and constants that Rust declares: a text for each Rust file. Errors name the Rust file.
+pub(super) fn generated() -> impl Iterator<Item = ShaderFile> {
+    record::SHARED.iter().map(|shared| ShaderFile::new(format!("{} (generated)", shared.file), shared.wgsl()))
+}
