@@ -7,13 +7,13 @@ use std::sync::Arc;
 use crate::model::{Curve, Extrapolation, Interpolation, Timeline};
 use crate::pack::record::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping};
 use crate::pack::{Beyond, Key, unroll};
-use crate::reference::search::Place;
+use crate::reference::search::Span;
 use crate::reference::{extrapolate, search};
 
-/// The place of a time by the keys that were laid out.
-fn place(keys: &[Key], window: f64, time: f64) -> Place {
+/// The span of a time by the keys that were laid out.
+fn find_unrolled(keys: &[Key], window: f64, time: f64) -> Span {
     let timeline = Timeline::snapping(keys.iter().map(|key| key.time).collect(), 0.0).unwrap();
-    let hit = |key: usize| Place { key: keys[key].map.hit as usize, hit: true, ..Place::between(0, 0.0) };
+    let hit = |key: usize| Span { key: keys[key].map.hit as usize, hit: true, ..Span::between(0, 0.0) };
     let times = timeline.times();
     let low = times.partition_point(|&key_time| key_time <= time).max(1) - 1;
     let straight = keys[low].map.source & MAP_STRAIGHT != 0;
@@ -27,7 +27,7 @@ fn place(keys: &[Key], window: f64, time: f64) -> Place {
     let Mapping { source, offset, scale, .. } = keys[low].map;
     let gone = if source & MAP_BACK != 0 { times[low + 1] - time } else { time - times[low] };
     let fraction = f64::from(offset) + f64::from(scale) * gone / (times[low + 1] - times[low]);
-    Place { straight, ..Place::between((source & MAP_KEY) as usize, fraction) }
+    Span { straight, ..Span::between((source & MAP_KEY) as usize, fraction) }
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn loops_lie_where_the_reference_has_them() {
             assert!(keys.is_sorted_by(|a, b| a.time <= b.time), "{before:?} {after:?} {keys:?}");
             let near = (0..=9).flat_map(|key| [-7e-7, 7e-7].map(|off| f64::from(key) + off));
             for time in (0..=720).map(|step| f64::from(step) / 80.0).chain(near.filter(|time| *time > 0.0)) {
-                let (found, wanted) = (place(&keys, window, time), extrapolate::place(&curve, time, false));
+                let (found, wanted) = (find_unrolled(&keys, window, time), extrapolate::span(&curve, time, false));
                 let near = (found.fraction - wanted.fraction).abs() < 1e-9 * wanted.fraction.abs().max(1.0);
                 let same = (found.key, found.hit, found.straight) == (wanted.key, wanted.hit, wanted.straight);
                 assert!(near && same, "{before:?} {after:?} at {time}: {found:?}, not {wanted:?}");
@@ -63,6 +63,6 @@ fn shared_times_hit_what_the_reference_hits() {
     let keys = unroll(&timeline, Beyond::default()).unwrap();
     for step in 0..=40 {
         let time = f64::from(step) / 8.0;
-        assert_eq!(place(&keys, 0.0, time), search::find(&timeline, time), "at {time}");
+        assert_eq!(find_unrolled(&keys, 0.0, time), search::find(&timeline, time), "at {time}");
     }
 }

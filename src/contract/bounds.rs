@@ -1,4 +1,4 @@
-//! What the contract allows, part by part.
+//! The bounds of one clip at a time, and the bounds of matrices.
 
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -12,21 +12,24 @@ use crate::model::{
     Clip, ClipId, Curve, Interpolation, Library, Pose, Property, RootMotion, RootRotation, Skeleton, Skin, Target,
     Transform,
 };
-use crate::reference::search::Place;
+use crate::reference::search::Span;
 use crate::reference::values::{Animated, Values};
 use crate::reference::{root_motion, sample};
 
-/// Radians for a rotation between keys more than 90 degrees apart.
+/// The bound in radians of a rotation between keys more than 90 degrees apart.
 const WIDE: f64 = 2e-5;
-/// The shell of virtual vertices about a joint: metres at least, and share of the rig at least.
-const SHELL: (f64, f64) = (0.03, 0.03);
+/// The least distance of virtual vertices from a joint, in metres.
+const SHELL: f64 = 0.03;
+/// The least distance of virtual vertices from a joint, as a share of the rig's size.
+const SHELL_SHARE: f64 = 0.03;
 
-/// The largest magnitude in each track of the clips seen so far.
+/// A cache of the largest magnitude in each track of a clip.
 #[derive(Default)]
 pub struct Magnitudes(HashMap<ClipId, Vec<f64>>);
 
 impl Magnitudes {
-    fn of(&mut self, library: &Library, clip: ClipId) -> &[f64] {
+    /// The magnitudes of a clip, one per track.
+    fn tracks(&mut self, library: &Library, clip: ClipId) -> &[f64] {
         self.0.entry(clip).or_insert_with(|| {
             let tracks = library.clip(clip).tracks.iter();
             tracks.map(|track| magnitude(&track.curve, is_vector(track.target))).collect()
@@ -34,8 +37,8 @@ impl Magnitudes {
     }
 }
 
-/// The largest magnitude of a curve: of its values, and of its tangents times the key interval; of whole elements as
-/// `vectors`, else of single numbers.
+/// The largest magnitude of a curve: of its values, and of its tangents times the key interval. It is the length of elements
+/// for `vectors`, else that of single numbers.
 fn magnitude(curve: &Curve, vectors: bool) -> f64 {
     let size = |element: &[f64]| size(element, vectors);
     let times = curve.timeline().times();
@@ -51,32 +54,32 @@ fn magnitude(curve: &Curve, vectors: bool) -> f64 {
     result
 }
 
-/// Whether a target is compared as a whole, by distance.
+/// Returns true if a target is compared as a whole, by distance.
 fn is_vector(target: Target) -> bool {
     matches!(target, Target::Translation(_) | Target::Scale(_))
 }
 
-/// How far a movement may be off.
+/// The bounds of a movement.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Part {
-    /// As a distance.
+    /// The bound of the translation, as a distance.
     pub translation: f64,
-    /// Radians.
+    /// The bound of the rotation, in radians.
     pub rotation: f64,
 }
 
-/// How far the local parts of one instance's pose may be off.
+/// The bounds of the local transforms, weights and properties of one instance.
 #[derive(Debug, Clone)]
 pub struct Local {
-    /// Radians, by joint.
+    /// Radians, one per joint.
     pub rotation: Vec<f64>,
-    /// By joint.
+    /// Distances, one per joint.
     pub translation: Vec<f64>,
-    /// By joint.
+    /// Lengths of the difference, one per joint.
     pub scale: Vec<f64>,
-    /// By weight.
+    /// One per morph weight of the skeleton.
     pub weights: Vec<f64>,
-    /// By property, radians where it is a rotation.
+    /// One per property; radians if it is a rotation.
     pub properties: Vec<f64>,
 }
 
@@ -96,31 +99,30 @@ impl Local {
         }
     }
 
-    /// The bounds of what a clip alone gives at a time.
+    /// The bounds of the values of a clip at a time.
     pub fn of_clip(library: &Library, id: ClipId, time: f64, clock: Clock, magnitudes: &mut Magnitudes) -> Self {
         let mut bounds = Self::sampled(library, id, time, clock, magnitudes);
         let clip = library.clip(id);
         if let Some(root) = clip.root_motion {
             let skeleton = library.skeleton(clip.skeleton);
-            let [moved, turned, _] = Animated::by_clip(skeleton, clip).local[root.joint];
-            let off = bounds.part(library, clip, root, time);
+            let animated = Animated::by_clip(skeleton, clip).local[root.joint];
+            let error = bounds.part(library, clip, root, time);
             let (local, part) =
                 (Values::sampled(library, clip, time).local[root.joint], root_motion::part(library, clip, root, time));
-            if moved {
-                let left = (local.translation - part.translation).length();
-                bounds.translation[root.joint] += off.translation + off.rotation * left;
+            if animated.translation {
+                let rest = (local.translation - part.translation).length();
+                bounds.translation[root.joint] += error.translation + error.rotation * rest;
             }
-            if turned {
-                bounds.rotation[root.joint] = (bounds.rotation[root.joint] + off.rotation).min(PI);
+            if animated.rotation {
+                bounds.rotation[root.joint] = (bounds.rotation[root.joint] + error.rotation).min(PI);
             }
         }
         bounds
     }
 
-    /// How far the part of a clip's root joint that moves the instance may be off, where the joint may be by this much.
+    /// The bounds of the part of a clip's root joint that moves the instance, from these bounds of the joint.
     ///
-    /// A twist is what is left of a quaternion without the turn about other axes, normalised: where little is left, errors
-    /// grow.
+    /// The twist about an axis is the normalised projection of a quaternion. A short projection magnifies errors.
     pub fn part(&self, library: &Library, clip: &Clip, root: RootMotion, time: f64) -> Part {
         let local = Values::sampled(library, clip, time).local[root.joint];
         let turned = unit(local.rotation).unwrap_or(DQuat::IDENTITY);
@@ -136,33 +138,33 @@ impl Local {
         }
     }
 
-    /// The bounds of what a clip alone gives at a time, with all that its root joint does.
+    /// The same with the full transform of the root joint.
     pub fn sampled(library: &Library, id: ClipId, time: f64, clock: Clock, magnitudes: &mut Magnitudes) -> Self {
         let clip = library.clip(id);
         let skeleton = library.skeleton(clip.skeleton);
         let joints = skeleton.joints();
         let mut bounds = Self::at_rest(skeleton);
         let first_weight = |joint: usize| joints[..joint].iter().map(|joint| joint.weights.len()).sum::<usize>();
-        for (track, &magnitude) in clip.tracks.iter().zip(magnitudes.of(library, id)) {
+        for (track, &magnitude) in clip.tracks.iter().zip(magnitudes.tracks(library, id)) {
             let turns = track.target.is_rotation(skeleton);
             let slack = Slack::new(&track.curve, time, clock, turns);
             let allowed = if turns {
                 rotation(&track.curve, &slack)
             } else if let Interpolation::Custom(_) = track.curve.interpolation() {
-                let (size, off) = slack.custom(library);
-                share_of(magnitude.max(size)) + off
+                let (size, error) = slack.custom(library);
+                share_of(magnitude.max(size)) + error
             } else {
                 share_of(magnitude * slack.reach()) + slack.numbers(is_vector(track.target))
             };
-            // Of numbers that are driven one by one, each adds its own.
-            let single = track.component.is_some();
-            let note = |bound: &mut f64| *bound = if single { *bound + allowed } else { allowed };
+            // If tracks drive single numbers, their bounds add up.
+            let is_single = track.component.is_some();
+            let set = |bound: &mut f64| *bound = if is_single { *bound + allowed } else { allowed };
             match track.target {
-                Target::Translation(joint) => note(&mut bounds.translation[joint]),
+                Target::Translation(joint) => set(&mut bounds.translation[joint]),
                 Target::Rotation(joint) => bounds.rotation[joint] = allowed,
-                // Angles are in degrees, and their errors at worst add up.
+                // Angles are in degrees, and at worst their errors add up.
                 Target::EulerAngles(joint) => bounds.rotation[joint] += 3.0 * allowed.to_radians(),
-                Target::Scale(joint) => note(&mut bounds.scale[joint]),
+                Target::Scale(joint) => set(&mut bounds.scale[joint]),
                 Target::Weights(joint) => {
                     let first = first_weight(joint);
                     match track.component {
@@ -170,27 +172,27 @@ impl Local {
                         None => bounds.weights[first..first + joints[joint].weights.len()].fill(allowed),
                     }
                 }
-                Target::Property(property) => note(&mut bounds.properties[property]),
+                Target::Property(property) => set(&mut bounds.properties[property]),
             }
         }
         bounds
     }
 
-    /// By how much a joint's bounds on rotation, scale and translation are wider than its present value would make them.
+    /// The additions to a joint's bounds of rotation, scale and translation beyond those of its present value.
     fn slack(&self, joint: usize, present: &Transform) -> [f64; 3] {
-        let scaled = self.scale[joint] - share_of(present.scale.length());
-        let moved = self.translation[joint] - share_of(present.translation.length());
-        [self.rotation[joint] - NARROW, scaled, moved].map(|slack| slack.max(0.0))
+        let scale = self.scale[joint] - share_of(present.scale.length());
+        let translation = self.translation[joint] - share_of(present.translation.length());
+        [self.rotation[joint] - NARROW, scale, translation].map(|slack| slack.max(0.0))
     }
 }
 
-/// Radians allowed for a rotation between two keys.
+/// The bound in radians of a rotation between two keys.
 ///
-/// A cubic spline is normalised last, and so is what lies past the end of an arc between keys of different lengths: where the
-/// sum is short, the errors of its terms, which stay in proportion to the stored numbers, are magnified. Where it vanishes,
-/// any rotation is right.
+/// The result of a cubic spline is normalised, and so is a rotation past the end of an arc between keys of different lengths.
+/// The errors of the summed terms are in proportion to the stored numbers, so that a short sum magnifies them. If the sum
+/// vanishes, any rotation is within the bound.
 fn rotation(curve: &Curve, slack: &Slack) -> f64 {
-    let Place { key, fraction, hit, .. } = slack.place;
+    let Span { key, fraction, hit, .. } = slack.span;
     let cubic = curve.interpolation() == Interpolation::CubicSpline;
     if slack.on_seam {
         return PI;
@@ -201,7 +203,7 @@ fn rotation(curve: &Curve, slack: &Slack) -> f64 {
     let (a, b) = (DVec4::from_slice(curve.value(key)), DVec4::from_slice(curve.value(key + 1)));
     let cosine = a.normalize_or_zero().dot(b.normalize_or_zero()).abs().min(1.0);
     let allowed = if 2.0 * cosine.acos() > FRAC_PI_2 + 1e-9 { WIDE } else { NARROW };
-    let length = sample::unnormalised_rotation(curve, slack.place).length();
+    let length = sample::unnormalised_rotation(curve, slack.span).length();
     let stored = if cubic {
         let times = curve.timeline().times();
         let interval = times[key + 1] - times[key];
@@ -216,7 +218,7 @@ fn rotation(curve: &Curve, slack: &Slack) -> f64 {
     (magnified * (allowed * slack.reach() + slack.rotation(2.0 * cosine.acos()))).min(PI)
 }
 
-/// How far points may be off in model space.
+/// The bounds of points in model space, for one pose.
 pub struct Space<'a> {
     skeleton: &'a Skeleton,
     truth: &'a Pose,
@@ -225,15 +227,15 @@ pub struct Space<'a> {
     size: f64,
     shell: f64,
     stretch: Vec<f64>,
-    /// Whether a joint or any of its ancestors lets through more than its present value would.
+    /// True for a joint if its bounds or those of an ancestor are wider than their present values would make them.
     widened: Vec<bool>,
 }
 
 impl<'a> Space<'a> {
-    /// The bounds about a reference pose whose local transforms and model matrices are filled.
+    /// The bounds around a reference pose that has local transforms and model matrices.
     pub fn new(skeleton: &'a Skeleton, truth: &'a Pose, local: &'a Local) -> Self {
         let reach = truth.model.iter().map(|matrix| matrix.translation.length()).fold(0.0, f64::max);
-        let shell = SHELL.0.max(SHELL.1 * reach);
+        let shell = SHELL.max(SHELL_SHARE * reach);
         let mut stretch: Vec<f64> = Vec::with_capacity(truth.local.len());
         for (joint, transform) in skeleton.joints().iter().zip(&truth.local) {
             let own = longest_axis(&local_matrix(joint.matrix, transform));
@@ -247,35 +249,36 @@ impl<'a> Space<'a> {
         Self { skeleton, truth, local, depths: skeleton.depths(), size: reach + shell, shell, stretch, widened }
     }
 
-    /// Points in a joint's own space: its position, and a shell away from it along each axis as far as its ancestors'
-    /// scales at their widest take them.
+    /// Points in a joint's space: its position, and one point along each axis. In model space, the distance to such a point is
+    /// at most the shell, whatever the scales of the joint and its ancestors are.
     pub fn points(&self, joint: usize) -> impl Iterator<Item = DVec3> + use<> {
         let stretch = self.stretch[joint];
         let offset = if stretch > 0.0 { self.shell / stretch } else { 0.0 };
         [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].into_iter().map(move |axis| axis * offset)
     }
 
-    /// How far a point given in a joint's space may be off in model space. `summed` is the largest magnitude of what an
-    /// engine adds up to get there.
+    /// The bound in model space of a point in a joint's space. `summed` is the largest magnitude of the terms that an engine adds
+    /// up for the point.
     pub fn allowed(&self, joint: usize, point: DVec3, summed: f64) -> f64 {
         let levels = (self.depths[joint] + 1) as f64;
         NARROW * levels * self.size.max(summed) + self.excess(joint, point)
     }
 
-    /// What the local bounds of a joint and its ancestors let through at a point, beyond what they would if each were
-    /// in proportion to its present value: wide rotations, ill-conditioned splines, tracks far larger than they are now.
+    /// The addition at a point for local bounds of a joint and its ancestors that are wider than their present values would make
+    /// them: wide rotations, ill-conditioned splines, tracks with values far larger than the present one.
     fn excess(&self, joint: usize, mut point: DVec3) -> f64 {
         let mut excess = 0.0;
         let mut next = Some(joint);
-        // Above the last ancestor that is widened there is nothing to add, and in most poses none is.
+        // Above the last widened ancestor there is nothing to add. In most poses, no joint is widened.
         while let Some(index) = next.filter(|&index| self.widened[index]) {
             let joint = &self.skeleton.joints()[index];
             let transform = &self.truth.local[index];
             next = joint.parent;
             if joint.matrix.is_none() {
-                let [turned, scaled, moved] = self.local.slack(index, transform);
+                let [rotation, scale, translation] = self.local.slack(index, transform);
                 let outer = next.map_or(1.0, |parent| self.stretch[parent]);
-                excess += outer * (turned * (transform.scale * point).length() + scaled * point.length() + moved);
+                excess +=
+                    outer * (rotation * (transform.scale * point).length() + scale * point.length() + translation);
             }
             point = local_matrix(joint.matrix, transform).transform_point3(point);
         }
@@ -287,14 +290,14 @@ fn local_matrix(matrix: Option<DAffine3>, transform: &Transform) -> DAffine3 {
     matrix.unwrap_or_else(|| transform.to_affine())
 }
 
-/// The length of the longest column: by how much a matrix stretches, exactly so without shear.
+/// The length of the longest column. It is the largest factor by which a matrix without shear stretches.
 fn longest_axis(matrix: &DAffine3) -> f64 {
     let axes = matrix.matrix3;
     axes.x_axis.length().max(axes.y_axis.length()).max(axes.z_axis.length())
 }
 
-/// A joint's place in the bind pose; the origin where its matrix has no inverse to speak of.
-fn bind_place(inverse_bind: &DAffine3) -> DVec3 {
+/// A joint's position in the bind pose; the origin if its matrix is singular to within rounding.
+fn bind_position(inverse_bind: &DAffine3) -> DVec3 {
     let axes = inverse_bind.matrix3;
     let volume = axes.x_axis.length() * axes.y_axis.length() * axes.z_axis.length();
     let flat = axes.determinant().abs() <= 1e-12 * volume;
@@ -302,11 +305,12 @@ fn bind_place(inverse_bind: &DAffine3) -> DVec3 {
     inverse.map_or(DVec3::ZERO, |inverse| inverse * -inverse_bind.translation)
 }
 
-/// For each joint of a skin, virtual vertices a shell away from its place in the bind pose, along each axis.
+/// For each joint of a skin, virtual vertices at the distance of the shell from its position in the bind pose, one along each
+/// direction of each axis.
 pub fn vertices(skin: &Skin) -> Vec<[DVec3; 6]> {
-    let places: Vec<DVec3> = skin.inverse_bind.iter().map(bind_place).collect();
-    let reach = places.iter().map(|place| place.length()).fold(0.0, f64::max);
-    let shell = SHELL.0.max(SHELL.1 * reach);
+    let positions: Vec<DVec3> = skin.inverse_bind.iter().map(bind_position).collect();
+    let reach = positions.iter().map(|position| position.length()).fold(0.0, f64::max);
+    let shell = SHELL.max(SHELL_SHARE * reach);
     let axes = [DVec3::X, DVec3::Y, DVec3::Z, DVec3::NEG_X, DVec3::NEG_Y, DVec3::NEG_Z];
-    places.iter().map(|&place| axes.map(|axis| place + shell * axis)).collect()
+    positions.iter().map(|&position| axes.map(|axis| position + shell * axis)).collect()
 }

@@ -1,4 +1,4 @@
-//! What mixing lets through: the bounds of layers become those of what they give together.
+//! Bounds of blended layers, from the bounds of the layers.
 
 use std::f64::consts::PI;
 
@@ -13,10 +13,10 @@ use crate::reference::layers::Played;
 use crate::reference::phase;
 use crate::reference::values::{Animated, Values};
 
-/// How far a weight may be off as a share of the layer's: a ramp is a quotient in `f32`.
+/// The relative error of a weight. A ramp is a quotient in `f32`.
 pub(super) const WEIGHT: f64 = 4e-7;
 
-/// How far the local parts of one instance's pose may be off.
+/// The bounds of the local transforms, weights and properties of one instance.
 pub fn bounds(
     library: &Library,
     skeleton_id: SkeletonId,
@@ -27,7 +27,7 @@ pub fn bounds(
     let skeleton = library.skeleton(skeleton_id);
     match layers {
         [] => Local::at_rest(skeleton),
-        // What is alone and fills its place is mixed with nothing.
+        // A single layer with full weight is not blended.
         [only] if only.is_plain() => own(library, only, now, magnitudes),
         _ => {
             let bounds: Vec<LayerBounds> =
@@ -37,18 +37,18 @@ pub fn bounds(
     }
 }
 
-/// The bounds of what a layer's clip gives at a tick.
+/// The bounds of the values of a layer's clip at a tick.
 fn own(library: &Library, layer: &Layer, now: Ticks, magnitudes: &mut Magnitudes) -> Local {
     let time = phase::clip_time(layer.time, now, library.clip(layer.clip));
     Local::of_clip(library, layer.clip, time, Clock::new(layer.time, now), magnitudes)
 }
 
-/// A layer, and the bounds of what it gives.
+/// A layer with the bounds of its values.
 struct LayerBounds<'a> {
     played: Played<'a>,
-    /// Of what its clip gives.
+    /// The bounds of its clip's values.
     own: Local,
-    /// Of what an additive layer is compared to.
+    /// The bounds of the values that an additive layer subtracts.
     reference: Local,
 }
 
@@ -65,16 +65,18 @@ impl<'a> LayerBounds<'a> {
     }
 }
 
-/// A layer's share in one thing, and by how much it may be off.
+/// A layer's share in a value, with its bounds.
 pub(super) struct Term<T> {
     pub share: Share<T>,
+    /// The bound of the layer's value.
     pub own: f64,
+    /// The bound of the value that an additive layer subtracts.
     pub reference: f64,
-    /// By how much its weight may be off.
+    /// The error of its weight.
     pub slip: f64,
 }
 
-/// The terms of one thing, in order.
+/// The terms of a value, in the order of the layers.
 fn terms<T>(
     layers: &[LayerBounds],
     joint: Option<usize>,
@@ -90,45 +92,47 @@ fn terms<T>(
     layers.iter().filter_map(term).collect()
 }
 
-/// The bounds of what layers give together.
+/// The bounds of blended layers.
 fn mix(skeleton: &Skeleton, at_rest: &Local, layers: &[LayerBounds]) -> Local {
     let mut mixed = at_rest.clone();
     let rest = Values::at_rest(skeleton);
     for joint in 0..skeleton.joints().len() {
         let here = Some(joint);
-        let vector = |values: &Values, part: usize| match part {
-            0 => values.local[joint].translation,
-            _ => values.local[joint].scale,
-        };
-        let moved = terms(layers, here, |of| of.local[joint][0], |of| vector(of, 0), |of| of.translation[joint]);
-        mixed.translation[joint] = vectors(vector(&rest, 0), at_rest.translation[joint], &moved, false);
-        let scaled = terms(layers, here, |of| of.local[joint][2], |of| vector(of, 2), |of| of.scale[joint]);
-        mixed.scale[joint] = vectors(vector(&rest, 2), at_rest.scale[joint], &scaled, true);
-        let turned =
-            terms(layers, here, |of| of.local[joint][1], |of| of.local[joint].rotation, |of| of.rotation[joint]);
-        mixed.rotation[joint] = rotation(rest.local[joint].rotation, at_rest.rotation[joint], &turned);
+        let value = |values: &Values| values.local[joint].translation;
+        let bound = |local: &Local| local.translation[joint];
+        let translations = terms(layers, here, |animated| animated.local[joint].translation, value, bound);
+        mixed.translation[joint] = vectors(value(&rest), at_rest.translation[joint], &translations, false);
+        let value = |values: &Values| values.local[joint].scale;
+        let bound = |local: &Local| local.scale[joint];
+        let scales = terms(layers, here, |animated| animated.local[joint].scale, value, bound);
+        mixed.scale[joint] = vectors(value(&rest), at_rest.scale[joint], &scales, true);
+        let value = |values: &Values| values.local[joint].rotation;
+        let bound = |local: &Local| local.rotation[joint];
+        let rotations = terms(layers, here, |animated| animated.local[joint].rotation, value, bound);
+        mixed.rotation[joint] = rotation(value(&rest), at_rest.rotation[joint], &rotations);
     }
     let single = |number: f64| DVec3::new(number, 0.0, 0.0);
-    let mut place = 0;
+    let mut next = 0;
     for (joint, weights) in rest.weights.iter().enumerate() {
         for (index, &weight) in weights.iter().enumerate() {
-            let value = |of: &Values| single(of.weights[joint][index]);
-            let terms = terms(layers, Some(joint), |of| of.weights[joint][index], value, |of| of.weights[place]);
-            mixed.weights[place] = vectors(single(weight), at_rest.weights[place], &terms, false);
-            place += 1;
+            let value = |values: &Values| single(values.weights[joint][index]);
+            let animated = |animated: &Animated| animated.weights[joint][index];
+            let terms = terms(layers, Some(joint), animated, value, |local| local.weights[next]);
+            mixed.weights[next] = vectors(single(weight), at_rest.weights[next], &terms, false);
+            next += 1;
         }
     }
     for (index, property) in skeleton.properties().iter().enumerate() {
-        let bound = |of: &Local| of.properties[index];
+        let bound = |local: &Local| local.properties[index];
         if property.rotation {
-            let value = |of: &Values| DQuat::from_slice(&of.properties[index]);
-            let terms = terms(layers, None, |of| of.properties[index][0], value, bound);
+            let value = |values: &Values| DQuat::from_slice(&values.properties[index]);
+            let terms = terms(layers, None, |animated| animated.properties[index][0], value, bound);
             mixed.properties[index] = rotation(value(&rest), at_rest.properties[index], &terms);
             continue;
         }
         let number = |number: usize| {
-            let value = |of: &Values| single(of.properties[index][number]);
-            let terms = terms(layers, None, |of| of.properties[index][number], value, bound);
+            let value = |values: &Values| single(values.properties[index][number]);
+            let terms = terms(layers, None, |animated| animated.properties[index][number], value, bound);
             vectors(value(&rest), at_rest.properties[index], &terms, false)
         };
         mixed.properties[index] = (0..property.rest.len()).map(number).fold(0.0, f64::max);
@@ -136,7 +140,7 @@ fn mix(skeleton: &Skeleton, at_rest: &Local, layers: &[LayerBounds]) -> Local {
     mixed
 }
 
-/// How far the mix of vectors may be off, as a distance.
+/// The bound of blended vectors, as a distance.
 pub(super) fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: bool) -> f64 {
     let mut below = rest;
     let mut bound = at_rest;
@@ -181,11 +185,11 @@ pub(super) fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: b
             }
         }
     }
-    // Sums may be smaller than what they are sums of; the terms' own bounds are in proportion to those.
+    // A sum may be smaller than its terms. The bounds of the terms are in proportion to the terms.
     bound
 }
 
-/// How far the mix of rotations may be off, in radians.
+/// The bound of blended rotations, in radians.
 pub(super) fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 {
     let shares: Vec<Share<DQuat>> = terms.iter().map(|term| term.share.clone()).collect();
     let mut steps = blend::rotation_steps(rest, &shares).into_iter();
@@ -199,7 +203,7 @@ pub(super) fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 
         let off = |term: &Term<DQuat>| term.share.weight * term.own + PI * term.slip;
         bound = (blended().map(off).sum::<f64>() + (whole - sum) * at_rest) / whole;
         bound = (bound + NARROW) / step.length;
-        // Which way it was taken hangs on the last bit.
+        // The last bit decides about the sign of a term.
         if step.turn < 2.0 * worst {
             return PI;
         }

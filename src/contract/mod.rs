@@ -1,4 +1,4 @@
-//! The numeric contract: how far an engine's poses may be from the reference's, and how far they are.
+//! The numeric contract: the bounds of an engine's distance from the reference, and the measured distance.
 //!
 //! | quantity | bound |
 //! |---|---|
@@ -7,20 +7,20 @@
 //! | local translation and scale, weights, properties | 2e-6 x the largest magnitude in the track |
 //! | model-space joint position | 2e-6 x levels x size of the rig |
 //! | skin matrices | the same, on virtual vertices 3 cm (or 3 % of the rig) from each joint |
-//! | the same as `f16` | and of each number 2^-11 of it, at least 2^-25; beyond 65504 all that is beyond |
-//! | the same as dual quaternions | and 2 / 32767 rad, turned about the model's origin |
-//! | root motion | as the root joint's rotation and translation, times the loops that it sums up |
+//! | the same as `f16` | plus, for each number, 2^-11 of it, at least 2^-25; beyond 65504, plus the excess |
+//! | the same as dual quaternions | plus a rotation of 2 / 32767 rad about the model's origin |
+//! | root motion | as the rotation and translation of the root joint, times the number of loops in the step |
 //!
 //! Packed skin matrices ([`SkinFormat`]) are rounded last. As `f16`, a vertex a metre from the model's origin is off by up to
 //! 2 mm, at ten metres by up to 2 cm: numbers from 1 to 2 have steps of 1/1024, those from 8 to 16 of 1/128. As a dual
-//! quaternion, whose translation and scale are `f32`, it is off by up to 0.06 mm at a metre, 0.6 mm at ten. What counts as
-//! uniform and is not quite, up to a share of 1e-4 of each scale, comes on top.
+//! quaternion, whose translation and scale are `f32`, it is off by up to 0.06 mm at a metre, 0.6 mm at ten. Scales that count
+//! as uniform may differ by a share of 1e-4, and their difference is added.
 //!
-//! An easing adds to the local bounds what 2^-22 of a key interval makes of the eased fraction, which shows where it is steep,
-//! and, past a key's value, scales them by how far past (`contract/slack.rs`).
+//! An easing adds the effect of 2^-22 of a key interval on the eased fraction to the local bounds, which counts where the easing
+//! is steep. Beyond the value of a key, it scales the local bounds by the overshoot (`contract/slack.rs`).
 //!
-//! Where a track is so ill-conditioned that its local bound is wider than its present value would make it, the bounds of
-//! all that hangs on it widen by just what that lets through.
+//! If a track is ill-conditioned, so that its local bound is wider than its present value alone would make it, the bounds of
+//! everything that depends on the track widen by the same effect.
 
 mod bounds;
 mod mixed;
@@ -36,27 +36,27 @@ use crate::model::rotation::unit;
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, SkeletonId, SkinFormat, Step};
 use crate::reference::Reference;
 
-/// An error beside what is allowed.
+/// An error, with its bound and its position in the crowd.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Worst {
-    /// The error, in radians for rotations, else in units; infinite where a number is missing or not finite.
+    /// The error, in radians for rotations, else in units of the quantity. It is infinite if a number is missing or not finite.
     pub error: f64,
     /// The largest error that the contract allows here.
     pub allowed: f64,
     /// Index of the instance in the crowd.
     pub instance: usize,
-    /// Index of the joint in the skeleton; of a weight or property, its index among all of the skeleton's.
+    /// Index of the joint in the skeleton. For a weight or property, its index among those of the skeleton.
     pub place: usize,
 }
 
 impl Worst {
-    /// The error as a share of what is allowed; at most 1 within the contract.
+    /// The error as a share of its bound; at most 1 within the contract.
     pub fn share(&self) -> f64 {
         if self.error == 0.0 { 0.0 } else { self.error / self.allowed }
     }
 }
 
-/// For each quantity the error that takes the largest share of its bound; `None` where nothing was compared.
+/// For each quantity, the error with the largest share of its bound; `None` if nothing was compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Report {
     /// Local rotations: the angle of the rotation from one to the other, in radians.
@@ -69,11 +69,11 @@ pub struct Report {
     pub weight: Option<Worst>,
     /// Properties, number by number; radians for those that are rotations.
     pub property: Option<Worst>,
-    /// Model matrices: distances of the joint's position, and of points a shell away from it along its axes.
+    /// Model matrices: distances of the joint's position, and of points along its axes at the distance of a shell.
     pub position: Option<Worst>,
-    /// Skin matrices: distances of virtual vertices a shell away from the joint.
+    /// Skin matrices: distances of virtual vertices, at the distance of a shell from the joint.
     pub skin: Option<Worst>,
-    /// Root motions: the distance of their translations. There is one an instance, and its place is 0.
+    /// Root motions: the distance of their translations. There is one per instance, and its `place` is 0.
     pub motion: Option<Worst>,
     /// Root motions: the angle between their rotations, in radians.
     pub motion_rotation: Option<Worst>,
@@ -115,7 +115,7 @@ impl Report {
         }
     }
 
-    /// Whether every error is within its bound.
+    /// Returns true if every error is within its bound.
     pub fn is_within(&self) -> bool {
         self.quantities().iter().all(|(_, worst)| worst.is_none_or(|worst| worst.share() <= 1.0))
     }
@@ -127,15 +127,16 @@ fn note(worst: &mut Option<Worst>, new: Worst) {
     }
 }
 
-/// Compares the poses that an engine gave with the reference's, at a tick or the end of a step. What `expected` leaves out is not compared.
+/// Compares the poses of an engine with those of the reference, at a tick or at the end of a step. Quantities that `expected`
+/// does not have are not compared.
 ///
 /// # Panics
-/// Where the crowd is not one of the library ([`Crowd::check`]).
+/// If the crowd does not fit the library ([`Crowd::check`]).
 pub fn compare(library: &Library, crowd: &Crowd, step: impl Into<Step>, expected: &Poses, actual: &Poses) -> Report {
     compare_as(SkinFormat::Matrix, library, crowd, step, expected, actual)
 }
 
-/// As [`compare`], where the engine wrote skin matrices in this format.
+/// As [`compare`], for an engine that wrote skin matrices in a format.
 ///
 /// # Panics
 /// As [`compare`].
@@ -250,7 +251,7 @@ impl Comparison<'_> {
             for (slot, (matrix, &joint)) in expected.iter().zip(&skin.joints).enumerate() {
                 let actual = actual.and_then(|actual| actual.get(slot));
                 for &vertex in &vertices[slot] {
-                    // What is summed to the vertex's place: its offset, turned and scaled, and a translation.
+                    // The terms of the vertex's position: its rotated and scaled offset, and a translation.
                     let summed =
                         matrix.transform_vector3(vertex).length().max(matrix.transform_point3(vertex).length());
                     let allowed = space.allowed(joint, skin.inverse_bind[slot].transform_point3(vertex), summed);
@@ -262,7 +263,9 @@ impl Comparison<'_> {
         }
     }
 
-    fn motion(&mut self, [distance, turn]: [f64; 2]) {
+    /// Compares root motions, with the bounds of their distance and their angle.
+    fn motion(&mut self, bounds: [f64; 2]) {
+        let [distance, turn] = bounds;
         let both = self.expected.root_motion.zip(self.actual.root_motion);
         let apart = both.map(|(expected, actual)| {
             let moved = actual.translation.distance(expected.translation);
@@ -279,12 +282,12 @@ fn distance(expected: &DAffine3, actual: Option<&DAffine3>, point: DVec3) -> f64
     actual.map_or(f64::INFINITY, |actual| actual.transform_point3(point).distance(expected.transform_point3(point)))
 }
 
-/// The larger error, NaN counting as the largest.
+/// The larger error. NaN counts as the largest.
 fn worse(a: f64, b: f64) -> f64 {
     if b.is_nan() || b > a { b } else { a }
 }
 
-/// The angle, in radians, of the rotation that leads from one to the other; infinite where one is none.
+/// The angle, in radians, of the rotation from one quaternion to another; infinite if one of them is no rotation.
 ///
 /// Between unit quaternions on the same side, a chord of length `d` spans `2 asin(d / 2)` on the sphere, and a rotation
 /// turns by twice that. Unlike the arc cosine of a dot product, this is exact for tiny angles.

@@ -1,8 +1,8 @@
-//! How far root motion may be off.
+//! The bounds of root motion.
 //!
-//! What a clip moves its instance by from `a` to `b` is `G(a)^-1 W^n G(b)` with the named part `G` of its root joint, and `W`
-//! the way from the first moment of what is played to the last, gone `n` times. Errors of `W` grow with `n`, and those of its
-//! rotation move what lies up to `n` ways away.
+//! From clip time `a` to `b`, a clip moves its instance by `G(a)^-1 W^n G(b)`. `G` is the part of its root joint that moves the
+//! instance, and `W` is the movement of one loop, from the start of the played part to its end, repeated `n` times. Errors of
+//! `W` grow with `n`. An error of its rotation displaces points that are up to `n` loops away.
 
 use std::f64::consts::PI;
 
@@ -16,7 +16,7 @@ use crate::model::{Layer, LayerTime, Library, Motion, RootMotion, RootRotation, 
 use crate::reference::layers::Played;
 use crate::reference::{phase, root_motion};
 
-/// How far an instance's motion may be off: as a distance, and in radians.
+/// The bounds of an instance's motion: a distance, and an angle in radians.
 pub fn bounds(library: &Library, layers: &[Layer], step: Step, magnitudes: &mut Magnitudes) -> [f64; 2] {
     let (mut moved, mut turned) = (Vec::new(), Vec::new());
     for layer in layers {
@@ -36,7 +36,7 @@ pub fn bounds(library: &Library, layers: &[Layer], step: Step, magnitudes: &mut 
     [distance, mixed::rotation(DQuat::IDENTITY, NARROW, &turned)]
 }
 
-/// The same of what a layer's clip gives.
+/// The bounds of the motion of a layer's clip.
 fn of_layer(
     library: &Library,
     layer: &Layer,
@@ -49,35 +49,35 @@ fn of_layer(
     let LayerTime::Playing(playback) = layer.time else { return [share_of(0.0), NARROW] };
     let playback = playback.resolve_wrap(clip.wrap);
     let [start, end] = playback.part(clip.duration());
-    let mut at = |time: f64, clock: Clock| {
+    let mut part_at = |time: f64, clock: Clock| {
         let local = Local::sampled(library, layer.clip, time, clock, magnitudes);
         (root_motion::part(library, clip, root, time), local.part(library, clip, root, time))
     };
-    let mut now = |now: Ticks| at(phase::clip_time(layer.time, now, clip), Clock::new(layer.time, now));
-    let [(from, from_off), (to, to_off)] = [now(step.from), now(step.to)];
-    let times = [step.from, step.to].map(|now| (phase::played(&playback, now) / (end - start)).floor());
-    let count = if end > start { (times[1] - times[0]).abs().min(2.0 * playback.passes()) + 2.0 } else { 0.0 };
-    let (mut ways, mut ways_off) = (0.0, Part::default());
+    let mut part_now = |now: Ticks| part_at(phase::clip_time(layer.time, now, clip), Clock::new(layer.time, now));
+    let [(from, from_off), (to, to_off)] = [part_now(step.from), part_now(step.to)];
+    let passes = [step.from, step.to].map(|now| (phase::played(&playback, now) / (end - start)).floor());
+    let count = if end > start { (passes[1] - passes[0]).abs().min(2.0 * playback.passes()) + 2.0 } else { 0.0 };
+    let (mut loops, mut loops_off) = (0.0, Part::default());
     if count > 2.0 || from != to {
-        let [(first, first_off), (last, last_off)] = [start, end].map(|time| at(time, Clock::STANDING));
-        let way = last.then(first.inverse());
+        let [(first, first_off), (last, last_off)] = [start, end].map(|time| part_at(time, Clock::STANDING));
+        let one_loop = last.then(first.inverse());
         let sizes = first.translation.length() + last.translation.length();
-        let angle = first_off.rotation + last_off.rotation + if angles(root) { NARROW } else { 0.0 };
+        let angle = first_off.rotation + last_off.rotation + if turns(root) { NARROW } else { 0.0 };
         let distance =
             first_off.translation + last_off.translation + angle * first.translation.length() + NARROW * sizes;
-        ways = count * way.translation.length();
-        ways_off = Part { translation: count * (distance + angle * ways), rotation: count * angle };
+        loops = count * one_loop.translation.length();
+        loops_off = Part { translation: count * (distance + angle * loops), rotation: count * angle };
     }
-    let angle = from_off.rotation + to_off.rotation + ways_off.rotation + NARROW;
+    let angle = from_off.rotation + to_off.rotation + loops_off.rotation + NARROW;
     let distance = from_off.translation
         + to_off.translation
-        + ways_off.translation
-        + ways_off.rotation * to.translation.length()
+        + loops_off.translation
+        + loops_off.rotation * to.translation.length()
         + from_off.rotation * motion.translation.length()
-        + NARROW * (ways + from.translation.length() + to.translation.length());
+        + NARROW * (loops + from.translation.length() + to.translation.length());
     [distance.max(share_of(0.0)), angle.min(PI)]
 }
 
-fn angles(root: RootMotion) -> bool {
+fn turns(root: RootMotion) -> bool {
     root.rotation != RootRotation::None
 }

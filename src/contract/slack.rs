@@ -1,4 +1,4 @@
-//! What an easing lets through: where it is steep, it magnifies the rounding of the fraction that it is given.
+//! The additions to the bounds of a curve at a time. A steep easing magnifies the rounding of its fraction.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -8,21 +8,22 @@ use crate::contract::sizes::size;
 use crate::model::{Curve, Easing, Interpolation, LayerTime, Library, Ticks};
 use crate::reference::ease::ease;
 use crate::reference::phase::played;
-use crate::reference::search::Place;
+use crate::reference::search::Span;
 use crate::reference::{extrapolate, sample};
 
-/// How far the fraction of an `f32` engine may be from the true one: it is the quotient of two differences.
+/// The error of the fraction in an `f32` engine. The fraction is a quotient of two differences.
 const FRACTION: f64 = 1.0 / (1 << 22) as f64;
 
-/// Seconds by which a layer's time may be off where its clock has run long: a share of 2^-51 of what it has played, since
-/// the rate is an `f64`.
+/// The error in seconds of a layer's time after a long play: 2^-51 of the seconds that it has played, since the rate is an
+/// `f64`.
 #[derive(Clone, Copy)]
 pub struct Clock(f64);
 
 impl Clock {
-    /// Of a layer that does not play.
+    /// The error of a layer that does not play.
     pub const STANDING: Self = Self(0.0);
 
+    /// The error of a layer at a tick.
     pub fn new(time: LayerTime, now: Ticks) -> Self {
         match time {
             LayerTime::At(_) => Self::STANDING,
@@ -31,75 +32,75 @@ impl Clock {
     }
 }
 
-/// Where a curve is at a time, and by how much its easing may be off there.
+/// The span of a time on a curve, and the error of its eased fraction.
 pub struct Slack<'a> {
     curve: &'a Curve,
-    /// The place, eased.
-    pub place: Place,
-    /// By how much the eased fraction may be off.
+    /// The span, eased.
+    pub span: Span,
+    /// The error of the eased fraction.
     eased: f64,
-    /// Whether the curve begins again here, and rounding decides on which side of that the time is.
+    /// The curve begins again here, and rounding decides on which side of the jump the time is.
     pub on_seam: bool,
 }
 
 impl<'a> Slack<'a> {
-    /// `rotation` says that the curve is one of rotations.
-    pub fn new(curve: &'a Curve, time: f64, Clock(clock): Clock, rotation: bool) -> Self {
-        let place = extrapolate::place(curve, time, rotation);
+    /// The additions for a curve at a time in seconds. `rotation` says that the curve is one of rotations.
+    pub fn new(curve: &'a Curve, time: f64, clock: Clock, rotation: bool) -> Self {
+        let span = extrapolate::span(curve, time, rotation);
         let on_seam = extrapolate::is_seam(curve, time);
-        let Place { key, fraction, .. } = place;
+        let Span { key, fraction, .. } = span;
         let easing = curve.easing_at(key);
         let custom = matches!(curve.interpolation(), Interpolation::Custom(_));
-        if place.hit || place.straight || (easing.is_linear() && !custom) {
-            return Self { curve, place, eased: 0.0, on_seam };
+        if span.hit || span.straight || (easing.is_linear() && !custom) {
+            return Self { curve, span, eased: 0.0, on_seam };
         }
         let times = curve.timeline().times();
-        // Control points beyond 0 to 1 magnify the rounding before the curve is solved.
+        // Control points outside 0 to 1 magnify the rounding before the curve is solved.
         let size = if let Easing::Bezier([x1, _, x2, _]) = easing { x1.abs().max(x2.abs()).max(1.0) } else { 1.0 };
-        let off = FRACTION * size + clock / (times[key + 1] - times[key]);
+        let error = FRACTION * size + clock.0 / (times[key + 1] - times[key]);
         let eased = ease(easing, fraction);
-        // A jump nearby may be on either side.
-        let near = [fraction - off, fraction + off].map(|near| ease(easing, near.clamp(0.0, 1.0)) - eased);
-        let off = near.into_iter().fold(0.0, |most: f64, off| most.max(off.abs()));
-        Self { curve, place: Place { fraction: eased, ..place }, eased: off, on_seam }
+        // The engine may be on the other side of a jump nearby.
+        let changes = [fraction - error, fraction + error].map(|near| ease(easing, near.clamp(0.0, 1.0)) - eased);
+        let error = changes.into_iter().fold(0.0, |most: f64, change| most.max(change.abs()));
+        Self { curve, span: Span { fraction: eased, ..span }, eased: error, on_seam }
     }
 
-    /// How far the eased fraction goes, at least 1: what is interpolated has grown by that much.
+    /// The factor by which an overshooting fraction magnifies the interpolated numbers; at least 1.
     pub fn reach(&self) -> f64 {
-        let fraction = self.place.fraction;
+        let fraction = self.span.fraction;
         let reach = fraction.abs().max((1.0 - fraction).abs()).max(1.0);
-        let cubic = self.curve.interpolation() == Interpolation::CubicSpline && !self.place.straight;
+        let cubic = self.curve.interpolation() == Interpolation::CubicSpline && !self.span.straight;
         if cubic { reach.powi(3) } else { reach }
     }
 
-    /// By how much a value may be off.
+    /// The addition to the bound of a value.
     pub fn numbers(&self, vectors: bool) -> f64 {
         let length = self.angle() + self.seam();
         if self.eased == 0.0 {
             return length;
         }
-        let (from, to) = (self.curve.value(self.place.key), self.curve.value(self.place.key + 1));
+        let (from, to) = (self.curve.value(self.span.key), self.curve.value(self.span.key + 1));
         let change: Vec<f64> = match self.curve.interpolation() {
-            // Along an arc of up to a right angle, which is at most that much longer than its chord.
+            // An arc of up to a right angle is longer than its chord by at most this factor.
             Interpolation::Slerp => from.iter().zip(to).map(|(from, to)| FRAC_PI_2 * (from.abs() + to.abs())).collect(),
             _ => from.iter().zip(to).map(|(from, to)| to - from).collect(),
         };
         length + self.eased * self.steepness(size(&change, vectors), |tangent| size(tangent, vectors))
     }
 
-    /// By how much a number may be off since quaternions of any length do not tell their angle exactly.
+    /// The error of a number because the angle of stored quaternions of any length is rounded.
     fn angle(&self) -> f64 {
-        let Place { key, fraction, hit, .. } = self.place;
+        let Span { key, fraction, hit, .. } = self.span;
         if hit || self.curve.interpolation() != Interpolation::Slerp {
             return 0.0;
         }
         let products = self.curve.value(key).iter().zip(self.curve.value(key + 1)).map(|(a, b)| (a * b).abs());
-        let off = FRACTION * products.sum::<f64>();
-        let at = |off| DVec4::from(sample::quaternion(self.curve, key, fraction, off));
-        [-off, off].into_iter().map(|off| (at(off) - at(0.0)).length()).fold(0.0, f64::max)
+        let error = FRACTION * products.sum::<f64>();
+        let sample = |error| DVec4::from(sample::quaternion(self.curve, key, fraction, error));
+        [-error, error].into_iter().map(|error| (sample(error) - sample(0.0)).length()).fold(0.0, f64::max)
     }
 
-    /// How far apart the two sides of a loop's seam are, where the time is on one but for rounding.
+    /// The jump of a loop at its seam, if the time is on the seam to within rounding; else 0.
     fn seam(&self) -> f64 {
         if !self.on_seam {
             return 0.0;
@@ -109,20 +110,19 @@ impl<'a> Slack<'a> {
         pairs.map(|(first, last)| (last - first).abs()).sum()
     }
 
-    /// The largest number that an interpolator makes here, and by how much it may be off, since the fraction may be.
+    /// The largest number of an interpolator's result here, and the error of the result because of that of the fraction.
     pub fn custom(&self, library: &Library) -> (f64, f64) {
-        let at = |fraction| sample::value_at(library, self.curve, Place { fraction, ..self.place });
-        let here = at(self.place.fraction);
-        let near = [-self.eased, self.eased].map(|off| at(self.place.fraction + off));
-        let off = near.iter().flatten().zip(here.iter().cycle()).map(|(near, here)| (near - here).abs());
-        let ends =
-            [0, self.curve.timeline().len() - 1].map(|key| sample::value_at(library, self.curve, Place::on(key)));
+        let sample = |fraction| sample::value_at(library, self.curve, Span { fraction, ..self.span });
+        let here = sample(self.span.fraction);
+        let near = [-self.eased, self.eased].map(|error| sample(self.span.fraction + error));
+        let errors = near.iter().flatten().zip(here.iter().cycle()).map(|(near, here)| (near - here).abs());
+        let ends = [0, self.curve.timeline().len() - 1].map(|key| sample::value_at(library, self.curve, Span::on(key)));
         let apart = ends[0].iter().zip(&ends[1]).map(|(first, last)| (last - first).abs());
         let seam = if self.on_seam { apart.sum() } else { 0.0 };
-        (size(&here, false), off.fold(seam, f64::max))
+        (size(&here, false), errors.fold(seam, f64::max))
     }
 
-    /// By how many radians a rotation between keys this many radians apart may be off, before it is normalised.
+    /// The error in radians of a rotation between keys that are `gap` radians apart, before it is normalised.
     pub fn rotation(&self, gap: f64) -> f64 {
         if self.eased == 0.0 {
             return 0.0;
@@ -130,16 +130,16 @@ impl<'a> Slack<'a> {
         self.eased * self.steepness(gap, |tangent| 2.0 * size(tangent, true))
     }
 
-    /// The most that a value changes with the fraction, for values so far apart.
+    /// The largest change of a value per unit of the fraction, between keys whose values are `apart`.
     fn steepness(&self, apart: f64, size: impl Fn(&[f64]) -> f64) -> f64 {
         if self.curve.interpolation() != Interpolation::CubicSpline {
             return apart;
         }
-        let Place { key, .. } = self.place;
+        let Span { key, .. } = self.span;
         let times = self.curve.timeline().times();
         let tangents = size(self.curve.out_tangent(key)) + size(self.curve.in_tangent(key + 1));
-        // The derivative of a Hermite spline has 6 t (1 - t), (1 - t) (1 - 3 t) and t (3 t - 2) as weights, which grow with
-        // the square of what lies past the ends.
+        // The weights of the derivative of a Hermite spline are 6 t (1 - t), (1 - t) (1 - 3 t) and t (3 t - 2). They grow with
+        // the square of the overshoot.
         6.0 * self.reach() * (apart + (times[key + 1] - times[key]) * tangents)
     }
 }

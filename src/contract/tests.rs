@@ -9,8 +9,8 @@ use crate::model::{
     Skeleton, Skin, SkinFormat, Target, Ticks, Timeline, Track, Transform,
 };
 
-/// An arm of two joints a metre long each, the first turning by some degrees in a second, with a skin, a weight and a
-/// property, half a second into its clip.
+/// An arm of two joints of a metre each, half a second into its clip. The first joint turns by some degrees in a second. The arm
+/// has a skin, a weight and a property.
 struct Scene {
     library: Library,
     crowd: Crowd,
@@ -20,10 +20,10 @@ struct Scene {
 impl Scene {
     fn new(degrees: f64) -> Self {
         let turned = DQuat::from_rotation_z(degrees.to_radians()).to_array();
-        Self::of(Interpolation::Linear, [DQuat::IDENTITY.to_array(), turned].concat())
+        Self::interpolated(Interpolation::Linear, [DQuat::IDENTITY.to_array(), turned].concat())
     }
 
-    fn of(interpolation: Interpolation, rotations: Vec<f64>) -> Self {
+    fn interpolated(interpolation: Interpolation, rotations: Vec<f64>) -> Self {
         Self::eased(interpolation, rotations, CurveEasing::None, 0.5)
     }
 
@@ -39,7 +39,7 @@ impl Scene {
         let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
         let curve = Curve::new(timeline, interpolation, 4, rotations).unwrap().with_easing(easing).unwrap();
         let tracks = vec![Track::new(Target::Rotation(0), curve)];
-        // A root of which nothing moves, so that there is a motion to compare.
+        // A root that moves nothing, so that there is a motion to compare.
         let root_motion = Some(RootMotion { joint: 0, translation: [false; 3], rotation: RootRotation::None });
         let clip = library.add_clip(Clip { root_motion, ..Clip::new(None, skeleton, tracks) }).unwrap();
         let mut crowd = Crowd::new();
@@ -55,7 +55,7 @@ impl Scene {
     }
 
     /// Asserts that 0.9 of a bound passes and 1.1 of it does not.
-    fn is_bound(&self, bound: f64, change: impl Fn(&mut Pose, f64)) {
+    fn assert_bound(&self, bound: f64, change: impl Fn(&mut Pose, f64)) {
         let near = self.report(|pose| change(pose, 0.9 * bound));
         assert!(near.is_within(), "{near:?}");
         let beyond = self.report(|pose| change(pose, 1.1 * bound));
@@ -75,13 +75,13 @@ fn equal_poses_have_no_error() {
 #[test]
 fn local_bounds_are_those_of_the_contract() {
     let turn = |pose: &mut Pose, angle| pose.local[0].rotation *= DQuat::from_rotation_y(angle);
-    Scene::new(80.0).is_bound(2e-6, turn);
-    Scene::new(100.0).is_bound(2e-5, turn);
+    Scene::new(80.0).assert_bound(2e-6, turn);
+    Scene::new(100.0).assert_bound(2e-5, turn);
     let scene = Scene::new(80.0);
-    scene.is_bound(2e-6, |pose, error| pose.local[1].translation.y += error);
-    scene.is_bound(2e-6 * 3.0_f64.sqrt(), |pose, error| pose.local[1].scale.y += error);
-    scene.is_bound(2e-6 * 0.5, |pose, error| pose.weights[0] += error);
-    scene.is_bound(2e-6 * 4.0, |pose, error| pose.properties[1] -= error);
+    scene.assert_bound(2e-6, |pose, error| pose.local[1].translation.y += error);
+    scene.assert_bound(2e-6 * 3.0_f64.sqrt(), |pose, error| pose.local[1].scale.y += error);
+    scene.assert_bound(2e-6 * 0.5, |pose, error| pose.weights[0] += error);
+    scene.assert_bound(2e-6 * 4.0, |pose, error| pose.properties[1] -= error);
 }
 
 #[test]
@@ -89,13 +89,13 @@ fn spatial_bounds_grow_with_levels_size_and_wide_rotations() {
     // At 45 degrees, the tip is at (1 + cos, sin): 1.848 m from the origin, and the shell is 3 % of that.
     let scene = Scene::new(90.0);
     let size = 1.03 * (2.0 + 2.0_f64.sqrt()).sqrt();
-    scene.is_bound(2e-6 * size, |pose, error| pose.model[0].translation.z += error);
-    scene.is_bound(2.0 * 2e-6 * size, |pose, error| pose.model[1].translation.z += error);
-    scene.is_bound(2.0 * 2e-6 * 2.06, |pose, error| pose.skins[0][1].translation.z += error);
+    scene.assert_bound(2e-6 * size, |pose, error| pose.model[0].translation.z += error);
+    scene.assert_bound(2.0 * 2e-6 * size, |pose, error| pose.model[1].translation.z += error);
+    scene.assert_bound(2.0 * 2e-6 * 2.06, |pose, error| pose.skins[0][1].translation.z += error);
     // A wide turn of the first joint may move the second, a metre away, by another 18 micrometres.
     let wide = Scene::new(91.0);
     let reach = wide.poses.instances[0].model[1].translation.length();
-    wide.is_bound(2.0 * 2e-6 * 1.03 * reach + 18e-6, |pose, error| pose.model[1].translation.z += error);
+    wide.assert_bound(2.0 * 2e-6 * 1.03 * reach + 18e-6, |pose, error| pose.model[1].translation.z += error);
 }
 
 #[test]
@@ -111,33 +111,33 @@ fn a_rotation_and_its_negative_agree() {
 }
 
 #[test]
-fn a_short_spline_is_allowed_more() {
+fn a_short_spline_has_a_wider_bound() {
     // Half-way between almost opposite quaternions without tangents: the sum is short.
     let (zero, a) = ([0.0; 4], DQuat::IDENTITY);
     let b = -DQuat::from_rotation_z(0.02);
     let values = [zero, a.to_array(), zero, zero, b.to_array(), zero].concat();
     // Half of 2 sin(0.01 / 2), and the key gap is narrow.
     let length = 0.005_f64.sin();
-    let scene = Scene::of(Interpolation::CubicSpline, values);
-    scene.is_bound(2e-6 / length, |pose, error| pose.local[0].rotation *= DQuat::from_rotation_y(error));
+    let scene = Scene::interpolated(Interpolation::CubicSpline, values);
+    scene.assert_bound(2e-6 / length, |pose, error| pose.local[0].rotation *= DQuat::from_rotation_y(error));
 }
 
 #[test]
-fn an_easing_is_allowed_what_its_steepness_makes_of_a_rounding() {
+fn the_bound_of_an_easing_grows_with_its_steepness() {
     let turn = |pose: &mut Pose, angle| pose.local[0].rotation *= DQuat::from_rotation_y(angle);
     let rotations = || [DQuat::IDENTITY.to_array(), DQuat::from_rotation_z(1.5).to_array()].concat();
     let eased = |easing, time| Scene::eased(Interpolation::Linear, rotations(), CurveEasing::One(easing), time);
     // sqrt(k (2 - k)) rises by almost 1000 where it starts.
     let steep = |k: f64| (k * (2.0 - k)).sqrt();
     let off = 2.0_f64.powi(-22);
-    eased(Easing::CircOut, 5e-7).is_bound(2e-6 + 1.5 * (steep(5e-7) - steep(5e-7 - off)), turn);
-    eased(Easing::Constant, 0.5).is_bound(2e-6, turn);
+    eased(Easing::CircOut, 5e-7).assert_bound(2e-6 + 1.5 * (steep(5e-7) - steep(5e-7 - off)), turn);
+    eased(Easing::Constant, 0.5).assert_bound(2e-6, turn);
     // 3 (y1 + y2) / 8 + 1 / 8 of the arc, and a slope of 3 / 4 (1 + y2 - y1) over 3 / 4 (1 + x2 - x1).
-    eased(Easing::Bezier([0.5, 4.0, 0.5, 5.0]), 0.5).is_bound(3.5 * 2e-6 + 1.5 * 2.0 * off, turn);
+    eased(Easing::Bezier([0.5, 4.0, 0.5, 5.0]), 0.5).assert_bound(3.5 * 2e-6 + 1.5 * 2.0 * off, turn);
 }
 
 #[test]
-fn what_is_not_a_number_or_missing_is_an_infinite_error() {
+fn missing_numbers_and_nan_are_infinite_errors() {
     let scene = Scene::new(80.0);
     let changes: [fn(&mut Pose); 11] = [
         |pose| pose.local[1].rotation.w = f64::NAN,
@@ -174,7 +174,7 @@ fn merging_keeps_the_worse() {
 
 #[test]
 fn a_chain_of_joints_is_compared_in_linear_time() {
-    // Ancestor by ancestor for each joint, this would take minutes.
+    // In quadratic time, this would take minutes.
     let rest = Transform { translation: DVec3::Y * 1e-3, ..Transform::IDENTITY };
     let joint = |index: usize| Joint { parent: index.checked_sub(1), rest, ..Joint::default() };
     let mut library = Library::new();
@@ -188,8 +188,8 @@ fn a_chain_of_joints_is_compared_in_linear_time() {
     assert!(start.elapsed().as_secs() < 10);
 }
 
-/// What the skin matrices of a scene's tip may become in a format, by a change of them.
-fn tip(format: SkinFormat, change: impl Fn(DAffine3) -> DAffine3) -> Report {
+/// The report for a change of the skin matrix of a scene's tip, in a format.
+fn change_tip(format: SkinFormat, change: impl Fn(DAffine3) -> DAffine3) -> Report {
     let scene = Scene::new(80.0);
     let mut actual = scene.poses.clone();
     let matrix = &mut actual.instances[0].skins[0][1];
@@ -199,34 +199,34 @@ fn tip(format: SkinFormat, change: impl Fn(DAffine3) -> DAffine3) -> Report {
 
 #[test]
 fn halves_may_be_off_by_half_a_step_of_each_number() {
-    // All numbers larger by a share of 2^-11, so that it adds up at the vertices, which lie along x.
+    // All numbers are larger by a share of 2^-11, so that the errors add up at the vertices, which lie along x.
     let grown = |share: f64| {
         move |matrix: DAffine3| {
             let larger = |number: f64| number + share / 2048.0 * number.abs();
             DAffine3::from_cols_array(&matrix.to_cols_array().map(larger))
         }
     };
-    assert!(tip(SkinFormat::HalfMatrix, grown(0.9)).is_within());
-    assert!(!tip(SkinFormat::HalfMatrix, grown(1.1)).is_within());
-    assert!(!tip(SkinFormat::Matrix, grown(0.9)).is_within());
-    assert!(!tip(SkinFormat::DualQuaternion, grown(0.9)).is_within());
+    assert!(change_tip(SkinFormat::HalfMatrix, grown(0.9)).is_within());
+    assert!(!change_tip(SkinFormat::HalfMatrix, grown(1.1)).is_within());
+    assert!(!change_tip(SkinFormat::Matrix, grown(0.9)).is_within());
+    assert!(!change_tip(SkinFormat::DualQuaternion, grown(0.9)).is_within());
 }
 
 #[test]
 fn dual_quaternions_may_be_turned_by_a_step_of_their_numbers() {
-    // About z, which is across the vertices.
+    // The vertices lie across the axis z.
     let turned = |share: f64| {
         move |matrix: DAffine3| DAffine3 {
             matrix3: DMat3::from_rotation_z(share * 2.0 / 32767.0) * matrix.matrix3,
             ..matrix
         }
     };
-    assert!(tip(SkinFormat::DualQuaternion, turned(0.9)).is_within());
-    // The f32 before has a tenth of that.
-    assert!(!tip(SkinFormat::DualQuaternion, turned(1.2)).is_within());
-    assert!(!tip(SkinFormat::Matrix, turned(0.9)).is_within());
-    // A translation that is off is off, as it is an f32.
+    assert!(change_tip(SkinFormat::DualQuaternion, turned(0.9)).is_within());
+    // The bound of the f32 matrix, a tenth of that, is added.
+    assert!(!change_tip(SkinFormat::DualQuaternion, turned(1.2)).is_within());
+    assert!(!change_tip(SkinFormat::Matrix, turned(0.9)).is_within());
+    // The translation is an f32, so that the format does not widen its bound.
     let moved = |matrix: DAffine3| DAffine3 { translation: matrix.translation + 5e-4 * DVec3::X, ..matrix };
-    assert!(!tip(SkinFormat::DualQuaternion, moved).is_within());
-    assert!(tip(SkinFormat::HalfMatrix, moved).is_within());
+    assert!(!change_tip(SkinFormat::DualQuaternion, moved).is_within());
+    assert!(change_tip(SkinFormat::HalfMatrix, moved).is_within());
 }

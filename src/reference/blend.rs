@@ -1,28 +1,28 @@
-//! Stage 4: layers over one another.
+//! Stage 6: the rules by which layers are blended.
 
 use glam::{DQuat, DVec4};
 
 use crate::model::rotation::unit;
 use crate::model::{Layer, LayerMode};
 
-/// A layer's share in one thing that its clip animates.
+/// A layer's share in a value that its clip animates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Share<T> {
-    /// Layer weight x ramp x mask.
+    /// The layer's weight times its ramp and its mask.
     pub weight: f64,
-    /// How it joins.
+    /// The mode of the layer.
     pub mode: LayerMode,
-    /// Its value.
+    /// The layer's value.
     pub value: T,
-    /// What an additive layer compares its value to.
+    /// The value that an additive layer subtracts.
     pub reference: T,
 }
 
 impl<T> Share<T> {
-    /// The same of something else that is made of its values.
-    pub fn map<U>(self, of: impl Fn(T) -> U) -> Share<U> {
+    /// The same share, with its value and reference converted.
+    pub fn map<U>(self, convert: impl Fn(T) -> U) -> Share<U> {
         let Self { weight, mode, value, reference } = self;
-        Share { weight, mode, value: of(value), reference: of(reference) }
+        Share { weight, mode, value: convert(value), reference: convert(reference) }
     }
 
     fn blends(&self) -> bool {
@@ -34,10 +34,10 @@ impl<T> Share<T> {
     }
 }
 
-/// Numbers, each for itself: translations, morph weights, properties. `scale` says that they are scales, which additive
-/// layers multiply.
+/// Blends numbers one by one: translations, scales, morph weights, properties. `scale` says that they are scales, which
+/// additive layers multiply.
 pub fn numbers(rest: &[f64], shares: &[Share<Vec<f64>>], scale: bool) -> Vec<f64> {
-    let at = |index: usize| {
+    let blend = |index: usize| {
         let mut sum = 0.0;
         let mut value = 0.0;
         for share in shares.iter().filter(|share| share.blends()) {
@@ -64,23 +64,23 @@ pub fn numbers(rest: &[f64], shares: &[Share<Vec<f64>>], scale: bool) -> Vec<f64
         }
         value
     };
-    (0..rest.len()).map(at).collect()
+    (0..rest.len()).map(blend).collect()
 }
 
-/// Rotations, all of unit length.
+/// Blends rotations. All of them have unit length.
 pub fn rotation(rest: DQuat, shares: &[Share<DQuat>]) -> DQuat {
     let steps = rotation_steps(rest, shares);
     steps.last().map_or(rest, |step| step.result)
 }
 
-/// One normalisation on the way to a blended rotation.
+/// A normalisation on the way to a blended rotation.
 pub struct Step {
-    /// What came of it.
+    /// The normalised rotation.
     pub result: DQuat,
-    /// The length before it was normalised, as a part of what the lengths of its terms sum to: where it is short, errors
-    /// grow.
+    /// The length before the normalisation, as a fraction of the sum of the lengths of its terms. The normalisation divides
+    /// errors by it.
     pub length: f64,
-    /// How near to 0 a dot product was by whose sign a rotation was negated.
+    /// The smallest magnitude of the dot products whose signs decided about negations.
     pub turn: f64,
 }
 
@@ -111,21 +111,21 @@ pub fn rotation_steps(rest: DQuat, shares: &[Share<DQuat>]) -> Vec<Step> {
         match share.mode {
             LayerMode::Additive(_) => {
                 let delta = share.reference.conjugate() * share.value;
-                let found = nlerp(DQuat::IDENTITY, delta, share.weight);
-                below *= found.result;
-                steps.push(Step { result: below, ..found });
+                let step = nlerp(DQuat::IDENTITY, delta, share.weight);
+                below *= step.result;
+                steps.push(Step { result: below, ..step });
             }
             _ => {
-                let found = nlerp(below, share.value, share.weight.min(1.0));
-                below = found.result;
-                steps.push(found);
+                let step = nlerp(below, share.value, share.weight.min(1.0));
+                below = step.result;
+                steps.push(step);
             }
         }
     }
     steps
 }
 
-/// From one rotation to another, the shorter way, along the chord.
+/// Normalised linear interpolation from one rotation to another, along the chord of the shorter arc.
 fn nlerp(from: DQuat, to: DQuat, weight: f64) -> Step {
     let dot = from.dot(to);
     let to = if dot < 0.0 { -to } else { to };

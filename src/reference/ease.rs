@@ -1,118 +1,220 @@
-//! Between stages 2 and 3: from a fraction to the eased fraction.
+//! Stage 4, after the search: from a fraction to the eased fraction.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use crate::model::{Curve, Easing};
 use crate::reference::extrapolate;
-use crate::reference::search::Place;
+use crate::reference::search::Span;
 
-/// The place of a time on a curve, its fraction eased; a key that is hit is hit still, and a straight line straight.
+/// The span of a time on a curve, with its fraction eased. A key that is hit stays hit, and a straight line stays straight.
 /// `rotation` says that the curve is one of rotations.
-pub fn place(curve: &Curve, time: f64, rotation: bool) -> Place {
-    let place = extrapolate::place(curve, time, rotation);
-    if place.hit || place.straight {
-        return place;
+pub fn span(curve: &Curve, time: f64, rotation: bool) -> Span {
+    let span = extrapolate::span(curve, time, rotation);
+    if span.hit || span.straight {
+        return span;
     }
-    Place { fraction: ease(curve.easing_at(place.key), place.fraction), ..place }
+    Span { fraction: ease(curve.easing_at(span.key), span.fraction), ..span }
 }
 
-/// An easing at `k`, by the formulas beside its variant.
+/// The value of an easing at `k`, by the formulas beside its variant.
 ///
-/// Outside `[0, 1]` the formulas are continued as they stand, which for the circular ones is NaN; [`Easing::Smooth`],
-/// [`Easing::Fade`] and Bezier curves have their value at the nearer end.
+/// Outside `[0, 1]` the formulas are continued as they stand, which gives NaN for the circular ones. [`Easing::Smooth`],
+/// [`Easing::Fade`] and Bezier curves keep their value at the nearer end.
 pub fn ease(easing: Easing, k: f64) -> f64 {
-    let m = 2.0 * k;
-    let n = m - 1.0;
-    let first = m < 1.0;
+    use Direction::{In, InOut, Out, OutIn};
     match easing {
         Easing::Constant => 0.0,
         Easing::Linear => k,
-        Easing::QuadIn => k.powi(2),
-        Easing::QuadOut => k * (2.0 - k),
-        Easing::QuadInOut if first => m.powi(2) / 2.0,
-        Easing::QuadInOut => -(n * (n - 2.0) - 1.0) / 2.0,
-        Easing::QuadOutIn => halves(k, Easing::QuadOut, Easing::QuadIn),
-        Easing::CubicIn => k.powi(3),
-        Easing::CubicOut => (k - 1.0).powi(3) + 1.0,
-        Easing::CubicInOut if first => m.powi(3) / 2.0,
-        Easing::CubicInOut => ((m - 2.0).powi(3) + 2.0) / 2.0,
-        Easing::CubicOutIn => halves(k, Easing::CubicOut, Easing::CubicIn),
-        Easing::QuartIn => k.powi(4),
-        Easing::QuartOut => 1.0 - (k - 1.0).powi(4),
-        Easing::QuartInOut if first => m.powi(4) / 2.0,
-        Easing::QuartInOut => -((m - 2.0).powi(4) - 2.0) / 2.0,
-        Easing::QuartOutIn => halves(k, Easing::QuartOut, Easing::QuartIn),
-        Easing::QuintIn => k.powi(5),
-        Easing::QuintOut => (k - 1.0).powi(5) + 1.0,
-        Easing::QuintInOut if first => m.powi(5) / 2.0,
-        Easing::QuintInOut => ((m - 2.0).powi(5) + 2.0) / 2.0,
-        Easing::QuintOutIn => halves(k, Easing::QuintOut, Easing::QuintIn),
-        Easing::SineIn if k == 1.0 => 1.0,
-        Easing::SineIn => 1.0 - (k * FRAC_PI_2).cos(),
-        Easing::SineOut => (k * FRAC_PI_2).sin(),
-        Easing::SineInOut => (1.0 - (PI * k).cos()) / 2.0,
-        Easing::SineOutIn => halves(k, Easing::SineOut, Easing::SineIn),
-        Easing::ExpoIn | Easing::ExpoInOut | Easing::ElasticIn | Easing::ElasticOut | Easing::ElasticInOut
-            if k == 0.0 =>
-        {
-            0.0
-        }
-        Easing::ExpoOut | Easing::ExpoInOut | Easing::ElasticIn | Easing::ElasticOut | Easing::ElasticInOut
-            if k == 1.0 =>
-        {
-            1.0
-        }
-        Easing::ExpoIn => (10.0 * (k - 1.0)).exp2(),
-        Easing::ExpoOut => 1.0 - (-10.0 * k).exp2(),
-        Easing::ExpoInOut if first => (10.0 * n).exp2() / 2.0,
-        Easing::ExpoInOut => (2.0 - (-10.0 * n).exp2()) / 2.0,
-        Easing::ExpoOutIn => halves(k, Easing::ExpoOut, Easing::ExpoIn),
-        Easing::CircIn => 1.0 - (1.0 - k.powi(2)).sqrt(),
-        Easing::CircOut => (1.0 - (k - 1.0).powi(2)).sqrt(),
-        Easing::CircInOut if first => -((1.0 - m.powi(2)).sqrt() - 1.0) / 2.0,
-        Easing::CircInOut => ((1.0 - (m - 2.0).powi(2)).sqrt() + 1.0) / 2.0,
-        Easing::CircOutIn => halves(k, Easing::CircOut, Easing::CircIn),
-        Easing::ElasticIn => -(10.0 * (k - 1.0)).exp2() * swing(k - 1.0),
-        Easing::ElasticOut => (-10.0 * k).exp2() * swing(k) + 1.0,
-        Easing::ElasticInOut if first => -0.5 * (10.0 * n).exp2() * swing(n),
-        Easing::ElasticInOut => 0.5 * (-10.0 * n).exp2() * swing(n) + 1.0,
-        Easing::ElasticOutIn => halves(k, Easing::ElasticOut, Easing::ElasticIn),
-        Easing::BackIn if k == 1.0 => 1.0,
-        Easing::BackIn => back(k, Easing::BACK_OVERSHOOT),
-        Easing::BackOut if k == 0.0 => 0.0,
-        Easing::BackOut => 1.0 - back(1.0 - k, Easing::BACK_OVERSHOOT),
-        Easing::BackInOut if first => back(m, Easing::BACK_OVERSHOOT_IN_OUT) / 2.0,
-        Easing::BackInOut => (2.0 - back(2.0 - m, Easing::BACK_OVERSHOOT_IN_OUT)) / 2.0,
-        Easing::BackOutIn => halves(k, Easing::BackOut, Easing::BackIn),
-        Easing::BounceIn => 1.0 - bounce_out(1.0 - k),
-        Easing::BounceOut => bounce_out(k),
-        Easing::BounceInOut => halves(k, Easing::BounceIn, Easing::BounceOut),
-        Easing::BounceOutIn => halves(k, Easing::BounceOut, Easing::BounceIn),
-        Easing::Smooth => {
-            let k = k.clamp(0.0, 1.0);
-            k.powi(2) * (3.0 - 2.0 * k)
-        }
-        Easing::Fade => {
-            let k = k.clamp(0.0, 1.0);
-            k.powi(3) * (k * (6.0 * k - 15.0) + 10.0)
-        }
+        Easing::QuadIn => quad(In, k),
+        Easing::QuadOut => quad(Out, k),
+        Easing::QuadInOut => quad(InOut, k),
+        Easing::QuadOutIn => quad(OutIn, k),
+        Easing::CubicIn => cubic(In, k),
+        Easing::CubicOut => cubic(Out, k),
+        Easing::CubicInOut => cubic(InOut, k),
+        Easing::CubicOutIn => cubic(OutIn, k),
+        Easing::QuartIn => quart(In, k),
+        Easing::QuartOut => quart(Out, k),
+        Easing::QuartInOut => quart(InOut, k),
+        Easing::QuartOutIn => quart(OutIn, k),
+        Easing::QuintIn => quint(In, k),
+        Easing::QuintOut => quint(Out, k),
+        Easing::QuintInOut => quint(InOut, k),
+        Easing::QuintOutIn => quint(OutIn, k),
+        Easing::SineIn => sine(In, k),
+        Easing::SineOut => sine(Out, k),
+        Easing::SineInOut => sine(InOut, k),
+        Easing::SineOutIn => sine(OutIn, k),
+        Easing::ExpoIn => expo(In, k),
+        Easing::ExpoOut => expo(Out, k),
+        Easing::ExpoInOut => expo(InOut, k),
+        Easing::ExpoOutIn => expo(OutIn, k),
+        Easing::CircIn => circ(In, k),
+        Easing::CircOut => circ(Out, k),
+        Easing::CircInOut => circ(InOut, k),
+        Easing::CircOutIn => circ(OutIn, k),
+        Easing::ElasticIn => elastic(In, k),
+        Easing::ElasticOut => elastic(Out, k),
+        Easing::ElasticInOut => elastic(InOut, k),
+        Easing::ElasticOutIn => elastic(OutIn, k),
+        Easing::BackIn => back(In, k),
+        Easing::BackOut => back(Out, k),
+        Easing::BackInOut => back(InOut, k),
+        Easing::BackOutIn => back(OutIn, k),
+        Easing::BounceIn => bounce(In, k),
+        Easing::BounceOut => bounce(Out, k),
+        Easing::BounceInOut => bounce(InOut, k),
+        Easing::BounceOutIn => bounce(OutIn, k),
+        Easing::Smooth => smooth(k.clamp(0.0, 1.0)),
+        Easing::Fade => fade(k.clamp(0.0, 1.0)),
         Easing::Bezier(_) if easing.is_linear() => k,
         Easing::Bezier(points) => bezier(points, k.clamp(0.0, 1.0)),
     }
 }
 
-/// One easing in the first half of the time, the other in the second.
-fn halves(k: f64, first: Easing, second: Easing) -> f64 {
-    if k < 0.5 { ease(first, 2.0 * k) / 2.0 } else { ease(second, 2.0 * k - 1.0) / 2.0 + 0.5 }
+/// The end or ends of the time at which an easing of a family is slow.
+#[derive(Clone, Copy)]
+enum Direction {
+    In,
+    Out,
+    InOut,
+    OutIn,
 }
 
-/// The swing of the elastic easings: period 0.4, a quarter of a period late.
+/// An easing of a family.
+type Family = fn(Direction, f64) -> f64;
+
+/// One direction of a family in the first half of the time, another one in the second.
+fn halves(family: Family, first: Direction, second: Direction, k: f64) -> f64 {
+    if k < 0.5 { family(first, 2.0 * k) / 2.0 } else { family(second, 2.0 * k - 1.0) / 2.0 + 0.5 }
+}
+
+/// Out in the first half of the time, in in the second.
+fn out_in(family: Family, k: f64) -> f64 {
+    halves(family, Direction::Out, Direction::In, k)
+}
+
+fn quad(direction: Direction, k: f64) -> f64 {
+    let m = 2.0 * k;
+    let n = m - 1.0;
+    match direction {
+        Direction::In => k.powi(2),
+        Direction::Out => k * (2.0 - k),
+        Direction::InOut if m < 1.0 => m.powi(2) / 2.0,
+        Direction::InOut => -(n * (n - 2.0) - 1.0) / 2.0,
+        Direction::OutIn => out_in(quad, k),
+    }
+}
+
+fn cubic(direction: Direction, k: f64) -> f64 {
+    let m = 2.0 * k;
+    match direction {
+        Direction::In => k.powi(3),
+        Direction::Out => (k - 1.0).powi(3) + 1.0,
+        Direction::InOut if m < 1.0 => m.powi(3) / 2.0,
+        Direction::InOut => ((m - 2.0).powi(3) + 2.0) / 2.0,
+        Direction::OutIn => out_in(cubic, k),
+    }
+}
+
+fn quart(direction: Direction, k: f64) -> f64 {
+    let m = 2.0 * k;
+    match direction {
+        Direction::In => k.powi(4),
+        Direction::Out => 1.0 - (k - 1.0).powi(4),
+        Direction::InOut if m < 1.0 => m.powi(4) / 2.0,
+        Direction::InOut => -((m - 2.0).powi(4) - 2.0) / 2.0,
+        Direction::OutIn => out_in(quart, k),
+    }
+}
+
+fn quint(direction: Direction, k: f64) -> f64 {
+    let m = 2.0 * k;
+    match direction {
+        Direction::In => k.powi(5),
+        Direction::Out => (k - 1.0).powi(5) + 1.0,
+        Direction::InOut if m < 1.0 => m.powi(5) / 2.0,
+        Direction::InOut => ((m - 2.0).powi(5) + 2.0) / 2.0,
+        Direction::OutIn => out_in(quint, k),
+    }
+}
+
+fn sine(direction: Direction, k: f64) -> f64 {
+    match direction {
+        Direction::In if k == 1.0 => 1.0,
+        Direction::In => 1.0 - (k * FRAC_PI_2).cos(),
+        Direction::Out => (k * FRAC_PI_2).sin(),
+        Direction::InOut => (1.0 - (PI * k).cos()) / 2.0,
+        Direction::OutIn => out_in(sine, k),
+    }
+}
+
+fn expo(direction: Direction, k: f64) -> f64 {
+    let n = 2.0 * k - 1.0;
+    match direction {
+        Direction::In | Direction::InOut if k == 0.0 => 0.0,
+        Direction::Out | Direction::InOut if k == 1.0 => 1.0,
+        Direction::In => (10.0 * (k - 1.0)).exp2(),
+        Direction::Out => 1.0 - (-10.0 * k).exp2(),
+        Direction::InOut if n < 0.0 => (10.0 * n).exp2() / 2.0,
+        Direction::InOut => (2.0 - (-10.0 * n).exp2()) / 2.0,
+        Direction::OutIn => out_in(expo, k),
+    }
+}
+
+fn circ(direction: Direction, k: f64) -> f64 {
+    let m = 2.0 * k;
+    match direction {
+        Direction::In => 1.0 - (1.0 - k.powi(2)).sqrt(),
+        Direction::Out => (1.0 - (k - 1.0).powi(2)).sqrt(),
+        Direction::InOut if m < 1.0 => -((1.0 - m.powi(2)).sqrt() - 1.0) / 2.0,
+        Direction::InOut => ((1.0 - (m - 2.0).powi(2)).sqrt() + 1.0) / 2.0,
+        Direction::OutIn => out_in(circ, k),
+    }
+}
+
+fn elastic(direction: Direction, k: f64) -> f64 {
+    let n = 2.0 * k - 1.0;
+    match direction {
+        Direction::OutIn => out_in(elastic, k),
+        _ if k == 0.0 => 0.0,
+        _ if k == 1.0 => 1.0,
+        Direction::In => -(10.0 * (k - 1.0)).exp2() * swing(k - 1.0),
+        Direction::Out => (-10.0 * k).exp2() * swing(k) + 1.0,
+        Direction::InOut if n < 0.0 => -0.5 * (10.0 * n).exp2() * swing(n),
+        Direction::InOut => 0.5 * (-10.0 * n).exp2() * swing(n) + 1.0,
+    }
+}
+
+/// The oscillation of the elastic easings. Its period is 0.4, and it begins a quarter of a period late.
 fn swing(k: f64) -> f64 {
     ((k - 0.1) * TAU / 0.4).sin()
 }
 
-fn back(k: f64, overshoot: f64) -> f64 {
-    k.powi(2) * ((overshoot + 1.0) * k - overshoot)
+fn back(direction: Direction, k: f64) -> f64 {
+    let m = 2.0 * k;
+    match direction {
+        Direction::In if k == 1.0 => 1.0,
+        Direction::In => overshoot(k, Easing::BACK_OVERSHOOT),
+        Direction::Out if k == 0.0 => 0.0,
+        Direction::Out => 1.0 - overshoot(1.0 - k, Easing::BACK_OVERSHOOT),
+        Direction::InOut if m < 1.0 => overshoot(m, Easing::BACK_OVERSHOOT_IN_OUT) / 2.0,
+        Direction::InOut => (2.0 - overshoot(2.0 - m, Easing::BACK_OVERSHOOT_IN_OUT)) / 2.0,
+        Direction::OutIn => out_in(back, k),
+    }
+}
+
+fn overshoot(k: f64, coefficient: f64) -> f64 {
+    k.powi(2) * ((coefficient + 1.0) * k - coefficient)
+}
+
+fn bounce(direction: Direction, k: f64) -> f64 {
+    match direction {
+        Direction::In => 1.0 - bounce_out(1.0 - k),
+        Direction::Out => bounce_out(k),
+        Direction::InOut => halves(bounce, Direction::In, Direction::Out, k),
+        Direction::OutIn => out_in(bounce, k),
+    }
 }
 
 fn bounce_out(k: f64) -> f64 {
@@ -125,13 +227,22 @@ fn bounce_out(k: f64) -> f64 {
     7.5625 * (k - middle / 2.75).powi(2) + top
 }
 
-/// The y of the largest parameter in `[0, 1]` whose x is `k`, itself in `[0, 1]`.
-fn bezier([x1, y1, x2, y2]: [f64; 4], k: f64) -> f64 {
+fn smooth(k: f64) -> f64 {
+    k.powi(2) * (3.0 - 2.0 * k)
+}
+
+fn fade(k: f64) -> f64 {
+    k.powi(3) * (k * (6.0 * k - 15.0) + 10.0)
+}
+
+/// The y of the largest parameter in `[0, 1]` at which a Bezier curve has the x `k`, itself in `[0, 1]`.
+fn bezier(points: [f64; 4], k: f64) -> f64 {
+    let [x1, y1, x2, y2] = points;
     let x = Cubic([-k, x1 - k, x2 - k, 1.0 - k]);
     Cubic([0.0, y1, y2, 1.0]).at(x.last_root())
 }
 
-/// A cubic polynomial over `[0, 1]` by its Bezier control values, a form in which nothing is lost near either end.
+/// A cubic polynomial over `[0, 1]` by its Bezier control values. This form loses no precision near either end.
 struct Cubic([f64; 4]);
 
 impl Cubic {
@@ -141,13 +252,13 @@ impl Cubic {
         a * u * u * u + 3.0 * b * u * u * t + 3.0 * c * u * t * t + d * t * t * t
     }
 
-    /// Where it turns between 0 and 1, in order.
+    /// The parameters between 0 and 1 at which it turns, in order.
     fn turns(&self) -> Vec<f64> {
         let [a, b, c, d] = self.0;
         let (start, middle, end) = (b - a, c - b, d - c);
         let (square, linear) = (start - 2.0 * middle + end, 2.0 * (middle - start));
         let root = (linear * linear - 4.0 * square * start).sqrt();
-        // Adding what has the same sign; a root that does not exist is NaN or infinite.
+        // The terms of the sum have the same sign. A root that does not exist is NaN or infinite.
         let sum = -0.5 * (linear + root.copysign(linear));
         let mut turns = vec![sum / square, start / sum];
         turns.retain(|turn| 0.0 < *turn && *turn < 1.0);
@@ -155,7 +266,7 @@ impl Cubic {
         turns
     }
 
-    /// The largest root in `[0, 1]` of one that is not above 0 at the start and not below it at the end.
+    /// The largest root in `[0, 1]` of a polynomial that is not above 0 at the start and not below 0 at the end.
     fn last_root(&self) -> f64 {
         if self.0[3] == 0.0 {
             return 1.0;
@@ -171,7 +282,7 @@ impl Cubic {
         0.0
     }
 
-    /// The root between two places, below 0 at the first and above it at the second, by bisection.
+    /// The root between two parameters, by bisection. The polynomial is below 0 at the first one and above it at the second.
     fn root_between(&self, mut low: f64, mut high: f64) -> f64 {
         loop {
             let middle = 0.5 * (low + high);
@@ -199,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_bezier_leads_from_0_to_1_exactly() {
-        // CSS ease-in and ease-out, at whose ends the closed formula takes a wrong root; a cubic coefficient of 0.
+        // CSS ease-in and ease-out: at their ends the closed formula takes a wrong root. Then a cubic coefficient of 0.
         for points in [[0.42, 0.0, 1.0, 1.0], [0.0, 0.0, 0.58, 1.0], [1.0 / 3.0, 0.5, 2.0 / 3.0, 0.1], [0.0; 4]] {
             let easing = Easing::Bezier(points);
             assert_eq!((ease(easing, 0.0), ease(easing, 1.0)), (0.0, 1.0), "{easing:?}");
@@ -207,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_parameters_the_largest_counts() {
+    fn the_largest_of_several_parameters_counts() {
         // x = 3 t (1 - t)^2 x1 + ... with x1 = 2, x2 = -1 is 10 t^3 - 15 t^2 + 6 t: one half at 0.5, and at 0.5 -+ sqrt(0.15).
         let wanted = 0.5 + 0.15_f64.sqrt();
         assert!((Cubic([-0.5, 1.5, -1.5, 0.5]).last_root() - wanted).abs() < 1e-15);
@@ -215,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_clamped_is_clamped() {
+    fn some_easings_are_clamped() {
         for easing in [Easing::Smooth, Easing::Fade, Easing::Bezier([0.4, 0.0, 0.6, 1.0])] {
             assert_eq!((ease(easing, -0.5), ease(easing, 1.5)), (0.0, 1.0), "{easing:?}");
         }

@@ -1,33 +1,33 @@
-//! Which events of a clip a play fires from one sample to the next: Cocos Creator's stepping.
+//! The events that a play fires from one sample to the next, by Cocos Creator's stepping.
 //!
-//! A play stands on a moment of the clip's events, or between two of them on the one behind it. The next sample steps
-//! from there, in the direction of before, until it stands where the play is now. It goes through an end at most once, so
-//! that a leap over several passes fires the events of one.
+//! A play stands on a moment of the clip's events, or on the moment behind it if it is between two. The next sample steps from
+//! there, in the direction of the last sample, to the moment of the present time. It goes through an end at most once, so that
+//! a leap over several passes fires the events of one.
 
 use std::ops::Range;
 
 use crate::model::{Clip, Playback, Ticks, WrapMode};
 use crate::reference::phase::{Phase, phase, played};
 
-/// How far from an event, as a part of the clip's duration, a sample still hits it.
+/// The largest distance at which a sample hits an event, as a fraction of the clip's duration.
 const WINDOW: f64 = 1e-6;
 
-/// A clip's events, those of one time together.
+/// The events of a clip, grouped by their times.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Events {
     duration: f64,
-    /// Each a part of the duration, and the events there.
+    /// Times as fractions of the duration, each with the range of its events.
     moments: Vec<(f64, Range<usize>)>,
 }
 
-/// Where a sample left a play among the events.
+/// The position of a play among the events after a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mark {
-    /// The moment hit or behind, from -1 (before all, forwards) to their number (after all, backwards).
+    /// The moment that is hit or lies behind, from -1 (forwards, before all) to their number (backwards, after all).
     moment: isize,
-    /// 1 or -1: where the next sample steps to.
+    /// The direction in which the next sample steps: 1 or -1.
     direction: isize,
-    /// The pass, from 0; -1 where nothing was played yet.
+    /// The pass, numbered from 0; -1 if nothing was played yet.
     pass: f64,
 }
 
@@ -43,8 +43,8 @@ impl Events {
         Self { duration, moments }
     }
 
-    /// The events that a sample fires, as indices in order, and the mark that the sample after it needs. The first sample
-    /// of a play has no mark, and fires what it hits.
+    /// The events that a sample fires, as indices in order, and the mark that the next sample needs. The first sample of a play
+    /// has no mark, and fires the events that it hits.
     pub fn step(&self, wrap: WrapMode, last: Option<Mark>, phase: &Phase) -> (Vec<usize>, Mark) {
         let (mark, hit) = self.mark(phase);
         let Some(last) = last else {
@@ -61,16 +61,16 @@ impl Events {
         (fired, Mark { direction, ..mark })
     }
 
-    /// As [`step`](Self::step), from the accumulated seconds of play of one sample to those of the next, where no turn of an
-    /// earlier sample lingers. Without a sample before, the play begins.
+    /// The events that are fired from the accumulated seconds of one sample to those of the next. The direction of samples
+    /// before them does not count. Without a first sample, the play begins.
     pub fn fired(&self, playback: &Playback, before: Option<f64>, now: f64) -> Vec<usize> {
-        let phase = |played| phase(playback, played, self.duration);
-        let last = before.map(|before| self.mark(&phase(before)).0);
-        self.step(playback.wrap, last, &phase(now)).0
+        let phase_after = |played| phase(playback, played, self.duration);
+        let last = before.map(|before| self.mark(&phase_after(before)).0);
+        self.step(playback.wrap, last, &phase_after(now)).0
     }
 
-    /// Steps from a mark to another, and gives the events on the way and the direction at its end. That one stays for the
-    /// next step, whatever the phase's direction is by then.
+    /// Steps from one mark to another. Returns the events on the way and the direction at the end. The next step keeps this
+    /// direction, even if the direction of the phase is another one by then.
     fn walk(&self, wrap: WrapMode, from: Mark, to: Mark) -> (Vec<usize>, isize) {
         let count = self.moments.len() as isize;
         let Mark { mut moment, mut direction, mut pass } = from;
@@ -99,11 +99,11 @@ impl Events {
         (fired, direction)
     }
 
-    /// Where a phase is among the moments, and whether it hits one.
+    /// The mark of a phase, and true if it hits a moment.
     fn mark(&self, phase: &Phase) -> (Mark, bool) {
         let ratio = if self.duration == 0.0 { 0.0 } else { phase.time / self.duration };
-        let place = self.find(ratio);
-        let moment = match place {
+        let found = self.find(ratio);
+        let moment = match found {
             Ok(hit) => hit as isize,
             Err(next) if phase.direction < 0 => next as isize,
             Err(next) => next as isize - 1,
@@ -111,14 +111,14 @@ impl Events {
         // A whole number of passes is the end of the last of them.
         let whole = phase.iterations.fract() == 0.0;
         let pass = if whole { phase.iterations - 1.0 } else { phase.iterations.trunc() };
-        (Mark { moment, direction: phase.direction as isize, pass }, place.is_ok())
+        (Mark { moment, direction: phase.direction as isize, pass }, found.is_ok())
     }
 
-    /// The moment that a part of the duration hits, or the first after it.
+    /// The moment that a fraction of the duration hits; else the first moment after it, as an error.
     fn find(&self, ratio: f64) -> Result<usize, usize> {
         let (mut low, mut high) = (0, self.moments.len());
         while low < high {
-            // Among moments that are all in the window it matters which is met first.
+            // If several moments are in the window, the order of the search decides, as in Cocos Creator.
             let middle = (low + high - 1) / 2;
             let moment = self.moments[middle].0;
             if moment > ratio + WINDOW {
@@ -132,16 +132,16 @@ impl Events {
         Err(low)
     }
 
-    /// The events of a moment; none beyond the first and the last.
+    /// The events of a moment; none before the first moment and after the last one.
     fn at(&self, moment: isize) -> Range<usize> {
         let moment = usize::try_from(moment).ok().and_then(|moment| self.moments.get(moment));
         moment.map_or(0..0, |(_, events)| events.clone())
     }
 }
 
-/// The events of a clip that a playing layer fires after a tick of the crowd's clock, up to and with a later one, as indices
-/// in order; nothing where the later one is not later. Without a tick before, it is the first frame, which fires what it
-/// hits.
+/// The events of a clip that a playing layer fires after the tick `before` of the crowd's clock, up to and with the tick `now`,
+/// as indices in order. There are none unless `now` is the later one. Without `before`, this is the first frame, which fires
+/// the events that it hits.
 ///
 /// A mode that does not repeat begins at its start, with the events there.
 pub fn fired(clip: &Clip, playback: &Playback, before: Option<Ticks>, now: Ticks) -> Vec<usize> {
@@ -163,8 +163,8 @@ pub fn fired(clip: &Clip, playback: &Playback, before: Option<Ticks>, now: Ticks
     }
 }
 
-/// What to add to the seconds played of an endless mode that is not yet at its start, so that passes are counted up and not
-/// down: whole passes there and back.
+/// The seconds to add to those played by an endless mode that is not yet at its start, so that its passes are counted up: a
+/// whole number of passes there and back.
 fn ahead(playback: &Playback, played: f64, duration: f64) -> f64 {
     let [start, end] = playback.part(duration);
     let turn = 2.0 * (end - start);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_fires_once_and_in_order() {
+    fn passed_events_fire_once_and_in_order() {
         let normal = |before, now| from_to(WrapMode::Normal, 1.0, Some(before), now);
         assert_eq!(normal(0.0, 0.25), NONE);
         assert_eq!(normal(0.25, 0.5), [1, 2]);

@@ -1,41 +1,59 @@
-//! The oracle: every pose in `f64`, straight from the model, one page a stage.
+//! The reference engine: every pose in `f64`, straight from the model, one file per stage.
 //!
-//! It is written to be read beside the glTF 2.0 specification, not to be fast. It reads the [`Library`] and never a
-//! packing of it, so that a fault of the packing shows.
+//! It is written to be read beside the glTF 2.0 specification, not to be fast. It reads the [`Library`] and never a packed
+//! one, so that a fault of the packing shows as a difference.
 
-pub mod blend;
-pub mod ease;
-pub mod events;
-pub mod extrapolate;
-pub mod hierarchy;
-pub mod layers;
-pub mod occurrences;
-pub mod passes;
-pub mod phase;
-pub mod root_motion;
-pub mod sample;
-pub mod search;
-pub mod skin;
-pub mod values;
+pub(crate) mod blend;
+pub(crate) mod ease;
+pub(crate) mod events;
+pub(crate) mod extrapolate;
+pub(crate) mod hierarchy;
+pub(crate) mod layers;
+mod occurrences;
+mod passes;
+pub(crate) mod phase;
+pub(crate) mod root_motion;
+pub(crate) mod sample;
+pub(crate) mod search;
+mod skin;
+pub(crate) mod values;
 
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::{Crowd, EventList, Layer, Library, Outputs, Pose, Poses, SkeletonId, Step, uniform_scale};
 use crate::reference::values::Values;
 
-/// The `f64` engine that the others are held to.
+/// The `f64` engine. The other engines must agree with it within [`contract`](crate::contract).
+///
+/// # Examples
+///
+/// ```
+/// use posse::{Evaluator, Outputs, Reference, Ticks, demo};
+///
+/// let library = demo::library()?;
+/// let crowd = demo::crowd(&library, 3)?;
+/// let mut reference = Reference::new(&library);
+/// let poses = reference.evaluate(&crowd, Ticks::from_seconds(1.5), Outputs::ALL)?;
+/// assert_eq!(poses.instances.len(), 3);
+///
+/// // One local transform and one model matrix per joint.
+/// let joints = library.skeleton(crowd.skeleton(0)).joints().len();
+/// assert_eq!(poses.instances[0].local.len(), joints);
+/// assert_eq!(poses.instances[0].model.len(), joints);
+/// # Ok::<(), posse::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Reference<'a> {
     library: &'a Library,
 }
 
 impl<'a> Reference<'a> {
-    /// An engine for the crowds of this library.
+    /// Makes an engine for the crowds of a library.
     pub fn new(library: &'a Library) -> Self {
         Self { library }
     }
 
-    /// The pose of one instance of a crowd that was checked.
+    /// The pose of one instance at the end of a step. The crowd must have been checked.
     pub(crate) fn pose(&self, skeleton_id: SkeletonId, layers: &[Layer], step: Step, outputs: Outputs) -> Pose {
         let skeleton = self.library.skeleton(skeleton_id);
         let Values { local, weights, properties } = layers::values(self.library, skeleton, layers, step.to);
@@ -78,8 +96,8 @@ impl Evaluator for Reference<'_> {
         if outputs.is_uniform_only() {
             uniform_scale::check_crowd(self.library, crowd)?;
         }
-        let pose = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step, outputs);
-        Ok(Poses { instances: (0..crowd.len()).map(pose).collect() })
+        let pose_of = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step, outputs);
+        Ok(Poses { instances: (0..crowd.len()).map(pose_of).collect() })
     }
 
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {

@@ -1,16 +1,18 @@
-//! Which events a play reaches between two ticks, and when: every pass by itself, from the clip's seconds.
+//! The events that a play reaches between two ticks, with their ticks. Each pass is computed on its own, in seconds of the clip.
 
 use std::ops::RangeInclusive;
 
 use crate::model::{Clip, Crowd, EventList, Layer, LayerTime, Library, Occurrence, Playback, Step, Ticks};
 
-/// A play that is nearer to an event than this part of a tick is on it: what rounding makes of a month of passes.
+/// The distance of a play to an event, in ticks, up to which it has reached the event. It exceeds the rounding of a month of
+/// passes.
 const NEAR: f64 = 1.0 / 1024.0;
 
-/// Passes are numbered up to here, 2^62 either way: ages, of the shortest of clips.
+/// The largest number of a pass, 2^62, before and after the start of a play.
 const MOST_PASSES: f64 = 4_611_686_018_427_387_904.0;
 
-/// What a crowd that was checked reaches in a step, with room for so many: the first instances take it first.
+/// The events that a crowd reaches in a step. The crowd must have been checked. The list has room for `capacity` events,
+/// which the first instances take first.
 pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -> EventList {
     let mut list = EventList::default();
     for instance in 0..crowd.len() {
@@ -26,7 +28,8 @@ pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -
     list
 }
 
-/// What a layer reaches in a step: the ticks and the events of the first so many, ordered, and the number of the others.
+/// The events that a layer reaches in a step: the ticks and indices of the first `capacity` of them, in order, and the number
+/// of the others.
 pub fn of_layer(clip: &Clip, layer: &Layer, step: Step, capacity: usize) -> (Vec<(Ticks, usize)>, u64) {
     let LayerTime::Playing(playback) = layer.time else { return (Vec::new(), 0) };
     let Some((from, to)) = weighed(layer, step) else { return (Vec::new(), 0) };
@@ -38,7 +41,7 @@ pub fn of_layer(clip: &Clip, layer: &Layer, step: Step, capacity: usize) -> (Vec
         }
         for run in play.runs(from, to) {
             let Some(way) = play.way(run.first, time) else { continue };
-            // Later passes reach it later, and farther on.
+            // Later passes reach it at later ticks, after more passes.
             let pass = |index: i64| run.first + 2 * index;
             let begin = partition(run.count, |index| {
                 play.tick(pass(index), way) <= from || play.passes(pass(index), way) <= -play.most
@@ -57,11 +60,11 @@ pub fn of_layer(clip: &Clip, layer: &Layer, step: Step, capacity: usize) -> (Vec
     (reached, missed)
 }
 
-/// The part of a step in which a layer has a weight, as what begins after a tick and ends with another.
+/// The part of a step in which a layer has a weight. It begins after the first tick and ends with the second one.
 fn weighed(layer: &Layer, step: Step) -> Option<(i128, i128)> {
     let (mut from, mut to) = (i128::from(step.from.0), i128::from(step.to.0));
     if let Some(fade) = layer.fade_in {
-        // One that takes no time is over at its start, others have not begun.
+        // A fade of no length is over at its start. Other fades have a weight of 0 there.
         from = from.max(i128::from(fade.start.0) - i128::from(fade.length.0 == 0));
     }
     if let Some(fade) = layer.fade_out {
@@ -70,18 +73,18 @@ fn weighed(layer: &Layer, step: Step) -> Option<(i128, i128)> {
     (layer.weight > 0.0 && from < to).then_some((from, to))
 }
 
-/// A play of a part of a clip, which has a length, that moves.
+/// A play that moves, of a part of a clip that has a length.
 struct Play {
     playback: Playback,
-    /// Where the part begins and ends, in seconds of the clip.
+    /// Start and end of the part, in seconds of the clip.
     part: [f64; 2],
-    /// Ticks of a second of the clip.
+    /// Ticks per second of the clip.
     pace: f64,
-    /// Passes until it stops; infinite without an end.
+    /// Passes until it stops; infinite if it does not stop.
     most: f64,
 }
 
-/// Every second pass of some, which go the same way.
+/// Every second one of consecutive passes. They have the same direction.
 struct Run {
     first: i64,
     count: i64,
@@ -99,37 +102,37 @@ impl Play {
         self.part[1] - self.part[0]
     }
 
-    /// Whether a pass goes from the part's start to its end. Passes are numbered in the order of the clock, from 0, which
-    /// begins at the start of the play; those before it are the same backwards.
+    /// Returns true if a pass goes from the part's start to its end. Passes are numbered in the order of the clock. Pass 0 begins
+    /// at the start of the play. Passes before it mirror those after it.
     fn is_upward(&self, pass: i64) -> bool {
         let number = if pass < 0 { -pass - 1 } else { pass };
         let turned = self.playback.wrap.is_ping_pong() && number % 2 == 1;
         ((self.playback.rate < 0.0) != self.playback.wrap.is_reverse()) == turned
     }
 
-    /// Seconds of the clip from where a pass begins to an event of the part. None where the pass begins with it, but it was
-    /// the one before that turned there.
+    /// Seconds of the clip from the start of a pass to an event of the part. `None` if the pass begins at the event after a
+    /// turn, because the previous pass has reached it.
     fn way(&self, pass: i64, event: f64) -> Option<f64> {
         let way = if self.is_upward(pass) { event - self.part[0] } else { self.part[1] - event };
         (way > 0.0 || pass == 0 || !self.playback.wrap.is_ping_pong()).then_some(way)
     }
 
-    /// Passes from the start of the play until so far on the way of one.
+    /// Passes from the start of the play to `way` seconds after the start of a pass.
     fn passes(&self, pass: i64, way: f64) -> f64 {
         pass as f64 + way / self.length()
     }
 
-    /// The first tick at which a pass is so far on its way.
+    /// The first tick at which a pass has taken `way` seconds of the clip.
     fn tick(&self, pass: i64, way: f64) -> i128 {
         let ticks = (pass as f64).mul_add(self.length(), way) * self.pace;
-        // Far beyond the clock's end where a pass takes ages.
+        // A slow pass may end beyond the last tick of the clock.
         i128::from(self.playback.start.0).saturating_add((ticks - NEAR).ceil() as i128)
     }
 
-    /// The passes that meet a part of the clock, in runs.
+    /// The passes between two ticks, in runs.
     fn runs(&self, from: i128, to: i128) -> Vec<Run> {
         let passes = |tick: i128| (tick - i128::from(self.playback.start.0)) as f64 / (self.pace * self.length());
-        // One more on either side, for what rounding does.
+        // One more pass on either side, because of rounding.
         let most = self.most.ceil();
         let least = if self.playback.wrap.repeats() { -most } else { 0.0 };
         let [first, last] = [(passes(from).floor() - 1.0).max(least), (passes(to).floor() + 1.0).min(most - 1.0)];
@@ -144,8 +147,8 @@ impl Play {
     }
 }
 
-/// How many numbers from 0 on, below a count, something holds for that holds for no number after one that it does not
-/// hold for.
+/// The number of integers from 0 up to a count for which `holds` is true. It must be true for the first ones and false for all
+/// others.
 fn partition(count: i64, holds: impl Fn(i64) -> bool) -> i64 {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -10,12 +10,12 @@ pub struct Passes {
     /// Seconds of the clip that the present pass has taken: from 0, only at the start of the play, to the length of a pass.
     /// A pass that is over is the present one until the next has begun.
     pub seconds: f64,
-    /// Whether they are counted down from the start of the play: before its start, or at a negative rate.
+    /// They are counted down from the start of the play: before its start, or at a negative rate, but not both.
     pub backwards: bool,
 }
 
 impl Passes {
-    /// A play that is nearer to the end of a pass than this part of a tick is at the end.
+    /// A play is at the end of a pass if its distance to the end is at most a tick divided by this number.
     const NEAR: u128 = 1024;
 
     /// The passes of a play at a tick, each of a length in seconds above 0.
@@ -28,7 +28,7 @@ impl Passes {
         let (length_units, length_unit) = mantissa(length);
         let tick_unit = rate_unit - Ticks::PER_SECOND.trailing_zeros() as i32;
         let played = rate * ticks.unsigned_abs();
-        // All is counted in the smaller one of the two units.
+        // All integers count the smaller one of the two units.
         let doublings = tick_unit - length_unit;
         let (mut before, mut rest, tick, pass);
         if doublings >= 0 {

@@ -12,7 +12,7 @@ pub struct Phase {
     pub direction: i32,
     /// Passes played so far, with the fraction of the present one; at most the repeat count.
     pub iterations: f64,
-    /// Whether the last pass is over.
+    /// The last pass is over.
     pub stopped: bool,
 }
 
@@ -50,8 +50,8 @@ pub fn phase_at(playback: &Playback, now: Ticks, duration: f64) -> Phase {
     progress.phase(playback, duration)
 }
 
-/// The phase of a clip after so many seconds of play: Cocos Creator's mapping of accumulated time, which is rounded at each
-/// frame. It takes the seconds as they are.
+/// The phase of a clip after some seconds of play, by Cocos Creator's mapping of accumulated time. A frame loop rounds these
+/// seconds at each frame, and they count as they are.
 pub fn phase(playback: &Playback, played: f64, duration: f64) -> Phase {
     let [start, end] = playback.part(duration);
     let length = end - start;
@@ -74,7 +74,7 @@ fn without_length(playback: &Playback) -> Phase {
     Phase { time: 0.0, direction: 1, iterations: 0.0, stopped: playback.passes().is_finite() }
 }
 
-/// Whether the present pass, numbered from 0, is an odd one. After a whole number of passes, it is the last of them.
+/// Returns true if the present pass, numbered from 0, is an odd one. After a whole number of passes, the last one is present.
 fn is_odd(iterations: f64) -> bool {
     let is_whole = iterations.fract() == 0.0 && iterations > 0.0;
     let pass = if is_whole { iterations - 1.0 } else { iterations.trunc() };
@@ -85,7 +85,7 @@ fn is_odd(iterations: f64) -> bool {
 struct Progress {
     /// Passes so far.
     iterations: f64,
-    /// Whether the present pass is an odd one, numbered from 0.
+    /// The present pass, numbered from 0, is an odd one.
     is_odd: bool,
     /// Seconds of the present pass, up to the length of the part; negative if they are counted backwards.
     seconds: f64,

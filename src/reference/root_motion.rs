@@ -1,8 +1,8 @@
-//! What instances move by between two moments of the crowd's clock.
+//! Root motion: the movement of an instance between two ticks of the crowd's clock.
 //!
-//! Passes go through a clip's part one way or the other. Within one, from clip time `a` to `b`, a root joint whose named part
-//! is `G` moves its instance by `G(a)^-1 G(b)`; what it moves by altogether is the product over the passes, in order. From
-//! pass to pass a clip may jump, and that is no movement.
+//! A pass goes through the played part of a clip, forwards or backwards. Let `G` be the part of the root joint that moves the
+//! instance. Within a pass, from clip time `a` to `b`, the instance moves by `G(a)^-1 G(b)`. The whole movement is the product
+//! over the passes, in order. A jump of the clip from pass to pass is no movement.
 
 use glam::{DQuat, DVec3};
 
@@ -12,10 +12,10 @@ use crate::reference::layers::Played;
 use crate::reference::passes::Passes;
 use crate::reference::values::Values;
 
-/// Beyond so many whole passes on one side of the start, they are multiplied two and two.
+/// The largest number of whole passes that are multiplied one by one. More passes are multiplied in pairs.
 const MOST_PASSES: f64 = 512.0;
 
-/// What an instance of a crowd that was checked moves by in a step; none where no layer's clip names a root.
+/// The movement of an instance in a step. The crowd must have been checked. `None` if no layer's clip names a root.
 pub fn of_instance(library: &Library, layers: &[Layer], step: Step) -> Option<Motion> {
     layers.iter().find(|layer| library.clip(layer.clip).root_motion.is_some())?;
     let shares: Vec<Share<Motion>> = layers.iter().filter_map(|layer| share(library, layer, step)).collect();
@@ -29,7 +29,7 @@ pub fn of_instance(library: &Library, layers: &[Layer], step: Step) -> Option<Mo
     })
 }
 
-/// A layer's share in the motion, by its weight at the end of the step; none of an additive one, and of one without a root.
+/// A layer's share in the motion, with its weight at the end of the step. Additive layers and layers without a root have none.
 pub(crate) fn share(library: &Library, layer: &Layer, step: Step) -> Option<Share<Motion>> {
     let clip = library.clip(layer.clip);
     let root = clip.root_motion?;
@@ -41,13 +41,13 @@ pub(crate) fn share(library: &Library, layer: &Layer, step: Step) -> Option<Shar
     Some(Share { weight, mode: layer.mode, value, reference: Motion::IDENTITY })
 }
 
-/// The named part of a clip's root joint at a time of the clip.
+/// The part of a clip's root joint that moves the instance, at a time of the clip.
 pub(crate) fn part(library: &Library, clip: &Clip, root: RootMotion, time: f64) -> Motion {
     let local = Values::sampled(library, clip, time).local[root.joint];
     root.part(&local, root.up(library.skeleton(clip.skeleton)))
 }
 
-/// What a layer's clip moves by in a step; a layer that does not play, not at all.
+/// The movement of a layer's clip in a step. A layer that does not play does not move.
 fn of_layer(library: &Library, clip: &Clip, root: RootMotion, time: LayerTime, step: Step) -> Motion {
     let LayerTime::Playing(playback) = time else { return Motion::IDENTITY };
     let playback = playback.resolve_wrap(clip.wrap);
@@ -57,7 +57,7 @@ fn of_layer(library: &Library, clip: &Clip, root: RootMotion, time: LayerTime, s
     }
     let walk = Walk { library, clip, root, playback, part: [start, end] };
     let [from, to] = [step.from, step.to].map(|now| Moment::new(&playback, end - start, now));
-    // Passes before the start are counted from there too, and turn in a mirrored way.
+    // Passes before the start mirror those after it.
     if (from.pass < 0.0) == (to.pass < 0.0) {
         walk.between(from, to)
     } else {
@@ -68,16 +68,16 @@ fn of_layer(library: &Library, clip: &Clip, root: RootMotion, time: LayerTime, s
 /// A moment of a play.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 struct Moment {
-    /// The pass, numbered from 0 at the start of the play; negative before.
+    /// The pass, numbered from 0 at the start of the play; negative before the start.
     pass: f64,
-    /// The part of that pass that is over by the clock, from 0 to 1.
+    /// The fraction of the pass that is over, from 0 to 1 in the order of the clock.
     along: f64,
 }
 
 impl Moment {
     const START: Self = Self { pass: 0.0, along: 0.0 };
 
-    /// The moment of a tick, or that at which the play stops if it is earlier. A pass takes `length` seconds of the clip.
+    /// The moment of a tick, or the moment at which the play stops if that is earlier. A pass takes `length` seconds of the clip.
     fn new(playback: &Playback, length: f64, now: Ticks) -> Self {
         let Passes { before, seconds, backwards } = Passes::new(playback, length, now);
         let (pass, along) = (before as f64, seconds / length);
@@ -127,7 +127,7 @@ impl Walk<'_> {
         begin.then(middle).then(end)
     }
 
-    /// What is moved by within a pass, from one part of it to another. Passes before the start have negative numbers.
+    /// The movement within a pass, from one fraction of it to another. Passes before the start have negative numbers.
     fn within(&self, pass: f64, from: f64, to: f64) -> Motion {
         let number = if pass < 0.0 { -1.0 - pass } else { pass };
         let turned = self.playback.wrap.is_ping_pong() && number % 2.0 == 1.0;
@@ -142,7 +142,7 @@ impl Walk<'_> {
     }
 }
 
-/// A movement, so many times.
+/// A movement, repeated a number of times.
 fn power(motion: Motion, mut times: f64) -> Motion {
     let (mut result, mut square) = (Motion::IDENTITY, motion);
     while times > 0.0 {

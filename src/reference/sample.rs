@@ -1,20 +1,20 @@
-//! Stage 3: the value of a curve at a time (glTF 2.0, appendix C).
+//! Stage 5: the value of a curve at a time (glTF 2.0, appendix C).
 
 use glam::DQuat;
 
 use crate::model::rotation::{self, LEAST_ARC, MOST_ARCS, unit};
 use crate::model::{Curve, Interpolation, Library};
 use crate::reference::ease;
-use crate::reference::search::Place;
+use crate::reference::search::Span;
 
-/// The value of a curve at a time in seconds: as many numbers as the curve is wide, or as its interpolator makes.
+/// The value of a curve at a time in seconds: one number per component of the curve, or the result of its interpolator.
 pub fn value(library: &Library, curve: &Curve, time: f64) -> Vec<f64> {
-    value_at(library, curve, ease::place(curve, time, false))
+    value_at(library, curve, ease::span(curve, time, false))
 }
 
-/// The value of a curve at a place.
-pub(crate) fn value_at(library: &Library, curve: &Curve, place: Place) -> Vec<f64> {
-    let Place { key, fraction, hit, straight } = place;
+/// The value of a curve at a span.
+pub(crate) fn value_at(library: &Library, curve: &Curve, span: Span) -> Vec<f64> {
+    let Span { key, fraction, hit, straight } = span;
     if let Interpolation::Custom(id) = curve.interpolation() {
         let interpolator = library.interpolator(id);
         let mut result = vec![0.0; interpolator.result_width()];
@@ -28,20 +28,20 @@ pub(crate) fn value_at(library: &Library, curve: &Curve, place: Place) -> Vec<f6
     if hit {
         return curve.value(key).to_vec();
     }
-    let line = || {
+    let lerp = || {
         let pairs = curve.value(key).iter().zip(curve.value(key + 1));
         pairs.map(|(a, b)| (1.0 - fraction) * a + fraction * b).collect()
     };
     match curve.interpolation() {
-        _ if straight => line(),
+        _ if straight => lerp(),
         Interpolation::Step | Interpolation::Custom(_) => curve.value(key).to_vec(),
-        Interpolation::Linear => line(),
+        Interpolation::Linear => lerp(),
         Interpolation::CubicSpline => spline(curve, key, fraction),
         Interpolation::Slerp => quaternion(curve, key, fraction, 0.0).to_array().to_vec(),
     }
 }
 
-/// Seconds from a key to the next.
+/// Seconds from a key to the next one.
 fn interval(curve: &Curve, key: usize) -> f64 {
     let times = curve.timeline().times();
     times[key + 1] - times[key]
@@ -49,16 +49,17 @@ fn interval(curve: &Curve, key: usize) -> f64 {
 
 /// The value of a curve of quaternions at a time in seconds, of unit length.
 ///
-/// It is normalised after interpolation. A spline that passes through zero, which no normalisation can mend, has its
-/// previous key's rotation there.
+/// It is normalised after interpolation. A spline that passes through zero has no direction there; the result is the rotation
+/// of the previous key.
 pub fn rotation(curve: &Curve, time: f64) -> DQuat {
-    let place = ease::place(curve, time, true);
-    let previous = || unit(DQuat::from_slice(curve.value(place.key)));
-    unit(unnormalised_rotation(curve, place)).or_else(previous).unwrap_or(DQuat::IDENTITY)
+    let span = ease::span(curve, time, true);
+    let previous = || unit(DQuat::from_slice(curve.value(span.key)));
+    unit(unnormalised_rotation(curve, span)).or_else(previous).unwrap_or(DQuat::IDENTITY)
 }
 
-/// What is normalised to give the rotation at a place.
-pub(crate) fn unnormalised_rotation(curve: &Curve, Place { key, fraction, hit, .. }: Place) -> DQuat {
+/// The quaternion at a span before it is normalised.
+pub(crate) fn unnormalised_rotation(curve: &Curve, span: Span) -> DQuat {
+    let Span { key, fraction, hit, .. } = span;
     let stored = |key: usize| DQuat::from_slice(curve.value(key));
     let end = |key: usize| rotation::key(stored(key)).unwrap_or(DQuat::IDENTITY);
     match curve.interpolation() {
@@ -69,8 +70,8 @@ pub(crate) fn unnormalised_rotation(curve: &Curve, Place { key, fraction, hit, .
     }
 }
 
-/// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4), which an eased fraction may leave at
-/// either end, by up to [`MOST_ARCS`] times its length.
+/// Spherical linear interpolation along the shorter arc (glTF 2.0, appendix C.4). An eased fraction may leave the arc at either
+/// end, by up to [`MOST_ARCS`] times its length.
 pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     let fraction = fraction.clamp(-MOST_ARCS, 1.0 + MOST_ARCS);
     let b = if a.dot(b) < 0.0 { -b } else { b };
@@ -82,10 +83,10 @@ pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     (a * from + b * to) * angle.sin().recip()
 }
 
-/// Spherical interpolation of quaternions that are taken as they are, as Cocos Creator does it: linear where they are so
-/// near that [`LEAST_ARC`] says so, else with the sines of their angle as weights, whatever their lengths.
+/// Spherical interpolation of two stored quaternions of any length, as in Cocos Creator: linear up to an angle of
+/// [`LEAST_ARC`], else with the sines of their angle as weights.
 ///
-/// `off` is added to the cosine of their angle, to see what comes of it.
+/// `off` is added to the cosine of their angle, to measure the effect of an error in it.
 pub(crate) fn quaternion(curve: &Curve, key: usize, fraction: f64, off: f64) -> DQuat {
     let fraction = fraction.clamp(-MOST_ARCS, 1.0 + MOST_ARCS);
     let (a, b) = (DQuat::from_slice(curve.value(key)), DQuat::from_slice(curve.value(key + 1)));
@@ -98,7 +99,7 @@ pub(crate) fn quaternion(curve: &Curve, key: usize, fraction: f64, off: f64) -> 
     (a * ((1.0 - fraction) * angle).sin() + b * (fraction * angle).sin()) * angle.sin().recip()
 }
 
-/// A cubic Hermite spline, its tangents scaled by the key interval (glTF 2.0, appendix C.5).
+/// A cubic Hermite spline. Its tangents are scaled by the key interval (glTF 2.0, appendix C.5).
 pub(crate) fn spline(curve: &Curve, key: usize, t: f64) -> Vec<f64> {
     let interval = interval(curve, key);
     let (t2, t3) = (t * t, t * t * t);

@@ -1,52 +1,53 @@
-//! Stage 2: from a time to a key and the fraction of the way to the next.
+//! Stage 4: from a time to a key and the fraction of the way to the next key.
 
 use crate::model::Timeline;
 
-/// Where in a timeline a time is.
+/// The result of a search: the key interval of a time and the fraction within it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
-    /// The key that is hit, or the last key before the time; the first key for a time before it.
+pub struct Span {
+    /// The key that is hit, or else the last key before the time. For a time before the first key, the first key.
     pub key: usize,
     /// The fraction of the way to the next key, in `[0, 1]` unless it was eased or extrapolated; 0 on a key, before the
-    /// first and after the last.
+    /// first one and after the last one.
     pub fraction: f64,
-    /// Whether a key is hit, or the time is before the first or after the last.
+    /// A key is hit, or the time is before the first key or after the last one.
     pub hit: bool,
-    /// Whether the way from key to key is a straight line, whatever the curve says.
+    /// Values from key to key lie on a straight line, whatever the interpolation of the curve is.
     pub straight: bool,
 }
 
-impl Place {
-    /// On a key.
+impl Span {
+    /// The span of a time on a key.
     pub(crate) fn on(key: usize) -> Self {
         Self { key, fraction: 0.0, hit: true, straight: false }
     }
 
-    /// Between a key and the next.
+    /// The span of a time between a key and the next one.
     pub(crate) fn between(key: usize, fraction: f64) -> Self {
         Self { key, fraction, hit: false, straight: false }
     }
 }
 
-/// The place of a time, in seconds, clamped to the first and the last key (glTF 2.0, section 3.11). A key is hit within the
-/// timeline's window: the last at or before the time, or else the first after it.
-pub fn find(timeline: &Timeline, time: f64) -> Place {
+/// Finds the span of a time in seconds, clamped to the first and the last key (glTF 2.0, section 3.11).
+///
+/// A key is hit within the timeline's window: the last key at or before the time, or else the first one after it.
+pub fn find(timeline: &Timeline, time: f64) -> Span {
     let times = timeline.times();
     let passed = times.partition_point(|&key_time| key_time <= time);
     if passed == 0 {
-        return Place::on(if times[0] - time <= timeline.window() { timeline.hit(0) } else { 0 });
+        return Span::on(if times[0] - time <= timeline.window() { timeline.hit(0) } else { 0 });
     }
     let key = passed - 1;
     if time - times[key] <= timeline.window() {
-        return Place::on(timeline.hit(key));
+        return Span::on(timeline.hit(key));
     }
     if passed == times.len() {
-        return Place::on(key);
+        return Span::on(key);
     }
     if times[passed] - time <= timeline.window() {
-        return Place::on(timeline.hit(passed));
+        return Span::on(timeline.hit(passed));
     }
-    Place::between(key, (time - times[key]) / (times[passed] - times[key]))
+    Span::between(key, (time - times[key]) / (times[passed] - times[key]))
 }
 
 #[cfg(test)]
@@ -57,21 +58,21 @@ mod tests {
     fn times_are_clamped_and_hit_keys_have_no_fraction() {
         let timeline = Timeline::new(vec![1.0, 2.0, 4.0]).unwrap();
         for (time, key) in [(0.0, 0), (1.0, 0), (2.0, 1), (4.0, 2), (9.0, 2)] {
-            assert_eq!(find(&timeline, time), Place::on(key), "at {time}");
+            assert_eq!(find(&timeline, time), Span::on(key), "at {time}");
         }
         for (time, key, fraction) in [(1.25, 0, 0.25), (3.0, 1, 0.5)] {
-            assert_eq!(find(&timeline, time), Place::between(key, fraction), "at {time}");
+            assert_eq!(find(&timeline, time), Span::between(key, fraction), "at {time}");
         }
     }
 
     #[test]
-    fn a_window_snaps_to_keys_and_shared_times_to_the_one_that_is_hit() {
+    fn a_window_snaps_to_keys() {
         let timeline = Timeline::snapping(vec![0.0, 1.5, 1.5, 4.0], 0.125).unwrap();
         let cases = [(-0.1, 0), (-1.0, 0), (0.125, 0), (1.375, 1), (1.5, 1), (1.625, 1), (3.9, 3), (4.1, 3), (9.0, 3)];
         for (time, key) in cases {
-            assert_eq!(find(&timeline, time), Place::on(key), "at {time}");
+            assert_eq!(find(&timeline, time), Span::on(key), "at {time}");
         }
-        assert_eq!(find(&timeline, 0.75), Place::between(0, 0.5));
-        assert_eq!(find(&timeline, 2.75), Place::between(2, 0.5));
+        assert_eq!(find(&timeline, 0.75), Span::between(0, 0.5));
+        assert_eq!(find(&timeline, 2.75), Span::between(2, 0.5));
     }
 }

@@ -1,4 +1,4 @@
-//! Stage 5: from model matrices to skin matrices.
+//! Stage 8: from model matrices to skin matrices.
 
 use glam::DAffine3;
 

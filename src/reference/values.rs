@@ -1,4 +1,4 @@
-//! What clips give: a value for each joint's parts, each morph weight and each property.
+//! Stage 5, for a whole clip: from its tracks to the values of each joint, morph weight and property.
 
 use std::collections::HashMap;
 
@@ -8,26 +8,37 @@ use crate::model::rotation::{self, unit};
 use crate::model::{Clip, Library, Skeleton, Target, Track, Transform};
 use crate::reference::sample;
 
-/// Values of everything that a skeleton has.
+/// The values of all joints, morph weights and properties of a skeleton.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {
-    /// By joint, rotations of unit length.
+    /// Local transforms, one per joint. Their rotations have unit length.
     pub local: Vec<Transform>,
-    /// By joint.
+    /// Morph weights of each joint.
     pub weights: Vec<Vec<f64>>,
-    /// By property, rotations of unit length.
+    /// Numbers of each property. Those of rotations have unit length.
     pub properties: Vec<Vec<f64>>,
 }
 
-/// What of a skeleton a clip animates.
+/// The joints, morph weights and properties of a skeleton that a clip animates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Animated {
-    /// Translation, rotation and scale, by joint.
-    pub local: Vec<[bool; 3]>,
-    /// By joint.
+    /// Parts of the local transform, one set per joint.
+    pub local: Vec<AnimatedParts>,
+    /// Morph weights of each joint.
     pub weights: Vec<Vec<bool>>,
-    /// By property.
+    /// Numbers of each property.
     pub properties: Vec<Vec<bool>>,
+}
+
+/// The parts of a joint's local transform that a clip animates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AnimatedParts {
+    /// The clip has a track for the translation.
+    pub translation: bool,
+    /// The clip has a track for the rotation, as a quaternion or as angles.
+    pub rotation: bool,
+    /// The clip has a track for the scale.
+    pub scale: bool,
 }
 
 impl Values {
@@ -46,27 +57,29 @@ impl Values {
         Self { local, weights, properties }
     }
 
-    /// What a clip gives at a time of its own, and the rest pose where it has no track. What its root joint moves the
-    /// instance by is taken out: `local' = part^-1 local`, for what it has tracks for.
+    /// The values of a clip at a time of the clip in seconds, and the rest pose for targets without a track.
+    ///
+    /// The part of the root joint that moves the instance is removed: `local' = part^-1 local`, for the translation and the
+    /// rotation if they have tracks.
     pub fn of_clip(library: &Library, clip: &Clip, time: f64) -> Self {
         let skeleton = library.skeleton(clip.skeleton);
         let mut values = Self::sampled(library, clip, time);
         if let Some(root) = clip.root_motion {
-            let [moved, turned, _] = Animated::by_clip(skeleton, clip).local[root.joint];
+            let animated = Animated::by_clip(skeleton, clip).local[root.joint];
             let local = &mut values.local[root.joint];
             let part = root.part(local, root.up(skeleton));
             let back = part.rotation.conjugate();
-            if moved {
+            if animated.translation {
                 local.translation = back * (local.translation - part.translation);
             }
-            if turned {
+            if animated.rotation {
                 local.rotation = back * local.rotation;
             }
         }
         values
     }
 
-    /// The same, with all that the root joint does.
+    /// The same with the full transform of the root joint.
     pub(crate) fn sampled(library: &Library, clip: &Clip, time: f64) -> Self {
         let skeleton = library.skeleton(clip.skeleton);
         let mut values = Self::at_rest(skeleton);
@@ -80,6 +93,7 @@ impl Values {
         values
     }
 
+    /// Writes the value of a track. Angles are collected in `euler_angles`, since a joint may have one track per axis.
     fn drive(
         &mut self,
         library: &Library,
@@ -117,19 +131,19 @@ impl Values {
 }
 
 impl Animated {
-    /// What a clip animates.
+    /// The targets of a clip's tracks.
     pub fn by_clip(skeleton: &Skeleton, clip: &Clip) -> Self {
         let joints = skeleton.joints();
         let mut animated = Self {
-            local: vec![[false; 3]; joints.len()],
+            local: vec![AnimatedParts::default(); joints.len()],
             weights: joints.iter().map(|joint| vec![false; joint.weights.len()]).collect(),
             properties: skeleton.properties().iter().map(|property| vec![false; property.rest.len()]).collect(),
         };
         for track in &clip.tracks {
             match (track.target, track.component) {
-                (Target::Translation(joint), _) => animated.local[joint][0] = true,
-                (Target::Rotation(joint) | Target::EulerAngles(joint), _) => animated.local[joint][1] = true,
-                (Target::Scale(joint), _) => animated.local[joint][2] = true,
+                (Target::Translation(joint), _) => animated.local[joint].translation = true,
+                (Target::Rotation(joint) | Target::EulerAngles(joint), _) => animated.local[joint].rotation = true,
+                (Target::Scale(joint), _) => animated.local[joint].scale = true,
                 (Target::Weights(joint), Some(weight)) => animated.weights[joint][weight] = true,
                 (Target::Weights(joint), None) => animated.weights[joint].fill(true),
                 (Target::Property(property), Some(number)) => animated.properties[property][number] = true,
