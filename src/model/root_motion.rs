@@ -267,7 +267,7 @@ mod tests {
         assert_eq!((root.translation, root.rotation), ([true, true, false], RootRotation::Yaw));
         assert!((root.up(&skeleton) - DVec3::Z).length() < 1e-15);
         let space = root.space(&skeleton);
-        // 3 along the parent's -y are 6 ahead, +z; its z is up.
+        // 3 units along -y of the parent are 6 ahead, +z. The z axis of the parent is up.
         let way = Motion { translation: DVec3::new(1.0, -3.0, 0.0), ..Motion::IDENTITY }.in_space(&space);
         assert!((way.translation - DVec3::new(2.0, 0.0, 6.0)).length() < 1e-14, "{way:?}");
         // A half turn about its origin, which is 7 ahead: the place of the instance moves to 14 ahead.

@@ -79,7 +79,7 @@ pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
     None
 }
 
-/// The first track of a clip that scales not uniformly. Only joints that carry a skin count.
+/// The first track of a clip with a scale that is not uniform. Only joints that carry a skin count.
 pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
     let skeleton = library.skeleton(clip.skeleton);
     let carries = carriers(library, clip.skeleton);
