@@ -184,7 +184,10 @@ fn what_does_not_fit_is_refused() {
     assert!(fault(vec![Track::component(target, 3, one())]).contains("there is no number 3"));
     assert!(fault(vec![Track::component(target, 0, three())]).contains("3 numbers wide, its target 1"));
     assert!(fault(vec![Track::component(Target::Rotation(0), 0, one())]).contains("no single number of a rotation"));
-    assert!(fault(vec![Track::new(Target::Rotation(0), four(Interpolation::Slerp))]).contains("LINEAR"));
+    assert!(
+        fault(vec![Track::new(Target::Rotation(0), four(Interpolation::Slerp))])
+            .contains("Linear interpolates rotations")
+    );
     let twice = "driven by an earlier track";
     assert!(fault(vec![Track::new(target, three()), Track::component(target, 1, one())]).contains(twice));
     assert!(fault(vec![Track::component(target, 1, one()), Track::new(target, three())]).contains(twice));

@@ -132,7 +132,7 @@ fn matrix_fault(matrix: &DAffine3) -> Option<String> {
     if pairs.into_iter().any(|product| product > TOLERANCE * largest * largest) {
         return Some("shears".into());
     }
-    vector_fault(lengths, largest)
+    vector_fault(lengths, largest).map(|fault| format!("has a scale that {fault}"))
 }
 
 /// The fault of three scales that are not equal or are negative, within a tolerance relative to `largest`.

@@ -83,10 +83,7 @@ fn assert_uneven(place: &str, fault: &str, change: impl FnOnce(&mut Rig)) {
     for answer in answers {
         let message = answer.expect_err("a refusal");
         assert!(message.starts_with(place), "{message}");
-        assert!(
-            message.contains(fault) && message.contains("ask for skin matrices as `matrix` or `half`"),
-            "{message}"
-        );
+        assert!(message.contains(fault) && message.contains("use the skin format `matrix` or `half`"), "{message}");
     }
 }
 
