@@ -1,6 +1,7 @@
 //! Draws a crowd: the mesh once per instance, moved by the skin matrices in the buffer that posse writes.
 
 use posse::GpuCrowd;
+use wgpu::util::DeviceExt;
 
 use super::figure::{Figure, Vertex};
 use super::scene::{Placement, Scene};
@@ -56,7 +57,6 @@ impl CrowdDrawing {
     /// Prepares to draw the crowd of a scene into a target. `crowd` has the buffers of skin matrices.
     pub fn new(
         device: &wgpu::Device,
-        queue: &wgpu::Queue,
         scene: &Scene,
         figure: &Figure,
         crowd: &GpuCrowd,
@@ -93,7 +93,7 @@ impl CrowdDrawing {
             let skin = batch.skin()?;
             let placements: Vec<Placement> =
                 batch.instances().iter().map(|&instance| scene.placements[instance]).collect();
-            let placements = filled(device, queue, bytemuck::cast_slice(&placements), wgpu::BufferUsages::STORAGE);
+            let placements = filled(device, bytemuck::cast_slice(&placements), wgpu::BufferUsages::STORAGE);
             let entries = [
                 wgpu::BindGroupEntry { binding: 0, resource: skin.as_entire_binding() },
                 wgpu::BindGroupEntry { binding: 1, resource: placements.as_entire_binding() },
@@ -105,8 +105,8 @@ impl CrowdDrawing {
         Self {
             ground,
             characters,
-            vertices: filled(device, queue, bytemuck::cast_slice(&figure.vertices), wgpu::BufferUsages::VERTEX),
-            indices: filled(device, queue, bytemuck::cast_slice(&figure.indices), wgpu::BufferUsages::INDEX),
+            vertices: filled(device, bytemuck::cast_slice(&figure.vertices), wgpu::BufferUsages::VERTEX),
+            indices: filled(device, bytemuck::cast_slice(&figure.indices), wgpu::BufferUsages::INDEX),
             index_count: figure.indices.len() as u32,
             batches: batches.collect(),
             view_layout,
@@ -211,13 +211,6 @@ fn layout(device: &wgpu::Device, types: &[wgpu::BufferBindingType]) -> wgpu::Bin
 }
 
 /// A buffer with contents.
-pub fn filled(device: &wgpu::Device, queue: &wgpu::Queue, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: contents.len() as u64,
-        usage: usage | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    queue.write_buffer(&buffer, 0, contents);
-    buffer
+pub fn filled(device: &wgpu::Device, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage })
 }

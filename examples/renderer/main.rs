@@ -63,9 +63,9 @@ pub fn render(
     let library = GpuLibrary::new(device, PackedLibrary::new(&scene.library)?)?;
     let crowd = GpuCrowd::new(device, &library, &scene.crowd, Outputs::SKIN)?;
     let target = Target { format: wgpu::TextureFormat::Rgba8UnormSrgb, samples };
-    let drawing = CrowdDrawing::new(device, queue, scene, figure, &crowd, target, look);
+    let drawing = CrowdDrawing::new(device, scene, figure, &crowd, target, look);
     let camera = scene.camera.clip_from_world().to_cols_array();
-    let camera = draw::filled(device, queue, bytemuck::cast_slice(&camera), wgpu::BufferUsages::UNIFORM);
+    let camera = draw::filled(device, bytemuck::cast_slice(&camera), wgpu::BufferUsages::UNIFORM);
     let view = drawing.view(device, camera.as_entire_binding());
     let [width, height] = scene.camera.size;
     let texture = |format, sample_count, extra_usage| {

@@ -32,9 +32,9 @@ impl Scene {
         figures.iter().try_for_each(|figure| figure.check(library))?;
         let scopes = Scopes::push(&renderer.device);
         let mut builder = Builder { renderer, library, scene: Self { draws: Vec::new(), bones: Vec::new() } };
-        let built = builder.build(figures, poses, placements);
+        let result = builder.build(figures, poses, placements);
         scopes.pop()?;
-        built?;
+        result?;
         Ok(builder.scene)
     }
 }
@@ -47,8 +47,20 @@ struct Builder<'a> {
 
 /// The buffers of a figure, which all batches share.
 struct Uploaded {
-    meshes: Vec<[wgpu::Buffer; 3]>,
-    materials: Vec<(wgpu::Buffer, wgpu::TextureView, wgpu::Sampler)>,
+    meshes: Vec<MeshBuffers>,
+    materials: Vec<UploadedMaterial>,
+}
+
+struct MeshBuffers {
+    vertices: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    deltas: wgpu::Buffer,
+}
+
+struct UploadedMaterial {
+    record: wgpu::Buffer,
+    texture: wgpu::TextureView,
+    sampler: wgpu::Sampler,
 }
 
 impl Builder<'_> {
@@ -76,15 +88,15 @@ impl Builder<'_> {
                 })?;
                 records.push(InstanceRecord::new(placement));
             }
-            let instances = self.storage("instances of a scene, in bytes", bytemuck::cast_slice(&records))?;
+            let instances = self.storage_buffer("instances of a scene, in bytes", bytemuck::cast_slice(&records))?;
             let figure = figures.iter().zip(&uploaded).filter(|(figure, _)| figure.skeleton == poses.skeleton);
             for (figure, uploaded) in figure {
                 for part in &figure.parts {
-                    self.draw(figure, uploaded, part, &poses, &instances)?;
+                    self.add_draw(figure, uploaded, part, &poses, &instances)?;
                 }
             }
             if let Some(model) = poses.model {
-                self.bones(&poses, model, &instances)?;
+                self.add_bones(&poses, model, &instances)?;
             }
         }
         Ok(())
@@ -96,8 +108,8 @@ impl Builder<'_> {
             let vertices = bytes(bytemuck::cast_slice(&mesh.vertices), Usages::VERTEX)?;
             let indices = bytes(bytemuck::cast_slice(&mesh.indices), Usages::INDEX)?;
             let deltas =
-                self.storage("morph targets of a mesh, in bytes", bytemuck::cast_slice(&morph_deltas(mesh)))?;
-            Ok([vertices, indices, deltas])
+                self.storage_buffer("morph targets of a mesh, in bytes", bytemuck::cast_slice(&morph_deltas(mesh)))?;
+            Ok(MeshBuffers { vertices, indices, deltas })
         };
         let views: Vec<_> = figure
             .images
@@ -106,11 +118,12 @@ impl Builder<'_> {
             .collect();
         let material = |material: &Material| {
             let record = MaterialRecord::new(material);
-            let buffer =
+            let record =
                 filled_buffer(&self.renderer.device, "material", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
             let texture = material.texture.as_ref();
             let view = texture.and_then(|texture| views.get(texture.image)).unwrap_or(&self.renderer.white);
-            Ok((buffer, view.clone(), textures::sampler(&self.renderer.device, texture)))
+            let sampler = textures::sampler(&self.renderer.device, texture);
+            Ok(UploadedMaterial { record, texture: view.clone(), sampler })
         };
         Ok(Uploaded {
             meshes: figure.meshes.iter().map(mesh).collect::<Result<_, Error>>()?,
@@ -118,7 +131,7 @@ impl Builder<'_> {
         })
     }
 
-    fn draw(
+    fn add_draw(
         &mut self,
         figure: &Figure,
         uploaded: &Uploaded,
@@ -154,13 +167,13 @@ impl Builder<'_> {
             padding: 0,
         };
         let values = poses.values.unwrap_or(&self.renderer.nothing);
-        let [vertices, indices, deltas] = &uploaded.meshes[part.mesh];
+        let MeshBuffers { vertices, indices, deltas } = &uploaded.meshes[part.mesh];
         let material = &figure.materials[part.material];
-        let (material_record, texture, sampler) = &uploaded.materials[part.material];
+        let uploaded_material = &uploaded.materials[part.material];
         let mirrored = part.mover == Mover::Joint && rest_matrices(skeleton)[part.joint].matrix3.determinant() < 0.0;
         let draw = Draw {
             poses: self.renderer.poses_group([matrices, values, instances]),
-            part: self.part_group(record, deltas, material_record, texture, sampler)?,
+            part: self.part_group(record, deltas, uploaded_material)?,
             vertices: vertices.clone(),
             indices: indices.clone(),
             vertex_count: mesh.vertices.len() as u32,
@@ -177,7 +190,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn bones(&mut self, poses: &PoseBuffers, model: &wgpu::Buffer, instances: &wgpu::Buffer) -> Result<(), Error> {
+    fn add_bones(&mut self, poses: &PoseBuffers, model: &wgpu::Buffer, instances: &wgpu::Buffer) -> Result<(), Error> {
         let ends = bone_ends(self.library, poses.skeleton);
         if ends.is_empty() {
             return Ok(());
@@ -185,11 +198,12 @@ impl Builder<'_> {
         let per_instance = ends.len() as u32;
         let record =
             PartRecord { row_count: (poses.layout.model / 4) as u32, vertex_count: per_instance, ..Default::default() };
-        let ends = self.storage("bones of a skeleton, in bytes", bytemuck::cast_slice(&ends))?;
+        let ends = self.storage_buffer("bones of a skeleton, in bytes", bytemuck::cast_slice(&ends))?;
         let plain = bytemuck::bytes_of(&MaterialRecord::new(&Material::default())).to_vec();
         let plain = filled_buffer(&self.renderer.device, "material", &plain, Usages::UNIFORM)?;
         let sampler = textures::sampler(&self.renderer.device, None);
-        let part = self.part_group(record, &ends, &plain, &self.renderer.white, &sampler)?;
+        let material = UploadedMaterial { record: plain, texture: self.renderer.white.clone(), sampler };
+        let part = self.part_group(record, &ends, &material)?;
         let poses_group = self.renderer.poses_group([model, &self.renderer.nothing, instances]);
         let needed = u64::from(per_instance) * poses.instances.len() as u64;
         let count = u32::try_from(needed).map_err(|_| Error::Limit {
@@ -205,23 +219,21 @@ impl Builder<'_> {
         &self,
         record: PartRecord,
         deltas: &wgpu::Buffer,
-        material: &wgpu::Buffer,
-        texture: &wgpu::TextureView,
-        sampler: &wgpu::Sampler,
+        material: &UploadedMaterial,
     ) -> Result<wgpu::BindGroup, Error> {
         let record = filled_buffer(&self.renderer.device, "part", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
         let resources = [
             record.as_entire_binding(),
             deltas.as_entire_binding(),
-            material.as_entire_binding(),
-            wgpu::BindingResource::TextureView(texture),
-            wgpu::BindingResource::Sampler(sampler),
+            material.record.as_entire_binding(),
+            wgpu::BindingResource::TextureView(&material.texture),
+            wgpu::BindingResource::Sampler(&material.sampler),
         ];
         Ok(group(&self.renderer.device, &self.renderer.layouts.part, &resources))
     }
 
     /// A storage buffer. Empty contents become 128 zero bytes, because a binding must not be empty.
-    fn storage(&self, what: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
+    fn storage_buffer(&self, what: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
         let (needed, allowed) = (contents.len() as u64, largest_binding(&self.renderer.device));
         if needed > allowed {
             return Err(Error::Limit { what: what.into(), needed, allowed });

@@ -6,7 +6,7 @@ use bevy::core_pipeline::core_3d::{main_opaque_pass_3d, main_transparent_pass_3d
 use bevy::core_pipeline::schedule::{Core3d, camera_driver};
 use bevy::prelude::*;
 use bevy::render::render_resource::{RenderPassDescriptor, StoreOp};
-use bevy::render::renderer::{RenderContext, RenderDevice, RenderGraph, RenderGraphSystems, RenderQueue, ViewQuery};
+use bevy::render::renderer::{RenderContext, RenderDevice, RenderGraph, RenderGraphSystems, ViewQuery};
 use bevy::render::view::{ViewDepthStencilTexture, ViewTarget, ViewUniformOffset, ViewUniforms};
 use bevy::render::{RenderApp, RenderStartup};
 use posse::{GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks};
@@ -70,7 +70,6 @@ fn draw(
     view: ViewQuery<(&ViewTarget, &ViewDepthStencilTexture, &ViewUniformOffset)>,
     view_uniforms: Res<ViewUniforms>,
     crowd: Res<PosedCrowd>,
-    queue: Res<RenderQueue>,
     mut drawing: Local<Option<CrowdDrawing>>,
     mut context: RenderContext,
 ) {
@@ -81,7 +80,7 @@ fn draw(
     let drawing = drawing.get_or_insert_with(|| {
         let samples = target.sampled_main_texture().map_or(1, |texture| texture.sample_count());
         let target = Target { format: target.main_texture_format(), samples };
-        CrowdDrawing::new(device, &queue, &crowd.scene, &crowd.figure, &crowd.crowd, target, crowd.look)
+        CrowdDrawing::new(device, &crowd.scene, &crowd.figure, &crowd.crowd, target, crowd.look)
     });
     let view = drawing.view(device, uniform);
     let mut pass = context.command_encoder().begin_render_pass(&RenderPassDescriptor {
