@@ -116,8 +116,8 @@ fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32
         let upward = events_upward(part, pass_index);
         let event = select(part.last - 1u - rank, part.first + rank, upward);
         let time = events_time(part, event);
-        let way = select(phase_subtract(part.end, time), phase_subtract(time, part.start), upward);
-        tick = events_first_tick(layer, Interval(tick, interval.to_tick), pass_index, way);
+        let distance = select(phase_subtract(part.end, time), phase_subtract(time, part.start), upward);
+        tick = events_first_tick(layer, Interval(tick, interval.to_tick), pass_index, distance);
         list.occurrences[list_index] = OccurrenceRecord(tick.x, tick.y, instance, number, part.offset + event);
         // The next event may be at the same tick.
         tick = phase_subtract(tick, vec2(1u, 0u));
@@ -221,12 +221,12 @@ fn events_progress(layer: LayerRecord, tick: vec2<u32>) -> Progress {
             played = events_negate(most);
         }
     }
-    let way = phase_scale(played.xy, vec2(layer.part_length_low, layer.part_length_high));
-    return Progress(played.zw, phase_add(way, vec2(1u, 0u)));
+    let distance = phase_scale(played.xy, vec2(layer.part_length_low, layer.part_length_high));
+    return Progress(played.zw, phase_add(distance, vec2(1u, 0u)));
 }
 
-/// The first tick of an interval at which a layer has come farther than `way` in a pass. It comes there in the interval.
-fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u32>, way: vec2<u32>) -> vec2<u32> {
+/// The first tick of an interval at which a layer has come farther than `distance` in a pass. It comes there in the interval.
+fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u32>, distance: vec2<u32>) -> vec2<u32> {
     var before = interval.from_tick;
     var after = interval.to_tick;
     loop {
@@ -236,7 +236,7 @@ fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u3
         }
         let middle = phase_add(before, vec2((apart.x >> 1u) | (apart.y << 31u), apart.y >> 1u));
         let progress = events_progress(layer, middle);
-        let there = all(progress.pass_index == pass_index) && phase_less(way, progress.reach);
+        let there = all(progress.pass_index == pass_index) && phase_less(distance, progress.reach);
         if there || events_before(pass_index, progress.pass_index) {
             after = middle;
         } else {
@@ -332,8 +332,8 @@ fn events_reached(part: Part, progress: Progress) -> vec2<u32> {
             count = phase_subtract(phase_add(count, vec2(here, 0u)), out);
         }
     }
-    let of_pass = events_rank(part, progress) - events_skipped(part, pass_index);
-    return phase_add(count, vec2(of_pass, 0u));
+    let in_pass = events_rank(part, progress) - events_skipped(part, pass_index);
+    return phase_add(count, vec2(in_pass, 0u));
 }
 
 /// The product of a number of 64 bits and a word, wrapping.

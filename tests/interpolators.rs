@@ -138,7 +138,10 @@ fn twice_no_lerp(value: array<f32, 1>) -> array<f32, 1> {
     assert_eq!(fault(nothing), format!("interpolator twice:6: {said}"));
     // What is missing, or is another function than it should be, has no line in its text.
     let lerp = "fn twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> { return a; }";
-    assert_eq!(fault(lerp), "interpolator twice: function twice_no_lerp is missing");
+    assert_eq!(
+        fault(lerp),
+        "interpolator twice: function twice_no_lerp is missing; define it in the WGSL of the interpolator"
+    );
     let other = fault(
         "fn twice_lerp(a: f32) -> f32 { return a; }\nfn twice_no_lerp(a: array<f32, 1>) -> array<f32, 1> { return a; }",
     );

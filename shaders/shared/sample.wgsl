@@ -30,10 +30,10 @@ struct Keys {
 /// Loads the keys around a time. `rotation` is true for rotations.
 fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
     let next = span.row + span.next;
-    let way = sample_way(mode);
-    if HAS_QUANTIZED && (!HAS_FLOATS || mode != way) {
+    let interpolation = sample_interpolation(mode);
+    if HAS_QUANTIZED && (!HAS_FLOATS || mode != interpolation) {
         var keys: Keys;
-        let cubic = HAS_SPLINES && way == MODE_CUBIC;
+        let cubic = HAS_SPLINES && interpolation == MODE_CUBIC;
         let column = sample_column(at, select(0u, 1u, cubic));
         keys.start = sample_quantized(column, span.row, rotation);
         keys.end = sample_quantized(column, next, rotation);
@@ -44,17 +44,17 @@ fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
         return keys;
     }
     let key = at + span.row;
-    if HAS_SPLINES && way == MODE_CUBIC {
+    if HAS_SPLINES && interpolation == MODE_CUBIC {
         return Keys(values[key + 1u], values[at + next + 1u], values[key + 2u], values[at + next]);
     }
     var keys: Keys;
     keys.start = values[key];
-    keys.end = values[select(at + next, key + 1u, HAS_BEYOND_GLTF && way == MODE_SLERP)];
+    keys.end = values[select(at + next, key + 1u, HAS_BEYOND_GLTF && interpolation == MODE_SLERP)];
     return keys;
 }
 
 /// The mode without the bit for quantized keys.
-fn sample_way(mode: u32) -> u32 {
+fn sample_interpolation(mode: u32) -> u32 {
     if HAS_QUANTIZED {
         return mode & ~MODE_QUANTIZED;
     }
@@ -133,26 +133,26 @@ fn sample_quantized(column: SampleColumn, row: u32, rotation: bool) -> vec4<f32>
 }
 
 /// Up to four numbers, each component by itself, or a quaternion of any length.
-fn sample_numbers(keys: Keys, way: u32, span: Span) -> vec4<f32> {
+fn sample_numbers(keys: Keys, interpolation: u32, span: Span) -> vec4<f32> {
     let straight = span.interval < 0.0;
-    if HAS_SPLINES && way == MODE_STEP && !straight {
+    if HAS_SPLINES && interpolation == MODE_STEP && !straight {
         return keys.start;
     }
-    if HAS_BEYOND_GLTF && way == MODE_SLERP {
+    if HAS_BEYOND_GLTF && interpolation == MODE_SLERP {
         return quat_slerp_as_is(keys.start, keys.end, span.fraction);
     }
-    if HAS_SPLINES && way == MODE_CUBIC && !straight {
+    if HAS_SPLINES && interpolation == MODE_CUBIC && !straight {
         return sample_cubic(keys, span);
     }
     return keys.start + (keys.end - keys.start) * span.fraction;
 }
 
 /// A rotation, of unit length.
-fn sample_rotation(keys: Keys, way: u32, span: Span) -> vec4<f32> {
-    if HAS_SPLINES && way == MODE_STEP {
+fn sample_rotation(keys: Keys, interpolation: u32, span: Span) -> vec4<f32> {
+    if HAS_SPLINES && interpolation == MODE_STEP {
         return quat_normalize(keys.start, keys.start);
     }
-    if HAS_SPLINES && way == MODE_CUBIC {
+    if HAS_SPLINES && interpolation == MODE_CUBIC {
         return quat_normalize(sample_cubic(keys, span), keys.start);
     }
     return quat_slerp(keys.start, keys.end, span.fraction);
@@ -165,9 +165,9 @@ fn sample_any(at: u32, mode: u32, span: Span, rotation: bool) -> vec4<f32> {
     }
     let keys = sample_keys(at, mode, span, rotation);
     if rotation {
-        return sample_rotation(keys, sample_way(mode), span);
+        return sample_rotation(keys, sample_interpolation(mode), span);
     }
-    return sample_numbers(keys, sample_way(mode), span);
+    return sample_numbers(keys, sample_interpolation(mode), span);
 }
 
 /// A cubic Hermite spline.

@@ -86,7 +86,7 @@ impl BatchBuilder<'_> {
         let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
         let allowed = largest_binding(self.device);
         if largest > allowed {
-            let what = format!("bytes of one instance of skeleton {}", packed.skeleton.index());
+            let what = format!("bytes of one instance of skeleton {} (request fewer outputs)", packed.skeleton.index());
             return Err(Error::Limit { what, needed: largest, allowed });
         }
         let most_groups = u64::from(self.device.limits().max_compute_workgroups_per_dimension).pow(2);

@@ -153,8 +153,11 @@ fn open(
         required_limits,
         ..Default::default()
     }));
-    let (device, queue) = device.map_err(|error| Error::Device(error.to_string()))?;
-    Ok(GpuContext { device, queue, info: adapter.get_info() })
+    let info = adapter.get_info();
+    let (device, queue) = device.map_err(|error| {
+        Error::Device(format!("{} cannot be opened: {error}; WGPU_ADAPTER_NAME selects another adapter", info.name))
+    })?;
+    Ok(GpuContext { device, queue, info })
 }
 
 fn is_hardware(info: &wgpu::AdapterInfo) -> bool {

@@ -73,7 +73,11 @@ impl GpuEvents {
         let needed = (capacity as u64).saturating_mul(size_of::<OccurrenceRecord>() as u64).saturating_add(COUNT_BYTES);
         let allowed = largest_binding(device);
         if needed > allowed {
-            return Err(Error::Limit { what: "bytes of a list of events".into(), needed, allowed });
+            return Err(Error::Limit {
+                what: "bytes of a list of events (ask for a smaller capacity)".into(),
+                needed,
+                allowed,
+            });
         }
         let kernel = library.events_kernel(device)?;
         let scopes = Scopes::push(device);

@@ -3,18 +3,18 @@
 use crate::model::Interpolator;
 
 /// The name of the text of an interpolator in errors.
-pub fn file(interpolator: &dyn Interpolator) -> String {
+pub(super) fn text_name(interpolator: &dyn Interpolator) -> String {
     format!("interpolator {}", interpolator.name())
 }
 
 /// The fault of an interpolator whose calls do not compile, from the message of the compiler.
-pub fn call_fault(interpolator: &dyn Interpolator, message: &str) -> String {
+pub(super) fn explain_call_fault(interpolator: &dyn Interpolator, message: &str) -> String {
     let name = interpolator.name();
     let functions = [format!("{name}_lerp"), format!("{name}_no_lerp")];
     let is_missing =
         |function: &&String| message.starts_with(&format!("no definition in scope for identifier: `{function}`"));
     if let Some(missing) = functions.iter().find(is_missing) {
-        return format!("function {missing} is missing");
+        return format!("function {missing} is missing; define it in the WGSL of the interpolator");
     }
     let [value, result] =
         [interpolator.width(), interpolator.result_width()].map(|width| format!("array<f32, {width}>"));
@@ -26,15 +26,15 @@ pub fn call_fault(interpolator: &dyn Interpolator, message: &str) -> String {
 }
 
 /// The functions with which a kernel writes a property by an interpolator, or computes one of its numbers.
-pub fn call(index: usize, interpolator: &dyn Interpolator) -> String {
-    let (name, width, made) = (interpolator.name(), interpolator.width(), interpolator.result_width());
+pub(super) fn generate_calls(index: usize, interpolator: &dyn Interpolator) -> String {
+    let (name, width, result_width) = (interpolator.name(), interpolator.width(), interpolator.result_width());
     let element = |key: &str| {
         let number = |number: usize| format!("values[{key} + {}u].{}", number / 4, ["x", "y", "z", "w"][number % 4]);
         let numbers: Vec<String> = (0..width).map(number).collect();
         format!("array<f32, {width}>({})", numbers.join(", "))
     };
     format!(
-        "fn custom_make_{index}(key: u32, span: Span) -> array<f32, {made}> {{
+        "fn custom_result_{index}(key: u32, span: Span) -> array<f32, {result_width}> {{
     let a = {};
     if span.interval == 0.0 {{
         return {name}_no_lerp(a);
@@ -43,14 +43,14 @@ pub fn call(index: usize, interpolator: &dyn Interpolator) -> String {
     return {name}_lerp(a, b, span.fraction, span.interval);
 }}
 fn custom_write_{index}(key: u32, span: Span, at: u32) {{
-    var made = custom_make_{index}(key, span);
-    for (var number = 0u; number < {made}u; number += 1u) {{
-        values_out[at + number] = made[number];
+    var result = custom_result_{index}(key, span);
+    for (var number = 0u; number < {result_width}u; number += 1u) {{
+        values_out[at + number] = result[number];
     }}
 }}
 fn custom_number_{index}(key: u32, span: Span, number: u32) -> f32 {{
-    var made = custom_make_{index}(key, span);
-    return made[number];
+    var result = custom_result_{index}(key, span);
+    return result[number];
 }}
 ",
         element("key"),
@@ -59,7 +59,7 @@ fn custom_number_{index}(key: u32, span: Span, number: u32) -> f32 {{
 }
 
 /// The functions with which a kernel selects one of `count` interpolators.
-pub fn choice(count: usize) -> String {
+pub(super) fn generate_choice(count: usize) -> String {
     let cases = |call: &dyn Fn(usize) -> String| -> String {
         (0..count)
             .map(|index| format!("        case {index}u: {{\n            {}\n        }}\n", call(index)))

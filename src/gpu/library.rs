@@ -97,8 +97,16 @@ impl GpuLibrary {
         packing: PackedLibrary,
     ) -> Result<Self, Error> {
         check_limits(device)?;
-        check_size(device, "words of a packed library, in bytes", 4 * packing.arrays.words.len() as u64)?;
-        check_size(device, "values of a packed library, in bytes", 16 * packing.arrays.values.len() as u64)?;
+        check_size(
+            device,
+            "words of a packed library, in bytes (split the library)",
+            4 * packing.arrays.words.len() as u64,
+        )?;
+        check_size(
+            device,
+            "values of a packed library, in bytes (split or compress the library)",
+            16 * packing.arrays.values.len() as u64,
+        )?;
         let scopes = Scopes::push(device);
         let words = upload(device, "posse words", bytemuck::cast_slice(&packing.arrays.words));
         let values = upload(device, "posse values", bytemuck::cast_slice(&packing.arrays.values));

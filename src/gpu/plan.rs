@@ -11,10 +11,15 @@ use crate::pack::record::SkeletonRecord;
 ///
 /// # Examples
 /// ```
-/// use posse::KernelForm;
+/// use posse::{AdapterKind, GpuContext, KernelForm};
 ///
-/// let names: Vec<&str> = KernelForm::ALL.iter().map(|form| form.name()).collect();
-/// assert_eq!(names, ["parallel", "serial"]);
+/// # fn main() -> Result<(), posse::Error> {
+/// let gpu = GpuContext::new(AdapterKind::Any)?;
+/// let form = KernelForm::for_device(&gpu.device);
+/// assert_eq!(form == KernelForm::Parallel, gpu.is_hardware());
+/// assert_eq!(KernelForm::ALL.map(KernelForm::name), ["parallel", "serial"]);
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KernelForm {

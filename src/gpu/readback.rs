@@ -70,7 +70,7 @@ fn map(device: &wgpu::Device, buffers: &[wgpu::Buffer]) -> Result<(), Error> {
     drop(sender);
     let polled = device.poll(wgpu::PollType::wait_indefinitely());
     scopes.pop()?;
-    polled.map_err(|error| Error::Device(format!("it did not finish: {error}")))?;
+    polled.map_err(|error| Error::Device(format!("it did not finish: {error}; submit less work at a time")))?;
     for result in receiver {
         result.map_err(|error| Error::Device(format!("the result cannot be read: {error}; the device may be lost")))?;
     }

@@ -33,8 +33,8 @@ pub(super) const EVENTS_WORKGROUP_SIZE: u32 = 64;
 
 /// Constants for the features that a library uses. They are known when its kernels are compiled: a branch that is never taken
 /// costs registers, and it costs time on a software renderer, which takes both ways.
-fn feature_constants(uses: Features) -> String {
-    let Features { splines, beyond_gltf, matrices, roots, floats, quantized } = uses;
+fn feature_constants(features: Features) -> String {
+    let Features { splines, beyond_gltf, matrices, roots, floats, quantized } = features;
     format!(
         "const HAS_SPLINES: bool = {splines};\nconst HAS_BEYOND_GLTF: bool = {beyond_gltf};\n\
          const HAS_MATRICES: bool = {matrices};\nconst HAS_ROOTS: bool = {roots};\n\
@@ -84,7 +84,7 @@ struct Start {
 
 impl Composed {
     /// A kernel of the pose pass, for a library with these features and interpolators.
-    pub fn pose(kernel: &PoseKernel, uses: Features, interpolators: &[Arc<dyn Interpolator>]) -> Self {
+    pub fn pose(kernel: &PoseKernel, features: Features, interpolators: &[Arc<dyn Interpolator>]) -> Self {
         let hierarchy = match kernel.workgroup.form {
             KernelForm::Parallel => HIERARCHY,
             KernelForm::Serial => HIERARCHY_SERIAL,
@@ -98,22 +98,22 @@ impl Composed {
             Mixing::Blend | Mixing::Any => POSE_LAYERS,
         };
         let custom = interpolators.iter().enumerate().flat_map(|(index, interpolator)| {
-            let name = interpolators::file(&**interpolator);
+            let name = interpolators::text_name(&**interpolator);
             let own = ShaderFile::new(name.clone(), interpolator.wgsl().to_owned());
-            let call = ShaderFile::new(name, interpolators::call(index, &**interpolator));
+            let call = ShaderFile::new(name, interpolators::generate_calls(index, &**interpolator));
             [own, ShaderFile { calls: Some(interpolator.clone()), ..call }]
         });
-        let choice = ShaderFile::new("choice of an interpolator", interpolators::choice(interpolators.len()));
+        let choice = ShaderFile::new("choice of an interpolator", interpolators::generate_choice(interpolators.len()));
         let files = [MATRIX, hierarchy, joints, POSE_PART, POSE_COMMON, skin_writer(kernel.skin_format)];
         let files = generated().chain(SHARED).chain(files).chain(custom).chain([choice]);
-        Self::new(pose_constants(kernel) + &feature_constants(uses), files, entry)
+        Self::new(pose_constants(kernel) + &feature_constants(features), files, entry)
     }
 
     /// The kernel of root motion, for a library with these features.
-    pub fn root_motion(uses: Features) -> Self {
+    pub fn root_motion(features: Features) -> Self {
         let constants = format!("const WORKGROUP_SIZE: u32 = {ROOT_MOTION_WORKGROUP_SIZE}u;\n");
         let files = generated().chain(SHARED).chain([POSE_PART]);
-        Self::new(constants + &feature_constants(uses), files, ROOT_MOTION)
+        Self::new(constants + &feature_constants(features), files, ROOT_MOTION)
     }
 
     /// The kernels that run before the pose pass if only visible instances are posed.
@@ -171,7 +171,7 @@ impl Composed {
             }
             // The lines are generated. They mean nothing to the author of the interpolator.
             Some(Start { name, calls: Some(interpolator), .. }) => {
-                let message = interpolators::call_fault(&**interpolator, &message);
+                let message = interpolators::explain_call_fault(&**interpolator, &message);
                 Error::Shader { file: name.to_string(), line: 0, message }
             }
         }
