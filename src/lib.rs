@@ -79,6 +79,7 @@ mod error;
 mod evaluator;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod half;
 pub mod import;
 pub mod measure;
 mod model;

@@ -114,7 +114,7 @@ impl<'a> Engine<'a> {
     }
 
     fn cpu(library: EngineLibrary, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
-        let engine = || library.pack(threads).map(|packing| CpuEngine::with_packing(packing, threads));
+        let engine = || library.pack(threads).map(|packing| CpuEngine::from_packed(packing, threads));
         start_up.step("pack", engine).map(Self::Cpu)
     }
 

@@ -1,15 +1,18 @@
-//! The CPU engine: instances shared out among threads.
+//! The CPU engine: it divides the instances of a crowd between threads.
 
 use std::sync::Mutex;
 use std::thread;
 
 use glam::Vec4;
 
+use crate::cpu::InstructionSet;
 use crate::cpu::plan::Plan;
-use crate::cpu::pose::{Place, Scratch, Source, pose};
-use crate::cpu::simd::block::LARGEST_BLOCK;
+use crate::cpu::pose::{pose, pose_layers};
+use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::simd::{Kernel, Lanes};
-use crate::cpu::{InstructionSet, events, layers, motion, quantized};
+use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::stages::events::{self, InstanceLayer};
+use crate::cpu::stages::{quantized, root_motion};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::{Crowd, EventList, Library, Mixing, Outputs, Pose, Poses, SkeletonId, Step};
@@ -17,95 +20,158 @@ use crate::pack::all_threads;
 use crate::pack::record::LayerRecord;
 use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary};
 
-/// Instances that a thread takes at a time: enough to make taking them cheap, few enough to share them out evenly.
-const BLOCK: usize = 64;
+/// Instances that a thread takes at a time: enough to make the lock cheap, few enough to divide them evenly.
+const INSTANCES_AT_A_TIME: usize = 64;
 
-/// Bytes of skin matrices that caches do not keep until somebody reads them.
+/// Size in bytes of the skin matrices above which streaming stores are used: the caches would not keep them until they are read.
 const LARGER_THAN_CACHES: usize = 8 << 20;
 
-/// Joints, of each layer, below which starting a thread takes longer than posing them.
+/// Joints x layers per thread. For fewer, starting a thread takes longer than posing them.
 const JOINTS_WORTH_A_THREAD: usize = 16_384;
 
-/// The CPU engine.
+/// The CPU engine: evaluates crowds on all cores, with the widest SIMD registers of the machine.
 ///
-/// Frame by frame, make a [`crowd`](Self::crowd) once and [`pose`](Self::pose) it: its arrays are used again.
-/// [`Evaluator::evaluate`] packs the crowd anew, and copies every pose out in `f64`.
+/// To evaluate frames, make a [`CpuCrowd`] once by [`crowd`](Self::crowd) and [`pose`](Self::pose) it per frame: its arrays are
+/// reused. [`Evaluator::evaluate`] packs the crowd on every call, and returns all poses in `f64`.
+///
+/// # Examples
+/// ```
+/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let walk = library.find_clip("walk").expect("the demo library has a clip `walk`");
+/// let mut crowd = Crowd::new();
+/// crowd.push(library.clip(walk).skeleton, &[Layer::new(walk, LayerTime::At(0.5))])?;
+///
+/// let engine = CpuEngine::new(&library)?;
+/// let mut posed = engine.crowd(&crowd, Outputs::ALL)?;
+/// engine.pose(&mut posed, Ticks(0));
+/// let pose = engine.read(&posed, 0, Outputs::ALL);
+/// assert_eq!(pose.local.len(), 64);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct CpuEngine {
-    packing: PackedLibrary,
-    /// By the slots of the clips' records, in order.
+    library: PackedLibrary,
+    /// The plans of the clips, sorted by the offsets of the clips' records.
     plans: Vec<(u32, Plan)>,
     threads: usize,
     instructions: InstructionSet,
 }
 
-/// A crowd ready for the CPU engine, with room for its poses, which is used again from frame to frame.
+/// A packed crowd with room for its poses. [`CpuEngine::crowd`] makes it, and [`CpuEngine::pose`] fills it frame by frame.
+///
+/// # Examples
+/// ```
+/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let walk = library.find_clip("walk").expect("the demo library has a clip `walk`");
+/// let mut crowd = Crowd::new();
+/// for instance in 0..10 {
+///     let time = LayerTime::At(0.1 * f64::from(instance));
+///     crowd.push(library.clip(walk).skeleton, &[Layer::new(walk, time)])?;
+/// }
+/// let engine = CpuEngine::new(&library)?;
+/// let mut posed = engine.crowd(&crowd, Outputs::ALL)?;
+/// engine.pose(&mut posed, Ticks(0));
+/// let instances: usize = posed.batches().iter().map(|batch| batch.instances.len()).sum();
+/// assert_eq!(instances, 10);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct CpuCrowd {
     packed: PackedCrowd,
     batches: Vec<CpuBatch>,
-    /// For each instance of the crowd its batch and its slot there.
+    /// For each instance of the crowd its batch and its slot in the batch.
     slots: Vec<(usize, usize)>,
 }
 
-/// The poses of all instances of one skeleton that need the same [`Mixing`].
+/// The poses of instances of one skeleton that need the same [`Mixing`].
+///
+/// # Examples
+/// ```
+/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let library = demo::library()?;
+/// let walk = library.find_clip("walk").expect("the demo library has a clip `walk`");
+/// let mut crowd = Crowd::new();
+/// crowd.push(library.clip(walk).skeleton, &[Layer::new(walk, LayerTime::At(0.5))])?;
+/// let engine = CpuEngine::new(&library)?;
+/// let mut posed = engine.crowd(&crowd, Outputs::ALL)?;
+/// engine.pose(&mut posed, Ticks(0));
+///
+/// // Model matrices: 12 numbers per joint, instance after instance.
+/// let batch = &posed.batches()[0];
+/// assert_eq!(batch.instances, [0]);
+/// assert_eq!(batch.layout.model, 12 * 64);
+/// assert_eq!(batch.numbers.model.len(), batch.layout.model * batch.instances.len());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct CpuBatch {
-    /// The skeleton.
+    /// The skeleton of all instances of the batch.
     pub skeleton: SkeletonId,
-    /// The crowd's index of each instance, in the order of the numbers.
+    /// The index in the crowd of each instance, in the order of the slots.
     pub instances: Vec<usize>,
-    /// How many numbers an instance has in each array.
+    /// The number of numbers per instance in each array.
     pub layout: OutputLayout,
-    /// The results, instance after instance, laid out as [`pack::outputs`](crate::pack::outputs) says.
+    /// The results, instance after instance. [`OutputLayout`] describes the layout.
     pub numbers: OutputNumbers,
 }
 
 impl CpuEngine {
-    /// An engine for a library, on all cores. It knows the library as it is now; for what is added later, make another.
+    /// An engine for a library, on all cores. Clips that are added to the library later need a new engine.
     ///
     /// # Errors
-    /// As [`PackedLibrary::new`].
+    /// The errors of [`PackedLibrary::new`].
     pub fn new(library: &Library) -> Result<Self, Error> {
         Self::with_threads(library, all_threads())
     }
 
-    /// An engine for a library, on so many threads, at least 1.
+    /// An engine for a library with `threads` threads. 0 counts as 1.
     ///
     /// # Errors
-    /// As [`PackedLibrary::new`].
+    /// The errors of [`PackedLibrary::new`].
     pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
-        Ok(Self::with_packing(PackedLibrary::with_threads(library, threads)?, threads))
+        Ok(Self::from_packed(PackedLibrary::with_threads(library, threads)?, threads))
     }
 
-    /// An engine for a library that is packed already, on so many threads, at least 1.
-    pub fn with_packing(mut packing: PackedLibrary, threads: usize) -> Self {
-        // A block reads beyond what it is wanted for.
-        packing.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
-        packing.arrays.words.extend([0; quantized::WORDS_BEYOND]);
+    /// An engine for a packed library with `threads` threads. 0 counts as 1.
+    pub fn from_packed(mut library: PackedLibrary, threads: usize) -> Self {
+        // A block reads beyond the end of its run.
+        library.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
+        library.arrays.words.extend([0; quantized::WORDS_BEYOND]);
         let plan = |(slot, skeleton): (u32, SkeletonId)| {
-            (slot, Plan::new(&packing, &packing.skeletons[skeleton.index()].record, slot))
+            (slot, Plan::new(&library, &library.skeletons[skeleton.index()].record, slot))
         };
-        let plans = packing.clip_offsets().into_iter().map(plan).collect();
-        Self { packing, plans, threads: threads.max(1), instructions: InstructionSet::widest() }
+        let plans = library.clip_offsets().into_iter().map(plan).collect();
+        Self { library, plans, threads: threads.max(1), instructions: InstructionSet::widest() }
     }
 
-    /// The same engine with the kernels of an instruction set; the portable ones where the machine has no such.
+    /// The same engine with the kernels of an instruction set. If the machine does not have it, with the portable kernels.
     pub fn with_instructions(self, instructions: InstructionSet) -> Self {
         let instructions = if instructions.is_available() { instructions } else { InstructionSet::Portable };
         Self { instructions, ..self }
     }
 
-    /// Packs a crowd, and makes room for its poses.
+    /// Packs a crowd and makes room for its poses.
     ///
     /// # Errors
-    /// [`Error::Instance`] where the crowd does not fit the library; [`Error::Skeleton`], [`Error::Skin`] or
-    /// [`Error::Track`] where dual quaternions are wanted and something it uses does not scale alike along all axes.
+    /// * [`Error::Instance`] if the crowd does not fit the library.
+    /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if dual quaternions are requested, and the crowd uses a skeleton,
+    ///   skin or track with a non-uniform scale.
     pub fn crowd(&self, crowd: &Crowd, outputs: Outputs) -> Result<CpuCrowd, Error> {
-        let packed = PackedCrowd::new(&self.packing, crowd)?;
-        self.packing.check_outputs(crowd, outputs)?;
+        let packed = PackedCrowd::new(&self.library, crowd)?;
+        self.library.check_outputs(crowd, outputs)?;
         let batch = |batch: &crate::pack::PackedBatch| {
-            let layout = OutputLayout::new(&self.packing.skeletons[batch.skeleton.index()].record, outputs);
+            let layout = OutputLayout::new(&self.library.skeletons[batch.skeleton.index()].record, outputs);
             let mut numbers = OutputNumbers::default();
             numbers.resize(&layout, batch.instances.len());
             let instances = packed.order[batch.instances.clone()].to_vec();
@@ -121,21 +187,24 @@ impl CpuEngine {
         Ok(CpuCrowd { packed, batches, slots })
     }
 
-    /// The pose of one instance, of those outputs that the crowd was made for.
+    /// Reads the pose of one instance. Outputs that the crowd was not made for stay empty.
     ///
     /// # Panics
-    /// Where the crowd has no such instance.
+    /// If the crowd has no such instance.
     pub fn read(&self, crowd: &CpuCrowd, instance: usize, outputs: Outputs) -> Pose {
         let (batch, slot) = crowd.slots[instance];
         let batch = &crowd.batches[batch];
-        batch.numbers.pose(&self.packing.skeletons[batch.skeleton.index()], &batch.layout, slot, outputs)
+        batch.numbers.pose(&self.library.skeletons[batch.skeleton.index()], &batch.layout, slot, outputs)
     }
 
-    /// The pose of one instance of a crowd at a tick or the end of a step, whoever poses the others: for what hangs on a
-    /// joint, or for a game's rules, beside a crowd that is on the GPU.
+    /// Evaluates the pose of one instance of a crowd at a tick or at the end of a step.
+    ///
+    /// It serves single instances of a crowd that another engine poses, for example a joint that carries an object while the
+    /// crowd is on the GPU.
     ///
     /// # Errors
-    /// [`Error::Instance`] where there is no such instance, or it does not fit the library; as [`crowd`](Self::crowd).
+    /// * [`Error::Instance`] if the crowd has no such instance, or the instance does not fit the library.
+    /// * The errors of [`crowd`](Self::crowd).
     pub fn query(
         &self,
         crowd: &Crowd,
@@ -147,37 +216,38 @@ impl CpuEngine {
             let reason = format!("the crowd has {} instances", crowd.len());
             return Err(Error::Instance { instance, reason });
         }
-        let mut alone = Crowd::new();
-        alone.push(crowd.skeleton(instance), crowd.layers(instance))?;
-        let mut posed = self.crowd(&alone, outputs)?;
+        let mut single = Crowd::new();
+        single.push(crowd.skeleton(instance), crowd.layers(instance))?;
+        let mut posed = self.crowd(&single, outputs)?;
         self.pose(&mut posed, step);
         Ok(self.read(&posed, 0, outputs))
     }
 
-    /// The events that a crowd's layers reach in a step of its clock; [`Occurrence`](crate::Occurrence) says what that is.
-    /// There is room for so many, which the first instances take; the others are counted.
+    /// The events that the layers of a crowd reach in a step, as [`Occurrence`](crate::Occurrence) defines it.
+    ///
+    /// The list holds at most `capacity` events, of the first instances. The others are counted in [`EventList::missed`].
     pub fn events(&self, crowd: &CpuCrowd, step: Step, capacity: usize) -> EventList {
         let mut list = EventList::default();
-        let words = &self.packing.arrays.words;
+        let words = &self.library.arrays.words;
         for (instance, &(batch, slot)) in crowd.slots.iter().enumerate() {
             let batch = &crowd.packed.batches[batch];
             let layers = &crowd.packed.layers[batch.first_layer + slot * batch.layer_count..][..batch.layer_count];
-            for (number, layer) in layers.iter().enumerate() {
-                let clip = self.packing.arrays.record(layer.clip);
-                events::of_layer(words, &clip, layer, step, (instance, number), capacity, &mut list);
+            for (index, record) in layers.iter().enumerate() {
+                let clip = &self.library.arrays.record(record.clip);
+                events::append(words, InstanceLayer { record, clip, instance, index }, step, capacity, &mut list);
             }
         }
         list.events.sort_unstable();
         list
     }
 
-    /// Poses all instances of a crowd at a time of its clock, or at the end of a step of it.
+    /// Poses all instances of a crowd at a tick or at the end of a step. Root motion is that of the step.
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
         let step: Step = step.into();
         for (packed, batch) in crowd.packed.batches.iter().zip(&mut crowd.batches) {
             let source = Source {
-                packing: &self.packing,
-                skeleton: &self.packing.skeletons[batch.skeleton.index()],
+                library: &self.library,
+                skeleton: &self.library.skeletons[batch.skeleton.index()],
                 plans: &self.plans,
                 past_caches: size_of_val(batch.numbers.skin.as_slice()) > LARGER_THAN_CACHES,
             };
@@ -200,7 +270,7 @@ impl CpuEngine {
     }
 }
 
-/// The work of a thread: blocks of instances, as long as there are some.
+/// The work of a thread: it takes blocks of instances until none are left.
 struct Posing<'a, 'b, Blocks> {
     source: Source<'a>,
     layout: &'a OutputLayout,
@@ -218,7 +288,7 @@ impl<Blocks> Clone for Posing<'_, '_, Blocks> {
 
 impl<Blocks> Copy for Posing<'_, '_, Blocks> {}
 
-impl<'a, Blocks: Iterator<Item = (&'a [LayerRecord], Place<'a>)>> Kernel for Posing<'a, '_, Blocks> {
+impl<'a, Blocks: Iterator<Item = (&'a [LayerRecord], OutputSlices<'a>)>> Kernel for Posing<'a, '_, Blocks> {
     type Output = ();
 
     #[inline(always)]
@@ -230,11 +300,11 @@ impl<'a, Blocks: Iterator<Item = (&'a [LayerRecord], Place<'a>)>> Kernel for Pos
         while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
             let slots = instances(layout, to, layers.len() / layer_count);
             for (layers, to) in layers.chunks(layer_count).zip(slots) {
-                motion::write(source, layers, step, &mut scratch, to.root_motion);
+                root_motion::write(source, layers, step, &mut scratch.spans, to.root_motion);
                 if plain {
                     pose::<L>(source, &layers[0], step.to.0, layout, &mut scratch, to);
                 } else {
-                    layers::pose::<L>(source, layers, step.to.0, layout, &mut scratch, to);
+                    pose_layers::<L>(source, layers, step.to.0, layout, &mut scratch, to);
                 }
             }
         }
@@ -243,40 +313,49 @@ impl<'a, Blocks: Iterator<Item = (&'a [LayerRecord], Place<'a>)>> Kernel for Pos
 }
 
 impl CpuCrowd {
-    /// The poses, skeleton after skeleton.
+    /// The batches with their poses, skeleton after skeleton.
     pub fn batches(&self) -> &[CpuBatch] {
         &self.batches
     }
 }
 
-/// Layers, so many an instance, in blocks of instances, each with its part of the outputs.
+/// Divides the instances into blocks: their layers, `count` per instance, and their slices of the outputs.
 fn blocks<'a>(
     layers: &'a [LayerRecord],
     count: usize,
     layout: &OutputLayout,
     numbers: &'a mut OutputNumbers,
-) -> impl Iterator<Item = (&'a [LayerRecord], Place<'a>)> {
-    let whole = Place {
+) -> impl Iterator<Item = (&'a [LayerRecord], OutputSlices<'a>)> {
+    let whole = OutputSlices {
         local: &mut numbers.local,
         model: &mut numbers.model,
         skin: &mut numbers.skin,
         values: &mut numbers.values,
         root_motion: &mut numbers.root_motion,
     };
-    layers.chunks(BLOCK * count).zip(parts(layout, whole, BLOCK))
+    layers.chunks(INSTANCES_AT_A_TIME * count).zip(slices(layout, whole, INSTANCES_AT_A_TIME))
 }
 
-/// The parts of a block's instances.
-fn instances<'a>(layout: &OutputLayout, block: Place<'a>, count: usize) -> impl Iterator<Item = Place<'a>> {
-    parts(layout, block, 1).take(count)
+/// The output slices of each instance of a block.
+fn instances<'a>(
+    layout: &OutputLayout,
+    block: OutputSlices<'a>,
+    count: usize,
+) -> impl Iterator<Item = OutputSlices<'a>> {
+    slices(layout, block, 1).take(count)
 }
 
-/// Outputs in parts of so many instances, without an end: outputs that are not wanted have only empty parts.
-fn parts<'a>(layout: &OutputLayout, whole: Place<'a>, instances: usize) -> impl Iterator<Item = Place<'a>> {
+/// Cuts outputs into slices of `instances` instances each. The iterator does not end: slices beyond the end, and those of outputs
+/// that are not requested, are empty.
+fn slices<'a>(
+    layout: &OutputLayout,
+    whole: OutputSlices<'a>,
+    instances: usize,
+) -> impl Iterator<Item = OutputSlices<'a>> {
     let [local, model, skin, values, root_motion] = layout.strides().map(|stride| stride * instances);
     let mut rest = whole;
     std::iter::from_fn(move || {
-        Some(Place {
+        Some(OutputSlices {
             local: first(&mut rest.local, local),
             model: first(&mut rest.model, model),
             skin: first(&mut rest.skin, skin),
@@ -286,7 +365,7 @@ fn parts<'a>(layout: &OutputLayout, whole: Place<'a>, instances: usize) -> impl 
     })
 }
 
-/// Splits off the first of some numbers, as many as there are.
+/// Splits off the first `count` numbers, or all if there are fewer.
 #[inline(always)]
 fn first<'a>(rest: &mut &'a mut [f32], count: usize) -> &'a mut [f32] {
     rest.split_off_mut(..count.min(rest.len())).unwrap_or_default()

@@ -1,32 +1,18 @@
-//! The CPU engine: reads the packing, uses all cores and the widest registers that the machine has.
+//! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
-//! Its stages bear the names of the shader modules in `shaders/shared`, whose functions they mirror; [`simd`] is what the
-//! stages of a joint are written in.
+//! * [`engine`] splits a crowd between threads, [`pose`] poses one instance, [`plan`] groups the joints of a clip, and
+//!   [`source`] holds the inputs, the outputs and the memory that the stages share.
+//! * [`stages`] are the scalar stages. They have the names of the shader files in `shaders/shared`.
+//! * [`block`] holds the stages that work on a block of joints in registers.
+//! * [`simd`] holds the registers: one type per instruction set. It does not know the packed library.
 
-mod blend;
-mod columns;
-mod dual_quaternion;
-mod ease;
+mod block;
 mod engine;
-mod events;
-mod hierarchy;
-mod joints;
-mod layers;
-mod matrix;
-mod mixer;
-mod motion;
-mod phase;
 mod plan;
 mod pose;
-mod quantized;
-mod quat;
-mod root_motion;
-mod sample;
-mod sampler;
-mod search;
 mod simd;
-mod skin;
-mod slerp;
+mod source;
+mod stages;
 
 pub use engine::{CpuBatch, CpuCrowd, CpuEngine};
 pub use simd::InstructionSet;

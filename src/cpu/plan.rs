@@ -1,11 +1,13 @@
-//! What a clip has for each joint, in runs of joints that are sampled together.
+//! The plan of a clip: runs of neighbouring joints that are sampled together.
 
 use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::quantized::{Column, FourColumns};
-use crate::cpu::simd::block::LARGEST_BLOCK;
+use crate::cpu::block::columns::four_by_four;
+use crate::cpu::simd::{FourColumns, LARGEST_BLOCK};
+use crate::cpu::stages::TransformPart;
+use crate::cpu::stages::quantized::Column;
 use crate::pack::Arrays;
 use crate::pack::PackedLibrary;
 use crate::pack::record::{
@@ -13,89 +15,90 @@ use crate::pack::record::{
     timeline_of,
 };
 
-/// The runs of a clip's translations, rotations and scales, each from the first joint to the last.
+/// The runs of the joints of a clip.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
+    /// The runs of translations, rotations and scales, in the order of the joints.
     pub parts: [Vec<Run>; 3],
-    /// The values of joints that have one each, with a block more.
+    /// The values of joints with one value each, then room for one more block.
     pub constants: Vec<Vec4>,
-    /// The keys of joints that are scattered.
+    /// The keys of joints of kind [`Kind::Scattered`].
     pub scattered: Vec<Keys>,
-    /// The columns of joints whose keys are quantized, run by run, each with as many as fill up blocks.
+    /// The columns of joints with quantized keys, run by run. Those of each run are padded to whole blocks.
     pub columns: Vec<FourColumns>,
-    /// Those of joints that are scattered.
+    /// The columns of joints of kind [`Kind::Scattered`].
     pub scattered_columns: Vec<Column>,
 }
 
-/// Fewer joints than this are not worth a block of their own.
-const SHORT: usize = 4;
+/// Runs of fewer joints than this do not get blocks of their own.
+const SHORT_RUN: usize = 4;
 
 /// Neighbouring joints that are sampled together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run {
     /// The first joint.
     pub first: usize,
-    /// How many.
+    /// The number of joints.
     pub count: usize,
-    /// How.
+    /// The way in which they are sampled.
     pub kind: Kind,
 }
 
 impl Run {
-    /// The joints.
+    /// The joints of the run.
     pub fn joints(&self) -> Range<usize> {
         self.first..self.first + self.count
     }
 }
 
-/// How joints are sampled.
+/// A way to sample joints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// They stay at rest.
+    /// The rest pose.
     Rest,
-    /// One value each, one after the other from here in the plan.
+    /// One value per joint. The index is that of the first one in [`Plan::constants`]; the others follow.
     Constant(usize),
-    /// Keys in rows of one timeline, one after the other in a row.
+    /// Keys of one timeline, side by side in rows.
     Keys(Keys),
-    /// Keys that are not steps, each joint's by themselves, one after the other from here in the plan.
+    /// Separate keys per joint, none of them steps. The index is that of the first one in [`Plan::scattered`]; the others follow.
     Scattered(usize),
-    /// Each by itself.
+    /// Joints that are sampled one by one.
     Single,
 }
 
 /// Keys of neighbouring joints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Keys {
-    /// Place of the first joint's first key in the values; of quantized keys, of its columns in the plan.
+    /// The offset in the values of the first key of the first joint. Of quantized keys, the index of its columns in the plan.
     pub first: usize,
-    /// The timeline's index in the clip.
+    /// The index of the timeline in the clip.
     pub timeline: usize,
-    /// Whether a key holds until the next.
+    /// If set, a key holds until the next.
     pub step: bool,
-    /// Whether the keys are quantized.
+    /// If set, the keys are quantized.
     pub quantized: bool,
-    /// Whether these are, and each two joints' codes so near one another that they are read together.
+    /// If set, the keys are quantized, and the codes of each two joints lie in one window.
     pub paired: bool,
 }
 
 impl Plan {
-    /// The plan of a clip, by the place of its record.
-    pub fn new(packing: &PackedLibrary, skeleton: &SkeletonRecord, clip: u32) -> Self {
+    /// The plan of a clip. `clip` is the offset of its record.
+    pub fn new(library: &PackedLibrary, skeleton: &SkeletonRecord, clip: u32) -> Self {
         let joints = skeleton.joint_count as usize;
-        let clip: ClipRecord = packing.arrays.record(clip);
+        let clip: ClipRecord = library.arrays.record(clip);
         let first = clip.channels as usize;
         let channels: &[Channel] =
-            bytemuck::cast_slice(&packing.arrays.words[first..first + 3 * Channel::WORDS * joints]);
+            bytemuck::cast_slice(&library.arrays.words[first..first + 3 * Channel::WORDS * joints]);
         let mut plan = Self::default();
-        for (part, channels) in channels.chunks_exact(joints.max(1)).enumerate() {
-            plan.parts[part] = plan.runs(&packing.arrays, part, channels);
+        for (part, channels) in TransformPart::ALL.into_iter().zip(channels.chunks_exact(joints.max(1))) {
+            plan.parts[part as usize] = plan.runs(&library.arrays, part, channels);
         }
         plan.constants.extend([Vec4::ZERO; LARGEST_BLOCK]);
         plan
     }
 
-    /// The runs of one part of all joints.
-    fn runs(&mut self, arrays: &Arrays, part: usize, channels: &[Channel]) -> Vec<Run> {
+    /// The runs of one part of the transforms of all joints.
+    fn runs(&mut self, arrays: &Arrays, part: TransformPart, channels: &[Channel]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut columns = Vec::new();
         for (joint, channel) in channels.iter().enumerate() {
@@ -108,8 +111,8 @@ impl Plan {
         self.merge(runs, &columns)
     }
 
-    /// How one joint is sampled.
-    fn kind(&mut self, arrays: &Arrays, part: usize, channel: &Channel, columns: &mut Vec<Column>) -> Kind {
+    /// The way to sample one joint.
+    fn kind(&mut self, arrays: &Arrays, part: TransformPart, channel: &Channel, columns: &mut Vec<Column>) -> Kind {
         let (first, timeline) = (channel.values as usize, timeline_of(channel.sampler));
         let mode = mode_of(channel.sampler);
         let quantized = mode & MODE_QUANTIZED != 0;
@@ -133,7 +136,7 @@ impl Plan {
         }
     }
 
-    /// Makes one run of short ones that follow one another, and puts each one's columns where they are read.
+    /// Joins neighbouring short runs into one, and moves the columns of each run to the plan.
     fn merge(&mut self, runs: Vec<Run>, columns: &[Column]) -> Vec<Run> {
         let mut merged: Vec<Run> = Vec::new();
         for mut run in runs {
@@ -141,18 +144,18 @@ impl Plan {
                 && keys.quantized
             {
                 let columns = &columns[keys.first..keys.first + run.count];
-                if run.count < SHORT && !keys.step {
+                if run.count < SHORT_RUN && !keys.step {
                     keys.first = self.scattered_columns.len();
                     self.scattered_columns.extend(columns);
                 } else {
                     keys.first = self.columns.len();
-                    let (columns, paired) = FourColumns::all(columns);
+                    let (columns, paired) = four_by_four(columns);
                     keys.paired = paired;
                     self.columns.extend(columns);
                 }
             }
             match run.kind {
-                Kind::Keys(keys) if run.count < SHORT && !keys.step => {
+                Kind::Keys(keys) if run.count < SHORT_RUN && !keys.step => {
                     match merged.last_mut() {
                         Some(Run { kind: Kind::Scattered(_), count, .. }) => *count += run.count,
                         _ => merged.push(Run { kind: Kind::Scattered(self.scattered.len()), ..run }),
@@ -167,7 +170,7 @@ impl Plan {
 }
 
 impl Kind {
-    /// What the next joint of a run is that has so many.
+    /// The kind that the next joint must have to continue a run of `count` joints.
     fn after(self, count: usize) -> Self {
         match self {
             Self::Constant(first) => Self::Constant(first + count),

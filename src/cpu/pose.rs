@@ -1,95 +1,14 @@
-//! One instance: from ticks to skin matrices, stage by stage, as in `shaders/pose.wgsl`.
+//! One instance: from ticks to skin matrices, stage by stage, as in `shaders/pose/pose.wgsl`.
 
-use glam::Vec4;
-
-use crate::cpu::joints::{self, Parts};
-use crate::cpu::mixer::Mixer;
-use crate::cpu::phase::{self, Time};
-use crate::cpu::plan::Plan;
-use crate::cpu::sampler::Sampler;
-use crate::cpu::search::{self, Span};
-use crate::cpu::simd::{Lanes, Matrix};
-use crate::cpu::{hierarchy, skin};
+use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
+use crate::cpu::block::skin::Skinning;
+use crate::cpu::block::{hierarchy, joints, skin};
+use crate::cpu::simd::Lanes;
+use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::stages::phase;
 use crate::model::SkinFormat;
-use crate::pack::NUMBERS;
-use crate::pack::PackedSkeleton;
-use crate::pack::record::{ClipRecord, LayerRecord, NONE, TimelineRecord};
-use crate::pack::{OutputLayout, PackedLibrary};
-
-/// Where an instance's results go: its own part of each output, empty where it is not wanted.
-pub struct Place<'a> {
-    pub local: &'a mut [f32],
-    pub model: &'a mut [f32],
-    pub skin: &'a mut [f32],
-    pub values: &'a mut [f32],
-    pub root_motion: &'a mut [f32],
-}
-
-/// A library as the stages read it, and one of its skeletons.
-#[derive(Clone, Copy)]
-pub struct Source<'a> {
-    pub packing: &'a PackedLibrary,
-    pub skeleton: &'a PackedSkeleton,
-    /// By the places of the clips' records, in order.
-    pub plans: &'a [(u32, Plan)],
-    /// Whether skin matrices are written past the caches.
-    pub past_caches: bool,
-}
-
-/// Memory that one instance after the other uses.
-#[derive(Default)]
-pub struct Scratch {
-    pub spans: Vec<Span>,
-    pub parts: Parts,
-    /// What an additive layer is compared to.
-    pub reference: Parts,
-    pub mixer: Mixer,
-    /// The rows of the local matrices.
-    locals: Parts,
-    models: Vec<Matrix>,
-}
-
-impl Scratch {
-    /// Makes room for an instance of a skeleton.
-    pub fn resize(&mut self, joints: usize) {
-        self.parts.resize(joints);
-        self.reference.resize(joints);
-        self.mixer.resize(joints);
-        self.locals.resize(joints);
-        self.models.resize(joints, Matrix::default());
-    }
-}
-
-impl<'a> Source<'a> {
-    /// What samples a clip whose keys were found.
-    pub fn sampler(&self, clip: &ClipRecord, spans: &'a [Span]) -> Sampler<'a> {
-        let arrays = &self.packing.arrays;
-        let interpolators = &self.packing.interpolators;
-        Sampler::new((&arrays.words, &arrays.values), interpolators, &self.skeleton.record, clip, spans)
-    }
-
-    /// How a clip's joints are sampled, by the place of its record.
-    pub fn plan(&self, clip: u32) -> &'a Plan {
-        let found = self.plans.binary_search_by_key(&clip, |(place, _)| *place);
-        &self.plans[found.unwrap_or_default()].1
-    }
-
-    /// Translations, rotations and scales at rest, each with a block more.
-    pub fn rest(&self) -> [&'a [Vec4]; 3] {
-        let skeleton = &self.skeleton.record;
-        let joints = skeleton.joint_count as usize;
-        [0, 1, 2].map(|part| &self.packing.arrays.values[skeleton.rest as usize + part * joints..])
-    }
-
-    /// Finds the keys of all timelines of a clip.
-    pub fn search_all(&self, clip: &ClipRecord, time: Time, spans: &mut Vec<Span>) {
-        let arrays = &self.packing.arrays;
-        let first = clip.timelines as usize;
-        let records = &arrays.words[first..first + TimelineRecord::WORDS * clip.timeline_count as usize];
-        let records = bytemuck::cast_slice::<u32, TimelineRecord>(records);
-        spans.extend(records.iter().map(|timeline| search::timeline(&arrays.words, &arrays.values, timeline, time)));
-    }
-}
+use crate::pack::record::{ClipRecord, LayerRecord, NONE};
+use crate::pack::{NUMBERS, OutputLayout};
 
 /// Poses an instance of one layer that needs no mixing.
 #[inline(always)]
@@ -99,9 +18,9 @@ pub fn pose<L: Lanes>(
     now: i64,
     layout: &OutputLayout,
     scratch: &mut Scratch,
-    mut to: Place,
+    mut to: OutputSlices,
 ) {
-    let clip: ClipRecord = source.packing.arrays.record(layer.clip);
+    let clip: ClipRecord = source.library.arrays.record(layer.clip);
     let time = phase::of_layer(layer, &clip, now);
     scratch.spans.clear();
     source.search_all(&clip, time, &mut scratch.spans);
@@ -121,9 +40,31 @@ pub fn pose<L: Lanes>(
     }
 }
 
-/// From the parts of each joint to everything that is made of them.
+/// Poses an instance of several layers, or of one layer that needs mixing, as in `shaders/pose/pose_layers.wgsl`.
 #[inline(always)]
-pub fn finish<L: Lanes>(source: Source, layout: &OutputLayout, scratch: &mut Scratch, to: &mut Place) {
+pub fn pose_layers<L: Lanes>(
+    source: Source,
+    layers: &[LayerRecord],
+    now: i64,
+    layout: &OutputLayout,
+    scratch: &mut Scratch,
+    mut to: OutputSlices,
+) {
+    let mut spans = std::mem::take(&mut scratch.spans);
+    spans.clear();
+    let weighed = weigh(source, layers, now, &mut spans);
+    let played: Vec<Played> = weighed.iter().map(|weighed| weighed.play(source, &spans)).collect();
+    mix_values(source, &played, layout, to.values);
+    if layout.has_joints() {
+        mix_joints::<L>(source, &played, scratch);
+        finish::<L>(source, layout, scratch, &mut to);
+    }
+    scratch.spans = spans;
+}
+
+/// Writes all outputs that follow from the parts of the joints: local transforms, model matrices, skin matrices.
+#[inline(always)]
+fn finish<L: Lanes>(source: Source, layout: &OutputLayout, scratch: &mut Scratch, to: &mut OutputSlices) {
     let Scratch { parts, locals, models, .. } = scratch;
     let skeleton = &source.skeleton.record;
     let joints = skeleton.joint_count as usize;
@@ -136,7 +77,7 @@ pub fn finish<L: Lanes>(source: Source, layout: &OutputLayout, scratch: &mut Scr
         return;
     }
     hierarchy::compose::<L>(parts, joints, locals);
-    let (words, values) = (&source.packing.arrays.words, &source.packing.arrays.values);
+    let (words, values) = (&source.library.arrays.words, &source.library.arrays.values);
     if skeleton.matrices != NONE {
         for (joint, &matrix) in words[skeleton.matrices as usize..][..joints].iter().enumerate() {
             if matrix != NONE {
@@ -151,12 +92,11 @@ pub fn finish<L: Lanes>(source: Source, layout: &OutputLayout, scratch: &mut Scr
         *to = *model.rows();
     }
     let skin_joints = &words[skeleton.skin_joints as usize..];
-    let (inverse_binds, past_caches) = (&values[skeleton.inverse_binds as usize..], source.past_caches);
+    let inverse_binds = &values[skeleton.inverse_binds as usize..];
+    let skinning = Skinning { joints: skin_joints, inverse_binds, models, past_caches: source.past_caches };
     match layout.skin_format {
-        SkinFormat::Matrix => skin::matrices::<L>(skin_joints, inverse_binds, models, past_caches, to.skin),
-        SkinFormat::HalfMatrix => skin::half_matrices::<L>(skin_joints, inverse_binds, models, past_caches, to.skin),
-        SkinFormat::DualQuaternion => {
-            skin::dual_quaternions::<L>(skin_joints, inverse_binds, models, past_caches, to.skin);
-        }
+        SkinFormat::Matrix => skin::matrices::<L>(skinning, to.skin),
+        SkinFormat::HalfMatrix => skin::half_matrices::<L>(skinning, to.skin),
+        SkinFormat::DualQuaternion => skin::dual_quaternions::<L>(skinning, to.skin),
     }
 }

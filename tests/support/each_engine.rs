@@ -41,7 +41,7 @@ pub fn fast_engines(
             InstructionSet::Avx2 | InstructionSet::Neon => 1,
             _ => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        check(&mut CpuEngine::with_packing(packing(), threads).with_instructions(instructions));
+        check(&mut CpuEngine::from_packed(packing(), threads).with_instructions(instructions));
     }
     let Some(gpu) = gpu_unless_left_out() else { return };
     for &form in forms {

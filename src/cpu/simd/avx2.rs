@@ -1,4 +1,4 @@
-//! Eight numbers: AVX2 with fused multiplication and addition, and F16C.
+//! Registers of eight numbers: AVX2 with fused multiplication and addition, and F16C.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -6,25 +6,35 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::matrix::Rows;
-use crate::cpu::quantized::{FourColumns, WINDOW};
-use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix};
-use crate::pack::NUMBERS;
-use crate::pack::skin_format::LARGEST_HALF;
+use crate::cpu::simd::x86::{self, operators, register_methods};
+use crate::cpu::simd::{FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, Rows, WINDOW};
+use crate::half::LARGEST_HALF;
 
-/// Two joints. It exists only in a kernel that [`run`] runs.
+/// The numbers of two joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the instructions.
 #[derive(Clone, Copy)]
 pub struct Avx2(__m256);
 
-/// Whether this machine has what the registers need.
+/// A product of two matrices in registers.
+#[derive(Clone, Copy)]
+pub struct Product {
+    /// The first two rows.
+    upper: __m256,
+    /// The third row.
+    lower: __m128,
+}
+
+/// Returns `true` if this machine has all instructions of the kernels.
 pub fn is_available() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
 }
 
-/// Runs a kernel on a machine that [`is_available`] says yes of.
+/// Runs a kernel.
+///
+/// # Panics
+/// If [`is_available`] returns `false`.
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     assert!(is_available(), "no AVX2");
-    // SAFETY: the machine has the instructions.
+    // SAFETY: the assertion above holds, so the machine has the instructions.
     unsafe { compiled(kernel) }
 }
 
@@ -33,19 +43,17 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx2>()
 }
 
-// SAFETY of all that follows: a value of the type exists only under `compiled`, where the machine has the instructions. What
-// is read and written is as long as the indexed slice, or the array, that it is read from and written to.
-
 operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
 
-/// The bytes that hold the codes of two columns from one on, each number's in a word of its own.
+/// The bytes of the codes of two columns, beginning with column `first`: one word per number.
 #[inline(always)]
 pub fn code_bytes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> __m256i {
     let reach = row.len().saturating_sub(WINDOW - 1);
     let [low, high] = [columns.firsts[first], columns.firsts[first + 1]];
     assert!(low < reach && (PAIRED || high < reach), "no such row");
     let bytes = &columns.bytes[first..first + 2];
-    // SAFETY: see above: 16 bytes from one place or two, and 32.
+    // SAFETY: code of a kernel, on a machine with AVX2. By the assertion, `row` has 16 bytes from `low` and, if it is read, from
+    // `high`; `bytes` has 32 bytes.
     unsafe {
         let low = _mm_loadu_si128(row.as_ptr().add(low).cast());
         let windows = match PAIRED {
@@ -58,59 +66,27 @@ pub fn code_bytes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: 
 
 impl Lanes for Avx2 {
     const BLOCK: usize = 8;
-    /// Two rows, and the third.
-    type Product = (__m256, __m128);
+    type Product = Product;
+
+    register_methods!(
+        load _mm256_loadu_ps, store _mm256_storeu_ps, splat _mm256_set1_ps, multiply_add _mm256_fmadd_ps,
+        min _mm256_min_ps, max _mm256_max_ps, reciprocal_square_root _mm256_rsqrt_ps,
+        permute _mm256_permutevar_ps _mm256_loadu_si256, unpack _mm256_unpacklo_ps _mm256_unpackhi_ps,
+        shuffle _mm256_shuffle_ps
+    );
 
     #[inline(always)]
-    fn load(from: &[Vec4]) -> Self {
-        let from = &from[..2];
-        // SAFETY: see above.
-        Self(unsafe { _mm256_loadu_ps(from.as_ptr().cast()) })
-    }
-
-    #[inline(always)]
-    fn store(self, to: &mut [Vec4]) {
-        let to = &mut to[..2];
-        // SAFETY: see above.
-        unsafe { _mm256_storeu_ps(to.as_mut_ptr().cast(), self.0) }
-    }
-
-    #[inline(always)]
-    fn splat(number: f32) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm256_set1_ps(number) })
-    }
-
-    #[inline(always)]
-    fn multiply_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm256_min_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm256_max_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn or_where_zero(self, which: Self, other: Self) -> Self {
-        // SAFETY: see above.
+    fn replace_where_zero(self, tested: Self, other: Self) -> Self {
+        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
         unsafe {
-            let zero = _mm256_cmp_ps::<_CMP_EQ_OQ>(which.0, _mm256_setzero_ps());
+            let zero = _mm256_cmp_ps::<_CMP_EQ_OQ>(tested.0, _mm256_setzero_ps());
             Self(_mm256_blendv_ps(self.0, other.0, zero))
         }
     }
 
     #[inline(always)]
     fn toward(self, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
         unsafe {
             let products = _mm256_mul_ps(self.0, other.0);
             let pairs = _mm256_add_ps(products, _mm256_permute_ps::<0b10_11_00_01>(products));
@@ -123,7 +99,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn store_low_bits(self, to: &mut [u64]) {
         let to = &mut to[..2];
-        // SAFETY: see above.
+        // SAFETY: `self` exists only on a machine with AVX2; `to` has 16 bytes.
         unsafe {
             // Bytes 0, 1, 4, 5, 8, 9, 12, 13 of each half.
             let lowest = _mm256_set1_epi64x(0x0d0c_0908_0504_0100);
@@ -137,7 +113,7 @@ impl Lanes for Avx2 {
     fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
         let bytes = code_bytes::<PAIRED>(columns, first, row);
         let masks = &columns.masks[first..first + 2];
-        // SAFETY: see above.
+        // SAFETY: code of a kernel, on a machine with AVX2; `masks` has 8 integers.
         unsafe {
             let codes = _mm256_and_si256(bytes, _mm256_loadu_si256(masks.as_ptr().cast()));
             Self(_mm256_cvtepi32_ps(codes))
@@ -145,53 +121,21 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn in_order(self, orders: &[UVec4]) -> Self {
-        let orders = &orders[..2];
-        // SAFETY: see above.
-        Self(unsafe { _mm256_permutevar_ps(self.0, _mm256_loadu_si256(orders.as_ptr().cast())) })
-    }
-
-    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
-        // SAFETY: see above.
+        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, than.0)) != 0 }
     }
 
     #[inline(always)]
-    fn inverse_square_root(self) -> Self {
-        // SAFETY: see above.
-        let near = Self(unsafe { _mm256_rsqrt_ps(self.0) });
-        // One step of Newton's method, from 12 bits to 23.
-        let half = Self::splat(-0.5) * self * near;
-        near * half.multiply_add(near, Self::splat(1.5))
-    }
-
-    #[inline(always)]
     fn with_one(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
         Self(unsafe { _mm256_blend_ps::<0x88>(self.0, _mm256_set1_ps(1.0)) })
     }
 
     #[inline(always)]
-    fn transpose(block: [Self; 4]) -> [Self; 4] {
-        let [Self(x), Self(y), Self(z), Self(w)] = block;
-        // SAFETY: see above.
-        unsafe {
-            let (xy_low, xy_high) = (_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y));
-            let (zw_low, zw_high) = (_mm256_unpacklo_ps(z, w), _mm256_unpackhi_ps(z, w));
-            [
-                Self(_mm256_shuffle_ps::<0b01_00_01_00>(xy_low, zw_low)),
-                Self(_mm256_shuffle_ps::<0b11_10_11_10>(xy_low, zw_low)),
-                Self(_mm256_shuffle_ps::<0b01_00_01_00>(xy_high, zw_high)),
-                Self(_mm256_shuffle_ps::<0b11_10_11_10>(xy_high, zw_high)),
-            ]
-        }
-    }
-
-    #[inline(always)]
-    fn product(left: &Matrix, right: &Rows) -> (__m256, __m128) {
+    fn product(left: &Matrix, right: &Rows) -> Product {
         let left = left.numbers();
-        // SAFETY: see above: 8 numbers and 4 of a matrix.
+        // SAFETY: code of a kernel, on a machine with AVX2; a matrix has 8 numbers, and 4 from the eighth on.
         unsafe {
             let upper = _mm256_loadu_ps(left.as_ptr());
             let lower = _mm_loadu_ps(left[8..12].as_ptr());
@@ -204,83 +148,64 @@ impl Lanes for Avx2 {
             let moved = _mm_blend_ps::<0x8>(_mm_setzero_ps(), lower);
             let sum = _mm_fmadd_ps(_mm_permute_ps::<0b00_00_00_00>(lower), x, moved);
             let sum = _mm_fmadd_ps(_mm_permute_ps::<0b01_01_01_01>(lower), y, sum);
-            (first_two, _mm_fmadd_ps(_mm_permute_ps::<0b10_10_10_10>(lower), z, sum))
+            Product { upper: first_two, lower: _mm_fmadd_ps(_mm_permute_ps::<0b10_10_10_10>(lower), z, sum) }
         }
     }
 
     #[inline(always)]
-    fn rows(products: &[(__m256, __m128)]) -> [Self; 3] {
-        let [(a, third_a), (b, third_b)] = [products[0], products[1]];
-        // SAFETY: see above.
+    fn rows(products: &[Product]) -> [Self; 3] {
+        let [a, b] = [products[0], products[1]];
+        // SAFETY: products exist only on a machine with AVX2; no memory is accessed.
         unsafe {
             [
-                Self(_mm256_permute2f128_ps::<0x20>(a, b)),
-                Self(_mm256_permute2f128_ps::<0x31>(a, b)),
-                Self(_mm256_set_m128(third_b, third_a)),
+                Self(_mm256_permute2f128_ps::<0x20>(a.upper, b.upper)),
+                Self(_mm256_permute2f128_ps::<0x31>(a.upper, b.upper)),
+                Self(_mm256_set_m128(b.lower, a.lower)),
             ]
         }
     }
 
     #[inline(always)]
-    fn store_matrix((upper, lower): (__m256, __m128), to: &mut Matrix) {
+    fn store_matrix(product: Product, to: &mut Matrix) {
         let to = to.numbers_mut();
-        // SAFETY: see above: 8 numbers and 4 of a matrix.
+        // SAFETY: the product exists only on a machine with AVX2; a matrix has 8 numbers, and 4 from the eighth on.
         unsafe {
-            _mm256_storeu_ps(to.as_mut_ptr(), upper);
-            _mm_storeu_ps(to[8..12].as_mut_ptr(), lower);
+            _mm256_storeu_ps(to.as_mut_ptr(), product.upper);
+            _mm_storeu_ps(to[8..12].as_mut_ptr(), product.lower);
         }
     }
 
     #[inline(always)]
-    fn store_rows((upper, lower): (__m256, __m128), to: &mut [f32; NUMBERS]) {
-        // SAFETY: see above: 8 numbers and 4.
+    fn store_rows(product: Product, to: &mut [f32; MATRIX_NUMBERS]) {
+        // SAFETY: the product exists only on a machine with AVX2; `to` has 8 numbers, and 4 from the eighth on.
         unsafe {
-            _mm256_storeu_ps(to.as_mut_ptr(), upper);
-            _mm_storeu_ps(to[8..].as_mut_ptr(), lower);
+            _mm256_storeu_ps(to.as_mut_ptr(), product.upper);
+            _mm_storeu_ps(to[8..].as_mut_ptr(), product.lower);
         }
     }
 
     #[inline(always)]
-    fn store_rows_past_caches((upper, lower): (__m256, __m128), to: &mut [f32; NUMBERS]) {
+    fn store_rows_past_caches(product: Product, to: &mut [f32; MATRIX_NUMBERS]) {
         if !to.as_ptr().addr().is_multiple_of(16) {
-            return Self::store_rows((upper, lower), to);
+            return Self::store_rows(product, to);
         }
-        // SAFETY: see above: three times 4 numbers, each on a multiple of 16 bytes.
-        unsafe {
-            _mm_stream_ps(to.as_mut_ptr(), _mm256_castps256_ps128(upper));
-            _mm_stream_ps(to[4..].as_mut_ptr(), _mm256_extractf128_ps::<1>(upper));
-            _mm_stream_ps(to[8..].as_mut_ptr(), lower);
-        }
+        // SAFETY: the product exists only on a machine with AVX2; no memory is accessed.
+        let upper = unsafe { [_mm256_castps256_ps128(product.upper), _mm256_extractf128_ps::<1>(product.upper)] };
+        x86::stream_rows([upper[0], upper[1], product.lower], to);
     }
 
     #[inline(always)]
-    fn halves((upper, lower): (__m256, __m128)) -> [u64; 3] {
-        // SAFETY: see above.
+    fn halves(product: Product) -> [u64; 3] {
+        // SAFETY: the product exists only on a machine with AVX2 and F16C; no memory is accessed.
         unsafe {
             let (least, most) = (_mm256_set1_ps(-LARGEST_HALF), _mm256_set1_ps(LARGEST_HALF));
-            let upper = _mm256_max_ps(_mm256_min_ps(upper, most), least);
+            let upper = _mm256_max_ps(_mm256_min_ps(product.upper, most), least);
             let upper = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(upper);
             let (least, most) = (_mm_set1_ps(-LARGEST_HALF), _mm_set1_ps(LARGEST_HALF));
-            let lower = _mm_max_ps(_mm_min_ps(lower, most), least);
+            let lower = _mm_max_ps(_mm_min_ps(product.lower, most), least);
             let lower = _mm_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(lower);
             let words = [_mm_cvtsi128_si64(upper), _mm_extract_epi64::<1>(upper), _mm_cvtsi128_si64(lower)];
             words.map(i64::cast_unsigned)
         }
-    }
-
-    #[inline(always)]
-    fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
-        // SAFETY: see above: three times 2 numbers, on whatever bytes.
-        unsafe {
-            _mm_stream_si64(to.as_mut_ptr().cast(), words[0].cast_signed());
-            _mm_stream_si64(to[2..].as_mut_ptr().cast(), words[1].cast_signed());
-            _mm_stream_si64(to[4..].as_mut_ptr().cast(), words[2].cast_signed());
-        }
-    }
-
-    #[inline(always)]
-    fn fence() {
-        // SAFETY: see above.
-        unsafe { _mm_sfence() }
     }
 }

@@ -1,4 +1,4 @@
-//! Sixteen numbers: AVX-512.
+//! Registers of sixteen numbers: AVX-512.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -6,25 +6,26 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::matrix::Rows;
-use crate::cpu::quantized::FourColumns;
-use crate::cpu::simd::{Kernel, Lanes, Matrix, PackedMatrix, avx2};
-use crate::pack::NUMBERS;
-use crate::pack::skin_format::LARGEST_HALF;
+use crate::cpu::simd::x86::{self, operators, register_methods};
+use crate::cpu::simd::{FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, Rows, avx2};
+use crate::half::LARGEST_HALF;
 
-/// Four joints. It exists only in a kernel that [`run`] runs.
+/// The numbers of four joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the instructions.
 #[derive(Clone, Copy)]
 pub struct Avx512(__m512);
 
-/// Whether this machine has what the registers need.
+/// Returns `true` if this machine has all instructions of the kernels.
 pub fn is_available() -> bool {
-    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && super::avx2::is_available()
+    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && avx2::is_available()
 }
 
-/// Runs a kernel on a machine that [`is_available`] says yes of.
+/// Runs a kernel.
+///
+/// # Panics
+/// If [`is_available`] returns `false`.
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     assert!(is_available(), "no AVX-512");
-    // SAFETY: the machine has the instructions.
+    // SAFETY: the assertion above holds, so the machine has the instructions.
     unsafe { compiled(kernel) }
 }
 
@@ -33,65 +34,32 @@ fn compiled<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx512>()
 }
 
-// SAFETY of all that follows: a value of the type exists only under `compiled`, where the machine has the instructions. What
-// is read and written is as long as the asserted or indexed slice, or the array, that it is read from and written to.
-
 operators!(Avx512: Add add _mm512_add_ps, Sub sub _mm512_sub_ps, Mul mul _mm512_mul_ps, Div div _mm512_div_ps);
 
 impl Lanes for Avx512 {
     const BLOCK: usize = 16;
+    /// A product of two matrices: three rows, then numbers without meaning.
     type Product = __m512;
 
-    #[inline(always)]
-    fn load(from: &[Vec4]) -> Self {
-        let from = &from[..4];
-        // SAFETY: see above.
-        Self(unsafe { _mm512_loadu_ps(from.as_ptr().cast()) })
-    }
+    register_methods!(
+        load _mm512_loadu_ps, store _mm512_storeu_ps, splat _mm512_set1_ps, multiply_add _mm512_fmadd_ps,
+        min _mm512_min_ps, max _mm512_max_ps, reciprocal_square_root _mm512_rsqrt14_ps,
+        permute _mm512_permutevar_ps _mm512_loadu_si512, unpack _mm512_unpacklo_ps _mm512_unpackhi_ps,
+        shuffle _mm512_shuffle_ps
+    );
 
     #[inline(always)]
-    fn store(self, to: &mut [Vec4]) {
-        let to = &mut to[..4];
-        // SAFETY: see above.
-        unsafe { _mm512_storeu_ps(to.as_mut_ptr().cast(), self.0) }
-    }
-
-    #[inline(always)]
-    fn splat(number: f32) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm512_set1_ps(number) })
-    }
-
-    #[inline(always)]
-    fn multiply_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm512_fmadd_ps(self.0, factor.0, addend.0) })
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm512_min_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        // SAFETY: see above.
-        Self(unsafe { _mm512_max_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn or_where_zero(self, which: Self, other: Self) -> Self {
-        // SAFETY: see above.
+    fn replace_where_zero(self, tested: Self, other: Self) -> Self {
+        // SAFETY: `self` exists only on a machine with AVX-512; no memory is accessed.
         unsafe {
-            let zero = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(which.0, _mm512_setzero_ps());
+            let zero = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(tested.0, _mm512_setzero_ps());
             Self(_mm512_mask_blend_ps(zero, self.0, other.0))
         }
     }
 
     #[inline(always)]
     fn toward(self, other: Self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` exists only on a machine with AVX-512; no memory is accessed.
         unsafe {
             let products = _mm512_mul_ps(self.0, other.0);
             let pairs = _mm512_add_ps(products, _mm512_permute_ps::<0b10_11_00_01>(products));
@@ -104,7 +72,7 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn store_low_bits(self, to: &mut [u64]) {
         let to = &mut to[..4];
-        // SAFETY: see above.
+        // SAFETY: `self` exists only on a machine with AVX-512; `to` has 32 bytes.
         unsafe {
             let packed = _mm512_cvtepi32_epi16(_mm512_castps_si512(self.0));
             _mm256_storeu_si256(to.as_mut_ptr().cast(), packed);
@@ -113,9 +81,9 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn codes<const PAIRED: bool>(columns: &FourColumns, _: usize, row: &[u8]) -> Self {
-        // Bytes change places in the narrower register: in the wide one, not every machine can.
+        // Bytes are shuffled in the narrower registers, because not every machine with AVX-512 can do so in the wide ones.
         let (low, high) = (avx2::code_bytes::<PAIRED>(columns, 0, row), avx2::code_bytes::<PAIRED>(columns, 2, row));
-        // SAFETY: see above.
+        // SAFETY: code of a kernel, on a machine with AVX-512; the masks are 16 integers.
         unsafe {
             let bytes = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
             let codes = _mm512_and_si512(bytes, _mm512_loadu_si512(columns.masks.as_ptr().cast()));
@@ -124,52 +92,20 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn in_order(self, orders: &[UVec4]) -> Self {
-        let orders = &orders[..4];
-        // SAFETY: see above.
-        Self(unsafe { _mm512_permutevar_ps(self.0, _mm512_loadu_si512(orders.as_ptr().cast())) })
-    }
-
-    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
-        // SAFETY: see above.
+        // SAFETY: `self` exists only on a machine with AVX-512; no memory is accessed.
         unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, than.0) != 0 }
     }
 
     #[inline(always)]
-    fn inverse_square_root(self) -> Self {
-        // SAFETY: see above.
-        let near = Self(unsafe { _mm512_rsqrt14_ps(self.0) });
-        // One step of Newton's method, from 14 bits to all.
-        let half = Self::splat(-0.5) * self * near;
-        near * half.multiply_add(near, Self::splat(1.5))
-    }
-
-    #[inline(always)]
     fn with_one(self) -> Self {
-        // SAFETY: see above.
+        // SAFETY: `self` exists only on a machine with AVX-512; no memory is accessed.
         Self(unsafe { _mm512_mask_blend_ps(0x8888, self.0, _mm512_set1_ps(1.0)) })
     }
 
     #[inline(always)]
-    fn transpose(block: [Self; 4]) -> [Self; 4] {
-        let [Self(x), Self(y), Self(z), Self(w)] = block;
-        // SAFETY: see above.
-        unsafe {
-            let (xy_low, xy_high) = (_mm512_unpacklo_ps(x, y), _mm512_unpackhi_ps(x, y));
-            let (zw_low, zw_high) = (_mm512_unpacklo_ps(z, w), _mm512_unpackhi_ps(z, w));
-            [
-                Self(_mm512_shuffle_ps::<0b01_00_01_00>(xy_low, zw_low)),
-                Self(_mm512_shuffle_ps::<0b11_10_11_10>(xy_low, zw_low)),
-                Self(_mm512_shuffle_ps::<0b01_00_01_00>(xy_high, zw_high)),
-                Self(_mm512_shuffle_ps::<0b11_10_11_10>(xy_high, zw_high)),
-            ]
-        }
-    }
-
-    #[inline(always)]
     fn product(left: &Matrix, right: &Rows) -> __m512 {
-        // SAFETY: see above; a matrix is as wide and as aligned as a register.
+        // SAFETY: code of a kernel, on a machine with AVX-512; a matrix has the size and the alignment of a register.
         unsafe {
             let left = _mm512_load_ps(left.numbers().as_ptr());
             let x = _mm512_broadcast_f32x4(right[0].into());
@@ -185,7 +121,7 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn rows(products: &[__m512]) -> [Self; 3] {
         let [a, b, c, d] = [products[0], products[1], products[2], products[3]];
-        // SAFETY: see above.
+        // SAFETY: products exist only on a machine with AVX-512; no memory is accessed.
         unsafe {
             let upper_ab = _mm512_shuffle_f32x4::<0b01_00_01_00>(a, b);
             let upper_cd = _mm512_shuffle_f32x4::<0b01_00_01_00>(c, d);
@@ -201,13 +137,13 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn store_matrix(product: __m512, to: &mut Matrix) {
-        // SAFETY: see above.
+        // SAFETY: the product exists only on a machine with AVX-512; a matrix has the size and the alignment of a register.
         unsafe { _mm512_store_ps(to.numbers_mut().as_mut_ptr(), product) }
     }
 
     #[inline(always)]
-    fn store_rows(product: __m512, to: &mut [f32; NUMBERS]) {
-        // SAFETY: see above: 8 numbers and 4.
+    fn store_rows(product: __m512, to: &mut [f32; MATRIX_NUMBERS]) {
+        // SAFETY: the product exists only on a machine with AVX-512; `to` has 8 numbers, and 4 from the eighth on.
         unsafe {
             _mm256_storeu_ps(to.as_mut_ptr(), _mm512_castps512_ps256(product));
             _mm_storeu_ps(to[8..].as_mut_ptr(), _mm512_extractf32x4_ps::<2>(product));
@@ -215,21 +151,21 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn store_rows_past_caches(product: __m512, to: &mut [f32; NUMBERS]) {
+    fn store_rows_past_caches(product: __m512, to: &mut [f32; MATRIX_NUMBERS]) {
         if !to.as_ptr().addr().is_multiple_of(16) {
             return Self::store_rows(product, to);
         }
-        // SAFETY: see above: three times 4 numbers, each on a multiple of 16 bytes.
-        unsafe {
-            _mm_stream_ps(to.as_mut_ptr(), _mm512_castps512_ps128(product));
-            _mm_stream_ps(to[4..].as_mut_ptr(), _mm512_extractf32x4_ps::<1>(product));
-            _mm_stream_ps(to[8..].as_mut_ptr(), _mm512_extractf32x4_ps::<2>(product));
-        }
+        // SAFETY: the product exists only on a machine with AVX-512; no memory is accessed.
+        let rows = unsafe {
+            let first = _mm512_castps512_ps128(product);
+            [first, _mm512_extractf32x4_ps::<1>(product), _mm512_extractf32x4_ps::<2>(product)]
+        };
+        x86::stream_rows(rows, to);
     }
 
     #[inline(always)]
     fn halves(product: __m512) -> [u64; 3] {
-        // SAFETY: see above.
+        // SAFETY: the product exists only on a machine with AVX-512; no memory is accessed.
         unsafe {
             let (least, most) = (_mm512_set1_ps(-LARGEST_HALF), _mm512_set1_ps(LARGEST_HALF));
             let within = _mm512_max_ps(_mm512_min_ps(product, most), least);
@@ -238,21 +174,5 @@ impl Lanes for Avx512 {
             let words = [_mm_cvtsi128_si64(upper), _mm_extract_epi64::<1>(upper), _mm_cvtsi128_si64(lower)];
             words.map(i64::cast_unsigned)
         }
-    }
-
-    #[inline(always)]
-    fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
-        // SAFETY: see above: three times 2 numbers, on whatever bytes.
-        unsafe {
-            _mm_stream_si64(to.as_mut_ptr().cast(), words[0].cast_signed());
-            _mm_stream_si64(to[2..].as_mut_ptr().cast(), words[1].cast_signed());
-            _mm_stream_si64(to[4..].as_mut_ptr().cast(), words[2].cast_signed());
-        }
-    }
-
-    #[inline(always)]
-    fn fence() {
-        // SAFETY: see above.
-        unsafe { _mm_sfence() }
     }
 }

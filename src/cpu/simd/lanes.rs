@@ -1,87 +1,56 @@
-//! What a register can do.
+//! The operations of a register, and the kernels that are written with them.
 
 use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::matrix::Rows;
-use crate::cpu::quantized::{FourColumns, in_order};
-use crate::pack::NUMBERS;
+use crate::cpu::simd::{FourColumns, MATRIX_NUMBERS, Matrix, PackedMatrix, Rows, in_order};
 
-/// An affine matrix as three rows, filled up to the width of the widest register.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C, align(64))]
-pub struct Matrix([Vec4; 4]);
+/// Joints of the largest block of any instruction set. Arrays that blocks read and write are longer than their contents by
+/// this number.
+pub const LARGEST_BLOCK: usize = 16;
 
-impl Matrix {
-    /// By its rows.
-    #[inline(always)]
-    pub fn new([x, y, z]: Rows) -> Self {
-        Self([x, y, z, Vec4::ZERO])
-    }
-
-    /// All numbers, row after row, then four more.
-    #[inline(always)]
-    pub fn numbers(&self) -> &[f32; 16] {
-        bytemuck::cast_ref(&self.0)
-    }
-
-    /// As above.
-    #[inline(always)]
-    pub fn numbers_mut(&mut self) -> &mut [f32; 16] {
-        bytemuck::cast_mut(&mut self.0)
-    }
-
-    /// The rows.
-    #[inline(always)]
-    pub fn rows(&self) -> &[f32; NUMBERS] {
-        self.numbers().first_chunk().unwrap_or(&[0.0; NUMBERS])
-    }
-}
-
-/// A skin matrix in half the bytes: numbers that have the bits of words.
-pub type PackedMatrix = [f32; 6];
-
-/// A register of four numbers for each of some neighbouring joints.
+/// A register: four numbers for each of a few neighbouring joints.
 ///
-/// Four registers are a block: transposed, they hold one of the four numbers each, of all joints of the block in an order of
-/// its own, which transposing again undoes.
+/// Four registers are a block. After [`transpose`](Self::transpose), each of them holds one of the four numbers for all joints
+/// of the block. The order of the joints then depends on the instruction set; a second transposition restores it.
 pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
-    /// Joints of a block.
+    /// The number of joints in a block: four registers.
     const BLOCK: usize;
 
     /// The product of two matrices in registers.
     type Product: Copy;
 
-    /// The numbers of the first joints of a slice that has as many.
+    /// Loads the first joints of a slice.
     fn load(from: &[Vec4]) -> Self;
 
-    /// Writes them.
+    /// Stores the joints at the start of a slice.
     fn store(self, to: &mut [Vec4]);
 
-    /// One number everywhere.
+    /// A register with one number in all lanes.
     fn splat(number: f32) -> Self;
 
     /// `self * factor + addend`.
     fn multiply_add(self, factor: Self, addend: Self) -> Self;
 
-    /// The lesser of each two numbers.
+    /// The lesser number of each lane.
     fn min(self, other: Self) -> Self;
 
-    /// The greater of each two numbers.
+    /// The greater number of each lane.
     fn max(self, other: Self) -> Self;
 
-    /// Another's numbers where `which` is 0.
-    fn or_where_zero(self, which: Self, other: Self) -> Self;
+    /// The numbers of `other` in lanes where `tested` is 0, otherwise the numbers of `self`.
+    fn replace_where_zero(self, tested: Self, other: Self) -> Self;
 
-    /// Each joint's four numbers, negated where their dot product with another's is negative.
+    /// The four numbers of each joint, negated if their dot product with those of `other` is negative.
     fn toward(self, other: Self) -> Self;
 
-    /// The lowest 16 bits of each joint's four numbers, the first lowest, a joint a word.
+    /// Stores the lowest 16 bits of each number: one word per joint, with its first number in the lowest bits.
     fn store_low_bits(self, to: &mut [u64]);
 
-    /// The codes of a quantized key of joints from one of four on, as they lie in the bytes of its row. Where they are
-    /// `PAIRED`, each two share a window.
+    /// The codes of a quantized key of the joints from `first` on, at their bits within their bytes.
+    ///
+    /// If `PAIRED` is set, each two joints share a window.
     #[inline(always)]
     fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
         let mut codes = [Vec4::ZERO; 4];
@@ -91,7 +60,7 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         Self::load(&codes[first..])
     }
 
-    /// Each joint's numbers from their places among the four.
+    /// The four numbers of each joint in another order: `orders` has for each result the index of its number.
     #[inline(always)]
     fn in_order(self, orders: &[UVec4]) -> Self {
         let mut numbers = [Vec4::ZERO; 4];
@@ -102,42 +71,44 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         Self::load(&numbers)
     }
 
-    /// Whether any number is less than another.
+    /// Returns `true` if the number of any lane is less than that of `than`.
     fn any_less(self, than: Self) -> bool;
 
-    /// `1 / sqrt(self)` to the rounding of an `f32` or two, of numbers far from the ends of its range.
+    /// `1 / sqrt(self)`, off by at most two roundings of an `f32`, for numbers far from the ends of its range.
     fn inverse_square_root(self) -> Self;
 
-    /// Each joint's fourth number replaced by 1.
+    /// The same numbers with 1 as the fourth number of each joint.
     fn with_one(self) -> Self;
 
-    /// Rows to columns within each joint of a block.
+    /// Turns rows into columns within each joint of a block.
     fn transpose(block: [Self; 4]) -> [Self; 4];
 
-    /// A matrix times another that is given by its rows.
+    /// The product of a matrix and another one that is given by its rows.
     fn product(left: &Matrix, right: &Rows) -> Self::Product;
 
     /// The rows of the products of as many neighbouring joints as a register has: all first rows, all second, all third.
     fn rows(products: &[Self::Product]) -> [Self; 3];
 
-    /// Writes a product.
+    /// Stores a product as a matrix.
     fn store_matrix(product: Self::Product, to: &mut Matrix);
 
-    /// Writes a product's three rows.
-    fn store_rows(product: Self::Product, to: &mut [f32; NUMBERS]);
+    /// Stores the three rows of a product.
+    fn store_rows(product: Self::Product, to: &mut [f32; MATRIX_NUMBERS]);
 
-    /// Writes a product's three rows past the caches, where the instruction set can and they lie on a multiple of 16 bytes:
-    /// for results that are larger than the caches anyway. [`fence`](Self::fence) comes before anybody else reads them.
+    /// Stores the three rows of a product past the caches, for results that are larger than the caches.
+    ///
+    /// Without such an instruction, or if `to` does not begin at a multiple of 16 bytes, it stores through the caches. Call
+    /// [`fence`](Self::fence) before another thread reads the rows.
     #[inline(always)]
-    fn store_rows_past_caches(product: Self::Product, to: &mut [f32; NUMBERS]) {
+    fn store_rows_past_caches(product: Self::Product, to: &mut [f32; MATRIX_NUMBERS]) {
         Self::store_rows(product, to);
     }
 
-    /// A product's numbers as `f16`, four to a word, the first in its lowest bits, each as
-    /// [`half`](crate::pack::skin_format::half) has it.
+    /// The numbers of a product as `f16`, rounded as [`from_f32`](crate::half::from_f32) does: four to a word, the first in its
+    /// lowest bits.
     fn halves(product: Self::Product) -> [u64; 3];
 
-    /// Writes a packed matrix, each word's lower half first.
+    /// Stores a packed matrix, the lower half of each word first.
     #[inline(always)]
     fn store_words(words: [u64; 3], to: &mut PackedMatrix) {
         for (word, to) in words.into_iter().zip(to.as_chunks_mut::<2>().0) {
@@ -145,21 +116,21 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         }
     }
 
-    /// Writes a packed matrix past the caches, where the instruction set can, as
-    /// [`store_rows_past_caches`](Self::store_rows_past_caches).
+    /// Stores a packed matrix past the caches if the instruction set can. As for
+    /// [`store_rows_past_caches`](Self::store_rows_past_caches), a [`fence`](Self::fence) must follow.
     #[inline(always)]
     fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
         Self::store_words(words, to);
     }
 
-    /// What was written past the caches is seen by whoever reads it from now on.
+    /// Makes all that was stored past the caches visible to other threads.
     #[inline(always)]
     fn fence() {}
 
-    /// The block that a slice begins with.
+    /// Loads the block at the start of a slice.
     #[inline(always)]
     fn load_block(from: &[Vec4]) -> [Self; 4] {
-        // Written out, as all that works on registers: what a closure does is not compiled for the instruction set.
+        // Written out: the code of a closure is not compiled for the instruction set.
         let joints = Self::BLOCK / 4;
         let from = &from[..Self::BLOCK];
         [
@@ -170,7 +141,7 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         ]
     }
 
-    /// Writes a block to where a slice begins.
+    /// Stores a block at the start of a slice.
     #[inline(always)]
     fn store_block(block: [Self; 4], to: &mut [Vec4]) {
         let joints = Self::BLOCK / 4;
@@ -182,13 +153,14 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     }
 }
 
-/// Work that is compiled once for each instruction set.
+/// Work that is compiled once per instruction set.
 ///
-/// What it calls must be inlined into it, or it is compiled for the portable one alone.
+/// Every function that it calls has to be inlined into it. A function that is not inlined is compiled only for the portable
+/// registers.
 pub trait Kernel {
-    /// What it gives.
+    /// The result of the work.
     type Output;
 
-    /// The work.
+    /// Does the work in registers of type `L`.
     fn run<L: Lanes>(self) -> Self::Output;
 }

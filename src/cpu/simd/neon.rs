@@ -1,6 +1,6 @@
-//! Twice four numbers: NEON, which 64-bit ARM has.
+//! Registers of twice four numbers: NEON, on 64-bit ARM.
 //!
-//! A register holds four; two at a time leave a processor something to do while it waits for one of them.
+//! A register of NEON holds four numbers. Two at a time let the processor compute one while it waits for the other.
 #![allow(unsafe_code)]
 
 use std::arch::aarch64::*;
@@ -9,28 +9,25 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::matrix::Rows;
-use crate::cpu::quantized::{FourColumns, WINDOW};
-use crate::cpu::simd::{Lanes, Matrix};
-use crate::pack::NUMBERS;
-use crate::pack::skin_format::LARGEST_HALF;
+use crate::cpu::simd::{FourColumns, Lanes, MATRIX_NUMBERS, Matrix, Rows, WINDOW};
+use crate::half::LARGEST_HALF;
 
-/// Two joints, a register each.
+/// The numbers of two joints, one register each.
 #[derive(Clone, Copy)]
 pub struct Neon([float32x4_t; 2]);
 
-// SAFETY of all that follows: this file is compiled only where every machine has the instructions. What is read and written is
-// as long as the indexed slice, or the array, that it is read from and written to.
+/// A product of two matrices in registers: three rows.
+type Product = [float32x4_t; 3];
 
-/// An intrinsic in both registers.
+/// Applies an intrinsic to both registers.
 macro_rules! both {
     ($intrinsic:ident($($operand:expr),+)) => {
-        // SAFETY: see above.
+        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
         Neon(unsafe { [$intrinsic($($operand.0[0]),+), $intrinsic($($operand.0[1]),+)] })
     };
 }
 
-/// The arithmetic, an intrinsic for each operator.
+/// Implements the operators by one intrinsic each.
 macro_rules! operators {
     ($($operator:ident $method:ident $intrinsic:ident),+) => {
         $(impl $operator for Neon {
@@ -45,20 +42,21 @@ macro_rules! operators {
 
 operators!(Add add vaddq_f32, Sub sub vsubq_f32, Mul mul vmulq_f32, Div div vdivq_f32);
 
-/// The sum of a register's numbers, four times.
+/// The sum of the numbers of a register, in all four lanes.
 #[inline(always)]
 fn sum(numbers: float32x4_t) -> float32x4_t {
-    // SAFETY: see above.
+    // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
     unsafe {
         let pairs = vpaddq_f32(numbers, numbers);
         vpaddq_f32(pairs, pairs)
     }
 }
 
-/// Rows to columns.
+/// Turns rows into columns.
 #[inline(always)]
-fn transposed([x, y, z, w]: [float32x4_t; 4]) -> [float32x4_t; 4] {
-    // SAFETY: see above.
+fn transposed(rows: [float32x4_t; 4]) -> [float32x4_t; 4] {
+    let [x, y, z, w] = rows;
+    // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
     unsafe {
         let xy_even = vreinterpretq_f64_f32(vtrn1q_f32(x, y));
         let xy_odd = vreinterpretq_f64_f32(vtrn2q_f32(x, y));
@@ -73,35 +71,35 @@ fn transposed([x, y, z, w]: [float32x4_t; 4]) -> [float32x4_t; 4] {
     }
 }
 
-/// The codes of a column's key, as they lie in the bytes of a window.
+/// The codes of a key of one column, at their bits within their bytes.
 #[inline(always)]
 fn codes(columns: &FourColumns, column: usize, window: &[u8]) -> float32x4_t {
     let window = &window[..WINDOW];
-    let (places, masks) = (columns.bytes[column].as_ptr(), columns.masks[column].as_ref().as_ptr());
-    // SAFETY: see above: 16 bytes each.
+    let (bytes, masks) = (columns.bytes[column].as_ptr(), columns.masks[column].as_ref().as_ptr());
+    // SAFETY: the machine has NEON; the window, its bytes and the masks have 16 bytes each.
     unsafe {
-        let bytes = vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(window.as_ptr()), vld1q_u8(places)));
-        // Signed, as all engines take them: the highest bit is never a code's.
+        let bytes = vreinterpretq_u32_u8(vqtbl1q_u8(vld1q_u8(window.as_ptr()), vld1q_u8(bytes)));
+        // Signed, as in all engines: a code never reaches the highest bit.
         vcvtq_f32_s32(vreinterpretq_s32_u32(vandq_u32(bytes, vld1q_u32(masks))))
     }
 }
 
-/// A joint's numbers from their places.
+/// The numbers of a joint in another order.
 #[inline(always)]
 fn numbers_in_order(numbers: float32x4_t, order: UVec4) -> float32x4_t {
     let order = order.as_ref().as_ptr();
-    // SAFETY: see above: 4 places, each of 4 bytes, whose numbers are 4 times the place and those that follow.
+    // SAFETY: the machine has NEON; `order` has 4 indices. The 4 bytes of a number begin at 4 times its index.
     unsafe {
         let bytes = vmlaq_n_u32(vdupq_n_u32(0x0302_0100), vld1q_u32(order), 0x0404_0404);
         vreinterpretq_f32_u8(vqtbl1q_u8(vreinterpretq_u8_f32(numbers), vreinterpretq_u8_u32(bytes)))
     }
 }
 
-/// A row of a product of matrices.
+/// One row of the product of two matrices.
 #[inline(always)]
 fn row_product(left: &Matrix, row: usize, right: &Rows) -> float32x4_t {
     let left = left.numbers()[4 * row..][..4].as_ptr();
-    // SAFETY: see above: 4 numbers.
+    // SAFETY: the machine has NEON; `left` has 4 numbers.
     unsafe {
         let left = vld1q_f32(left);
         let moved = vcopyq_laneq_f32::<3, 3>(vdupq_n_f32(0.0), left);
@@ -111,11 +109,11 @@ fn row_product(left: &Matrix, row: usize, right: &Rows) -> float32x4_t {
     }
 }
 
-/// A row as `f16`.
+/// The numbers of a row as `f16`.
 #[inline(always)]
 fn row_halves(row: float32x4_t) -> u64 {
     let halves: u64;
-    // SAFETY: see above; the instruction is that of an intrinsic which a newer Rust has.
+    // SAFETY: the machine has NEON; the instruction reads and writes registers only. Newer versions of Rust have an intrinsic.
     unsafe {
         let within = vmaxnmq_f32(vminnmq_f32(row, vdupq_n_f32(LARGEST_HALF)), vdupq_n_f32(-LARGEST_HALF));
         asm!("fcvtn {halves:v}.4h, {within:v}.4s", halves = lateout(vreg) halves, within = in(vreg) within,
@@ -126,8 +124,7 @@ fn row_halves(row: float32x4_t) -> u64 {
 
 impl Lanes for Neon {
     const BLOCK: usize = 8;
-    /// Three rows.
-    type Product = [float32x4_t; 3];
+    type Product = Product;
 
     #[inline(always)]
     fn load(from: &[Vec4]) -> Self {
@@ -143,7 +140,7 @@ impl Lanes for Neon {
 
     #[inline(always)]
     fn splat(number: f32) -> Self {
-        // SAFETY: see above.
+        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
         Self([unsafe { vdupq_n_f32(number) }; 2])
     }
 
@@ -163,12 +160,12 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn or_where_zero(self, which: Self, other: Self) -> Self {
-        // SAFETY: see above.
+    fn replace_where_zero(self, tested: Self, other: Self) -> Self {
+        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
         unsafe {
             Self([
-                vbslq_f32(vceqzq_f32(which.0[0]), other.0[0], self.0[0]),
-                vbslq_f32(vceqzq_f32(which.0[1]), other.0[1], self.0[1]),
+                vbslq_f32(vceqzq_f32(tested.0[0]), other.0[0], self.0[0]),
+                vbslq_f32(vceqzq_f32(tested.0[1]), other.0[1], self.0[1]),
             ])
         }
     }
@@ -177,7 +174,7 @@ impl Lanes for Neon {
     fn toward(self, other: Self) -> Self {
         let products = (self * other).0;
         let negated = both!(vnegq_f32(self));
-        // SAFETY: see above.
+        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
         unsafe {
             Self([
                 vbslq_f32(vcltzq_f32(sum(products[0])), negated.0[0], self.0[0]),
@@ -190,7 +187,7 @@ impl Lanes for Neon {
     fn store_low_bits(self, to: &mut [u64]) {
         let to = &mut to[..2];
         let [first, second] = self.0;
-        // SAFETY: see above: 8 numbers of 16 bits.
+        // SAFETY: the machine has NEON; `to` has 8 numbers of 16 bits.
         unsafe {
             let (first, second) = (vreinterpretq_u16_f32(first), vreinterpretq_u16_f32(second));
             vst1q_u16(to.as_mut_ptr().cast(), vuzp1q_u16(first, second));
@@ -212,7 +209,7 @@ impl Lanes for Neon {
 
     #[inline(always)]
     fn any_less(self, than: Self) -> bool {
-        // SAFETY: see above.
+        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
         unsafe { vmaxvq_u32(vorrq_u32(vcltq_f32(self.0[0], than.0[0]), vcltq_f32(self.0[1], than.0[1]))) != 0 }
     }
 
@@ -227,12 +224,13 @@ impl Lanes for Neon {
     #[inline(always)]
     fn with_one(self) -> Self {
         let [first, second] = self.0;
-        // SAFETY: see above.
+        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
         Self(unsafe { [vsetq_lane_f32::<3>(1.0, first), vsetq_lane_f32::<3>(1.0, second)] })
     }
 
     #[inline(always)]
-    fn transpose([x, y, z, w]: [Self; 4]) -> [Self; 4] {
+    fn transpose(block: [Self; 4]) -> [Self; 4] {
+        let [x, y, z, w] = block;
         let first = transposed([x.0[0], y.0[0], z.0[0], w.0[0]]);
         let second = transposed([x.0[1], y.0[1], z.0[1], w.0[1]]);
         [
@@ -244,33 +242,33 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn product(left: &Matrix, right: &Rows) -> [float32x4_t; 3] {
+    fn product(left: &Matrix, right: &Rows) -> Product {
         [row_product(left, 0, right), row_product(left, 1, right), row_product(left, 2, right)]
     }
 
     #[inline(always)]
-    fn rows(products: &[[float32x4_t; 3]]) -> [Self; 3] {
+    fn rows(products: &[Product]) -> [Self; 3] {
         let [first, second] = [products[0], products[1]];
         [Self([first[0], second[0]]), Self([first[1], second[1]]), Self([first[2], second[2]])]
     }
 
     #[inline(always)]
-    fn store_matrix([x, y, z]: [float32x4_t; 3], to: &mut Matrix) {
-        *to = Matrix::new([x.into(), y.into(), z.into()]);
+    fn store_matrix(product: Product, to: &mut Matrix) {
+        *to = Matrix::new([product[0].into(), product[1].into(), product[2].into()]);
     }
 
     #[inline(always)]
-    fn store_rows([x, y, z]: [float32x4_t; 3], to: &mut [f32; NUMBERS]) {
-        // SAFETY: see above: three times 4 numbers.
+    fn store_rows(product: Product, to: &mut [f32; MATRIX_NUMBERS]) {
+        // SAFETY: the machine has NEON; `to` has three times 4 numbers.
         unsafe {
-            vst1q_f32(to.as_mut_ptr(), x);
-            vst1q_f32(to[4..].as_mut_ptr(), y);
-            vst1q_f32(to[8..].as_mut_ptr(), z);
+            vst1q_f32(to.as_mut_ptr(), product[0]);
+            vst1q_f32(to[4..].as_mut_ptr(), product[1]);
+            vst1q_f32(to[8..].as_mut_ptr(), product[2]);
         }
     }
 
     #[inline(always)]
-    fn halves([x, y, z]: [float32x4_t; 3]) -> [u64; 3] {
-        [row_halves(x), row_halves(y), row_halves(z)]
+    fn halves(product: Product) -> [u64; 3] {
+        [row_halves(product[0]), row_halves(product[1]), row_halves(product[2])]
     }
 }

@@ -1,50 +1,30 @@
-//! Four numbers: SSE2 or NEON by way of `glam`, plain numbers elsewhere.
+//! Registers of four numbers: vectors of `glam`. They are SSE2 on x86, NEON on ARM, and plain numbers elsewhere.
 
 use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{Mat4, Vec4};
 
-use crate::cpu::matrix::{self, Rows};
-use crate::cpu::quat;
-use crate::cpu::simd::{Lanes, Matrix};
-use crate::pack::NUMBERS;
-use crate::pack::skin_format::half;
+use crate::cpu::simd::{Lanes, MATRIX_NUMBERS, Matrix, Rows, multiply};
+use crate::half;
 
-/// One joint.
+/// The numbers of one joint.
 #[derive(Clone, Copy)]
 pub struct Portable(Vec4);
 
-impl Add for Portable {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
+/// Implements the operators of the register.
+macro_rules! operators {
+    ($($operator:ident $method:ident $symbol:tt),*) => {
+        $(impl $operator for Portable {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(self.0 $symbol other.0)
+            }
+        })*
+    };
 }
 
-impl Sub for Portable {
-    type Output = Self;
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
-    }
-}
-
-impl Mul for Portable {
-    type Output = Self;
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        Self(self.0 * other.0)
-    }
-}
-
-impl Div for Portable {
-    type Output = Self;
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        Self(self.0 / other.0)
-    }
-}
+operators!(Add add +, Sub sub -, Mul mul *, Div div /);
 
 impl Lanes for Portable {
     const BLOCK: usize = 4;
@@ -67,7 +47,7 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn multiply_add(self, factor: Self, addend: Self) -> Self {
-        // Not fused: without an instruction for it, that is a call for each number.
+        // Not fused: on a machine without such an instruction, that would be one call per number.
         self * factor + addend
     }
 
@@ -82,13 +62,13 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn or_where_zero(self, which: Self, other: Self) -> Self {
-        Self(Vec4::select(which.0.cmpeq(Vec4::ZERO), other.0, self.0))
+    fn replace_where_zero(self, tested: Self, other: Self) -> Self {
+        Self(Vec4::select(tested.0.cmpeq(Vec4::ZERO), other.0, self.0))
     }
 
     #[inline(always)]
     fn toward(self, other: Self) -> Self {
-        Self(quat::toward(self.0, other.0))
+        Self(if self.0.dot(other.0) < 0.0 { -self.0 } else { self.0 })
     }
 
     #[inline(always)]
@@ -116,15 +96,15 @@ impl Lanes for Portable {
     #[inline(always)]
     fn transpose(block: [Self; 4]) -> [Self; 4] {
         let [x, y, z, w] = block;
-        let turned = Mat4::from_cols(x.0, y.0, z.0, w.0).transpose();
-        [Self(turned.x_axis), Self(turned.y_axis), Self(turned.z_axis), Self(turned.w_axis)]
+        let transposed = Mat4::from_cols(x.0, y.0, z.0, w.0).transpose();
+        [Self(transposed.x_axis), Self(transposed.y_axis), Self(transposed.z_axis), Self(transposed.w_axis)]
     }
 
     #[inline(always)]
     fn product(left: &Matrix, right: &Rows) -> Rows {
         let numbers = left.numbers();
         let row = |row: usize| Vec4::from_slice(&numbers[4 * row..]);
-        matrix::multiply(&[row(0), row(1), row(2)], right)
+        multiply(&[row(0), row(1), row(2)], right)
     }
 
     #[inline(always)]
@@ -138,7 +118,7 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn store_rows(product: Rows, to: &mut [f32; NUMBERS]) {
+    fn store_rows(product: Rows, to: &mut [f32; MATRIX_NUMBERS]) {
         for (row, to) in product.iter().zip(to.chunks_exact_mut(4)) {
             to.copy_from_slice(&row.to_array());
         }
@@ -147,7 +127,7 @@ impl Lanes for Portable {
     #[inline(always)]
     fn halves(product: Rows) -> [u64; 3] {
         product.map(|row| {
-            let [x, y, z, w] = row.to_array().map(half);
+            let [x, y, z, w] = row.to_array().map(half::from_f32);
             u64::from(x | y << 16) | u64::from(z | w << 16) << 32
         })
     }

@@ -3,8 +3,8 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use glam::{DMat3, DQuat, DVec3, DVec4};
 
 use crate::gpu::function_tests::harness::{Random, run_with};
+use crate::half;
 use crate::model::SkinFormat;
-use crate::pack::skin_format::half;
 
 #[test]
 fn halves_are_those_of_the_cpu() {
@@ -17,7 +17,7 @@ fn halves_are_those_of_the_cpu() {
     let body = "return vec4(f32(skin_half(values[i].x)));";
     let found = run_with(SkinFormat::HalfMatrix, numbers.len(), body, &[], &values);
     for (&number, found) in numbers.iter().zip(found) {
-        assert_eq!(found.x, f64::from(half(number)), "{number:e}");
+        assert_eq!(found.x, f64::from(half::from_f32(number)), "{number:e}");
     }
 }
 
@@ -93,7 +93,7 @@ fn a_joint_in_full_is_read_as_a_matrix() {
 
 #[test]
 fn a_joint_as_halves_is_read_as_a_matrix() {
-    let row = |row: [f32; 4]| row.map(half);
+    let row = |row: [f32; 4]| row.map(half::from_f32);
     let rows = [[0.0, -2.0, 0.0, 1.0], [2.0, 0.0, 0.0, 2.0], [0.0, 0.0, 2.0, 3.0]].map(row);
     let words: Vec<u32> = rows.as_flattened().chunks(2).map(|pair| pair[0] | pair[1] << 16).collect();
     let body = "

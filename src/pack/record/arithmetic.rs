@@ -2,10 +2,10 @@
 
 use std::f32::consts::{FRAC_PI_2, LN_2};
 
+use crate::half::LARGEST_HALF;
 use crate::model::rotation::{LEAST_ARC, MOST_ARCS};
 use crate::model::{Easing, Layer};
 use crate::pack::record::constants;
-use crate::pack::skin_format::LARGEST_HALF;
 
 constants! {
     /// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond are clamped.

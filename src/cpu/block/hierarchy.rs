@@ -1,11 +1,11 @@
-//! Local transforms to model matrices.
+//! Local transforms to model matrices, as in `shaders/shared/hierarchy_serial.wgsl`.
 
 use glam::Vec4;
 
-use crate::cpu::joints::Parts;
+use crate::cpu::block::joints::Parts;
 use crate::cpu::simd::{Lanes, Matrix};
 
-/// `T R S` of all joints, by rows: scales, then rotates by a unit quaternion, then translates.
+/// Composes the rows of `T R S` for all joints: the matrix scales, then rotates by a unit quaternion, then translates.
 #[inline(always)]
 pub fn compose<L: Lanes>(parts: &Parts, joints: usize, to: &mut Parts) {
     let [translations, rotations, scales] = &parts.0;
@@ -25,7 +25,7 @@ pub fn compose<L: Lanes>(parts: &Parts, joints: usize, to: &mut Parts) {
     }
 }
 
-/// Writes a row of a block's matrices, its numbers of all joints, times the scales.
+/// Stores one row of the matrices of a block. `row` holds its numbers, one register each, and `scale` the scales.
 #[inline(always)]
 fn store_scaled<L: Lanes>(row: [L; 4], scale: [L; 4], to: &mut [Vec4]) {
     let [a, b, c, d] = L::transpose(row);
@@ -33,7 +33,7 @@ fn store_scaled<L: Lanes>(row: [L; 4], scale: [L; 4], to: &mut [Vec4]) {
     L::store_block([a * w.with_one(), b * x.with_one(), c * y.with_one(), d * z.with_one()], to);
 }
 
-/// Model matrices of local ones. Parents come before children, so that one pass is enough.
+/// Multiplies local matrices to model matrices. Parents come before children, so that one pass is enough.
 #[inline(always)]
 pub fn walk<L: Lanes>(parents: &[Option<usize>], locals: &Parts, models: &mut [Matrix]) {
     let [first, second, third] = &locals.0;

@@ -1,24 +1,71 @@
-//! Samples joints whose keys are quantized, a block at a time.
+//! Joints with quantized keys, sampled in blocks.
 
 use glam::Vec4;
 
+use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::plan::Keys;
-use crate::cpu::quantized::FourColumns;
-use crate::cpu::search::Span;
-use crate::cpu::simd::Lanes;
-use crate::cpu::slerp::{Ends, Weights};
+use crate::cpu::simd::{FourColumns, LARGEST_BLOCK, Lanes};
+use crate::cpu::stages::TransformPart;
+use crate::cpu::stages::quantized::Column;
+use crate::cpu::stages::search::Span;
 
-/// Samples a run of joints whose keys are quantized, by their columns and the library's words.
+/// Columns of neighbouring joints, four by four, padded to whole blocks with columns whose numbers are not used. The flag says
+/// that the codes of each two joints lie in one window.
+pub fn four_by_four(columns: &[Column]) -> (Vec<FourColumns>, bool) {
+    let mut all: Vec<FourColumns> = columns.chunks(4).map(four_columns).collect();
+    let pairs: Option<Vec<_>> = columns.as_chunks::<2>().0.iter().map(|[a, b]| b.bytes_from(a.first)).collect();
+    for (pair, &bytes) in pairs.iter().flatten().enumerate() {
+        let four = &mut all[pair / 2];
+        let second = pair % 2 * 2 + 1;
+        (four.firsts[second], four.bytes[second]) = (four.firsts[second - 1], bytes);
+    }
+    all.resize(columns.len().next_multiple_of(LARGEST_BLOCK) / 4, FourColumns::default());
+    (all, pairs.is_some())
+}
+
+/// Up to four columns side by side.
+fn four_columns(columns: &[Column]) -> FourColumns {
+    let mut four = FourColumns::default();
+    for (index, column) in columns.iter().enumerate() {
+        four.bytes[index] = column.bytes;
+        four.masks[index] = column.masks;
+        four.scales[index] = column.scale;
+        four.bases[index] = column.base;
+        four.orders[index] = column.order;
+        four.firsts[index] = column.first;
+    }
+    four
+}
+
+/// The square of a number that is not stored is at least this.
+const LEAST_SQUARE: f32 = 1e-12;
+
+/// The rows of the keys before and after a time, as bytes. Both have the same length.
+#[derive(Clone, Copy)]
+struct KeyRows<'a> {
+    start: &'a [u8],
+    end: &'a [u8],
+}
+
+/// Samples a run of joints with quantized keys. `columns` are those of the run, `words` those of the library.
 #[inline(always)]
-pub fn sample<L: Lanes>(keys: Keys, span: &Span, part: usize, columns: &[FourColumns], words: &[u32], to: &mut [Vec4]) {
-    // A straight line beyond the keys is for numbers alone.
-    let stays = keys.step && (part == 1 || span.interval >= 0.0);
+pub fn sample<L: Lanes>(
+    keys: Keys,
+    span: &Span,
+    part: TransformPart,
+    columns: &[FourColumns],
+    words: &[u32],
+    to: &mut [Vec4],
+) {
+    let rotations = part == TransformPart::Rotation;
+    // Beyond the keys, a straight line extends numbers but not rotations.
+    let stays = keys.step && (rotations || span.interval >= 0.0);
     let (next, fraction) = if stays { (0, 0.0) } else { (span.next, span.fraction) };
     let start: &[u8] = bytemuck::cast_slice(&words[span.row as usize..]);
     let end = &start[4 * next as usize..];
-    // As long as one another, so that what is in the one is in the other.
-    let rows = [&start[..end.len()], end];
-    match (part == 1, keys.paired) {
+    // Of equal length, so that an offset within one row is within the other, too.
+    let rows = KeyRows { start: &start[..end.len()], end };
+    match (rotations, keys.paired) {
         (false, false) => lerp::<L, false>(columns, rows, fraction, to),
         (false, true) => lerp::<L, true>(columns, rows, fraction, to),
         (true, false) => slerp::<L, false>(columns, rows, fraction, to),
@@ -26,40 +73,33 @@ pub fn sample<L: Lanes>(keys: Keys, span: &Span, part: usize, columns: &[FourCol
     }
 }
 
-/// Numbers each for itself: codes first, so that both keys' are scaled at once.
+/// Interpolates numbers linearly: first their codes, so that the scale is applied once for both keys.
 #[inline(always)]
-fn lerp<L: Lanes, const PAIRED: bool>(
-    columns: &[FourColumns],
-    [start, end]: [&[u8]; 2],
-    fraction: f32,
-    to: &mut [Vec4],
-) {
+fn lerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
     let joints = L::BLOCK / 4;
     let fraction = L::splat(fraction);
     for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
         for (register, to) in to.chunks_exact_mut(joints).enumerate() {
             let (four, first) = (&columns[register * joints / 4], register * joints % 4);
-            let (start, end) = (L::codes::<PAIRED>(four, first, start), L::codes::<PAIRED>(four, first, end));
+            let (start, end) = (L::codes::<PAIRED>(four, first, rows.start), L::codes::<PAIRED>(four, first, rows.end));
             let codes = (end - start).multiply_add(fraction, start);
             codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..])).store(to);
         }
     }
 }
 
-/// Rotations, in the order in which the number that is not stored is the last: the arc between two is as long in any.
+/// Interpolates rotations spherically. The number that is not stored is the last one during the interpolation: the order of the
+/// numbers does not change the arc between two rotations.
 #[inline(always)]
-fn slerp<L: Lanes, const PAIRED: bool>(
-    columns: &[FourColumns],
-    [start, end]: [&[u8]; 2],
-    fraction: f32,
-    to: &mut [Vec4],
-) {
+fn slerp<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], rows: KeyRows, fraction: f32, to: &mut [Vec4]) {
     let joints = L::BLOCK / 4;
     let weights = Weights::new(fraction);
     for (columns, to) in columns.chunks_exact(joints).zip(to.chunks_exact_mut(L::BLOCK)) {
-        let ends =
-            Ends { start: quaternions::<L, PAIRED>(columns, start), end: quaternions::<L, PAIRED>(columns, end) };
-        let block = L::transpose(weights.mean(&ends));
+        let ends = Ends {
+            start: quaternions::<L, PAIRED>(columns, rows.start),
+            end: quaternions::<L, PAIRED>(columns, rows.end),
+        };
+        let block = L::transpose(weights.interpolate(&ends));
         for (register, to) in to.chunks_exact_mut(joints).enumerate() {
             let (four, first) = (&columns[register * joints / 4], register * joints % 4);
             block[register].in_order(&four.orders[first..]).store(to);
@@ -67,11 +107,11 @@ fn slerp<L: Lanes, const PAIRED: bool>(
     }
 }
 
-/// The rotations of a block in a row, by their numbers.
+/// The rotations of a block at a key, number by number.
 #[inline(always)]
 fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]) -> [L; 4] {
     let joints = L::BLOCK / 4;
-    let (one, least) = (L::splat(1.0), L::splat(1e-12));
+    let (one, least) = (L::splat(1.0), L::splat(LEAST_SQUARE));
     let mut block = [one; 4];
     for (register, numbers) in block.iter_mut().enumerate() {
         let (four, first) = (&columns[register * joints / 4], register * joints % 4);
@@ -87,13 +127,14 @@ fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]
 mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
-    use crate::cpu::quantized::Column;
     use crate::cpu::simd::Kernel;
+    use crate::cpu::stages::quantized::WORDS_BEYOND;
+    use crate::pack::record::{QUANTIZED_BITS, QUANTIZED_NARROW_COLUMN_WORDS};
 
-    /// Half of the way from a row of some columns to another.
+    /// Interpolates the middle between two rows of columns.
     struct Lerp<'a> {
         columns: &'a [FourColumns],
-        rows: [&'a [u8]; 2],
+        rows: KeyRows<'a>,
         paired: bool,
     }
 
@@ -125,15 +166,17 @@ mod tests {
             let mut records = Vec::new();
             for joint in 0..JOINTS {
                 let mut bit = joint * bits as usize;
-                let format = (bit as u32 % 32) | widths[0] << 5 | widths[1] << 10 | widths[2] << 15;
+                let format = (0..3).fold(bit as u32 % 32, |format, number| {
+                    format | widths[number] << (QUANTIZED_BITS * (number as u32 + 1))
+                });
                 let least = [6_i16, -7, 8, 0].map(|least| u32::from(least.cast_unsigned()));
                 let least = [least[0] | least[1] << 16, least[2] | least[3] << 16];
                 records.extend([(bit / 32) as u32, format, 0.5_f32.to_bits(), least[0], least[1]]);
                 for (number, width) in widths.into_iter().enumerate() {
                     for key in 0..2 {
-                        for place in 0..width as usize {
-                            let is_set = code(key, joint, number, width) >> place & 1;
-                            words[key * row + (bit + place) / 32] |= is_set << ((bit + place) % 32);
+                        for offset in 0..width as usize {
+                            let is_set = code(key, joint, number, width) >> offset & 1;
+                            words[key * row + (bit + offset) / 32] |= is_set << ((bit + offset) % 32);
                         }
                     }
                     bit += width as usize;
@@ -141,24 +184,29 @@ mod tests {
             }
             let first_record = words.len() as u32;
             words.extend(records);
-            words.extend([0; 5]);
-            let columns: Vec<Column> =
-                (0..JOINTS).map(|joint| Column::new(&words, first_record + 5 * joint as u32)).collect();
+            words.extend([0; WORDS_BEYOND]);
+            let columns: Vec<Column> = (0..JOINTS)
+                .map(|joint| Column::new(&words, first_record + QUANTIZED_NARROW_COLUMN_WORDS * joint as u32))
+                .collect();
             let value = |key: usize, joint: usize| {
                 let number =
                     |number: usize, least: i32| (least + code(key, joint, number, widths[number]) as i32) as f32;
                 0.5 * Vec4::new(number(0, 6), number(1, -7), number(2, 8), 0.0)
             };
-            let (fours, paired) = FourColumns::all(&columns);
-            assert_eq!(paired, bits <= 60, "two joints' codes and what is before them in a byte, in 128 bits");
+            let (fours, paired) = four_by_four(&columns);
+            assert_eq!(
+                paired,
+                bits <= 60,
+                "the codes of two joints, and the bits before them in a byte, fit into 128 bits"
+            );
             let bytes: &[u8] = bytemuck::cast_slice(&words);
-            let rows = [&bytes[..bytes.len() - 4 * row], &bytes[4 * row..]];
+            let rows = KeyRows { start: &bytes[..bytes.len() - 4 * row], end: &bytes[4 * row..] };
             for instructions in InstructionSet::ALL {
                 let found = instructions.run(Lerp { columns: &fours, rows, paired });
                 for joint in 0..JOINTS {
                     let middle = 0.5 * (value(0, joint) + value(1, joint));
                     let off = (found[joint] - middle).abs().max_element();
-                    // Half of the sum of two numbers of 24 bits has one more.
+                    // Half of the sum of two numbers of 24 bits has 25 bits.
                     let least = f32::EPSILON * middle.abs().max_element();
                     assert!(off <= least, "{}: {widths:?}, joint {joint}", instructions.name());
                     assert_eq!(columns[joint].key(&words, row as u32), value(1, joint), "{widths:?}, joint {joint}");

@@ -1,20 +1,21 @@
-//! A clip at a time: what it gives for a joint's parts and for single numbers.
+//! The tracks of a clip at a time: parts of joints and single numbers, as in `shaders/pose/pose_part.wgsl`.
 
 use std::sync::Arc;
 
 use glam::Vec4;
 
-use crate::cpu::quat;
-use crate::cpu::root_motion::{Rigid, Root};
-use crate::cpu::sample::Keys;
-use crate::cpu::search::Span;
+use crate::cpu::stages::root::{Rigid, Root};
+use crate::cpu::stages::sample::Keys;
+use crate::cpu::stages::search::Span;
+use crate::cpu::stages::{TransformPart, quat};
 use crate::model::Interpolator;
+use crate::pack::PackedLibrary;
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_QUANTIZED, MODE_REST, MODE_SPLIT, SHAPE_REST,
     SHAPE_ROTATION, SkeletonRecord, ValueChannel, mode_of, timeline_of,
 };
 
-/// A clip whose keys around a time were found.
+/// A clip at a time: its channels, and the spans that the search found.
 #[derive(Clone, Copy)]
 pub struct Sampler<'a> {
     words: &'a [u32],
@@ -30,72 +31,70 @@ pub struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    pub fn new(
-        (words, values): (&'a [u32], &'a [Vec4]),
-        interpolators: &'a [Arc<dyn Interpolator>],
-        skeleton: &SkeletonRecord,
-        clip: &ClipRecord,
-        spans: &'a [Span],
-    ) -> Self {
+    /// The sampler of a clip. `spans` has the span of each timeline of the clip.
+    pub fn new(library: &'a PackedLibrary, skeleton: &SkeletonRecord, clip: &ClipRecord, spans: &'a [Span]) -> Self {
+        let (words, values) = (&library.arrays.words, &library.arrays.values);
         let joints = skeleton.joint_count as usize;
-        let part = |first: u32, count: usize| &words[first as usize..first as usize + count];
+        let slice = |first: u32, count: usize| &words[first as usize..first as usize + count];
         let numbers = (skeleton.weight_count + skeleton.property_width) as usize;
         Self {
             words,
             values,
-            interpolators,
+            interpolators: &library.interpolators,
             joints,
-            channels: bytemuck::cast_slice(part(clip.channels, 3 * Channel::WORDS * joints)),
-            value_channels: bytemuck::cast_slice(part(
+            channels: bytemuck::cast_slice(slice(clip.channels, 3 * Channel::WORDS * joints)),
+            value_channels: bytemuck::cast_slice(slice(
                 clip.value_channels,
                 ValueChannel::WORDS * clip.value_channel_count as usize,
             )),
-            value_table: part(clip.value_table, numbers),
+            value_table: slice(clip.value_table, numbers),
             spans,
             root: Root::of_clip(words, clip),
             rest: skeleton.rest,
         }
     }
 
-    /// The same clip, its keys found around another time.
+    /// The same clip at another time.
     pub fn at(&self, spans: &'a [Span]) -> Self {
         Self { spans, ..*self }
     }
 
-    /// A joint's translation, rotation or scale, part 0, 1 or 2, less what of it moves the instance; none where the clip has
-    /// no track for it.
+    /// A part of the transform of a joint, without the root motion. `None` if the clip has no track for it.
     #[inline(always)]
-    pub fn part(&self, part: usize, joint: usize) -> Option<Vec4> {
+    pub fn part(&self, part: TransformPart, joint: usize) -> Option<Vec4> {
         let sampled = self.sampled(part, joint)?;
         match &self.root {
-            Some(root) if root.joint as usize == joint => Some(root.take_out(part, sampled, || self.whole(1, joint))),
+            Some(root) if root.joint as usize == joint => {
+                Some(root.take_out(part, sampled, || self.whole(TransformPart::Rotation, joint)))
+            }
             _ => Some(sampled),
         }
     }
 
-    /// The root joint that the clip names.
+    /// The root joint, if the clip has root motion.
     pub fn root_joint(&self) -> Option<usize> {
         self.root.as_ref().map(|root| root.joint as usize)
     }
 
-    /// What of the root joint moves the instance, where the clip names one.
+    /// The part of the root joint that moves the instance, if the clip has root motion.
     pub fn root_part(&self) -> Option<Rigid> {
         let root = self.root.as_ref()?;
-        let [translation, rotation] = [0, 1].map(|part| self.whole(part, root.joint as usize));
+        let translation = self.whole(TransformPart::Translation, root.joint as usize);
+        let rotation = self.whole(TransformPart::Rotation, root.joint as usize);
         Some(Rigid { translation: root.translation(translation), rotation: root.rotation(rotation) })
     }
 
-    /// All of a joint's translation, rotation or scale; as at rest where the clip has no track for it.
+    /// A part of the transform of a joint, with the root motion; that of the rest pose if the clip has no track for it.
     #[cold]
-    fn whole(&self, part: usize, joint: usize) -> Vec4 {
-        let rest = self.rest as usize + part * self.joints + joint;
+    fn whole(&self, part: TransformPart, joint: usize) -> Vec4 {
+        let rest = self.rest as usize + part as usize * self.joints + joint;
         self.sampled(part, joint).unwrap_or_else(|| self.values[rest])
     }
 
-    /// A joint's translation, rotation or scale as the keys have it.
+    /// A part of the transform of a joint by its keys. `None` if the clip has no track for it.
     #[inline(always)]
-    fn sampled(&self, part: usize, joint: usize) -> Option<Vec4> {
-        let channel = self.channels[part * self.joints + joint];
+    fn sampled(&self, part: TransformPart, joint: usize) -> Option<Vec4> {
+        let channel = self.channels[part as usize * self.joints + joint];
         let mode = mode_of(channel.sampler);
         Some(match mode & !MODE_QUANTIZED {
             MODE_REST => return None,
@@ -106,12 +105,12 @@ impl<'a> Sampler<'a> {
             }
             _ => {
                 let (keys, span) = (self.keys(channel, mode), self.span_of(channel.sampler));
-                if part == 1 { keys.rotation(span) } else { keys.numbers(span) }
+                if part == TransformPart::Rotation { keys.rotation(span) } else { keys.numbers(span) }
             }
         })
     }
 
-    /// Three numbers that are sampled together, or each by a channel of its own.
+    /// Three numbers that one channel samples, or three channels sample separately.
     #[cold]
     fn numbers(&self, channel: Channel, mode: u32) -> Vec4 {
         if mode != MODE_SPLIT {
@@ -126,10 +125,10 @@ impl<'a> Sampler<'a> {
         Vec4::new(single(&singles[0]), single(&singles[1]), single(&singles[2]), 0.0)
     }
 
-    /// The keys of a channel, in a mode without angles.
+    /// The keys of a channel. `mode` is without `MODE_EULER`.
     #[inline(always)]
     fn keys(&self, channel: Channel, mode: u32) -> Keys<'a> {
-        Keys { words: self.words, values: self.values, at: channel.values, mode }
+        Keys { words: self.words, values: self.values, offset: channel.values, mode }
     }
 
     /// All words of the library.
@@ -142,7 +141,7 @@ impl<'a> Sampler<'a> {
         self.values
     }
 
-    /// Where the time lies on a timeline, by its index in the clip.
+    /// The span of a timeline, by its index in the clip.
     pub fn span(&self, timeline: usize) -> &'a Span {
         &self.spans[timeline]
     }
@@ -152,7 +151,7 @@ impl<'a> Sampler<'a> {
         self.value_channels
     }
 
-    /// The numbers of a channel of morph weights or properties.
+    /// Samples a channel of morph weights or properties into the start of `to`.
     pub fn value(&self, channel: &ValueChannel, to: &mut [f32]) {
         let mode = mode_of(channel.sampler);
         if mode == MODE_CUSTOM {
@@ -160,13 +159,13 @@ impl<'a> Sampler<'a> {
         }
         let constant = Span::default();
         let span = if mode == MODE_CONSTANT { &constant } else { self.span_of(channel.sampler) };
-        let keys = Keys { words: self.words, values: self.values, at: channel.values, mode };
+        let keys = Keys { words: self.words, values: self.values, offset: channel.values, mode };
         let sampled = if channel.shape & SHAPE_ROTATION != 0 { keys.rotation(span) } else { keys.numbers(span) };
         let count = (channel.shape & (SHAPE_ROTATION - 1)) as usize;
         to[..count].copy_from_slice(&sampled.to_array()[..count]);
     }
 
-    /// The channel that has a number of morph weights or properties, and the number's place in it; none where the clip has
+    /// The channel of one number of the morph weights and properties, and the index of the number in it. `None` if the clip has
     /// no track for it.
     pub fn value_channel(&self, number: usize) -> Option<(&'a ValueChannel, usize)> {
         let channel = &self.value_channels[self.value_table[number] as usize];
@@ -174,7 +173,7 @@ impl<'a> Sampler<'a> {
         (!rests).then_some((channel, number - channel.output as usize))
     }
 
-    /// What an interpolator makes.
+    /// Samples a channel of a caller's own interpolation.
     fn custom(&self, channel: &ValueChannel, to: &mut [f32]) {
         let interpolator = &*self.interpolators[channel.shape as usize];
         let span = self.span_of(channel.sampler);
@@ -193,6 +192,7 @@ impl<'a> Sampler<'a> {
         to.iter_mut().zip(result).for_each(|(to, number)| *to = number as f32);
     }
 
+    /// The span of the timeline of a channel.
     fn span_of(&self, sampler: u32) -> &'a Span {
         self.span(timeline_of(sampler))
     }

@@ -1,11 +1,11 @@
-//! What of a clip's root joint moves its instance: the twin of `shaders/shared/root_motion.wgsl`.
+//! The part of a root joint that moves its instance, as in `shaders/shared/root_motion.wgsl`.
 
 use glam::{Vec3, Vec4, Vec4Swizzles};
 
-use crate::cpu::quat;
+use crate::cpu::stages::{TransformPart, quat};
 use crate::pack::record::{ClipRecord, NONE, ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root as RootRecord};
 
-/// A clip's root joint.
+/// The root joint of a clip, and the components of its transform that move the instance.
 #[derive(Debug, Clone, Copy)]
 pub struct Root {
     pub joint: u32,
@@ -15,13 +15,14 @@ pub struct Root {
 }
 
 impl Root {
-    /// The root joint that a clip names.
+    /// The root joint of a clip. `None` if the clip has no root motion.
     pub fn of_clip(words: &[u32], clip: &ClipRecord) -> Option<Self> {
         if clip.root == NONE {
             return None;
         }
-        let at = clip.root as usize;
-        let record: RootRecord = bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[at..at + RootRecord::WORDS]));
+        let first = clip.root as usize;
+        let record: RootRecord =
+            bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[first..first + RootRecord::WORDS]));
         let axis = |bit: u32| if record.moves & bit != 0 { 1.0 } else { 0.0 };
         Some(Self {
             joint: record.joint,
@@ -31,12 +32,12 @@ impl Root {
         })
     }
 
-    /// What of a translation moves the instance.
+    /// The part of a translation that moves the instance.
     pub fn translation(&self, translation: Vec4) -> Vec4 {
         self.axes * translation
     }
 
-    /// What of a rotation of unit length turns the instance.
+    /// The part of a rotation of unit length that turns the instance.
     pub fn rotation(&self, rotation: Vec4) -> Vec4 {
         if self.moves & ROOT_FULL != 0 {
             return rotation;
@@ -47,18 +48,18 @@ impl Root {
         quat::normalize((rotation.xyz().dot(self.up) * self.up).extend(rotation.w), Vec4::W)
     }
 
-    /// What is left of a translation, a rotation or a scale, part 0, 1 or 2, where the joint is turned by a rotation.
-    pub fn take_out(&self, part: usize, sampled: Vec4, rotation: impl Fn() -> Vec4) -> Vec4 {
+    /// The rest of a part of the transform, without the root motion. `rotation` returns the whole rotation of the joint.
+    pub fn take_out(&self, part: TransformPart, sampled: Vec4, rotation: impl Fn() -> Vec4) -> Vec4 {
         match part {
-            0 => {
-                let left = sampled - self.translation(sampled);
+            TransformPart::Translation => {
+                let rest = sampled - self.translation(sampled);
                 if self.moves & (ROOT_YAW | ROOT_FULL) == 0 {
-                    return left;
+                    return rest;
                 }
-                quat::rotate(quat::conjugate(self.rotation(rotation())), left)
+                quat::rotate(quat::conjugate(self.rotation(rotation())), rest)
             }
-            1 => quat::multiply(quat::conjugate(self.rotation(sampled)), sampled),
-            _ => sampled,
+            TransformPart::Rotation => quat::multiply(quat::conjugate(self.rotation(sampled)), sampled),
+            TransformPart::Scale => sampled,
         }
     }
 }
@@ -74,7 +75,7 @@ impl Rigid {
     /// No movement.
     pub const IDENTITY: Self = Self { translation: Vec4::ZERO, rotation: Vec4::W };
 
-    /// The product: first the right one, then this one.
+    /// The product: it applies the right one first, then this one.
     pub fn multiply(self, right: Self) -> Self {
         Self {
             translation: self.translation + quat::rotate(self.rotation, right.translation),
@@ -82,13 +83,14 @@ impl Rigid {
         }
     }
 
-    /// What undoes it.
+    /// The inverse.
     pub fn inverse(self) -> Self {
         let rotation = quat::conjugate(self.rotation);
         Self { translation: quat::rotate(rotation, -self.translation), rotation }
     }
 
-    /// From here to another place: `self^-1 other`, places subtracted first, so that nothing is lost far from the origin.
+    /// The movement from this one to another: `self^-1 other`. Translations are subtracted first, so that no precision is lost far
+    /// from the origin.
     pub fn to(self, other: Self) -> Self {
         let back = quat::conjugate(self.rotation);
         Self {
@@ -97,16 +99,16 @@ impl Rigid {
         }
     }
 
-    /// The same so many times; negative undoes it.
+    /// The product of `times` copies. If `times` is negative, the product of copies of the inverse.
     pub fn power(self, times: i128) -> Self {
         let (mut result, mut square) = (Self::IDENTITY, if times < 0 { self.inverse() } else { self });
-        let mut left = times.unsigned_abs();
-        while left > 0 {
-            if left & 1 == 1 {
+        let mut remaining = times.unsigned_abs();
+        while remaining > 0 {
+            if remaining & 1 == 1 {
                 result = result.multiply(square);
             }
             square = square.multiply(square);
-            left >>= 1;
+            remaining >>= 1;
         }
         result
     }

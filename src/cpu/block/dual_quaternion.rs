@@ -1,38 +1,38 @@
-//! Matrices of a rotation, a uniform scale and a translation, taken apart, as in `shaders/skin_dual_quaternion.wgsl`.
+//! Matrices decomposed into rotation, uniform scale and translation, as in `shaders/pose/skin_dual_quaternion.wgsl`.
 
 use glam::Vec4;
 
+use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::simd::Lanes;
-use crate::cpu::simd::block::LARGEST_BLOCK;
 use crate::pack::record::SKIN_LEAST_SQUARE;
 use crate::pack::skin_format::SNORM;
 
-/// Added to a number of up to 2^22, leaves the nearest whole number in its lowest bits: 1.5 * 2^23.
+/// 1.5 * 2^23. The sum of this number and one of up to 2^22 has the nearest integer of the latter in its lowest bits.
 const TO_WHOLE: f32 = 12_582_912.0;
 
-/// The parts of a block of matrices.
-pub struct Parts {
+/// The decomposed matrices of a block.
+pub struct Decomposed {
     /// Unit quaternions as `snorm16`.
     rotations: [u64; LARGEST_BLOCK],
-    /// Translation, scale.
-    places: [Vec4; LARGEST_BLOCK],
+    /// Translations, then the scale.
+    translations: [Vec4; LARGEST_BLOCK],
 }
 
-impl Parts {
-    /// The words of a matrix, as [`SkinFormat::DualQuaternion`](crate::SkinFormat) says.
+impl Decomposed {
+    /// The words of one matrix in the layout of [`SkinFormat::DualQuaternion`](crate::SkinFormat).
     #[inline(always)]
     pub fn words(&self, slot: usize) -> [u64; 3] {
-        let [x, y, z, scale]: [u32; 4] = bytemuck::cast(self.places[slot].to_array());
+        let [x, y, z, scale]: [u32; 4] = bytemuck::cast(self.translations[slot].to_array());
         [self.rotations[slot], u64::from(x) | u64::from(y) << 32, u64::from(z) | u64::from(scale) << 32]
     }
 }
 
-/// The parts of a block of products.
+/// Decomposes a block of products.
 ///
-/// Of the four rows of the matrix `4 q q^T`, whose elements are sums of those of the rotation matrix, the one of the largest
-/// of the quaternion's numbers is taken, and normalised (Shepperd, "Quaternion from rotation matrix", 1978).
+/// The elements of the matrix `4 q q^T` are sums of elements of the rotation matrix. The quaternion is the row of that matrix with
+/// the largest diagonal element, normalised (Shepperd, "Quaternion from rotation matrix", 1978).
 #[inline(always)]
-pub fn of_products<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Parts {
+pub fn decompose<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Decomposed {
     let joints = L::BLOCK / 4;
     let first = L::rows(&products[..joints]);
     let second = L::rows(&products[joints..2 * joints]);
@@ -49,7 +49,7 @@ pub fn of_products<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Parts {
     let [xx, xy, xz] = [xx * shrink, xy * shrink, xz * shrink];
     let [yx, yy, yz] = [yx * shrink, yy * shrink, yz * shrink];
     let [zx, zy, zz] = [zx * shrink, zy * shrink, zz * shrink];
-    // 1, or -1 where a spline takes the scale below 0.
+    // 1, or -1 if a spline makes the scale negative.
     let minors = [yy * zz - yz * zy, yz * zx - yx * zz, yx * zy - yy * zx];
     let side = xx.multiply_add(minors[0], xy.multiply_add(minors[1], xz * minors[2]));
     let scale = square * shrink * side;
@@ -61,9 +61,9 @@ pub fn of_products<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Parts {
     let [z_z, w_w] = [(one - x) - difference, (one + x) + sum];
     let largest = x_x.max(y_y).max(z_z.max(w_w));
     let quaternion = [x_x, x_y, x_z, w_x];
-    let quaternion = or_where_zero(quaternion, largest - y_y, [x_y, y_y, y_z, w_y]);
-    let quaternion = or_where_zero(quaternion, largest - z_z, [x_z, y_z, z_z, w_z]);
-    let [x, y, z, w] = or_where_zero(quaternion, largest - w_w, [w_x, w_y, w_z, w_w]);
+    let quaternion = replace_where_zero(quaternion, largest - y_y, [x_y, y_y, y_z, w_y]);
+    let quaternion = replace_where_zero(quaternion, largest - z_z, [x_z, y_z, z_z, w_z]);
+    let [x, y, z, w] = replace_where_zero(quaternion, largest - w_w, [w_x, w_y, w_z, w_w]);
     let steps = (x * x + y * y + (z * z + w * w)).inverse_square_root() * L::splat(SNORM);
     let whole = L::splat(TO_WHOLE);
     let steps = [
@@ -73,21 +73,22 @@ pub fn of_products<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Parts {
         w.multiply_add(steps, whole),
     ];
     let steps = L::transpose(steps);
-    let mut parts = Parts { rotations: [0; LARGEST_BLOCK], places: [Vec4::ZERO; LARGEST_BLOCK] };
+    let mut parts = Decomposed { rotations: [0; LARGEST_BLOCK], translations: [Vec4::ZERO; LARGEST_BLOCK] };
     steps[0].store_low_bits(&mut parts.rotations);
     steps[1].store_low_bits(&mut parts.rotations[joints..]);
     steps[2].store_low_bits(&mut parts.rotations[2 * joints..]);
     steps[3].store_low_bits(&mut parts.rotations[3 * joints..]);
-    L::store_block(L::transpose([tx, ty, tz, scale]), &mut parts.places);
+    L::store_block(L::transpose([tx, ty, tz, scale]), &mut parts.translations);
     parts
 }
 
+/// The quaternions of `other` for joints where `tested` is 0, otherwise the quaternions of `block`.
 #[inline(always)]
-fn or_where_zero<L: Lanes>([x, y, z, w]: [L; 4], which: L, other: [L; 4]) -> [L; 4] {
+fn replace_where_zero<L: Lanes>(block: [L; 4], tested: L, other: [L; 4]) -> [L; 4] {
     [
-        x.or_where_zero(which, other[0]),
-        y.or_where_zero(which, other[1]),
-        z.or_where_zero(which, other[2]),
-        w.or_where_zero(which, other[3]),
+        block[0].replace_where_zero(tested, other[0]),
+        block[1].replace_where_zero(tested, other[1]),
+        block[2].replace_where_zero(tested, other[2]),
+        block[3].replace_where_zero(tested, other[3]),
     ]
 }

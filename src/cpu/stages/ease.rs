@@ -1,4 +1,4 @@
-//! Fraction to eased fraction: the twin of `shaders/shared/ease.wgsl`, the same on every machine.
+//! Fraction to eased fraction, as in `shaders/shared/ease.wgsl`. The result is the same on every machine.
 
 use glam::Vec4;
 
@@ -8,22 +8,22 @@ use crate::pack::record::{
     EASING_IN_OUT, EASING_LINEAR, EASING_OUT, EASING_QUAD, EASING_QUART, EASING_QUINT, EASING_SINE, EASING_SMOOTH,
 };
 
-/// The eased fraction after a key, by the codes that start at a place in the words.
+/// Eases the fraction after a key. `easing` is the offset in the words of the number of codes, which precedes the codes.
 pub fn fraction(words: &[u32], values: &[Vec4], easing: u32, key: u32, fraction: f32) -> f32 {
     let codes = &words[easing as usize + 1..];
     let code = codes[key.min(words[easing as usize] - 1) as usize];
-    // A time before the next key has not reached it, whatever the rounding says: some easings jump there.
+    // Some easings jump at 1. A time before the next key must stay below 1, even if the fraction rounds to 1.
     let k = fraction.min(EASE_LAST);
     if code >= EASING_BEZIER {
-        let place = (code - EASING_BEZIER) as usize;
-        return bezier(values[place], values[place + 1], k);
+        let offset = (code - EASING_BEZIER) as usize;
+        return bezier(values[offset], values[offset + 1], k);
     }
     named(code, k)
 }
 
-/// An easing that has a name, for `k` within 0 and 1, both excluded.
+/// A named easing, for `k` between 0 and 1, both excluded.
 ///
-/// `Out` is `In` turned by half a turn, `1 - In(1 - k)`, and `InOut` and `OutIn` play one of each in half the time.
+/// `Out` is `In` rotated by half a turn: `1 - In(1 - k)`. `InOut` and `OutIn` play both, each in half the time.
 fn named(code: u32, k: f32) -> f32 {
     match code {
         EASING_LINEAR => return k,
@@ -55,7 +55,7 @@ fn named(code: u32, k: f32) -> f32 {
     if halves { 0.5 * (eased + if second { 1.0 } else { 0.0 }) } else { eased }
 }
 
-/// The `In` of a family at `k`, with `left = 1 - k`, which near the end says more than `k` does.
+/// The `In` of a family at `k`. `left` is `1 - k`, and more precise than `k` near the end.
 fn ease_in(family: u32, k: f32, left: f32, overshoot: f32) -> f32 {
     let square = k * k;
     match family {
@@ -68,7 +68,7 @@ fn ease_in(family: u32, k: f32, left: f32, overshoot: f32) -> f32 {
         EASING_EXPO => exp2(-10.0 * left),
         EASING_CIRC => 1.0 - (left * (1.0 + k)).sqrt(),
         EASING_ELASTIC => {
-            // -sin(5 pi (-left - 0.1)) = cos(5 pi left), where `left` makes 2.5 turns.
+            // -sin(5 pi (-left - 0.1)) = cos(5 pi left): 2.5 turns as `left` goes from 0 to 1.
             let turns = 2.5 * left;
             let part = turns - (turns + 0.5).floor();
             exp2(-10.0 * left) * sine(1.0 - 4.0 * part.abs())
@@ -78,6 +78,7 @@ fn ease_in(family: u32, k: f32, left: f32, overshoot: f32) -> f32 {
     }
 }
 
+/// The `Out` of the family `bounce`: four parabolas.
 fn bounce_out(k: f32) -> f32 {
     let (middle, top) = match k {
         k if k < 1.0 / 2.75 => (0.0, 0.0),
@@ -89,24 +90,24 @@ fn bounce_out(k: f32) -> f32 {
     7.5625 * way * way + top
 }
 
-/// A polynomial by Horner's rule, the highest coefficient first.
+/// Evaluates a polynomial by Horner's rule, the highest coefficient first.
 fn polynomial(x: f32, coefficients: &[f32]) -> f32 {
     coefficients.iter().fold(0.0, |sum, coefficient| sum * x + coefficient)
 }
 
-/// The sine of quarter turns, from -1 to 1 of them; off by 2e-7 at most.
+/// The sine of an angle in quarter turns, -1 to 1. The error is at most 2e-7.
 pub fn sine(quarters: f32) -> f32 {
     polynomial(quarters * quarters, &EASE_SINE) * quarters
 }
 
-/// Two to a power of -126 to 127, by its whole part, which goes into the exponent, and a series for the rest; off by 2e-7 of
-/// itself at most.
+/// Two to a power, -126 to 127. The whole part becomes the exponent, and a series gives the rest. The relative error is at most
+/// 2e-7.
 fn exp2(power: f32) -> f32 {
     let whole = (power + 0.5).floor();
     polynomial(power - whole, &EASE_EXP2) * f32::from_bits(((whole as i32 + 127) as u32) << 23)
 }
 
-/// The y of a Bezier curve at the largest parameter whose x is `k`.
+/// The y of a Bezier curve at the largest parameter whose x is `k`. `folds` holds the parameter and the x of both folds.
 fn bezier(points: Vec4, folds: Vec4, k: f32) -> f32 {
     let (low, high) = match k {
         k if k >= folds.w => (folds.z, 1.0),
@@ -118,10 +119,10 @@ fn bezier(points: Vec4, folds: Vec4, k: f32) -> f32 {
     3.0 * u * t * (u * points.y + t * points.w) + t * t * t
 }
 
-/// The parameter at which the x of a Bezier curve is `k`, between two at which it is below and above and between which it
-/// rises: Newton's method, and bisection where that leaves the bracket, as it does where the curve is steep.
+/// The parameter at which the x of a Bezier curve is `k`. Between `low` and `high`, x rises from below `k` to above `k`.
 ///
-/// The distance from `k` is summed from the control points' own, so that nothing is lost near either end.
+/// A step of Newton's method that leaves the bracket, as it does where the curve is steep, is replaced by a bisection. The
+/// difference from `k` is the sum of the differences of the control points, so that no precision is lost near either end.
 fn parameter(x1: f32, x2: f32, k: f32, mut low: f32, mut high: f32) -> f32 {
     let mut t = low + (high - low) * k;
     for _ in 0..EASE_BEZIER_STEPS {
@@ -134,7 +135,7 @@ fn parameter(x1: f32, x2: f32, k: f32, mut low: f32, mut high: f32) -> f32 {
         }
         let slope = 3.0 * (u * u * x1 + 2.0 * u * t * (x2 - x1) + t * t * (1.0 - x2));
         let mut next = 0.5 * (low + high);
-        // Whether `t - beyond / slope` lies in the bracket, asked without dividing by what may be 0.
+        // True if `t - beyond / slope` lies in the bracket. The slope may be 0, hence no division.
         if (t - high) * slope < beyond && beyond < (t - low) * slope {
             next = t - beyond / slope;
         }
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn named_easings_are_as_the_reference_has_them() {
+    fn named_easings_agree_with_the_reference() {
         for code in 0..44 {
             let easing = Easing::from_id(code).unwrap();
             for step in 1..4096 {
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_beside_the_ends() {
+    fn no_precision_is_lost_near_the_ends() {
         for code in 2..44 {
             let easing = Easing::from_id(code).unwrap();
             for k in [1e-30, 1e-12, 1e-7, 1e-4, 1.0 - 1e-4, 1.0_f32.next_down()] {
@@ -188,7 +189,7 @@ mod tests {
         }
     }
 
-    /// A stream of numbers within 0 and 1 (Lehmer, with the multiplier of Park and Miller).
+    /// A stream of numbers between 0 and 1 (Lehmer, with the multiplier of Park and Miller).
     fn numbers() -> impl FnMut() -> f64 {
         let mut state = 1_u64;
         move || {
@@ -198,11 +199,11 @@ mod tests {
     }
 
     #[test]
-    fn beziers_are_as_the_reference_has_them() {
+    fn beziers_agree_with_the_reference() {
         let mut number = numbers();
         let narrow = |v: [f64; 4]| Vec4::from_array(v.map(|v| v as f32));
         for case in 0..100_000 {
-            // From those of CSS, which rise throughout, to those that fold far out.
+            // From the curves of CSS, which rise throughout, to curves that fold far outside.
             let wide = [0.0, 0.0, 1.0, 3.0, 100.0][case % 5];
             let mut point = || [number() * (1.0 + 2.0 * wide) - wide, number() * 3.0 - 1.0];
             let [[x1, y1], [x2, y2]] = [point(), point()];

@@ -1,21 +1,21 @@
-//! Samples the joints of an instance, a block at a time.
+//! The joints of an instance, sampled in blocks.
 
 use glam::Vec4;
 
-use crate::cpu::columns;
-use crate::cpu::plan::{Keys, Kind, Plan};
-use crate::cpu::sampler::Sampler;
-use crate::cpu::search::Span;
-use crate::cpu::simd::Lanes;
-use crate::cpu::simd::block::LARGEST_BLOCK;
-use crate::cpu::slerp::{Ends, Weights, series_of};
+use crate::cpu::block::columns;
+use crate::cpu::block::slerp::{Ends, Weights, series_of};
+use crate::cpu::plan::{Keys, Kind, Plan, Run};
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::stages::TransformPart;
+use crate::cpu::stages::sampler::Sampler;
+use crate::cpu::stages::search::Span;
 
-/// Translations, rotations and scales of all joints, or the three rows of their matrices, each with room for a block more.
+/// Three arrays with a number per joint, and room for one more block: translations, rotations and scales, or the rows of matrices.
 #[derive(Debug, Clone, Default)]
 pub struct Parts(pub [Vec<Vec4>; 3]);
 
 impl Parts {
-    /// Makes room for so many joints.
+    /// Makes room for `joints` joints and one more block.
     pub fn resize(&mut self, joints: usize) {
         self.0.iter_mut().for_each(|part| part.resize(joints + LARGEST_BLOCK, Vec4::ZERO));
     }
@@ -23,79 +23,94 @@ impl Parts {
 
 /// Samples all joints of a clip.
 ///
-/// A block that reaches beyond its run writes what the next run then overwrites, or the room at the end.
+/// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room at the end.
 #[inline(always)]
 pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: &mut Parts) {
-    for (part, runs) in plan.parts.iter().enumerate() {
-        let to = &mut to.0[part];
-        for run in runs {
-            let room = run.count.next_multiple_of(L::BLOCK);
-            match run.kind {
-                Kind::Rest => copy::<L>(&rest[part][run.first..], &mut to[run.first..][..room]),
-                Kind::Constant(first) => copy::<L>(&plan.constants[first..], &mut to[run.first..][..room]),
-                Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
-                    let span = sampler.span(keys.timeline);
-                    let to = &mut to[run.first..][..room];
-                    if keys.quantized {
-                        let columns = &plan.columns[keys.first..][..room / 4];
-                        columns::sample::<L>(keys, span, part, columns, sampler.words(), to);
-                    } else {
-                        let start = &sampler.values()[keys.first + span.row as usize..];
-                        sample_keys::<L>(keys, span, part, [start, &start[span.next as usize..]], to);
-                    }
-                }
-                Kind::Scattered(first) if part == 1 => {
-                    let keys = &plan.scattered[first..first + run.count];
-                    slerp_scattered::<L>(plan, keys, sampler, &mut to[run.first..][..room]);
-                    for (joint, keys) in run.joints().zip(keys) {
-                        if !can_block(*keys, sampler.span(keys.timeline), part) {
-                            to[joint] = sampler.part(part, joint).unwrap_or(rest[part][joint]);
-                        }
-                    }
-                }
-                Kind::Scattered(first) => {
-                    let keys = &plan.scattered[first..first + run.count];
-                    for (to, keys) in to[run.first..].iter_mut().zip(keys) {
-                        let (start, end, fraction) = keys_around(plan, keys, sampler);
-                        *to = start + (end - start) * fraction;
-                    }
-                }
-                _ => {
-                    for joint in run.joints() {
-                        to[joint] = sampler.part(part, joint).unwrap_or(rest[part][joint]);
-                    }
+    for (index, part) in TransformPart::ALL.into_iter().enumerate() {
+        for run in &plan.parts[index] {
+            sample_run::<L>(plan, run, part, sampler, rest[index], &mut to.0[index]);
+        }
+    }
+    // Blocks do not separate the root motion from the root joint. The root joint is sampled again.
+    if let Some(root) = sampler.root_joint() {
+        for (index, part) in TransformPart::ALL.into_iter().enumerate() {
+            to.0[index][root] = sampler.part(part, root).unwrap_or(rest[index][root]);
+        }
+    }
+}
+
+/// Samples one part of a run of joints.
+#[inline(always)]
+fn sample_run<L: Lanes>(
+    plan: &Plan,
+    run: &Run,
+    part: TransformPart,
+    sampler: &Sampler,
+    rest: &[Vec4],
+    to: &mut [Vec4],
+) {
+    let room = run.count.next_multiple_of(L::BLOCK);
+    match run.kind {
+        Kind::Rest => copy::<L>(&rest[run.first..], &mut to[run.first..][..room]),
+        Kind::Constant(first) => copy::<L>(&plan.constants[first..], &mut to[run.first..][..room]),
+        Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
+            let span = sampler.span(keys.timeline);
+            let to = &mut to[run.first..][..room];
+            if keys.quantized {
+                let columns = &plan.columns[keys.first..][..room / 4];
+                columns::sample::<L>(keys, span, part, columns, sampler.words(), to);
+            } else {
+                let start = &sampler.values()[keys.first + span.row as usize..];
+                sample_keys::<L>(keys, span, part, start, to);
+            }
+        }
+        Kind::Scattered(first) if part == TransformPart::Rotation => {
+            let keys = &plan.scattered[first..first + run.count];
+            slerp_scattered::<L>(plan, keys, sampler, &mut to[run.first..][..room]);
+            for (joint, keys) in run.joints().zip(keys) {
+                if !can_block(*keys, sampler.span(keys.timeline), part) {
+                    to[joint] = sampler.part(part, joint).unwrap_or(rest[joint]);
                 }
             }
         }
-    }
-    // Blocks know of no root joint: it is sampled again.
-    if let Some(root) = sampler.root_joint() {
-        for (part, to) in to.0.iter_mut().enumerate() {
-            to[root] = sampler.part(part, root).unwrap_or(rest[part][root]);
+        Kind::Scattered(first) => {
+            let keys = &plan.scattered[first..first + run.count];
+            for (to, keys) in to[run.first..].iter_mut().zip(keys) {
+                let (start, end, fraction) = keys_around(plan, keys, sampler);
+                *to = start + (end - start) * fraction;
+            }
+        }
+        _ => {
+            for joint in run.joints() {
+                to[joint] = sampler.part(part, joint).unwrap_or(rest[joint]);
+            }
         }
     }
 }
 
-/// Whether a block may be sampled together: easings can lead rotations beyond their arc.
+/// Returns `true` if the keys can be sampled as a block. An easing can lead rotations beyond their arc; then they cannot.
 #[inline(always)]
-fn can_block(keys: Keys, span: &Span, part: usize) -> bool {
-    part != 1 || keys.step || (0.0..1.0).contains(&span.fraction)
+fn can_block(keys: Keys, span: &Span, part: TransformPart) -> bool {
+    part != TransformPart::Rotation || keys.step || (0.0..1.0).contains(&span.fraction)
 }
 
+/// Samples a run of joints with keys in rows. `start` begins with the first key before the time.
 #[inline(always)]
-fn sample_keys<L: Lanes>(keys: Keys, span: &Span, part: usize, [start, end]: [&[Vec4]; 2], to: &mut [Vec4]) {
-    // A straight line beyond the keys is for numbers alone.
-    if keys.step && (part == 1 || span.interval >= 0.0) {
+fn sample_keys<L: Lanes>(keys: Keys, span: &Span, part: TransformPart, start: &[Vec4], to: &mut [Vec4]) {
+    let end = &start[span.next as usize..];
+    let rotations = part == TransformPart::Rotation;
+    // Beyond the keys, a straight line extends numbers but not rotations.
+    if keys.step && (rotations || span.interval >= 0.0) {
         copy::<L>(start, to);
-    } else if part == 1 {
-        // Where a key is hit, too: keys are of unit length but for a file's rounding.
+    } else if rotations {
+        // Also if a key is hit: the keys of a file have unit length only up to its rounding.
         slerp::<L>(start, end, span.fraction, to);
     } else {
         lerp::<L>(start, end, span.fraction, to);
     }
 }
 
-/// The keys around the time, and the fraction from the one to the other.
+/// The keys before and after the time, and the fraction between them.
 #[inline(always)]
 fn keys_around(plan: &Plan, keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32) {
     let span = sampler.span(keys.timeline);
@@ -107,7 +122,7 @@ fn keys_around(plan: &Plan, keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32)
     (sampler.values()[start], sampler.values()[start + span.next as usize], span.fraction)
 }
 
-/// As [`slerp`], with a fraction for each joint.
+/// Interpolates rotations as [`slerp`] does, with a separate fraction per joint.
 #[inline(always)]
 fn slerp_scattered<L: Lanes>(plan: &Plan, keys: &[Keys], sampler: &Sampler, to: &mut [Vec4]) {
     let one = L::splat(1.0);
@@ -128,11 +143,13 @@ fn slerp_scattered<L: Lanes>(plan: &Plan, keys: &[Keys], sampler: &Sampler, to: 
         let arc = ends.arc();
         let (middle, near) =
             arc.weights(series_of(doubled, arc.cosine_less_one), series_of(one - doubled, arc.cosine_less_one));
-        let (start_weight, end_weight) = (middle.or_where_zero(from_end, near), near.or_where_zero(from_end, middle));
+        let (start_weight, end_weight) =
+            (middle.replace_where_zero(from_end, near), near.replace_where_zero(from_end, middle));
         L::store_block(L::transpose(ends.mean(start_weight, end_weight)), to);
     }
 }
 
+/// Copies the values of a run, block by block.
 #[inline(always)]
 fn copy<L: Lanes>(from: &[Vec4], to: &mut [Vec4]) {
     let from = &from[..to.len()];
@@ -141,6 +158,7 @@ fn copy<L: Lanes>(from: &[Vec4], to: &mut [Vec4]) {
     }
 }
 
+/// Interpolates numbers linearly with one common fraction.
 #[inline(always)]
 fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
@@ -156,8 +174,8 @@ fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) 
     }
 }
 
-/// Spherical interpolation as `quat::slerp` has it, of quaternions whose fraction from 0 to 1 is the same: the series' terms
-/// that depend on it alone are made once.
+/// Interpolates rotations as `quat::slerp` does, with one common fraction, 0 to 1. The terms of the series that depend only on
+/// the fraction are computed once.
 #[inline(always)]
 fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
@@ -165,7 +183,7 @@ fn slerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4])
     let keys = start.chunks_exact(L::BLOCK).zip(end.chunks_exact(L::BLOCK));
     for ((start, end), to) in keys.zip(to.chunks_exact_mut(L::BLOCK)) {
         let ends = Ends { start: L::transpose(L::load_block(start)), end: L::transpose(L::load_block(end)) };
-        L::store_block(L::transpose(weights.mean(&ends)), to);
+        L::store_block(L::transpose(weights.interpolate(&ends)), to);
     }
 }
 

@@ -1,24 +1,27 @@
-//! Layers over one another: the twin of `shaders/shared/blend.wgsl`.
+//! The rules that mix layers, as in `shaders/shared/blend.wgsl`.
 
 use glam::Vec4;
 
-use crate::cpu::quat;
-use crate::pack::record::{BLEND_LEAST, BLEND_SMALLEST_SCALE, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_OVERRIDE};
+use crate::cpu::stages::quat;
+use crate::pack::record::{
+    BLEND_LEAST, BLEND_SMALLEST_SCALE, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE,
+    LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, LayerRecord,
+};
 
-/// A layer's share in one thing that its clip animates.
+/// The share of a layer in one value that its clip animates.
 #[derive(Clone, Copy)]
 pub struct Share {
     /// Layer weight x ramp x mask, more than 0.
     pub weight: f32,
-    /// How it joins.
+    /// The mode: one of `LAYER_BLEND`, `LAYER_OVERRIDE`, `LAYER_ADD_FIRST`, `LAYER_ADD_REST`.
     pub mode: u32,
-    /// Its value.
+    /// The sampled value.
     pub value: Vec4,
-    /// What an additive layer compares its value to.
+    /// The value with which an additive layer is compared.
     pub reference: Vec4,
 }
 
-/// Numbers of a layer over what is below; `scale` says that they are scales, which additive layers multiply.
+/// Applies a layer to the numbers of the layers below. If `scale` is set, the numbers are scales, which additive layers multiply.
 #[inline(always)]
 pub fn over(below: Vec4, share: &Share, scale: bool) -> Vec4 {
     match share.mode {
@@ -32,7 +35,7 @@ pub fn over(below: Vec4, share: &Share, scale: bool) -> Vec4 {
     }
 }
 
-/// A layer's rotation over what is below.
+/// Applies a layer to the rotation of the layers below.
 #[inline(always)]
 pub fn over_rotation(below: Vec4, share: &Share) -> Vec4 {
     if share.mode == LAYER_OVERRIDE {
@@ -42,7 +45,7 @@ pub fn over_rotation(below: Vec4, share: &Share) -> Vec4 {
     quat::normalize(quat::multiply(below, nlerp(Vec4::W, delta, share.weight)), below)
 }
 
-/// Numbers of all layers, each for itself.
+/// Mixes the numbers of all layers, each number by itself.
 pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
     let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
     let sum: f32 = blended().map(|share| share.weight).sum();
@@ -55,7 +58,7 @@ pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
     shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, |below, share| over(below, share, false))
 }
 
-/// Rotations of all layers, all of unit length.
+/// Mixes the rotations of all layers. All have unit length, the result too.
 pub fn rotation(rest: Vec4, shares: &[Share]) -> Vec4 {
     let blended = || shares.iter().filter(|share| share.mode == LAYER_BLEND);
     let mut mean = rest;
@@ -67,7 +70,34 @@ pub fn rotation(rest: Vec4, shares: &[Share]) -> Vec4 {
     shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, over_rotation)
 }
 
-/// From one rotation to another, the shorter way, along the chord.
+/// Interpolates two rotations along the chord of the shorter arc.
 fn nlerp(from: Vec4, to: Vec4, weight: f32) -> Vec4 {
     quat::normalize((1.0 - weight) * from + weight * quat::toward(to, from), from)
+}
+
+/// The factor that the fades of a layer apply to its weight at a tick, 0 to 1.
+pub fn ramp(layer: &LayerRecord, now: i64) -> f32 {
+    let has = |bit: u32| layer.mode & bit != 0;
+    let tick = |low: u32, high: u32| i64::from(high as i32) << 32 | i64::from(low);
+    let mut ramp = 1.0;
+    if has(LAYER_FADES_IN) {
+        let elapsed = now.wrapping_sub(tick(layer.fade_in_low, layer.fade_in_high));
+        ramp *= fade(elapsed, layer.fade_in_length, has(LAYER_SMOOTH_IN));
+    }
+    if has(LAYER_FADES_OUT) {
+        let elapsed = now.wrapping_sub(tick(layer.fade_out_low, layer.fade_out_high));
+        ramp *= 1.0 - fade(elapsed, layer.fade_out_length, has(LAYER_SMOOTH_OUT));
+    }
+    ramp
+}
+
+/// The progress of a fade `elapsed` ticks after its start, 0 to 1. `length` is in ticks.
+fn fade(elapsed: i64, length: f32, smooth: bool) -> f32 {
+    let elapsed = elapsed as f32;
+    let k = match length {
+        _ if elapsed < 0.0 => 0.0,
+        0.0 => 1.0,
+        length => (elapsed / length).min(1.0),
+    };
+    if smooth { k * k * (3.0 - 2.0 * k) } else { k }
 }

@@ -1,9 +1,9 @@
-//! Spherical interpolation of a block's quaternions, number by number.
+//! Spherical interpolation of the quaternions of a block, number by number.
 
 use crate::cpu::simd::Lanes;
-use crate::pack::record::{QUAT_SINE_DIVISORS, QUAT_SINE_SQUARES};
+use crate::cpu::stages::quat::SINE_RATIO;
 
-/// What weights quaternions whose fraction from 0 to 1 is the same: the series' terms that depend on it alone.
+/// The weights of quaternions with one common fraction, 0 to 1: the terms of the series that depend only on the fraction.
 pub struct Weights {
     from_end: bool,
     middle: [f32; 9],
@@ -11,7 +11,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Of a fraction.
+    /// Computes the terms for a fraction, 0 to 1.
     #[inline(always)]
     pub fn new(fraction: f32) -> Self {
         let from_end = fraction > 0.5;
@@ -19,9 +19,9 @@ impl Weights {
         Self { from_end, middle: sine_ratio(doubled), near: sine_ratio(1.0 - doubled) }
     }
 
-    /// What is between a block's quaternions, by its numbers.
+    /// The interpolated quaternions of a block, number by number.
     #[inline(always)]
-    pub fn mean<L: Lanes>(&self, ends: &Ends<L>) -> [L; 4] {
+    pub fn interpolate<L: Lanes>(&self, ends: &Ends<L>) -> [L; 4] {
         let arc = ends.arc();
         let (middle, near) =
             arc.weights(series(&self.middle, arc.cosine_less_one), series(&self.near, arc.cosine_less_one));
@@ -30,21 +30,22 @@ impl Weights {
     }
 }
 
-/// Both ends of a block's arcs, by their numbers.
+/// Both ends of the arcs of a block, number by number.
 pub struct Ends<L> {
     pub start: [L; 4],
     pub end: [L; 4],
 }
 
-/// A block's halved arcs.
+/// The halved arcs of a block.
 pub struct HalfArc<L> {
-    /// Its cosine, less 1.
+    /// The cosine of the half arc, minus 1.
     pub cosine_less_one: L,
-    /// Half of 1 by its cosine.
+    /// `0.5 / cosine` of the half arc.
     scale: L,
 }
 
 impl<L: Lanes> Ends<L> {
+    /// Halves the arcs between both ends.
     #[inline(always)]
     pub fn arc(&self) -> HalfArc<L> {
         let half = L::splat(0.5);
@@ -54,7 +55,7 @@ impl<L: Lanes> Ends<L> {
         HalfArc { cosine_less_one: square.multiply_add(inverse, L::splat(-1.0)), scale: inverse * half }
     }
 
-    /// The ends' sum by their weights, of unit length.
+    /// The weighted sum of both ends, at unit length.
     #[inline(always)]
     pub fn mean(&self, start_weight: L, end_weight: L) -> [L; 4] {
         let (start, end) = (self.start, self.end);
@@ -68,7 +69,7 @@ impl<L: Lanes> Ends<L> {
 }
 
 impl<L: Lanes> HalfArc<L> {
-    /// The weights of the farther and the nearer end, by the series of both parts of the half arc.
+    /// The weights of the farther and the nearer end. `middle` and `near` are the series of both parts of the half arc.
     #[inline(always)]
     pub fn weights(&self, middle: L, near: L) -> (L, L) {
         let middle = middle * self.scale;
@@ -76,7 +77,7 @@ impl<L: Lanes> HalfArc<L> {
     }
 }
 
-/// The dot products of a block's quaternions, by their numbers.
+/// The dot products of the quaternions of two blocks, number by number.
 #[inline(always)]
 pub fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
     let pairs = a[0].multiply_add(b[0], a[1] * b[1]);
@@ -94,6 +95,7 @@ fn sine_ratio(t: f32) -> [f32; 9] {
     terms
 }
 
+/// The sum of a series in `x`, `terms[0]` first.
 #[inline(always)]
 fn series<L: Lanes>(terms: &[f32; 9], x: L) -> L {
     let mut sum = L::splat(terms[8]);
@@ -103,7 +105,7 @@ fn series<L: Lanes>(terms: &[f32; 9], x: L) -> L {
     sum
 }
 
-/// The same series where each joint has a `t` of its own.
+/// The series of `sin(t a) / sin(a)` with a separate `t` per joint.
 #[inline(always)]
 pub fn series_of<L: Lanes>(t: L, x: L) -> L {
     let square = t * t;
@@ -114,14 +116,3 @@ pub fn series_of<L: Lanes>(t: L, x: L) -> L {
     }
     t * sum
 }
-
-/// For each term but the first what `t t` is lessened by, and the factor, by which it comes of the term before.
-pub const SINE_RATIO: [(f32, f32); 8] = {
-    let mut terms = [(0.0, 0.0); 8];
-    let mut term = 0;
-    while term < terms.len() {
-        terms[term] = (QUAT_SINE_SQUARES[term], 1.0 / QUAT_SINE_DIVISORS[term]);
-        term += 1;
-    }
-    terms
-};

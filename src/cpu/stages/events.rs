@@ -1,4 +1,4 @@
-//! The events that a layer reaches, by integer arithmetic, as in `shaders/events.wgsl`.
+//! The events that a layer reaches in a step, by integer arithmetic, as in `shaders/events.wgsl`.
 
 use crate::model::{EventList, Occurrence, Step, Ticks};
 use crate::pack::record::{
@@ -6,46 +6,54 @@ use crate::pack::record::{
     LAYER_FADES_IN, LAYER_FADES_OUT, LayerRecord, NONE,
 };
 
-/// How far a play is: so far on the way of a pass. Passes are numbered in the order of the clock, from 0, which begins at
-/// the start of the play; those before it are the same backwards.
+/// The progress of a layer: a pass and the reach within it.
+///
+/// Passes are numbered in the order of the clock. Pass 0 begins at the start tick; negative passes come before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Progress {
     pass: i64,
-    /// Events nearer to where the pass begins than this, in the clip's units, are reached; those of passes before all are.
+    /// Events at a distance below this from the begin of the pass are reached, in the units of the clip. All events of earlier
+    /// passes are reached.
     reach: u64,
 }
 
-/// The events of the part of a clip that a layer plays.
-struct Part<'a> {
+/// A layer of an instance, with its clip.
+#[derive(Clone, Copy)]
+pub struct InstanceLayer<'a> {
+    pub record: &'a LayerRecord,
+    pub clip: &'a ClipRecord,
+    /// The index of the instance in the crowd.
+    pub instance: usize,
+    /// The index of the layer in the instance.
+    pub index: usize,
+}
+
+/// The events of the played part of a clip.
+struct PlayedPart<'a> {
     layer: &'a LayerRecord,
     start: u64,
     end: u64,
-    /// Words: a time of two for each event of the clip.
+    /// Two words per event of the clip: its time.
     times: &'a [u32],
-    /// The events of the part, and what to add for their index in the clip.
+    /// The first event of the part.
     first: usize,
+    /// One more than the last event of the part.
     last: usize,
+    /// The difference between the index of an event in the clip and its index in `times`.
     offset: usize,
 }
 
-/// Adds to a list what a layer reaches in a step; what is beyond the capacity is counted.
-pub fn of_layer(
-    words: &[u32],
-    clip: &ClipRecord,
-    layer: &LayerRecord,
-    step: Step,
-    (instance, number): (usize, usize),
-    capacity: usize,
-    list: &mut EventList,
-) {
-    let Some(part) = Part::new(words, clip, layer) else { return };
+/// Appends the events that a layer reaches in a step, up to `capacity` events in the list. The events beyond are counted.
+pub fn append(words: &[u32], played: InstanceLayer, step: Step, capacity: usize, list: &mut EventList) {
+    let InstanceLayer { record: layer, clip, instance, index } = played;
+    let Some(part) = PlayedPart::new(words, clip, layer) else { return };
     let Some((from, to)) = weighed(layer, step) else { return };
     let (begin, end) = (progress(layer, from), progress(layer, to));
     if end <= begin {
-        // Nothing is passed, or the clock is so far from the play's start that it has run over.
+        // No event is reached, or the clock is so far from the start tick that the passes overflow.
         return;
     }
-    // The difference is right even where the numbers themselves have run over.
+    // The difference is correct even if both numbers overflowed.
     let mut left = part.reached(end).wrapping_sub(part.reached(begin));
     if ((end.pass.wrapping_sub(begin.pass) as u64 >> 32) * part.count() as u64) >> 32 != 0 {
         left = 1 << 63;
@@ -59,8 +67,8 @@ pub fn of_layer(
             tick = first_tick(layer, tick, to, |progress| {
                 progress.pass > pass || (progress.pass == pass && way < progress.reach)
             });
-            list.events.push(Occurrence { tick: Ticks(tick), instance, layer: number, event });
-            // The next may be at the same tick.
+            list.events.push(Occurrence { tick: Ticks(tick), instance, layer: index, event });
+            // The next event can be at the same tick.
             tick -= 1;
             rank += 1;
             left -= 1;
@@ -73,13 +81,13 @@ pub fn of_layer(
     list.missed = list.missed.saturating_add(left);
 }
 
-/// The part of a step in which a layer has a weight, as what begins after a tick and ends with another.
+/// The part of a step in which the layer has a weight above 0: after the first tick, up to and with the second.
 fn weighed(layer: &LayerRecord, step: Step) -> Option<(i64, i64)> {
     let (mut from, mut to) = (step.from.0, step.to.0);
     if layer.mode & LAYER_FADES_IN != 0 {
         let start = join(layer.fade_in_low, layer.fade_in_high) as i64;
         if from < start {
-            // A fade that takes no time is over at its start, others have not begun.
+            // A fade of length 0 is over at its start tick. At that tick, all others still have the weight 0.
             from = start - i64::from(layer.fade_in_length == 0.0);
         }
     }
@@ -94,7 +102,7 @@ fn weighed(layer: &LayerRecord, step: Step) -> Option<(i64, i64)> {
     (layer.weight > 0.0 && from < to).then_some((from, to))
 }
 
-/// How far a layer is at a tick. A thousandth of a tick is added, for what the cutting of its passes a tick takes.
+/// The progress of a layer at a tick. A thousandth of a tick is added, because the passes per tick are rounded down.
 fn progress(layer: &LayerRecord, tick: i64) -> Progress {
     let ticks = tick.wrapping_sub(join(layer.start_low, layer.start_high) as i64);
     if ticks < 0 && layer.clock & CLOCK_WAITS != 0 {
@@ -102,7 +110,7 @@ fn progress(layer: &LayerRecord, tick: i64) -> Progress {
     }
     let [low, high] = [join(layer.passes_0, layer.passes_1), join(layer.passes_2, layer.passes_3)].map(u128::from);
     let count = u128::from(ticks.unsigned_abs());
-    // Passes in units of 2^-64, of which `high` makes 2^32 times as many; at most 2^62 whole ones.
+    // Passes in units of 2^-64; those of `high` count 2^32 times. At most 2^62 whole passes.
     let most = 1 << 126;
     let (some, many) = ((count * low) >> 32, count * high);
     let played = if many >= most >> 32 { most } else { most.min((many << 32) + some) };
@@ -111,7 +119,7 @@ fn progress(layer: &LayerRecord, tick: i64) -> Progress {
     if layer.clock & CLOCK_ENDLESS == 0 {
         let most = i128::from(layer.repeat_count) << 64 | i128::from(join(layer.repeat_low, layer.repeat_high));
         if played >= most && most as u64 == 0 {
-            // The last pass is over, and no other begins.
+            // The last pass is over, and no other one begins.
             return Progress { pass: (most >> 64) as i64, reach: 0 };
         }
         played = played.clamp(-most, most);
@@ -121,7 +129,7 @@ fn progress(layer: &LayerRecord, tick: i64) -> Progress {
     Progress { pass: (played >> 64) as i64, reach: way + 1 }
 }
 
-/// The first tick after one, up to and with another, at which the play has come to something that it comes to there.
+/// The first tick after `from`, up to and with `to`, at which `reached` is true. It is true at `to`.
 fn first_tick(layer: &LayerRecord, from: i64, to: i64, reached: impl Fn(Progress) -> bool) -> i64 {
     let (mut before, mut after) = (from, to);
     while after.wrapping_sub(before) as u64 > 1 {
@@ -135,8 +143,8 @@ fn first_tick(layer: &LayerRecord, from: i64, to: i64, reached: impl Fn(Progress
     after
 }
 
-impl<'a> Part<'a> {
-    /// None where nothing can be reached.
+impl<'a> PlayedPart<'a> {
+    /// The events of the part of the clip that a layer plays. `None` if it can reach no event.
     fn new(words: &'a [u32], clip: &ClipRecord, layer: &'a LayerRecord) -> Option<Self> {
         let moves = layer.passes_0 | layer.passes_1 | layer.passes_2 | layer.passes_3 != 0;
         let passes = layer.repeat_count != 0 || layer.repeat_low != 0 || layer.repeat_high != 0;
@@ -146,25 +154,27 @@ impl<'a> Part<'a> {
         if clip.events == NONE {
             return None;
         }
-        let place = clip.events as usize;
-        let (count, offset) = (words[place] as usize, words[place + 1] as usize);
+        let header = clip.events as usize;
+        let (count, offset) = (words[header] as usize, words[header + 1] as usize);
         let start = join(layer.part_start_low, layer.part_start_high);
         let end = start + join(layer.part_length_low, layer.part_length_high);
-        let times = &words[place + 2..place + 2 + 2 * count];
+        let times = &words[header + 2..header + 2 + 2 * count];
         let mut part = Self { layer, start, end, times, first: 0, last: 0, offset };
         (part.first, part.last) = (part.before(start), part.before(end + 1));
         (part.count() > 0).then_some(part)
     }
 
+    /// The number of events of the part.
     fn count(&self) -> usize {
         self.last - self.first
     }
 
+    /// The time of an event, in the units of the clip.
     fn time(&self, index: usize) -> u64 {
         join(self.times[2 * index], self.times[2 * index + 1])
     }
 
-    /// How many of the clip's events are before a time.
+    /// The number of events of the clip before a time.
     fn before(&self, time: u64) -> usize {
         let (mut low, mut high) = (0, self.times.len() / 2);
         while low < high {
@@ -178,7 +188,7 @@ impl<'a> Part<'a> {
         low
     }
 
-    /// Whether a pass goes from the part's start to its end.
+    /// Returns `true` if a pass goes from the start of the part to its end.
     fn is_upward(&self, pass: i64) -> bool {
         let clock = self.layer.clock;
         let odd = (pass ^ pass >> 63) & 1 != 0;
@@ -186,7 +196,7 @@ impl<'a> Part<'a> {
         ((clock & CLOCK_BACKWARDS != 0) != (clock & CLOCK_REVERSE != 0)) == turned
     }
 
-    /// How many events of a pass are nearer to where it begins than a reach.
+    /// The number of events of a pass at a distance below `reach` from its begin.
     fn within(&self, pass: i64, reach: u64) -> usize {
         match self.is_upward(pass) {
             true => self.before(self.start + reach) - self.first,
@@ -194,28 +204,27 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// How many events at its begin a pass leaves out, because the one before it turned there.
+    /// The number of events at the begin of a pass that it leaves out, because the pass before it reached them when it turned.
     fn skipped(&self, pass: i64) -> usize {
         if self.layer.clock & CLOCK_PING_PONG != 0 && pass != 0 { self.within(pass, 1) } else { 0 }
     }
 
-    /// How many events of its pass a play has reached or left out.
+    /// The number of events of the current pass that were reached or left out.
     fn rank(&self, progress: Progress) -> usize {
         self.within(progress.pass, progress.reach).max(self.skipped(progress.pass))
     }
 
-    /// How many events a play has reached since its start; negative, in two's complement, before it.
+    /// The number of events reached since the start tick. Before it, the number is negative, in two's complement.
     fn reached(&self, progress: Progress) -> u64 {
         let pass = progress.pass;
         let mut count = (pass as u64).wrapping_mul(self.count() as u64);
         if self.layer.clock & CLOCK_PING_PONG != 0 {
-            // Passes there and back since the start, or until it; the very first leaves out nothing.
+            // Passes in both directions since the start tick, or until it. The very first one leaves out no event.
             let passes = pass.unsigned_abs();
-            let (alike, others) = (passes.div_ceil(2), passes / 2);
-            let out = alike
-                .wrapping_mul(self.within(0, 1) as u64)
-                .wrapping_add(others.wrapping_mul(self.within(1, 1) as u64));
-            count = if pass < 0 { count.wrapping_add(out) } else { count.wrapping_sub(out) };
+            let (even, odd) = (passes.div_ceil(2), passes / 2);
+            let left_out =
+                even.wrapping_mul(self.within(0, 1) as u64).wrapping_add(odd.wrapping_mul(self.within(1, 1) as u64));
+            count = if pass < 0 { count.wrapping_add(left_out) } else { count.wrapping_sub(left_out) };
             if pass > 0 {
                 count = count.wrapping_add(self.within(0, 1) as u64);
             }
@@ -224,7 +233,7 @@ impl<'a> Part<'a> {
         count.wrapping_add(of_pass as u64)
     }
 
-    /// The event of a rank in a pass, its index in the clip, and how far it is from where the pass begins.
+    /// The event of a rank in a pass: its index in the clip, and its distance from the begin of the pass.
     fn event(&self, pass: i64, rank: usize) -> (usize, u64) {
         let upward = self.is_upward(pass);
         let index = if upward { self.first + rank } else { self.last - 1 - rank };
@@ -233,6 +242,7 @@ impl<'a> Part<'a> {
     }
 }
 
+/// The 64-bit integer of two words.
 fn join(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }

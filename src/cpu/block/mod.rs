@@ -1,0 +1,12 @@
+//! The stages of a block of joints in registers, generic over [`Lanes`](crate::cpu::simd::Lanes).
+//!
+//! Everything here is inlined into the kernel of an instruction set; see [`Kernel`](crate::cpu::simd::Kernel).
+
+pub mod columns;
+pub mod dual_quaternion;
+pub mod hierarchy;
+pub mod joints;
+pub mod layers;
+pub mod mixer;
+pub mod skin;
+pub mod slerp;

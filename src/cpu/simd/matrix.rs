@@ -1,0 +1,49 @@
+//! Affine matrices as three rows of four numbers: the linear part, and the translation in the last column.
+
+use glam::Vec4;
+
+/// Numbers of an affine matrix.
+pub const MATRIX_NUMBERS: usize = 12;
+
+/// An affine matrix by its rows.
+pub type Rows = [Vec4; 3];
+
+/// A skin matrix in half the bytes. The bits of each number are a word.
+pub type PackedMatrix = [f32; 6];
+
+/// The product of two matrices: it applies the right one first, then the left one.
+pub fn multiply(left: &Rows, right: &Rows) -> Rows {
+    let last = Vec4::new(0.0, 0.0, 0.0, 1.0);
+    left.map(|row| right[0] * row.x + right[1] * row.y + right[2] * row.z + last * row.w)
+}
+
+/// An affine matrix as three rows, padded to the width of the widest register.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub struct Matrix([Vec4; 4]);
+
+impl Matrix {
+    /// A matrix of three rows.
+    #[inline(always)]
+    pub fn new(rows: Rows) -> Self {
+        Self([rows[0], rows[1], rows[2], Vec4::ZERO])
+    }
+
+    /// All numbers, row after row, then four of padding.
+    #[inline(always)]
+    pub fn numbers(&self) -> &[f32; 16] {
+        bytemuck::cast_ref(&self.0)
+    }
+
+    /// All numbers, row after row, then four of padding, to be written.
+    #[inline(always)]
+    pub fn numbers_mut(&mut self) -> &mut [f32; 16] {
+        bytemuck::cast_mut(&mut self.0)
+    }
+
+    /// The numbers of the three rows.
+    #[inline(always)]
+    pub fn rows(&self) -> &[f32; MATRIX_NUMBERS] {
+        self.numbers().first_chunk().unwrap_or(&[0.0; MATRIX_NUMBERS])
+    }
+}

@@ -1,0 +1,26 @@
+//! The scalar stages. Each file has the name of its counterpart in `shaders/`, and computes the same in the same order.
+
+pub mod blend;
+pub mod ease;
+pub mod events;
+pub mod phase;
+pub mod quantized;
+pub mod quat;
+pub mod root;
+pub mod root_motion;
+pub mod sample;
+pub mod sampler;
+pub mod search;
+
+/// A part of the transform of a joint. As a number, it is the index into arrays of the three parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransformPart {
+    Translation,
+    Rotation,
+    Scale,
+}
+
+impl TransformPart {
+    /// All parts in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Translation, Self::Rotation, Self::Scale];
+}

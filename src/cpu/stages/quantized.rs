@@ -1,0 +1,127 @@
+//! Quantized keys: integers to values, by masks and multiplications, as in `shaders/shared/sample.wgsl`.
+
+use std::cmp::Ordering;
+
+use glam::{UVec4, Vec4};
+
+use crate::cpu::simd::{WINDOW, codes, in_order};
+use crate::cpu::stages::TransformPart;
+use crate::pack::record::{
+    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS,
+    QUANTIZED_UNIT, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
+};
+
+/// Words beyond the end of the library that are read but not used: four bytes are read from each byte of a window.
+pub const WORDS_BEYOND: usize = (WINDOW + 3).div_ceil(4);
+
+/// A column of quantized keys, decoded from its record.
+///
+/// A number is `base + scale * code`. The code stays at its bit within its bytes; the scale makes up for this shift.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Column {
+    /// The byte of the words in which the first code of the first key begins.
+    pub first: usize,
+    /// For each number the four bytes, counted from `first`, that hold its code.
+    pub bytes: [u8; WINDOW],
+    /// For each number the bits of its code in these bytes.
+    pub masks: UVec4,
+    pub scale: Vec4,
+    pub base: Vec4,
+    form: Form,
+    /// For each number of a value its index among the stored numbers.
+    pub order: UVec4,
+}
+
+/// The rule by which the stored numbers of a key become its value.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum Form {
+    /// The numbers are the value.
+    #[default]
+    Numbers,
+    /// A unit quaternion. The number at the last index is not stored; it follows from the length 1.
+    Dropped,
+    /// The numbers are a quaternion that is normalised.
+    Unit,
+}
+
+impl Column {
+    /// Reads the record at an offset in the words.
+    pub fn new(words: &[u32], offset: u32) -> Self {
+        let (record, rest) = words[offset as usize..].split_at(QuantizedColumn::WORDS);
+        let record: QuantizedColumn = *bytemuck::from_bytes(bytemuck::cast_slice(record));
+        let field = |number: u32| record.format >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
+        let least: [i32; 4] = match record.format & QUANTIZED_WIDE {
+            0 => bytemuck::cast_slice::<u32, i16>(&rest[..2]).first_chunk().copied().unwrap_or_default().map(i32::from),
+            _ => bytemuck::cast_slice::<u32, i32>(&rest[..4]).first_chunk().copied().unwrap_or_default(),
+        };
+        let (form, dropped) = match record.format >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1) {
+            QUANTIZED_NUMBERS => (Form::Numbers, 3),
+            QUANTIZED_UNIT => (Form::Unit, 3),
+            dropped => (Form::Dropped, dropped - QUANTIZED_NUMBERS - 1),
+        };
+        let bit = field(0);
+        let mut column = Self { first: 4 * record.first as usize + bit as usize / 8, form, ..Self::default() };
+        let mut bit = bit % 8;
+        for number in 0..4 {
+            let index = match number.cmp(&dropped) {
+                Ordering::Less => number,
+                Ordering::Equal => 3,
+                Ordering::Greater => number - 1,
+            };
+            column.order[number as usize] = index;
+            let (index, width) = (index as usize, field(number + 1));
+            for byte in 0..4 {
+                column.bytes[4 * index + byte] = bit as u8 / 8 + byte as u8;
+            }
+            column.masks[index] = ((1 << width) - 1) << (bit % 8);
+            column.scale[index] = record.step / (1 << (bit % 8)) as f32;
+            column.base[index] = record.step * least[number as usize] as f32;
+            bit += width;
+        }
+        column
+    }
+
+    /// The number of words of the record at an offset, with its least codes.
+    pub fn words(words: &[u32], offset: u32) -> u32 {
+        match words[offset as usize + 1] & QUANTIZED_WIDE {
+            0 => QUANTIZED_NARROW_COLUMN_WORDS,
+            _ => QUANTIZED_WIDE_COLUMN_WORDS,
+        }
+    }
+
+    /// Returns `true` if such columns can be sampled as a block: rotations that drop a number, translations and scales that drop
+    /// none.
+    pub fn can_block(&self, part: TransformPart) -> bool {
+        self.form == if part == TransformPart::Rotation { Form::Dropped } else { Form::Numbers }
+    }
+
+    /// The bytes of the codes, counted from the byte `first`. `None` if a window that begins there does not hold all codes.
+    pub fn bytes_from(&self, first: usize) -> Option<[u8; WINDOW]> {
+        let shift = self.first.checked_sub(first)?;
+        let end = |number: usize| match u32::BITS - self.masks[number].leading_zeros() {
+            0 => 0,
+            bits => usize::from(self.bytes[4 * number]) + bits.div_ceil(8) as usize,
+        };
+        let end = shift + (0..4).map(end).max().unwrap_or(0);
+        (end <= WINDOW).then(|| self.bytes.map(|byte| byte + shift as u8))
+    }
+
+    /// The value of a key. `row` is the number of words from the row of the first key to the row of this one.
+    #[inline(always)]
+    pub fn key(&self, words: &[u32], row: u32) -> Vec4 {
+        let row: &[u8] = bytemuck::cast_slice(&words[row as usize..]);
+        let mut numbers = self.base + self.scale * codes(&row[self.first..], &self.bytes, self.masks);
+        match self.form {
+            Form::Numbers => return numbers,
+            Form::Dropped => numbers.w = (1.0 - numbers.length_squared()).max(0.0).sqrt(),
+            Form::Unit => numbers = numbers.normalize(),
+        }
+        in_order(numbers, self.order)
+    }
+}
+
+/// One element of a key: the in-tangent, value or out-tangent of a spline, or the value of another key. `column` is the offset
+/// of the record of the first element, and `row` the number of words from the row of the first key.
+pub fn key(words: &[u32], column: u32, row: u32, element: u32) -> Vec4 {
+    Column::new(words, column + element * Column::words(words, column)).key(words, row)
+}

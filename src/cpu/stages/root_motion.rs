@@ -1,0 +1,64 @@
+//! The root motion of an instance in a step, as in `shaders/root_motion.wgsl`.
+
+use glam::Vec4;
+
+use crate::cpu::source::Source;
+use crate::cpu::stages::blend::{self, Share, ramp};
+use crate::cpu::stages::phase::{self, Time};
+use crate::cpu::stages::root::Rigid;
+use crate::cpu::stages::search::Span;
+use crate::model::Step;
+use crate::pack::MOTION_NUMBERS;
+use crate::pack::record::{CLOCK_PLAYS, ClipRecord, LAYER_MODE, LAYER_OVERRIDE, LayerRecord, NONE};
+
+/// Writes the root motion of an instance. Does nothing if it is not requested: `to` is then empty.
+pub fn write(source: Source, layers: &[LayerRecord], step: Step, spans: &mut Vec<Span>, to: &mut [f32]) {
+    if to.len() != MOTION_NUMBERS {
+        return;
+    }
+    let words = &source.library.arrays.words;
+    let mut moves = 0.0;
+    let mut translations: Vec<Share> = Vec::new();
+    let mut rotations: Vec<Share> = Vec::new();
+    for layer in layers {
+        let clip: ClipRecord = source.library.arrays.record(layer.clip);
+        if clip.root == NONE {
+            continue;
+        }
+        moves = 1.0;
+        let joint = words[clip.root as usize] as usize;
+        let mask = if layer.mask == NONE { 1.0 } else { f32::from_bits(words[layer.mask as usize + joint]) };
+        let (weight, mode) = (layer.weight * ramp(layer, step.to.0) * mask, layer.mode & LAYER_MODE);
+        if weight > 0.0 && mode <= LAYER_OVERRIDE {
+            let Rigid { translation, rotation } = layer_motion(source, layer, &clip, step, spans);
+            translations.push(Share { weight, mode, value: translation, reference: Vec4::ZERO });
+            rotations.push(Share { weight, mode, value: rotation, reference: Vec4::W });
+        }
+    }
+    let translation = blend::numbers(Vec4::ZERO, &translations).truncate().extend(moves);
+    to[..4].copy_from_slice(&translation.to_array());
+    to[4..].copy_from_slice(&blend::rotation(Vec4::W, &rotations).to_array());
+}
+
+/// The root motion of a layer in a step: `G(a)^-1 W^n G(b)`.
+///
+/// `G` is the part of the root joint that moves the instance, at the times `a` and `b` of the step. `W` is the movement from the
+/// start to the end of the played part, and `n` the number of jumps from the end back to the start.
+fn layer_motion(source: Source, layer: &LayerRecord, clip: &ClipRecord, step: Step, spans: &mut Vec<Span>) -> Rigid {
+    if layer.clock & CLOCK_PLAYS == 0 {
+        return Rigid::IDENTITY;
+    }
+    let mut part = |time: Time| {
+        spans.clear();
+        source.search_all(clip, time, spans);
+        source.sampler(clip, spans).root_part().unwrap_or(Rigid::IDENTITY)
+    };
+    let [from, to] = [step.from, step.to].map(|tick| phase::mark(layer, tick.0));
+    let [before, after] = [from, to].map(|mark| part(phase::time(mark.position, clip)));
+    let laps = to.laps - from.laps;
+    if laps == 0 {
+        return before.to(after);
+    }
+    let [first, last] = phase::ends(layer, clip).map(&mut part);
+    before.to(last.multiply(first.inverse()).power(laps).multiply(after))
+}
