@@ -1,4 +1,4 @@
-//! `posse eval --crowd`: the instances of a crowd file at some times of its clock.
+//! `posse eval --crowd`: the instances of a crowd file at given times of the crowd's clock.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cli::engine::{self, EngineLibrary};
 use crate::cli::eval::json::Seconds;
-use crate::cli::eval::npz::{self, Table};
+use crate::cli::eval::npz::{self, PoseTable};
 use crate::cli::eval::numbers::{Number, Precision};
 use crate::cli::eval::shape::{Instance, Shape};
 use crate::cli::eval::{Args, Format, outputs};
@@ -18,7 +18,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::cli::source::load_crowd_file;
 
-/// What stands before the samples.
+/// The fields before the samples.
 #[derive(Serialize)]
 struct Head<'a> {
     files: Vec<&'a str>,
@@ -28,26 +28,26 @@ struct Head<'a> {
 
 /// An instance, with the index of its file.
 #[derive(Serialize)]
-struct Member<'a> {
+struct CrowdInstance<'a> {
     file: usize,
     #[serde(flatten)]
     instance: Instance<'a>,
-    root_motion: Option<Moved>,
+    root_motion: Option<RootMotionValue>,
 }
 
-/// What an instance moves by since the sample before.
+/// The root motion of an instance since the previous sample.
 #[derive(Serialize)]
-struct Moved {
+struct RootMotionValue {
     translation: [Number; 3],
     rotation: [Number; 4],
 }
 
-impl Moved {
+impl RootMotionValue {
     fn new(motion: Motion, precision: Precision) -> Result<Self, Error> {
-        let place = || "root motion".to_string();
+        let name = || "root motion".to_string();
         Ok(Self {
-            translation: precision.numbers(motion.translation.to_array(), place)?,
-            rotation: precision.numbers(motion.rotation.to_array(), place)?,
+            translation: precision.numbers(motion.translation.to_array(), name)?,
+            rotation: precision.numbers(motion.rotation.to_array(), name)?,
         })
     }
 }
@@ -58,45 +58,46 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let file = load_crowd_file(&mut library, path)?;
     let evaluation = CrowdEvaluation::new(&library, &file, args.times.on_clock()?)?;
     let outputs = Outputs { root_motion: true, ..outputs(&args.outputs, args.skin_format) };
-    let only = match args.format {
+    let file_of_arrays = match args.format {
         Format::Json => None,
-        Format::Npz => Some(only_file(&file)?),
+        Format::Npz => Some(single_file(&file)?),
     };
     let compressed = args.compress.compress(&library)?;
     let keys = EngineLibrary::new(&library, compressed.as_ref());
     let mut engine = engine::open(keys, args.engine.engine)?;
     engine::print_name(engine.as_ref());
     let output = Output::create(args.output.as_deref())?;
-    let Some(only) = only else {
+    let Some(index) = file_of_arrays else {
         return write(&library, &file, &evaluation, outputs, engine.as_mut(), output);
     };
-    let asset = &file.files[only].asset;
+    let asset = &file.files[index].asset;
     let (skeleton, joints) = (asset.skeleton, asset.joints.as_slice());
     npz::write(
-        &Table { library: &library, skeleton, joints, evaluation: &evaluation, outputs },
+        &PoseTable { library: &library, skeleton, joints, evaluation: &evaluation, outputs },
         engine.as_mut(),
         output,
     )
 }
 
-/// The one file that all instances are of, which gives arrays their shape.
-fn only_file(file: &CrowdFile) -> Result<usize, Error> {
+/// The index of the file of all instances, which determines the shapes of the arrays. Fails if the instances have different
+/// skeletons, or if there are several files and no instance.
+fn single_file(file: &CrowdFile) -> Result<usize, Error> {
     let skeleton = |index: usize| file.files[index].asset.skeleton;
     let mut used = file.groups().map(|(_, index)| index);
     match used.next().or((file.files.len() == 1).then_some(0)) {
         Some(first) if used.all(|index| skeleton(index) == skeleton(first)) => Ok(first),
         Some(_) => Err(Error::Usage(
-            "npz arrays hold instances of one file, and these are of several; use --format json, or a crowd file for each"
+            "npz arrays hold instances of one file, but this crowd has several; use --format json, or a crowd file per file"
                 .into(),
         )),
         None => Err(Error::Usage(
-            "npz arrays have the shape of a file's nodes, and there is no instance to tell which file; use --format json"
+            "npz arrays have the shape of the nodes of one file, but this crowd has no instance and several files; use --format json"
                 .into(),
         )),
     }
 }
 
-/// Evaluates, and writes one JSON object.
+/// Evaluates the poses, and writes one JSON object.
 fn write(
     library: &Library,
     file: &CrowdFile,
@@ -119,11 +120,11 @@ fn write(
         (0..evaluation.times().len()).try_for_each(|sample| begin(&mut output, sample))?;
     }
     let groups: Vec<_> = file.groups().collect();
-    // All instances of a group look alike, and come one after the other.
+    // All instances of a group have the same shape, and follow each other.
     let mut group = 0;
     let mut shape: Option<Shape> = None;
-    evaluation.each_pose(library, engine, outputs, &progress, &mut |pose, answer| {
-        let (sample, instance) = (pose / file.len(), pose % file.len());
+    evaluation.each_pose(library, engine, outputs, &progress, &mut |number, pose| {
+        let (sample, instance) = (number / file.len(), number % file.len());
         if instance == 0 {
             begin(&mut output, sample)?;
             (group, shape) = (0, None);
@@ -139,15 +140,16 @@ fn write(
                 none.insert(shape_of(library, file, index, &layers, outputs, precision))
             }
         };
-        let root_motion = answer.root_motion.map(|motion| Moved::new(motion, precision)).transpose()?;
-        let member = Member { file: index, instance: shape.instance(None, answer)?, root_motion };
+        let root_motion = pose.root_motion.map(|motion| RootMotionValue::new(motion, precision)).transpose()?;
+        let value = CrowdInstance { file: index, instance: shape.instance(None, pose)?, root_motion };
         output.write(|out| out.write_all(if instance == 0 { b"\n" } else { b",\n" }))?;
-        output.write(|out| serde_json::to_writer(out, &member))
+        output.write(|out| serde_json::to_writer(out, &value))
     })?;
     output.write(|out| out.write_all(if evaluation.times().is_empty() { b"]}\n" } else { b"]}\n]}\n" }))?;
     output.finish()
 }
 
+/// The shape of the poses of a group, which has these layers.
 fn shape_of<'a>(
     library: &'a Library,
     file: &'a CrowdFile,

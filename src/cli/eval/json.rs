@@ -1,18 +1,18 @@
-//! Poses as JSON, written as they come.
+//! Poses of a clip as JSON, written block by block.
 
 use std::io::Write;
 
-use posse::{Error, Evaluator};
+use posse::{Error, Evaluator, Outputs};
 use serde::Serialize;
 
-use crate::cli::eval::Subject;
 use crate::cli::eval::numbers::Precision;
 use crate::cli::eval::shape::{Instance, Shape};
-use crate::cli::evaluation::Evaluation;
+use crate::cli::evaluation::{ClipEvaluation, Evaluation};
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
+use crate::cli::source::Source;
 
-/// What stands before the samples.
+/// The fields before the samples.
 #[derive(Serialize)]
 struct Head<'a> {
     asset: &'a str,
@@ -25,7 +25,7 @@ struct Head<'a> {
     adapter: String,
 }
 
-/// One time of one instance.
+/// A sample with a single instance.
 #[derive(Serialize)]
 struct Sample<'a> {
     time: f64,
@@ -33,10 +33,14 @@ struct Sample<'a> {
     instance: Instance<'a>,
 }
 
-/// Evaluates, and writes one JSON object.
-pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) -> Result<(), Error> {
-    let evaluation = subject.evaluation;
-    let source = subject.source;
+/// Evaluates the poses, and writes one JSON object.
+pub fn write(
+    source: &Source,
+    evaluation: &ClipEvaluation,
+    outputs: Outputs,
+    engine: &mut dyn Evaluator,
+    mut output: Output,
+) -> Result<(), Error> {
     let clip = evaluation.clip.map(|clip| source.library.clip(clip));
     let head = Head {
         asset: &source.file,
@@ -48,7 +52,7 @@ pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) 
         adapter: engine.adapter(),
     };
     let (skeleton, precision) = (source.library.skeleton(evaluation.skeleton), Precision::of(head.engine));
-    let shape = Shape::new(skeleton, &source.joints, clip.into_iter(), subject.outputs, precision);
+    let shape = Shape::new(skeleton, &source.joints, clip.into_iter(), outputs, precision);
     let shape = match &source.named {
         Some(named) => shape.with_targets(named),
         None => shape,
@@ -57,31 +61,31 @@ pub fn write(subject: &Subject, engine: &mut dyn Evaluator, mut output: Output) 
     output.write(|out| write!(out, "{},\n\"samples\": [", head.trim_end_matches('}')))?;
     let progress = Progress::new(evaluation.poses(), "poses");
     let (single, last) = (evaluation.instances == 1, evaluation.instances - 1);
-    evaluation.each_pose(&source.library, engine, subject.outputs, &progress, &mut |pose, answer| {
-        let (sample, instance) = (pose / evaluation.instances, pose % evaluation.instances);
+    evaluation.each_pose(&source.library, engine, outputs, &progress, &mut |number, pose| {
+        let (sample, instance) = (number / evaluation.instances, number % evaluation.instances);
         let (time, separator) = (evaluation.times[sample], if sample == 0 { "\n" } else { ",\n" });
-        let answer = shape.instance(evaluation.phase_of(pose), answer)?;
+        let value = shape.instance(evaluation.phase_of(number), pose)?;
         if single {
             output.write(|out| out.write_all(separator.as_bytes()))?;
-            return output.write(|out| serde_json::to_writer(out, &Sample { time, instance: answer }));
+            return output.write(|out| serde_json::to_writer(out, &Sample { time, instance: value }));
         }
         match instance {
             0 => output.write(|out| writeln!(out, "{separator}{{\"time\":{},\"instances\":[", Seconds(time)))?,
             _ => output.write(|out| out.write_all(b",\n"))?,
         }
-        output.write(|out| serde_json::to_writer(out, &answer))?;
+        output.write(|out| serde_json::to_writer(out, &value))?;
         output.write(|out| out.write_all(if instance == last { b"]}" } else { b"" }))
     })?;
     output.write(|out| out.write_all(b"\n]}\n"))?;
     output.finish()
 }
 
-/// Seconds as JSON writes them.
+/// Seconds in the number format of JSON.
 pub struct Seconds(pub f64);
 
 impl std::fmt::Display for Seconds {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Unlike `Display` for `f64`, `Debug` keeps to a length, and its exponents are JSON's.
+        // `Debug` writes exponents for very large and very small numbers, in the format of JSON. `Display` writes all digits.
         write!(out, "{:?}", self.0)
     }
 }

@@ -1,4 +1,4 @@
-//! `posse eval`: a clip, or a crowd, at some times.
+//! `posse eval`: poses of a clip or a crowd at given times.
 
 mod crowd;
 mod json;
@@ -17,46 +17,46 @@ use crate::cli::arguments::CompressArgs;
 use crate::cli::arguments::SkinFormatChoice;
 use crate::cli::arguments::parse_seconds;
 use crate::cli::engine::{self, EngineArgs, EngineLibrary};
-use crate::cli::eval::npz::Table;
+use crate::cli::eval::npz::PoseTable;
 use crate::cli::evaluation::ClipEvaluation;
 use crate::cli::output::{self, Output};
 use crate::cli::source::Source;
 
-/// What `posse eval --help` says at its end: what is written, and what a crowd file is.
+/// The end of `posse eval --help`: the output formats, and the format of crowd files.
 pub fn help() -> String {
-    format!("{SHAPES}\n\n{}", posse::import::crowd::FORMAT)
+    format!("{OUTPUT_FORMATS}\n\n{}", posse::import::crowd::FORMAT)
 }
 
-/// What samples and the arrays of an npz file look like.
-const SHAPES: &str = "\
-Samples of --format json have `nodes`, `skins` and `pointers` of a glTF file. `nodes` are in the file's order, each with its
-`name` and the index of its `parent` where it has them. A matrix, `world` of a node or one of a skin's `joint_matrices`, is
-16 numbers column after column, as in glTF: the last four are the translation and 1. A Cocos clip has `targets`, one for each curve
-in the file's order, with `path`, `component`, `property` and `value`: a list of numbers; of a colour its four bytes, with
-`unrounded` beside them; of what does not interpolate the index of the key that holds; null without keys, and null for a
-number that no curve drives. With --wrap a sample also has `clip_time`, `direction` (1 or -1), `iterations` and `stopped`.
-With --crowd each sample has `instances`, groups unrolled, each with the index of its `file`, and with `root_motion`: the
-`translation` and `rotation` that it moves by from the time before to this one; null where none of its clips has a root.
+/// The description of the output formats.
+const OUTPUT_FORMATS: &str = "\
+A sample of --format json has `nodes`, `skins` and `pointers` of a glTF file. `nodes` are in the order of the file. Each has its
+`name` and the index of its `parent`, if there are any. A matrix (`world` of a node, or one of the `joint_matrices` of a skin) is
+16 numbers in column order, as in glTF: the last four are the translation and 1. A Cocos clip has `targets`, one per curve in the
+order of the file, with `path`, `component`, `property` and `value`. A value is a list of numbers. For a colour it is the four
+bytes, and `unrounded` has the numbers. For a property that does not interpolate it is the index of the current key. It is null
+without keys; single numbers that no curve drives are null. With --wrap, a sample also has `clip_time`, `direction` (1 or -1),
+`iterations` and `stopped`. With --crowd, a sample has `instances`, with groups unrolled. Each has the index of its `file` and its
+`root_motion`: the `translation` and `rotation` since the previous time, or null if none of its clips has a root.
 
-Arrays of --format npz, for T times, N instances and J nodes in the file's order; float32 of gpu and cpu, float64 of
+Arrays of --format npz, for T times, N instances and J nodes in the order of the file; float32 for gpu and cpu, float64 for
 reference:
-  times (T)                     seconds on the clip's axis, with --wrap since the play began, with --crowd on its clock; float64
-  translation, scale (T,N,J,3)  with output `local`; of nodes given by a matrix, its nearest transform
+  times (T)                     seconds of the clip; with --wrap since the play began; with --crowd of its clock; float64
+  translation, scale (T,N,J,3)  with output `local`; for a node with a matrix, the nearest transform
   rotation (T,N,J,4)            with output `local`, quaternions xyzw
-  model (T,N,J,4,4)             with output `model`; rows first: model[t,n,j] @ [x,y,z,1]
-  skin_K (T,N,joints,4,4)       with output `skin`, one array for each skin K, joints in the skin's order; what a shader
-                                reads from them in the --skin-format
+  model (T,N,J,4,4)             with output `model`; row order: model[t,n,j] @ [x,y,z,1]
+  skin_K (T,N,joints,4,4)       with output `skin`, one array per skin K, joints in the order of the skin; the values that a
+                                shader reads from the --skin-format
   weights (T,N,W)               with output `weights`, node after node
-  properties (T,N,P)            with output `properties`, pointer after pointer, or the unrounded numbers of target
+  properties (T,N,P)            with output `properties`, pointer after pointer; for a Cocos clip the unrounded numbers, target
                                 after target
   root_motion_translation (T,N,3), root_motion_rotation (T,N,4)
-                                with --crowd, where a clip has a root: the movement since the time before
+                                with --crowd, if a clip has a root: the movement since the previous time
 
-A Cocos clip without --rig has no nodes: of its arrays there are times and properties.
+A Cocos clip without --rig has no nodes: only the arrays times and properties are written.
 
-With --crowd, npz is for instances that are all of one file.
+With --crowd, --format npz needs a crowd whose instances are all of one file.
 
-Without --clip, the only clip is evaluated; a file without clips gives its rest pose.";
+Without --clip, the only clip of the file is evaluated; a file without clips gives its rest pose.";
 
 /// Arguments of `posse eval`.
 #[derive(Debug, clap::Args)]
@@ -64,7 +64,7 @@ pub struct Args {
     /// A .glb or .gltf file, or a Cocos clip (.json, .anim).
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
-    /// A crowd file in place of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
+    /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
     ///
     /// An example and all its fields are at the end.
     #[arg(
@@ -73,33 +73,33 @@ pub struct Args {
         conflicts_with_all = ["file", "rig", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb or .gltf file whose nodes the clip is to move, found by their names; those of its own by default, and of a
-    /// Cocos clip, which has none, only the values of its targets.
+    /// A .glb or .gltf file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos clip has no nodes:
+    /// without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
-    /// The clip, by name or by index; not needed where there is only one.
+    /// The clip, by name or by index. Not needed if there is only one.
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
     #[command(flatten)]
     times: times::TimeArgs,
     #[command(flatten)]
     playback: playback::PlaybackArgs,
-    /// How many instances to pose at each time.
+    /// The number of instances at each time.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     instances: u32,
-    /// Seconds by which each instance is ahead of the one before.
+    /// Seconds by which each instance is ahead of the previous one.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_seconds)]
     phase: f64,
-    /// Which parts of the poses to write; all by default.
+    /// The parts of the poses that are written. Default: all.
     #[arg(long, value_enum, value_delimiter = ',')]
     outputs: Vec<Part>,
-    /// How the engine writes skin matrices. They are printed as matrices all the same, as a shader would find them.
+    /// The format of the skin matrices of the engine. They are printed as matrices, with the values that a shader reads.
     #[arg(long, value_enum, default_value = "matrix")]
     skin_format: SkinFormatChoice,
-    /// How to write them.
+    /// The output format.
     #[arg(long, value_enum, default_value = "json")]
     format: Format,
-    /// Where to write them; stdout by default.
+    /// The output file. Default: stdout.
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -118,7 +118,7 @@ enum Part {
     Skin,
     /// Morph weights.
     Weights,
-    /// Values that animation pointers drive; all targets of a Cocos clip.
+    /// Values of animation pointers; for a Cocos clip all targets.
     Properties,
 }
 
@@ -133,7 +133,9 @@ enum Format {
 /// Runs `posse eval`.
 pub fn run(args: &Args) -> Result<(), Error> {
     if args.format == Format::Npz && args.output.is_none() && output::stdout_is_terminal() {
-        return Err(Error::Usage("npz is not for terminals: name a file with -o, or redirect stdout".into()));
+        return Err(Error::Usage(
+            "npz cannot be written to a terminal: name a file with -o, or redirect stdout".into(),
+        ));
     }
     let file = match (&args.crowd, &args.file) {
         (Some(crowd), _) => return crowd::run(args, crowd),
@@ -142,14 +144,14 @@ pub fn run(args: &Args) -> Result<(), Error> {
     };
     let source = Source::load(file, args.rig.as_deref())?;
     let library = &source.library;
-    let clip = choose(&source, args.clip.as_deref())?;
-    if let Some(lost) = clip.filter(|clip| source.unbound_clips.contains(clip)) {
-        let (name, rig) = (library.clip(lost).name.as_deref(), source.rig.as_deref().unwrap_or_default());
+    let clip = find_clip(&source, args.clip.as_deref())?;
+    if let Some(unbound) = clip.filter(|clip| source.unbound_clips.contains(clip)) {
+        let (name, rig) = (library.clip(unbound).name.as_deref(), source.rig.as_deref().unwrap_or_default());
         let name = name.unwrap_or("unnamed");
-        return Err(Error::Usage(format!("clip {name}: no track finds anything of its name in {rig}")));
+        return Err(Error::Usage(format!("clip {name}: no track finds a node of its name in {rig}")));
     }
-    let known = clip.map(|clip| library.clip(clip));
-    let (times, playback) = (args.times.times(known)?, args.playback.playback(known)?);
+    let animation = clip.map(|clip| library.clip(clip));
+    let (times, playback) = (args.times.times(animation)?, args.playback.playback(animation)?);
     let instances = args.instances as usize;
     let evaluation = ClipEvaluation { skeleton: source.skeleton, clip, times, instances, phase: args.phase, playback };
     evaluation.check(library)?;
@@ -159,23 +161,19 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;
     match args.format {
-        Format::Json => {
-            json::write(&Subject { source: &source, evaluation: &evaluation, outputs }, engine.as_mut(), output)
-        }
+        Format::Json => json::write(&source, &evaluation, outputs, engine.as_mut(), output),
         Format::Npz => {
             let (skeleton, joints) = (source.skeleton, source.joints.as_slice());
-            npz::write(&Table { library, skeleton, joints, evaluation: &evaluation, outputs }, engine.as_mut(), output)
+            npz::write(
+                &PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs },
+                engine.as_mut(),
+                output,
+            )
         }
     }
 }
 
-/// What is evaluated, and which parts of it are written.
-struct Subject<'a> {
-    source: &'a Source,
-    evaluation: &'a ClipEvaluation,
-    outputs: Outputs,
-}
-
+/// The outputs of the given parts; all of them without any. `root_motion` is set for crowds only.
 fn outputs(parts: &[Part], skin_format: SkinFormatChoice) -> Outputs {
     let wanted = |part| parts.is_empty() || parts.contains(&part);
     Outputs {
@@ -189,7 +187,8 @@ fn outputs(parts: &[Part], skin_format: SkinFormatChoice) -> Outputs {
     }
 }
 
-fn choose(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
+/// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no clips.
+fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
     let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref();
     let list = || {
         let clips = source.clips.iter().enumerate();

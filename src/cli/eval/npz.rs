@@ -1,4 +1,4 @@
-//! Poses as NumPy arrays: a zip file of stored `.npy` files, one an array.
+//! Poses as NumPy arrays: a zip file of uncompressed `.npy` files, one per array.
 
 use std::io::{self, Write};
 
@@ -12,76 +12,94 @@ use crate::cli::evaluation::Evaluation;
 use crate::cli::output::{Output, OutputName, Writer};
 use crate::cli::progress::Progress;
 
-/// Instances of one skeleton, and which parts of their poses are written.
-pub struct Table<'a> {
+/// Instances of one skeleton, and the outputs that are written.
+pub struct PoseTable<'a> {
+    /// The library of the skeleton.
     pub library: &'a Library,
+    /// The skeleton of all instances.
     pub skeleton: SkeletonId,
-    /// The joint of each node, in the file's order.
+    /// The joint of each node, in the order of the file.
     pub joints: &'a [usize],
+    /// The poses.
     pub evaluation: &'a dyn Evaluation,
+    /// The outputs that are written.
     pub outputs: Outputs,
 }
 
-/// Appends an array's numbers of one pose.
-type Numbers<'a> = dyn Fn(&Pose, &mut Vec<f64>) + 'a;
+/// A function that appends the numbers of one pose.
+type AppendNumbers<'a> = dyn Fn(&Pose, &mut Vec<f64>) + 'a;
 
-/// An array: what it needs of a pose, its shape for one pose, and its numbers of one.
+/// An array of the file.
 struct Array<'a> {
     name: String,
+    /// The output that the array needs.
     outputs: Outputs,
+    /// The lengths of the axes after those of times and instances.
     shape: Vec<usize>,
-    numbers: Box<Numbers<'a>>,
+    append: Box<AppendNumbers<'a>>,
+}
+
+impl<'a> Array<'a> {
+    fn new(
+        name: impl Into<String>,
+        outputs: Outputs,
+        shape: impl Into<Vec<usize>>,
+        append: impl Fn(&Pose, &mut Vec<f64>) + 'a,
+    ) -> Self {
+        Self { name: name.into(), outputs, shape: shape.into(), append: Box::new(append) }
+    }
 }
 
 type Zip<'a> = ZipWriter<StreamWriter<&'a mut Writer>>;
 
-/// Evaluates, and writes all arrays, one after the other: each asks the engine anew, so that none has to be kept.
-pub fn write(table: &Table, engine: &mut dyn Evaluator, mut output: Output) -> Result<(), Error> {
+/// Evaluates the poses, and writes one array after the other. Each array evaluates the poses again, so that memory stays bounded.
+pub fn write(table: &PoseTable, engine: &mut dyn Evaluator, mut output: Output) -> Result<(), Error> {
     let evaluation = table.evaluation;
-    let (out, place) = output.split();
+    let (out, output_name) = output.split();
     let mut zip = ZipWriter::new_stream(out);
-    begin(&mut zip, "times", Precision::Double, &[evaluation.times().len()]).map_err(|error| place.error(error))?;
+    begin(&mut zip, "times", Precision::Double, &[evaluation.times().len()])
+        .map_err(|error| output_name.error(error))?;
     for time in evaluation.times() {
-        zip.write_all(&time.to_le_bytes()).map_err(|error| place.error(error))?;
+        zip.write_all(&time.to_le_bytes()).map_err(|error| output_name.error(error))?;
     }
     let precision = Precision::of(engine.engine());
-    let arrays = arrays(table);
+    let arrays = table.arrays();
     let progress = Progress::new(arrays.len() * evaluation.poses(), "poses");
     for array in arrays {
-        write_array(table, engine, &mut zip, place, &array, precision, &progress)?;
+        write_array(table, engine, &mut zip, output_name, &array, precision, &progress)?;
     }
-    zip.finish().map_err(|error| place.error(error))?;
+    zip.finish().map_err(|error| output_name.error(error))?;
     output.finish()
 }
 
 fn write_array(
-    table: &Table,
+    table: &PoseTable,
     engine: &mut dyn Evaluator,
     zip: &mut Zip,
-    place: OutputName,
+    output_name: OutputName,
     array: &Array,
     precision: Precision,
     progress: &Progress,
 ) -> Result<(), Error> {
     let evaluation = table.evaluation;
     let shape = [&[evaluation.times().len(), evaluation.instances()], array.shape.as_slice()].concat();
-    begin(zip, &array.name, precision, &shape).map_err(|error| place.error(error))?;
+    begin(zip, &array.name, precision, &shape).map_err(|error| output_name.error(error))?;
     let (mut numbers, mut bytes) = (Vec::new(), Vec::new());
-    evaluation.each_pose(table.library, engine, array.outputs, progress, &mut |pose, answer| {
-        (array.numbers)(answer, &mut numbers);
-        for number in numbers.drain(..) {
-            match precision.number(number, || format!("{} of pose {pose}", array.name))? {
+    evaluation.each_pose(table.library, engine, array.outputs, progress, &mut |number, pose| {
+        (array.append)(pose, &mut numbers);
+        for value in numbers.drain(..) {
+            match precision.number(value, || format!("{} of pose {number}", array.name))? {
                 Number::Single(number) => bytes.extend(number.to_le_bytes()),
                 Number::Double(number) => bytes.extend(number.to_le_bytes()),
             }
         }
-        let written = zip.write_all(&bytes);
+        let result = zip.write_all(&bytes);
         bytes.clear();
-        written.map_err(|error| place.error(error))
+        result.map_err(|error| output_name.error(error))
     })
 }
 
-/// Begins a file of the zip with the header of an array.
+/// Begins a file in the zip file, and writes the header of an array.
 fn begin(zip: &mut Zip, name: &str, precision: Precision, shape: &[usize]) -> io::Result<()> {
     let (kind, width) = match precision {
         Precision::Single => ("<f4", 4),
@@ -89,17 +107,17 @@ fn begin(zip: &mut Zip, name: &str, precision: Precision, shape: &[usize]) -> io
     };
     let bytes = width * shape.iter().map(|&length| length as u64).product::<u64>();
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    // Beyond 4 GiB, with room for the header, sizes need the zip format's large fields.
+    // Files of 4 GiB or more need the large size fields of the zip format. 4096 bytes are reserved for the header.
     let large = bytes > u64::from(u32::MAX) - 4096;
     zip.start_file(format!("{name}.npy"), options.large_file(large))?;
     zip.write_all(&header(kind, shape)?)
 }
 
 /// The header of a `.npy` file, version 1.0 of the format: a Python dictionary, padded with spaces so that the numbers begin
-/// at a multiple of 64 bytes. `kind` is NumPy's name of the numbers' type.
+/// at a multiple of 64 bytes. `kind` is the NumPy name of the number type.
 fn header(kind: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
     const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
-    // A tuple of one length keeps its comma.
+    // A Python tuple of one element needs a comma.
     let shape = match shape {
         [length] => format!("({length},)"),
         lengths => format!("({})", lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
@@ -113,103 +131,98 @@ fn header(kind: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
     Ok([MAGIC, &length.to_le_bytes(), text.as_bytes()].concat())
 }
 
-fn arrays<'a>(table: &'a Table) -> Vec<Array<'a>> {
-    let Table { library, joints, .. } = *table;
-    let skeleton = library.skeleton(table.skeleton);
-    let mut arrays: Vec<Array<'a>> = Vec::new();
-    let mut add = |name: String, outputs, shape, numbers| arrays.push(Array { name, outputs, shape, numbers });
-    if table.outputs.local {
+impl<'a> PoseTable<'a> {
+    /// The arrays of all outputs.
+    fn arrays(&'a self) -> Vec<Array<'a>> {
+        let mut arrays = Vec::new();
+        if self.outputs.local {
+            arrays.extend(self.local_arrays());
+        }
+        if self.outputs.model {
+            arrays.push(self.model_array());
+        }
+        if self.outputs.skin {
+            arrays.extend(self.skin_arrays());
+        }
+        if self.outputs.weights {
+            arrays.push(self.weights_array());
+        }
+        if self.outputs.properties {
+            arrays.push(self.properties_array());
+        }
+        if self.outputs.root_motion {
+            arrays.extend(self.root_motion_arrays());
+        }
+        arrays
+    }
+
+    fn local_arrays(&self) -> [Array<'a>; 3] {
         let outputs = Outputs { local: true, ..Outputs::NONE };
-        add(
-            "translation".into(),
-            outputs,
-            vec![joints.len(), 3],
-            Box::new(|pose, numbers| {
+        let joints = self.joints;
+        [
+            Array::new("translation", outputs, [joints.len(), 3], |pose, numbers| {
                 numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].translation.to_array()));
             }),
-        );
-        add(
-            "rotation".into(),
-            outputs,
-            vec![joints.len(), 4],
-            Box::new(|pose, numbers| {
+            Array::new("rotation", outputs, [joints.len(), 4], |pose, numbers| {
                 numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].rotation.to_array()));
             }),
-        );
-        add(
-            "scale".into(),
-            outputs,
-            vec![joints.len(), 3],
-            Box::new(|pose, numbers| {
+            Array::new("scale", outputs, [joints.len(), 3], |pose, numbers| {
                 numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].scale.to_array()));
             }),
-        );
+        ]
     }
-    if table.outputs.model {
+
+    fn model_array(&self) -> Array<'a> {
         let outputs = Outputs { model: true, ..Outputs::NONE };
-        add(
-            "model".into(),
-            outputs,
-            vec![joints.len(), 4, 4],
-            Box::new(|pose, numbers| {
-                numbers.extend(joints.iter().flat_map(|&joint| rows(&pose.model[joint])));
-            }),
-        );
+        let joints = self.joints;
+        Array::new("model", outputs, [joints.len(), 4, 4], |pose, numbers| {
+            numbers.extend(joints.iter().flat_map(|&joint| rows(&pose.model[joint])));
+        })
     }
-    if table.outputs.skin {
-        for (index, (_, skin)) in library.skins_of(table.skeleton).enumerate() {
-            add(
-                format!("skin_{index}"),
-                Outputs::SKIN.with_skin_format(table.outputs.skin_format),
-                vec![skin.joints.len(), 4, 4],
-                Box::new(move |pose, numbers| {
-                    numbers.extend(pose.skins[index].iter().flat_map(rows));
-                }),
-            );
-        }
+
+    /// One array per skin.
+    fn skin_arrays(&'a self) -> impl Iterator<Item = Array<'a>> {
+        let outputs = Outputs::SKIN.with_skin_format(self.outputs.skin_format);
+        self.library.skins_of(self.skeleton).enumerate().map(move |(index, (_, skin))| {
+            Array::new(format!("skin_{index}"), outputs, [skin.joints.len(), 4, 4], move |pose, numbers| {
+                numbers.extend(pose.skins[index].iter().flat_map(rows));
+            })
+        })
     }
-    if table.outputs.weights {
+
+    fn weights_array(&self) -> Array<'a> {
         let outputs = Outputs { weights: true, ..Outputs::NONE };
-        let places = ranges(skeleton.joints().iter().map(|joint| joint.weights.len()));
-        add(
-            "weights".into(),
-            outputs,
-            vec![skeleton.weight_count()],
-            Box::new(move |pose, numbers| {
-                numbers.extend(joints.iter().flat_map(|&joint| &pose.weights[places[joint].clone()]));
-            }),
-        );
+        let skeleton = self.library.skeleton(self.skeleton);
+        let joints = self.joints;
+        let weights = ranges(skeleton.joints().iter().map(|joint| joint.weights.len()));
+        Array::new("weights", outputs, [skeleton.weight_count()], move |pose, numbers| {
+            numbers.extend(joints.iter().flat_map(|&joint| &pose.weights[weights[joint].clone()]));
+        })
     }
-    if table.outputs.properties {
+
+    fn properties_array(&self) -> Array<'a> {
         let outputs = Outputs { properties: true, ..Outputs::NONE };
-        add(
-            "properties".into(),
-            outputs,
-            vec![skeleton.property_width()],
-            Box::new(|pose, numbers| {
-                numbers.extend(&pose.properties);
-            }),
-        );
+        let width = self.library.skeleton(self.skeleton).property_width();
+        Array::new("properties", outputs, [width], |pose, numbers| numbers.extend(&pose.properties))
     }
-    let clips = || library.clips().iter().filter(|clip| clip.skeleton == table.skeleton);
-    if table.outputs.root_motion && clips().any(|clip| clip.root_motion.is_some()) {
+
+    /// Two arrays if a clip of the skeleton has a root, otherwise none. An instance without a root does not move.
+    fn root_motion_arrays(&self) -> Vec<Array<'a>> {
+        let mut clips = self.library.clips().iter().filter(|clip| clip.skeleton == self.skeleton);
+        if clips.all(|clip| clip.root_motion.is_none()) {
+            return Vec::new();
+        }
         let outputs = Outputs { root_motion: true, ..Outputs::NONE };
-        // An instance without a root stays where it is.
         let motion = |pose: &Pose| pose.root_motion.unwrap_or_default();
-        add(
-            "root_motion_translation".into(),
-            outputs,
-            vec![3],
-            Box::new(move |pose, numbers| numbers.extend(motion(pose).translation.to_array())),
-        );
-        add(
-            "root_motion_rotation".into(),
-            outputs,
-            vec![4],
-            Box::new(move |pose, numbers| numbers.extend(motion(pose).rotation.to_array())),
-        );
+        vec![
+            Array::new("root_motion_translation", outputs, [3], move |pose, numbers| {
+                numbers.extend(motion(pose).translation.to_array());
+            }),
+            Array::new("root_motion_rotation", outputs, [4], move |pose, numbers| {
+                numbers.extend(motion(pose).rotation.to_array());
+            }),
+        ]
     }
-    arrays
 }
 
 #[cfg(test)]
@@ -217,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_what_numpy_writes() {
+    fn headers_equal_those_of_numpy() {
         // The bytes of `numpy.save`: 118 (`v`) of text after the length, 128 in all.
         for (kind, shape, text) in [
             ("<f4", [2, 3].as_slice(), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"),
@@ -231,7 +244,7 @@ mod tests {
 
     #[test]
     fn numbers_begin_at_a_multiple_of_64_bytes() {
-        // One digit more at a time, over the end of a block.
+        // Lengths of 1 to 19 digits make headers on both sides of a multiple of 64 bytes.
         for digits in 0..19 {
             let lengths = [10_usize.pow(digits), 1_000_000, 1_000_000, 1_000_000];
             let header = header("<f4", &lengths).unwrap();
