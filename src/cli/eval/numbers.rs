@@ -1,20 +1,20 @@
-//! Numbers as an engine computed them.
+//! Numbers in the precision of an engine.
 
 use glam::DAffine3;
 use posse::Error;
 use serde::Serialize;
 
-/// A number that prints as the shortest text which reads back as the same number.
+/// A number. It prints as the shortest text that parses to the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Number {
-    /// Of an engine that computes in `f32`.
+    /// A number of an engine that computes in `f32`.
     Single(f32),
-    /// Of the reference.
+    /// A number of the reference.
     Double(f64),
 }
 
-/// How an engine computes.
+/// The precision of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     /// `f32`.
@@ -29,37 +29,37 @@ impl Precision {
         if engine == "reference" { Self::Double } else { Self::Single }
     }
 
-    /// A number; an error that names its place where it is none.
-    pub fn number(self, number: f64, place: impl Fn() -> String) -> Result<Number, Error> {
+    /// Rounds a number to this precision. Fails with its name if the result is not finite.
+    pub fn number(self, number: f64, name: impl Fn() -> String) -> Result<Number, Error> {
         let (finite, result) = match self {
             Self::Single => ((number as f32).is_finite(), Number::Single(number as f32)),
             Self::Double => (number.is_finite(), Number::Double(number)),
         };
-        if finite { Ok(result) } else { Err(Error::Usage(format!("{}: the result overflows ({number})", place()))) }
+        if finite { Ok(result) } else { Err(Error::Usage(format!("{}: the result overflows ({number})", name()))) }
     }
 
-    /// Numbers, all of one place.
-    pub fn numbers<const N: usize>(self, numbers: [f64; N], place: impl Fn() -> String) -> Result<[Number; N], Error> {
+    /// Rounds an array of numbers with a common name.
+    pub fn numbers<const N: usize>(self, numbers: [f64; N], name: impl Fn() -> String) -> Result<[Number; N], Error> {
         let mut result = [Number::Double(0.0); N];
         for (slot, number) in result.iter_mut().zip(numbers) {
-            *slot = self.number(number, &place)?;
+            *slot = self.number(number, &name)?;
         }
         Ok(result)
     }
 
-    /// Any count of numbers, all of one place.
-    pub fn list(self, numbers: &[f64], place: impl Fn() -> String) -> Result<Vec<Number>, Error> {
-        numbers.iter().map(|&number| self.number(number, &place)).collect()
+    /// Rounds a list of numbers with a common name.
+    pub fn list(self, numbers: &[f64], name: impl Fn() -> String) -> Result<Vec<Number>, Error> {
+        numbers.iter().map(|&number| self.number(number, &name)).collect()
     }
 }
 
-/// The 16 numbers of a matrix, column after column.
+/// The 16 numbers of a matrix in column order.
 pub fn columns(matrix: &DAffine3) -> [f64; 16] {
     let [x, y, z, w] = [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis, matrix.translation];
     [x.x, x.y, x.z, 0.0, y.x, y.y, y.z, 0.0, z.x, z.y, z.z, 0.0, w.x, w.y, w.z, 1.0]
 }
 
-/// The 16 numbers of a matrix, row after row.
+/// The 16 numbers of a matrix in row order.
 pub fn rows(matrix: &DAffine3) -> [f64; 16] {
     let columns = columns(matrix);
     std::array::from_fn(|index| columns[4 * (index % 4) + index / 4])

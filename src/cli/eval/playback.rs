@@ -1,32 +1,32 @@
-//! How the clip plays while it is evaluated.
+//! The playback of `posse eval`: `--wrap`, `--repeat-count`, `--speed` and `--range`.
 
 use posse::{Clip, Error, Playback, Ticks, WrapMode};
 
 use crate::cli::arguments::parse_seconds;
 use crate::cli::evaluation::ClipPlayback;
 
-/// A wrap mode, and what goes with it.
+/// The options of a playback.
 #[derive(Debug, clap::Args)]
 pub struct PlaybackArgs {
-    /// Plays the clip: times are seconds since the play began, and each sample also says where in the clip that is.
+    /// Plays the clip. Times are then seconds since the play began, and each sample also has the time of the clip.
     ///
-    /// Modes are default (the clip's own), normal, loop, pingpong, reverse, loopreverse and pingpongreverse; case, `-` and
+    /// The modes are default (the mode of the clip), normal, loop, pingpong, reverse, loopreverse and pingpongreverse; case, `-` and
     /// `_` do not matter.
-    #[arg(long, value_name = "MODE", value_parser = mode)]
+    #[arg(long, value_name = "MODE", value_parser = parse_mode)]
     wrap: Option<WrapMode>,
-    /// Passes until the play stops, with a fraction if need be, or `inf`; the mode's own by default: 1, or without end.
-    #[arg(long, value_name = "R", requires = "wrap", allow_hyphen_values = true, value_parser = count)]
+    /// The number of passes until the play stops, with or without a fraction, or `inf`. Default: that of the mode, 1 or `inf`.
+    #[arg(long, value_name = "R", requires = "wrap", allow_hyphen_values = true, value_parser = parse_count)]
     repeat_count: Option<f64>,
-    /// Seconds of the clip in a second of play, negative for backwards; 1 by default, whatever the clip's own speed is.
-    #[arg(long, value_name = "S", requires = "wrap", allow_hyphen_values = true, value_parser = speed)]
+    /// Seconds of the clip per second of play; negative plays backwards. Default: 1. The speed that the clip stores is ignored.
+    #[arg(long, value_name = "S", requires = "wrap", allow_hyphen_values = true, value_parser = parse_speed)]
     speed: Option<f64>,
-    /// The part of the clip that plays, in seconds from A to B; all of it by default.
-    #[arg(long, value_name = "A,B", requires = "wrap", allow_hyphen_values = true, value_parser = range)]
+    /// The part of the clip that plays, in seconds from A to B. Default: the whole clip.
+    #[arg(long, value_name = "A,B", requires = "wrap", allow_hyphen_values = true, value_parser = parse_range)]
     range: Option<[f64; 2]>,
 }
 
 impl PlaybackArgs {
-    /// How a clip plays; `None` where it is merely looked at.
+    /// The playback of a clip; `None` without `--wrap`. Fails if there is no clip.
     pub fn playback(&self, clip: Option<&Clip>) -> Result<Option<ClipPlayback>, Error> {
         let Some(wrap) = self.wrap else { return Ok(None) };
         let Some(clip) = clip else {
@@ -41,14 +41,14 @@ impl PlaybackArgs {
     }
 }
 
-fn mode(text: &str) -> Result<WrapMode, String> {
+fn parse_mode(text: &str) -> Result<WrapMode, String> {
     WrapMode::from_name(text).ok_or_else(|| {
         let names: Vec<_> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
         format!("no such mode; there are {}", names.join(", "))
     })
 }
 
-fn count(text: &str) -> Result<f64, String> {
+fn parse_count(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(count) if count >= 0.0 => Ok(count),
         Ok(_) => Err("not a number of 0 or more".into()),
@@ -56,14 +56,14 @@ fn count(text: &str) -> Result<f64, String> {
     }
 }
 
-fn speed(text: &str) -> Result<f64, String> {
+fn parse_speed(text: &str) -> Result<f64, String> {
     match parse_seconds(text)? {
         speed if speed.abs() <= 1e4 => Ok(speed),
         _ => Err("not from -1e4 to 1e4".into()),
     }
 }
 
-fn range(text: &str) -> Result<[f64; 2], String> {
+fn parse_range(text: &str) -> Result<[f64; 2], String> {
     let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
     match [parse_seconds(start)?, parse_seconds(end)?] {
         [start, end] if start <= end => Ok([start, end]),

@@ -1,4 +1,4 @@
-//! A pose as JSON has it.
+//! The JSON form of a pose.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -8,14 +8,14 @@ use posse::{Clip, Error, Outputs, Pose, Skeleton, Target, Track, Transform};
 use serde::Serialize;
 
 use crate::cli::eval::numbers::{Number, Precision, columns};
-use crate::cli::eval::targets::{self, Slot, TargetValue};
+use crate::cli::eval::targets::{self, TargetSlot, TargetValue};
 use crate::cli::source::NamedClip;
 
-/// One instance. What was not asked for is left out.
+/// One instance. Outputs that are not wanted are left out.
 #[derive(Serialize)]
 pub struct Instance<'a> {
     #[serde(flatten)]
-    played: Option<Played>,
+    phase: Option<PlayedPhase>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<Vec<Node<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,21 +26,21 @@ pub struct Instance<'a> {
     targets: Option<Vec<TargetValue<'a>>>,
 }
 
-/// Where the clip is that plays.
+/// The phase of a clip that plays.
 #[derive(Serialize)]
-struct Played {
+struct PlayedPhase {
     clip_time: Number,
     direction: i32,
     iterations: Number,
     stopped: bool,
 }
 
-/// One node; the inner `None`s are written as null.
+/// One node. The outer `None` leaves a field out, the inner `None` writes null.
 #[derive(Serialize)]
 struct Node<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
-    /// The parent's index among the nodes.
+    /// The index of the parent among the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,24 +60,24 @@ struct Skin {
     joint_matrices: Vec<[Number; 16]>,
 }
 
-/// Where things are in a pose, and what a file calls them.
+/// The layout of the poses of a skeleton, and the names of its parts.
 pub struct Shape<'a> {
     skeleton: &'a Skeleton,
     joints: &'a [usize],
-    /// For each node the index of its parent.
+    /// The index of the parent of each node.
     parents: Vec<Option<usize>>,
     outputs: Outputs,
     precision: Precision,
-    /// Whether each joint has a matrix in place of translation, rotation and scale.
+    /// True for joints with a matrix instead of translation, rotation and scale.
     matrices: Vec<bool>,
     weights: Vec<Range<usize>>,
     pointers: Vec<(&'a str, Range<usize>)>,
-    /// Targets that have names, which take the place of pointers.
-    targets: Option<Vec<Slot<'a>>>,
+    /// Named targets, which replace the pointers.
+    targets: Option<Vec<TargetSlot<'a>>>,
 }
 
 impl<'a> Shape<'a> {
-    /// The shape of a skeleton's poses: its joints by node, and the properties that some clips drive.
+    /// The shape of the poses of a skeleton: `joints` has the joint of each node; `clips` determine the pointers.
     pub fn new(
         skeleton: &'a Skeleton,
         joints: &'a [usize],
@@ -100,7 +100,7 @@ impl<'a> Shape<'a> {
         Self { skeleton, joints, parents, outputs, precision, matrices, weights, pointers, targets: None }
     }
 
-    /// The same, with a matrix also for those of some joints that none of some clips move.
+    /// Adds a matrix for those of the joints that no track of the clips moves.
     pub fn with_matrices(mut self, joints: &[usize], clips: impl Iterator<Item = &'a Clip>) -> Self {
         let moved = |track: &Track| match track.target {
             Target::Translation(joint) | Target::Rotation(joint) | Target::Scale(joint) => Some(joint),
@@ -111,18 +111,18 @@ impl<'a> Shape<'a> {
         self
     }
 
-    /// The same, with what a clip drives by name in place of pointers.
+    /// Replaces the pointers by the named targets of a clip.
     pub fn with_targets(self, named: &'a NamedClip) -> Self {
         let properties = ranges(self.skeleton.properties().iter().map(|property| property.rest.len()));
         Self { targets: Some(targets::slots(named, &properties)), ..self }
     }
 
-    /// A pose, and where the clip is in it, if it plays.
-    pub fn instance(&self, played: Option<Phase>, pose: &Pose) -> Result<Instance<'_>, Error> {
+    /// The JSON form of a pose. `phase` is the phase of the clip, if it plays.
+    pub fn instance(&self, phase: Option<Phase>, pose: &Pose) -> Result<Instance<'_>, Error> {
         let outputs = self.outputs;
-        let nodes = outputs.local || outputs.model || outputs.weights;
+        let has_nodes = outputs.local || outputs.model || outputs.weights;
         let node = |(node, &joint): (usize, &usize)| self.node(pose, node, joint);
-        let nodes = nodes.then(|| self.joints.iter().enumerate().map(node).collect::<Result<_, _>>());
+        let nodes = has_nodes.then(|| self.joints.iter().enumerate().map(node).collect::<Result<_, _>>());
         let skin = |(index, matrices): (usize, &Vec<_>)| {
             let matrix = |matrix| self.precision.numbers(columns(matrix), || format!("joint matrices of skin {index}"));
             let joint_matrices = matrices.iter().map(matrix).collect::<Result<_, _>>()?;
@@ -140,7 +140,7 @@ impl<'a> Shape<'a> {
             slots.iter().map(|slot| slot.value(&pose.properties, self.precision)).collect::<Result<_, _>>()
         });
         Ok(Instance {
-            played: played.map(Played::new).transpose()?,
+            phase: phase.map(PlayedPhase::new).transpose()?,
             nodes: nodes.transpose()?,
             skins: skins.transpose()?,
             pointers: pointers.transpose()?,
@@ -150,18 +150,18 @@ impl<'a> Shape<'a> {
 
     fn node(&self, pose: &Pose, node: usize, joint: usize) -> Result<Node<'_>, Error> {
         let (outputs, precision) = (self.outputs, self.precision);
-        let place = |what: &'static str| move || format!("{what} of node {node}");
-        // The outer `Option` says whether it is asked for, the inner one whether the node has it.
+        let name = |quantity: &'static str| move || format!("{quantity} of node {node}");
+        // The outer `Option` is `None` without the output, the inner one for a node with a matrix.
         let local = outputs.local.then(|| (!self.matrices[joint]).then(|| pose.local[joint]));
-        let translation = |local: Transform| precision.numbers(local.translation.to_array(), place("translation"));
-        let rotation = |local: Transform| precision.numbers(local.rotation.to_array(), place("rotation"));
-        let scale = |local: Transform| precision.numbers(local.scale.to_array(), place("scale"));
+        let translation = |local: Transform| precision.numbers(local.translation.to_array(), name("translation"));
+        let rotation = |local: Transform| precision.numbers(local.rotation.to_array(), name("rotation"));
+        let scale = |local: Transform| precision.numbers(local.scale.to_array(), name("scale"));
         let numbers = self.weights[joint].clone();
         let weights = || {
-            let list = || precision.list(&pose.weights[numbers.clone()], place("weights"));
+            let list = || precision.list(&pose.weights[numbers.clone()], name("weights"));
             (!numbers.is_empty()).then(list).transpose()
         };
-        let world = || precision.numbers(columns(&pose.model[joint]), place("world"));
+        let world = || precision.numbers(columns(&pose.model[joint]), name("world"));
         Ok(Node {
             name: self.skeleton.joints()[joint].name.as_deref(),
             parent: self.parents[node],
@@ -174,10 +174,10 @@ impl<'a> Shape<'a> {
     }
 }
 
-impl Played {
+impl PlayedPhase {
     fn new(phase: Phase) -> Result<Self, Error> {
         let Phase { time, direction, iterations, stopped } = phase;
-        let number = |number, what: &'static str| Precision::Double.number(number, || what.into());
+        let number = |number, name: &'static str| Precision::Double.number(number, || name.into());
         Ok(Self {
             clip_time: number(time, "clip time")?,
             direction,
@@ -187,7 +187,7 @@ impl Played {
     }
 }
 
-/// Ranges of these lengths, one after the other.
+/// Consecutive ranges with these lengths, from 0.
 pub fn ranges(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut next = 0;
     let range = |length| {

@@ -1,4 +1,4 @@
-//! Values of targets that have names, as JSON.
+//! The JSON form of named targets.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use serde::Serialize;
 use crate::cli::eval::numbers::{Number, Precision};
 use crate::cli::source::{NamedClip, target_path, target_property};
 
-/// Where the value of a target is in a pose, and what it means.
-pub struct Slot<'a> {
+/// The position and the type of the value of a target in a pose.
+pub struct TargetSlot<'a> {
     path: String,
     component: Option<&'a str>,
     property: String,
     kind: Kind,
-    /// Its numbers among those of all properties; `None` without keys.
+    /// The range of its numbers among those of all properties; `None` without keys.
     numbers: Option<Range<usize>>,
-    /// Whether a curve drives each number.
+    /// True for each number that a curve drives.
     driven: Vec<bool>,
 }
 
-/// What numbers mean.
+/// The type of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Numbers,
@@ -36,12 +36,12 @@ pub struct TargetValue<'a> {
     component: Option<&'a str>,
     property: &'a str,
     value: Option<Value>,
-    /// The numbers of a colour whose bytes are the value.
+    /// The numbers of a colour; the value is its bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     unrounded: Option<Vec<Option<Number>>>,
 }
 
-/// Numbers, null where nothing drives one.
+/// A value. Numbers that no curve drives are null.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Value {
@@ -50,13 +50,13 @@ enum Value {
     Key([u64; 1]),
 }
 
-/// The slots of a clip's targets, by the ranges of the numbers of each property.
-pub fn slots<'a>(named: &'a NamedClip, properties: &[Range<usize>]) -> Vec<Slot<'a>> {
+/// The slots of the targets of a clip. `properties` has the range of the numbers of each property.
+pub fn slots<'a>(named: &'a NamedClip, properties: &[Range<usize>]) -> Vec<TargetSlot<'a>> {
     let slot = |(track, bound): (&'a UnboundTrack, &BoundTrack)| {
         let target = &track.target;
         let numbers = bound.property.and_then(|property| properties.get(property)).cloned();
         let width = numbers.as_ref().map_or(0, Range::len);
-        Slot {
+        TargetSlot {
             path: target_path(target),
             component: target.component.as_deref(),
             property: target_property(target),
@@ -75,7 +75,7 @@ pub fn slots<'a>(named: &'a NamedClip, properties: &[Range<usize>]) -> Vec<Slot<
     named.clip.tracks.iter().zip(&named.tracks).map(slot).collect()
 }
 
-impl Slot<'_> {
+impl TargetSlot<'_> {
     /// The target with its value in a pose of these properties.
     pub fn value(&self, properties: &[f64], precision: Precision) -> Result<TargetValue<'_>, Error> {
         let mut target = TargetValue {
@@ -88,15 +88,15 @@ impl Slot<'_> {
         let Some(numbers) = self.numbers.clone().and_then(|numbers| properties.get(numbers)) else {
             return Ok(target);
         };
-        let place = || format!("{}:{}", self.path, self.property);
-        let driven = |index: usize| self.driven.get(index).is_some_and(|&driven| driven);
-        let list = precision.list(numbers, place)?;
-        let list = list.into_iter().enumerate().map(|(index, number)| driven(index).then_some(number)).collect();
+        let name = || format!("{}:{}", self.path, self.property);
+        let is_driven = |index: usize| self.driven.get(index).is_some_and(|&driven| driven);
+        let list = precision.list(numbers, name)?;
+        let list = list.into_iter().enumerate().map(|(index, number)| is_driven(index).then_some(number)).collect();
         target.value = Some(match (self.kind, numbers) {
             (Kind::Color, &[r, g, b, a]) => {
                 target.unrounded = Some(list);
                 let bytes = color_bytes([r, g, b, a]).into_iter().enumerate();
-                Value::Bytes(bytes.map(|(index, byte)| driven(index).then_some(byte)).collect())
+                Value::Bytes(bytes.map(|(index, byte)| is_driven(index).then_some(byte)).collect())
             }
             (Kind::Key, &[key]) => Value::Key([key.round() as u64]),
             _ => Value::Numbers(list),

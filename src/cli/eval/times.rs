@@ -1,37 +1,39 @@
-//! Which times are evaluated.
+//! The times of `posse eval`: `--times`, `--fps`, `--from` and `--to`.
 
 use posse::{Clip, Error};
 
 use crate::cli::arguments::{check_limit, parse_seconds};
 
-/// The most times that a frame rate may give.
-const MOST_TIMES: u64 = 1 << 24;
+/// The largest number of times of a frame rate.
+const MAX_TIMES: u64 = 1 << 24;
 
-/// Times by a list or a frame rate.
+/// A list of times, or a frame rate.
 #[derive(Debug, clap::Args)]
 pub struct TimeArgs {
-    /// Times in seconds on the clip's own axis, those beyond its keys clamped; with --wrap, since the play began; with --crowd, on the crowd's clock.
+    /// Times in seconds of the clip, clamped to its keys; with --wrap since the play began; with --crowd of the crowd's clock.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
-    /// Evenly spaced times, this many a second.
+    /// Evenly spaced times, this many per second.
     #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
     fps: Option<f64>,
-    /// The first of the evenly spaced times; 0 by default.
+    /// The first of the evenly spaced times. Default: 0.
     #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
     from: Option<f64>,
-    /// No evenly spaced time is later; the clip's duration by default, which a crowd does not have.
+    /// The end of the evenly spaced times. Default: the duration of the clip. A crowd has no default.
     #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
     to: Option<f64>,
 }
 
 impl TimeArgs {
-    /// The times for a crowd, whose clock has no end.
+    /// The times for a crowd. Its clock has no end, so `--fps` needs `--to`.
     pub fn on_clock(&self) -> Result<Vec<f64>, Error> {
         match (self.fps, self.to) {
             (None, _) if self.times.is_empty() => {
                 Err(Error::Usage("which times? Give --times A,B,C, or --fps F with --to SECONDS".into()))
             }
-            (Some(_), None) => Err(Error::Usage("until when? A crowd's clock has no end; give --to SECONDS".into())),
+            (Some(_), None) => {
+                Err(Error::Usage("--fps needs an end: a crowd's clock has none; give --to SECONDS".into()))
+            }
             _ => self.times(None),
         }
     }
@@ -47,11 +49,13 @@ impl TimeArgs {
         };
         let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or_else(|| clip.map_or(0.0, Clip::duration)));
         if fps <= 0.0 || from > to {
-            return Err(Error::Usage(format!("no times: from {from} s to {to} s at {fps} a second")));
+            return Err(Error::Usage(format!(
+                "no times: from {from} s to {to} s at {fps} per second; give a positive --fps, and --to after --from"
+            )));
         }
-        // A trifle more, so that 1 s at 30 a second has its last frame.
+        // The small addition keeps the last frame despite rounding, for example that of 1 s at 30 per second.
         let frames = ((to - from) * fps + 1e-6).floor();
-        check_limit("samples, by --fps, --from and --to", frames as u64, MOST_TIMES)?;
+        check_limit("samples, by --fps, --from and --to", frames as u64, MAX_TIMES)?;
         Ok((0..=frames as u64).map(|frame| (from + frame as f64 / fps).min(to)).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! What is in a clip.
+//! The summary of a clip.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -8,23 +8,23 @@ use serde::Serialize;
 
 use crate::cli::inspect::compressed::CompressedSummary;
 use crate::cli::inspect::targets::{self, TargetSummary};
+use crate::cli::inspect::text::{interpolation_name, plural, quoted_name, seconds, target_name};
 use crate::cli::inspect::timelines::{TimelineSummary, Timelines};
-use crate::cli::inspect::words::{interpolation, target};
-use crate::cli::inspect::{named, plural, seconds};
 use crate::cli::source::NamedClip;
 
+/// The summary of a clip.
 #[derive(Serialize)]
 pub struct ClipSummary<'a> {
     name: Option<&'a str>,
     /// Seconds.
     duration: f64,
-    /// Seconds of the clip in a second of play.
+    /// Seconds of the clip per second of play.
     speed: f64,
     wrap: &'static str,
     events: Vec<EventSummary<'a>>,
-    /// Tracks of which every key is the same.
+    /// The number of tracks with equal keys.
     constant_tracks: usize,
-    /// Bytes of times and values as `f32`, each timeline once.
+    /// Bytes of times and values as `f32`; a shared timeline counts once.
     key_bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     compressed: Option<CompressedSummary>,
@@ -39,13 +39,13 @@ struct EventSummary<'a> {
     function: &'a str,
 }
 
-/// Tracks, as a file has them.
+/// Tracks in the form of their file.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Tracks<'a> {
-    /// Those of a glTF file, by joints.
+    /// Tracks of a glTF file, which animate joints.
     Joints(Vec<TrackSummary<'a>>),
-    /// Those of a Cocos clip, by names.
+    /// Tracks of a Cocos clip, which animate named targets.
     Names(Vec<TargetSummary<'a>>),
 }
 
@@ -53,11 +53,11 @@ enum Tracks<'a> {
 struct TrackSummary<'a> {
     target: &'static str,
     joint: Option<usize>,
-    /// The joint's name, or the property's.
+    /// The name of the joint or the property.
     name: Option<&'a str>,
     interpolation: &'static str,
     keys: usize,
-    /// Index among the clip's timelines.
+    /// The index of the timeline in the clip.
     timeline: usize,
     constant: bool,
 }
@@ -95,14 +95,14 @@ impl<'a> ClipSummary<'a> {
         }
     }
 
-    /// Prints it as the clip of an index.
+    /// Prints the summary of the clip with this index.
     pub fn print(&self, index: usize, out: &mut impl Write) -> io::Result<()> {
         let count = match &self.tracks {
             Tracks::Joints(tracks) => tracks.len(),
             Tracks::Names(tracks) => tracks.len(),
         };
         let (duration, tracks, constant) = (seconds(self.duration), plural(count, "track"), self.constant_tracks);
-        writeln!(out, "clip {index}{}: {duration}, {tracks}, {constant} constant", named(self.name))?;
+        writeln!(out, "clip {index}{}: {duration}, {tracks}, {constant} constant", quoted_name(self.name))?;
         match &self.tracks {
             Tracks::Joints(tracks) => self.print_kinds(tracks, out)?,
             Tracks::Names(tracks) => self.print_names(tracks, out)?,
@@ -126,6 +126,7 @@ impl<'a> ClipSummary<'a> {
         Ok(())
     }
 
+    /// Prints the number of tracks per target and interpolation.
     fn print_kinds(&self, tracks: &[TrackSummary], out: &mut impl Write) -> io::Result<()> {
         let mut kinds: BTreeMap<_, usize> = BTreeMap::new();
         for track in tracks {
@@ -140,6 +141,7 @@ impl<'a> ClipSummary<'a> {
         writeln!(out, "  {joints} moved, {keys}, {} bytes as f32", self.key_bytes)
     }
 
+    /// Prints the events, and a line per track.
     fn print_names(&self, tracks: &[TargetSummary], out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  wrap mode {}, speed {}", self.wrap, self.speed)?;
         for EventSummary { time, function } in &self.events {
@@ -151,8 +153,9 @@ impl<'a> ClipSummary<'a> {
     }
 }
 
+/// The summary of a track of a glTF file.
 fn summary<'a>(track: &'a Track, skeleton: &'a Skeleton, timelines: &mut Timelines) -> TrackSummary<'a> {
-    let (target, joint) = target(track.target);
+    let (target, joint) = target_name(track.target);
     let name = match track.target {
         Target::Property(property) => Some(skeleton.properties()[property].name.as_str()),
         _ => joint.and_then(|joint| skeleton.joints()[joint].name.as_deref()),
@@ -161,9 +164,9 @@ fn summary<'a>(track: &'a Track, skeleton: &'a Skeleton, timelines: &mut Timelin
         target,
         joint,
         name,
-        interpolation: interpolation(track.curve.interpolation()),
+        interpolation: interpolation_name(track.curve.interpolation()),
         keys: track.curve.timeline().len(),
-        timeline: timelines.of_track([&track.curve])[0],
+        timeline: timelines.add_track([&track.curve])[0],
         constant: track.curve.is_constant(),
     }
 }

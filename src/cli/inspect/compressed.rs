@@ -1,4 +1,4 @@
-//! What compressed keys make of a clip.
+//! The summary of a compressed clip.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -6,29 +6,30 @@ use std::io::{self, Write};
 use posse::{ClipReport, Skeleton};
 use serde::Serialize;
 
-use crate::cli::inspect::seconds;
+use crate::cli::inspect::text::seconds;
 
+/// The size and the error of a compressed clip.
 #[derive(Serialize)]
 pub struct CompressedSummary {
-    /// Bytes of keys, constants, key times and what finds them, in the ordinary packing.
+    /// Bytes of keys, constants, key times and lookup tables, without compression.
     float_bytes: usize,
-    /// The same with compressed keys.
+    /// The same, compressed.
     compressed_bytes: usize,
     ratio: f64,
-    /// The largest displacement of a joint or its shell, in the rig's units.
+    /// The largest displacement of a joint or of its shell, in the units of the rig.
     error: f64,
-    /// The joint's name or number.
+    /// The name or the index of the joint with that displacement.
     joint: String,
-    /// When, in seconds of the clip.
+    /// The time of that displacement, in seconds of the clip.
     time: f64,
-    /// Key times of all timelines that tracks move on, each once, in the ordinary packing.
+    /// The number of key times, without compression; a shared timeline counts once, constant tracks do not count.
     float_key_times: usize,
-    /// The same with compressed keys.
+    /// The same, compressed.
     compressed_key_times: usize,
     constant_tracks: usize,
-    /// Tracks whose keys stay as they are.
+    /// The number of tracks with float keys.
     float_tracks: usize,
-    /// Tracks by the bits of their widest number.
+    /// The number of tracks by the bits of their widest number.
     tracks_by_width: BTreeMap<usize, usize>,
 }
 

@@ -1,11 +1,11 @@
-//! `posse inspect`: what is in a file.
+//! `posse inspect`: the contents of a file.
 
 mod clip;
 mod compressed;
 mod joints;
 mod targets;
+mod text;
 mod timelines;
-mod words;
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -17,6 +17,7 @@ use serde::Serialize;
 use self::clip::ClipSummary;
 use self::compressed::CompressedSummary;
 use self::joints::JointSummary;
+use self::text::{plural, quoted_name};
 use crate::cli::arguments::CompressArgs;
 use crate::cli::output;
 use crate::cli::source::Source;
@@ -26,10 +27,10 @@ use crate::cli::source::Source;
 pub struct Args {
     /// A .glb or .gltf file, or a Cocos clip (.json, .anim).
     file: PathBuf,
-    /// A .glb or .gltf file whose nodes the clips are to move, found by their names.
+    /// A .glb or .gltf file. The clips animate its nodes, matched by name.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
-    /// Prints the joints too, each below its parent, with its translation at rest.
+    /// Prints the joints too, each below its parent, with its rest translation.
     #[arg(long)]
     joints: bool,
     /// Prints JSON, with every joint and every track.
@@ -61,7 +62,7 @@ struct Summary<'a> {
     skeletons: Vec<SkeletonSummary<'a>>,
     skins: Vec<SkinSummary<'a>>,
     clips: Vec<ClipSummary<'a>>,
-    /// Bytes that the engines hold of the file; null where it is too large to be packed.
+    /// The size of the packed library in bytes; null if it is too large to be packed.
     packed_bytes: Option<usize>,
     /// The same with compressed keys.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +80,7 @@ struct SkeletonSummary<'a> {
     /// Joints given by a matrix.
     matrices: usize,
     weights: usize,
-    /// But for those of a Cocos clip's tracks.
+    /// The names of the properties, without those of the tracks of a Cocos clip.
     properties: Vec<&'a str>,
 }
 
@@ -97,7 +98,7 @@ impl<'a> Summary<'a> {
             let skin = library.skin(id);
             SkinSummary { name: skin.name.as_deref(), joints: skin.joints.len() }
         };
-        // The skeleton that a clip without a rig is bound to is nobody's.
+        // Without a rig, a Cocos clip is bound to an empty skeleton, which is not listed.
         let skeletons = source.has_nodes().then(|| SkeletonSummary::new(skeleton, source));
         let clip = |&id: &ClipId| {
             let compressed =
@@ -123,7 +124,7 @@ impl<'a> Summary<'a> {
             let SkeletonSummary { joints, levels, roots, matrices, weights, .. } = skeleton;
             let counts = [(*joints, "joint"), (*levels, "level"), (*roots, "root"), (*weights, "morph weight")];
             let [joints, levels, roots, weights] = counts.map(|(count, noun)| plural(count, noun));
-            writeln!(out, "skeleton{}: {joints} on {levels}, {roots}, {weights}", named(skeleton.name))?;
+            writeln!(out, "skeleton{}: {joints} on {levels}, {roots}, {weights}", quoted_name(skeleton.name))?;
             if *matrices > 0 {
                 writeln!(out, "  {} given by a matrix", plural(*matrices, "joint"))?;
             }
@@ -135,7 +136,7 @@ impl<'a> Summary<'a> {
             }
         }
         for (index, skin) in self.skins.iter().enumerate() {
-            writeln!(out, "skin {index}{}: {}", named(skin.name), plural(skin.joints, "joint"))?;
+            writeln!(out, "skin {index}{}: {}", quoted_name(skin.name), plural(skin.joints, "joint"))?;
         }
         for (index, clip) in self.clips.iter().enumerate() {
             clip.print(index, out)?;
@@ -153,27 +154,14 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// A name in quotes, after a space.
-fn named(name: Option<&str>) -> String {
-    name.map_or_else(String::new, |name| format!(" \"{name}\""))
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
-/// Seconds as files have them, in as few digits as an `f32` needs.
-fn seconds(seconds: f64) -> String {
-    format!("{} s", seconds as f32)
-}
-
 impl<'a> SkeletonSummary<'a> {
     fn new(skeleton: &'a Skeleton, source: &Source) -> Self {
         let tracks = source.named.iter().flat_map(|named| &named.tracks);
-        let of_tracks: HashSet<usize> = tracks.filter_map(|track| track.property).collect();
-        let properties = skeleton.properties().iter().enumerate().filter(|(index, _)| !of_tracks.contains(index));
+        let track_properties: HashSet<usize> = tracks.filter_map(|track| track.property).collect();
+        let properties =
+            skeleton.properties().iter().enumerate().filter(|(index, _)| !track_properties.contains(index));
         let joints = skeleton.joints();
-        let count = |what: fn(&Joint) -> bool| joints.iter().filter(|joint| what(joint)).count();
+        let count = |condition: fn(&Joint) -> bool| joints.iter().filter(|joint| condition(joint)).count();
         Self {
             name: skeleton.name(),
             joints: joints.len(),

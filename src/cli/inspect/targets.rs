@@ -1,4 +1,4 @@
-//! What is in a track whose target has a name.
+//! The summary of a track with a named target.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -6,39 +6,40 @@ use std::io::{self, Write};
 use posse::{BoundTrack, Curve, CurveEasing, Easing, Skeleton, UnboundCurves, UnboundTrack, ValueKind};
 use serde::Serialize;
 
+use crate::cli::inspect::text::{interpolation_name, plural, quoted_name, target_name};
 use crate::cli::inspect::timelines::Timelines;
-use crate::cli::inspect::words::{interpolation, target};
-use crate::cli::inspect::{named, plural};
 use crate::cli::source::{NamedClip, target_path, target_property};
 
+/// A track with a named target.
 #[derive(Serialize)]
 pub struct TargetSummary<'a> {
     /// `/` for the root.
     path: String,
     component: Option<&'a str>,
     property: String,
-    /// The kind of its value.
+    /// The type of the value.
     kind: &'static str,
-    /// Of its curves, each once.
+    /// The names of the interpolations of the curves.
     interpolations: BTreeSet<&'static str>,
-    /// Names of easings, each once; `bezier` for curves.
+    /// The names of the easings; `bezier` for an easing by a curve.
     easings: BTreeSet<&'static str>,
     pub keys: usize,
-    /// Indices among the clip's timelines.
+    /// The indices of the timelines in the clip.
     timelines: Vec<usize>,
     pub constant: bool,
-    /// What it moves of the rig, if anything.
-    moves: Option<Moved<'a>>,
+    /// The transform of the rig that the track animates, if any.
+    moves: Option<AnimatedJoint<'a>>,
 }
 
+/// A joint, and the part of its transform that a track animates.
 #[derive(Serialize)]
-struct Moved<'a> {
+struct AnimatedJoint<'a> {
     target: &'static str,
     joint: usize,
     name: Option<&'a str>,
 }
 
-/// The tracks of a clip, in the file's order.
+/// The tracks of a clip, in the order of the file.
 pub fn summaries<'a>(
     named: &'a NamedClip,
     skeleton: &'a Skeleton,
@@ -55,19 +56,19 @@ impl<'a> TargetSummary<'a> {
             UnboundCurves::Whole(curve) => vec![curve],
             UnboundCurves::Channels(channels) => channels.iter().flatten().collect(),
         };
-        let moves = bound.joint.map(target).and_then(|(target, joint)| {
+        let moves = bound.joint.map(target_name).and_then(|(target, joint)| {
             let joint = joint?;
-            Some(Moved { target, joint, name: skeleton.joints()[joint].name.as_deref() })
+            Some(AnimatedJoint { target, joint, name: skeleton.joints()[joint].name.as_deref() })
         });
         Self {
             path: target_path(&track.target),
             component: track.target.component.as_deref(),
             property: target_property(&track.target),
-            kind: kind(track.kind),
-            interpolations: curves.iter().map(|curve| interpolation(curve.interpolation())).collect(),
+            kind: kind_name(track.kind),
+            interpolations: curves.iter().map(|curve| interpolation_name(curve.interpolation())).collect(),
             easings: curves.iter().flat_map(|curve| easings(curve)).collect(),
             keys: curves.iter().map(|curve| curve.timeline().len()).sum(),
-            timelines: timelines.of_track(curves.iter().copied()),
+            timelines: timelines.add_track(curves.iter().copied()),
             constant: !curves.is_empty() && curves.iter().all(|curve| curve.is_constant()),
             moves,
         }
@@ -76,8 +77,8 @@ impl<'a> TargetSummary<'a> {
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let component = self.component.map_or_else(String::new, |component| format!("{component}."));
         write!(out, "  {}:{component}{}: {}", self.path, self.property, self.kind)?;
-        for what in self.interpolations.iter().chain(&self.easings) {
-            write!(out, ", {what}")?;
+        for name in self.interpolations.iter().chain(&self.easings) {
+            write!(out, ", {name}")?;
         }
         write!(out, ", {}", plural(self.keys, "key"))?;
         let timelines: Vec<String> = self.timelines.iter().map(ToString::to_string).collect();
@@ -86,8 +87,8 @@ impl<'a> TargetSummary<'a> {
             [only] => write!(out, " on timeline {only}")?,
             several => write!(out, " on timelines {}", several.join(", "))?,
         }
-        if let Some(Moved { target, joint, name }) = self.moves {
-            write!(out, ", moves the {target} of joint {joint}{}", named(name))?;
+        if let Some(AnimatedJoint { target, joint, name }) = self.moves {
+            write!(out, ", moves the {target} of joint {joint}{}", quoted_name(name))?;
         }
         writeln!(out)
     }
@@ -105,7 +106,8 @@ fn easings(curve: &Curve) -> BTreeSet<&'static str> {
     easings.map(|easing: Easing| easing.name().unwrap_or("bezier")).collect()
 }
 
-fn kind(kind: ValueKind) -> &'static str {
+/// The name of the type of a value.
+fn kind_name(kind: ValueKind) -> &'static str {
     match kind {
         ValueKind::Number => "number",
         ValueKind::Vec2 => "vec2",

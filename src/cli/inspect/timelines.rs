@@ -1,4 +1,4 @@
-//! The timelines of a clip, and who shares them.
+//! The timelines of a clip, and the number of tracks that share each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use posse::{Curve, Timeline};
 use serde::Serialize;
 
+/// A timeline.
 #[derive(Serialize)]
 pub struct TimelineSummary {
     pub keys: usize,
@@ -13,36 +14,37 @@ pub struct TimelineSummary {
     pub first: f64,
     /// Seconds.
     pub last: f64,
-    /// Seconds from key to key, where the keys are evenly spaced.
+    /// Seconds between keys, if the keys are evenly spaced.
     pub step: Option<f64>,
-    /// Tracks that share it.
+    /// The number of tracks on it.
     pub tracks: usize,
 }
 
-/// The timelines of a clip, as its curves turn up.
+/// The timelines of a clip, in the order of their first curves.
 #[derive(Default)]
 pub struct Timelines {
-    places: BTreeMap<*const Timeline, usize>,
+    indices: BTreeMap<*const Timeline, usize>,
+    /// The timelines.
     pub found: Vec<TimelineSummary>,
-    /// Numbers of times and values.
+    /// The count of all numbers, times and values.
     pub numbers: usize,
 }
 
 impl Timelines {
-    /// The indices of the timelines of a track's curves, each once.
-    pub fn of_track<'a>(&mut self, curves: impl IntoIterator<Item = &'a Curve>) -> Vec<usize> {
-        let mut places = BTreeSet::new();
+    /// Adds the curves of a track. Returns the indices of their timelines, without duplicates.
+    pub fn add_track<'a>(&mut self, curves: impl IntoIterator<Item = &'a Curve>) -> Vec<usize> {
+        let mut indices = BTreeSet::new();
         for curve in curves {
             let timeline = curve.timeline();
             self.numbers += curve.values().len();
-            places.insert(*self.places.entry(Arc::as_ptr(timeline)).or_insert_with(|| {
+            indices.insert(*self.indices.entry(Arc::as_ptr(timeline)).or_insert_with(|| {
                 self.numbers += timeline.len();
                 let (keys, first, last) = (timeline.len(), timeline.first(), timeline.last());
                 self.found.push(TimelineSummary { keys, first, last, step: timeline.step(), tracks: 0 });
                 self.found.len() - 1
             }));
         }
-        places.iter().for_each(|&place| self.found[place].tracks += 1);
-        places.into_iter().collect()
+        indices.iter().for_each(|&index| self.found[index].tracks += 1);
+        indices.into_iter().collect()
     }
 }
