@@ -344,7 +344,7 @@ fn roots_that_no_track_moves_are_warned_of() {
     assert_eq!(said.matches("roots[").count(), 2, "{said}");
     for (place, clip, joint) in [(0, "walk", "hip"), (1, "run", "root")] {
         let expected =
-            format!("roots[{place}].joint: clip {clip:?} has no track for what of {joint:?} is to move instances");
+            format!("roots[{place}].joint: clip {clip:?} has no track of {joint:?} that could move instances");
         assert!(said.contains(&expected), "{said}");
     }
 }

@@ -139,7 +139,8 @@ fn words_that_the_crate_does_not_know_are_named_by_their_place() {
     };
     let (library, asset) = change("/animations/0/channels/0/target/path").unwrap();
     let [warning] = &asset.warnings[..] else { panic!("{:?}", asset.warnings) };
-    let expected = "animations[0].channels[0].target.path: \"a word that the gltf crate does not know\" is not known";
+    let expected =
+        "animations[0].channels[0].target.path: \"a word that the gltf crate does not know\" is not a known path";
     assert!(warning.to_string().starts_with(expected), "{warning}");
     assert_eq!(library.clip(asset.clips[0]).tracks.len(), 3);
     let error = change("/animations/0/samplers/0/interpolation").unwrap_err().to_string();

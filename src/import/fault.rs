@@ -1,16 +1,16 @@
-//! What is wrong with a file.
+//! Faults that stop an importer, and warnings that do not.
 
 use std::fmt;
 use std::path::Path;
 
 use crate::error::Error;
 
-/// Why a file cannot be used; becomes [`Error::Import`] once the file's name is known.
+/// A reason that a file cannot be used. It becomes [`Error::Import`] as soon as the name of the file is known.
 #[derive(Debug)]
 pub(crate) struct Fault {
     /// JSON path, or the part of a GLB container.
     pub path: String,
-    /// What is wrong there, and what would be right.
+    /// The value that was found, the value that was expected, and the remedy if there is one.
     pub reason: String,
 }
 
@@ -19,12 +19,47 @@ impl Fault {
         Self { path: path.to_string(), reason: reason.into() }
     }
 
-    /// An index beyond the end of an array of the document.
+    /// The fault of an index beyond the end of an array of the document.
     pub fn index(path: impl fmt::Display, index: usize, array: &str, len: usize) -> Self {
         Self::new(path, format!("there is no {array}[{index}], the file has {len}"))
     }
 
-    pub fn of(self, file: &Path) -> Error {
+    pub fn in_file(self, file: &Path) -> Error {
         Error::Import { file: file.to_path_buf(), path: self.path, reason: self.reason }
+    }
+}
+
+/// A fault of a file that was repaired or passed over, so that the rest could be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// JSON path of the fault, for example `animations[0].channels[3].target`.
+    pub path: String,
+    /// The fault, and the repair.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.path, self.message)
+    }
+}
+
+/// A text of a file for a message: its first 64 characters.
+pub(crate) fn shorten(text: &str) -> String {
+    const MOST: usize = 64;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_letters() {
+        assert_eq!(shorten(&"\u{e9}".repeat(64)), "\u{e9}".repeat(64));
+        assert_eq!(shorten(&"\u{e9}".repeat(65)), "\u{e9}".repeat(64) + "...");
     }
 }

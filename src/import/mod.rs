@@ -1,9 +1,16 @@
-//! Files into a [`Library`](crate::Library): joints, skins and clips, whatever else a file holds.
+//! Files into a [`Library`](crate::Library): joints, skins and clips.
+//!
+//! * [`gltf`]: `.glb` and `.gltf` files into skeletons, skins and clips.
+//! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
+//! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
 
 pub mod cocos;
 pub mod crowd;
-pub(crate) mod fault;
+mod fault;
 pub mod gltf;
-mod warning;
+mod json;
+mod memory_budget;
 
-pub use warning::Warning;
+pub(crate) use fault::Fault;
+pub use fault::Warning;
+pub(crate) use json::JsonPath;

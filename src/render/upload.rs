@@ -59,7 +59,8 @@ fn fill(
         if numbers.len() != stride {
             let found = numbers.len();
             return Err(Error::Usage(format!(
-                "the pose of instance {instance} has {found} numbers, but the batch has {stride}; evaluate the poses with the outputs of the batch"
+                "the pose of instance {instance} has {found} numbers, but the batch has {stride}; evaluate \
+                 the poses with the outputs of the batch"
             )));
         }
         all.extend(numbers);

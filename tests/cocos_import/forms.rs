@@ -1,8 +1,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use posse::import::cocos::document::{Document, Keys, color, grey, quat, rect, size, spline, vec2, vec3, vec4};
-use posse::import::cocos::{ClipFile, from_slice};
+use posse::import::cocos::{
+    ClipFile, Document, Keys, color, from_slice, grey, quat, rect, size, spline, vec2, vec3, vec4,
+};
 use posse::{
     Easing, Error, Event, Extrapolation, Interpolation, Library, Playback, Ticks, UnboundCurves, ValueKind, WrapMode,
 };

@@ -56,7 +56,7 @@ fn faults_are_named_by_their_place() {
     };
     of_root("file", json!(1), ".file", "no files[1], the file has 1");
     of_root("clip", json!("dance"), ".clip", "no clip \"dance\", but: walk, run");
-    of_root("clip", json!(1), ".clip", "clip 1 has a root already");
+    of_root("clip", json!(1), ".clip", "clip 1 has a root joint already");
     of_root("joint", json!("tail"), ".joint", "no node \"tail\", but: root, hip");
     of_root("joint", json!("box"), ".joint", "by a matrix");
     of_root("translation", json!("xw"), ".translation", "letters xyz");

@@ -1,18 +1,18 @@
-//! The clip of a file, in whichever form it is.
+//! The clip of a file, in the form of any release.
 
 use serde_json::Value;
 
 use super::legacy::{KeyList, Keys, LegacyCurve};
-use super::node::Node;
+use super::node::{List, Node};
 use super::reader::Reader;
-use super::{events, modifiers, nested, tracks};
-use crate::import::fault::Fault;
-use crate::model::{UnboundClip, UnboundCurves, UnboundTrack, WrapMode};
+use super::{modifiers, nested, tracks};
+use crate::import::Fault;
+use crate::model::{Event, UnboundClip, UnboundCurves, UnboundTrack, WrapMode};
 
 /// The type of clips.
 const CLIP: &str = "cc.AnimationClip";
 
-/// The object of a file that is the clip: the file itself, or the first clip of its list.
+/// The clip of a file: the file itself, or the first clip of its list of objects.
 pub(super) fn find<'a>(file: &Node<'a>) -> Result<Node<'a>, Fault> {
     if file.value().is_array() {
         let list = file.list()?;
@@ -25,19 +25,19 @@ pub(super) fn find<'a>(file: &Node<'a>) -> Result<Node<'a>, Fault> {
     }
     match file.type_name() {
         Some(CLIP) => Ok(file.clone()),
-        Some(_) => Err(file.fault(format!("it is {}, not a {CLIP}", file.what()))),
+        Some(_) => Err(file.fault(format!("it is {}, not a {CLIP}", file.describe()))),
         None if CURVES.iter().any(|name| file.value().get(name).is_some()) => Ok(file.clone()),
         None => {
-            let reason = format!("it is {} that is no animation clip: it has none of {CURVES:?}", file.what());
+            let reason = format!("it is {}, not an animation clip: it has none of {CURVES:?}", file.describe());
             Err(file.fault(reason))
         }
     }
 }
 
-/// Where a clip has its curves, in the order of the forms' ages.
+/// The fields for the curves of a clip, one per form.
 const CURVES: [&str; 4] = ["curveDatas", "curveData", "_curves", "_tracks"];
 
-/// What a clip can have that is left out, and what that is called.
+/// The fields of a clip that are not supported, and their names for warnings.
 const LEFT_OUT: [(&str, &str); 5] = [
     ("_exoticAnimation", "imported skeletal tracks"),
     ("_embeddedPlayers", "embedded players"),
@@ -64,14 +64,13 @@ pub(super) fn read(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<UnboundCl
     for curve in curves {
         tracks.push(curve.track(reader, &lists, duration)?);
     }
-    let events =
-        clip.get_any(&["events", "_events"])?.map_or(Ok(Vec::new()), |list| events::read(reader, &list.list()?))?;
+    let events = clip.get_any(&["events", "_events"])?.map_or(Ok(Vec::new()), |list| events(reader, &list.list()?))?;
     let name = clip.get_any(&["name", "_name"])?.map(|name| name.text().map(str::to_owned)).transpose()?;
     let name = name.filter(|name| !name.is_empty());
     let (speed, wrap) = (speed(clip)?, wrap(reader, clip)?);
-    for (field, what) in LEFT_OUT {
+    for (field, name) in LEFT_OUT {
         if let Some(found) = clip.get(field)?.filter(Node::is_something) {
-            reader.warn(found.place(), format!("{what} are not supported; they are left out"))?;
+            reader.warn(found.path(), format!("{name} are not supported; they are left out"))?;
         }
     }
     Ok(UnboundClip { name, duration, speed, wrap, events, tracks })
@@ -92,7 +91,7 @@ fn legacy_curves<'a>(reader: &mut Reader<'_>, clip: &Node<'a>) -> Result<Vec<Leg
     Ok(curves)
 }
 
-/// The time of the last key of all.
+/// The time of the last key of all curves, in seconds; 0 without keys.
 fn last_key(lists: &[KeyList<'_>], curves: &[LegacyCurve<'_>], tracks: &[UnboundTrack]) -> Result<f64, Fault> {
     let mut last = lists.iter().filter_map(|list| list.times.last()).copied().fold(0.0, f64::max);
     for curve in curves {
@@ -114,18 +113,16 @@ fn last_key(lists: &[KeyList<'_>], curves: &[LegacyCurve<'_>], tracks: &[Unbound
     Ok(last)
 }
 
-/// Seconds that the clip lasts: until its last key, where it does not say.
+/// The duration of the clip in seconds. Without a duration in the file, the time of the last key.
 fn duration(reader: &mut Reader<'_>, clip: &Node<'_>, last: f64) -> Result<f64, Fault> {
     let Some(duration) = clip.get_any(&["duration", "_duration"])? else {
-        reader.warn(
-            clip.place().field("duration"),
-            format!("it is missing; taken for {last} s, the time of the last key"),
-        )?;
+        let message = format!("it is missing; {last} s, the time of the last key, is used");
+        reader.warn(clip.path().field("duration"), message)?;
         return Ok(last);
     };
     match duration.number()? {
         seconds if seconds >= 0.0 => Ok(seconds),
-        seconds => Err(duration.fault(format!("{seconds} s is no duration, which is 0 or more"))),
+        seconds => Err(duration.fault(format!("the duration is {seconds} s, but has to be 0 or more"))),
     }
 }
 
@@ -133,11 +130,11 @@ fn speed(clip: &Node<'_>) -> Result<f64, Fault> {
     let Some(speed) = clip.get("speed")? else { return Ok(1.0) };
     match speed.number()? {
         number if number.abs() <= 1e4 => Ok(number),
-        number => Err(speed.fault(format!("{number} is no speed, which is from -1e4 to 1e4"))),
+        number => Err(speed.fault(format!("the speed is {number}, but has to be from -1e4 to 1e4"))),
     }
 }
 
-/// The wrap mode, by number or by name.
+/// The wrap mode, by number or by name. A mode that is not known gives the default, with a warning.
 fn wrap(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<WrapMode, Fault> {
     let Some(mode) = clip.get_any(&["wrapMode", "_wrapMode"])? else { return Ok(WrapMode::Default) };
     let known = match mode.value() {
@@ -145,7 +142,32 @@ fn wrap(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<WrapMode, Fault> {
         _ => u32::try_from(mode.integer()?).ok().and_then(WrapMode::from_number),
     };
     if known.is_none() {
-        reader.warn(mode.place(), format!("{} is no wrap mode; the default is taken", mode.what()))?;
+        reader.warn(mode.path(), format!("{} is not a wrap mode; the default is used", mode.describe()))?;
     }
     Ok(known.unwrap_or_default())
+}
+
+/// The events of a list, ordered by time.
+fn events(reader: &mut Reader<'_>, list: &List<'_>) -> Result<Vec<Event>, Fault> {
+    reader.charge(list.path(), list.len() * size_of::<Event>())?;
+    let mut events = Vec::with_capacity(list.len());
+    for event in list.nodes() {
+        let event = event?;
+        let (time, function) = (event.need("frame")?.number()?, event.need("func")?);
+        let function = function.text()?.to_owned();
+        reader.charge(event.path(), function.len())?;
+        let mut parameters = Vec::new();
+        let values = event.get("params")?.map_or(Ok(&[][..]), |params| match params.value() {
+            Value::Array(values) => Ok(values.as_slice()),
+            _ => Err(params.fault(format!("it is {}, not a list", params.describe()))),
+        })?;
+        for value in values {
+            let parameter = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            reader.charge(event.path(), size_of::<String>() + parameter.len())?;
+            parameters.push(parameter);
+        }
+        events.push(Event { time, function, parameters });
+    }
+    events.sort_by(|a, b| a.time.total_cmp(&b.time));
+    Ok(events)
 }

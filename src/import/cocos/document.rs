@@ -1,4 +1,4 @@
-//! Clips as documents: built in code, and written and read as JSON.
+//! Clips as documents: made in code, and written and read as JSON.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,14 +8,15 @@ use serde_json::{Value, json};
 
 use super::{ClipFile, read};
 use crate::error::Error;
-use crate::import::fault::Fault;
+use crate::import::Fault;
 use crate::model::{Easing, Library, WrapMode};
 
-/// A clip as a document: curves by path and property, or by path, component and property, over lists of key times that
-/// they share.
+/// A clip as a document. Its curves have a path and a property, or a path, a component and a property. They share lists of key
+/// times.
 ///
+/// # Examples
 /// ```
-/// use posse::import::cocos::document::{Document, vec3};
+/// use posse::import::cocos::{Document, vec3};
 /// use posse::{Easing, Library, WrapMode};
 ///
 /// # fn main() -> Result<(), posse::Error> {
@@ -33,24 +34,24 @@ use crate::model::{Easing, Library, WrapMode};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
-    /// The clip's name; none is no name.
+    /// The name of the clip, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Seconds that it lasts, 0 or more.
+    /// The duration in seconds, 0 or more.
     pub duration: f64,
-    /// Seconds of the clip in a second of play, 1 unless said otherwise.
+    /// Seconds of the clip per second of play, from -1e4 to 1e4. Default: 1.
     #[serde(default = "one")]
     pub speed: f64,
-    /// What happens at the ends, a mode's number or name; none is the default mode.
+    /// The number or the name of the wrap mode. `None` is the default mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrap_mode: Option<Value>,
-    /// Lists of key times in seconds, which curves name by their index.
+    /// Lists of key times in seconds. Curves refer to a list by its index.
     #[serde(default)]
     pub keys: Vec<Vec<f64>>,
-    /// The curves by path: the names from the root down, with a `/` between them.
+    /// The curves by path: the names of nodes from the root down, separated by `/`.
     #[serde(default)]
     pub curve_datas: BTreeMap<String, NodeCurves>,
-    /// What it calls, in any order.
+    /// The events, in any order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventData>,
 }
@@ -58,13 +59,13 @@ pub struct Document {
 /// The curves of a node.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct NodeCurves {
-    /// Those of its own properties, by property.
+    /// The curves of the properties of the node, by property.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub props: BTreeMap<String, CurveData>,
-    /// Those of its components, by component and property.
+    /// The curves of the components of the node, by component and property.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub comps: BTreeMap<String, BTreeMap<String, CurveData>>,
-    /// Those of its own properties that stand beside `props` and `comps`, where they may also be.
+    /// More curves of the properties of the node, by property. In the JSON, they are fields beside `props` and `comps`.
     #[serde(flatten)]
     pub direct: BTreeMap<String, CurveData>,
 }
@@ -73,31 +74,31 @@ pub struct NodeCurves {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CurveData {
-    /// The index of its list of key times; where it is negative, the first value counts always.
+    /// The index of the list of key times. If it is negative, the first value always holds.
     pub keys: i64,
-    /// A value a key. The first decides what they all are.
+    /// One value per key. The first value decides the kind of all.
     pub values: Vec<Value>,
-    /// One easing for all intervals: a name, a number, or the four numbers of a Bezier curve. It counts before
+    /// One easing for all intervals: a name, a number, or the four numbers of a Bezier curve. It has precedence over
     /// `easing_methods`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub easing_method: Option<Value>,
-    /// Easings of the intervals that start at a key: a list by key, in which null is linear, or an object by the number
-    /// of the key.
+    /// The easings of the intervals that start at a key: a list with one easing per key, null for linear; or an object by the
+    /// number of the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub easing_methods: Option<Value>,
-    /// Whether there is anything between keys, or each value holds until the next; none is `true`.
+    /// True to interpolate between keys, false to hold each value until the next key. `None` is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interpolate: Option<bool>,
 }
 
-/// A call.
+/// An event: a function that is called at a time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct EventData {
-    /// Its time in seconds.
+    /// The time in seconds.
     pub frame: f64,
-    /// What is called.
+    /// The name of the function.
     pub func: String,
-    /// What it is given.
+    /// The parameters of the function.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub params: Vec<Value>,
 }
@@ -107,7 +108,7 @@ pub struct EventData {
 pub struct Keys(i64);
 
 impl Keys {
-    /// No key times: the first value of a curve counts always.
+    /// No key times: the first value of a curve always holds.
     pub const CONSTANT: Self = Self(-1);
 }
 
@@ -116,30 +117,30 @@ fn one() -> f64 {
 }
 
 impl Document {
-    /// A clip of so many seconds without curves.
+    /// A clip without curves. The duration is in seconds, 0 or more.
     pub fn new(duration: f64) -> Self {
         Self { duration, speed: 1.0, ..Self::default() }
     }
 
-    /// Gives it a name.
+    /// Sets the name.
     pub fn name(&mut self, name: impl Into<String>) -> &mut Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Says how fast it plays: seconds of the clip in a second.
+    /// Sets the speed: seconds of the clip per second of play, from -1e4 to 1e4.
     pub fn speed(&mut self, speed: f64) -> &mut Self {
         self.speed = speed;
         self
     }
 
-    /// Says what happens at its ends.
+    /// Sets the wrap mode.
     pub fn wrap_mode(&mut self, mode: WrapMode) -> &mut Self {
         self.wrap_mode = Some(mode.number().into());
         self
     }
 
-    /// Adds a call at a time in seconds.
+    /// Adds an event at a time in seconds.
     pub fn event<P: Into<Value>>(
         &mut self,
         time: f64,
@@ -157,7 +158,8 @@ impl Document {
         Keys(self.keys.len() as i64 - 1)
     }
 
-    /// Adds a curve of a node's property, in place of one that is there, and gives it back to be eased.
+    /// Adds a curve of a property of a node, and returns it, so that easings can be set. Replaces an earlier curve of the
+    /// property.
     pub fn curve<V: Into<Value>>(
         &mut self,
         path: impl Into<String>,
@@ -166,10 +168,11 @@ impl Document {
         values: impl IntoIterator<Item = V>,
     ) -> &mut CurveData {
         let node = self.curve_datas.entry(path.into()).or_default();
-        CurveData::put(&mut node.props, property.into(), keys, values)
+        CurveData::insert(&mut node.props, property.into(), keys, values)
     }
 
-    /// Adds a curve of a component's property, in place of one that is there, and gives it back to be eased.
+    /// Adds a curve of a property of a component, and returns it, so that easings can be set. Replaces an earlier curve of the
+    /// property.
     pub fn component_curve<V: Into<Value>>(
         &mut self,
         path: impl Into<String>,
@@ -179,46 +182,46 @@ impl Document {
         values: impl IntoIterator<Item = V>,
     ) -> &mut CurveData {
         let node = self.curve_datas.entry(path.into()).or_default();
-        CurveData::put(node.comps.entry(component.into()).or_default(), property.into(), keys, values)
+        CurveData::insert(node.comps.entry(component.into()).or_default(), property.into(), keys, values)
     }
 
-    /// The clip, to be bound to a skeleton. Of the library only the interpolators count.
+    /// Reads the document. The result is ready to be bound to a skeleton. Only the interpolators of the library are used.
     ///
     /// # Errors
-    /// [`Error::Import`] with a JSON path in the document, whose file is `document`, where it cannot be used.
+    /// [`Error::Import`] with a JSON path in the document if it cannot be used. The file of the error is `document`.
     pub fn unbound(&self, library: &Library) -> Result<ClipFile, Error> {
         let json = serde_json::to_value(self).map_err(|error| Fault::new("JSON", error.to_string()));
-        // It holds no references, and so has no size to outgrow.
-        json.and_then(|json| read(library, &json, usize::MAX)).map_err(|fault| fault.of(Path::new("document")))
+        // The document holds no references, so that no memory budget is necessary.
+        json.and_then(|json| read(library, &json, usize::MAX)).map_err(|fault| fault.in_file(Path::new("document")))
     }
 }
 
 impl CurveData {
-    fn put<V: Into<Value>>(
+    fn insert<V: Into<Value>>(
         curves: &mut BTreeMap<String, Self>,
         property: String,
         keys: Keys,
         values: impl IntoIterator<Item = V>,
     ) -> &mut Self {
         let values = values.into_iter().map(Into::into).collect();
-        let place = curves.entry(property).or_default();
-        *place = Self { keys: keys.0, values, ..Self::default() };
-        place
+        let curve = curves.entry(property).or_default();
+        *curve = Self { keys: keys.0, values, ..Self::default() };
+        curve
     }
 
-    /// Eases all intervals alike.
+    /// Sets one easing for all intervals.
     pub fn ease(&mut self, easing: Easing) -> &mut Self {
         self.easing_method = Some(easing_data(Some(easing)));
         self
     }
 
-    /// Eases the intervals one by one, in order; those that none is left for are linear.
+    /// Sets the easings of the intervals, in order. Intervals without an easing are linear.
     pub fn ease_each(&mut self, easings: impl IntoIterator<Item = Option<Easing>>) -> &mut Self {
         self.easing_methods = Some(easings.into_iter().map(easing_data).collect());
         self
     }
 
-    /// Holds each value until the next.
+    /// Holds each value until the next key.
     pub fn step(&mut self) -> &mut Self {
         self.interpolate = Some(false);
         self
@@ -232,17 +235,17 @@ fn easing_data(easing: Option<Easing>) -> Value {
     }
 }
 
-/// The value x and y.
+/// A vector of two numbers.
 pub fn vec2(x: f64, y: f64) -> Value {
     json!({ "__type__": "cc.Vec2", "x": x, "y": y })
 }
 
-/// The value x, y and z.
+/// A vector of three numbers.
 pub fn vec3(x: f64, y: f64, z: f64) -> Value {
     json!({ "__type__": "cc.Vec3", "x": x, "y": y, "z": z })
 }
 
-/// The value x, y, z and w.
+/// A vector of four numbers.
 pub fn vec4(x: f64, y: f64, z: f64, w: f64) -> Value {
     json!({ "__type__": "cc.Vec4", "x": x, "y": y, "z": z, "w": w })
 }
@@ -252,31 +255,31 @@ pub fn quat(x: f64, y: f64, z: f64, w: f64) -> Value {
     json!({ "__type__": "cc.Quat", "x": x, "y": y, "z": z, "w": w })
 }
 
-/// A colour of channels from 0 to 255.
+/// A colour: red, green, blue and alpha from 0 to 255.
 pub fn color(r: u8, g: u8, b: u8, a: u8) -> Value {
     json!({ "__type__": "cc.Color", "r": r, "g": g, "b": b, "a": a })
 }
 
-/// An opaque grey from 0, which is black, to 255.
+/// An opaque grey from 0 (black) to 255 (white).
 pub fn grey(level: u8) -> Value {
     color(level, level, level, 255)
 }
 
-/// A width and a height.
+/// A size: width and height.
 pub fn size(width: f64, height: f64) -> Value {
     json!({ "__type__": "cc.Size", "width": width, "height": height })
 }
 
-/// A place and a size.
+/// A rectangle: a corner, width and height.
 pub fn rect(x: f64, y: f64, width: f64, height: f64) -> Value {
     json!({ "__type__": "cc.Rect", "x": x, "y": y, "width": width, "height": height })
 }
 
-/// A key of a cubic spline: a value with the slopes, a second, before and after it, all three numbers or all three of one
-/// of the types [`vec2`], [`vec3`], [`vec4`] and [`quat`].
+/// A key of a cubic spline: a value, and the slopes before and after it in values per second. All three are numbers, or all
+/// three are of one of the types [`vec2`], [`vec3`], [`vec4`] and [`quat`].
 pub fn spline(in_tangent: impl Into<Value>, value: impl Into<Value>, out_tangent: impl Into<Value>) -> Value {
     let value = value.into();
-    let of = value.get("__type__").and_then(Value::as_str).and_then(|name| name.strip_prefix("cc."));
-    let name = format!("cc.CubicSpline{}Value", of.unwrap_or("Number"));
+    let kind = value.get("__type__").and_then(Value::as_str).and_then(|name| name.strip_prefix("cc."));
+    let name = format!("cc.CubicSpline{}Value", kind.unwrap_or("Number"));
     json!({ "__type__": name, "dataPoint": value, "inTangent": in_tangent.into(), "outTangent": out_tangent.into() })
 }

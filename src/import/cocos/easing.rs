@@ -1,25 +1,25 @@
-//! Easings of a file into those of a curve.
+//! Easings of a file.
 
 use super::node::{List, Node};
-use super::place::short;
 use super::reader::Reader;
-use crate::import::fault::Fault;
+use crate::import::Fault;
+use crate::import::fault::shorten;
 use crate::model::{CurveEasing, Easing};
 
-/// The easings of a curve, as they stand in a file.
+/// The easings of a curve, as the file has them.
 pub(super) enum Easings<'a> {
     None,
-    /// One for all intervals.
+    /// One easing for all intervals.
     One(Node<'a>),
-    /// One a key; what is missing or null is linear.
+    /// One easing per key; missing or null easings are linear.
     PerKey(List<'a>),
-    /// Those of some keys, by the number of the key.
+    /// The easings of some keys, by the number of the key.
     Sparse(Node<'a>),
 }
 
 impl<'a> Easings<'a> {
-    /// Those of an object with `easingMethod`, which counts where both are there, or `easingMethods`.
-    pub fn of(data: &Node<'a>) -> Result<Self, Fault> {
+    /// The easings in the fields `easingMethod` or `easingMethods` of an object. The first has precedence.
+    pub fn find(data: &Node<'a>) -> Result<Self, Fault> {
         if let Some(one) = data.get("easingMethod")? {
             return Ok(Self::One(one));
         }
@@ -30,7 +30,7 @@ impl<'a> Easings<'a> {
         }
     }
 
-    /// The easing of a curve of so many keys.
+    /// The easings of a curve of `keys` keys.
     pub fn read(&self, reader: &mut Reader<'_>, keys: usize) -> Result<CurveEasing, Fault> {
         let mut easings = Vec::new();
         match self {
@@ -38,20 +38,20 @@ impl<'a> Easings<'a> {
             Self::One(node) => return Ok(whole(easing(reader, node)?)),
             Self::PerKey(list) => {
                 for key in 0..keys.min(list.len()) {
-                    reader.charge(list.place(), size_of::<Easing>())?;
+                    reader.charge(list.path(), size_of::<Easing>())?;
                     easings.push(list.get(key)?.map_or(Ok(Easing::Linear), |node| easing(reader, &node))?);
                 }
             }
             Self::Sparse(node) => {
-                reader.charge(node.place(), keys * size_of::<Easing>())?;
+                reader.charge(node.path(), keys * size_of::<Easing>())?;
                 easings.resize(keys, Easing::Linear);
                 for entry in node.entries()? {
                     let (name, node) = entry?;
-                    reader.charge(node.place(), size_of::<Easing>())?;
+                    reader.charge(node.path(), size_of::<Easing>())?;
                     let key: usize = name.parse().map_err(|_| node.fault("its name is not the number of a key"))?;
                     // An easing after the last key has no effect.
-                    if let Some(place) = easings.get_mut(key) {
-                        *place = easing(reader, &node)?;
+                    if let Some(slot) = easings.get_mut(key) {
+                        *slot = easing(reader, &node)?;
                     }
                 }
             }
@@ -64,7 +64,7 @@ fn whole(easing: Easing) -> CurveEasing {
     if easing.is_linear() { CurveEasing::None } else { CurveEasing::One(easing) }
 }
 
-/// Easings by key; none where none does anything.
+/// The easing of a curve with one easing per key.
 pub(super) fn per_key(easings: Vec<Easing>) -> CurveEasing {
     match easings.iter().all(|easing| easing.is_linear()) {
         true => CurveEasing::None,
@@ -72,36 +72,41 @@ pub(super) fn per_key(easings: Vec<Easing>) -> CurveEasing {
     }
 }
 
-/// An easing by name, by number, or by the four numbers of a Bezier curve.
+/// An easing by name, by number, or by the four numbers of a Bezier curve. Unknown names and numbers give a linear easing,
+/// with a warning.
 pub(super) fn easing(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Easing, Fault> {
     if let Some(name) = node.value().as_str() {
         if let Some(easing) = Easing::from_name(name) {
             return Ok(easing);
         }
-        reader.warn(node.place(), format!("there is no easing {:?}; it is taken for linear", short(name)))?;
+        reader.warn(node.path(), format!("{:?} is not an easing; linear is used", shorten(name)))?;
         return Ok(Easing::Linear);
     }
     if node.value().is_array() {
         let list = node.list()?;
         let mut points = [0.0; 4];
         if list.len() != points.len() {
-            return Err(node.fault(format!("a Bezier curve has 4 numbers, x1, y1, x2 and y2, not {}", list.len())));
+            let count = list.len();
+            return Err(
+                node.fault(format!("a Bezier curve has 4 numbers, x1, y1, x2 and y2, but the list has {count}"))
+            );
         }
         for (index, point) in points.iter_mut().enumerate() {
             let node = list.need(index)?;
             *point = node.number()?;
             if point.abs() > 1e6 {
-                return Err(node.fault(format!("the Bezier control point number {point} is not within a million")));
+                return Err(node.fault(format!("the Bezier control point {point} is not from -1e6 to 1e6")));
             }
         }
         return Ok(Easing::Bezier(points));
     }
     if !node.value().is_number() {
-        return Err(node.fault(format!("it is {}; an easing is a name, a number or a list of 4 numbers", node.what())));
+        let found = node.describe();
+        return Err(node.fault(format!("it is {found}; an easing is a name, a number or a list of 4 numbers")));
     }
     let known = u32::try_from(node.integer()?).ok().and_then(Easing::from_id);
     if known.is_none() {
-        reader.warn(node.place(), format!("there is no easing of {}; it is taken for linear", node.what()))?;
+        reader.warn(node.path(), format!("{} is not an easing; linear is used", node.describe()))?;
     }
     Ok(known.unwrap_or(Easing::Linear))
 }

@@ -1,4 +1,4 @@
-//! Curves of the kind that all files before release 3.3 have: values over ratios of the duration.
+//! Curves of the form of all releases before 3.3: values over the key times of a list.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use super::node::{List, Node};
 use super::reader::{CURVE_BYTES, Reader};
 use super::value::{self, Shape};
 use crate::error::Error;
-use crate::import::fault::Fault;
+use crate::import::Fault;
 use crate::model::{Curve, CurveEasing, Interpolation, TargetPath, Timeline, UnboundCurves, UnboundTrack, ValueKind};
 
-/// A curve as it stands in a file.
+/// A curve, as the file has it.
 pub(super) struct LegacyCurve<'a> {
     pub target: TargetPath,
     pub keys: Keys<'a>,
@@ -19,17 +19,17 @@ pub(super) struct LegacyCurve<'a> {
     pub interpolate: bool,
 }
 
-/// Where the key times of a curve are.
+/// The key times of a curve.
 pub(super) enum Keys<'a> {
-    /// There are none: the first value counts always.
+    /// No key times: the first value always holds.
     Constant,
-    /// In one of the clip's lists, at this index; and where the index stands.
+    /// One of the lists of the clip: its index, and the node of the index.
     Shared(usize, Node<'a>),
-    /// In a list of the curve's own.
+    /// A list of the curve itself.
     Own(List<'a>),
 }
 
-/// A list of key times.
+/// A list of key times in seconds.
 pub(super) struct KeyList<'a> {
     pub list: List<'a>,
     pub times: Vec<f64>,
@@ -40,13 +40,14 @@ impl<'a> KeyList<'a> {
         Ok(Self { times: reader.numbers(&list)?, list })
     }
 
-    /// The timeline of a clip of this duration.
+    /// The timeline of the list in a clip of a duration in seconds.
     pub fn timeline(&self, reader: &mut Reader<'_>, duration: f64) -> Result<Option<Arc<Timeline>>, Fault> {
         reader.timeline(&self.list, self.times.clone(), window(&self.times, duration))
     }
 }
 
-/// Seconds about a key in which it is hit: a millionth of the duration, or of the step where keys are evenly spaced.
+/// The distance in seconds within which a time hits a key: a millionth of the duration. If keys are evenly spaced, a millionth
+/// of the step between two keys.
 fn window(times: &[f64], duration: f64) -> f64 {
     const PART: f64 = 1e-6;
     let (Some(first), Some(last), Some(second)) = (times.first(), times.last(), times.get(1)) else {
@@ -59,49 +60,52 @@ fn window(times: &[f64], duration: f64) -> f64 {
 
 impl<'a> LegacyCurve<'a> {
     /// The curve of an object with `keys` and `values`.
-    pub fn of_data(data: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
+    pub fn from_data(data: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
         let keys = data.need("keys")?;
         let keys = match usize::try_from(keys.integer()?) {
             Ok(index) => Keys::Shared(index, keys),
             Err(_) => Keys::Constant,
         };
         let interpolate = match data.get("interpolate")? {
-            Some(flag) => flag.value().as_bool().ok_or_else(|| flag.fault("it is neither true nor false"))?,
+            Some(flag) => flag.value().as_bool().ok_or_else(|| {
+                let found = flag.describe();
+                flag.fault(format!("it is {found}, neither true nor false"))
+            })?,
             None => true,
         };
-        Ok(Self { target, keys, values: data.need("values")?.list()?, easings: Easings::of(data)?, interpolate })
+        Ok(Self { target, keys, values: data.need("values")?.list()?, easings: Easings::find(data)?, interpolate })
     }
 
-    /// The curve of a list of frames, each with a time, a value and an easing.
-    pub fn of_frames(frames: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
+    /// The curve of a list of frames. Each frame has a time, a value and an easing.
+    pub fn from_frames(frames: &Node<'a>, target: TargetPath) -> Result<Self, Fault> {
         let frames = frames.list()?;
         let (keys, easings) = (Keys::Own(frames.field("frame")), Easings::PerKey(frames.field("curve")));
         Ok(Self { target, keys, values: frames.field("value"), easings, interpolate: true })
     }
 
-    /// The track of the curve in a clip of these key lists.
+    /// The track of the curve. `lists` are the key times of the clip, `duration` is that of the clip in seconds.
     pub fn track(self, reader: &mut Reader<'_>, lists: &[KeyList<'a>], duration: f64) -> Result<UnboundTrack, Fault> {
-        let place = self.values.place().clone();
-        reader.charge(&place, CURVE_BYTES)?;
+        reader.charge(self.values.path(), CURVE_BYTES)?;
         let first = self.values.get(0)?;
-        let shape = Shape::of(reader, first.as_ref(), &self.target);
+        let shape = Shape::from_first(reader, first.as_ref(), &self.target);
         let kind = kind(reader, shape);
         if self.target.element.is_some() && !matches!(kind, ValueKind::Number | ValueKind::Held) {
-            return Err(Fault::new(self.values.place_of(0), "it drives one number, and so has to be one"));
+            let reason = "the curve drives a single number, so that its values have to be numbers";
+            return Err(Fault::new(self.values.item_path(0), reason));
         }
         if self.values.len() == 0 {
             return Ok(UnboundTrack { target: self.target, kind: ValueKind::Number, curves: UnboundCurves::Empty });
         }
         let timeline = match &self.keys {
-            Keys::Constant => constant().map_err(|error| Fault::new(&place, error.to_string()))?,
+            Keys::Constant => constant().map_err(|error| Fault::new(self.values.path(), error.to_string()))?,
             Keys::Own(list) => {
                 let keys = KeyList::read(reader, list.clone())?;
                 self.timeline(reader, &keys, duration)?
             }
             Keys::Shared(index, node) => {
                 let count = lists.len();
-                let none = || node.fault(format!("there is no list {index} of keys, the clip has {count}"));
-                self.timeline(reader, lists.get(*index).ok_or_else(none)?, duration)?
+                let missing = || node.fault(format!("there is no list {index} of keys, the clip has {count}"));
+                self.timeline(reader, lists.get(*index).ok_or_else(missing)?, duration)?
             }
         };
         let easing = self.easings.read(reader, timeline.len())?;
@@ -109,14 +113,14 @@ impl<'a> LegacyCurve<'a> {
         Ok(UnboundTrack { target: self.target, kind, curves: UnboundCurves::Whole(curve) })
     }
 
-    /// The timeline of a list, which has to have as many keys as there are values.
+    /// The timeline of a list. Fails if the list does not have one key per value.
     fn timeline(&self, reader: &mut Reader<'_>, keys: &KeyList<'_>, duration: f64) -> Result<Arc<Timeline>, Fault> {
-        let counts = (keys.times.len(), self.values.len());
+        let (times, values) = (keys.times.len(), self.values.len());
         match keys.timeline(reader, duration)? {
-            Some(timeline) if counts.0 == counts.1 => Ok(timeline),
+            Some(timeline) if times == values => Ok(timeline),
             _ => {
-                let reason = format!("{} values for the {} keys of {}", counts.1, counts.0, keys.list.place());
-                Err(Fault::new(self.values.place(), reason))
+                let reason = format!("there are {values} values for the {times} keys of {}", keys.list.path());
+                Err(Fault::new(self.values.path(), reason))
             }
         }
     }
@@ -141,40 +145,51 @@ impl<'a> LegacyCurve<'a> {
         if let (true, Shape::Custom(id)) = (self.interpolate, shape) {
             width = reader.library.interpolator(id).width();
         }
-        reader.charge(self.values.place(), 8 * keys * width * interpolation.elements_per_key())?;
+        reader.charge(self.values.path(), 8 * keys * width * interpolation.elements_per_key())?;
         let mut numbers = Vec::new();
         for key in 0..keys {
-            match shape {
-                Shape::Held => numbers.push(key as f64),
-                Shape::Plain(kind) => value::plain(&self.values.need(key)?, kind, &mut numbers)?,
-                Shape::Spline(kind) if self.interpolate => {
-                    value::tangents(&self.values.need(key)?, kind, &mut numbers)?
-                }
-                Shape::Spline(kind) => value::data_point(&self.values.need(key)?, kind, &mut numbers)?,
-                Shape::Custom(id) => {
-                    let start = numbers.len();
-                    value::custom(reader, &self.values.need(key)?, id, &mut numbers)?;
-                    if !self.interpolate {
-                        // What holds is not the key's value, but what the interpolator makes of it.
-                        let value = numbers.split_off(start);
-                        numbers.resize(start + width, 0.0);
-                        let result = numbers.get_mut(start..).unwrap_or_default();
-                        reader.library.interpolator(id).no_lerp(&value, result);
-                    }
+            self.append_key(reader, shape, key, width, &mut numbers)?;
+        }
+        let curve = Curve::new(timeline, interpolation, width, numbers).and_then(|curve| curve.with_easing(easing));
+        curve.map_err(|error| Fault::new(self.values.path(), error.to_string()))
+    }
+
+    /// Appends the numbers of a key. `width` is the number of numbers per value of the curve.
+    fn append_key(
+        &self,
+        reader: &mut Reader<'_>,
+        shape: Shape,
+        key: usize,
+        width: usize,
+        numbers: &mut Vec<f64>,
+    ) -> Result<(), Fault> {
+        match shape {
+            Shape::Held => numbers.push(key as f64),
+            Shape::Plain(kind) => value::plain(&self.values.need(key)?, kind, numbers)?,
+            Shape::Spline(kind) if self.interpolate => value::tangents(&self.values.need(key)?, kind, numbers)?,
+            Shape::Spline(kind) => value::data_point(&self.values.need(key)?, kind, numbers)?,
+            Shape::Custom(id) => {
+                let start = numbers.len();
+                value::custom(reader, &self.values.need(key)?, id, numbers)?;
+                if !self.interpolate {
+                    // The result of the interpolator holds, not the value of the key.
+                    let value = numbers.split_off(start);
+                    numbers.resize(start + width, 0.0);
+                    let result = numbers.get_mut(start..).unwrap_or_default();
+                    reader.library.interpolator(id).no_lerp(&value, result);
                 }
             }
         }
-        let curve = Curve::new(timeline, interpolation, width, numbers).and_then(|curve| curve.with_easing(easing));
-        curve.map_err(|error| Fault::new(self.values.place(), error.to_string()))
+        Ok(())
     }
 }
 
-/// A timeline of one key, whose value counts always.
+/// A timeline of a single key, whose value always holds.
 fn constant() -> Result<Arc<Timeline>, Error> {
     Timeline::snapping(vec![0.0], 0.0).map(Arc::new)
 }
 
-/// The kind of the values that a curve has.
+/// The kind of the values of a curve.
 fn kind(reader: &Reader<'_>, shape: Shape) -> ValueKind {
     match shape {
         Shape::Plain(kind) | Shape::Spline(kind) => kind,

@@ -1,35 +1,35 @@
 //! Cocos Creator: animation clips as JSON into [`UnboundClip`]s.
 //!
-//! All forms that such files have had are read: `curveDatas` with keys and values, with or without `props`; the `_curves`
-//! with modifiers of releases 1.0 to 3.2; the `_tracks` of 3.3 and later; and the `curveData` of the 2.x line. A clip can
-//! also be built in code as a [`Document`](document::Document), or as an [`UnboundClip`] right away.
+//! All forms of such files are supported: `curveDatas` with keys and values, with or without `props`; the `_curves` with
+//! modifiers of releases 1.0 to 3.2; the `_tracks` of releases 3.3 and later; and the `curveData` of the 2.x line. Clips can also
+//! be made in code, as a [`Document`] or directly as an [`UnboundClip`].
 //!
-//! Values between keys are those of the releases before 1.0, which the others share but for their faults; a cubic spline
-//! is one as in glTF, whatever its release made of it.
+//! Values between keys follow the releases before 1.0. Later releases give the same values, except for their faults. A cubic
+//! spline has the meaning of glTF, whatever the release made of it.
 //!
-//! What is not supported is named in a [`Warning`] and left out, unless nothing would remain.
+//! Parts that are not supported are left out, with a [`Warning`]. If nothing would remain, the file is refused.
 //!
-//! The stages, in order: `node` gives values their places and follows references; `nested`, `modifiers` (both with
-//! `legacy`) and `tracks` read the forms, `target` what they drive; `value`, `easing`, `real_curve`, `quat_curve` and
-//! `object_curve` make the curves; `clip` puts them together.
+//! The stages, in order: `node` gives values their paths and follows references. `nested` and `modifiers`, both with `legacy`,
+//! and `tracks` read the forms; `target` reads targets. `value`, `easing`, `keyframes` and `real_curve` make the curves.
+//! `clip` joins them.
 
 mod clip;
-pub mod document;
+mod document;
 mod easing;
-mod events;
 mod keyframes;
 mod legacy;
 mod modifiers;
 mod nested;
 mod node;
-mod object_curve;
-mod place;
-mod quat_curve;
 mod reader;
 mod real_curve;
 mod target;
 mod tracks;
 mod value;
+
+pub use self::document::{
+    CurveData, Document, EventData, Keys, NodeCurves, color, grey, quat, rect, size, spline, vec2, vec3, vec4,
+};
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -39,37 +39,56 @@ use serde_json::Value;
 
 use self::node::Node;
 use self::reader::Reader;
+use super::{Fault, Warning, json};
 use crate::error::Error;
-use crate::import::Warning;
-use crate::import::fault::Fault;
 use crate::model::{Library, UnboundClip};
 
-/// What a file holds.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipFile {
-    /// The clip, to be bound to a skeleton.
+    /// The clip, ready to be bound to a skeleton.
     pub clip: UnboundClip,
-    /// What was repaired or passed over.
+    /// The faults that were repaired or passed over.
     pub warnings: Vec<Warning>,
 }
 
-/// Reads an `.anim` or `.json` file. Of the library only the interpolators count: values whose `__type__` is the name of
-/// one are its, with the fields that it has, or with a list `values` where it has none.
+/// Reads an `.anim` or `.json` file.
+///
+/// Only the interpolators of the library are used. A value whose `__type__` is the name of an interpolator is a value of this
+/// interpolator, with its fields, or with a list `values` if it has no fields.
 ///
 /// # Errors
-/// [`Error::Io`] where the file cannot be read; [`Error::Import`] with a JSON path where it cannot be used.
+/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if it cannot be used.
+///
+/// # Examples
+/// ```
+/// use posse::{Library, WrapMode, import};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("nod.anim");
+/// # std::fs::write(&path, r#"{ "name": "nod", "duration": 1, "wrapMode": 2, "keys": [[0, 1]],
+/// #     "curveDatas": { "Body/Head": { "position": { "keys": 0, "values": [[0, 0, 0], [0, 1, 0]] } } } }"#)?;
+/// // `path` leads to a clip that moves the node Body/Head.
+/// let file = import::cocos::load(&Library::new(), &path)?;
+/// assert_eq!((file.clip.duration, file.clip.wrap), (1.0, WrapMode::Loop));
+/// assert_eq!(file.clip.tracks[0].target.path, ["Body", "Head"]);
+/// assert!(file.warnings.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 pub fn load(library: &Library, file: impl AsRef<Path>) -> Result<ClipFile, Error> {
     let file = file.as_ref();
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
     from_slice(library, file, &bytes)
 }
 
-/// Reads the bytes of an `.anim` or `.json` file. `name` is the file's name in errors; nothing is read from it.
+/// Reads the bytes of an `.anim` or `.json` file. `name` is the name of the file in errors; it is not opened.
 ///
 /// # Errors
-/// [`Error::Import`] with a JSON path where the file cannot be used.
+/// [`Error::Import`] with a JSON path if the file cannot be used.
 pub fn from_slice(library: &Library, name: &Path, bytes: &[u8]) -> Result<ClipFile, Error> {
-    parse(bytes).and_then(|file| read(library, &file, bytes.len())).map_err(|fault| fault.of(name))
+    parse(bytes).and_then(|file| read(library, &file, bytes.len())).map_err(|fault| fault.in_file(name))
 }
 
 /// The JSON of a file.
@@ -77,24 +96,24 @@ fn parse(bytes: &[u8]) -> Result<Value, Fault> {
     if bytes.starts_with(b"CCON") {
         return Err(Fault::new("file", "binary clips (CCON) are not supported; save the clip as JSON"));
     }
-    let json = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    serde_json::from_slice(json).map_err(|error| Fault::new("JSON", error.to_string()))
+    serde_json::from_slice(json::without_mark(bytes)).map_err(|error| Fault::new("JSON", error.to_string()))
 }
 
-/// The clip of a file of so many bytes.
+/// The clip of a file of `bytes` bytes.
 fn read(library: &Library, file: &Value, bytes: usize) -> Result<ClipFile, Fault> {
     let mut reader = Reader::new(library, bytes);
     let clip = clip::read(&mut reader, &clip::find(&Node::root(file))?)?;
     Ok(ClipFile { clip, warnings: reader.warnings })
 }
 
-/// Whether a file is a Cocos clip and not a glTF file: by what it holds, and where that does not tell, by its name.
+/// Returns `true` for a Cocos clip, `false` for a glTF file. The content decides. If it does not tell, for example because it is
+/// broken, the extension of the name decides.
 pub fn is_clip(file: &Path, bytes: &[u8]) -> bool {
     const FIELDS: [&str; 5] = ["__type__", "curveDatas", "curveData", "_curves", "_tracks"];
     if bytes.starts_with(b"glTF") || bytes.starts_with(b"CCON") {
         return bytes.starts_with(b"CCON");
     }
-    let json = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let json = json::without_mark(bytes);
     let mut values = serde_json::Deserializer::from_slice(json).into_iter::<HashMap<String, IgnoredAny>>();
     match values.next() {
         Some(Ok(object)) if object.contains_key("asset") => return false,
@@ -111,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_file_holds_tells_its_kind_before_its_name_does() {
+    fn the_content_of_a_file_decides_its_kind_before_its_name() {
         for (name, text, cocos) in [
             ("a.json", r#"{ "asset": { "version": "2.0" }, "nodes": [] }"#, false),
             ("a.anim", r#"{ "nodes": [], "asset": {} }"#, false),

@@ -1,11 +1,11 @@
-//! Curves that stand where their target is: `curveDatas`, by path, then by property, or by component and property; and
-//! the `curveData` of the 2.x line, the same with frames in place of keys and values.
+//! Curves nested by target: `curveDatas`, by path, then by property, or by component and property; and the `curveData` of the
+//! 2.x line, which is the same with frames instead of keys and values.
 
 use super::legacy::LegacyCurve;
 use super::node::Node;
 use super::reader::Reader;
 use super::target::segments;
-use crate::import::fault::Fault;
+use crate::import::Fault;
 use crate::model::TargetPath;
 
 /// Appends the curves of `curveDatas`.
@@ -16,7 +16,7 @@ pub(super) fn curve_datas<'a>(
 ) -> Result<(), Fault> {
     for entry in entries(reader, paths)? {
         let (path, group) = entry?;
-        of_node(reader, path, &group, curves)?;
+        node_curves(reader, path, &group, curves)?;
     }
     Ok(())
 }
@@ -29,26 +29,39 @@ pub(super) fn curve_data<'a>(
 ) -> Result<(), Fault> {
     for entry in entries(reader, root)? {
         match entry? {
-            ("props", properties) => of_properties(reader, "", None, &properties, curves)?,
-            ("comps", components) => of_components(reader, "", &components, curves)?,
+            ("props", properties) => property_curves(reader, Owner::node(""), &properties, curves)?,
+            ("comps", components) => component_curves(reader, "", &components, curves)?,
             ("paths", paths) => curve_datas(reader, &paths, curves)?,
-            (_, other) => reader.warn(other.place(), "it is neither `props`, `comps` nor `paths`; it is left out")?,
+            (_, other) => reader.warn(other.path(), "it is not `props`, `comps` or `paths`; it is left out")?,
         }
     }
     Ok(())
 }
 
-/// The entries of an object that may be referred to often.
+/// The owner of properties: a node, or a component of a node.
+#[derive(Clone, Copy)]
+struct Owner<'a> {
+    path: &'a str,
+    component: Option<&'a str>,
+}
+
+impl<'a> Owner<'a> {
+    fn node(path: &'a str) -> Self {
+        Self { path, component: None }
+    }
+}
+
+/// The entries of an object. They are charged, since many references may lead to the object.
 fn entries<'a>(
     reader: &mut Reader<'_>,
     node: &Node<'a>,
 ) -> Result<impl Iterator<Item = Result<(&'a str, Node<'a>), Fault>> + use<'a>, Fault> {
-    reader.charge(node.place(), 8 * node.value().as_object().map_or(0, |fields| fields.len()))?;
+    reader.charge(node.path(), 8 * node.value().as_object().map_or(0, |fields| fields.len()))?;
     node.entries()
 }
 
-/// The curves of a node and its components. A key other than `props` and `comps` is a property of the node.
-fn of_node<'a>(
+/// Appends the curves of a node and its components. A key other than `props` and `comps` is a property of the node.
+fn node_curves<'a>(
     reader: &mut Reader<'_>,
     path: &'a str,
     group: &Node<'a>,
@@ -56,15 +69,15 @@ fn of_node<'a>(
 ) -> Result<(), Fault> {
     for entry in entries(reader, group)? {
         match entry? {
-            ("props", properties) => of_properties(reader, path, None, &properties, curves)?,
-            ("comps", components) => of_components(reader, path, &components, curves)?,
-            (property, curve) => curves.push(of_property(reader, path, None, property, &curve)?),
+            ("props", properties) => property_curves(reader, Owner::node(path), &properties, curves)?,
+            ("comps", components) => component_curves(reader, path, &components, curves)?,
+            (property, curve) => curves.push(property_curve(reader, Owner::node(path), property, &curve)?),
         }
     }
     Ok(())
 }
 
-fn of_components<'a>(
+fn component_curves<'a>(
     reader: &mut Reader<'_>,
     path: &'a str,
     components: &Node<'a>,
@@ -74,53 +87,52 @@ fn of_components<'a>(
         let (component, properties) = entry?;
         let values = properties.get("values")?;
         if values.is_some_and(|values| values.value().is_array()) {
-            let reason = "a curve stands where properties should; name the property, as in \
+            let reason = "it is a curve, but has to be an object of properties; name the property, as in \
                           \"cc.Sprite\": { \"color\": { \"keys\": 0, \"values\": [] } }";
             return Err(properties.fault(reason));
         }
-        of_properties(reader, path, Some(component), &properties, curves)?;
+        property_curves(reader, Owner { path, component: Some(component) }, &properties, curves)?;
     }
     Ok(())
 }
 
-fn of_properties<'a>(
+fn property_curves<'a>(
     reader: &mut Reader<'_>,
-    path: &'a str,
-    component: Option<&'a str>,
+    owner: Owner<'a>,
     properties: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
 ) -> Result<(), Fault> {
     for entry in entries(reader, properties)? {
         let (property, curve) = entry?;
-        curves.push(of_property(reader, path, component, property, &curve)?);
+        curves.push(property_curve(reader, owner, property, &curve)?);
     }
     Ok(())
 }
 
-fn of_property<'a>(
+fn property_curve<'a>(
     reader: &mut Reader<'_>,
-    path: &'a str,
-    component: Option<&'a str>,
+    owner: Owner<'a>,
     property: &'a str,
     curve: &Node<'a>,
 ) -> Result<LegacyCurve<'a>, Fault> {
-    let path = segments(reader, curve, path)?;
-    reader.charge(curve.place(), component.map_or(0, str::len) + property.len() + size_of::<LegacyCurve<'_>>())?;
-    let (component, property) = (component.map(str::to_owned), property.to_owned());
+    let path = segments(reader, curve, owner.path)?;
+    let names = owner.component.map_or(0, str::len) + property.len();
+    reader.charge(curve.path(), names + size_of::<LegacyCurve<'_>>())?;
+    let (component, property) = (owner.component.map(str::to_owned), property.to_owned());
     let target = TargetPath { path, component, property, element: None };
     match curve.value().is_array() {
-        true => of_frames(reader, curve, target),
-        false => LegacyCurve::of_data(curve, target),
+        true => frames(reader, curve, target),
+        false => LegacyCurve::from_data(curve, target),
     }
 }
 
-fn of_frames<'a>(reader: &mut Reader<'_>, frames: &Node<'a>, target: TargetPath) -> Result<LegacyCurve<'a>, Fault> {
+fn frames<'a>(reader: &mut Reader<'_>, frames: &Node<'a>, target: TargetPath) -> Result<LegacyCurve<'a>, Fault> {
     let list = frames.list()?;
-    reader.charge(list.place(), 8 * list.len())?;
+    reader.charge(list.path(), 8 * list.len())?;
     for frame in list.nodes() {
         if let Some(motion) = frame?.get("motionPath")?.filter(Node::is_something) {
-            reader.warn(motion.place(), "motion paths are not supported; the way is straight")?;
+            reader.warn(motion.path(), "motion paths are not supported; a straight path is used")?;
         }
     }
-    LegacyCurve::of_frames(frames, target)
+    LegacyCurve::from_frames(frames, target)
 }

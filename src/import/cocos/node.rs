@@ -1,31 +1,33 @@
-//! Values of a file, each with its place, references followed.
+//! Values of a file with their paths. References are followed.
+
+use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::place::Place;
-use crate::import::fault::Fault;
+use crate::import::fault::shorten;
+use crate::import::{Fault, JsonPath};
 use crate::model::is_usable;
 
-/// A value of a file and its place. Where the file is a list of objects, `{"__id__": n}` is its n-th.
+/// A value of a file and its path. If the file is a list of objects, `{"__id__": n}` refers to object `n`.
 #[derive(Debug, Clone)]
 pub(super) struct Node<'a> {
     objects: &'a [Value],
     value: &'a Value,
-    place: Place<'a>,
+    path: Rc<JsonPath<'a>>,
 }
 
 impl<'a> Node<'a> {
-    /// The file itself.
+    /// The whole file.
     pub fn root(file: &'a Value) -> Self {
         let objects = file.as_array().map_or(&[][..], Vec::as_slice);
-        Self { objects, value: file, place: Place::ROOT }
+        Self { objects, value: file, path: Rc::new(JsonPath::ROOT) }
     }
 
     pub fn value(&self) -> &'a Value {
         self.value
     }
 
-    /// Whether it is more than a default: not null, off, zero or empty.
+    /// True if the value is more than a default: not null, off, zero or empty.
     pub fn is_something(&self) -> bool {
         match self.value {
             Value::Null => false,
@@ -33,43 +35,48 @@ impl<'a> Node<'a> {
             Value::Number(number) => number.as_f64() != Some(0.0),
             Value::String(text) => !text.is_empty(),
             Value::Array(items) => !items.is_empty(),
-            // Settings that can be switched off have a switch.
+            // Settings that can be switched off have this switch.
             Value::Object(fields) => fields.get("enabled") != Some(&Value::Bool(false)),
         }
     }
 
-    pub fn place(&self) -> &Place<'a> {
-        &self.place
+    pub fn path(&self) -> &JsonPath<'a> {
+        &self.path
     }
 
     pub fn fault(&self, reason: impl Into<String>) -> Fault {
-        Fault::new(&self.place, reason)
+        Fault::new(&self.path, reason)
     }
 
-    /// What stands within this node, or what it refers to.
-    fn child(&self, value: &'a Value, place: Place<'a>) -> Result<Self, Fault> {
-        let Some(id) = reference(value) else { return Ok(Self { value, place, ..*self }) };
+    /// A value within this node. If it is a reference, the object that it refers to.
+    fn child(&self, value: &'a Value, path: Rc<JsonPath<'a>>) -> Result<Self, Fault> {
+        let Some(id) = reference(value) else { return Ok(Self { value, path, ..*self }) };
         let index = id.as_u64().and_then(|id| usize::try_from(id).ok());
         let Some(object) = index.and_then(|index| self.objects.get(index)) else {
-            let reason = format!("there is no object {id} to refer to, the file is a list of {}", self.objects.len());
-            return Err(Fault::new(place, reason));
+            let count = self.objects.len();
+            return Err(Fault::new(
+                path,
+                format!("it refers to object {id}, but the file is a list of {count} objects"),
+            ));
         };
-        // Objects of the list refer to each other from within only, so that no reference leads round in circles.
+        // A chain of references could lead around in a circle.
         if reference(object).is_some() {
-            return Err(Fault::new(place, format!("it refers to object {id}, which is but another reference")));
+            let reason = format!("it refers to object {id}, which is a reference itself; refer to the object directly");
+            return Err(Fault::new(path, reason));
         }
-        Ok(Self { objects: self.objects, value: object, place: Place::ROOT.item(index.unwrap_or_default()) })
+        let path = Rc::new(JsonPath::top_item(index.unwrap_or_default()));
+        Ok(Self { objects: self.objects, value: object, path })
     }
 
-    /// A field of an object; `None` where it is missing or null.
+    /// A field of an object; `None` if it is missing or null.
     pub fn get(&self, name: &'a str) -> Result<Option<Self>, Fault> {
         match self.value.get(name) {
             None | Some(Value::Null) => Ok(None),
-            Some(value) => self.child(value, self.place.field(name)).map(Some),
+            Some(value) => self.child(value, self.path.shared_field(name)).map(Some),
         }
     }
 
-    /// The first of several fields that is there; files of different ages have different names for one thing.
+    /// The first field that exists. Releases have given several names to the same field.
     pub fn get_any(&self, names: &[&'a str]) -> Result<Option<Self>, Fault> {
         for name in names {
             if let Some(found) = self.get(name)? {
@@ -79,11 +86,11 @@ impl<'a> Node<'a> {
         Ok(None)
     }
 
-    /// A field that an object has to have.
+    /// A field of an object; a fault if it is missing or null.
     pub fn need(&self, name: &'a str) -> Result<Self, Fault> {
         let missing = || match self.value {
             Value::Object(_) => self.fault(format!("it has no `{name}`")),
-            _ => self.fault(format!("it is {}, not an object with `{name}`", self.what())),
+            _ => self.fault(format!("it is {}, not an object with `{name}`", self.describe())),
         };
         self.get(name)?.ok_or_else(missing)
     }
@@ -95,70 +102,70 @@ impl<'a> Node<'a> {
             _ if self.type_name() == Some("cc.CompactValueTypeArray") => {
                 Err(self.fault("packed arrays are not supported; save the clip as plain JSON"))
             }
-            _ => Err(self.fault(format!("it is {}, not a list", self.what()))),
+            _ => Err(self.fault(format!("it is {}, not a list", self.describe()))),
         }
     }
 
-    /// The fields of an object and their names; what is null is left out.
+    /// The fields of an object with their names, without those that are null.
     pub fn entries(&self) -> Result<impl Iterator<Item = Result<(&'a str, Self), Fault>> + use<'a>, Fault> {
         let object: &'a Map<String, Value> =
-            self.value.as_object().ok_or_else(|| self.fault(format!("it is {}, not an object", self.what())))?;
+            self.value.as_object().ok_or_else(|| self.fault(format!("it is {}, not an object", self.describe())))?;
         let node = self.clone();
-        let there = object.iter().filter(|(_, value)| !value.is_null());
-        Ok(there.map(move |(name, value)| Ok((name.as_str(), node.child(value, node.place.field(name))?))))
+        let present = object.iter().filter(|(_, value)| !value.is_null());
+        Ok(present.map(move |(name, value)| Ok((name.as_str(), node.child(value, node.path.shared_field(name))?))))
     }
 
-    /// The name of an object's type.
+    /// The `__type__` of an object.
     pub fn type_name(&self) -> Option<&'a str> {
         self.value.get("__type__")?.as_str()
     }
 
-    /// A number that can be posed with.
+    /// A number that `f32` can hold.
     pub fn number(&self) -> Result<f64, Fault> {
         let number = self.finite()?;
-        if is_usable(number) { Ok(number) } else { Err(self.fault(format!("{number} is beyond what an f32 holds"))) }
+        if is_usable(number) { Ok(number) } else { Err(self.fault(format!("{number} exceeds the range of f32"))) }
     }
 
-    /// A number of whatever size.
+    /// A finite number of any size.
     pub fn finite(&self) -> Result<f64, Fault> {
         let number = self.value.as_f64().filter(|number| number.is_finite());
-        number.ok_or_else(|| self.fault(format!("it is {}, not a number", self.what())))
+        number.ok_or_else(|| self.fault(format!("it is {}, not a number", self.describe())))
     }
 
     /// A whole number.
     pub fn integer(&self) -> Result<i64, Fault> {
         let whole = |number: f64| (number.trunc() == number && number.abs() <= 9e15).then_some(number as i64);
         let number = self.value.as_i64().or_else(|| self.value.as_f64().and_then(whole));
-        number.ok_or_else(|| self.fault(format!("it is {}, not a whole number", self.what())))
+        number.ok_or_else(|| self.fault(format!("it is {}, not a whole number", self.describe())))
     }
 
     /// A text.
     pub fn text(&self) -> Result<&'a str, Fault> {
-        self.value.as_str().ok_or_else(|| self.fault(format!("it is {}, not a text", self.what())))
+        self.value.as_str().ok_or_else(|| self.fault(format!("it is {}, not a text", self.describe())))
     }
 
-    /// What kind of thing it is, for messages.
-    pub fn what(&self) -> String {
+    /// A short description of the value for messages.
+    pub fn describe(&self) -> String {
         match self.value {
             Value::Null => "null".into(),
             Value::Bool(_) => "a truth value".into(),
             Value::Number(number) => format!("the number {number}"),
-            Value::String(text) => format!("the text {:?}", super::place::short(text)),
+            Value::String(text) => format!("the text {:?}", shorten(text)),
             Value::Array(items) => format!("a list of {}", items.len()),
             Value::Object(_) => match self.type_name() {
-                Some(name) => format!("a {}", super::place::short(name)),
+                Some(name) => format!("a {}", shorten(name)),
                 None => "an object".into(),
             },
         }
     }
 }
 
-/// What an object refers to, where it is a reference.
+/// The `__id__` of an object that is a reference.
 fn reference(value: &Value) -> Option<&Value> {
     value.get("__id__").filter(|_| value.as_object().is_some_and(|object| object.len() == 1))
 }
 
-/// A list of values: the items of a list, or a field of each.
+/// A list of values: the items of a list, or a field of each item.
 #[derive(Debug, Clone)]
 pub(super) struct List<'a> {
     node: Node<'a>,
@@ -167,7 +174,7 @@ pub(super) struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    /// A field of each item.
+    /// The list of a field of each item.
     pub fn field(&self, name: &'a str) -> Self {
         Self { field: Some(name), ..self.clone() }
     }
@@ -176,30 +183,29 @@ impl<'a> List<'a> {
         self.items.len()
     }
 
-    /// Where the list is.
-    pub fn place(&self) -> &Place<'a> {
-        &self.node.place
+    pub fn path(&self) -> &JsonPath<'a> {
+        &self.node.path
     }
 
-    /// Where an item is.
-    pub fn place_of(&self, index: usize) -> Place<'a> {
-        let item = self.node.place.item(index);
-        self.field.map_or(item.clone(), |field| item.field(field))
+    /// The path of an item.
+    pub fn item_path(&self, index: usize) -> Rc<JsonPath<'a>> {
+        let item = self.node.path.shared_item(index);
+        self.field.map_or(item.clone(), |field| item.shared_field(field))
     }
 
-    /// An item; `None` where it is missing or null.
+    /// An item; `None` if it is missing or null.
     pub fn get(&self, index: usize) -> Result<Option<Node<'a>>, Fault> {
         let Some(value) = self.items.get(index).filter(|value| !value.is_null()) else { return Ok(None) };
-        let item = self.node.child(value, self.node.place.item(index))?;
+        let item = self.node.child(value, self.node.path.shared_item(index))?;
         self.field.map_or(Ok(Some(item.clone())), |field| item.get(field))
     }
 
-    /// An item that has to be there.
+    /// An item; a fault if it is missing or null.
     pub fn need(&self, index: usize) -> Result<Node<'a>, Fault> {
-        self.get(index)?.ok_or_else(|| Fault::new(self.place_of(index), "it is missing or null"))
+        self.get(index)?.ok_or_else(|| Fault::new(self.item_path(index), "it is missing or null"))
     }
 
-    /// All items, none of which may be null.
+    /// All items; a fault for each that is null.
     pub fn nodes(&self) -> impl Iterator<Item = Result<Node<'a>, Fault>> {
         (0..self.len()).map(|index| self.need(index))
     }

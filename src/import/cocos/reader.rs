@@ -1,4 +1,4 @@
-//! What the stages share: the library, warnings, timelines, and a budget that keeps memory in proportion to the file.
+//! The state that all stages share.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,44 +6,41 @@ use std::sync::Arc;
 
 use super::node::List;
 use crate::error::Error;
-use crate::import::Warning;
-use crate::import::fault::Fault;
+use crate::import::memory_budget::MemoryBudget;
+use crate::import::{Fault, Warning};
 use crate::model::{Library, Timeline};
 
-/// What the stages share.
+/// Bytes that any file may allocate.
+const ALLOWANCE: u64 = 1 << 20;
+
+/// The state that all stages share: the library, warnings, timelines and a memory budget.
 pub(super) struct Reader<'l> {
-    /// For its interpolators.
+    /// The library of the interpolators.
     pub library: &'l Library,
     pub warnings: Vec<Warning>,
-    /// Bytes that may still be made of the file. A reference is a few bytes and can stand for the whole file.
-    budget: u64,
+    /// A reference takes a few bytes and can stand for the whole file.
+    budget: MemoryBudget,
     timelines: HashMap<(Vec<u64>, u64), Arc<Timeline>>,
 }
 
-/// What a curve takes besides its numbers.
+/// The memory of a curve without its numbers.
 pub(super) const CURVE_BYTES: usize = 256;
 
 impl<'l> Reader<'l> {
-    /// A reader of a file of so many bytes.
+    /// A reader of a file of `file_bytes` bytes.
     pub fn new(library: &'l Library, file_bytes: usize) -> Self {
-        let budget = (file_bytes as u64).saturating_mul(64).saturating_add(1 << 20);
+        let budget = MemoryBudget::new(file_bytes, ALLOWANCE);
         Self { library, warnings: Vec::new(), budget, timelines: HashMap::new() }
     }
 
-    /// Takes note that so many bytes are made of what is here.
-    pub fn charge(&mut self, place: impl fmt::Display, bytes: usize) -> Result<(), Fault> {
-        match self.budget.checked_sub(bytes as u64) {
-            Some(left) => {
-                self.budget = left;
-                Ok(())
-            }
-            None => Err(Fault::new(place, "so much is referred to so often that the clip outgrows its file 64 times")),
-        }
+    /// Charges the memory that the place `path` of the file asks for.
+    pub fn charge(&mut self, path: impl fmt::Display, bytes: usize) -> Result<(), Fault> {
+        self.budget.charge(path, bytes as u64)
     }
 
-    /// Notes something that was repaired or passed over.
-    pub fn warn(&mut self, place: impl fmt::Display, message: impl Into<String>) -> Result<(), Fault> {
-        let warning = Warning { path: place.to_string(), message: message.into() };
+    /// Notes a fault that was repaired or passed over.
+    pub fn warn(&mut self, path: impl fmt::Display, message: impl Into<String>) -> Result<(), Fault> {
+        let warning = Warning { path: path.to_string(), message: message.into() };
         self.charge(&warning.path, warning.path.len() + warning.message.len())?;
         self.warnings.push(warning);
         Ok(())
@@ -51,11 +48,11 @@ impl<'l> Reader<'l> {
 
     /// The numbers of a list.
     pub fn numbers(&mut self, list: &List<'_>) -> Result<Vec<f64>, Fault> {
-        self.charge(list.place(), 8 * list.len())?;
+        self.charge(list.path(), 8 * list.len())?;
         list.nodes().map(|node| node?.number()).collect()
     }
 
-    /// A timeline of these times, the same one for the same times; `None` where there are no times.
+    /// A timeline of key times in seconds. Equal times and windows share one timeline. `None` without times.
     pub fn timeline(&mut self, list: &List<'_>, times: Vec<f64>, window: f64) -> Result<Option<Arc<Timeline>>, Fault> {
         if times.is_empty() {
             return Ok(None);
@@ -65,8 +62,8 @@ impl<'l> Reader<'l> {
             return Ok(Some(known.clone()));
         }
         let timeline = Timeline::snapping(times, window).map_err(|error| match error {
-            Error::Timeline { key, reason } => Fault::new(list.place_of(key), reason),
-            other => Fault::new(list.place(), other.to_string()),
+            Error::Timeline { key, reason } => Fault::new(list.item_path(key), reason),
+            other => Fault::new(list.path(), other.to_string()),
         })?;
         Ok(Some(self.timelines.entry(bits).or_insert(Arc::new(timeline)).clone()))
     }

@@ -1,14 +1,14 @@
-//! Curves of numbers, each interval of which interpolates in its own way.
+//! Curves of numbers. Each interval has its own mode of interpolation.
 
 use super::easing::{easing, per_key};
 use super::keyframes::{Keyframes, extrapolations};
 use super::node::Node;
 use super::reader::Reader;
 use crate::error::Error;
-use crate::import::fault::Fault;
+use crate::import::Fault;
 use crate::model::{Curve, Easing, Interpolation};
 
-/// How the interval after a key interpolates.
+/// The interpolation of the interval after a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Mode {
     Linear,
@@ -16,11 +16,18 @@ enum Mode {
     Cubic,
 }
 
-/// One side of a keyframe: value per second, and the length of the handle where it has one of its own.
+/// The tangent on one side of a keyframe: slope in value per second, and the length of the handle if it has its own.
 #[derive(Debug, Clone, Copy)]
 struct Tangent {
     slope: f64,
     weight: Option<f64>,
+}
+
+/// The interval between two keys: the slopes at its ends in value per second, and its easing.
+struct Interval {
+    start: f64,
+    end: f64,
+    easing: Easing,
 }
 
 struct Keyframe {
@@ -31,16 +38,16 @@ struct Keyframe {
     right: Tangent,
 }
 
-/// A number's curve; `None` where it has no keys.
+/// A curve of numbers; `None` without keys.
 pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, Fault> {
     let Some(Keyframes { timeline, values }) = Keyframes::read(reader, curve)? else { return Ok(None) };
     let [before, after] = extrapolations(curve)?;
-    reader.charge(values.place(), values.len() * (size_of::<Keyframe>() + size_of::<Easing>()))?;
+    reader.charge(values.path(), values.len() * (size_of::<Keyframe>() + size_of::<Easing>()))?;
     let mut keyframes = Vec::with_capacity(values.len());
     for node in values.nodes() {
         keyframes.push(Keyframe::read(reader, &node?)?);
     }
-    // The mode of a key rules the interval after it; after the last there is none.
+    // The mode of a key applies to the interval after it. The last key has none.
     let (_, starts) = keyframes.split_last().unzip();
     let starts: &[Keyframe] = starts.unwrap_or_default();
     let all = |mode| starts.iter().all(|keyframe| keyframe.mode == mode);
@@ -55,9 +62,9 @@ pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<C
     };
     let steep = |error: Error, per_key: usize| match error {
         Error::Curve { value, reason } => {
-            Fault::new(values.place_of(value / per_key), format!("its tangents are too steep or too long: {reason}"))
+            Fault::new(values.item_path(value / per_key), format!("its tangents are too steep or too long: {reason}"))
         }
-        other => Fault::new(values.place(), other.to_string()),
+        other => Fault::new(values.path(), other.to_string()),
     };
     let curve = Curve::new(timeline, interpolation, 1, numbers);
     let curve = curve.map_err(|error| steep(error, interpolation.elements_per_key()))?;
@@ -65,16 +72,16 @@ pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<C
     Ok(Some(curve.with_extrapolation(before, after)))
 }
 
-/// In-tangent, value and out-tangent a key, and the easings, of intervals in any mode.
+/// The numbers and easings of a cubic spline with intervals of any mode: in-tangent, value and out-tangent per key.
 fn spline(times: &[f64], keyframes: &[Keyframe]) -> (Vec<f64>, Vec<Easing>) {
     let mut keys: Vec<[f64; 3]> = keyframes.iter().map(|keyframe| [0.0, keyframe.value, 0.0]).collect();
     let mut easings = Vec::with_capacity(keyframes.len());
     for (index, (pair, seconds)) in keyframes.windows(2).zip(times.windows(2)).enumerate() {
         let ([start, end], [from, to]) = (pair, seconds) else { continue };
-        let ([out, into], easing) = start.interval(end, to - from);
-        easings.push(easing);
+        let interval = start.interval(end, to - from);
+        easings.push(interval.easing);
         if let Some([first, second]) = keys.get_mut(index..index + 2) {
-            (first[2], second[0]) = (out, into);
+            (first[2], second[0]) = (interval.start, interval.end);
         }
     }
     (keys.into_flattened(), easings)
@@ -83,20 +90,20 @@ fn spline(times: &[f64], keyframes: &[Keyframe]) -> (Vec<f64>, Vec<Easing>) {
 impl Keyframe {
     fn read(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Self, Fault> {
         if !node.value().is_object() {
-            return Err(node.fault(format!("it is {}, not a keyframe", node.what())));
+            return Err(node.fault(format!("it is {}, not a keyframe object", node.describe())));
         }
         let choice = |name| node.get(name)?.map_or(Ok(0), |node| node.integer());
         let mode = match choice("interpolationMode")? {
             0 => Mode::Linear,
             1 => Mode::Constant,
             2 => Mode::Cubic,
-            other => return Err(node.fault(format!("there is no interpolation mode {other}, but 0 to 2"))),
+            other => return Err(node.fault(format!("{other} is not an interpolation mode; expected 0 to 2"))),
         };
         let weights = choice("tangentWeightMode")?;
         if !(0..4).contains(&weights) {
-            return Err(node.fault(format!("there is no tangent weight mode {weights}, but 0 to 3")));
+            return Err(node.fault(format!("{weights} is not a tangent weight mode; expected 0 to 3")));
         }
-        // A steep tangent is as good as a vertical one where it has a weight, so that any number will do.
+        // With a weight, a very steep tangent is like a vertical one. Numbers beyond the range of f32 are therefore accepted.
         let number = |name| node.get(name)?.map_or(Ok(0.0), |node| node.finite());
         let tangent = |slope, weight, bit| {
             let weight = number(weight)?;
@@ -111,32 +118,35 @@ impl Keyframe {
         })
     }
 
-    /// The tangents, a second, at the start and at the end of the interval to another key, and its easing.
-    fn interval(&self, end: &Self, seconds: f64) -> ([f64; 2], Easing) {
-        let still = ([0.0; 2], Easing::Constant);
+    /// The interval from this key to the next.
+    fn interval(&self, end: &Self, seconds: f64) -> Interval {
         match self.mode {
-            Mode::Linear if seconds > 0.0 => ([(end.value - self.value) / seconds; 2], self.easing),
+            Mode::Linear if seconds > 0.0 => {
+                let slope = (end.value - self.value) / seconds;
+                Interval { start: slope, end: slope, easing: self.easing }
+            }
             Mode::Cubic if seconds > 0.0 => match (self.right.weight, end.left.weight) {
-                (None, None) => ([self.right.slope, end.left.slope], Easing::Linear),
+                (None, None) => Interval { start: self.right.slope, end: end.left.slope, easing: Easing::Linear },
                 _ => weighted(self.right, end.left, seconds),
             },
-            // Keys at one time have no interval.
-            _ => still,
+            // Keys at the same time have no interval.
+            _ => Interval { start: 0.0, end: 0.0, easing: Easing::Constant },
         }
     }
 }
 
-/// A Bezier curve in time and value: its values are a cubic spline, and its times the Bezier easing whose y is the
-/// parameter.
-fn weighted(right: Tangent, left: Tangent, seconds: f64) -> ([f64; 2], Easing) {
+/// A Bezier curve in time and value. Its values are a cubic spline over the parameter of the Bezier curve. Its times become a
+/// Bezier easing from time to this parameter: the y of its control points are 1/3 and 2/3.
+fn weighted(right: Tangent, left: Tangent, seconds: f64) -> Interval {
     let [(start, out), (end, into)] = [right, left].map(|tangent| handle(tangent, seconds));
-    let parameter = Easing::Bezier([start / seconds, 1.0 / 3.0, 1.0 - end / seconds, 2.0 / 3.0]);
-    ([3.0 * out / seconds, 3.0 * into / seconds], parameter)
+    let easing = Easing::Bezier([start / seconds, 1.0 / 3.0, 1.0 - end / seconds, 2.0 / 3.0]);
+    Interval { start: 3.0 * out / seconds, end: 3.0 * into / seconds, easing }
 }
 
-/// How far a handle reaches in time and in value; without a weight of its own, a third of the interval.
-fn handle(Tangent { slope, weight }: Tangent, seconds: f64) -> (f64, f64) {
-    match weight {
+/// The extent of a handle in time and in value. Without a weight, it reaches over a third of the interval.
+fn handle(tangent: Tangent, seconds: f64) -> (f64, f64) {
+    let slope = tangent.slope;
+    match tangent.weight {
         Some(weight) => (weight * slope.atan().cos(), weight * slope.atan().sin()),
         None => (seconds / 3.0, slope * seconds / 3.0),
     }

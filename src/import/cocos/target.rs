@@ -1,23 +1,23 @@
-//! Names of what is driven, by paths and by lists of modifiers.
+//! Targets of tracks, from paths and from lists of modifiers.
 
 use super::node::{List, Node};
-use super::place::short;
 use super::reader::Reader;
 use super::value::element;
-use crate::import::fault::Fault;
+use crate::import::Fault;
+use crate::import::fault::shorten;
 use crate::model::TargetPath;
 
-/// The names of a path that counts at a node, from the root down.
+/// The names of a path, from the root down. `node` is the place that is charged for them.
 pub(super) fn segments(reader: &mut Reader<'_>, node: &Node<'_>, path: &str) -> Result<Vec<String>, Fault> {
     const SEGMENT_BYTES: usize = 48;
     let segments = path.split('/').filter(|segment| !segment.is_empty());
-    reader.charge(node.place(), path.len() + SEGMENT_BYTES * segments.clone().count())?;
+    reader.charge(node.path(), path.len() + SEGMENT_BYTES * segments.clone().count())?;
     Ok(segments.map(str::to_owned).collect())
 }
 
-/// The target of a list of modifiers and of what adapts the value to it, if anything; `None`, with a warning, where it is
-/// of a kind that is not known.
-pub(super) fn of_modifiers(
+/// The target of a list of modifiers, and of an adapter of the value if there is one. `None`, with a warning, if a part of it
+/// is not supported.
+pub(super) fn from_modifiers(
     reader: &mut Reader<'_>,
     modifiers: &List<'_>,
     adapter: Option<Node<'_>>,
@@ -34,15 +34,15 @@ pub(super) fn of_modifiers(
         return Ok(None);
     }
     if target.property.is_empty() {
-        reader.warn(modifiers.place(), "it names no property; the track is left out")?;
+        reader.warn(modifiers.path(), "it names no property; the track is left out")?;
         return Ok(None);
     }
     Ok(Some(target))
 }
 
-/// Goes one step farther; `false`, with a warning, where that is not known.
+/// Extends a target by a modifier. Returns `false`, with a warning, if the modifier is not supported.
 fn modify(reader: &mut Reader<'_>, target: &mut TargetPath, modifier: &Node<'_>) -> Result<bool, Fault> {
-    reader.charge(modifier.place(), size_of::<String>())?;
+    reader.charge(modifier.path(), size_of::<String>())?;
     if let Some(name) = modifier.value().as_str() {
         extend(reader, target, modifier, name)?;
         return Ok(true);
@@ -63,13 +63,14 @@ fn modify(reader: &mut Reader<'_>, target: &mut TargetPath, modifier: &Node<'_>)
             if target.component.is_none() && target.property.is_empty() =>
         {
             let component = modifier.need("component")?;
-            reader.charge(component.place(), component.text()?.len())?;
+            reader.charge(component.path(), component.text()?.len())?;
             target.component = Some(component.text()?.to_owned());
             Ok(true)
         }
         _ => {
-            let reason = format!("{} is not supported at this place of a path; the track is left out", modifier.what());
-            reader.warn(modifier.place(), reason)?;
+            let found = modifier.describe();
+            let message = format!("{found} is not supported at this position of a path; the track is left out");
+            reader.warn(modifier.path(), message)?;
             Ok(false)
         }
     }
@@ -77,7 +78,7 @@ fn modify(reader: &mut Reader<'_>, target: &mut TargetPath, modifier: &Node<'_>)
 
 /// Appends a name to the property.
 fn extend(reader: &mut Reader<'_>, target: &mut TargetPath, node: &Node<'_>, name: &str) -> Result<(), Fault> {
-    reader.charge(node.place(), name.len())?;
+    reader.charge(node.path(), name.len())?;
     if !target.property.is_empty() {
         target.property.push('.');
     }
@@ -85,7 +86,7 @@ fn extend(reader: &mut Reader<'_>, target: &mut TargetPath, node: &Node<'_>, nam
     Ok(())
 }
 
-/// Appends what an adapter does with the value; `false`, with a warning, where that is not known.
+/// Extends a target by an adapter of the value. Returns `false`, with a warning, if the adapter is not supported.
 fn adapt(reader: &mut Reader<'_>, target: &mut TargetPath, adapter: &Node<'_>) -> Result<bool, Fault> {
     match adapter.type_name() {
         Some("cc.animation.UniformProxyFactory" | "cc.UniformProxyFactory" | "cc.UniformCurveValueAdapter") => {
@@ -97,15 +98,15 @@ fn adapt(reader: &mut Reader<'_>, target: &mut TargetPath, adapter: &Node<'_>) -
             Ok(true)
         }
         _ => {
-            let reason = format!("{} is no known adapter of values; the track is left out", adapter.what());
-            reader.warn(adapter.place(), reason)?;
+            let message = format!("{} is not a known adapter of values; the track is left out", adapter.describe());
+            reader.warn(adapter.path(), message)?;
             Ok(false)
         }
     }
 }
 
-/// The target of one number of a common target, named by a list of the one name of that number.
-pub(super) fn of_element(
+/// The target of a single number of a common target. The only modifier is the name of the number.
+pub(super) fn element_target(
     reader: &mut Reader<'_>,
     common: TargetPath,
     modifiers: &List<'_>,
@@ -116,8 +117,8 @@ pub(super) fn of_element(
             return Ok(Some(TargetPath { element: Some(index), ..common }));
         }
     }
-    let whole = short(&common.property);
-    let reason = format!("of {whole:?} one number can be driven, by its name alone; the track is left out");
-    reader.warn(modifiers.place(), reason)?;
+    let whole = shorten(&common.property);
+    let message = format!("it has to name one number of {whole:?}, for example x or r; the track is left out");
+    reader.warn(modifiers.path(), message)?;
     Ok(None)
 }

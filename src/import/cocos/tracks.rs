@@ -1,33 +1,36 @@
-//! Tracks of releases 3.3 and later: a binding, and a curve or one a number.
+//! Tracks of releases 3.3 and later: a binding, and one curve or one curve per number.
 
 use super::node::{List, Node};
-use super::place::short;
 use super::reader::{CURVE_BYTES, Reader};
 use super::value::element;
-use super::{object_curve, quat_curve, real_curve, target};
-use crate::import::fault::Fault;
+use super::{keyframes, real_curve, target};
+use crate::import::Fault;
+use crate::import::fault::shorten;
 use crate::model::{Curve, TargetPath, UnboundCurves, UnboundTrack, ValueKind};
 
 /// Appends the tracks of `_tracks`.
 pub(super) fn tracks(reader: &mut Reader<'_>, list: &List<'_>, tracks: &mut Vec<UnboundTrack>) -> Result<(), Fault> {
     for track in list.nodes() {
         let track = track?;
-        reader.charge(track.place(), CURVE_BYTES)?;
+        reader.charge(track.path(), CURVE_BYTES)?;
         let Some(name) = track.type_name() else {
-            return Err(track.fault(format!("it is {}, not an object whose `__type__` names a track", track.what())));
+            return Err(
+                track.fault(format!("it is {}, not an object with the `__type__` of a track", track.describe()))
+            );
         };
         let Some(kind) = name.strip_prefix("cc.animation.").filter(|kind| KINDS.contains(kind)) else {
-            let reason = format!("tracks of type {:?} are not supported; it is left out", short(name));
-            reader.warn(track.place(), reason)?;
+            let message = format!("tracks of type {:?} are not supported; the track is left out", shorten(name));
+            reader.warn(track.path(), message)?;
             continue;
         };
         if let Some(target) = binding(reader, &track)? {
-            of_kind(reader, kind, &track, target, tracks)?;
+            read_track(reader, kind, &track, target, tracks)?;
         }
     }
     Ok(())
 }
 
+/// The types of tracks, without `cc.animation.`.
 const KINDS: [&str; 8] = [
     "RealTrack",
     "VectorTrack",
@@ -39,14 +42,14 @@ const KINDS: [&str; 8] = [
     "UntypedTrack",
 ];
 
-/// What a track drives.
+/// The target of a track. `None`, with a warning, if it is not supported.
 fn binding(reader: &mut Reader<'_>, track: &Node<'_>) -> Result<Option<TargetPath>, Fault> {
     let binding = track.need("_binding")?;
     let path = binding.need("path")?.need("_paths")?.list()?;
-    target::of_modifiers(reader, &path, binding.get("proxy")?)
+    target::from_modifiers(reader, &path, binding.get("proxy")?)
 }
 
-fn of_kind(
+fn read_track(
     reader: &mut Reader<'_>,
     kind: &str,
     track: &Node<'_>,
@@ -56,9 +59,11 @@ fn of_kind(
     let whole = |curve: Option<Curve>| curve.map_or(UnboundCurves::Empty, UnboundCurves::Whole);
     let (kind, curves) = match kind {
         "RealTrack" => (ValueKind::Number, whole(real(reader, &track.need("_channel")?)?)),
-        "QuatTrack" => (ValueKind::Quat, whole(quat_curve::read(reader, &track.need("_channel")?.need("_curve")?)?)),
+        "QuatTrack" => {
+            (ValueKind::Quat, whole(keyframes::quat_curve(reader, &track.need("_channel")?.need("_curve")?)?))
+        }
         "ObjectTrack" => {
-            (ValueKind::Held, whole(object_curve::read(reader, &track.need("_channel")?.need("_curve")?)?))
+            (ValueKind::Held, whole(keyframes::object_curve(reader, &track.need("_channel")?.need("_curve")?)?))
         }
         "ColorTrack" => (ValueKind::Color, channels(reader, track, 4)?),
         "SizeTrack" => (ValueKind::Size, channels(reader, track, 2)?),
@@ -71,7 +76,7 @@ fn of_kind(
                 2 => ValueKind::Vec2,
                 3 => ValueKind::Vec3,
                 4 => ValueKind::Vec4,
-                _ => return Err(count.as_ref().unwrap_or(track).fault("a vector has 2 to 4 numbers")),
+                _ => return Err(count.as_ref().unwrap_or(track).fault("a vector track has to have 2 to 4 components")),
             };
             (kind, channels(reader, track, kind.width())?)
         }
@@ -80,27 +85,27 @@ fn of_kind(
     Ok(())
 }
 
-/// The curve of a channel.
+/// The curve of numbers of a channel.
 fn real(reader: &mut Reader<'_>, channel: &Node<'_>) -> Result<Option<Curve>, Fault> {
-    reader.charge(channel.place(), CURVE_BYTES)?;
+    reader.charge(channel.path(), CURVE_BYTES)?;
     channel.get("_curve")?.map_or(Ok(None), |curve| real_curve::read(reader, &curve))
 }
 
-/// The curves of the first so many channels.
+/// The curves of the first `count` channels.
 fn channels(reader: &mut Reader<'_>, track: &Node<'_>, count: usize) -> Result<UnboundCurves, Fault> {
     let list = track.need("_channels")?.list()?;
     let mut curves = Vec::new();
     for index in 0..count {
         curves.push(list.get(index)?.map_or(Ok(None), |channel| real(reader, &channel))?);
     }
-    Ok(of_channels(curves))
+    Ok(from_channels(curves))
 }
 
-fn of_channels(curves: Vec<Option<Curve>>) -> UnboundCurves {
+fn from_channels(curves: Vec<Option<Curve>>) -> UnboundCurves {
     if curves.iter().all(Option::is_none) { UnboundCurves::Empty } else { UnboundCurves::Channels(curves) }
 }
 
-/// A track whose channels name the numbers that they drive, and so tell what kind of value it is.
+/// Appends a track whose channels name the numbers that they drive. The names give the kind of the value.
 fn untyped(
     reader: &mut Reader<'_>,
     track: &Node<'_>,
@@ -121,25 +126,28 @@ fn untyped(
         let name = property.text()?;
         let own = FAMILIES.iter().find(|(names, _)| names.contains(&name));
         let (Some(own), Some(index)) = (own, element(name)) else {
-            let reason = format!("no vector, colour or size has a number {:?}; the channel is left out", short(name));
-            reader.warn(property.place(), reason)?;
+            let message =
+                format!("{:?} is not a number of a vector, colour or size; the channel is left out", shorten(name));
+            reader.warn(property.path(), message)?;
             continue;
         };
         if *family.get_or_insert(own) != own {
-            return Err(property.fault(format!("{name:?} is no number of what the channels before drive")));
+            return Err(
+                property.fault(format!("{name:?} belongs to another kind of value than the channels before it"))
+            );
         }
-        if let Some(place) = curves.get_mut(index) {
-            *place = real(reader, &channel)?;
+        if let Some(slot) = curves.get_mut(index) {
+            *slot = real(reader, &channel)?;
             last = last.max(index);
         }
     }
     let Some(&kind) = family.and_then(|(_, kinds)| kinds.get(last)) else { return Ok(()) };
-    let curves = of_channels(curves.into_iter().take(kind.width()).collect());
+    let curves = from_channels(curves.into_iter().take(kind.width()).collect());
     tracks.push(UnboundTrack { target, kind, curves });
     Ok(())
 }
 
-/// A track of a list of numbers, as many tracks of one number each.
+/// Appends the tracks of a list of numbers, one track per number.
 fn array(
     reader: &mut Reader<'_>,
     track: &Node<'_>,
@@ -150,7 +158,7 @@ fn array(
     let names = path + target.component.as_ref().map_or(0, String::len) + target.property.len();
     for (index, channel) in track.need("_channels")?.list()?.nodes().enumerate() {
         let channel = channel?;
-        reader.charge(channel.place(), CURVE_BYTES + names)?;
+        reader.charge(channel.path(), CURVE_BYTES + names)?;
         if let Some(curve) = real(reader, &channel)? {
             let target = TargetPath { element: Some(index), ..target.clone() };
             tracks.push(UnboundTrack { target, kind: ValueKind::Number, curves: UnboundCurves::Whole(curve) });

@@ -1,28 +1,28 @@
-//! Values of keys, as they stand in a file, into numbers.
+//! Values of keys into numbers.
 
 use serde_json::Value;
 
 use super::node::Node;
 use super::reader::Reader;
-use crate::import::fault::Fault;
+use crate::import::Fault;
 use crate::model::{InterpolatorId, TargetPath, ValueKind};
 
-/// What the values of a curve are, which the first of them decides.
+/// The shape of the values of a curve. The first value decides it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
-    /// Numbers of a kind.
+    /// A value of a kind.
     Plain(ValueKind),
-    /// The same with an in- and an out-tangent.
+    /// A value of a kind with an in-tangent and an out-tangent.
     Spline(ValueKind),
     /// Values of an interpolator.
     Custom(InterpolatorId),
-    /// Something that does not interpolate.
+    /// A value that does not interpolate.
     Held,
 }
 
 impl Shape {
-    /// What a first value says of all; `None` is null.
-    pub fn of(reader: &Reader<'_>, first: Option<&Node<'_>>, target: &TargetPath) -> Self {
+    /// The shape by the first value; `None` is null.
+    pub fn from_first(reader: &Reader<'_>, first: Option<&Node<'_>>, target: &TargetPath) -> Self {
         let Some(first) = first else { return Self::Held };
         if let Some(name) = first.type_name() {
             if let Some(interpolator) = reader.library.find_interpolator(name) {
@@ -34,7 +34,7 @@ impl Shape {
         if first.value().is_number() {
             return Self::Plain(ValueKind::Number);
         }
-        // Whether all are numbers is asked of short lists alone: many curves can refer to a long one.
+        // Long lists are not searched, since many curves can refer to the same list.
         let items = first.value().as_array().filter(|items| items.len() <= 4 && items.iter().all(Value::is_number));
         let rotation = target.component.is_none() && target.property == "rotation";
         match (items.map_or(0, Vec::len), target.property.as_str()) {
@@ -48,7 +48,7 @@ impl Shape {
     }
 }
 
-/// The kind of an object's type.
+/// The kind of value of a `__type__`.
 fn typed(name: &str) -> Option<ValueKind> {
     Some(match name {
         "cc.Vec2" => ValueKind::Vec2,
@@ -62,7 +62,7 @@ fn typed(name: &str) -> Option<ValueKind> {
     })
 }
 
-/// The kind of a value with tangents.
+/// The kind of value of a `__type__` with tangents.
 fn spline(name: &str) -> Option<ValueKind> {
     Some(match name {
         "cc.CubicSplineNumberValue" => ValueKind::Number,
@@ -74,7 +74,7 @@ fn spline(name: &str) -> Option<ValueKind> {
     })
 }
 
-/// The fields of an object of a kind, and what they are where they are missing.
+/// The fields of an object of a kind, with their defaults.
 fn fields(kind: ValueKind) -> &'static [(&'static str, f64)] {
     const VECTOR: [(&str, f64); 4] = [("x", 0.0), ("y", 0.0), ("z", 0.0), ("w", 0.0)];
     match kind {
@@ -89,7 +89,7 @@ fn fields(kind: ValueKind) -> &'static [(&'static str, f64)] {
     }
 }
 
-/// The place of a number among those of a value, by its name.
+/// The index of a number within its value, by its name.
 pub(super) fn element(name: &str) -> Option<usize> {
     match name {
         "x" | "r" | "width" => Some(0),
@@ -100,13 +100,13 @@ pub(super) fn element(name: &str) -> Option<usize> {
     }
 }
 
-/// Appends the numbers of a value that is to be of a kind. Of more numbers than that the first count.
+/// Appends the numbers of a value that has to be of a kind. Of a longer vector, the first numbers are used.
 pub(super) fn plain(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Result<(), Fault> {
     if kind == ValueKind::Number {
         out.push(node.number()?);
         return Ok(());
     }
-    let wrong = || node.fault(format!("it is {}, where the first value is a {kind:?}", node.what()));
+    let wrong = || node.fault(format!("it is {}, but the first value is a {kind:?}", node.describe()));
     if node.value().is_array() {
         let list = node.list()?;
         let opaque = kind == ValueKind::Color && list.len() == 3;
@@ -138,36 +138,36 @@ pub(super) fn plain(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Res
     Ok(())
 }
 
-/// Whether a value has x, y and so on, and nothing else.
+/// True for kinds of which all numbers are named x, y, z and w.
 fn is_vector(kind: ValueKind) -> bool {
     matches!(kind, ValueKind::Vec2 | ValueKind::Vec3 | ValueKind::Vec4 | ValueKind::Quat)
 }
 
-/// A colour in one number: red in the lowest byte, alpha in the highest.
+/// Appends a colour that is packed in one number: red in the lowest byte, alpha in the highest.
 fn unpack(node: &Node<'_>, out: &mut Vec<f64>) -> Result<(), Fault> {
-    // Files have it with and without a sign.
+    // Files hold signed and unsigned numbers.
     let number = node.integer()?;
     let bits = u32::try_from(number).or_else(|_| i32::try_from(number).map(|signed| signed as u32));
-    let bits = bits.map_err(|_| node.fault(format!("{number} is no colour of four bytes")))?;
+    let bits = bits.map_err(|_| node.fault(format!("{number} is not a colour of four bytes")))?;
     out.extend(bits.to_le_bytes().map(f64::from));
     Ok(())
 }
 
-/// Appends in-tangent, value and out-tangent of a value that is to have tangents.
+/// Appends in-tangent, value and out-tangent of a value that has to have tangents.
 pub(super) fn tangents(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Result<(), Fault> {
     plain(&spline_field(node, kind, "inTangent")?, kind, out)?;
     data_point(node, kind, out)?;
     plain(&spline_field(node, kind, "outTangent")?, kind, out)
 }
 
-/// Appends the value alone of a value that is to have tangents.
+/// Appends only the value of a value that has to have tangents.
 pub(super) fn data_point(node: &Node<'_>, kind: ValueKind, out: &mut Vec<f64>) -> Result<(), Fault> {
     plain(&spline_field(node, kind, "dataPoint")?, kind, out)
 }
 
 fn spline_field<'a>(node: &Node<'a>, kind: ValueKind, name: &'a str) -> Result<Node<'a>, Fault> {
     if node.type_name().and_then(spline) != Some(kind) {
-        return Err(node.fault(format!("it is {}, where the first value is a {kind:?} with tangents", node.what())));
+        return Err(node.fault(format!("it is {}, but the first value is a {kind:?} with tangents", node.describe())));
     }
     node.need(name)
 }
@@ -182,13 +182,13 @@ pub(super) fn custom(
     let library = reader.library;
     let interpolator = library.interpolator(id);
     if node.type_name() != Some(interpolator.name()) {
-        return Err(node.fault(format!("it is {}, where the first value is a {}", node.what(), interpolator.name())));
+        return Err(node.fault(format!("it is {}, but the first value is a {}", node.describe(), interpolator.name())));
     }
     let whole = [("values", interpolator.width())];
     let fields = if interpolator.fields().is_empty() { &whole } else { interpolator.fields() };
     let object = node.value().as_object();
     for (name, width) in fields {
-        // The file's own spelling lives as long as the file.
+        // The name is taken from the file, since a path needs its lifetime.
         let Some(name) = object.and_then(|object| object.get_key_value(*name)).map(|(name, _)| name.as_str()) else {
             return Err(node.fault(format!("it has no `{name}`")));
         };
@@ -196,13 +196,13 @@ pub(super) fn custom(
         let start = out.len();
         flatten(reader, &field, start + width, 0, out)?;
         if out.len() - start != *width {
-            return Err(field.fault(format!("it is {width} numbers, not {}", out.len() - start)));
+            return Err(field.fault(format!("it has {} numbers, but has to have {width}", out.len() - start)));
         }
     }
     Ok(())
 }
 
-/// Appends the numbers of a value, of what is within it, and so on, one more than `most` at the most.
+/// Appends the numbers of a value and of all values within it, at most one more than `most`.
 fn flatten(
     reader: &mut Reader<'_>,
     node: &Node<'_>,
@@ -210,11 +210,11 @@ fn flatten(
     depth: usize,
     out: &mut Vec<f64>,
 ) -> Result<(), Fault> {
-    // References can lead in circles.
+    // References can lead around in a circle.
     const DEEPEST: usize = 8;
-    reader.charge(node.place(), 8)?;
+    reader.charge(node.path(), 8)?;
     if depth > DEEPEST {
-        return Err(node.fault(format!("a value within values, {DEEPEST} deep; it should be numbers")));
+        return Err(node.fault(format!("values are nested more than {DEEPEST} deep; expected numbers")));
     }
     if let Some(kind) = node.type_name().and_then(typed) {
         return plain(node, kind, out);

@@ -1,4 +1,4 @@
-//! The JSON of a crowd file, as it stands.
+//! The JSON of a crowd file, as the file has it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::import::fault::Fault;
+use crate::import::{Fault, json};
 use crate::model::is_weight;
 use crate::model::{FadeShape, RootRotation, WrapMode};
 
@@ -31,24 +31,24 @@ pub(super) struct RootEntry {
     #[serde(default, deserialize_with = "axes")]
     pub translation: [bool; 3],
     #[serde(default)]
-    pub rotation: Turning,
+    pub rotation: RotationEntry,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Turning {
+pub(super) enum RotationEntry {
     Yaw,
     Full,
     #[default]
     None,
 }
 
-impl From<Turning> for RootRotation {
-    fn from(turning: Turning) -> Self {
-        match turning {
-            Turning::Yaw => Self::Yaw,
-            Turning::Full => Self::Full,
-            Turning::None => Self::None,
+impl From<RotationEntry> for RootRotation {
+    fn from(entry: RotationEntry) -> Self {
+        match entry {
+            RotationEntry::Yaw => Self::Yaw,
+            RotationEntry::Full => Self::Full,
+            RotationEntry::None => Self::None,
         }
     }
 }
@@ -74,7 +74,7 @@ pub(super) struct GroupEntry {
     pub layers: Vec<LayerEntry>,
 }
 
-/// How the instances of a group differ: from the first to the last of each pair, scattered.
+/// The differences between the instances of a group, scattered from the first to the second number of each pair.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Spread {
@@ -113,7 +113,7 @@ pub(super) struct LayerEntry {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "not a clip's name or index")]
+#[serde(untagged, expecting = "expected the name or index of a clip")]
 pub(super) enum ClipName {
     Index(usize),
     Name(String),
@@ -184,7 +184,7 @@ fn wrap_mode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<WrapMode, D::
     let name = String::deserialize(deserializer)?;
     WrapMode::from_name(&name).ok_or_else(|| {
         let names: Vec<_> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
-        D::Error::custom(format!("there is no wrap mode {name:?}, but {}", names.join(", ")))
+        D::Error::custom(format!("{name:?} is not a wrap mode; expected one of {}", names.join(", ")))
     })
 }
 
@@ -196,33 +196,25 @@ fn axes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[bool; 3], D::Erro
         letters if !letters.is_empty() && letters.chars().all(|letter| "xyz".contains(letter)) => {
             Ok(['x', 'y', 'z'].map(|axis| letters.contains(axis)))
         }
-        _ => Err(D::Error::custom(format!("{letters:?} is neither some of the letters xyz nor `none`"))),
+        _ => Err(D::Error::custom(format!("{letters:?} does not consist of letters xyz, nor is it `none`"))),
     }
 }
 
 impl Document {
     pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
-        let json = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        // The parser would take a list for an object without names.
-        if json.trim_ascii_start().starts_with(b"[") {
-            return Err(Fault::new("JSON", "a list; a crowd file is an object with `files` and `instances`"));
+        let text = json::without_mark(bytes);
+        // The parser would accept a list in place of an object.
+        if text.trim_ascii_start().starts_with(b"[") {
+            return Err(Fault::new("JSON", "it is a list; a crowd file is an object with `files` and `instances`"));
         }
-        let mut deserializer = serde_json::Deserializer::from_slice(json);
-        let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-            // Where a key is cut off, the parser has a question mark for it.
-            let path = error.path().to_string();
-            let path = path.trim_end_matches(['.', '?']);
-            Fault::new(if path.is_empty() { "JSON" } else { path }, error.inner().to_string())
-        })?;
-        deserializer.end().map_err(|error| Fault::new("JSON", error.to_string()))?;
-        Ok(document)
+        json::parse(text)
     }
 
-    /// Checks all masks, also those that no layer names.
+    /// Checks all masks, including those that no layer names.
     pub fn check_masks(&self) -> Result<(), Fault> {
         for (mask, entry) in &self.masks {
             if let Some((joint, weight)) = entry.joints.iter().find(|(_, weight)| !is_weight(**weight)) {
-                let reason = format!("the weight {weight} is not a finite number of 0 or more");
+                let reason = format!("the weight {weight} has to be a finite number, 0 or more");
                 return Err(Fault::new(format_args!("masks.{mask}.joints.{joint}"), reason));
             }
         }

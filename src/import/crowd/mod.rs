@@ -1,4 +1,4 @@
-//! Crowd files: JSON that names glTF files, masks, and groups of instances with their layers.
+//! Crowd files: JSON that names glTF files, masks, root joints, and groups of instances with their layers.
 //!
 //! ```json
 //! { "files": ["Fox.glb"],
@@ -12,13 +12,15 @@
 //! ```
 //!
 //! `"roots": [{ "clip": "Walk", "joint": "b_Hip_01", "translation": "xy", "rotation": "yaw" }]` gives clips root motion. The
-//! axes are those of the space of the joint's parent, in which its keys are, and so are the motions that come of it: the
-//! parent of this hip lies, so that x and y are horizontal and z is the height.
-//! [`RootMotion::on_ground`](crate::RootMotion::on_ground) finds such axes.
-//! `"yaw"` is about the instance's up axis, wherever that is there; `"full"` is all of the rotation. A joint that the clip has
-//! no track for moves nothing, of which there is a warning.
+//! axes are those of the space of the parent of the joint, in which the keys of the joint are. The resulting motions are in the
+//! same space. In Fox.glb, the parent of the hip has z up, so that x and y are horizontal.
+//! [`RootMotion::on_ground`](crate::RootMotion::on_ground) finds horizontal axes. `"yaw"` is the rotation about the up axis of
+//! the instance; `"full"` is the whole rotation. A joint without a track in the clip moves nothing, with a warning.
 //!
-//! [`FORMAT`] describes all fields. `document` parses the JSON, `roots` names root joints, `groups` makes layers, `spread` sets instances of a group apart.
+//! [`FORMAT`] describes all fields.
+//!
+//! The stages, in order: `document` parses the JSON, `roots` sets root joints, `groups` makes layers and masks, `spread` gives
+//! each instance of a group its own start and rate.
 
 mod document;
 mod groups;
@@ -33,22 +35,21 @@ use std::sync::Arc;
 use self::document::Document;
 use self::groups::{Group, Groups};
 use crate::error::Error;
-use crate::import::fault::Fault;
 use crate::import::gltf::{self, Asset};
-use crate::import::{Warning, cocos};
+use crate::import::{Fault, JsonPath, Warning, cocos};
 use crate::model::{Crowd, Library, Ticks};
 
-/// The format, by an example and a list of all fields: what `posse eval --help` shows.
+/// The description of the format: an example and a list of all fields. `posse eval --help` prints it.
 ///
 #[doc = include_str!("format.md")]
 pub const FORMAT: &str = include_str!("format.md");
 
-/// A crowd file: its glTF files in a library, and its instances, groups unrolled.
+/// A crowd file: its glTF files in a library, and its groups of instances.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrowdFile {
-    /// The files.
+    /// The glTF files, in the order of the crowd file.
     pub files: Vec<PosedFile>,
-    /// What was repaired or passed over in the crowd file itself; each asset has warnings of its own.
+    /// The faults of the crowd file that were repaired or passed over. Each asset has its own warnings.
     pub warnings: Vec<Warning>,
     groups: Vec<Group>,
 }
@@ -56,20 +57,20 @@ pub struct CrowdFile {
 /// A glTF file of a crowd file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PosedFile {
-    /// Its name, as the crowd file has it.
+    /// The name, as the crowd file has it.
     pub name: String,
-    /// What it has become; the same for files of the same name, unless `roots` names them.
+    /// The parts of the library. Files of the same name share one asset, unless `roots` names them.
     pub asset: Arc<Asset>,
 }
 
 impl CrowdFile {
-    /// The most instances.
+    /// The largest number of instances.
     pub const MAX_INSTANCES: usize = 1 << 24;
-    /// The latest and, negative, the earliest second of the clock.
-    // Any two times are less than an `i64` of ticks apart.
+    /// The limit of the clock in seconds: times are from `-MAX_SECONDS` to `MAX_SECONDS`.
+    // The ticks between any two such times fit in an `i64`.
     pub const MAX_SECONDS: f64 = 4e12;
 
-    /// A time on the clock, to the nearest tick; `None` beyond [`MAX_SECONDS`](Self::MAX_SECONDS).
+    /// A time on the clock, rounded to the nearest tick. `None` beyond [`MAX_SECONDS`](Self::MAX_SECONDS).
     pub fn ticks(seconds: f64) -> Option<Ticks> {
         (seconds.abs() <= Self::MAX_SECONDS).then(|| Ticks::from_seconds(seconds))
     }
@@ -79,20 +80,20 @@ impl CrowdFile {
         self.groups.last().map_or(0, |group| group.instances.end)
     }
 
-    /// Whether there is no instance.
+    /// Returns `true` without instances.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The groups that have instances: the instances of each, and the index of its file.
+    /// The groups that have instances: the range of the instances, and the index of the file.
     pub fn groups(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
         self.groups.iter().map(|group| (group.instances.clone(), group.file))
     }
 
-    /// A crowd of some of the instances.
+    /// A crowd of a range of the instances.
     ///
     /// # Errors
-    /// Those of [`Crowd::push`], which a file that was loaded does not have.
+    /// The errors of [`Crowd::push`]. They do not occur for a file that was loaded.
     pub fn crowd(&self, instances: Range<usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
         let first = self.groups.partition_point(|group| group.instances.end <= instances.start);
@@ -110,12 +111,30 @@ impl CrowdFile {
     }
 }
 
-/// Reads a crowd file, and the glTF files that it names, from its folder, into a library.
+/// Reads a crowd file into a library, with the glTF files that it names. Their paths are relative to the folder of the file.
 ///
 /// # Errors
-/// [`Error::Io`] where the file cannot be read; [`Error::Import`] with a JSON path where it or a file that it names cannot
-/// be used; [`Error::Limit`] beyond [`MAX_INSTANCES`](CrowdFile::MAX_INSTANCES), or where masks multiplied by joints are
-/// too many. The library is then as it was before.
+/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if it or one of its glTF files cannot be used;
+/// [`Error::Limit`] for more than [`MAX_INSTANCES`](CrowdFile::MAX_INSTANCES) instances, or for masks of more than 2^24 weights
+/// in all, one per joint. The library is then unchanged.
+///
+/// # Examples
+/// ```
+/// use posse::{Library, import};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::write(folder.path().join("post.gltf"), r#"{ "asset": { "version": "2.0" }, "nodes": [{ "name": "post" }] }"#)?;
+/// // Three instances of post.gltf, which lies in the same folder.
+/// let path = folder.path().join("fence.json");
+/// std::fs::write(&path, r#"{ "files": ["post.gltf"], "instances": [{ "file": 0, "count": 3 }] }"#)?;
+/// let mut library = Library::new();
+/// let fence = import::crowd::load(&mut library, &path)?;
+/// assert_eq!((fence.len(), fence.files.len()), (3, 1));
+/// assert_eq!(fence.crowd(0..fence.len())?.len(), 3);
+/// # Ok(())
+/// # }
+/// ```
 pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<CrowdFile, Error> {
     let file = file.as_ref();
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
@@ -124,49 +143,49 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<CrowdFile, 
 }
 
 fn read(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<CrowdFile, Error> {
-    let of_file = |fault: Fault| fault.of(file);
-    let document = Document::parse(bytes).map_err(of_file)?;
-    document.check_masks().map_err(of_file)?;
+    let in_file = |fault: Fault| fault.in_file(file);
+    let document = Document::parse(bytes).map_err(in_file)?;
+    document.check_masks().map_err(in_file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let mut assets: HashMap<(&str, Option<usize>), Arc<Asset>> = HashMap::new();
     let mut files = Vec::with_capacity(document.files.len());
     for (index, name) in document.files.iter().enumerate() {
-        // A file whose clips get roots is not another's, if only by name.
+        // Root motion belongs to the clips of one entry, so that an entry with roots does not share its asset.
         let rooted = document.roots.iter().any(|root| root.file == index).then_some(index);
         let asset = match assets.get(&(name.as_str(), rooted)) {
             Some(asset) => Arc::clone(asset),
             None => {
-                let place = |reason: String| Fault::new(format_args!("files[{index}]"), reason).of(file);
-                Arc::new(posed_file(library, &folder.join(name), place)?)
+                let fault = |reason: String| Fault::new(JsonPath::top("files", index), reason).in_file(file);
+                Arc::new(load_asset(library, &folder.join(name), fault)?)
             }
         };
         assets.insert((name, rooted), Arc::clone(&asset));
         files.push(PosedFile { name: name.clone(), asset });
     }
-    let mut warnings = roots::set(library, &document, &files).map_err(of_file)?;
+    let mut warnings = roots::set(library, &document, &files).map_err(in_file)?;
     let groups = Groups { file, document: &document, files: &files }.read(library)?;
     warnings.extend(unknown_joints(&document, library, &files));
     Ok(CrowdFile { files, warnings, groups })
 }
 
-fn posed_file(library: &mut Library, file: &Path, place: impl Fn(String) -> Error) -> Result<Asset, Error> {
-    let bytes = std::fs::read(file).map_err(|error| place(format!("{}: {error}", file.display())))?;
+fn load_asset(library: &mut Library, file: &Path, fault: impl Fn(String) -> Error) -> Result<Asset, Error> {
+    let bytes = std::fs::read(file).map_err(|error| fault(format!("{}: {error}", file.display())))?;
     if cocos::is_clip(file, &bytes) {
-        return Err(place(format!("{} is a Cocos clip, which has no nodes; name a glTF file", file.display())));
+        return Err(fault(format!("{} is a Cocos clip, which has no nodes; name a glTF file", file.display())));
     }
     gltf::from_slice(library, file, &bytes, Some(file.parent().unwrap_or(Path::new(""))))
 }
 
-/// Warns of names in masks that no file has a joint for.
+/// Warns of joint names in masks that no file has.
 fn unknown_joints(document: &Document, library: &Library, files: &[PosedFile]) -> Vec<Warning> {
     let skeletons = files.iter().map(|file| file.asset.skeleton).collect::<HashSet<_>>().into_iter();
     let joints = skeletons.flat_map(|skeleton| library.skeleton(skeleton).joints());
     let known: HashSet<&str> = joints.filter_map(|joint| joint.name.as_deref()).collect();
     let names = document.masks.iter().flat_map(|(mask, entry)| entry.joints.keys().map(move |joint| (mask, joint)));
     let unknown = names.filter(|(_, joint)| !known.contains(joint.as_str()));
-    let warning = |(mask, joint): (&String, &String)| Warning {
+    let warning = |(mask, joint)| Warning {
         path: format!("masks.{mask}.joints.{joint}"),
-        message: "no file has a joint of this name; it counts for nothing".into(),
+        message: "no file has a joint of this name; the entry has no effect".into(),
     };
     unknown.map(warning).collect()
 }
@@ -175,10 +194,10 @@ fn unknown_joints(document: &Document, library: &Library, files: &[PosedFile]) -
 mod tests {
     use super::*;
 
-    /// The fields that the parser expects of an object, from what it says of one that it does not.
+    /// The fields of an object that the parser expects, taken from its error about an unknown field.
     fn expected(json: &str) -> Vec<String> {
-        let said = Document::parse(json.as_bytes()).unwrap_err().reason;
-        let (_, fields) = said.split_once("expected ").expect(&said);
+        let reason = Document::parse(json.as_bytes()).unwrap_err().reason;
+        let (_, fields) = reason.split_once("expected ").expect(&reason);
         fields.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     }
 

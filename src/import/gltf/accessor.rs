@@ -1,98 +1,20 @@
-//! Accessors: numbers from bytes (glTF 2.0, sections 3.6.2 and 3.11).
+//! Accessors: numbers from bytes (glTF 2.0, section 3.6.2).
 
-use super::at::At;
+use super::component::{Component, Float};
 use super::document::{Accessor, Sparse};
 use super::reader::{Reader, View};
-use crate::import::fault::Fault;
+use crate::import::{Fault, JsonPath};
 
-/// What numbers are read as. Floats fit either; of integers `f32` has not every one.
-pub(crate) trait Float: Copy + Default + Into<f64> {
-    /// The nearest number.
-    fn of(number: f64) -> Self;
-}
-
-impl Float for f64 {
-    fn of(number: f64) -> Self {
-        number
-    }
-}
-
-impl Float for f32 {
-    fn of(number: f64) -> Self {
-        number as f32
-    }
-}
-
-/// The type of a single number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Component {
-    I8,
-    U8,
-    I16,
-    U16,
-    U32,
-    F32,
-}
-
-impl Component {
-    fn parse(number: u32) -> Option<Self> {
-        Some(match number {
-            5120 => Self::I8,
-            5121 => Self::U8,
-            5122 => Self::I16,
-            5123 => Self::U16,
-            5125 => Self::U32,
-            5126 => Self::F32,
-            _ => return None,
-        })
-    }
-
-    fn bytes(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::U32 | Self::F32 => 4,
-        }
-    }
-
-    /// Appends the numbers that fill a slice.
-    fn read<T: Float>(self, bytes: &[u8], numbers: &mut Vec<T>) {
-        fn extend<T: Float, const N: usize>(numbers: &mut Vec<T>, bytes: &[u8], number: impl Fn([u8; N]) -> f64) {
-            numbers.extend(bytes.as_chunks().0.iter().map(|&bytes| T::of(number(bytes))));
-        }
-        match self {
-            Self::I8 => extend(numbers, bytes, |bytes| f64::from(i8::from_le_bytes(bytes))),
-            Self::U8 => extend(numbers, bytes, |bytes| f64::from(u8::from_le_bytes(bytes))),
-            Self::I16 => extend(numbers, bytes, |bytes| f64::from(i16::from_le_bytes(bytes))),
-            Self::U16 => extend(numbers, bytes, |bytes| f64::from(u16::from_le_bytes(bytes))),
-            Self::U32 => extend(numbers, bytes, |bytes| f64::from(u32::from_le_bytes(bytes))),
-            Self::F32 => extend(numbers, bytes, |bytes| f64::from(f32::from_le_bytes(bytes))),
-        }
-    }
-
-    /// What a normalized integer stands for.
-    pub fn normalize(self, number: f64) -> f64 {
-        match self {
-            Self::I8 => (number / 127.0).max(-1.0),
-            Self::U8 => number / 255.0,
-            Self::I16 => (number / 32767.0).max(-1.0),
-            Self::U16 => number / 65535.0,
-            Self::U32 => number / 4_294_967_295.0,
-            Self::F32 => number,
-        }
-    }
-}
-
-/// What is known of an accessor before its data are read.
+/// The type and the count of an accessor, known before its data are read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     pub component: Component,
     pub normalized: bool,
-    /// Numbers an element.
+    /// Numbers per element.
     pub width: usize,
-    /// Columns of a matrix, 1 for anything else.
+    /// Columns of a matrix; 1 for anything else.
     columns: usize,
-    /// Bytes from column to column; those of a matrix begin at multiples of 4.
+    /// Bytes from column to column. The columns of a matrix begin at multiples of 4.
     column_bytes: usize,
     pub count: u64,
 }
@@ -102,33 +24,46 @@ impl Layout {
         self.component == Component::F32
     }
 
+    /// Bytes per element.
     fn bytes(&self) -> usize {
         self.columns * self.column_bytes
     }
 }
 
-/// How integers become numbers.
+/// The reading of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Integers {
-    /// Normalized, where the accessor says so.
+    /// Normalized if the accessor is.
     AsDeclared,
-    /// Normalized, whatever the accessor says.
+    /// Always normalized.
     Normalized,
 }
 
+/// Elements in a buffer view.
+struct Elements {
+    view: usize,
+    /// Byte of the first element in the view.
+    offset: u64,
+    count: u64,
+    layout: Layout,
+    /// True to use the `byteStride` of the view; false for sparse indices and values, which lie side by side.
+    strided: bool,
+}
+
 impl<'a> Reader<'a> {
-    fn accessor(&self, index: usize, path: &At) -> Result<&'a Accessor<'a>, Fault> {
+    fn accessor(&self, index: usize, path: &JsonPath) -> Result<&'a Accessor<'a>, Fault> {
         let document = self.document;
         let count = document.accessors.len();
         document.accessors.get(index).ok_or_else(|| Fault::index(path, index, "accessors", count))
     }
 
-    /// Type and count of an accessor. `path` is where the index stands.
-    pub fn layout(&self, index: usize, path: &At) -> Result<Layout, Fault> {
+    /// The type and the count of an accessor. `path` is the place of the index.
+    pub fn layout(&self, index: usize, path: &JsonPath) -> Result<Layout, Fault> {
         let accessor = self.accessor(index, path)?;
-        let component = Component::parse(accessor.component_type).ok_or_else(|| {
-            let path = At::top("accessors", index);
-            Fault::new(path.field("componentType"), format!("{} is not a component type", accessor.component_type))
+        let component = Component::from_code(accessor.component_type).ok_or_else(|| {
+            let (path, found) = (JsonPath::top("accessors", index), accessor.component_type);
+            let reason = format!("{found} is not a component type; expected 5120, 5121, 5122, 5123, 5125 or 5126");
+            Fault::new(path.field("componentType"), reason)
         })?;
         let (columns, rows) = match &*accessor.kind {
             "SCALAR" => (1, 1),
@@ -139,7 +74,8 @@ impl<'a> Reader<'a> {
             "MAT3" => (3, 3),
             "MAT4" => (4, 4),
             other => {
-                return Err(Fault::new(At::top("accessors", index).field("type"), format!("{other:?} is not a type")));
+                let reason = format!("{other:?} is not a type; expected SCALAR, VEC2 to VEC4 or MAT2 to MAT4");
+                return Err(Fault::new(JsonPath::top("accessors", index).field("type"), reason));
             }
         };
         let bytes = rows * component.bytes();
@@ -148,118 +84,108 @@ impl<'a> Reader<'a> {
         Ok(Layout { component, normalized, width, columns, column_bytes, count })
     }
 
-    /// The first `count` elements of an accessor, which has so many, element after element.
-    pub fn read<T: Float>(&mut self, index: usize, count: u64, integers: Integers, path: &At) -> Result<Vec<T>, Fault> {
+    /// The numbers of the first `count` elements of an accessor, element after element.
+    ///
+    /// # Errors
+    /// An accessor of fewer elements, elements outside of their buffer view, and numbers that are not finite.
+    pub fn read<T: Float>(
+        &mut self,
+        index: usize,
+        count: u64,
+        integers: Integers,
+        path: &JsonPath,
+    ) -> Result<Vec<T>, Fault> {
         let accessor = self.accessor(index, path)?;
         let layout = self.layout(index, path)?;
-        let place = At::top("accessors", index);
+        let path = JsonPath::top("accessors", index);
         if count > layout.count {
-            let reason = format!("{count} elements are needed, {} are there", layout.count);
-            return Err(Fault::new(place.field("count"), reason));
+            let reason = format!("{count} elements are needed, the accessor has {}", layout.count);
+            return Err(Fault::new(path.field("count"), reason));
         }
-        // 8 bytes for a number, and as many again for what is made of it.
-        self.charge(&place.field("count"), count, layout.width as u64 * 16)?;
+        // 8 bytes for a number, and 8 for the number that the model stores.
+        self.charge(&path.field("count"), count, layout.width as u64 * 16)?;
         let mut values = match accessor.buffer_view {
-            Some(view) => self.read_view(view, accessor.byte_offset, count, layout, true, &place)?,
+            Some(view) => {
+                let elements = Elements { view, offset: accessor.byte_offset, count, layout, strided: true };
+                self.read_elements(elements, &path)?
+            }
             None => vec![T::default(); usize::try_from(count).unwrap_or(0) * layout.width],
         };
         if let Some(sparse) = &accessor.sparse {
-            self.overwrite(&mut values, sparse, layout, &place.field("sparse"))?;
+            self.overwrite(&mut values, sparse, layout, &path.field("sparse"))?;
         }
         if layout.normalized || integers == Integers::Normalized {
-            values.iter_mut().for_each(|value| *value = T::of(layout.component.normalize((*value).into())));
+            values.iter_mut().for_each(|value| *value = T::from_f64(layout.component.normalize((*value).into())));
         }
-        let finite = |value: T| value.into().is_finite();
-        // Block by block, since a loop that may end at any number looks at one at a time.
-        if !values.chunks(256).all(|block| block.iter().fold(true, |all, &value| all & finite(value)))
-            && let Some(faulty) = values.iter().position(|&value| !finite(value))
-        {
-            let (element, value) = (faulty / layout.width, values.get(faulty).map_or(0.0, |&value| value.into()));
-            return Err(Fault::new(place, format!("element {element} has {value}, which is not a finite number")));
-        }
+        check_finite(&values, layout.width, &path)?;
         Ok(values)
     }
 
-    /// Checks that the elements of an accessor are there, all of them, and takes the memory that they will fill.
+    /// Checks all elements of an accessor, and charges the memory that they will fill.
     ///
-    /// Other readers of the same bytes may then rely on it: views lie in their buffers, elements in their views, and sparse
-    /// indices, which increase, among the elements.
+    /// Afterwards, other readers of the same bytes may rely on this: views lie in their buffers, elements lie in their views,
+    /// and sparse indices increase and are below the count.
     #[cfg(feature = "render")]
-    pub fn check(&mut self, index: usize, path: &At) -> Result<Layout, Fault> {
+    pub fn check(&mut self, index: usize, path: &JsonPath) -> Result<Layout, Fault> {
         let accessor = self.accessor(index, path)?;
         let layout = self.layout(index, path)?;
-        let place = At::top("accessors", index);
-        self.charge(&place.field("count"), layout.count, layout.width as u64 * 16)?;
+        let path = JsonPath::top("accessors", index);
+        self.charge(&path.field("count"), layout.count, layout.width as u64 * 16)?;
         if let Some(view) = accessor.buffer_view {
-            self.extent(view, accessor.byte_offset, layout.count, layout, true, &place)?;
+            let count = layout.count;
+            self.locate(&Elements { view, offset: accessor.byte_offset, count, layout, strided: true }, &path)?;
         }
         let Some(sparse) = &accessor.sparse else { return Ok(layout) };
-        let place = place.field("sparse");
-        let indices = self.sparse_indices(sparse, layout, &place)?;
+        let path = path.field("sparse");
+        let indices = self.sparse_indices(sparse, layout, &path)?;
         if !indices.is_sorted_by(|one, next| one < next) {
-            return Err(Fault::new(place.field("indices"), "they do not increase"));
+            return Err(Fault::new(path.field("indices"), "the indices have to increase, but they do not"));
         }
         if let Some(&last) = indices.last().filter(|&&last| last >= layout.count as f64) {
-            return Err(no_element(&place.field("indices"), last as u64, layout.count));
+            return Err(no_element(&path.field("indices"), last as u64, layout.count));
         }
-        let values = place.field("values");
-        self.extent(sparse.values.buffer_view, sparse.values.byte_offset, sparse.count, layout, false, &values)?;
-        for (view, place) in [(sparse.indices.buffer_view, place.field("indices")), (sparse.values.buffer_view, values)]
-        {
-            if self.view(view, &place.field("bufferView"))?.stride.is_some() {
-                return Err(Fault::new(
-                    place.field("bufferView"),
-                    "the buffer view of a sparse accessor has a byteStride",
-                ));
+        self.locate(&sparse_values(sparse, layout), &path.field("values"))?;
+        for (name, view) in [("indices", sparse.indices.buffer_view), ("values", sparse.values.buffer_view)] {
+            let path = path.field(name);
+            let path = path.field("bufferView");
+            if self.view(view, &path)?.stride.is_some() {
+                return Err(Fault::new(path, "the buffer view of a sparse accessor must not have a byteStride"));
             }
         }
         Ok(layout)
     }
 
-    /// The view of some elements, and how far apart they are; all of them lie in it.
-    fn extent(
-        &mut self,
-        view: usize,
-        offset: u64,
-        count: u64,
-        layout: Layout,
-        strided: bool,
-        path: &At,
-    ) -> Result<(View<'a>, u64), Fault> {
-        let view = self.view(view, &path.field("bufferView"))?;
-        let element = layout.bytes();
-        let stride = view.stride.filter(|_| strided).unwrap_or(element as u64);
-        if stride < element as u64 {
-            let reason = format!("elements of {element} bytes overlap, the buffer view's byteStride is {stride}");
-            return Err(Fault::new(path.field("bufferView"), reason));
+    /// The view of elements and the bytes from one to the next. Fails if an element lies outside of the view.
+    fn locate(&mut self, elements: &Elements, path: &JsonPath) -> Result<(View<'a>, u64), Fault> {
+        let path = path.field("bufferView");
+        let view = self.view(elements.view, &path)?;
+        let size = elements.layout.bytes() as u64;
+        let stride = view.stride.filter(|_| elements.strided).unwrap_or(size);
+        if stride < size {
+            let reason = format!("the byteStride of the buffer view is {stride}, but an element has {size} bytes");
+            return Err(Fault::new(path, reason));
         }
         let bytes = view.bytes();
+        let (count, offset) = (elements.count, elements.offset);
         let last = count.saturating_sub(1).checked_mul(stride).and_then(|last| last.checked_add(offset));
-        let end = last.and_then(|last| last.checked_add(if count == 0 { 0 } else { element as u64 }));
+        let end = last.and_then(|last| last.checked_add(if count == 0 { 0 } else { size }));
         if end.is_none_or(|end| end > bytes.len() as u64) {
             let reason = format!(
-                "{count} elements of {element} bytes, {stride} apart, from byte {offset} on are not in its {} bytes",
+                "{count} elements of {size} bytes, {stride} apart, from byte {offset} on exceed its {} bytes",
                 bytes.len()
             );
-            return Err(Fault::new(path.field("bufferView"), reason));
+            return Err(Fault::new(path, reason));
         }
         Ok((view, stride))
     }
 
-    fn read_view<T: Float>(
-        &mut self,
-        view: usize,
-        offset: u64,
-        count: u64,
-        layout: Layout,
-        strided: bool,
-        path: &At,
-    ) -> Result<Vec<T>, Fault> {
-        let (view, stride) = self.extent(view, offset, count, layout, strided, path)?;
-        let sizes = (usize::try_from(count), usize::try_from(offset), usize::try_from(stride));
+    fn read_elements<T: Float>(&mut self, elements: Elements, path: &JsonPath) -> Result<Vec<T>, Fault> {
+        let (view, stride) = self.locate(&elements, path)?;
+        let sizes = (usize::try_from(elements.count), usize::try_from(elements.offset), usize::try_from(stride));
         let (Ok(count), Ok(offset), Ok(stride)) = sizes else {
-            return Err(Fault::new(path, "it is too large for this machine"));
+            return Err(Fault::new(path, "it is too large for the address space of this machine"));
         };
+        let layout = elements.layout;
         let mut values = Vec::with_capacity(count * layout.width);
         let bytes = view.bytes().get(offset..).unwrap_or_default();
         let column = layout.width / layout.columns * layout.component.bytes();
@@ -275,23 +201,25 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    /// The elements that a sparse accessor replaces. They are integers below 2^32, which `f64` and `u64` hold.
-    fn sparse_indices(&mut self, sparse: &Sparse, layout: Layout, path: &At) -> Result<Vec<f64>, Fault> {
+    /// The indices of the elements that a sparse accessor replaces: integers below 2^32, which `f64` and `u64` hold.
+    fn sparse_indices(&mut self, sparse: &Sparse, layout: Layout, path: &JsonPath) -> Result<Vec<f64>, Fault> {
         if sparse.count > layout.count {
-            let reason = format!("{} elements are replaced, but there are only {}", sparse.count, layout.count);
+            let reason = format!("{} elements are replaced, but the accessor has {}", sparse.count, layout.count);
             return Err(Fault::new(path.field("count"), reason));
         }
-        let place = path.field("indices");
-        let component = Component::parse(sparse.indices.component_type)
+        let indices = &sparse.indices;
+        let indices_path = path.field("indices");
+        let component = Component::from_code(indices.component_type)
             .filter(|component| matches!(component, Component::U8 | Component::U16 | Component::U32))
             .ok_or_else(|| {
-                let reason = format!("{} is not an unsigned integer type", sparse.indices.component_type);
-                Fault::new(place.field("componentType"), reason)
+                let found = indices.component_type;
+                let reason = format!("{found} is not an unsigned integer type; expected 5121, 5123 or 5125");
+                Fault::new(indices_path.field("componentType"), reason)
             })?;
         self.charge(&path.field("count"), sparse.count, (layout.width as u64 + 1) * 8)?;
-        let scalar = Layout { component, width: 1, columns: 1, column_bytes: component.bytes(), ..layout };
-        let at = &sparse.indices;
-        self.read_view(at.buffer_view, at.byte_offset, sparse.count, scalar, false, &place)
+        let layout = Layout { component, width: 1, columns: 1, column_bytes: component.bytes(), ..layout };
+        let (view, offset) = (indices.buffer_view, indices.byte_offset);
+        self.read_elements(Elements { view, offset, count: sparse.count, layout, strided: false }, &indices_path)
     }
 
     fn overwrite<T: Float>(
@@ -299,18 +227,16 @@ impl<'a> Reader<'a> {
         values: &mut [T],
         sparse: &Sparse,
         layout: Layout,
-        path: &At,
+        path: &JsonPath,
     ) -> Result<(), Fault> {
         let indices = self.sparse_indices(sparse, layout, path)?;
-        let from = &sparse.values;
-        let replacements: Vec<T> =
-            self.read_view(from.buffer_view, from.byte_offset, sparse.count, layout, false, &path.field("values"))?;
+        let replacements: Vec<T> = self.read_elements(sparse_values(sparse, layout), &path.field("values"))?;
         for (index, replacement) in indices.into_iter().zip(replacements.chunks_exact(layout.width)) {
             let index = index as u64;
             if index >= layout.count {
                 return Err(no_element(&path.field("indices"), index, layout.count));
             }
-            // Beyond the elements that are read, it does not matter.
+            // Elements beyond those that the caller reads are skipped.
             let index = usize::try_from(index).unwrap_or(usize::MAX);
             if let Some(element) = values.chunks_exact_mut(layout.width).nth(index) {
                 element.copy_from_slice(replacement);
@@ -320,6 +246,23 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn no_element(path: &At, index: u64, count: u64) -> Fault {
-    Fault::new(path, format!("there is no element {index}, there are {count}"))
+fn sparse_values(sparse: &Sparse, layout: Layout) -> Elements {
+    let (view, offset) = (sparse.values.buffer_view, sparse.values.byte_offset);
+    Elements { view, offset, count: sparse.count, layout, strided: false }
+}
+
+/// Refuses numbers that are NaN or infinite.
+fn check_finite<T: Float>(values: &[T], width: usize, path: &JsonPath) -> Result<(), Fault> {
+    let finite = |value: T| value.into().is_finite();
+    // Without an early exit inside of a block, so that the compiler vectorizes the loop.
+    if values.chunks(256).all(|block| block.iter().fold(true, |all, &value| all & finite(value))) {
+        return Ok(());
+    }
+    let faulty = values.iter().position(|&value| !finite(value)).unwrap_or(0);
+    let (element, value) = (faulty / width, values.get(faulty).map_or(0.0, |&value| value.into()));
+    Err(Fault::new(path, format!("element {element} has {value}, which is not a finite number")))
+}
+
+fn no_element(path: &JsonPath, index: u64, count: u64) -> Fault {
+    Fault::new(path, format!("there is no element {index}, the accessor has {count}"))
 }

@@ -1,28 +1,33 @@
 //! Animations become tracks (glTF 2.0, section 3.11).
 
 use std::collections::HashMap;
+use std::f64::consts::FRAC_PI_4;
 
 use serde_json::Value;
 
-use super::at::At;
-use super::channels::{self, Aim, AimedChannel, Morphs};
+use super::channels::{self, FileTarget, Morphs, UsedChannel};
 use super::curves::{Timelines, Values};
-use super::defaults::default_of;
 use super::document::Sampler;
 use super::reader::Reader;
-use crate::import::fault::Fault;
+use crate::import::{Fault, JsonPath};
 use crate::model::{Property, Target, Track, is_usable};
 
 /// The animations of a file.
 pub(super) struct Animations {
     /// The tracks of each animation.
     pub tracks: Vec<Vec<Track>>,
-    /// Pointers to what is neither a node's nor a mesh's, and the numbers each has.
-    properties: Vec<(String, usize)>,
+    properties: Vec<PointedProperty>,
+}
+
+/// A property that a pointer names and that belongs to no node or mesh.
+struct PointedProperty {
+    pointer: String,
+    /// Numbers per value.
+    width: usize,
 }
 
 impl Animations {
-    /// Reads the channels of all animations that drive something; `joints` has the joint of each node.
+    /// Reads the used channels of all animations. `joints` holds the joint of each node.
     pub fn read(reader: &mut Reader, joints: &[usize]) -> Result<Self, Fault> {
         let morphs = Morphs::new(reader.document);
         let mut tracks = Tracks {
@@ -30,20 +35,20 @@ impl Animations {
             morphs: &morphs,
             timelines: Timelines::default(),
             properties: Vec::new(),
-            property_of: HashMap::new(),
+            by_pointer: HashMap::new(),
         };
         let mut animations = Vec::with_capacity(reader.document.animations.len());
         for animation in 0..reader.document.animations.len() {
-            let mut of_animation = Vec::new();
-            for channel in channels::of_animation(animation, reader, &morphs)? {
-                tracks.read(animation, &channel, reader, &mut of_animation)?;
+            let mut animation_tracks = Vec::new();
+            for channel in channels::read(animation, reader, &morphs)? {
+                tracks.read(animation, &channel, reader, &mut animation_tracks)?;
             }
-            animations.push(of_animation);
+            animations.push(animation_tracks);
         }
         Ok(Self { tracks: animations, properties: tracks.properties })
     }
 
-    /// Whether each joint has its translation, rotation or scale driven by any animation.
+    /// For each joint, `true` if an animation drives its translation, rotation or scale.
     pub fn moved_joints(&self, count: usize) -> Vec<bool> {
         let mut moved = vec![false; count];
         for track in self.tracks.iter().flatten() {
@@ -56,59 +61,62 @@ impl Animations {
         moved
     }
 
-    /// The properties of all animations together, with their values in the document, or by default.
+    /// The properties of all animations, with their values in the document or their defaults.
     pub fn properties(&self, json: &[u8]) -> Vec<Property> {
         if self.properties.is_empty() {
             return Vec::new();
         }
-        // Parsed a second time, whole: a pointer may lead anywhere.
+        // The whole document is parsed once more, since a pointer may lead anywhere.
         let document = serde_json::from_slice(json).unwrap_or(Value::Null);
-        let property = |(pointer, width): &(String, usize)| {
+        let property = |property: &PointedProperty| {
+            let PointedProperty { pointer, width } = property;
             let given = document.pointer(pointer).and_then(numbers).filter(|rest| rest.len() == *width);
-            let rest = given.unwrap_or_else(|| vec![default_of(pointer); *width]);
+            let rest = given.unwrap_or_else(|| vec![default_value(pointer); *width]);
             Property { name: pointer.clone(), rest, rotation: false }
         };
         self.properties.iter().map(property).collect()
     }
 }
 
-/// What makes tracks of channels.
+/// The state of making tracks from channels.
 struct Tracks<'a> {
+    /// The joint of each node.
     joints: &'a [usize],
     morphs: &'a Morphs,
     timelines: Timelines,
-    properties: Vec<(String, usize)>,
-    property_of: HashMap<String, usize>,
+    properties: Vec<PointedProperty>,
+    /// The index of the property of each pointer.
+    by_pointer: HashMap<String, usize>,
 }
 
 impl Tracks<'_> {
     fn read(
         &mut self,
         animation: usize,
-        channel: &AimedChannel,
+        channel: &UsedChannel,
         reader: &mut Reader,
         tracks: &mut Vec<Track>,
     ) -> Result<(), Fault> {
-        let animation_path = At::top("animations", animation);
+        let animation_path = JsonPath::top("animations", animation);
         let samplers = reader.document.animations.get(animation).map_or(&[][..], |animation| &animation.samplers);
         let sampler = samplers.get(channel.sampler).ok_or_else(|| {
-            let path = animation_path.item("channels", channel.channel);
+            let path = animation_path.element("channels", channel.channel);
             Fault::index(path.field("sampler"), channel.sampler, "samplers", samplers.len())
         })?;
-        let path = animation_path.item("samplers", channel.sampler);
+        let path = animation_path.element("samplers", channel.sampler);
         let joint = |node: usize| self.joints.get(node).copied().unwrap_or(node);
-        for aim in &channel.aims {
+        for target in &channel.targets {
             let mut component = None;
-            let (target, values) = match *aim {
-                Aim::Translation(node) => (Target::Translation(joint(node)), Values::Vectors),
-                Aim::Rotation(node) => (Target::Rotation(joint(node)), Values::Rotations),
-                Aim::Scale(node) => (Target::Scale(joint(node)), Values::Vectors),
-                Aim::Weights(node) => (Target::Weights(joint(node)), Values::Weights(self.morphs.count(node))),
-                Aim::Weight(node, target) => {
+            let (target, values) = match *target {
+                FileTarget::Translation(node) => (Target::Translation(joint(node)), Values::Vectors),
+                FileTarget::Rotation(node) => (Target::Rotation(joint(node)), Values::Rotations),
+                FileTarget::Scale(node) => (Target::Scale(joint(node)), Values::Vectors),
+                FileTarget::Weights(node) => (Target::Weights(joint(node)), Values::Weights(self.morphs.count(node))),
+                FileTarget::Weight(node, target) => {
                     component = Some(target);
                     (Target::Weights(joint(node)), Values::Weights(1))
                 }
-                Aim::Pointer(ref pointer) => {
+                FileTarget::Pointer(ref pointer) => {
                     let (index, width) = self.property(pointer, sampler, reader, &path)?;
                     (Target::Property(index), Values::Property(width))
                 }
@@ -122,28 +130,28 @@ impl Tracks<'_> {
         Ok(())
     }
 
-    /// The property of a pointer and its width, which the first sampler that drives it decides.
+    /// The index and the width of the property of a pointer. The first sampler that drives it decides the width.
     fn property(
         &mut self,
         pointer: &str,
         sampler: &Sampler,
         reader: &mut Reader,
-        path: &At,
+        path: &JsonPath,
     ) -> Result<(usize, usize), Fault> {
-        let known = self.property_of.get(pointer).and_then(|&index| Some((index, self.properties.get(index)?.1)));
+        let known = self.by_pointer.get(pointer).and_then(|&index| Some((index, self.properties.get(index)?.width)));
         if let Some(known) = known {
             return Ok(known);
         }
         let width = self.timelines.property_width(sampler, reader, path)?;
         reader.charge(&path.field("output"), width as u64, 8)?;
         let index = self.properties.len();
-        self.property_of.insert(pointer.into(), index);
-        self.properties.push((pointer.into(), width));
+        self.by_pointer.insert(pointer.into(), index);
+        self.properties.push(PointedProperty { pointer: pointer.into(), width });
         Ok((index, width))
     }
 }
 
-/// A JSON value as numbers: a number, a truth value, or an array of them.
+/// The numbers of a JSON value: a number, a truth value (0 or 1), or an array of these.
 fn numbers(value: &Value) -> Option<Vec<f64>> {
     let number = |value: &Value| match value {
         Value::Bool(truth) => Some(f64::from(u8::from(*truth))),
@@ -152,5 +160,25 @@ fn numbers(value: &Value) -> Option<Vec<f64>> {
     match value {
         Value::Array(values) => values.iter().map(number).collect(),
         other => number(other).map(|number| vec![number]),
+    }
+}
+
+/// The default value of each number of a property, by the last name of its pointer. 0 for unknown properties and infinite
+/// defaults. Source: the property tables of glTF 2.0 and of its extensions for materials, textures, lights and nodes.
+fn default_value(pointer: &str) -> f64 {
+    match pointer.rsplit('/').next().unwrap_or_default() {
+        "baseColorFactor" | "metallicFactor" | "roughnessFactor" => 1.0,
+        // The scale of a texture transform or a normal texture; the strength of an occlusion texture.
+        "scale" | "strength" => 1.0,
+        "emissiveStrength" | "specularFactor" | "specularColorFactor" | "attenuationColor" => 1.0,
+        "color" | "intensity" => 1.0,
+        "visible" | "selectable" | "hoverable" => 1.0,
+        "alphaCutoff" => 0.5,
+        "ior" => 1.5,
+        "iridescenceIor" => 1.3,
+        "iridescenceThicknessMinimum" => 100.0,
+        "iridescenceThicknessMaximum" => 400.0,
+        "outerConeAngle" => FRAC_PI_4,
+        _ => 0.0,
     }
 }

@@ -1,42 +1,42 @@
-//! What the channels of animations drive (glTF 2.0, section 3.11, and `KHR_animation_pointer`).
+//! The targets of animation channels (glTF 2.0, section 3.11, and `KHR_animation_pointer`).
 
 use std::collections::HashSet;
 
-use super::at::At;
 use super::document::{Channel, Document, Mesh};
 use super::reader::Reader;
-use crate::import::fault::Fault;
+use crate::import::{Fault, JsonPath};
 
-/// What a channel drives, in the file's indices.
+/// The target of a channel, by indices of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Aim {
+pub(super) enum FileTarget {
     Translation(usize),
     Rotation(usize),
     Scale(usize),
     /// All morph weights of a node.
     Weights(usize),
-    /// One morph weight of a node.
+    /// One morph weight of a node: the node and the morph target.
     Weight(usize, usize),
-    /// A number, or some, anywhere else in the document: a JSON pointer.
+    /// A JSON pointer to one or more numbers anywhere else in the document.
     Pointer(String),
 }
 
-/// A channel that is used: where it stands, and what it drives.
+/// A channel that drives something.
 #[derive(Debug)]
-pub(super) struct AimedChannel {
+pub(super) struct UsedChannel {
+    /// The index of the channel in its animation.
     pub channel: usize,
     pub sampler: usize,
-    /// Whether `KHR_animation_pointer` names what it drives.
+    /// True if `KHR_animation_pointer` names the target.
     pub by_pointer: bool,
-    /// One aim, or several where a mesh's weights stand for those of its nodes.
-    pub aims: Vec<Aim>,
+    /// One target, or several for the weights of a mesh, which several nodes may show.
+    pub targets: Vec<FileTarget>,
 }
 
-/// Who has morph weights.
+/// The morph targets of all nodes.
 pub(super) struct Morphs {
     /// The number of morph targets of each node.
     counts: Vec<usize>,
-    /// For each mesh, the nodes that show it without weights of their own.
+    /// The nodes of each mesh that have no weights of their own.
     nodes_of_meshes: Vec<Vec<usize>>,
 }
 
@@ -61,63 +61,64 @@ impl Morphs {
     }
 }
 
-/// The channels of an animation that drive something, each target once.
-pub(super) fn of_animation(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<AimedChannel>, Fault> {
+/// The channels of an animation that drive something. A target is driven by its first channel only.
+pub(super) fn read(animation: usize, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<UsedChannel>, Fault> {
     let document = reader.document;
     let channels = document.animations.get(animation).map_or(&[][..], |animation| &animation.channels);
-    let mut driven = Driven { aims: HashSet::with_capacity(channels.len()), ..Driven::default() };
+    let mut driven = DrivenTargets { targets: HashSet::with_capacity(channels.len()), ..DrivenTargets::default() };
     let mut used = Vec::with_capacity(channels.len());
     for (index, channel) in channels.iter().enumerate() {
-        let animation_path = At::top("animations", animation);
-        let path = animation_path.item("channels", index);
-        let place = path.field("target");
+        let animation_path = JsonPath::top("animations", animation);
+        let path = animation_path.element("channels", index);
+        let target_path = path.field("target");
         let mut kept = Vec::new();
         let mut ignored = None;
-        for aim in aims(channel, &path, reader, morphs)? {
-            match aim {
-                Aim::Weights(node) if morphs.count(node) == 0 => {
+        for target in targets(channel, &path, reader, morphs)? {
+            match target {
+                FileTarget::Weights(node) if morphs.count(node) == 0 => {
                     ignored = Some(format!("node {node} has no morph targets; the channel is ignored"));
                 }
-                Aim::Weight(node, target) if target >= morphs.count(node) => {
+                FileTarget::Weight(node, weight) if weight >= morphs.count(node) => {
                     let count = morphs.count(node);
-                    let reason = format!("node {node} has {count} morph targets, there is no target {target}");
-                    return Err(Fault::new(place, reason));
+                    let reason = format!("there is no morph target {weight}, node {node} has {count}");
+                    return Err(Fault::new(target_path, reason));
                 }
-                aim if driven.insert(&aim) => kept.push(aim),
-                _ => ignored = Some("an earlier channel drives the same; this one is ignored there".into()),
+                target if driven.insert(&target) => kept.push(target),
+                _ => ignored = Some("an earlier channel drives the same target; this channel is ignored for it".into()),
             }
         }
-        // Once a channel, which may stand for many nodes.
+        // One warning per channel, which may drive many nodes.
         if let Some(message) = ignored {
-            reader.warn(place, message);
+            reader.warn(target_path, message);
         }
         if !kept.is_empty() {
             let by_pointer = pointer(channel).is_some();
-            used.push(AimedChannel { channel: index, sampler: channel.sampler, by_pointer, aims: kept });
+            used.push(UsedChannel { channel: index, sampler: channel.sampler, by_pointer, targets: kept });
         }
     }
     Ok(used)
 }
 
-/// What channels have driven so far; all weights of a node exclude single ones.
+/// The targets of earlier channels. All weights of a node and a single weight of this node exclude each other.
 #[derive(Default)]
-struct Driven {
-    aims: HashSet<Aim>,
+struct DrivenTargets {
+    targets: HashSet<FileTarget>,
+    /// The nodes of which a single weight is driven.
     single_weights: HashSet<usize>,
 }
 
-impl Driven {
-    /// Whether the aim is new.
-    fn insert(&mut self, aim: &Aim) -> bool {
-        match aim {
-            Aim::Weights(node) if self.single_weights.contains(node) => return false,
-            Aim::Weight(node, _) if self.aims.contains(&Aim::Weights(*node)) => return false,
-            Aim::Weight(node, _) => {
+impl DrivenTargets {
+    /// Adds a target. Returns `false` if it is driven already.
+    fn insert(&mut self, target: &FileTarget) -> bool {
+        match target {
+            FileTarget::Weights(node) if self.single_weights.contains(node) => return false,
+            FileTarget::Weight(node, _) if self.targets.contains(&FileTarget::Weights(*node)) => return false,
+            FileTarget::Weight(node, _) => {
                 self.single_weights.insert(*node);
             }
             _ => {}
         }
-        self.aims.insert(aim.clone())
+        self.targets.insert(target.clone())
     }
 }
 
@@ -125,13 +126,13 @@ fn pointer<'a>(channel: &'a Channel) -> Option<&'a str> {
     Some(&channel.target.extensions.as_ref()?.pointer.as_ref()?.pointer)
 }
 
-fn aims(channel: &Channel, path: &At, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<Aim>, Fault> {
+fn targets(channel: &Channel, path: &JsonPath, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<FileTarget>, Fault> {
     if let Some(pointer) = pointer(channel) {
         let target = path.field("target");
         let extension = target.field("extensions");
-        return aims_of_pointer(pointer, &extension.field("KHR_animation_pointer").field("pointer"), reader, morphs);
+        return pointer_targets(pointer, &extension.field("KHR_animation_pointer").field("pointer"), reader, morphs);
     }
-    // Without a node, a channel is for an extension, and to be ignored.
+    // A channel without a node belongs to an extension and is to be ignored.
     let target = &channel.target;
     let Some(node) = target.node else {
         reader.warn(path.field("target"), "it has no node; the channel is ignored");
@@ -141,23 +142,28 @@ fn aims(channel: &Channel, path: &At, reader: &mut Reader, morphs: &Morphs) -> R
     if node >= count {
         return Err(Fault::index(path.field("target").field("node"), node, "nodes", count));
     }
-    let aim = match target.path.as_deref() {
-        Some("translation") => Aim::Translation(node),
-        Some("rotation") => Aim::Rotation(node),
-        Some("scale") => Aim::Scale(node),
-        Some("weights") => Aim::Weights(node),
+    let target = match target.path.as_deref() {
+        Some("translation") => FileTarget::Translation(node),
+        Some("rotation") => FileTarget::Rotation(node),
+        Some("scale") => FileTarget::Scale(node),
+        Some("weights") => FileTarget::Weights(node),
         other => {
-            let message = format!("{:?} is not known; the channel is ignored", other.unwrap_or_default());
+            let message = format!("{:?} is not a known path; the channel is ignored", other.unwrap_or_default());
             reader.warn(path.field("target").field("path"), message);
             return Ok(Vec::new());
         }
     };
-    Ok(vec![aim])
+    Ok(vec![target])
 }
 
-fn aims_of_pointer(pointer: &str, path: &At, reader: &mut Reader, morphs: &Morphs) -> Result<Vec<Aim>, Fault> {
+fn pointer_targets(
+    pointer: &str,
+    path: &JsonPath,
+    reader: &mut Reader,
+    morphs: &Morphs,
+) -> Result<Vec<FileTarget>, Fault> {
     if !pointer.starts_with('/') {
-        return Err(Fault::new(path, format!("{pointer:?} is not a JSON pointer, which begins with a slash")));
+        return Err(Fault::new(path, format!("{pointer:?} is not a JSON pointer, which has to begin with a slash")));
     }
     let tokens: Vec<&str> = pointer.split('/').skip(1).take(5).collect();
     let node_count = reader.document.nodes.len();
@@ -166,11 +172,11 @@ fn aims_of_pointer(pointer: &str, path: &At, reader: &mut Reader, morphs: &Morph
         if index < node_count { Ok(index) } else { Err(Fault::index(path, index, "nodes", node_count)) }
     };
     Ok(match tokens.as_slice() {
-        ["nodes", index, "translation"] => vec![Aim::Translation(node(index)?)],
-        ["nodes", index, "rotation"] => vec![Aim::Rotation(node(index)?)],
-        ["nodes", index, "scale"] => vec![Aim::Scale(node(index)?)],
-        ["nodes", index, "weights"] => vec![Aim::Weights(node(index)?)],
-        ["nodes", index, "weights", target] => vec![Aim::Weight(node(index)?, number(target, path)?)],
+        ["nodes", index, "translation"] => vec![FileTarget::Translation(node(index)?)],
+        ["nodes", index, "rotation"] => vec![FileTarget::Rotation(node(index)?)],
+        ["nodes", index, "scale"] => vec![FileTarget::Scale(node(index)?)],
+        ["nodes", index, "weights"] => vec![FileTarget::Weights(node(index)?)],
+        ["nodes", index, "weights", target] => vec![FileTarget::Weight(node(index)?, number(target, path)?)],
         ["meshes", index, "weights", rest @ ..] if rest.len() < 2 => {
             let mesh = number(index, path)?;
             let nodes = morphs.nodes_of_meshes.get(mesh);
@@ -178,17 +184,17 @@ fn aims_of_pointer(pointer: &str, path: &At, reader: &mut Reader, morphs: &Morph
             if nodes.is_empty() {
                 reader.warn(path, format!("no node takes its weights from mesh {mesh}; the channel is ignored"));
             }
-            reader.charge(path, nodes.len() as u64, size_of::<Aim>() as u64)?;
+            reader.charge(path, nodes.len() as u64, size_of::<FileTarget>() as u64)?;
             match rest.first().map(|target| number(target, path)).transpose()? {
-                Some(target) => nodes.iter().map(|&node| Aim::Weight(node, target)).collect(),
-                None => nodes.iter().map(|&node| Aim::Weights(node)).collect(),
+                Some(target) => nodes.iter().map(|&node| FileTarget::Weight(node, target)).collect(),
+                None => nodes.iter().map(|&node| FileTarget::Weights(node)).collect(),
             }
         }
-        _ => vec![Aim::Pointer(pointer.into())],
+        _ => vec![FileTarget::Pointer(pointer.into())],
     })
 }
 
-fn number(token: &str, path: &At) -> Result<usize, Fault> {
+fn number(token: &str, path: &JsonPath) -> Result<usize, Fault> {
     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
     token.parse().ok().filter(|_| digits).ok_or_else(|| Fault::new(path, format!("{token:?} is not an index")))
 }

@@ -3,24 +3,24 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::accessor::{Float, Integers};
-use super::at::At;
+use super::accessor::{Integers, Layout};
+use super::component::Float;
 use super::document::Sampler;
 use super::nodes::ZERO_ROTATION;
 use super::reader::Reader;
 use crate::error::Error;
-use crate::import::fault::Fault;
+use crate::import::{Fault, JsonPath};
 use crate::model::{Curve, Interpolation, Timeline};
 
-/// What a curve is for, which decides its width and how integers are meant.
+/// The purpose of a curve. It decides the width and the reading of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Values {
     /// Translations or scales.
     Vectors,
     Rotations,
-    /// Morph weights, so many a key.
+    /// Morph weights: their number per key.
     Weights(usize),
-    /// Numbers of a property, so many a key.
+    /// A property: its numbers per key.
     Property(usize),
 }
 
@@ -34,23 +34,23 @@ impl Values {
     }
 }
 
-/// The timelines of a file, each distinct one once.
+/// The timelines of a file. Equal timelines are stored once.
 #[derive(Debug, Default)]
 pub(super) struct Timelines {
     by_accessor: HashMap<usize, Arc<Timeline>>,
-    /// By the bytes of the times, which take less to compare than to hash.
+    /// By the bytes of the times, which are faster to compare than to hash.
     by_content: BTreeMap<Vec<u8>, Arc<Timeline>>,
 }
 
 impl Timelines {
-    /// The key times in an accessor. `path` is where its index stands.
-    fn read(&mut self, accessor: usize, reader: &mut Reader, path: &At) -> Result<Arc<Timeline>, Fault> {
+    /// The key times in an accessor. `path` is the place of its index.
+    fn read(&mut self, accessor: usize, reader: &mut Reader, path: &JsonPath) -> Result<Arc<Timeline>, Fault> {
         if let Some(timeline) = self.by_accessor.get(&accessor) {
             return Ok(timeline.clone());
         }
         let layout = reader.layout(accessor, path)?;
         if layout.width != 1 || !layout.is_float() {
-            return Err(Fault::new(path, format!("accessor {accessor} is not of SCALAR floats")));
+            return Err(Fault::new(path, format!("accessor {accessor} has to hold SCALAR floats")));
         }
         let times: Vec<f32> = reader.read(accessor, layout.count, Integers::AsDeclared, path)?;
         let content: &[u8] = bytemuck::cast_slice(&times);
@@ -58,9 +58,12 @@ impl Timelines {
             Some(timeline) => timeline.clone(),
             None => {
                 let seconds = times.iter().copied().map(f64::from).collect();
-                let timeline = Arc::new(Timeline::new(seconds).map_err(|error| rephrase(error, path))?);
+                let timeline = Arc::new(Timeline::new(seconds).map_err(|error| to_fault(error, path))?);
                 if timeline.first() < 0.0 {
-                    reader.warn(path, format!("the first key is at {} s, before 0", timeline.first()));
+                    reader.warn(
+                        path,
+                        format!("the first key is at {} s; key times should be 0 or more", timeline.first()),
+                    );
                 }
                 self.by_content.insert(content.to_vec(), timeline.clone());
                 timeline
@@ -70,14 +73,14 @@ impl Timelines {
         Ok(timeline)
     }
 
-    /// The curve of a sampler, which stands at `path`; `by_pointer` where a pointer names what it drives.
+    /// The curve of the sampler at `path`. `by_pointer` is true if a pointer names the target.
     pub fn curve(
         &mut self,
         sampler: &Sampler,
         values: Values,
         by_pointer: bool,
         reader: &mut Reader,
-        path: &At,
+        path: &JsonPath,
     ) -> Result<Curve, Fault> {
         let interpolation = interpolation(sampler, path)?;
         let timeline = self.read(sampler.input, reader, &path.field("input"))?;
@@ -90,37 +93,37 @@ impl Timelines {
             Values::Property(_) => layout.width == width || layout.width == 1,
         };
         if !fits {
-            let reason =
-                format!("accessor {} has {} numbers an element, its target {width}", sampler.output, layout.width);
+            let (accessor, found) = (sampler.output, layout.width);
+            let reason = format!("accessor {accessor} has {found} numbers per element, but the target needs {width}");
             return Err(Fault::new(path, reason));
         }
-        // What a pointer names takes integers as they are, unless they are normalized.
+        // For a target of a pointer, integers keep their values, unless the accessor is normalized.
         let integers = if by_pointer { Integers::AsDeclared } else { integers(values, &layout, reader, &path) };
         let per_key = (interpolation.elements_per_key() as u64).saturating_mul((width / layout.width) as u64);
         let wanted = (timeline.len() as u64).saturating_mul(per_key);
         if layout.count < wanted {
-            let reason = format!("{} elements are too few: {} keys need {wanted}", layout.count, timeline.len());
+            let reason = format!("there are {} elements, but {} keys need {wanted}", layout.count, timeline.len());
             return Err(Fault::new(path, reason));
         }
         if layout.count > wanted {
             let surplus = layout.count - wanted;
-            reader.warn(path, format!("{} keys need {wanted} elements, {surplus} more are ignored", timeline.len()));
+            reader.warn(&path, format!("{} keys need {wanted} elements; {surplus} more are ignored", timeline.len()));
         }
-        let fault = |error| rephrase(error, &path);
-        // Floats are kept as they are; integers, once they are normalized, are no `f32`s.
+        let fault = |error| to_fault(error, &path);
+        // Floats are stored as they are. Normalized integers need `f64`.
         if layout.is_float() {
             let mut numbers: Vec<f32> = reader.read(sampler.output, wanted, integers, &path)?;
-            mend(&mut numbers, values, interpolation, reader, &path);
+            replace_zero_rotations(&mut numbers, values, interpolation, reader, &path);
             Curve::from_f32(timeline, interpolation, width, numbers).map_err(fault)
         } else {
             let mut numbers: Vec<f64> = reader.read(sampler.output, wanted, integers, &path)?;
-            mend(&mut numbers, values, interpolation, reader, &path);
+            replace_zero_rotations(&mut numbers, values, interpolation, reader, &path);
             Curve::new(timeline, interpolation, width, numbers).map_err(fault)
         }
     }
 
-    /// How many numbers a key of a property has: those of an element, or as many scalars as there are for each key.
-    pub fn property_width(&mut self, sampler: &Sampler, reader: &mut Reader, path: &At) -> Result<usize, Fault> {
+    /// The numbers per key of a property: those of an element, or for scalars the number of elements per key.
+    pub fn property_width(&mut self, sampler: &Sampler, reader: &mut Reader, path: &JsonPath) -> Result<usize, Fault> {
         let interpolation = interpolation(sampler, path)?;
         let timeline = self.read(sampler.input, reader, &path.field("input"))?;
         let layout = reader.layout(sampler.output, &path.field("output"))?;
@@ -134,53 +137,62 @@ impl Timelines {
     }
 }
 
-fn interpolation(sampler: &Sampler, path: &At) -> Result<Interpolation, Fault> {
+fn interpolation(sampler: &Sampler, path: &JsonPath) -> Result<Interpolation, Fault> {
     match sampler.interpolation.as_deref() {
         None | Some("LINEAR") => Ok(Interpolation::Linear),
         Some("STEP") => Ok(Interpolation::Step),
         Some("CUBICSPLINE") => Ok(Interpolation::CubicSpline),
-        Some(other) => Err(Fault::new(path.field("interpolation"), format!("{other:?} is not known"))),
+        Some(other) => Err(Fault::new(
+            path.field("interpolation"),
+            format!("{other:?} is not an interpolation; expected LINEAR, STEP or CUBICSPLINE"),
+        )),
     }
 }
 
-fn integers(values: Values, layout: &super::accessor::Layout, reader: &mut Reader, path: &At) -> Integers {
+fn integers(values: Values, layout: &Layout, reader: &mut Reader, path: &JsonPath) -> Integers {
     match values {
         _ if layout.is_float() => Integers::AsDeclared,
         Values::Property(_) => Integers::AsDeclared,
         Values::Vectors => {
-            reader.warn(path, "translations and scales ought to be floats; integers are used");
+            reader.warn(path, "translations and scales should be floats; the integers are used");
             Integers::AsDeclared
         }
         Values::Rotations | Values::Weights(_) => {
             if !layout.normalized {
-                reader.warn(path, "its integers ought to be marked as normalized; they are taken for it");
+                reader.warn(path, "the accessor should be normalized; its integers are read as normalized");
             }
             Integers::Normalized
         }
     }
 }
 
-/// Gives rotations that are none a direction.
-fn mend<T: Float>(numbers: &mut [T], values: Values, interpolation: Interpolation, reader: &mut Reader, path: &At) {
+/// Replaces zero-length quaternions by the identity, with a warning.
+fn replace_zero_rotations<T: Float>(
+    numbers: &mut [T],
+    values: Values,
+    interpolation: Interpolation,
+    reader: &mut Reader,
+    path: &JsonPath,
+) {
     if values != Values::Rotations {
         return;
     }
     let per_key = interpolation.elements_per_key();
-    let mut mended = 0usize;
+    let mut replaced = 0usize;
     for rotation in numbers.as_chunks_mut::<4>().0.iter_mut().skip(per_key / 2).step_by(per_key) {
         let square = |&number: &T| number.into() * number.into();
         if rotation.iter().map(square).sum::<f64>() < ZERO_ROTATION * ZERO_ROTATION {
-            *rotation = [0.0, 0.0, 0.0, 1.0].map(T::of);
-            mended += 1;
+            *rotation = [0.0, 0.0, 0.0, 1.0].map(T::from_f64);
+            replaced += 1;
         }
     }
-    if mended > 0 {
-        reader.warn(path, format!("{mended} rotations have a length of 0; no rotation is used there"));
+    if replaced > 0 {
+        reader.warn(path, format!("{replaced} rotations have a length of 0; the identity is used for them"));
     }
 }
 
-/// A fault of the model, at a place of the file.
-fn rephrase(error: Error, path: &At) -> Fault {
+/// The fault of an error of the model, at a place in the file.
+fn to_fault(error: Error, path: &JsonPath) -> Fault {
     match error {
         Error::Timeline { key, reason } => Fault::new(path, format!("key {key}: {reason}")),
         other => Fault::new(path, other.to_string()),

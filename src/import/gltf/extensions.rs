@@ -1,8 +1,9 @@
 //! Extensions that a file requires.
 
 use super::reader::Reader;
+use crate::import::JsonPath;
 
-/// Those that are understood, or have nothing to do with poses.
+/// Extensions that are supported, or that do not concern poses.
 const HARMLESS: &[&str] = &[
     "EXT_mesh_features",
     "EXT_mesh_gpu_instancing",
@@ -19,7 +20,7 @@ const HARMLESS: &[&str] = &[
     "KHR_xmp_json_ld",
 ];
 
-/// Families that have nothing to do with poses.
+/// Families of extensions that do not concern poses.
 const HARMLESS_PREFIXES: &[&str] = &[
     "ADOBE_materials_",
     "EXT_lights_",
@@ -30,14 +31,14 @@ const HARMLESS_PREFIXES: &[&str] = &[
     "MSFT_texture_",
 ];
 
-/// Names the required extensions that are not known; the file is read without them.
+/// Warns of required extensions that are not known. The file is read without them.
 pub(super) fn check(reader: &mut Reader) {
     for (index, name) in reader.document.extensions_required.iter().enumerate() {
         let name: &str = name;
         let harmless = HARMLESS.contains(&name);
         if !harmless && !HARMLESS_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
-            let path = format!("extensionsRequired[{index}]");
-            reader.warn(path, format!("{name} is required but not known; the file is read without it"));
+            let path = JsonPath::top("extensionsRequired", index);
+            reader.warn(path, format!("{name} is required, but not known; the file is read without it"));
         }
     }
 }

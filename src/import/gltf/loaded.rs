@@ -1,4 +1,4 @@
-//! Documents of the `gltf` crate as the importer's own.
+//! Documents that the `gltf` crate has loaded, as documents of the importer.
 
 use std::borrow::Cow;
 
@@ -12,32 +12,31 @@ use ::gltf::json::{Index, Root};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::at::At;
 use super::document::{
     Accessor, Animation, AssetInfo, Buffer, BufferView, BufferViewExtensions, Channel, ChannelTarget, Compression,
     Document, Mesh, Node, Primitive, Sampler, Skin, Sparse, SparseIndices, SparseValues, Text,
 };
-use crate::import::fault::Fault;
+use crate::import::{Fault, JsonPath};
 
-/// What stands for a word that the crate did not know, and has not kept. No name of glTF is like it.
+/// A replacement for a word that the crate does not know and has not kept. It equals no word of glTF.
 const UNKNOWN: &str = "a word that the gltf crate does not know";
 
-/// Bytes that the JSON of an item takes at least.
+/// The least number of bytes of an item in JSON.
 const ITEM_BYTES: usize = 32;
 
-/// The least size that the file of a document can have had, with its buffers.
+/// The least number of bytes of a file with this document and its buffers.
 pub(super) fn size(root: &Root, buffers: &[Data]) -> usize {
-    let of_animation = |animation: &GivenAnimation| animation.channels.len() + animation.samplers.len();
+    let animation_items = |animation: &GivenAnimation| animation.channels.len() + animation.samplers.len();
     let items = root.accessors.len()
         + root.buffer_views.len()
         + root.nodes.len()
         + root.meshes.iter().map(|mesh| mesh.primitives.len()).sum::<usize>()
-        + root.animations.iter().map(of_animation).sum::<usize>();
+        + root.animations.iter().map(animation_items).sum::<usize>();
     items * ITEM_BYTES + buffers.iter().map(|data| data.len()).sum::<usize>()
 }
 
-/// The parts of a document that animation needs, with numbers as the crate has rounded them. Buffers have no URI: their
-/// bytes are given.
+/// The parts of a document that animation needs, with numbers as the crate has rounded them. Buffers have no URI, since the
+/// caller gives their bytes.
 pub(super) fn document(root: &Root) -> Result<Document<'_>, Fault> {
     let views = root.buffer_views.iter().enumerate().map(|(index, given)| view(index, given));
     let document = Document {
@@ -76,7 +75,7 @@ fn view(index: usize, view: &View) -> Result<BufferView<'_>, Fault> {
             return Ok(None);
         };
         let fault = |error: serde_json::Error| {
-            Fault::new(At::top("bufferViews", index).field("extensions").field(name), error.to_string())
+            Fault::new(JsonPath::top("bufferViews", index).field("extensions").field(name), error.to_string())
         };
         Compression::deserialize(given).map(Some).map_err(fault)
     };

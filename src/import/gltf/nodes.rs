@@ -4,37 +4,42 @@ use std::fmt;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use super::at::At;
 use super::document::{Document, Mesh, Node};
 use super::reader::Reader;
-use crate::import::fault::Fault;
+use crate::import::{Fault, JsonPath};
 use crate::model::{Joint, Transform, is_usable};
 
-/// The nodes of a document in the order of joints: parents before children, otherwise as in the file.
+/// The nodes of a document in the order of joints: parents before children, otherwise the order of the file.
 #[derive(Debug)]
 pub(super) struct Hierarchy {
     /// The node of each joint.
     nodes: Vec<usize>,
     /// The joint of each node.
     pub joints: Vec<usize>,
-    /// The parent of each node, a node.
+    /// The parent node of each node.
     parents: Vec<Option<usize>>,
 }
 
 impl Hierarchy {
-    /// Orders the nodes; there may be any number of roots, and any depth.
+    /// Orders the nodes. Any number of roots and any depth are possible.
+    ///
+    /// # Errors
+    /// A child that does not exist, a node with two parents, and a cycle.
     pub fn new(document: &Document) -> Result<Self, Fault> {
         let count = document.nodes.len();
-        // The parent of each node, and the node's place among its children.
+        // The parent of each node, and the position of the node among the children of the parent.
         let mut parents: Vec<Option<(usize, usize)>> = vec![None; count];
         for (parent, node) in document.nodes.iter().enumerate() {
-            for (place, &child) in node.children.iter().enumerate() {
-                let path = || format!("nodes[{parent}].children[{place}]");
+            for (position, &child) in node.children.iter().enumerate() {
+                let path = || format!("nodes[{parent}].children[{position}]");
                 let slot = parents.get_mut(child).ok_or_else(|| Fault::index(path(), child, "nodes", count))?;
                 if let Some((other, _)) = *slot {
-                    return Err(Fault::new(path(), format!("node {child} is a child of node {other} already")));
+                    return Err(Fault::new(
+                        path(),
+                        format!("node {child} has two parents: node {other} names it, too"),
+                    ));
                 }
-                *slot = Some((parent, place));
+                *slot = Some((parent, position));
             }
         }
         let in_order = parents.iter().enumerate().all(|(node, parent)| parent.is_none_or(|(parent, _)| parent < node));
@@ -49,14 +54,14 @@ impl Hierarchy {
         Ok(Self { nodes, joints, parents })
     }
 
-    /// The joints, in order; `moved` says of each joint whether a channel moves it.
+    /// The joints, in order. `moved` is true for each joint that a channel moves.
     pub fn joints(&self, reader: &mut Reader, moved: &[bool]) -> Result<Vec<Joint>, Fault> {
         let document = reader.document;
         let target_counts: Vec<usize> = document.meshes.iter().map(Mesh::target_count).collect();
         for (index, (mesh, &count)) in document.meshes.iter().zip(&target_counts).enumerate() {
             if mesh.primitives.iter().any(|primitive| primitive.targets.len() != count) {
-                let message = format!("the primitives differ in their number of morph targets; {count} are used");
-                reader.warn(format!("meshes[{index}].primitives"), message);
+                let message = format!("the primitives have different numbers of morph targets; {count} are used");
+                reader.warn(JsonPath::top("meshes", index).field("primitives"), message);
             }
         }
         let mut joints = Vec::with_capacity(self.nodes.len());
@@ -77,7 +82,7 @@ impl Hierarchy {
     }
 }
 
-/// Depth first from each root, children in the order of the file. Nodes that no root leads to are in a cycle.
+/// The nodes depth first from each root, children in the order of the file. Nodes that no root leads to are in or below a cycle.
 fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<Vec<usize>, Fault> {
     let mut order = Vec::with_capacity(parents.len());
     let mut found = vec![false; parents.len()];
@@ -93,14 +98,15 @@ fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<V
         }
     }
     let Some(lost) = found.iter().position(|&found| !found) else { return Ok(order) };
-    // Going up from a lost node as often as there are nodes ends inside of the cycle.
+    // From a lost node, as many steps up as there are nodes end inside of the cycle.
     let up = |node: usize| parents.get(node).copied().flatten().map_or(node, |(parent, _)| parent);
     let child = (0..parents.len()).fold(lost, |node, _| up(node));
-    let (parent, place) = parents.get(child).copied().flatten().unwrap_or_default();
+    let (parent, position) = parents.get(child).copied().flatten().unwrap_or_default();
     let reason = format!("node {child} is its own ancestor");
-    Err(Fault::new(format!("nodes[{parent}].children[{place}]"), reason))
+    Err(Fault::new(JsonPath::top("nodes", parent).element("children", position), reason))
 }
 
+/// The rest transform of a node, and its matrix if the node has one that no channel takes apart.
 fn transform(
     index: usize,
     node: &Node,
@@ -108,7 +114,7 @@ fn transform(
     reader: &mut Reader,
 ) -> Result<(Transform, Option<DAffine3>), Fault> {
     let fault = |field: &str| {
-        Fault::new(format!("nodes[{index}].{field}"), "it has a number that is beyond what 32-bit floats hold")
+        Fault::new(JsonPath::top("nodes", index).field(field), "it has a number that exceeds the range of f32")
     };
     let parts = [
         ("translation", node.translation.as_ref().map(|numbers| numbers.as_slice())),
@@ -122,10 +128,10 @@ fn transform(
         }
     }
     if let Some(matrix) = &node.matrix {
-        let node_path = At::top("nodes", index);
+        let node_path = JsonPath::top("nodes", index);
         let path = node_path.field("matrix");
         if node.translation.is_some() || node.rotation.is_some() || node.scale.is_some() {
-            reader.warn(path, "translation, rotation and scale stand beside it; the matrix is used");
+            reader.warn(&path, "the node also has a translation, rotation or scale; the matrix is used");
         }
         let matrix = affine(matrix, &path, reader);
         let rest = Transform::from_affine(matrix);
@@ -133,14 +139,14 @@ fn transform(
             return Err(fault("matrix"));
         }
         if moved {
-            reader.warn(path, "the node is animated; the matrix is taken apart into translation, rotation and scale");
+            reader.warn(path, "the node is animated; the matrix is decomposed into translation, rotation and scale");
             return Ok((rest, None));
         }
         return Ok((rest, Some(matrix)));
     }
     let mut rotation = node.rotation.map_or(DQuat::IDENTITY, DQuat::from_array);
     if rotation.length() < ZERO_ROTATION {
-        reader.warn(format!("nodes[{index}].rotation"), "its length is 0; no rotation is used");
+        reader.warn(JsonPath::top("nodes", index).field("rotation"), "its length is 0; the identity is used");
         rotation = DQuat::IDENTITY;
     }
     let translation = node.translation.map_or(DVec3::ZERO, DVec3::from);
@@ -148,21 +154,21 @@ fn transform(
     Ok((Transform { translation, rotation, scale }, None))
 }
 
-/// Quaternions shorter than this have no direction that can be relied on.
+/// The length below which the direction of a quaternion is not reliable.
 pub(super) const ZERO_ROTATION: f64 = 1e-6;
 
-/// The affine part of a column-major matrix; a last row other than 0, 0, 0, 1 is dropped with a warning.
+/// The affine part of a column-major matrix. A last row other than 0, 0, 0, 1 is dropped, with a warning.
 pub(super) fn affine(matrix: &[f64; 16], path: &dyn fmt::Display, reader: &mut Reader) -> DAffine3 {
     let [a, b, c, p, d, e, f, q, g, h, i, r, x, y, z, s] = *matrix;
     if [p, q, r, s - 1.0].into_iter().any(|number| number.abs() > 1e-6) {
-        reader.warn(path, format!("its last row is {p} {q} {r} {s}; it is taken for 0 0 0 1"));
+        reader.warn(path, format!("its last row is {p} {q} {r} {s}; 0 0 0 1 is used"));
     }
     DAffine3 { matrix3: DMat3::from_cols_array(&[a, b, c, d, e, f, g, h, i]), translation: DVec3::new(x, y, z) }
 }
 
-/// The node's weights, else its mesh's, else zeros: one a morph target.
+/// The rest weights of a node, one per morph target: those of the node, else those of its mesh, else zeros.
 fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Reader) -> Result<Vec<f64>, Fault> {
-    let node_path = At::top("nodes", index);
+    let node_path = JsonPath::top("nodes", index);
     let path = node_path.field("mesh");
     let (mesh, count) = match node.mesh {
         Some(mesh) => match target_counts.get(mesh) {
@@ -172,17 +178,17 @@ fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Read
         None => (None, 0),
     };
     reader.charge(&path, count as u64, 8)?;
-    let of_node = node.weights.as_ref().map(|weights| (weights, format!("nodes[{index}].weights")));
-    let of_mesh = || {
+    let node_weights = node.weights.as_ref().map(|weights| (weights, format!("nodes[{index}].weights")));
+    let mesh_weights = || {
         let weights = reader.document.meshes.get(mesh?)?.weights.as_ref()?;
         Some((weights, format!("meshes[{}].weights", mesh?)))
     };
-    let Some((given, path)) = of_node.or_else(of_mesh) else { return Ok(vec![0.0; count]) };
-    if let Some(place) = given.iter().position(|&weight| !is_usable(weight)) {
-        return Err(Fault::new(format!("{path}[{place}]"), "it is beyond what 32-bit floats hold"));
+    let Some((given, path)) = node_weights.or_else(mesh_weights) else { return Ok(vec![0.0; count]) };
+    if let Some(position) = given.iter().position(|&weight| !is_usable(weight)) {
+        return Err(Fault::new(format!("{path}[{position}]"), "it exceeds the range of f32"));
     }
     if given.len() != count {
-        let message = format!("there are {} weights for {count} morph targets; missing ones are 0", given.len());
+        let message = format!("there are {} weights for {count} morph targets; missing weights are 0", given.len());
         reader.warn(path, message);
     }
     Ok(given.iter().copied().chain(std::iter::repeat(0.0)).take(count).collect())

@@ -1,4 +1,4 @@
-//! Buffers and buffer views: where the bytes of a file are.
+//! Buffers and buffer views: the bytes of a file.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,44 +9,30 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use base64::Engine;
-use base64::alphabet;
-use base64::engine::DecodePaddingMode;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
-
-use super::at::At;
 use super::document::{Buffer, BufferView, Compression, Document};
-use super::meshopt;
-use crate::import::Warning;
-use crate::import::fault::Fault;
+use super::{meshopt, uri};
+use crate::import::memory_budget::MemoryBudget;
+use crate::import::{Fault, JsonPath, Warning};
 
-/// What a file may take in memory besides a multiple of its own size. Channels may share an accessor, so that a small
-/// file is rightly larger once it is loaded, but not without end.
+/// Bytes that any file may allocate. Channels may share an accessor, so that even a small file may rightly need far more
+/// memory than its own size.
 const ALLOWANCE: u64 = 256 << 20;
-/// The multiple.
-const GROWTH: u64 = 64;
 
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-        .with_decode_allow_trailing_bits(true),
-);
-
-/// Bytes of the file itself, or loaded or decompressed.
+/// Bytes of the file itself, of another file, or decompressed bytes.
 pub(crate) type Bytes<'a> = Rc<Cow<'a, [u8]>>;
 
-/// Reads the data of a document. Buffers are loaded and views decompressed when they are first asked for.
+/// Reads the data of a document. Loads a buffer and decompresses a view on the first request.
 pub(crate) struct Reader<'a> {
     pub document: &'a Document<'a>,
     pub warnings: Vec<Warning>,
+    /// The bytes of the buffers without a URI, by buffer.
     given: Vec<&'a [u8]>,
     folder: Option<&'a Path>,
     buffers: Vec<Option<Bytes<'a>>>,
-    /// The files that buffers were read from, which other buffers may name again.
+    /// The files of buffers that have been read. Other buffers may name the same files.
     files: HashMap<PathBuf, Bytes<'a>>,
     decompressed: Vec<Option<Bytes<'a>>>,
-    budget: u64,
+    budget: MemoryBudget,
 }
 
 /// The bytes of a buffer view.
@@ -64,15 +50,15 @@ impl View<'_> {
 
 #[cfg(feature = "render")]
 impl<'a> View<'a> {
-    /// The bytes of the whole buffer that the view is a part of; those of the view alone where it is compressed.
+    /// The bytes of the whole buffer of the view. For a compressed view, the bytes of the view alone.
     pub fn of_buffer(&self) -> Bytes<'a> {
         self.bytes.clone()
     }
 }
 
 impl<'a> Reader<'a> {
-    /// `given` are the bytes of the buffers that have no URI, a GLB file's binary chunk first; `size` is that of the file;
-    /// `folder` is where external buffers lie.
+    /// A reader of a document. `given` holds the bytes of the buffers without a URI, the binary chunk of a GLB file first.
+    /// `size` is the number of bytes of the file. `folder` is the folder of external buffers.
     pub fn new(document: &'a Document<'a>, given: Vec<&'a [u8]>, folder: Option<&'a Path>, size: usize) -> Self {
         let (buffers, views) = (document.buffers.len(), document.buffer_views.len());
         Self {
@@ -83,7 +69,7 @@ impl<'a> Reader<'a> {
             buffers: vec![None; buffers],
             files: HashMap::new(),
             decompressed: vec![None; views],
-            budget: ALLOWANCE.saturating_add(GROWTH.saturating_mul(size as u64)),
+            budget: MemoryBudget::new(size, ALLOWANCE),
         }
     }
 
@@ -91,35 +77,29 @@ impl<'a> Reader<'a> {
         self.warnings.push(Warning { path: path.to_string(), message: message.into() });
     }
 
-    /// Takes from the memory that the file may use; called before anything whose size the file only claims is made.
-    pub fn charge(&mut self, path: &At, items: u64, bytes_each: u64) -> Result<(), Fault> {
-        match items.checked_mul(bytes_each).and_then(|bytes| self.budget.checked_sub(bytes)) {
-            Some(budget) => {
-                self.budget = budget;
-                Ok(())
-            }
-            None => Err(Fault::new(path, format!("{items} elements are out of proportion to the size of the file"))),
-        }
+    /// Charges the memory of `items` items. To be called before each allocation of a size that the file claims.
+    pub fn charge(&mut self, path: &JsonPath, items: u64, bytes_each: u64) -> Result<(), Fault> {
+        self.budget.charge(path, items.saturating_mul(bytes_each))
     }
 
-    /// The bytes of a buffer view, decompressed where they are compressed. `path` is where the index stands.
-    pub fn view(&mut self, index: usize, path: &At) -> Result<View<'a>, Fault> {
+    /// The bytes of a buffer view, decompressed if necessary. `path` is the place of the index.
+    pub fn view(&mut self, index: usize, path: &JsonPath) -> Result<View<'a>, Fault> {
         let document = self.document;
         let count = document.buffer_views.len();
         let view = document.buffer_views.get(index).ok_or_else(|| Fault::index(path, index, "bufferViews", count))?;
-        let place = At::top("bufferViews", index);
+        let path = JsonPath::top("bufferViews", index);
         let (bytes, range) = match view.compression() {
             Some((compression, name)) => {
-                let bytes = self.decompress(index, compression, &place.field("extensions").field(name))?;
+                let bytes = self.decompress(index, compression, &path.field("extensions").field(name))?;
                 let range = 0..bytes.len();
                 (bytes, range)
             }
-            None => self.slice(view.buffer, view.byte_offset, view.byte_length, &place)?,
+            None => self.slice(view.buffer, view.byte_offset, view.byte_length, &path)?,
         };
         Ok(View { bytes, range, stride: stride(view) })
     }
 
-    fn decompress(&mut self, index: usize, from: &Compression, path: &At) -> Result<Bytes<'a>, Fault> {
+    fn decompress(&mut self, index: usize, from: &Compression, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
         if let Some(Some(bytes)) = self.decompressed.get(index) {
             return Ok(bytes.clone());
         }
@@ -145,7 +125,7 @@ impl<'a> Reader<'a> {
         buffer: usize,
         offset: u64,
         length: u64,
-        path: &At,
+        path: &JsonPath,
     ) -> Result<(Bytes<'a>, Range<usize>), Fault> {
         let bytes = self.buffer(buffer, &path.field("buffer"))?;
         let range = offset.checked_add(length).and_then(|end| {
@@ -154,12 +134,12 @@ impl<'a> Reader<'a> {
         });
         let range = range.ok_or_else(|| {
             let size = bytes.len();
-            Fault::new(path, format!("{length} bytes from byte {offset} on are not in buffer {buffer} of {size} bytes"))
+            Fault::new(path, format!("{length} bytes from byte {offset} on exceed buffer {buffer} of {size} bytes"))
         })?;
         Ok((bytes, range))
     }
 
-    fn buffer(&mut self, index: usize, path: &At) -> Result<Bytes<'a>, Fault> {
+    fn buffer(&mut self, index: usize, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
         let document = self.document;
         let count = document.buffers.len();
         let buffer = document.buffers.get(index).ok_or_else(|| Fault::index(path, index, "buffers", count))?;
@@ -174,25 +154,23 @@ impl<'a> Reader<'a> {
     }
 
     fn load(&mut self, index: usize, buffer: &Buffer) -> Result<Bytes<'a>, Fault> {
-        let place = At::top("buffers", index);
+        let path = JsonPath::top("buffers", index);
         let wanted = buffer.byte_length;
-        let too_short = |there: u64| {
-            let wanted = wanted.unwrap_or(0);
-            Fault::new(place.field("byteLength"), format!("{wanted} bytes are announced, {there} are there"))
+        let too_short = |found: u64| {
+            let reason = format!("the buffer should have {} bytes, but only {found} exist", wanted.unwrap_or(0));
+            Fault::new(path.field("byteLength"), reason)
         };
         let bytes = match (&buffer.uri, self.given.get(index)) {
             (Some(uri), _) => {
-                let path = place.field("uri");
-                match uri.get(..5) {
-                    Some(scheme) if scheme.eq_ignore_ascii_case("data:") => {
-                        Rc::new(Cow::Owned(decode_data_uri(uri, &path)?))
-                    }
-                    _ => self.read_file(uri, wanted, &path, too_short)?,
+                let path = path.field("uri");
+                match uri::is_data(uri) {
+                    true => Rc::new(Cow::Owned(uri::decode_data(uri, &path)?)),
+                    false => self.read_file(uri, wanted, &path, too_short)?,
                 }
             }
             (None, Some(given)) => Rc::new(Cow::Borrowed(*given)),
             (None, None) => {
-                return Err(Fault::new(place, "it has no uri, and there is no binary chunk or data for it"));
+                return Err(Fault::new(path, "it has no uri, and the file has no binary chunk or data for it"));
             }
         };
         match wanted {
@@ -201,44 +179,43 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What a URI that is not a buffer's leads to: data of its own, or a file beside the document.
+    /// The bytes of a URI of anything but a buffer: its own data, or a file beside the document.
     #[cfg(feature = "render")]
-    pub(crate) fn resource(&mut self, uri: &str, path: &At) -> Result<Bytes<'a>, Fault> {
-        match uri.get(..5) {
-            Some(scheme) if scheme.eq_ignore_ascii_case("data:") => {
-                Ok(Rc::new(Cow::Owned(decode_data_uri(uri, path)?)))
-            }
-            _ => self.read_file(uri, None, path, |there| Fault::new(path, format!("only {there} bytes are there"))),
+    pub(crate) fn resource(&mut self, uri: &str, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
+        if uri::is_data(uri) {
+            return Ok(Rc::new(Cow::Owned(uri::decode_data(uri, path)?)));
         }
+        self.read_file(uri, None, path, |found| Fault::new(path, format!("only {found} bytes exist")))
     }
 
     fn read_file(
         &mut self,
         uri: &str,
         wanted: Option<u64>,
-        path: &At,
+        path: &JsonPath,
         too_short: impl Fn(u64) -> Fault,
     ) -> Result<Bytes<'a>, Fault> {
         let fault = |reason: String| Fault::new(path, reason);
-        let name = percent_decode(uri).ok_or_else(|| fault(format!("{uri:?} is not valid percent-encoded UTF-8")))?;
+        let name = uri::decode_path(uri).ok_or_else(|| fault(format!("{uri:?} is not valid percent-encoded UTF-8")))?;
         if uri.contains(':') || name.starts_with(['/', '\\']) || Path::new(&name).is_absolute() {
-            return Err(fault(format!("{uri:?} is not a path relative to the file; save the buffer beside it")));
+            return Err(fault(format!("{uri:?} is not a path relative to the file; save the buffer beside the file")));
         }
-        let folder =
-            self.folder.ok_or_else(|| fault(format!("{uri:?} lies outside of the file, whose folder is not known")))?;
+        let folder = self.folder.ok_or_else(|| {
+            fault(format!("{uri:?} is another file, but the folder of the file is not known; embed the buffer"))
+        })?;
         let full = folder.join(&name);
         let failed = |error: std::io::Error| fault(format!("{}: {error}", full.display()));
         let metadata = std::fs::metadata(&full).map_err(failed)?;
-        // Anything else, such as a device, may not end.
+        // Reading anything else, for example a device, may never end.
         if !metadata.is_file() {
-            return Err(fault(format!("{} is not a file", full.display())));
+            return Err(fault(format!("{} is not a regular file", full.display())));
         }
         let wanted = wanted.unwrap_or(metadata.len());
         if metadata.len() < wanted {
             return Err(too_short(metadata.len()));
         }
-        // A file takes memory once, under whatever names and by however many buffers it is read; where its first buffer was
-        // only a part of it, twice. Where there is but one buffer, nobody reads a file again.
+        // A file is stored once, however many buffers and names refer to it; twice if the first buffer needs only a part of it.
+        // With a single buffer, no file is read again.
         let file = if self.document.buffers.len() > 1 { full.canonicalize().map_err(failed)? } else { full.clone() };
         let size = match self.files.get(&file) {
             Some(bytes) if bytes.len() as u64 >= wanted => return Ok(bytes.clone()),
@@ -249,47 +226,14 @@ impl<'a> Reader<'a> {
         let room = usize::try_from(size).unwrap_or(usize::MAX);
         bytes.try_reserve_exact(room).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
         File::open(&file).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(failed)?;
-        self.budget = self.budget.saturating_add(GROWTH.saturating_mul(bytes.len() as u64));
+        self.budget.add_file(bytes.len());
         let bytes: Bytes<'a> = Rc::new(Cow::Owned(bytes));
         self.files.insert(file, bytes.clone());
         Ok(bytes)
     }
 }
 
-/// Some exporters write 0 where they mean that there is no stride.
+/// The stride of a view. Some exporters write 0 for a view without a stride.
 fn stride(view: &BufferView) -> Option<u64> {
     view.byte_stride.filter(|&stride| stride != 0)
-}
-
-fn decode_data_uri(uri: &str, path: &At) -> Result<Vec<u8>, Fault> {
-    let fault = |reason: String| Fault::new(path, reason);
-    let Some((header, data)) = uri.split_once(',') else {
-        return Err(fault("a data URI has a comma before its data, this one has none".into()));
-    };
-    if header.to_ascii_lowercase().ends_with(";base64") {
-        let decoded = if data.contains('%') {
-            percent_decode_bytes(data).map(|data| BASE64.decode(data))
-        } else {
-            Some(BASE64.decode(data))
-        };
-        let decoded = decoded.ok_or_else(|| fault("it is not valid percent-encoding".into()))?;
-        return decoded.map_err(|error| fault(format!("it is not valid base64: {error}")));
-    }
-    percent_decode_bytes(data).ok_or_else(|| fault("it is not valid percent-encoding".into()))
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    String::from_utf8(percent_decode_bytes(text)?).ok()
-}
-
-fn percent_decode_bytes(text: &str) -> Option<Vec<u8>> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    let digit = |byte: Option<u8>| {
-        byte.and_then(|byte| char::from(byte).to_digit(16)).and_then(|digit| u8::try_from(digit).ok())
-    };
-    while let Some(byte) = bytes.next() {
-        decoded.push(if byte == b'%' { digit(bytes.next())? << 4 | digit(bytes.next())? } else { byte });
-    }
-    Some(decoded)
 }

@@ -7,10 +7,8 @@ use ::gltf::json::Index;
 use ::gltf::json::accessor::Accessor as FileAccessor;
 use ::gltf::{Accessor, Buffer, Document};
 
-use crate::import::fault::Fault;
-use crate::import::gltf::accessor::{Component, Layout};
-use crate::import::gltf::at::At;
-use crate::import::gltf::reader::{Bytes, Reader};
+use crate::import::gltf::{Bytes, Component, Layout, Reader};
+use crate::import::{Fault, JsonPath};
 
 /// The buffers of a document that have been loaded so far.
 pub(super) struct Buffers<'a, 'b> {
@@ -38,7 +36,7 @@ impl<'a, 'b> Buffers<'a, 'b> {
         accessor: Index<FileAccessor>,
         widths: &[usize],
         count: Option<usize>,
-        path: &At,
+        path: &JsonPath,
     ) -> Result<Checked<'a>, Fault> {
         let index = accessor.value();
         let layout = reader.check(index, path)?;
@@ -58,7 +56,7 @@ impl<'a, 'b> Buffers<'a, 'b> {
         };
         let sparse = json.sparse.as_ref();
         let views = [sparse.map(|sparse| sparse.indices.buffer_view), sparse.map(|sparse| sparse.values.buffer_view)];
-        let accessor_path = At::top("accessors", index);
+        let accessor_path = JsonPath::top("accessors", index);
         for view in views.into_iter().chain([json.buffer_view]).flatten() {
             let bytes = reader.view(view.value(), &accessor_path.field("bufferView"))?.of_buffer();
             if let Some(view) = root.buffer_views.get(view.value()) {
@@ -114,7 +112,7 @@ impl<'a, 'b> Buffers<'a, 'b> {
 
 impl Checked<'_> {
     /// Refuses an accessor whose numbers have another type than these.
-    pub fn check_component(&self, components: &[Component], path: &At) -> Result<(), Fault> {
+    pub fn check_component(&self, components: &[Component], path: &JsonPath) -> Result<(), Fault> {
         if components.contains(&self.layout.component) {
             return Ok(());
         }
@@ -143,7 +141,7 @@ impl Checked<'_> {
         for (index, element) in elements.iter().enumerate() {
             if let Some(number) = element.iter().find(|number| !number.is_finite()) {
                 let reason = format!("element {index} has {number}, which is not a finite number");
-                return Err(Fault::new(At::top("accessors", self.accessor.index()), reason));
+                return Err(Fault::new(JsonPath::top("accessors", self.accessor.index()), reason));
             }
         }
         Ok(elements)

@@ -7,14 +7,14 @@ use ::gltf::json::validation::USize64;
 use ::gltf::json::{Index, Root};
 use serde_json::{Map, Value, json};
 
-use crate::import::fault::Fault;
-use crate::import::gltf::document as whole;
+use crate::import::Fault;
+use crate::import::gltf::Document as FileDocument;
 
 /// The `source` of a texture that has no supported one.
 pub(super) const NO_IMAGE: u32 = u32::MAX;
 
 /// Parses a document that the importer has already read as `parsed`. A fault has the JSON path at which the parser stopped.
-pub(super) fn parse(json: &[u8], parsed: &whole::Document) -> Result<Document, Fault> {
+pub(super) fn parse(json: &[u8], parsed: &FileDocument) -> Result<Document, Fault> {
     // Text that is not valid UTF-8 is no fault here: pictures do not need it.
     let json = String::from_utf8_lossy(json);
     let mut document: Map<String, Value> =
@@ -64,7 +64,7 @@ fn insert_default(object: &mut Map<String, Value>, name: &str, value: Value) {
 }
 
 /// Gives each compressed buffer view its own buffer, which receives the decompressed bytes.
-fn move_compressed_views(root: &mut Root, parsed: &whole::Document) {
+fn move_compressed_views(root: &mut Root, parsed: &FileDocument) {
     for (view, parsed) in root.buffer_views.iter_mut().zip(&parsed.buffer_views) {
         if let Some((compression, _)) = parsed.compression() {
             let byte_length = USize64(compression.count.saturating_mul(compression.byte_stride));

@@ -9,9 +9,8 @@ use ::gltf::json::{Index, Root};
 use glam::{Affine2, Mat2, Vec2};
 
 use super::document::NO_IMAGE;
-use crate::import::fault::Fault;
-use crate::import::gltf::at::At;
-use crate::import::gltf::reader::Reader;
+use crate::import::gltf::Reader;
+use crate::import::{Fault, JsonPath};
 use crate::render::{Alpha, Figure, Image, Material, Texture, Wrap};
 
 /// Reads materials, each once, when a primitive first uses it.
@@ -41,7 +40,7 @@ impl<'a> Materials<'a> {
 
     /// Reads a material of the file and returns its index in the figure. Without an index, it is the default material. `path` is
     /// the path of the primitive.
-    pub fn read(&mut self, reader: &mut Reader, index: Option<usize>, path: &At, figure: &mut Figure) -> usize {
+    pub fn read(&mut self, reader: &mut Reader, index: Option<usize>, path: &JsonPath, figure: &mut Figure) -> usize {
         if let Some(&known) = self.read.get(&index) {
             return known;
         }
@@ -72,7 +71,7 @@ impl<'a> Materials<'a> {
                 Checked::Valid(AlphaMode::Blend) => Alpha::Blend,
                 Checked::Invalid => {
                     reader.warn(
-                        At::top("materials", index).field("alphaMode"),
+                        JsonPath::top("materials", index).field("alphaMode"),
                         "the mode is not OPAQUE, MASK or BLEND; OPAQUE is used",
                     );
                     Alpha::Opaque
@@ -86,14 +85,14 @@ impl<'a> Materials<'a> {
 
     fn texture(&mut self, reader: &mut Reader, material: usize, info: &Info, figure: &mut Figure) -> Option<Texture> {
         let root = self.root;
-        let material_path = At::top("materials", material);
+        let material_path = JsonPath::top("materials", material);
         let index = info.index.value();
         let Some(texture) = root.textures.get(index) else {
             let message = format!("there is no textures[{index}]; a plain colour is used");
             reader.warn(material_path.field("pbrMetallicRoughness").field("baseColorTexture"), message);
             return None;
         };
-        let texture_path = At::top("textures", index);
+        let texture_path = JsonPath::top("textures", index);
         if texture.source == Index::new(NO_IMAGE) {
             let names: Vec<&str> =
                 texture.extensions.iter().flat_map(|extensions| extensions.others.keys()).map(String::as_str).collect();
@@ -153,16 +152,16 @@ fn repair<const N: usize>(factors: [f32; N]) -> [f32; N] {
 }
 
 /// Reads an image: a file beside the document, a data URI, or a buffer view. `path` is the path of the texture.
-fn read_image(reader: &mut Reader, root: &Root, index: usize, path: &At) -> Result<Image, Fault> {
+fn read_image(reader: &mut Reader, root: &Root, index: usize, path: &JsonPath) -> Result<Image, Fault> {
     let count = root.images.len();
     let image = root.images.get(index).ok_or_else(|| Fault::index(path.field("source"), index, "images", count))?;
-    let image_path = At::top("images", index);
+    let image_path = JsonPath::top("images", index);
     let decoded = match (&image.uri, image.buffer_view) {
         (Some(uri), _) => Image::decode(&reader.resource(uri, &image_path.field("uri"))?),
         (None, Some(view)) => Image::decode(reader.view(view.value(), &image_path.field("bufferView"))?.bytes()),
         (None, None) => Err("the image has neither a uri nor a bufferView".into()),
     };
-    let image = decoded.map_err(|reason| Fault::new(image_path, reason))?;
+    let image = decoded.map_err(|reason| Fault::new(&image_path, reason))?;
     // Twice, for the mip levels.
     reader.charge(&image_path, image.pixels.len() as u64, 2)?;
     Ok(image)

@@ -8,10 +8,8 @@ use ::gltf::json::validation::Checked;
 use ::gltf::mesh::{Mode, Semantic};
 
 use super::buffers::Buffers;
-use crate::import::fault::Fault;
-use crate::import::gltf::accessor::Component;
-use crate::import::gltf::at::At;
-use crate::import::gltf::reader::Reader;
+use crate::import::gltf::{Component, Reader};
+use crate::import::{Fault, JsonPath};
 use crate::render::{Mesh, MorphTarget, Vertex};
 
 /// The component types that the readers of the crate support for colours and weights.
@@ -40,7 +38,7 @@ impl Source<'_, '_, '_, '_> {
         &mut self,
         accessor: Option<Index<Accessor>>,
         count: Option<usize>,
-        path: &At,
+        path: &JsonPath,
     ) -> Result<Option<Vec<[f32; 3]>>, Fault> {
         let Some(accessor) = accessor else { return Ok(None) };
         let checked = self.buffers.check(self.reader, accessor, &[3], count, path)?;
@@ -55,7 +53,7 @@ pub(super) fn read<'b>(
     primitive: &Primitive,
     json: &FilePrimitive,
     texture_set: u32,
-    path: &At,
+    path: &JsonPath,
 ) -> Result<Mesh, Fault> {
     let mode = match json.mode {
         Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => mode,
@@ -90,7 +88,7 @@ pub(super) fn read<'b>(
     read_influences(&mut source, &mut vertices, &attributes)?;
     let mut targets = Vec::new();
     for (index, target) in json.targets.iter().flatten().enumerate() {
-        let target_path = path.item("targets", index);
+        let target_path = path.element("targets", index);
         let mut deltas = |accessor| {
             Ok(source.read_vec3(accessor, Some(count), &target_path)?.unwrap_or_default()) as Result<_, Fault>
         };
@@ -107,7 +105,7 @@ pub(super) fn read<'b>(
 }
 
 /// Reads the colours of the first set. Colours without alpha are opaque.
-fn read_colours(source: &mut Source, vertices: &mut [Vertex], path: &At) -> Result<(), Fault> {
+fn read_colours(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), Fault> {
     let Some(accessor) = source.attribute(Semantic::Colors(0)) else { return Ok(()) };
     let checked = source.buffers.check(source.reader, accessor, &[3, 4], Some(vertices.len()), path)?;
     checked.check_component(FRACTIONS, path)?;
@@ -121,7 +119,7 @@ fn read_colours(source: &mut Source, vertices: &mut [Vertex], path: &At) -> Resu
 
 /// Reads the joints and weights of all sets. Each vertex keeps the eight joints of the largest weights; its weights are scaled to a
 /// sum of 1.
-fn read_influences(source: &mut Source, vertices: &mut [Vertex], path: &At) -> Result<(), Fault> {
+fn read_influences(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), Fault> {
     let mut sets = Vec::new();
     for set in 0.. {
         let both = [source.attribute(Semantic::Joints(set)), source.attribute(Semantic::Weights(set))];
@@ -163,7 +161,7 @@ fn read_influences(source: &mut Source, vertices: &mut [Vertex], path: &At) -> R
 }
 
 /// Reads the indices of the corners of a primitive. Without indices, they are 0, 1, 2, ...
-fn read_indices(source: &mut Source, count: usize, path: &At) -> Result<Vec<u32>, Fault> {
+fn read_indices(source: &mut Source, count: usize, path: &JsonPath) -> Result<Vec<u32>, Fault> {
     let path = path.field("indices");
     let Some(accessor) = source.json.indices else { return Ok((0..count as u32).collect()) };
     let checked = source.buffers.check(source.reader, accessor, &[1], None, &path)?;

@@ -41,11 +41,8 @@ use ::gltf::Document;
 use self::buffers::Buffers;
 use self::materials::Materials;
 use crate::error::Error;
-use crate::import::Warning;
-use crate::import::fault::Fault;
-use crate::import::gltf::at::At;
-use crate::import::gltf::reader::Reader;
-use crate::import::gltf::{Asset, container, document as whole};
+use crate::import::gltf::{Asset, Document as FileDocument, Reader, open_container, trim};
+use crate::import::{Fault, JsonPath, Warning};
 use crate::render::{Figure, Mover, Part};
 
 /// Reads the figure of an asset from the file that the asset was loaded from, and from external buffers and images.
@@ -65,11 +62,11 @@ pub fn load(asset: &Asset) -> Result<(Figure, Vec<Warning>), Error> {
 /// [`Error::Import`] with a JSON path if the bytes are not a glTF document. Faults of single meshes, materials and images are
 /// warnings.
 pub fn from_slice(asset: &Asset, bytes: &[u8], folder: Option<&Path>) -> Result<(Figure, Vec<Warning>), Error> {
-    let with_file = |fault: Fault| fault.of(&asset.file);
+    let with_file = |fault: Fault| fault.in_file(&asset.file);
     // The importer has already returned these warnings.
-    let container = container::open(bytes, &mut Vec::new()).map_err(with_file)?;
-    let json = whole::trim(container.json);
-    let accessors = whole::Document::parse(json).map_err(with_file)?;
+    let container = open_container(bytes, &mut Vec::new()).map_err(with_file)?;
+    let json = trim(container.json);
+    let accessors = FileDocument::parse(json).map_err(with_file)?;
     let document = document::parse(json, &accessors).map_err(with_file)?;
     let mut reader = Reader::new(&accessors, container.bin.into_iter().collect(), folder, bytes.len());
     let figure = read(&mut reader, &document, asset);
@@ -92,10 +89,10 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
             continue;
         };
         let primitives = slot.get_or_insert_with(|| {
-            let mesh_path = At::top("meshes", mesh.index());
+            let mesh_path = JsonPath::top("meshes", mesh.index());
             let mut found = Vec::with_capacity(mesh.primitives().len());
             for (primitive, json) in mesh.primitives().zip(&root.meshes[mesh.index()].primitives) {
-                let path = mesh_path.item("primitives", primitive.index());
+                let path = mesh_path.element("primitives", primitive.index());
                 let material_index = json.material.map(|material| material.value());
                 let material = materials.read(reader, material_index, &path, &mut figure);
                 let texture_set = materials.texture_set(material_index);

@@ -1,13 +1,13 @@
-//! Attributes: elements of any number of bytes, as differences from element to element (appendix A, mode 0).
+//! Attributes: elements of up to 256 bytes, as differences from element to element (appendix A, mode 0).
 
 use super::{MeshoptError, Stream, broken, wrong};
 
-/// Elements whose deltas are packed together.
+/// Elements of which the deltas are packed together.
 const GROUP: usize = 16;
 const MAX_BLOCK_BYTES: usize = 8192;
 const MAX_BLOCK_ELEMENTS: usize = 256;
 
-/// How the differences from element to element are stored, for four bytes of an element.
+/// The encoding of the differences from element to element, for four bytes of an element.
 #[derive(Clone, Copy)]
 enum Channel {
     Bytes,
@@ -18,7 +18,7 @@ enum Channel {
 /// Decodes `count` elements of `stride` bytes, without a filter.
 pub(super) fn decode(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>, MeshoptError> {
     if stride == 0 || stride > 256 || !stride.is_multiple_of(4) {
-        return Err(wrong("byteStride", format!("{stride} is not a multiple of 4 up to 256")));
+        return Err(wrong("byteStride", format!("{stride} is not a multiple of 4 from 4 to 256")));
     }
     let mut stream = Stream(data);
     let version_1 = match stream.byte()? {
@@ -34,7 +34,7 @@ pub(super) fn decode(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>
     let channels = channels(modes, stride)?;
 
     let per_block = (MAX_BLOCK_BYTES / stride / GROUP * GROUP).min(MAX_BLOCK_ELEMENTS);
-    // A block has at least this many bytes, so a count that is not there costs no memory.
+    // A block has at least this many bytes. A count without data therefore allocates no memory.
     let least = if version_1 { stride / 4 } else { stride };
     if count.div_ceil(per_block).checked_mul(least).is_none_or(|least| least > body) {
         return Err(broken("it is too short for its count"));
@@ -92,7 +92,7 @@ impl Channel {
                 let [c, d] = next(word(last[2], last[3]), word(delta[2], delta[3])).to_le_bytes();
                 [a, b, c, d]
             }
-            // The encoder has rotated to the left.
+            // The encoder rotates to the left.
             Self::Xor(rotation) => {
                 (u32::from_le_bytes(last) ^ u32::from_le_bytes(delta).rotate_right(rotation)).to_le_bytes()
             }
@@ -100,7 +100,7 @@ impl Channel {
     }
 }
 
-/// The deltas of one byte of the elements of a block; version 0 has no control mode.
+/// Decodes the deltas of one byte of the elements of a block. Version 0 has no control mode.
 fn decode_deltas(
     stream: &mut Stream,
     control: Option<u8>,
@@ -132,15 +132,15 @@ fn decode_deltas(
     Ok(())
 }
 
-/// 16 deltas of 1, 2 or 4 bits; one with all bits set stands for a whole byte behind them.
+/// Decodes 16 deltas of 1, 2 or 4 bits. A delta with all bits set stands for a whole byte after the group.
 fn decode_group(stream: &mut Stream, bits: usize, group: &mut [u8]) -> Result<(), MeshoptError> {
     let packed = stream.take(GROUP * bits / 8)?;
     let sentinel = (1 << bits) - 1;
     let per_byte = 8 / bits;
     for (index, delta) in group.iter_mut().enumerate() {
-        let place = index % per_byte * bits;
-        // Single bits are packed from the lowest up, all others from the highest down.
-        let shift = if bits == 1 { place } else { 8 - bits - place };
+        let bit = index % per_byte * bits;
+        // Single bits are packed from the lowest up, wider deltas from the highest down.
+        let shift = if bits == 1 { bit } else { 8 - bits - bit };
         let value = packed[index / per_byte] >> shift & sentinel;
         *delta = if value == sentinel { stream.byte()? } else { value };
     }

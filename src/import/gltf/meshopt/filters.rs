@@ -1,6 +1,6 @@
-//! What is done to attributes after decompression: `KHR_meshopt_compression`, appendix B.
+//! Filters of attributes after decompression: `KHR_meshopt_compression`, appendix B.
 
-/// A filter, by its name in the file.
+/// A filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filter {
     None,
@@ -22,7 +22,7 @@ impl Filter {
         })
     }
 
-    /// Whether elements of so many bytes can be filtered.
+    /// True if the filter applies to elements of `stride` bytes.
     pub fn fits(self, stride: usize) -> bool {
         match self {
             Self::None => true,
@@ -33,7 +33,7 @@ impl Filter {
     }
 }
 
-/// Filters elements in place; the stride [fits](Filter::fits).
+/// Filters elements in place. The stride must [fit](Filter::fits).
 pub(super) fn apply(filter: Filter, data: &mut [u8], stride: usize) {
     match (filter, stride) {
         (Filter::None, _) => {}
@@ -73,7 +73,8 @@ fn from_shorts(shorts: [i16; 4]) -> [u8; 8] {
     [a, b, c, d, e, f, g, h]
 }
 
-fn octahedral([x, y, one, w]: [i16; 4], max: f32) -> [i16; 4] {
+fn octahedral(input: [i16; 4], max: f32) -> [i16; 4] {
+    let [x, y, one, w] = input;
     let one = f32::from(one);
     let (x, y) = (f32::from(x) / one, f32::from(y) / one);
     let z = 1.0 - x.abs() - y.abs();
@@ -99,11 +100,12 @@ fn quaternion(input: [i16; 4]) -> [i16; 4] {
 
 fn exponential(input: i32) -> f32 {
     let (exponent, mantissa) = (input >> 24, input << 8 >> 8);
-    // Exact in f64, so that it is rounded once, where it is beyond what an f32 holds.
+    // The product is exact in f64, so that only the conversion to f32 rounds.
     (f64::from(mantissa) * 2f64.powi(exponent)) as f32
 }
 
-fn color(y: i32, [co, cg]: [i32; 2], alpha: u32, max: f32) -> [f32; 4] {
+fn color(y: i32, chroma: [i32; 2], alpha: u32, max: f32) -> [f32; 4] {
+    let [co, cg] = chroma;
     let bits = 32 - alpha.leading_zeros();
     let full = (1u32 << bits) - 1;
     let alpha = alpha & (full >> 1);

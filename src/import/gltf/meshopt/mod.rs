@@ -1,23 +1,21 @@
 //! Decompression of buffer views: `KHR_meshopt_compression` and `EXT_meshopt_compression`, appendix A.
 //!
-//! In safe Rust, so that reading a file needs no C++ compiler, works in a browser, and meets garbled streams with an
-//! error.
+//! The decoder is in safe Rust: it needs no C++ compiler, works in a browser, and refuses garbled streams with an error.
 
 mod attributes;
 mod filters;
 mod indices;
 #[cfg(test)]
 mod tests;
-mod triangles;
 
 use self::filters::Filter;
 
-/// Why a stream cannot be decoded.
+/// The reason that a stream cannot be decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MeshoptError {
-    /// The field of the extension that is wrong; empty for the stream itself.
+    /// The faulty field of the extension; empty for the stream itself.
     pub field: &'static str,
-    /// What is wrong with it.
+    /// The value that was found, and the expected one.
     pub reason: String,
 }
 
@@ -29,26 +27,29 @@ fn broken(reason: &str) -> MeshoptError {
     wrong("", format!("the compressed stream is broken: {reason}"))
 }
 
-/// Decodes `count` elements of `stride` bytes. The caller has made sure that so many bytes may be allocated.
+/// Decodes `count` elements of `stride` bytes. The caller has charged the memory.
 pub(super) fn decode(data: &[u8], count: u64, stride: u64, mode: &str, filter: &str) -> Result<Vec<u8>, MeshoptError> {
     let (Ok(count), Ok(stride)) = (usize::try_from(count), usize::try_from(stride)) else {
-        return Err(wrong("count", "it is too large"));
+        return Err(wrong("count", "it is too large for the address space of this machine"));
     };
-    let filter = Filter::parse(filter).ok_or_else(|| wrong("filter", format!("{filter:?} is not known")))?;
+    let filter = Filter::parse(filter).ok_or_else(|| wrong("filter", format!("{filter:?} is not a known filter")))?;
     match mode {
         "ATTRIBUTES" => {
             if !filter.fits(stride) {
-                return Err(wrong("byteStride", format!("{stride} does not fit the filter {filter:?}")));
+                return Err(wrong(
+                    "byteStride",
+                    format!("the filter {filter:?} does not apply to elements of {stride} bytes"),
+                ));
             }
             let mut decoded = attributes::decode(data, count, stride)?;
             filters::apply(filter, &mut decoded, stride);
             Ok(decoded)
         }
-        "INDICES" if filter != Filter::None => Err(wrong("filter", "indices have no filter")),
-        "INDICES" => indices::decode(data, count, stride),
-        "TRIANGLES" if filter != Filter::None => Err(wrong("filter", "triangles have no filter")),
-        "TRIANGLES" => triangles::decode(data, count, stride),
-        other => Err(wrong("mode", format!("{other:?} is not known"))),
+        "INDICES" if filter != Filter::None => Err(wrong("filter", "indices cannot have a filter")),
+        "INDICES" => indices::decode_sequence(data, count, stride),
+        "TRIANGLES" if filter != Filter::None => Err(wrong("filter", "triangles cannot have a filter")),
+        "TRIANGLES" => indices::decode_triangles(data, count, stride),
+        other => Err(wrong("mode", format!("{other:?} is not a mode; expected ATTRIBUTES, INDICES or TRIANGLES"))),
     }
 }
 
@@ -66,7 +67,7 @@ impl<'a> Stream<'a> {
         Ok(self.take(1)?.first().copied().unwrap_or(0))
     }
 
-    /// A number in groups of seven bits, the lowest first, each byte but the last with its highest bit set.
+    /// A number in groups of seven bits, the lowest group first. All bytes except the last have their highest bit set.
     fn number(&mut self) -> Result<u32, MeshoptError> {
         let mut number = 0u32;
         for shift in [0, 7, 14, 21, 28] {

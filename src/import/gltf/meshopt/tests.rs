@@ -7,7 +7,7 @@ use super::{MeshoptError, decode};
 
 const COUNTS: [usize; 12] = [1, 2, 15, 16, 17, 31, 64, 100, 255, 256, 257, 1000];
 
-/// Numbers that repeat in a run, from a simple generator.
+/// Reproducible random numbers, from a simple generator.
 fn noise(seed: u64) -> impl FnMut() -> u32 {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     move || {
@@ -18,7 +18,7 @@ fn noise(seed: u64) -> impl FnMut() -> u32 {
     }
 }
 
-/// Bytes of many a kind: constant, slowly changing, jumping, floats; each has its way of being packed.
+/// Elements of one of seven kinds: constant, slowly changing, random, floats and others. Each kind is packed in another way.
 fn elements<const STRIDE: usize>(count: usize, kind: u32) -> Vec<[u8; STRIDE]> {
     let mut random = noise(u64::from(kind) + count as u64);
     let mut value = [0u32; 64];
@@ -56,7 +56,7 @@ fn round_trips<const STRIDE: usize>() {
 }
 
 #[test]
-fn attributes_come_back_from_both_versions() {
+fn attributes_of_both_versions_are_decoded() {
     round_trips::<4>();
     round_trips::<8>();
     round_trips::<12>();
@@ -68,7 +68,7 @@ fn attributes_come_back_from_both_versions() {
 }
 
 #[test]
-fn no_elements_are_a_stream_too() {
+fn a_stream_without_elements_is_decoded() {
     for version in [0, 1] {
         let encoded = reference::encode_vertex_buffer_level::<[u8; 16]>(&[], 2, Some(version)).unwrap();
         assert_eq!(decode(&encoded, 0, 16, "ATTRIBUTES", "NONE"), Ok(vec![]));
@@ -76,7 +76,7 @@ fn no_elements_are_a_stream_too() {
 }
 
 #[test]
-fn index_sequences_come_back() {
+fn index_sequences_are_decoded() {
     let mut random = noise(5);
     for count in COUNTS {
         let indices: Vec<u32> =
@@ -110,14 +110,14 @@ fn triangles(count: usize, kind: u32) -> Vec<u32> {
 }
 
 #[test]
-fn triangles_come_back_but_for_the_corner_that_they_begin_with() {
+fn triangles_are_decoded_up_to_their_first_corner() {
     for count in COUNTS {
         for kind in 0..4 {
             let wanted = triangles(count, kind);
             let encoded = reference::encode_index_buffer(&wanted, 1 << 16).unwrap();
             let longs = decode(&encoded, 3 * count as u64, 4, "TRIANGLES", "NONE").unwrap();
             let found: Vec<u32> = longs.as_chunks::<4>().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
-            // The format may turn a triangle, but not around.
+            // The format may rotate the corners of a triangle, but not reverse them.
             let turned = |triangle: &[u32]| {
                 let first = (0..3).min_by_key(|&corner| triangle[corner]).unwrap();
                 [0, 1, 2].map(|corner| triangle[(first + corner) % 3])
@@ -142,8 +142,14 @@ fn vectors(unit: bool) -> Vec<[f32; 4]> {
     (0..500).map(vector).collect()
 }
 
-/// Filters what an encoder made both ways; single numbers may differ by so much.
-fn same<T: Copy>(filter: &str, encoded: &[[T; 4]], filtered: &[[T; 4]], bytes: impl Fn(T) -> Vec<u8>, tolerance: i32) {
+/// Compares both implementations of a filter. Single numbers may differ by `tolerance`.
+fn assert_same_filter<T: Copy>(
+    filter: &str,
+    encoded: &[[T; 4]],
+    filtered: &[[T; 4]],
+    bytes: impl Fn(T) -> Vec<u8>,
+    tolerance: i32,
+) {
     let flat = |elements: &[[T; 4]]| elements.iter().flatten().flat_map(|&number| bytes(number)).collect::<Vec<u8>>();
     let (data, wanted) = (flat(encoded), flat(filtered));
     let stride = data.len() / encoded.len();
@@ -162,49 +168,49 @@ fn same<T: Copy>(filter: &str, encoded: &[[T; 4]], filtered: &[[T; 4]], bytes: i
 }
 
 #[test]
-fn filters_give_what_the_library_gives() {
+fn filters_equal_those_of_the_library() {
     let short = |number: i16| number.to_le_bytes().to_vec();
     for bits in 4..=16 {
         let encoded = reference::encode_filter_quat(&vectors(true), bits);
         let mut filtered = encoded.clone();
         reference::decode_filter_quat(&mut filtered);
-        same("QUATERNION", &encoded, &filtered, short, 1);
+        assert_same_filter("QUATERNION", &encoded, &filtered, short, 1);
 
         let encoded = reference::encode_filter_oct::<i16>(&vectors(true), bits);
         let mut filtered = encoded.clone();
         reference::decode_filter_oct(&mut filtered);
-        same("OCTAHEDRAL", &encoded, &filtered, short, 1);
+        assert_same_filter("OCTAHEDRAL", &encoded, &filtered, short, 1);
 
         let positive: Vec<[f32; 4]> = vectors(false).into_iter().map(|color| color.map(f32::abs)).collect();
         let encoded = reference::encode_filter_color::<i16>(&positive, bits);
         let mut filtered = encoded.clone();
         reference::decode_filter_color(&mut filtered);
-        same("COLOR", &encoded, &filtered, short, 1);
+        assert_same_filter("COLOR", &encoded, &filtered, short, 1);
     }
     for bits in 2..=8 {
         let byte = |number: i8| number.to_le_bytes().to_vec();
         let encoded = reference::encode_filter_oct::<i8>(&vectors(true), bits);
         let mut filtered = encoded.clone();
         reference::decode_filter_oct(&mut filtered);
-        same("OCTAHEDRAL", &encoded, &filtered, byte, 1);
+        assert_same_filter("OCTAHEDRAL", &encoded, &filtered, byte, 1);
 
         let positive: Vec<[f32; 4]> = vectors(false).into_iter().map(|color| color.map(f32::abs)).collect();
         let encoded = reference::encode_filter_color::<i8>(&positive, bits);
         let mut filtered = encoded.clone();
         reference::decode_filter_color(&mut filtered);
-        same("COLOR", &encoded, &filtered, byte, 1);
+        assert_same_filter("COLOR", &encoded, &filtered, byte, 1);
     }
     for bits in 1..=24 {
         let scaled: Vec<[f32; 4]> = vectors(false).into_iter().map(|v| [v[0], v[1] * 1e-9, v[2] * 1e9, 0.0]).collect();
         let encoded = reference::encode_filter_exp(&scaled, bits, reference::EncodeExpMode::Separate);
         let mut filtered = encoded.clone();
         reference::decode_filter_exp(&mut filtered);
-        same("EXPONENTIAL", &encoded, &filtered, |number: u32| number.to_le_bytes().to_vec(), 0);
+        assert_same_filter("EXPONENTIAL", &encoded, &filtered, |number: u32| number.to_le_bytes().to_vec(), 0);
     }
 }
 
 #[test]
-fn what_does_not_fit_names_its_field() {
+fn a_fault_names_its_field() {
     let field = |result: Result<Vec<u8>, MeshoptError>| result.unwrap_err().field;
     assert_eq!(field(decode(&[], 1, 4, "ATTRIBUTES", "SEPIA")), "filter");
     assert_eq!(field(decode(&[], 1, 4, "ATTRIBUTES", "QUATERNION")), "byteStride");
@@ -222,7 +228,7 @@ fn what_does_not_fit_names_its_field() {
 }
 
 #[test]
-fn every_truncation_and_a_count_that_is_not_there_are_errors() {
+fn truncated_streams_and_wrong_counts_are_errors() {
     let elements = elements::<16>(300, 3);
     for version in [0, 1] {
         let encoded = reference::encode_vertex_buffer_level(&elements, 2, Some(version)).unwrap();
@@ -247,7 +253,7 @@ fn every_truncation_and_a_count_that_is_not_there_are_errors() {
 
 proptest! {
     #[test]
-    fn garbled_streams_do_no_harm(
+    fn garbled_streams_do_not_panic(
         version in 0..2i32,
         kind in 0..7u32,
         places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
@@ -264,7 +270,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_does_no_harm(
+    fn random_streams_do_not_panic(
         first in prop::sample::select(vec![0xa0u8, 0xa1, 0xd1, 0xe1]),
         rest in prop::collection::vec(any::<u8>(), 0..400),
         count in 0..1000u64,
