@@ -10,7 +10,7 @@ use crate::pack::{Beyond, Key, unroll};
 use crate::reference::search::Span;
 use crate::reference::{extrapolate, search};
 
-/// The span of a time by the keys that were laid out.
+/// Searches a time among unrolled keys, as the kernels do.
 fn find_unrolled(keys: &[Key], window: f64, time: f64) -> Span {
     let timeline = Timeline::snapping(keys.iter().map(|key| key.time).collect(), 0.0).unwrap();
     let hit = |key: usize| Span { key: keys[key].map.hit as usize, hit: true, ..Span::between(0, 0.0) };
@@ -25,13 +25,13 @@ fn find_unrolled(keys: &[Key], window: f64, time: f64) -> Span {
         return hit(low + 1);
     }
     let Mapping { source, offset, scale, .. } = keys[low].map;
-    let gone = if source & MAP_BACK != 0 { times[low + 1] - time } else { time - times[low] };
-    let fraction = f64::from(offset) + f64::from(scale) * gone / (times[low + 1] - times[low]);
+    let elapsed = if source & MAP_BACK != 0 { times[low + 1] - time } else { time - times[low] };
+    let fraction = f64::from(offset) + f64::from(scale) * elapsed / (times[low + 1] - times[low]);
     Span { straight, ..Span::between((source & MAP_KEY) as usize, fraction) }
 }
 
 #[test]
-fn loops_lie_where_the_reference_has_them() {
+fn unrolled_keys_extrapolate_like_the_reference() {
     let all = [Extrapolation::Clamp, Extrapolation::Linear, Extrapolation::Loop, Extrapolation::PingPong];
     let length = 9.0;
     for (times, window) in [(vec![2.0, 2.25, 3.0], 1e-6), (vec![4.5, 5.0], 0.0), (vec![0.0, 3.0, 3.5, 8.5], 1e-6)] {
@@ -58,7 +58,7 @@ fn loops_lie_where_the_reference_has_them() {
 }
 
 #[test]
-fn shared_times_hit_what_the_reference_hits() {
+fn shared_times_hit_the_keys_of_the_reference() {
     let timeline = Timeline::snapping(vec![0.0, 1.5, 1.5, 4.0], 0.0).unwrap();
     let keys = unroll(&timeline, Beyond::default()).unwrap();
     for step in 0..=40 {

@@ -38,7 +38,7 @@ pub fn compress_clips(library: &Library, clips: &[&Clip], goal: Goal) -> Vec<Com
         REMOVAL_SHARES.map(|share| Some((share, retiming::remove_keys(library, on_shared_timelines, curves, share)?)))
     };
     retimed.extend(fewer_keys.into_iter().flatten());
-    // Error compensation saves bits where joints are rotated, and wastes some where they are scaled.
+    // Error compensation saves bits for joints that are rotated, and wastes some for joints that are scaled.
     let variants =
         retimed.iter().flat_map(|(share, clips)| [true, false].map(|compensates| (clips, compensates, 1.0 - share)));
     let results = variants.map(|(clips, compensates, remaining_share)| {

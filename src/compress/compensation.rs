@@ -122,8 +122,8 @@ impl<'a> RoundedRotations<'a> {
         Self { compensation, parents, model: Vec::new() }
     }
 
-    /// The keys that would give the next joint its original rotation in model space, below its rounded ancestors. Four numbers per
-    /// key. `None` if its keys do not compensate.
+    /// The keys that would give the next joint its original rotation in model space, below its rounded ancestors. Four numbers
+    /// per key. `None` if its keys do not compensate.
     pub fn compensated_keys(&self, curve: &Curve) -> Option<Vec<f64>> {
         let joint = self.model.len();
         let compensation = self.compensation;

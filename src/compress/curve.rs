@@ -122,7 +122,8 @@ fn first_four(numbers: &[f64]) -> DVec4 {
     DVec4::from_array(four)
 }
 
-/// Quantizes the rotations of a curve. Stores three components if the fourth stays away from 0 over the whole curve, else all four.
+/// Quantizes the rotations of a curve. Stores three components if the fourth stays away from 0 over the whole curve, else all
+/// four.
 ///
 /// Slerp depends on the lengths of keys that are not of unit length. Such keys keep their lengths: all four components are stored
 /// as they are.
@@ -173,8 +174,8 @@ fn is_slerped_as_stored(length: f64) -> bool {
     (0.9..=1.1).contains(&length)
 }
 
-/// The index of the component that stays farthest from 0 over all keys. If `one_sign`, it must also keep its sign. `None` if every
-/// component comes nearer to 0 than [`LEAST_DROPPED`].
+/// The index of the component that stays farthest from 0 over all keys. If `one_sign`, it must also keep its sign. `None` if
+/// every component comes nearer to 0 than [`LEAST_DROPPED`].
 fn droppable_component(keys: &[DVec4], one_sign: bool) -> Option<usize> {
     let least = |index: usize| {
         let sides = [1.0, -1.0].map(|side| keys.iter().map(|key| side * key[index]).fold(f64::INFINITY, f64::min));

@@ -4,15 +4,16 @@
 //! Compression Library). The steps, per clip:
 //!
 //! 1. Retiming (`retiming.rs`): curves move to shared timelines, and keys that interpolation reproduces are removed.
-//! 2. Error propagation (`tolerance.rs`): the tolerance of each track follows from the bound, from the distance of the farthest point
-//!    that turns with the joint, and from the number of moving tracks on the way to it.
+//! 2. Error propagation (`tolerance.rs`): the tolerance of each track follows from the bound, from the distance of the farthest
+//!    point that turns with the joint, and from the number of moving tracks on the way to it.
 //! 3. Error compensation (`compensation.rs`): the rotation of a joint is rounded against the already rounded rotations of its
 //!    ancestors.
-//! 4. Quantization (`curve.rs`, `quantize.rs`): each track has a quantization step, and each of its numbers a least value and a number of
-//!    bits. Of a rotation, the component that stays farthest from 0 over the whole clip is dropped, and a square root restores
-//!    it. "Smallest three" drops the largest component of each key; one index per track takes fewer bits and no branch.
-//! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`, just
-//!    meets the bound.
+//! 4. Quantization (`curve.rs`, `quantize.rs`): each track has a quantization step, and each of its numbers a least value and a
+//!    number of bits. Of a rotation, the component that stays farthest from 0 over the whole clip is dropped, and a square root
+//!    restores it. "Smallest three" would drop the largest component of each key; one index per track takes fewer bits and no
+//!    branch.
+//! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`,
+//!    just meets the bound.
 //!
 //! The result is again a library. It holds exactly the numbers that the engines decode, so that the reference can compute the
 //! expected poses.
@@ -45,9 +46,9 @@ use crate::pack::{MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
 
 /// A library with quantized keys, from which [`pack`](Self::pack) makes a [`PackedLibrary`].
 ///
-/// Quantized keys are integers of a few bits. Constant tracks have no keys. With an error bound, linear and stepped tracks also share
-/// key times where that takes fewer bytes, and lose keys that interpolation reproduces within the bound. A quaternion can come back
-/// with the opposite sign, which is the same rotation.
+/// Quantized keys are integers of a few bits. Constant tracks have no keys. With an error bound, linear and stepped tracks also
+/// share key times if that takes fewer bytes, and lose keys that interpolation reproduces within the bound. A quaternion can come
+/// back with the opposite sign, which is the same rotation.
 ///
 /// These tracks keep their original keys:
 ///
@@ -83,8 +84,8 @@ pub struct CompressedLibrary {
 impl CompressedLibrary {
     /// Compresses a library to as few bits as an error bound allows.
     ///
-    /// Each clip meets the bound at all key times and at quarters of each interval between them; at sixteenths of each interval if
-    /// a track has splines or easings or if root motion removes a yaw. Very long clips are measured at fewer times.
+    /// Each clip meets the bound at all key times and at quarters of each interval between them; at sixteenths of each interval
+    /// if a track has splines or easings or if root motion removes a yaw. Very long clips are measured at fewer times.
     ///
     /// # Errors
     /// [`Error::Usage`] if a length of the bound is not above 0.
@@ -92,8 +93,8 @@ impl CompressedLibrary {
         Ok(Self::with_goal(library, Goal::Within(bound.check()?)))
     }
 
-    /// Compresses a library to a fixed number of bits, 1 to 24, for the number with the largest range of each track. The error is not
-    /// bounded; with 24 bits it is close to the rounding of an `f32`.
+    /// Compresses a library to a fixed number of bits, 1 to 24, for the number with the largest range of each track. The error is
+    /// not bounded; with 24 bits it is close to the rounding of an `f32`.
     ///
     /// # Errors
     /// [`Error::Usage`] if the number of bits is not from 1 to 24.
@@ -158,7 +159,8 @@ impl CompressedLibrary {
         self.pack_with_threads(all_threads())
     }
 
-    /// Packs the library with its quantized keys, on up to this many threads, at least 1. The result does not depend on the number.
+    /// Packs the library with its quantized keys, on up to this many threads, at least 1. The result does not depend on the
+    /// number.
     ///
     /// # Errors
     /// Those of [`PackedLibrary::new`].

@@ -84,8 +84,8 @@ fn step_count(low: f64, high: f64, step: f64, merged: f64) -> f64 {
 
 /// A step within a factor of 4 of the wanted one, at which the ranges fill their codes well.
 ///
-/// The bits of a number grow with the negative logarithm of the step, and its squared error grows with the square of the step. The
-/// cost adds both, with weights that make the sum least at the wanted step if bits were not whole numbers. The candidates are
+/// The bits of a number grow with the negative logarithm of the step, and its squared error grows with the square of the step.
+/// The cost adds both, with weights that make the sum least at the wanted step if bits were not whole numbers. The candidates are
 /// the wanted step and the steps at which some range just needs one bit less; the one with the least cost wins.
 fn balanced_step(low: DVec4, high: DVec4, wanted: f64) -> f64 {
     let bits = |step: f64| -> f64 {

@@ -1,11 +1,11 @@
 //! Retiming: moves curves to shared timelines, and removes keys that interpolation reproduces.
 //!
-//! A key time takes 8 bytes and its part of the lookup table 4. Each timeline also costs one search per instance. A key of four numbers
-//! takes about 5 bytes. A curve is therefore moved to a timeline that has all its key times and more, if that saves bytes.
-//! A timeline loses the keys that each of its curves reproduces within a share of its tolerance.
+//! A key time takes 8 bytes and its part of the lookup table 4. Each timeline also costs one search per instance. A key of four
+//! numbers takes about 5 bytes. A curve is therefore moved to a timeline that has all its key times and more, if that saves
+//! bytes. A timeline loses the keys that each of its curves reproduces within a share of its tolerance.
 //!
-//! Both apply only to linear (or slerped) and stepped curves, because inserting a key into such a curve does not change it. Curves
-//! that are hit within a window around their key times are excluded.
+//! Both apply only to linear (or slerped) and stepped curves, because inserting a key into such a curve does not change it.
+//! Curves that are hit within a window around their key times are excluded.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ struct TimelineCurves<'a> {
     has_others: bool,
 }
 
-/// Moves curves to timelines that have all their key times and more, where that saves bytes.
+/// Moves curves to timelines that have all their key times and more, if that saves bytes.
 pub fn share_timelines(library: &Library, clips: &[&Clip]) -> Vec<Clip> {
     let mut hosts: Vec<&Arc<Timeline>> = Vec::new();
     let mut replacements = Replacements::new();
@@ -99,16 +99,16 @@ fn timelines_by_length<'a>(library: &Library, clips: &[&'a Clip]) -> Vec<Timelin
     timelines
 }
 
-/// Returns true if a timeline has all key times of another and ends with it. The end matters, because the last key time can be the
-/// duration of the clip.
+/// Returns true if a timeline has all key times of another and ends with it. The end matters, because the last key time can be
+/// the duration of the clip.
 fn has_all_times(timeline: &Timeline, other: &Timeline) -> bool {
     let mut times = timeline.times().iter();
     let mut has = |wanted: &f64| times.find(|&time| time >= wanted) == Some(wanted);
     timeline.last() == other.last() && other.times().iter().all(&mut has)
 }
 
-/// Removes the keys of each timeline that all its curves reproduce within a share of their tolerances. `None` if that saves no bytes
-/// on any timeline.
+/// Removes the keys of each timeline that all its curves reproduce within a share of their tolerances. `None` if that saves no
+/// bytes on any timeline.
 pub fn remove_keys(library: &Library, clips: &[Clip], curves: &[SharedCurve], share: f64) -> Option<Vec<Clip>> {
     let mut by_timeline: HashMap<*const Timeline, Vec<ReducibleCurve>> = HashMap::new();
     for shared in curves.iter().filter(|shared| can_be_retimed(&shared.curve, shared.rotation)) {
@@ -146,8 +146,8 @@ fn without_unneeded_keys(timeline: &Timeline, curves: &[&ReducibleCurve]) -> Opt
     if kept.len() == times.len() { None } else { Timeline::new(kept).ok() }
 }
 
-/// Searches for the farthest key that may follow another, at least the next. It doubles the step while that succeeds, then halves it,
-/// so that the result is a local optimum.
+/// Searches for the farthest key that may follow another, at least the next. It doubles the step while that succeeds, then halves
+/// it, so that the result is a local optimum.
 fn farthest(from: usize, last: usize, may_follow: impl Fn(usize) -> bool) -> usize {
     let (mut to, mut step) = (from + 1, 1);
     while to + step <= last && may_follow(to + step) {

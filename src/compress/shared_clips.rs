@@ -65,8 +65,8 @@ pub struct SharedClips<'a> {
 }
 
 impl<'a> SharedClips<'a> {
-    /// Clips in their original form and on the timelines that they will have. If `compensates`, the rotations of joints compensate
-    /// the errors of their ancestors. Curves that displace no joint get `remaining_share` of the bound.
+    /// Clips in their original form and on the timelines that they will have. If `compensates`, the rotations of joints
+    /// compensate the errors of their ancestors. Curves that displace no joint get `remaining_share` of the bound.
     pub fn new(originals: &'a [Original<'a>], clips: &'a [Clip], compensates: bool, remaining_share: f64) -> Self {
         let mut use_counts: HashMap<usize, usize> = HashMap::new();
         for track in clips.iter().flat_map(|clip| &clip.tracks) {

@@ -108,7 +108,8 @@ fn values_per_key(column: &Column) -> usize {
 /// The `index`-th value of a key, as the engines read it.
 ///
 /// Rotations for slerp are brought into the hemisphere of the previous key in `f64`: the direction of a half turn can depend on
-/// the last bit of an `f64`, which an `f32` does not have. `previous` is the previous key before that, and true if it was negated.
+/// the last bit of an `f64`, which an `f32` does not have. `previous` is the previous key before that, and true if it was
+/// negated.
 fn key_value(column: &Column, key: usize, index: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
     let curve = column.curve;
     let quaternion = |key: usize| curve.numbers(key, curve.value_element(), (0, 4));

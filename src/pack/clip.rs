@@ -193,7 +193,8 @@ fn mode(column: &Column) -> u32 {
     if matches!(column.target, Target::EulerAngles(_)) && whole { mode | MODE_EULER } else { mode }
 }
 
-/// The value of a constant column as the engines read it. A rotation is a quaternion of unit length, also if the track holds angles.
+/// The value of a constant column as the engines read it. A rotation is a quaternion of unit length, also if the track holds
+/// angles.
 fn constant_value(column: &Column) -> [f32; 4] {
     let curve = column.curve;
     if let Some(interpolator) = column.interpolator {

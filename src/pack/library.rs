@@ -17,7 +17,8 @@ use crate::pack::{Features, clip, skeleton};
 
 /// A library in two flat arrays, ready for an engine.
 ///
-/// It holds the state of the library at the time of packing. After a change of the library, pack it again and make the engine again.
+/// It holds the state of the library at the time of packing. After a change of the library, pack it again and make the engine
+/// again.
 ///
 /// # Examples
 ///

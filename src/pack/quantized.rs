@@ -5,7 +5,7 @@ use glam::DVec4;
 use crate::model::Curve;
 use crate::pack::quantized_rows::record_bytes;
 
-/// The most bits per code. An `f32` holds integers of so many bits exactly.
+/// The most bits per code. An `f32` holds every integer of 24 bits exactly.
 pub const MOST_BITS: u32 = 24;
 
 /// The quantized keys of a curve.
@@ -56,7 +56,8 @@ impl QuantizedCurve {
 pub enum Form {
     /// The numbers are the value.
     Numbers,
-    /// The numbers are a unit quaternion without the component of this index. That component is not negative and makes the length 1.
+    /// The numbers are a unit quaternion without the component of this index. That component is not negative and makes the length
+    /// 1.
     Dropped(usize),
     /// The numbers are a quaternion, which is then normalised.
     Unit,

@@ -8,14 +8,15 @@ use crate::model::{Easing, Layer};
 use crate::pack::record::constants;
 
 constants! {
-    /// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond are clamped.
+    /// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond are
+    /// clamped.
     pub const QUAT_MOST_ARCS: f32 = MOST_ARCS as f32;
     /// The largest `1 - cos` of the angle between two quaternions that slerp of unnormalised quaternions interpolates linearly.
     pub const QUAT_LEAST_ARC: f32 = LEAST_ARC as f32;
     /// The least absolute value of a quaternion's largest number for which it can be normalised.
     pub const QUAT_LEAST_NUMBER: f32 = 1e-30;
-    /// The factors `n n` of the terms n = 1, 2, ... of the series of `sin(t a) / sin(a)` (D. Eberly, "A Fast and Accurate Algorithm for
-    /// Computing SLERP", 2011).
+    /// The factors `n n` of the terms n = 1, 2, ... of the series of `sin(t a) / sin(a)` (D. Eberly, "A Fast and Accurate
+    /// Algorithm for Computing SLERP", 2011).
     pub const QUAT_SINE_SQUARES: [f32; 8] = [1.0, 4.0, 9.0, 16.0, 25.0, 36.0, 49.0, 64.0];
     /// The divisors `n (2 n + 1)` of the same terms.
     pub const QUAT_SINE_DIVISORS: [f32; 8] = [3.0, 10.0, 21.0, 36.0, 55.0, 78.0, 105.0, 136.0];
@@ -26,8 +27,8 @@ constants! {
     pub const EASE_OVERSHOOT: f32 = Easing::BACK_OVERSHOOT as f32;
     /// The overshoot of `backInOut`, per half.
     pub const EASE_OVERSHOOT_IN_OUT: f32 = Easing::BACK_OVERSHOOT_IN_OUT as f32;
-    /// The polynomial of the sine of `x` quarter turns, divided by `x`, in `x x`. The highest coefficient comes first. It interpolates at
-    /// Chebyshev points.
+    /// The polynomial of the sine of `x` quarter turns, divided by `x`, in `x x`. The highest coefficient comes first. It
+    /// interpolates at Chebyshev points.
     pub const EASE_SINE: [f32; 6] =
         [-3.431_789e-6, 0.000_160_254_6, -0.004_681_657_7, 0.079_692_6, -0.645_964_1, FRAC_PI_2];
     /// The polynomial of 2 to a power from -0.5 to 0.5. The highest coefficient comes first. It interpolates at Chebyshev points.

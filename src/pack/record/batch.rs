@@ -42,8 +42,8 @@ record! {
     VisibleInstance {
         /// The slot of the instance in the batch. An entry with a slot beyond the last is skipped.
         slot: u32,
-        /// The number of joints that are sampled, level by level from the roots. The other joints keep their local rest pose. A number
-        /// from the joint count on samples all joints.
+        /// The number of joints that are sampled, level by level from the roots. The other joints keep their local rest pose. A
+        /// number from the joint count on samples all joints.
         joints: u32,
         /// The instance is posed in frames in which its slot plus the frame number is a multiple of this. 0 and 1: in each frame.
         update_interval: u32,

@@ -24,7 +24,8 @@ constants! {
     pub const MODE_QUANTIZED: u32 = 64;
     /// Bit of a mode: the numbers are the angles of a rotation in degrees, about x, z and y.
     pub const MODE_EULER: u32 = 128;
-    /// The number of low bits of [`Channel::sampler`] that hold the mode. The bits above hold the index of the timeline in its clip.
+    /// The number of low bits of [`Channel::sampler`] that hold the mode. The bits above hold the index of the timeline in its
+    /// clip.
     pub const MODE_BITS: u32 = 8;
 
     /// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.

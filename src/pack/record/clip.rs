@@ -34,8 +34,8 @@ record! {
         value_table: u32,
         /// The seconds of 2^32 units of the clip's time, a power of two. Playing layers count in these units.
         time_unit: f32,
-        /// The offset of the events in the words: their number, the index of the first, then the time of each in the clip's units,
-        /// lower half first. `NONE`: no events.
+        /// The offset of the events in the words: their number, the index of the first, then the time of each in the clip's
+        /// units, lower half first. `NONE`: no events.
         events: u32,
         /// The offset of the root motion record in the words. `NONE`: no root motion.
         root: u32,

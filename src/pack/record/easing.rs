@@ -31,8 +31,8 @@ constants! {
     pub const EASING_SMOOTH: u32 = 42;
     /// Code of the `fade` easing, which has no variants.
     pub const EASING_FADE: u32 = 43;
-    /// First code of a Bezier curve. The offset of its two values is added to it: the control points, then the parameter and the x
-    /// of its first and its second fold.
+    /// First code of a Bezier curve. The offset of its two values is added to it: the control points, then the parameter and the
+    /// x of its first and its second fold.
     pub const EASING_BEZIER: u32 = 44;
     /// Variant of an easing: the function itself.
     pub const EASING_IN: u32 = 0;

@@ -3,8 +3,8 @@
 use crate::pack::record::{constants, record};
 
 constants! {
-    /// The number of bits per field of [`QuantizedColumn::format`]: the bit at which the first code begins, and above it the width of
-    /// each of four codes.
+    /// The number of bits per field of [`QuantizedColumn::format`]: the bit at which the first code begins, and above it the
+    /// width of each of four codes.
     pub const QUANTIZED_BITS: u32 = 5;
     /// The lowest bit of the form in [`QuantizedColumn::format`], above the four widths.
     pub const QUANTIZED_FORM: u32 = 25;
@@ -24,8 +24,8 @@ constants! {
 }
 
 record! {
-    /// Up to four numbers of quantized keys, in the words. A spline has three such records, one after the other. A key is a row of
-    /// words with the codes bit by bit. A number is `step * (least + code)`. The least values of the four numbers follow the
+    /// Up to four numbers of quantized keys, in the words. A spline has three such records, one after the other. A key is a row
+    /// of words with the codes bit by bit. A number is `step * (least + code)`. The least values of the four numbers follow the
     /// record, one or two per word.
     QuantizedColumn in words {
         /// The offset in the words of the word in which the first code of the first key begins.

@@ -22,8 +22,8 @@ record! {
         ancestors: u32,
         /// The offset of the rest pose in the values: translations of all joints, then rotations, then scales.
         rest: u32,
-        /// The offset in the words: for each joint the offset in the values of the three rows of its rest matrix, or `NONE`. `NONE`:
-        /// no joint has a matrix.
+        /// The offset in the words: for each joint the offset in the values of the three rows of its rest matrix, or `NONE`.
+        /// `NONE`: no joint has a matrix.
         matrices: u32,
         /// The number of joints of all skins together.
         skin_joint_count: u32,

@@ -22,8 +22,8 @@ record! {
         cells_per_second: f32,
         /// The number of cells of the lookup table; if the keys are evenly spaced, the number of intervals.
         cell_count: u32,
-        /// The offset of the lookup table in the words: for the start of each cell and the end of the last one, the last key at or
-        /// before it. `NONE`: the keys are evenly spaced.
+        /// The offset of the lookup table in the words: for the start of each cell and the end of the last one, the last key at
+        /// or before it. `NONE`: the keys are evenly spaced.
         table: u32,
         /// The number of values from key to key; words if the keys are quantized.
         row: u32,
