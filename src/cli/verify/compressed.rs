@@ -1,4 +1,4 @@
-//! Compressed keys against those that they are made of.
+//! Comparison of compressed keys with the original keys.
 
 use glam::{DAffine3, DVec3};
 use posse::contract::Worst;
@@ -9,30 +9,31 @@ use crate::cli::arguments::CompressArgs;
 use crate::cli::evaluation::ClipEvaluation;
 use crate::cli::verify::worst_error::WorstError;
 
-/// What the displacement by compressed keys is called in reports.
+/// The name of the displacement by compressed keys in reports.
 pub const QUANTITY: &str = "compressed";
 
-/// The largest displacement of a joint, or of a point of its shell, by the reference on compressed keys against the reference
-/// on the original ones; without what a root joint moves the instance by, and with it.
-pub fn find(
+/// The largest displacement of a joint, or of a point of its shell, between poses of compressed and of original keys. The
+/// reference evaluates both. A clip with root motion is compared twice, without and with the movement of its root joint.
+pub fn worst_displacement(
     original: &Library,
     compressed: &Library,
     evaluation: &ClipEvaluation,
     args: CompressArgs,
 ) -> Result<WorstError, Error> {
-    let mut found = worst(original, compressed, evaluation, args)?;
+    let mut result = worst(original, compressed, evaluation, args)?;
     if let Some(clip) = evaluation.clip.filter(|&clip| original.clip(clip).root_motion.is_some()) {
         let [mut original, mut compressed] = [original, compressed].map(Library::clone);
         original.set_root_motion(clip, None)?;
         compressed.set_root_motion(clip, None)?;
-        let whole = worst(&original, &compressed, evaluation, args)?;
-        if whole.error > found.error {
-            found = whole;
+        let with_root = worst(&original, &compressed, evaluation, args)?;
+        if with_root.error > result.error {
+            result = with_root;
         }
     }
-    Ok(WorstError::new(compressed, evaluation, QUANTITY, found, 0))
+    Ok(WorstError::new(compressed, evaluation, QUANTITY, result, 0))
 }
 
+/// The largest displacement, with the extracted root motion of the libraries.
 fn worst(
     original: &Library,
     compressed: &Library,
@@ -60,7 +61,7 @@ fn worst(
     Ok(worst)
 }
 
-/// How far a joint's place, or a point of its shell, is displaced; endlessly where that is not a number.
+/// The largest displacement of a joint and of the points of its shell on the three axes; infinity if it is not a number.
 fn displacement(wanted: &DAffine3, found: &DAffine3, shell: f64) -> f64 {
     let distance = |point: DVec3| {
         let distance = wanted.transform_point3(point).distance(found.transform_point3(point));

@@ -1,4 +1,4 @@
-//! `posse verify`: is this engine right?
+//! `posse verify`: compares an engine with the reference.
 
 mod compressed;
 mod crowd;
@@ -31,16 +31,17 @@ pub struct Args {
     /// .glb or .gltf files, or Cocos clips (.json, .anim).
     #[arg(required_unless_present = "crowd")]
     files: Vec<PathBuf>,
-    /// A crowd file in place of FILES, all its instances or, of very many, an even sample. `posse eval --help` describes it.
+    /// A crowd file instead of FILES. All its instances are checked; of a very large crowd, an even sample. `posse eval --help`
+    /// describes crowd files.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples"])]
     crowd: Option<PathBuf>,
-    /// With --crowd, the times on the crowd's clock that are checked, in seconds; by default some over its longest play.
+    /// With --crowd: the times that are checked, in seconds of the crowd's clock. Default: 16 times over its longest play.
     #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
-    /// The most times of a clip that are checked.
+    /// The largest number of times per clip.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     samples: u32,
-    /// How the engine writes skin matrices.
+    /// The format of the skin matrices.
     #[arg(long, value_enum, default_value = "matrix")]
     skin_format: SkinFormatChoice,
     /// Prints JSON.
@@ -52,7 +53,7 @@ pub struct Args {
     compress: CompressArgs,
 }
 
-/// All files together.
+/// The JSON of all files.
 #[derive(Serialize)]
 struct Verdict<'a> {
     within: bool,
@@ -69,7 +70,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     }
     let mut reports = Vec::with_capacity(args.files.len());
     for file in &args.files {
-        let report = match verify(file, args, outputs) {
+        let report = match verify_file(file, args, outputs) {
             Ok(report) => report,
             Err(error) => {
                 note(&format!("error: {error}"));
@@ -95,56 +96,61 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     })
 }
 
-fn verify(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Error> {
+/// Compares an engine with the reference, over every clip of a file.
+fn verify_file(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport, Error> {
     let Source { library: original, skeleton, clips, .. } = Source::load(file, None)?;
     let compressed = args.compress.compress(&original)?;
-    let keys = EngineLibrary::new(&original, compressed.as_ref());
-    let library = keys.library();
-    let mut engine = engine::open(keys, args.engine.engine)?;
+    let engine_library = EngineLibrary::new(&original, compressed.as_ref());
+    let library = engine_library.library();
+    let mut engine = engine::open(engine_library, args.engine.engine)?;
     let mut clips: Vec<Option<ClipId>> = clips.into_iter().map(Some).collect();
     if clips.is_empty() {
         clips.push(None);
     }
     let evaluations: Vec<ClipEvaluation> =
-        clips.into_iter().map(|clip| evaluation(library, skeleton, clip, args.samples as usize)).collect();
+        clips.into_iter().map(|clip| clip_evaluation(library, skeleton, clip, args.samples as usize)).collect();
     let mut report = FileReport::new(file, engine.as_ref(), library, &evaluations);
     let progress = Progress::new(evaluations.iter().map(ClipEvaluation::poses).sum(), "poses");
     for evaluation in &evaluations {
-        ask(library, engine.as_mut(), evaluation, outputs, &progress, |found, first| {
-            for (name, worst) in found.quantities() {
+        compare(library, engine.as_mut(), evaluation, outputs, &progress, |report_of_block, first| {
+            for (name, worst) in report_of_block.quantities() {
                 if let Some(worst) = worst {
-                    report.note(name, WorstError::new(library, evaluation, name, worst, first));
+                    report.add(name, WorstError::new(library, evaluation, name, worst, first));
                 }
             }
         })?;
         if compressed.is_some() {
-            report.note(compressed::QUANTITY, compressed::find(&original, library, evaluation, args.compress)?);
+            report.add(
+                compressed::QUANTITY,
+                compressed::worst_displacement(&original, library, evaluation, args.compress)?,
+            );
         }
     }
     Ok(report)
 }
 
-/// A clip, or the rest pose, at no more than so many times.
-fn evaluation(library: &Library, skeleton: SkeletonId, clip: Option<ClipId>, samples: usize) -> ClipEvaluation {
+/// The evaluation of a clip, or of the rest pose, at no more than `samples` times.
+fn clip_evaluation(library: &Library, skeleton: SkeletonId, clip: Option<ClipId>, samples: usize) -> ClipEvaluation {
     let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), samples));
     ClipEvaluation { skeleton, clip, times, instances: 1, phase: 0.0, playback: None }
 }
 
-/// Asks both the engine and the reference, and hands on what they differ by, with the number of the first pose.
-fn ask(
+/// Evaluates the poses with an engine and with the reference. Calls a function with the report on each block of poses, and the
+/// number of its first pose.
+fn compare(
     library: &Library,
     engine: &mut dyn Evaluator,
     evaluation: &ClipEvaluation,
     outputs: Outputs,
     progress: &Progress,
-    mut found: impl FnMut(Report, usize),
+    mut add: impl FnMut(Report, usize),
 ) -> Result<(), Error> {
     let now = Ticks::default();
     for block in evaluation.blocks(library, outputs) {
         let crowd = evaluation.crowd(block.clone())?;
         let expected = Reference::new(library).evaluate(&crowd, now, outputs)?;
         let actual = engine.evaluate(&crowd, now, outputs)?;
-        found(compare_as(outputs.skin_format, library, &crowd, now, &expected, &actual), block.start);
+        add(compare_as(outputs.skin_format, library, &crowd, now, &expected, &actual), block.start);
         progress.add(block.len());
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What was found, file by file.
+//! The report of a file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use crate::cli::evaluation::{ClipEvaluation, Evaluation};
 use crate::cli::verify::compressed;
 use crate::cli::verify::worst_error::WorstError;
 
-/// The findings of a file, or why there are none.
+/// The worst errors of a file, or the reason that it could not be checked.
 #[derive(Debug, Serialize)]
 pub struct FileReport {
     file: String,
@@ -24,12 +24,12 @@ pub struct FileReport {
     joints: usize,
     clips: usize,
     poses: usize,
-    /// By quantity; null where there was nothing to compare.
+    /// The worst error of each quantity; null if there was nothing to compare.
     quantities: BTreeMap<&'static str, Option<WorstError>>,
 }
 
 impl FileReport {
-    /// A report without findings.
+    /// A report without errors.
     pub fn new(file: &Path, engine: &dyn Evaluator, library: &Library, evaluations: &[ClipEvaluation]) -> Self {
         Self {
             file: file.display().to_string(),
@@ -44,7 +44,7 @@ impl FileReport {
         }
     }
 
-    /// The report on a file that could not be checked.
+    /// The report of a file that could not be checked.
     pub fn unusable(file: &Path, error: &Error) -> Self {
         Self {
             file: file.display().to_string(),
@@ -59,29 +59,29 @@ impl FileReport {
         }
     }
 
-    /// Keeps a finding that is worse than what is known.
-    pub fn note(&mut self, quantity: &'static str, finding: WorstError) {
-        self.within &= finding.is_within();
+    /// Adds an error. The worst error of each quantity is kept.
+    pub fn add(&mut self, quantity: &'static str, new: WorstError) {
+        self.within &= new.is_within();
         let worst = self.quantities.entry(quantity).or_default();
-        if worst.as_ref().is_none_or(|worst| finding.share > worst.share) {
-            *worst = Some(finding);
+        if worst.as_ref().is_none_or(|worst| new.share > worst.share) {
+            *worst = Some(new);
         }
     }
 
-    /// Whether the file was checked, and all of it is within the contract.
+    /// Returns true if the file was checked and is within the contract.
     pub fn is_within(&self) -> bool {
         self.within
     }
 
-    /// Whether the file could not be checked.
+    /// Returns true if the file could not be checked.
     pub fn is_unusable(&self) -> bool {
         self.error.is_some()
     }
 
-    /// Prints a line for the file, and one for each quantity.
+    /// Prints a line for the file, and a line per quantity.
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         if let Some(error) = &self.error {
-            // Most errors begin with the file's name.
+            // Most errors begin with the name of the file.
             let error = error.strip_prefix(&format!("{}: ", self.file)).unwrap_or(error);
             return writeln!(out, "{}: not checked: {error}", self.file);
         }
@@ -91,8 +91,8 @@ impl FileReport {
         writeln!(out, "{file}: {verdict}: {engine} ({adapter}), {joints} joints, {clips} clips, {poses} poses")?;
         let quantities = Report::default().quantities().map(|(quantity, _)| quantity);
         for quantity in quantities.into_iter().chain([compressed::QUANTITY]) {
-            if let Some(finding) = self.quantities.get(quantity).and_then(Option::as_ref) {
-                finding.write(quantity, out)?;
+            if let Some(worst) = self.quantities.get(quantity).and_then(Option::as_ref) {
+                worst.write(quantity, out)?;
                 writeln!(out)?;
             }
         }

@@ -1,17 +1,17 @@
-//! Times at which a clip is checked.
+//! The times at which a clip is checked.
 
 use posse::Clip;
 
-/// Where between two keys: on the first, just after it, a third, half and most of the way.
+/// The fractions of a key interval: its first key, just after it, a third, half, and most of it.
 const FRACTIONS: [f64; 5] = [0.0, 0.01, 1.0 / 3.0, 0.5, 0.9];
 
-/// Times before the first key, after the last, on keys and between them; at most `most`, spread over the whole clip.
-pub fn choose(clip: &Clip, most: usize) -> Vec<f64> {
+/// Selects times before the first key, after the last, on keys and between them: at max `max`, spread over the whole clip.
+pub fn choose(clip: &Clip, max: usize) -> Vec<f64> {
     let mut keys: Vec<f64> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut visited = std::collections::HashSet::new();
     for track in &clip.tracks {
         let timeline = track.curve.timeline();
-        if seen.insert(std::sync::Arc::as_ptr(timeline)) {
+        if visited.insert(std::sync::Arc::as_ptr(timeline)) {
             keys.extend(timeline.times());
         }
     }
@@ -20,13 +20,14 @@ pub fn choose(clip: &Clip, most: usize) -> Vec<f64> {
     let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return vec![0.0] };
     let between = keys.windows(2).flat_map(|pair| FRACTIONS.map(|fraction| pair[0] + fraction * (pair[1] - pair[0])));
     let times: Vec<f64> = [first - 1.0, last, last + 1.0].into_iter().chain(between).collect();
-    if times.len() <= most {
+    if times.len() <= max {
         return times;
     }
-    // A stride that is no multiple of the number of fractions would still favour some; a wandering one takes them all.
-    let stride = times.len() as f64 / most as f64;
-    let wander = |index: usize| (index as f64 * 0.618_033_988_749_894_9).fract();
-    (0..most).map(|index| times[((index as f64 + wander(index)) * stride) as usize % times.len()]).collect()
+    // A fixed stride would select some fractions more often than others. The fractional parts of multiples of the golden ratio
+    // vary the stride.
+    let stride = times.len() as f64 / max as f64;
+    let variation = |index: usize| (index as f64 * 0.618_033_988_749_894_9).fract();
+    (0..max).map(|index| times[((index as f64 + variation(index)) * stride) as usize % times.len()]).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The worst of what was found, and where it was.
+//! The worst error of a quantity over the clips of a file.
 
 use std::io::{self, Write};
 
@@ -8,25 +8,25 @@ use serde::Serialize;
 
 use crate::cli::evaluation::ClipEvaluation;
 
-/// The worst error of a quantity, and where it was.
+/// The worst error of a quantity, and its place.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorstError {
-    /// Radians for rotations, else units; null where a number was missing or not finite.
+    /// The error, in radians for rotations, otherwise in units of the file; null if a number is missing or not finite.
     error: f64,
-    /// The largest error within the contract.
+    /// The bound of the error.
     allowed: f64,
-    /// Of what is allowed; more than 1 is beyond the contract.
+    /// The error divided by its bound. More than 1 is beyond the contract.
     pub share: f64,
-    /// The joint's name or number, the property's name, or the number of the weight.
+    /// The name or index of the joint, the name of the property, or the index of the weight.
     place: String,
-    /// The clip's name or number; `rest` for the rest pose.
+    /// The name or index of the clip; `rest` for the rest pose.
     clip: String,
-    /// Seconds on the clip's axis.
+    /// Seconds of the clip.
     time: f64,
 }
 
 impl WorstError {
-    /// A finding of a report on a block of poses that began with the pose of number `first`.
+    /// The worst error of a report on a block of poses. `first` is the number of the first pose of the block.
     pub fn new(library: &Library, evaluation: &ClipEvaluation, quantity: &str, worst: Worst, first: usize) -> Self {
         let clip = evaluation.clip.map(|id| library.clip(id).name.clone().unwrap_or_else(|| id.index().to_string()));
         Self {
@@ -39,12 +39,12 @@ impl WorstError {
         }
     }
 
-    /// Whether it is within what is allowed.
+    /// Returns true if the error is within its bound.
     pub fn is_within(&self) -> bool {
         self.share <= 1.0
     }
 
-    /// Writes a line about it, without its end.
+    /// Writes a line without a line end.
     pub fn write(&self, quantity: &str, out: &mut impl Write) -> io::Result<()> {
         let Self { error, allowed, share, place, clip, time } = self;
         let (unit, percent) = (if quantity == "rotation" { "rad" } else { "   " }, 100.0 * share);
@@ -55,7 +55,7 @@ impl WorstError {
     }
 }
 
-/// Where an error was: the joint's name or number, the property's name, or the number of the weight.
+/// The place of an error: the name or index of the joint, the name of the property, or the index of the weight.
 pub fn place(skeleton: &Skeleton, quantity: &str, worst: Worst) -> String {
     let name = match quantity {
         "weight" => Some(format!("weight {}", worst.place)),

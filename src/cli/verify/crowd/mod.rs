@@ -1,4 +1,4 @@
-//! `posse verify --crowd`: the instances of a crowd file against the reference.
+//! `posse verify --crowd`: compares the instances of a crowd file with the reference.
 
 mod report;
 mod selection;
@@ -16,24 +16,24 @@ use crate::cli::evaluation::{clock_ticks, mixed_block};
 use crate::cli::output::note;
 use crate::cli::progress::Progress;
 use crate::cli::source::load_crowd_file;
-use crate::cli::verify::{Args, compressed, evaluation};
+use crate::cli::verify::{Args, clip_evaluation, compressed};
 
-/// The most times.
-const MOST_TIMES: u64 = 1 << 20;
+/// The largest number of times.
+const MAX_TIMES: u64 = 1 << 20;
 
-/// Holds an engine to the reference at some times of the crowd's clock; without any, at some over its longest play. Compressed
-/// keys are held to those that they are made of, clip by clip.
+/// Compares an engine with the reference at the given times of the crowd's clock, or at 16 times over its longest play.
+/// Compressed keys are compared with the original keys, clip by clip.
 pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport, Error> {
     let mut original = Library::new();
     let file = load_crowd_file(&mut original, path)?;
     let compressed = args.compress.compress(&original)?;
-    let keys = EngineLibrary::new(&original, compressed.as_ref());
-    let library = keys.library();
+    let engine_library = EngineLibrary::new(&original, compressed.as_ref());
+    let library = engine_library.library();
     let times = match args.times.as_slice() {
         [] => selection::times(library, &file)?,
         times => times.to_vec(),
     };
-    check_limit("times", times.len() as u64, MOST_TIMES)?;
+    check_limit("times", times.len() as u64, MAX_TIMES)?;
     let ticks = times.iter().map(|&time| clock_ticks(time)).collect::<Result<Vec<Ticks>, Error>>()?;
     let instances = selection::instances(library, &file, times.len());
     if instances.len() < file.len() {
@@ -42,56 +42,61 @@ pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport,
             "note: {checked} of {all} instances are checked, spread evenly; fewer --times leave room for more"
         ));
     }
-    let mut engine = engine::open(keys, args.engine.engine)?;
+    let mut engine = engine::open(engine_library, args.engine.engine)?;
     engine::print_name(engine.as_ref());
     let mut report = CrowdReport::new(path, engine.as_ref(), library, &file, &instances, &times);
     let progress = Progress::new(instances.len() * times.len(), "poses");
     let block = mixed_block(library, outputs);
     for (sample, (&time, &to)) in times.iter().zip(&ticks).enumerate() {
-        // Root motion is what happens since the time before; nothing at the first.
+        // Root motion is the movement since the previous time. At the first time there is none.
         let step = Step { from: ticks[sample.saturating_sub(1)], to };
         for block in instances.chunks(block) {
             let mut crowd = Crowd::new();
             for &instance in block {
-                let alone = file.crowd(instance..instance + 1)?;
-                crowd.push(alone.skeleton(0), alone.layers(0))?;
+                let single = file.crowd(instance..instance + 1)?;
+                crowd.push(single.skeleton(0), single.layers(0))?;
             }
             let expected = Reference::new(library).evaluate_step(&crowd, step, outputs)?;
             let actual = engine.evaluate_step(&crowd, step, outputs)?;
             for (skeleton, part) in parts(&crowd, expected, actual)? {
                 let found = compare_as(outputs.skin_format, library, &part.crowd, step, &part.expected, &part.actual);
-                report.note(library, skeleton, found, |place| (block[part.places[place]], time));
+                report.add(library, skeleton, found, |index| (block[part.indices[index]], time));
             }
             progress.add(block.len());
         }
     }
     for clip in compressed.iter().flat_map(CompressedLibrary::reports) {
         let skeleton = library.clip(clip.clip).skeleton;
-        if report.has(skeleton) {
-            let evaluation = evaluation(library, skeleton, Some(clip.clip), args.samples as usize);
-            report.note_compressed(skeleton, clip, compressed::find(&original, library, &evaluation, args.compress)?);
+        if report.has_skeleton(skeleton) {
+            let evaluation = clip_evaluation(library, skeleton, Some(clip.clip), args.samples as usize);
+            report.add_compressed(
+                skeleton,
+                clip,
+                compressed::worst_displacement(&original, library, &evaluation, args.compress)?,
+            );
         }
     }
     Ok(report)
 }
 
-/// What a crowd has of one skeleton, and where in the crowd that was.
+/// The instances of one skeleton, with their poses.
 #[derive(Default)]
 struct Part {
-    places: Vec<usize>,
+    /// The index of each instance in the whole crowd.
+    indices: Vec<usize>,
     crowd: Crowd,
     expected: Poses,
     actual: Poses,
 }
 
-/// The parts of a crowd that was posed in one go, skeleton by skeleton.
+/// Splits a crowd and its poses by skeleton.
 fn parts(crowd: &Crowd, expected: Poses, actual: Poses) -> Result<BTreeMap<SkeletonId, Part>, Error> {
     let mut parts: BTreeMap<SkeletonId, Part> = BTreeMap::new();
     let mut actual = actual.instances.into_iter();
-    for (place, expected) in expected.instances.into_iter().enumerate() {
-        let part = parts.entry(crowd.skeleton(place)).or_default();
-        part.crowd.push(crowd.skeleton(place), crowd.layers(place))?;
-        part.places.push(place);
+    for (index, expected) in expected.instances.into_iter().enumerate() {
+        let part = parts.entry(crowd.skeleton(index)).or_default();
+        part.crowd.push(crowd.skeleton(index), crowd.layers(index))?;
+        part.indices.push(index);
         part.expected.instances.push(expected);
         part.actual.instances.extend(actual.next());
     }

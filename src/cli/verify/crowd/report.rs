@@ -1,4 +1,4 @@
-//! What was found of a crowd, skeleton by skeleton.
+//! The report of a crowd, skeleton by skeleton.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -10,54 +10,54 @@ use posse::{ClipReport, Evaluator, Library, SkeletonId};
 use serde::Serialize;
 
 use crate::cli::verify::compressed::QUANTITY;
-use crate::cli::verify::worst_error::{WorstError as ClipFinding, place};
+use crate::cli::verify::worst_error::{WorstError as ClipWorstError, place};
 
-/// The worst error of a quantity, and where it was.
+/// The worst error of a quantity over the instances of a skeleton, and its place.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct WorstError {
-    /// Radians for rotations, else units; null where a number was missing or not finite.
+struct CrowdWorstError {
+    /// The error, in radians for rotations, otherwise in units of the file; null if a number is missing or not finite.
     error: f64,
-    /// The largest error within the contract.
+    /// The bound of the error.
     allowed: f64,
-    /// Of what is allowed; more than 1 is beyond the contract.
+    /// The error divided by its bound. More than 1 is beyond the contract.
     share: f64,
-    /// The joint's name or number, the property's name, or the number of the weight.
+    /// The name or index of the joint, the name of the property, or the index of the weight.
     place: String,
-    /// Index of the instance in the crowd file, groups unrolled.
+    /// The index of the instance in the crowd file, with groups unrolled.
     instance: usize,
-    /// Seconds on the crowd's clock.
+    /// Seconds of the crowd's clock.
     time: f64,
 }
 
-/// The findings of one skeleton.
+/// The worst errors of one skeleton.
 #[derive(Debug, Serialize)]
 struct SkeletonReport {
-    /// The first file of the crowd file that has it.
+    /// The first file of the crowd file with this skeleton.
     file: String,
     within: bool,
     joints: usize,
     instances: usize,
     checked: usize,
-    /// By quantity; null where there was nothing to compare.
-    quantities: BTreeMap<&'static str, Option<WorstError>>,
-    /// Clip by clip, where keys are compressed.
+    /// The worst error of each quantity; null if there was nothing to compare.
+    quantities: BTreeMap<&'static str, Option<CrowdWorstError>>,
+    /// The compressed clips.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    compressed: Vec<CompressedFinding>,
+    compressed: Vec<CompressedClip>,
 }
 
-/// What compressed keys make of a clip.
+/// The size and the error of a compressed clip.
 #[derive(Debug, Serialize)]
-struct CompressedFinding {
-    /// Bytes of keys, constants, key times and what finds them, in the ordinary packing.
+struct CompressedClip {
+    /// Bytes of keys, constants, key times and lookup tables, without compression.
     float_bytes: usize,
-    /// The same with compressed keys.
+    /// The same, compressed.
     compressed_bytes: usize,
-    /// By how much they are off from those that they are made of.
+    /// The displacement relative to the original keys.
     #[serde(flatten)]
-    worst: ClipFinding,
+    worst: ClipWorstError,
 }
 
-/// The findings of a crowd.
+/// The report of a crowd.
 #[derive(Debug, Serialize)]
 pub struct CrowdReport {
     crowd: String,
@@ -65,17 +65,18 @@ pub struct CrowdReport {
     engine: &'static str,
     adapter: String,
     instances: usize,
-    /// Instances that were checked.
+    /// The number of instances that were checked.
     checked: usize,
-    /// Seconds on the crowd's clock.
+    /// Seconds of the crowd's clock.
     times: Vec<f64>,
     skeletons: Vec<SkeletonReport>,
+    /// The index of each skeleton in `skeletons`.
     #[serde(skip)]
-    places: HashMap<SkeletonId, usize>,
+    indices: HashMap<SkeletonId, usize>,
 }
 
 impl CrowdReport {
-    /// A report without findings.
+    /// A report without errors. `checked` has the indices of the instances that are checked, in ascending order.
     pub fn new(
         path: &Path,
         engine: &dyn Evaluator,
@@ -93,12 +94,12 @@ impl CrowdReport {
             checked: checked.len(),
             times: times.to_vec(),
             skeletons: Vec::new(),
-            places: HashMap::new(),
+            indices: HashMap::new(),
         };
         for (instances, index) in file.groups() {
             let posed = &file.files[index];
-            let place = *report.places.entry(posed.asset.skeleton).or_insert(report.skeletons.len());
-            if place == report.skeletons.len() {
+            let entry = *report.indices.entry(posed.asset.skeleton).or_insert(report.skeletons.len());
+            if entry == report.skeletons.len() {
                 report.skeletons.push(SkeletonReport {
                     file: posed.name.clone(),
                     within: true,
@@ -109,64 +110,64 @@ impl CrowdReport {
                     compressed: Vec::new(),
                 });
             }
-            let skeleton = &mut report.skeletons[place];
+            let skeleton = &mut report.skeletons[entry];
             skeleton.instances += instances.len();
-            let before = |end: usize| checked.partition_point(|&instance| instance < end);
-            skeleton.checked += before(instances.end) - before(instances.start);
+            let checked_before = |end: usize| checked.partition_point(|&instance| instance < end);
+            skeleton.checked += checked_before(instances.end) - checked_before(instances.start);
         }
         report
     }
 
-    /// Keeps of a comparison of instances of one skeleton what is worse than what is known; `moment` gives the instance in
-    /// the file, and the time, for one of those that were compared.
-    pub fn note(
+    /// Adds the comparison of instances of one skeleton. The worst error of each quantity is kept. `instance_and_time` returns the
+    /// index in the file, and the time, of an instance of the comparison.
+    pub fn add(
         &mut self,
         library: &Library,
         skeleton: SkeletonId,
         found: Report,
-        moment: impl Fn(usize) -> (usize, f64),
+        instance_and_time: impl Fn(usize) -> (usize, f64),
     ) {
-        let Some(report) = self.places.get(&skeleton).map(|&place| &mut self.skeletons[place]) else { return };
+        let Some(report) = self.indices.get(&skeleton).map(|&index| &mut self.skeletons[index]) else { return };
         for (quantity, worst) in found.quantities() {
             let Some(worst) = worst else { continue };
-            let known = report.quantities.entry(quantity).or_default();
-            if known.as_ref().is_none_or(|known| worst.share() > known.share) {
-                let (instance, time) = moment(worst.instance);
+            let previous = report.quantities.entry(quantity).or_default();
+            if previous.as_ref().is_none_or(|previous| worst.share() > previous.share) {
+                let (instance, time) = instance_and_time(worst.instance);
                 let (error, allowed, share) = (worst.error, worst.allowed, worst.share());
                 let place = place(library.skeleton(skeleton), quantity, worst);
-                *known = Some(WorstError { error, allowed, share, place, instance, time });
+                *previous = Some(CrowdWorstError { error, allowed, share, place, instance, time });
             }
         }
         report.within &= found.is_within();
         self.within &= report.within;
     }
 
-    /// Whether any of the instances has this skeleton.
-    pub fn has(&self, skeleton: SkeletonId) -> bool {
-        self.places.contains_key(&skeleton)
+    /// Returns true if an instance of the crowd has this skeleton.
+    pub fn has_skeleton(&self, skeleton: SkeletonId) -> bool {
+        self.indices.contains_key(&skeleton)
     }
 
-    /// Keeps what compressed keys make of a clip of a skeleton.
-    pub fn note_compressed(&mut self, skeleton: SkeletonId, clip: &ClipReport, worst: ClipFinding) {
-        let Some(report) = self.places.get(&skeleton).map(|&place| &mut self.skeletons[place]) else { return };
+    /// Adds a compressed clip of a skeleton.
+    pub fn add_compressed(&mut self, skeleton: SkeletonId, clip: &ClipReport, worst: ClipWorstError) {
+        let Some(report) = self.indices.get(&skeleton).map(|&index| &mut self.skeletons[index]) else { return };
         report.within &= worst.is_within();
         self.within &= report.within;
         let ClipReport { float_bytes, compressed_bytes, .. } = *clip;
-        report.compressed.push(CompressedFinding { float_bytes, compressed_bytes, worst });
+        report.compressed.push(CompressedClip { float_bytes, compressed_bytes, worst });
     }
 
-    /// Whether all of it is within the contract.
+    /// Returns true if all skeletons are within the contract.
     pub fn is_within(&self) -> bool {
         self.within
     }
 
-    /// For machines.
+    /// Writes the report as JSON.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut *out, self)?;
         writeln!(out)
     }
 
-    /// Prints a line for the crowd, one for each skeleton, and one for each of its quantities.
+    /// Prints a line for the crowd, a line per skeleton, and a line per quantity of each skeleton.
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let verdict = |within: bool| if within { "within the contract" } else { "BEYOND THE CONTRACT" };
         let Self { crowd, engine, adapter, instances, checked, times, .. } = self;
@@ -182,15 +183,15 @@ impl CrowdReport {
             let verdict = verdict(*within);
             writeln!(out, "{file}: {verdict}: {joints} joints, {checked} of {instances} instances")?;
             for (quantity, _) in Report::default().quantities() {
-                let Some(finding) = quantities.get(quantity).and_then(Option::as_ref) else { continue };
-                let WorstError { error, allowed, share, place, instance, time } = finding;
+                let Some(worst) = quantities.get(quantity).and_then(Option::as_ref) else { continue };
+                let CrowdWorstError { error, allowed, share, place, instance, time } = worst;
                 let (unit, percent) = (if quantity == "rotation" { "rad" } else { "   " }, 100.0 * share);
                 writeln!(
                     out,
                     "  {quantity:<11} {error:9.2e} {unit} {percent:4.0} % of {allowed:.1e}  {place}, instance {instance}, {time} s"
                 )?;
             }
-            for CompressedFinding { float_bytes, compressed_bytes, worst } in compressed {
+            for CompressedClip { float_bytes, compressed_bytes, worst } in compressed {
                 worst.write(QUANTITY, out)?;
                 writeln!(out, ", {compressed_bytes} bytes of {float_bytes}")?;
             }
@@ -208,7 +209,7 @@ mod tests {
     use crate::cli::evaluation::ClipEvaluation;
 
     #[test]
-    fn the_worst_share_is_kept_with_its_place_and_beyond_its_bound_all_is_beyond_the_contract() {
+    fn the_worst_share_is_kept_with_its_place_and_an_error_beyond_its_bound_fails_the_report() {
         let library = demo::rig(3, 2, 2).unwrap_or_default();
         let Some(id) = library.skeleton_ids().next() else { panic!("a rig is a skeleton") };
         let skeleton = SkeletonReport {
@@ -229,19 +230,19 @@ mod tests {
             checked: 9,
             times: vec![2.0],
             skeletons: vec![skeleton],
-            places: HashMap::from([(id, 0)]),
+            indices: HashMap::from([(id, 0)]),
         };
-        let mut note = |error: f64, instance: usize| {
+        let mut add = |error: f64, instance: usize| {
             let worst = Worst { error, allowed: 2e-6, instance, place: 2 };
             let found = Report { rotation: Some(worst), ..Report::default() };
-            report.note(&library, id, found, |place| (10 * place, 2.0));
-            let finding = report.skeletons[0].quantities["rotation"].clone();
-            (report.is_within(), finding.map(|finding| (finding.error, finding.instance)))
+            report.add(&library, id, found, |place| (10 * place, 2.0));
+            let worst = report.skeletons[0].quantities["rotation"].clone();
+            (report.is_within(), worst.map(|worst| (worst.error, worst.instance)))
         };
-        assert_eq!(note(1e-6, 1), (true, Some((1e-6, 10))));
-        assert_eq!(note(5e-7, 2), (true, Some((1e-6, 10))));
-        assert_eq!(note(3e-6, 3), (false, Some((3e-6, 30))));
-        assert_eq!(note(1e-6, 4), (false, Some((3e-6, 30))), "once beyond, always beyond");
+        assert_eq!(add(1e-6, 1), (true, Some((1e-6, 10))));
+        assert_eq!(add(5e-7, 2), (true, Some((1e-6, 10))));
+        assert_eq!(add(3e-6, 3), (false, Some((3e-6, 30))));
+        assert_eq!(add(1e-6, 4), (false, Some((3e-6, 30))), "a smaller error does not undo a larger one");
         let mut text = Vec::new();
         assert!(report.print(&mut text).is_ok());
         let text = String::from_utf8_lossy(&text);
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_off_by_more_than_they_may_be_are_beyond_the_contract() {
+    fn a_displacement_of_compressed_keys_beyond_its_bound_fails_the_report() {
         let library = demo::library().unwrap_or_default();
         let Some(clip) = library.clip_ids().next() else { panic!("the demo plays") };
         let skeleton = library.clip(clip).skeleton;
@@ -276,13 +277,13 @@ mod tests {
                 quantities: BTreeMap::new(),
                 compressed: Vec::new(),
             }],
-            places: HashMap::from([(skeleton, 0)]),
+            indices: HashMap::from([(skeleton, 0)]),
         };
         let evaluation =
             ClipEvaluation { skeleton, clip: Some(clip), times: vec![0.5], instances: 1, phase: 0.0, playback: None };
         for (error, within) in [(1e-4, true), (2e-4, false), (1e-4, false)] {
             let worst = Worst { error, allowed: 1e-4, instance: 0, place: 0 };
-            report.note_compressed(skeleton, &reported, ClipFinding::new(&library, &evaluation, QUANTITY, worst, 0));
+            report.add_compressed(skeleton, &reported, ClipWorstError::new(&library, &evaluation, QUANTITY, worst, 0));
             assert_eq!(report.is_within(), within, "{error}");
         }
         let mut text = Vec::new();

@@ -1,47 +1,48 @@
-//! Which instances of a crowd are checked, and when.
+//! The selection of instances and times of a crowd that are checked.
 
 use std::collections::BTreeSet;
 
 use posse::import::crowd::CrowdFile;
 use posse::{Error, Layer, LayerTime, Library};
 
-/// Times that are chosen.
+/// The number of times.
 const TIMES: usize = 16;
-/// The most joints of all times together that are checked before instances are left out: some seconds.
-const MOST_JOINTS: u64 = 1 << 20;
-/// As how many joints an instance counts besides its own.
-const OWN: u64 = 16;
-/// Instances that are looked at for the longest play.
-const PLAYERS: usize = 4096;
+/// The largest number of checked joints of all times together; it takes some seconds. Larger crowds are sampled.
+const MAX_JOINTS: u64 = 1 << 20;
+/// The cost of an instance besides its joints, in joints.
+const INSTANCE_COST: u64 = 16;
+/// The largest number of instances that determine the longest play.
+const MAX_PLAYING: usize = 4096;
 
-/// The instances to check at so many times: all, or, where these have too many joints, some that are spread evenly.
+/// The instances to check at a number of times: all, or an even sample if they have too many joints.
 pub fn instances(library: &Library, file: &CrowdFile, times: usize) -> Vec<usize> {
-    let joints = |index: usize| library.skeleton(file.files[index].asset.skeleton).joints().len() as u64 + OWN;
+    let joints =
+        |index: usize| library.skeleton(file.files[index].asset.skeleton).joints().len() as u64 + INSTANCE_COST;
     let all: u64 = file.groups().map(|(instances, index)| instances.len() as u64 * joints(index)).sum();
     let needed = all.saturating_mul(times.max(1) as u64);
-    if needed <= MOST_JOINTS {
+    if needed <= MAX_JOINTS {
         return (0..file.len()).collect();
     }
-    let count = (file.len() as f64 * (MOST_JOINTS as f64 / needed as f64)) as usize;
-    spread(file, count)
+    let count = (file.len() as f64 * (MAX_JOINTS as f64 / needed as f64)) as usize;
+    even_sample(file, count)
 }
 
-/// So many instances from the first to the last, and the first of each group, as far as there are not more of these.
-fn spread(file: &CrowdFile, count: usize) -> Vec<usize> {
+/// An even sample of `count` instances from the first to the last, and the first instances of up to `count` groups.
+fn even_sample(file: &CrowdFile, count: usize) -> Vec<usize> {
     let count = count.clamp(1, file.len().max(1));
     let (steps, last) = ((count - 1).max(1), file.len().saturating_sub(1));
-    let mut chosen: BTreeSet<usize> = (0..count.min(file.len())).map(|index| index * last / steps).collect();
-    chosen.extend(file.groups().take(count).map(|(instances, _)| instances.start));
-    chosen.into_iter().collect()
+    let mut selected: BTreeSet<usize> = (0..count.min(file.len())).map(|index| index * last / steps).collect();
+    selected.extend(file.groups().take(count).map(|(instances, _)| instances.start));
+    selected.into_iter().collect()
 }
 
-/// Times over the longest play: from the first start or fade of a layer to the last end of a pass or fade, the ends among
-/// them, the others unevenly spaced, so that they do not fall on the same place of every pass.
+/// Times over the longest play: from the first start or fade of a layer to the last end of a pass or fade, both included. The
+/// other times are unevenly spaced, so that they do not fall on the same clip time in every pass.
 pub fn times(library: &Library, file: &CrowdFile) -> Result<Vec<f64>, Error> {
     let (mut first, mut last) = (0.0_f64, 0.0_f64);
-    for instance in spread(file, PLAYERS).into_iter().take_while(|&instance| instance < file.len()) {
+    for instance in even_sample(file, MAX_PLAYING).into_iter().take_while(|&instance| instance < file.len()) {
         for layer in file.crowd(instance..instance + 1)?.layers(0) {
-            let [start, end] = span(library, layer);
+            let [start, end] = layer_span(library, layer);
             (first, last) = (first.min(start), last.max(end));
         }
     }
@@ -55,8 +56,8 @@ pub fn times(library: &Library, file: &CrowdFile) -> Result<Vec<f64>, Error> {
     Ok(parts.into_iter().map(|part| first + part * (last - first)).collect())
 }
 
-/// Seconds of the clock from where something of a layer begins to where a pass of its clip and its fades have ended.
-fn span(library: &Library, layer: &Layer) -> [f64; 2] {
+/// The start and the end of a layer in seconds of the clock, over one pass of its clip and its fades.
+fn layer_span(library: &Library, layer: &Layer) -> [f64; 2] {
     let [mut first, mut last] = match layer.time {
         LayerTime::At(_) => [0.0; 2],
         LayerTime::Playing(playback) => {
