@@ -410,7 +410,7 @@ fn a_clip_that_is_broken_is_named_with_its_fault() {
     folder.write("keys.json", &json!({ "duration": 1, "keys": [], "curveDatas": { "/a": { "props": { "x": { "keys": 3, "values": [1] } } } } }));
     folder.assert_refused("eval", "keys.json", &["--times", "0"], &["keys.json", "curveDatas", "no list 3 of keys"]);
     folder.write("other.json", &json!({ "nodes": [] }));
-    folder.assert_refused("inspect", "other.json", &[], &["other.json", "no animation clip"]);
+    folder.assert_refused("inspect", "other.json", &[], &["other.json", "not an animation clip"]);
     fs::write(folder.path("cut.anim"), "{ \"__type__\": ").unwrap();
     folder.assert_refused("inspect", "cut.anim", &[], &["cut.anim", "JSON"]);
     fs::write(folder.path("binary.bin"), b"CCON\x01\0\0\0").unwrap();

@@ -119,7 +119,7 @@ fn what_a_document_lacks_is_named_and_the_library_stays_as_it_was() {
     let (document, buffers) = document(&without_pointers().glb(), None).unwrap();
     let short = [Data(buffers[0][..8].to_vec())];
     let cases = [
-        (&[][..], "gltf::Document: buffers[0]: it has no uri, and there is no binary batch or data for it"),
+        (&[][..], "gltf::Document: buffers[0]: it has no uri, and the file has no binary chunk or data for it"),
         (&short[..], "gltf::Document: buffers[0].byteLength: "),
     ];
     for (buffers, expected) in cases {
@@ -154,7 +154,7 @@ proptest! {
     #[test]
     fn changed_documents_are_what_their_files_are(which in any::<prop::sample::Index>(), digit in b'0'..=b'9') {
         let mut bytes = without_pointers().glb();
-        // Behind the header and before the binary batch.
+        // Behind the header and before the binary chunk.
         let json = 20..20 + u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) as usize;
         let digits: Vec<usize> = json.filter(|&place| bytes[place].is_ascii_digit()).collect();
         bytes[digits[which.index(digits.len())]] = digit;

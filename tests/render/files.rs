@@ -389,7 +389,7 @@ fn broken_accessors_are_reported_with_their_path() {
                     "values": { "bufferView": values } });
                 file.set("/accessors/0/sparse", sparse);
             }),
-            "accessors[0].sparse.indices: they do not increase",
+            "accessors[0].sparse.indices: the indices have to increase",
         ),
         (
             ("an index that is too large", |file, _| {
@@ -398,7 +398,7 @@ fn broken_accessors_are_reported_with_their_path() {
                     "values": { "bufferView": values } });
                 file.set("/accessors/0/sparse", sparse);
             }),
-            "accessors[0].sparse.indices: there is no element 3, there are 3",
+            "accessors[0].sparse.indices: there is no element 3, the accessor has 3",
         ),
     ];
     for ((name, change), expected) in faults {
