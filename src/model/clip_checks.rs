@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::model::{
-    Clip, Event, Extrapolation, Interpolation, Interpolator, RootMotion, Skeleton, Target, Track, no_such,
+    Clip, Curve, Event, Extrapolation, Interpolation, Interpolator, InterpolatorId, RootMotion, Skeleton, Target,
+    Track, no_such,
 };
 
 /// The interpolators of a library, by id.
@@ -136,19 +137,8 @@ fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track
         }
     };
     if let Interpolation::Custom(id) = curve.interpolation() {
-        let interpolator = interpolators.get(id.0);
-        let interpolator = interpolator.ok_or_else(|| no_such("interpolator", id.0, "library", interpolators.len()))?;
-        let (from, to) = (interpolator.width(), interpolator.result_width());
-        if rotation || track.component.is_some() || !matches!(track.target, Target::Property(_)) {
-            return Err("interpolators can drive only whole properties that are not rotations".into());
-        }
-        if (curve.width(), width) != (from, to) {
-            let (curve, name) = (curve.width(), interpolator.name());
-            return Err(format!(
-                "interpolator {name:?} makes {to} numbers of {from}, but the curve has {curve} and the property {width}"
-            ));
-        }
-        return Ok(());
+        let is_property = !rotation && track.component.is_none() && matches!(track.target, Target::Property(_));
+        return check_interpolator(interpolators, id, curve, is_property.then_some(width));
     }
     if curve.width() != width {
         return Err(format!(
@@ -164,6 +154,29 @@ fn check_track(interpolators: &Interpolators, skeleton: &Skeleton, track: &Track
         && let Some(key) = curve.zero_key()
     {
         return Err(format!("the rotation at key {key} is the zero quaternion; expected a length above 0"));
+    }
+    Ok(())
+}
+
+/// Checks a curve with a custom interpolator. `property` is the width of the driven property, if the target is a whole property
+/// that is not a rotation.
+fn check_interpolator(
+    interpolators: &Interpolators,
+    id: InterpolatorId,
+    curve: &Curve,
+    property: Option<usize>,
+) -> Result<(), String> {
+    let interpolator = interpolators.get(id.0);
+    let interpolator = interpolator.ok_or_else(|| no_such("interpolator", id.0, "library", interpolators.len()))?;
+    let Some(property) = property else {
+        return Err("interpolators can drive only whole properties that are not rotations".into());
+    };
+    let (from, to) = (interpolator.width(), interpolator.result_width());
+    if (curve.width(), property) != (from, to) {
+        let (curve, name) = (curve.width(), interpolator.name());
+        return Err(format!(
+            "interpolator {name:?} makes {to} numbers of {from}, but the curve has {curve} and the property {property}"
+        ));
     }
     Ok(())
 }
