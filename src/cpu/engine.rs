@@ -5,11 +5,10 @@ use std::thread;
 
 use glam::Vec4;
 
-use crate::cpu::InstructionSet;
+use crate::cpu::crowd::{CpuBatch, CpuCrowd};
 use crate::cpu::plan::Plan;
 use crate::cpu::pose::{pose, pose_layers};
-use crate::cpu::simd::LARGEST_BLOCK;
-use crate::cpu::simd::{Kernel, Lanes};
+use crate::cpu::simd::{InstructionSet, Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
 use crate::cpu::stages::events::{self, InstanceLayer};
 use crate::cpu::stages::{quantized, root_motion};
@@ -61,71 +60,6 @@ pub struct CpuEngine {
     instructions: InstructionSet,
 }
 
-/// A packed crowd with room for its poses. [`CpuEngine::crowd`] makes it, and [`CpuEngine::pose`] fills it frame by frame.
-///
-/// # Examples
-/// ```
-/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
-///
-/// # fn main() -> Result<(), posse::Error> {
-/// let library = demo::library()?;
-/// let walk = library.find_clip("walk").expect("the demo library has a clip `walk`");
-/// let mut crowd = Crowd::new();
-/// for instance in 0..10 {
-///     let time = LayerTime::At(0.1 * f64::from(instance));
-///     crowd.push(library.clip(walk).skeleton, &[Layer::new(walk, time)])?;
-/// }
-/// let engine = CpuEngine::new(&library)?;
-/// let mut posed = engine.crowd(&crowd, Outputs::ALL)?;
-/// engine.pose(&mut posed, Ticks(0));
-/// let instances: usize = posed.batches().iter().map(|batch| batch.instances.len()).sum();
-/// assert_eq!(instances, 10);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Default)]
-pub struct CpuCrowd {
-    packed: PackedCrowd,
-    batches: Vec<CpuBatch>,
-    /// For each instance of the crowd its batch and its slot in the batch.
-    slots: Vec<(usize, usize)>,
-}
-
-/// The poses of instances of one skeleton that need the same [`Mixing`].
-///
-/// # Examples
-/// ```
-/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
-///
-/// # fn main() -> Result<(), posse::Error> {
-/// let library = demo::library()?;
-/// let walk = library.find_clip("walk").expect("the demo library has a clip `walk`");
-/// let mut crowd = Crowd::new();
-/// crowd.push(library.clip(walk).skeleton, &[Layer::new(walk, LayerTime::At(0.5))])?;
-/// let engine = CpuEngine::new(&library)?;
-/// let mut posed = engine.crowd(&crowd, Outputs::ALL)?;
-/// engine.pose(&mut posed, Ticks(0));
-///
-/// // Model matrices: 12 numbers per joint, instance after instance.
-/// let batch = &posed.batches()[0];
-/// assert_eq!(batch.instances, [0]);
-/// assert_eq!(batch.layout.model, 12 * 64);
-/// assert_eq!(batch.numbers.model.len(), batch.layout.model * batch.instances.len());
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct CpuBatch {
-    /// The skeleton of all instances of the batch.
-    pub skeleton: SkeletonId,
-    /// The index in the crowd of each instance, in the order of the slots.
-    pub instances: Vec<usize>,
-    /// The number of numbers per instance in each array.
-    pub layout: OutputLayout,
-    /// The results, instance after instance. [`OutputLayout`] describes the layout.
-    pub numbers: OutputNumbers,
-}
-
 impl CpuEngine {
     /// An engine for a library, on all cores. Clips that are added to the library later need a new engine.
     ///
@@ -148,8 +82,8 @@ impl CpuEngine {
         // A block reads beyond the end of its run.
         library.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
         library.arrays.words.extend([0; quantized::WORDS_BEYOND]);
-        let plan = |(slot, skeleton): (u32, SkeletonId)| {
-            (slot, Plan::new(&library, &library.skeletons[skeleton.index()].record, slot))
+        let plan = |(clip, skeleton): (u32, SkeletonId)| {
+            (clip, Plan::new(&library, &library.skeletons[skeleton.index()].record, clip))
         };
         let plans = library.clip_offsets().into_iter().map(plan).collect();
         Self { library, plans, threads: threads.max(1), instructions: InstructionSet::widest() }
@@ -254,7 +188,8 @@ impl CpuEngine {
             let layout = batch.layout;
             let count = packed.layer_count;
             let layers = &crowd.packed.layers[packed.first_layer..][..count * packed.instances.len()];
-            let blocks = Mutex::new(blocks(layers, count, &layout, &mut batch.numbers));
+            let outputs = OutputSlices::new(&mut batch.numbers).chunks(&layout, INSTANCES_AT_A_TIME);
+            let blocks = Mutex::new(layers.chunks(INSTANCES_AT_A_TIME * count).zip(outputs));
             let plain = packed.mixing == Mixing::None;
             let posing = Posing { source, layout: &layout, layer_count: count, plain, step, blocks: &blocks };
             let work = || self.instructions.run(posing);
@@ -298,8 +233,7 @@ impl<'a, Blocks: Iterator<Item = (&'a [LayerRecord], OutputSlices<'a>)>> Kernel 
         scratch.resize(source.skeleton.record.joint_count as usize);
         // A poisoned lock means that another thread has panicked, which the scope reports.
         while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
-            let slots = instances(layout, to, layers.len() / layer_count);
-            for (layers, to) in layers.chunks(layer_count).zip(slots) {
+            for (layers, to) in layers.chunks(layer_count).zip(to.chunks(layout, 1)) {
                 root_motion::write(source, layers, step, &mut scratch.spans, to.root_motion);
                 if plain {
                     pose::<L>(source, &layers[0], step.to.0, layout, &mut scratch, to);
@@ -310,65 +244,6 @@ impl<'a, Blocks: Iterator<Item = (&'a [LayerRecord], OutputSlices<'a>)>> Kernel 
         }
         L::fence();
     }
-}
-
-impl CpuCrowd {
-    /// The batches with their poses, skeleton after skeleton.
-    pub fn batches(&self) -> &[CpuBatch] {
-        &self.batches
-    }
-}
-
-/// Divides the instances into blocks: their layers, `count` per instance, and their slices of the outputs.
-fn blocks<'a>(
-    layers: &'a [LayerRecord],
-    count: usize,
-    layout: &OutputLayout,
-    numbers: &'a mut OutputNumbers,
-) -> impl Iterator<Item = (&'a [LayerRecord], OutputSlices<'a>)> {
-    let whole = OutputSlices {
-        local: &mut numbers.local,
-        model: &mut numbers.model,
-        skin: &mut numbers.skin,
-        values: &mut numbers.values,
-        root_motion: &mut numbers.root_motion,
-    };
-    layers.chunks(INSTANCES_AT_A_TIME * count).zip(slices(layout, whole, INSTANCES_AT_A_TIME))
-}
-
-/// The output slices of each instance of a block.
-fn instances<'a>(
-    layout: &OutputLayout,
-    block: OutputSlices<'a>,
-    count: usize,
-) -> impl Iterator<Item = OutputSlices<'a>> {
-    slices(layout, block, 1).take(count)
-}
-
-/// Cuts outputs into slices of `instances` instances each. The iterator does not end: slices beyond the end, and those of outputs
-/// that are not requested, are empty.
-fn slices<'a>(
-    layout: &OutputLayout,
-    whole: OutputSlices<'a>,
-    instances: usize,
-) -> impl Iterator<Item = OutputSlices<'a>> {
-    let [local, model, skin, values, root_motion] = layout.strides().map(|stride| stride * instances);
-    let mut rest = whole;
-    std::iter::from_fn(move || {
-        Some(OutputSlices {
-            local: first(&mut rest.local, local),
-            model: first(&mut rest.model, model),
-            skin: first(&mut rest.skin, skin),
-            values: first(&mut rest.values, values),
-            root_motion: first(&mut rest.root_motion, root_motion),
-        })
-    })
-}
-
-/// Splits off the first `count` numbers, or all if there are fewer.
-#[inline(always)]
-fn first<'a>(rest: &mut &'a mut [f32], count: usize) -> &'a mut [f32] {
-    rest.split_off_mut(..count.min(rest.len())).unwrap_or_default()
 }
 
 impl Evaluator for CpuEngine {

@@ -1,12 +1,13 @@
 //! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
-//! * [`engine`] splits a crowd between threads, [`pose`] poses one instance, [`plan`] groups the joints of a clip, and
+//! * [`engine`] splits a [`crowd`] between threads, [`pose`] poses one instance, [`plan`] groups the joints of a clip, and
 //!   [`source`] holds the inputs, the outputs and the memory that the stages share.
 //! * [`stages`] are the scalar stages. They have the names of the shader files in `shaders/shared`.
 //! * [`block`] holds the stages that work on a block of joints in registers.
 //! * [`simd`] holds the registers: one type per instruction set. It does not know the packed library.
 
 mod block;
+mod crowd;
 mod engine;
 mod plan;
 mod pose;
@@ -14,5 +15,6 @@ mod simd;
 mod source;
 mod stages;
 
-pub use engine::{CpuBatch, CpuCrowd, CpuEngine};
+pub use crowd::{CpuBatch, CpuCrowd};
+pub use engine::CpuEngine;
 pub use simd::InstructionSet;

@@ -10,9 +10,8 @@ use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::phase::Time;
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::{self, Span};
-use crate::pack::PackedLibrary;
-use crate::pack::PackedSkeleton;
 use crate::pack::record::{ClipRecord, TimelineRecord};
+use crate::pack::{OutputLayout, OutputNumbers, PackedLibrary, PackedSkeleton};
 
 /// The results of one or more instances: a slice of each output, empty for an output that is not requested.
 pub struct OutputSlices<'a> {
@@ -21,6 +20,42 @@ pub struct OutputSlices<'a> {
     pub skin: &'a mut [f32],
     pub values: &'a mut [f32],
     pub root_motion: &'a mut [f32],
+}
+
+impl<'a> OutputSlices<'a> {
+    /// All outputs of a batch.
+    pub fn new(numbers: &'a mut OutputNumbers) -> Self {
+        Self {
+            local: &mut numbers.local,
+            model: &mut numbers.model,
+            skin: &mut numbers.skin,
+            values: &mut numbers.values,
+            root_motion: &mut numbers.root_motion,
+        }
+    }
+
+    /// Cuts the outputs into slices of `instances` instances each.
+    ///
+    /// The iterator does not end: slices beyond the end, and those of outputs that are not requested, are empty.
+    pub fn chunks(self, layout: &OutputLayout, instances: usize) -> impl Iterator<Item = Self> {
+        let [local, model, skin, values, root_motion] = layout.strides().map(|stride| stride * instances);
+        let mut rest = self;
+        std::iter::from_fn(move || {
+            Some(Self {
+                local: split_first(&mut rest.local, local),
+                model: split_first(&mut rest.model, model),
+                skin: split_first(&mut rest.skin, skin),
+                values: split_first(&mut rest.values, values),
+                root_motion: split_first(&mut rest.root_motion, root_motion),
+            })
+        })
+    }
+}
+
+/// Splits off the first `count` numbers, or all if there are fewer.
+#[inline(always)]
+fn split_first<'a>(rest: &mut &'a mut [f32], count: usize) -> &'a mut [f32] {
+    rest.split_off_mut(..count.min(rest.len())).unwrap_or_default()
 }
 
 /// A packed library and one of its skeletons, as the stages read them.
