@@ -97,8 +97,8 @@ fn the_plots_are_where_the_figures_are() {
     let share = |case: &Value| case["bandwidth_share"].as_f64().map(|share| 100.0 * share);
     let figures: [(&str, &str, Of, bool); 3] = [
         ("Throughput as the crowd grows", "instances", &throughput, true),
-        ("Time a joint as clips grow", "keys", &time, true),
-        ("The GPU's bandwidth that poses take", "instances", &share, false),
+        ("Time per joint as clips grow", "keys", &time, true),
+        ("Bandwidth of the GPU that poses use", "instances", &share, false),
     ];
     let plots: Vec<Node> = all(main.root(), "svg").collect();
     assert_eq!(plots.len(), figures.len());
@@ -173,13 +173,13 @@ fn the_table_has_the_figures_of_the_json() {
 fn the_page_says_where_and_how_and_asks_for_nothing() {
     let (_folder, run, page) = run();
     let main = main_of(&page);
-    let circumstances = &run["circumstances"];
+    let environment = &run["environment"];
     let command = "posse bench --report page.html --json --seconds 0 --table instances,keys --table-joints 128 --memory 0.005 \
                    --threads 1,2";
     assert_eq!(text_of(all(main.root(), "pre").next().unwrap()).replace(".exe", ""), command);
     let facts: Vec<String> = all(main.root(), "dd").map(text_of).collect();
-    let machine = &circumstances["machine"];
-    let began = circumstances["began"].as_str().unwrap().replace('T', " ").replace('Z', " UTC");
+    let machine = &environment["machine"];
+    let began = environment["began"].as_str().unwrap().replace('T', " ").replace('Z', " UTC");
     for text in [began, format!("{} cores", machine["cores"])] {
         assert!(facts.iter().any(|fact| fact.contains(&text)), "{text}: {facts:?}");
     }
@@ -220,8 +220,8 @@ fn a_page_of_an_earlier_run_is_the_same_page() {
 fn what_the_system_says_is_no_markup() {
     let (folder, mut run, _) = run();
     let hostile = "</pre><script>alert(\"1\")</script>&amp;";
-    run["circumstances"]["command"] = json!(hostile);
-    run["circumstances"]["machine"]["processor"] = json!(hostile);
+    run["environment"]["command"] = json!(hostile);
+    run["environment"]["machine"]["processor"] = json!(hostile);
     run["file"] = json!(hostile);
     run["skipped"] = json!([hostile]);
     for case in run["cases"].as_array_mut().unwrap() {
@@ -291,8 +291,11 @@ fn a_page_that_cannot_be_made_is_refused_before_anything_is_measured() {
         assert!(stderr.contains(reason) && output.stdout.is_empty(), "{arguments:?}: {stderr}");
     };
     refused(&["--report", "nowhere/page.html"], "nowhere/page.html: ");
-    refused(&["--report", "page.txt"], "page.txt: a report is a page, .html, or its first plot, .svg");
-    refused(&["--report", "page", "--from", "run.json"], "page: a report is");
+    refused(
+        &["--report", "page.txt"],
+        "page.txt: the extension of a report is .html for a page, or .svg for its first plot",
+    );
+    refused(&["--report", "page", "--from", "run.json"], "page: the extension of a report is");
     refused(&["--report", "page.html", "--from", "nowhere.json"], "nowhere.json: ");
     refused(&["--from", "run.json"], "--report");
     refused(&["--report", "page.html", "--from", "run.json", "--seconds", "1"], "--seconds");

@@ -192,14 +192,14 @@ fn bench_times_a_crowd_as_it_is_and_checks_it_first() {
     assert_eq!(cases[0]["bytes_written"], cases[1]["bytes_written"]);
     let text = folder.run("bench", &crowd(), &["--seconds", "0", "--engine", "cpu"]).stdout;
     let text = String::from_utf8(text).unwrap();
-    assert!(text.contains("crowd.json: joints and layers are the most that an instance has"), "{text}");
+    assert!(text.contains("crowd.json: joints and layers are those of the largest instance"), "{text}");
 }
 
 #[test]
 fn crowds_that_cannot_be_are_refused() {
     let folder = Folder::new();
     let nobody = json!({ "files": ["arm.glb"], "instances": [{ "count": 0 }] });
-    assert_refused(&folder.run("bench", &nobody, &[]), "crowd.json: there is no instance to pose");
+    assert_refused(&folder.run("bench", &nobody, &[]), "crowd.json: the crowd has no instance");
     let unknown = json!({ "files": ["arm.glb"], "instances": [{ "layers": [{ "clip": "swim" }] }] });
     let absent = json!({ "files": ["leg.glb"], "instances": [{}] });
     for command in ["verify", "bench"] {

@@ -26,7 +26,7 @@ fn the_demo_says_who_posed_how_fast_and_how_right() {
             assert!(line("engine").contains(engine), "{text}");
         }
         assert!(line("crowd").contains("50 instances, 3200 joints"), "{text}");
-        assert!(line("throughput").contains("million joints a second"), "{text}");
+        assert!(line("throughput").contains("million joints per second"), "{text}");
         let check = if engine == "reference" { "none" } else { "within the contract" };
         assert!(line("cross-check").contains(check), "{text}");
     }

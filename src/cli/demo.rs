@@ -1,4 +1,4 @@
-//! `posse demo`: what posse does, without a file.
+//! `posse demo`: poses, measures and checks a crowd of the built-in rig.
 
 use std::io::Write;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::cli::progress::Progress;
 /// Arguments of `posse demo`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Size of the crowd.
+    /// The number of instances.
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     instances: u32,
     #[command(flatten)]
@@ -36,6 +36,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     Ok(if within { Outcome::Passed } else { Outcome::Failed })
 }
 
+/// Prints the results, and the next commands to try.
 fn print(out: &mut impl Write, measured: &Measurement, clips: usize) -> std::io::Result<()> {
     let milliseconds = |seconds: f64| 1e3 * seconds;
     let time = measured.device.unwrap_or(measured.wall);
@@ -43,11 +44,11 @@ fn print(out: &mut impl Write, measured: &Measurement, clips: usize) -> std::io:
     let (instances, joints) = (measured.instances, measured.joints);
     writeln!(
         out,
-        "crowd        {instances} instances, {joints} joints, each in one of {clips} clips, at its own time and pace"
+        "crowd        {instances} instances, {joints} joints, each instance plays one of {clips} clips at its own time and speed"
     )?;
     writeln!(
         out,
-        "throughput   {:.1} million joints a second: local, model and skin matrices, morph weights, properties",
+        "throughput   {:.1} million joints per second: local, model and skin matrices, morph weights, properties",
         measured.joints_per_second() / 1e6
     )?;
     writeln!(
@@ -59,18 +60,18 @@ fn print(out: &mut impl Write, measured: &Measurement, clips: usize) -> std::io:
         time.frames
     )?;
     match &measured.check {
-        None => writeln!(out, "cross-check  none: this engine is what the others are checked against")?,
+        None => writeln!(out, "cross-check  none: this engine is the reference of the others")?,
         Some(report) => print_check(out, report)?,
     }
     writeln!(out, "\nnext")?;
-    writeln!(out, "  posse inspect FILE.glb                      what is in a glTF file")?;
-    writeln!(out, "  posse eval FILE.glb --clip 0 --times 0,0.5  its poses, as JSON")?;
-    writeln!(out, "  posse verify FILE.glb --engine gpu          is my GPU right?")?;
-    writeln!(out, "  posse render FILE.glb -o picture.png        what does it look like?")?;
-    writeln!(out, "  posse bench                                 how fast is it?")
+    writeln!(out, "  posse inspect FILE.glb                      lists the contents of a glTF file")?;
+    writeln!(out, "  posse eval FILE.glb --clip 0 --times 0,0.5  evaluates its poses, as JSON")?;
+    writeln!(out, "  posse verify FILE.glb --engine gpu          compares the GPU with the reference")?;
+    writeln!(out, "  posse render FILE.glb -o picture.png        draws a picture")?;
+    writeln!(out, "  posse bench                                 measures the engines")
 }
 
-/// The worst error of each quantity, and what share of its bound it takes.
+/// Prints the error with the largest share of its bound.
 fn print_check(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     let verdict = if report.is_within() { "within the contract" } else { "BEYOND THE CONTRACT" };
     let worst = report.quantities().into_iter().filter_map(|(name, worst)| Some((name, worst?)));
@@ -79,7 +80,7 @@ fn print_check(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     };
     writeln!(
         out,
-        "cross-check  {verdict}: the worst error, a {name}'s, is {:.1e} of {:.1e} allowed",
+        "cross-check  {verdict}: the worst error is {:.1e} of {name}; the bound is {:.1e}",
         worst.error, worst.allowed
     )
 }

@@ -1,4 +1,4 @@
-//! `posse bench --baseline`: an earlier run, to compare with.
+//! `posse bench --baseline`: the comparison with an earlier run.
 
 use std::fmt;
 use std::path::Path;
@@ -11,10 +11,10 @@ use super::size::Size;
 use crate::cli::arguments::SkinFormatChoice;
 use crate::cli::output::file_name;
 
-/// What `posse bench --json` printed, as far as a comparison needs it.
+/// The fields of the JSON of an earlier run that a comparison needs.
 #[derive(Debug, Deserialize)]
 pub struct Baseline {
-    /// The file that it was read from, without its folder.
+    /// The name of the JSON file, without its folder.
     #[serde(skip)]
     pub name: String,
     file: Option<String>,
@@ -27,7 +27,7 @@ pub struct Baseline {
 #[derive(Debug, Deserialize)]
 pub struct EarlierCase {
     engine: String,
-    /// What the engine ran on.
+    /// The adapter or the threads of the engine.
     pub adapter: String,
     instances: usize,
     skeletons: u32,
@@ -35,21 +35,21 @@ pub struct EarlierCase {
     keys: Option<u32>,
     depth: Option<u32>,
     layers: u32,
-    /// Of runs before there was a choice, matrices.
+    /// Matrices for runs of versions without skin formats.
     #[serde(default)]
     skin_format: SkinFormatChoice,
-    /// The throughput.
+    /// Joints per second.
     pub joints_per_second: f64,
 }
 
-/// What tells a case from the others of its run.
+/// The identity of a case within its run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key<'a> {
     /// The engine's name.
     pub engine: &'a str,
-    /// The rig's file, where it has one.
+    /// The file of the rig, if there is one.
     pub file: Option<&'a str>,
-    /// The crowd's file, where it has one.
+    /// The crowd file, if there is one.
     pub crowd: Option<&'a str>,
     /// The sizes.
     pub size: Size,
@@ -66,7 +66,7 @@ impl Baseline {
     /// Reads a run.
     ///
     /// # Errors
-    /// As those of [`earlier::read`]; [`Error::Import`] where a throughput is none.
+    /// The errors of [`earlier::read`], and [`Error::Import`] if a throughput is not a positive finite number.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let mut baseline: Self = earlier::read(path)?;
         baseline.check().map_err(|(place, reason)| Error::Import { file: path.to_path_buf(), path: place, reason })?;
@@ -74,19 +74,20 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// The place of a fault and what is wrong there.
+    /// Checks the throughputs. An error is the JSON path of a value, and the reason.
     fn check(&self) -> Result<(), (String, String)> {
         for (index, case) in self.cases.iter().enumerate() {
-            // JSON has no infinity, but a number may be too large for a float.
+            // JSON has no infinity, but a number can be too large for an `f64`.
             if !(case.joints_per_second > 0.0 && case.joints_per_second.is_finite()) {
-                let reason = format!("{} is no throughput; a finite number above 0 is", case.joints_per_second);
+                let reason =
+                    format!("{} is not a throughput; expected a finite number above 0", case.joints_per_second);
                 return Err((format!("cases[{index}].joints_per_second"), reason));
             }
         }
         Ok(())
     }
 
-    /// What tells one of its cases from the others.
+    /// The identity of a case.
     pub fn key<'a>(&'a self, case: &'a EarlierCase) -> Key<'a> {
         let EarlierCase { instances, skeletons, joints, keys, depth, layers, skin_format, .. } = *case;
         Key {
@@ -97,7 +98,7 @@ impl Baseline {
         }
     }
 
-    /// The same case of the earlier run; where there are several, that on the same adapter, else the first.
+    /// Finds the case with the same identity. Of several, returns that with the same adapter, otherwise the first.
     pub fn find(&self, key: &Key, adapter: &str) -> Option<&EarlierCase> {
         let same = || self.cases.iter().filter(|case| self.key(case) == *key);
         same().find(|case| case.adapter == adapter).or_else(|| same().next())
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_is_found_by_all_that_tells_it_from_others() {
+    fn a_case_is_found_by_its_whole_identity() {
         let baseline = baseline(run());
         let skin_format = SkinFormat::Matrix;
         let size =
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_same_case_on_several_threads_that_on_as_many_is_found() {
+    fn the_case_with_the_same_number_of_threads_is_found() {
         let mut run = run();
         let mut other = run["cases"][0].clone();
         (other["adapter"], other["joints_per_second"]) = (json!("1 thread"), json!(1e6));
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_throughput_is_named_by_its_place() {
+    fn an_error_names_the_path_of_a_wrong_throughput() {
         assert!(baseline(run()).check().is_ok());
         for throughput in [0.0, -1.0] {
             let mut run = run();

@@ -1,15 +1,15 @@
-//! Cost tables: what a joint costs as one size grows and the others stay.
+//! Cost tables: the time per joint as one size grows and the others are fixed.
 
 use posse::SkinFormat;
 
 use super::size::Size;
 
-/// What grows.
+/// A cost table, by the size that grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Table {
     /// Instances of a 16-joint rig, 1 to 1,000,000.
     Instances,
-    /// Keys a track, 2 to 10,000.
+    /// Keys per track, 2 to 10,000.
     Keys,
     /// Levels of the hierarchy, 1 to 500: a tree of 200 joints up to a chain of 200, then a chain of 500.
     Depth,
@@ -17,7 +17,7 @@ pub enum Table {
     Joints,
     /// Blended layers, 1 to 8.
     Layers,
-    /// Skeletons that a crowd is mixed of, 1 to 16.
+    /// Skeletons in the crowd, 1 to 16.
     Skeletons,
 }
 
@@ -26,15 +26,24 @@ pub enum Table {
 pub struct Step {
     /// The table.
     pub table: Table,
-    /// How much there is of what grows.
+    /// The size that grows.
     pub value: u32,
 }
 
-/// What still counts as growing linearly: a fifth less throughput.
-const LINEAR: f64 = 1.25;
+/// A case that is going to be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedCase {
+    /// The size of the crowd.
+    pub size: Size,
+    /// The step of a cost table; `None` for other cases.
+    pub step: Option<Step>,
+}
+
+/// The largest relative cost per joint that counts as linear growth: 80 % of the throughput.
+const LINEAR_COST: f64 = 1.25;
 
 impl Table {
-    /// The name that the command line has for it.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Instances => "instances",
@@ -46,7 +55,7 @@ impl Table {
         }
     }
 
-    /// The steps, growing.
+    /// The sizes, in ascending order.
     fn values(self) -> &'static [u32] {
         match self {
             Self::Instances => &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000],
@@ -58,7 +67,7 @@ impl Table {
         }
     }
 
-    /// The step that the others are compared with.
+    /// The size that the others are compared with.
     pub fn base(self) -> u32 {
         match self {
             Self::Instances => 10_000,
@@ -69,16 +78,17 @@ impl Table {
         }
     }
 
-    /// The cases, of about so many joints each; those of table `instances` have as many as their instances bring.
-    pub fn cases(self, joints: u32) -> impl Iterator<Item = (Size, Option<Step>)> {
+    /// The cases. Each has about this number of joints, except for table `instances`, where the number follows from the instances.
+    pub fn cases(self, joints: u32) -> impl Iterator<Item = PlannedCase> {
         self.values().iter().map(move |&value| {
             let step = Step { table: self, value };
-            (step.size(joints), Some(step))
+            PlannedCase { size: step.size(joints), step: Some(step) }
         })
     }
 }
 
 impl Step {
+    /// The size of the case, for a total number of joints.
     fn size(self, total: u32) -> Size {
         let value = self.value;
         let rig = Size {
@@ -101,16 +111,16 @@ impl Step {
         Size { instances: (total as usize / rig.joints).max(1), ..rig }
     }
 
-    /// The most that a joint may cost, in shares of what it costs at the base; `None` where nothing is promised. Layers may
-    /// cost in proportion; whatever else grows beyond the base, a joint is to cost what it did.
+    /// The bound of the cost per joint, relative to the cost at the base; `None` without a bound. The cost may grow in proportion
+    /// to the layers. For other sizes above the base, the cost must not grow.
     pub fn at_most(self) -> Option<f64> {
         let grown = self.value > self.table.base();
         match self.table {
             Table::Keys => (self.value == 10_000).then_some(1.3),
             Table::Depth => (self.value == 200).then_some(2.0),
             Table::Layers => grown.then_some(f64::from(self.value)),
-            Table::Instances => (grown || self.value == 1_000).then_some(LINEAR),
-            Table::Joints | Table::Skeletons => grown.then_some(LINEAR),
+            Table::Instances => (grown || self.value == 1_000).then_some(LINEAR_COST),
+            Table::Joints | Table::Skeletons => grown.then_some(LINEAR_COST),
         }
     }
 }
@@ -122,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_table_grows_through_its_base_and_promises_nothing_there() {
+    fn every_table_contains_its_base_and_has_no_bound_there() {
         for &table in Table::value_variants() {
             assert!(table.values().is_sorted(), "{table:?}");
             assert!(table.values().contains(&table.base()), "{table:?}");
@@ -132,18 +142,18 @@ mod tests {
     }
 
     #[test]
-    fn the_promises_are_those_of_the_design() {
-        let promise = |table, value| Step { table, value }.at_most();
-        assert_eq!(promise(Table::Keys, 10_000), Some(1.3));
-        assert_eq!(promise(Table::Depth, 200), Some(2.0));
-        assert_eq!(promise(Table::Instances, 1_000_000), Some(1.25), "the same joints/s within 20 %");
-        assert_eq!(promise(Table::Layers, 2), Some(2.0), "two layers at half the rate of one");
+    fn the_bounds_are_those_of_the_design() {
+        let bound = |table, value| Step { table, value }.at_most();
+        assert_eq!(bound(Table::Keys, 10_000), Some(1.3));
+        assert_eq!(bound(Table::Depth, 200), Some(2.0));
+        assert_eq!(bound(Table::Instances, 1_000_000), Some(1.25), "the same joints/s within 20 %");
+        assert_eq!(bound(Table::Layers, 2), Some(2.0), "two layers at half the rate of one");
     }
 
     #[test]
-    fn cases_have_the_joints_that_were_asked_for() {
+    fn cases_have_the_wanted_number_of_joints() {
         for &table in Table::value_variants().iter().filter(|&&table| table != Table::Instances) {
-            for (size, step) in table.cases(64_000) {
+            for PlannedCase { size, step } in table.cases(64_000) {
                 let joints = size.instances * size.joints;
                 assert!((62_000..=64_000).contains(&joints), "{step:?}: {joints}");
             }

@@ -1,4 +1,4 @@
-//! `posse bench --crowd`: a crowd file, timed as it is.
+//! `posse bench --crowd`: measures the crowd of a crowd file.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -7,10 +7,11 @@ use std::time::Duration;
 use posse::measure::Workload;
 use posse::{Error, Library, Outputs, SkinFormat};
 
+use super::MAX_JOINTS;
 use super::args::Args;
+use super::engines::{self, SharedStartUp};
 use super::report::{Case, Report};
 use super::size::Size;
-use super::{MOST_JOINTS, open};
 use crate::cli::arguments::check_limit;
 use crate::cli::engine::EngineLibrary;
 use crate::cli::output::file_name;
@@ -18,17 +19,17 @@ use crate::cli::progress::Progress;
 use crate::cli::source::load_crowd_file;
 use crate::cli::start_up::StartUp;
 
-/// Times the crowd on each engine.
+/// Measures the crowd with each engine.
 pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Error> {
     let mut library = Library::new();
     let mut load = StartUp::measure_program();
     let file = load.step("load", || load_crowd_file(&mut library, path))?;
     if file.is_empty() {
-        return Err(Error::Usage(format!("{}: there is no instance to pose; give a group a count", path.display())));
+        return Err(Error::Usage(format!("{}: the crowd has no instance; give a group a count", path.display())));
     }
     let joints = |index: usize| library.skeleton(file.files[index].asset.skeleton).joints().len();
     let all = file.groups().map(|(instances, index)| instances.len() as u64 * joints(index) as u64);
-    check_limit("joints of the crowd", all.sum(), MOST_JOINTS)?;
+    check_limit("joints of the crowd", all.sum(), MAX_JOINTS)?;
     let crowd = file.crowd(0..file.len())?;
     let skeletons = file.groups().map(|(_, index)| file.files[index].asset.skeleton);
     let size = Size {
@@ -42,16 +43,16 @@ pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Erro
     };
     let compressed = args.compress.compress(&library)?;
     report.compressed = args.compress.bound;
-    let keys = EngineLibrary::new(&library, compressed.as_ref());
+    let engine_library = EngineLibrary::new(&library, compressed.as_ref());
     report.crowd = Some(file_name(path));
     let engines = args.engines_under_test();
     let progress = Progress::new(engines.len(), "engines");
     for engine in engines {
-        let first = file.crowd(0..1)?;
-        let Some(engine) = open(args, keys, engine, (&load, &first), report)? else { continue };
+        let shared = SharedStartUp { load: &load, first: &file.crowd(0..1)? };
+        let Some(engine) = engines::open(args, engine_library, engine, shared, report)? else { continue };
         for skin_format in args.skin_formats() {
             let outputs = Outputs::SKIN.with_skin_format(skin_format);
-            let workload = Workload { library: keys.library(), crowd: &crowd, outputs };
+            let workload = Workload { library: engine_library.library(), crowd: &crowd, outputs };
             let measured = engine.measure(&workload, Duration::from_secs_f64(args.seconds))?;
             report.cases.push(Case { size: Size { skin_format, ..size }, step: None, measured });
         }

@@ -1,4 +1,4 @@
-//! What `posse bench` found, and its JSON.
+//! The results of `posse bench`, and their JSON.
 
 use std::io::{self, Write};
 
@@ -17,76 +17,76 @@ use super::size::Size;
 use crate::cli::output::note;
 use crate::cli::start_up::StartUp;
 
-/// All that was measured.
+/// The results of a run.
 #[derive(Default)]
 pub struct Report {
-    /// Where, when and by which command.
+    /// The command, its start time and the machine.
     pub environment: RunEnvironment,
-    /// The rig's file, where it has one.
+    /// The file of the rig, if there is one.
     pub file: Option<String>,
-    /// The crowd file, where it is one that is timed.
+    /// The crowd file, if there is one.
     pub crowd: Option<String>,
-    /// By how much keys may be off, where they are compressed.
+    /// The bound of compressed keys; `None` for float keys.
     pub compressed: Option<Length>,
-    /// The way to the first pose, by engine.
+    /// The start-up of each engine, by name.
     pub start_ups: Vec<(&'static str, StartUp)>,
     /// The cases, engine by engine.
     pub cases: Vec<Case>,
-    /// Bytes a second that the GPU moves in its memory at best.
+    /// The memory bandwidth of the GPU.
     pub bandwidth: Option<Bandwidth>,
-    /// What was left out, and why.
+    /// The cases and engines that were left out, with the reason.
     pub skipped: Vec<String>,
-    /// An earlier run, to compare with.
+    /// The earlier run of `--baseline`.
     pub baseline: Option<Baseline>,
 }
 
-/// A crowd on an engine.
+/// The measurement of a crowd with an engine.
 pub struct Case {
-    /// What was asked for; the reference poses a part.
+    /// The size of the crowd. The reference poses only a part of it.
     pub size: Size,
-    /// The step of a cost table, where it is one.
+    /// The step of a cost table; `None` for other cases.
     pub step: Option<Step>,
-    /// What was found.
+    /// The measurement.
     pub measured: Measurement,
 }
 
 impl Case {
-    /// Whether it is as right as it must be.
+    /// Returns true if the poses are within the contract, or are those of the reference.
     pub fn is_within(&self) -> bool {
         self.measured.check.as_ref().is_none_or(|check| check.is_within())
     }
 
-    /// Bytes of poses written a second; `None` for the reference, whose poses are not counted.
+    /// Bytes of poses written per second; `None` for the reference.
     pub fn bytes_per_second(&self) -> Option<f64> {
         (self.measured.bytes > 0).then(|| self.measured.bytes_per_second())
     }
 
-    /// The share of what a GPU can write that it writes.
+    /// The share of the write bandwidth of the GPU; `None` for other engines.
     pub fn bandwidth_share(&self, bandwidth: Option<Bandwidth>) -> Option<f64> {
         (self.measured.engine == "gpu").then_some(self.bytes_per_second()? / bandwidth?.write)
     }
 }
 
 impl Report {
-    /// Notes, on stderr too, that something is left out.
-    pub fn skip(&mut self, what: String) {
-        note(&format!("note: {what}"));
-        self.skipped.push(what);
+    /// Adds a message about a case or an engine that is left out, and prints it to stderr.
+    pub fn skip(&mut self, message: String) {
+        note(&format!("note: {message}"));
+        self.skipped.push(message);
     }
 
-    /// Whether every case is as right as it must be.
+    /// Returns true if every case is within the contract.
     pub fn is_within(&self) -> bool {
         self.cases.iter().all(Case::is_within)
     }
 
-    /// What a joint of a cost table's case costs, in shares of what it costs at the table's base: by the medians, and by
-    /// the fastest frames, which other work on the machine disturbs least.
+    /// The cost per joint of a case of a cost table, relative to the cost at the base of the table: of the medians, and of the 5th
+    /// percentiles, which other work on the machine disturbs least.
     pub fn relative_cost(&self, case: &Case) -> Option<[f64; 2]> {
         let step = case.step?;
         let base = Step { value: step.table.base(), ..step };
         let is_base = |other: &&Case| {
-            let alike = other.size.skin_format == case.size.skin_format;
-            other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && alike
+            let is_same_format = other.size.skin_format == case.size.skin_format;
+            other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && is_same_format
         };
         let base = self.cases.iter().find(is_base)?;
         let costs = |measured: &Measurement| {
@@ -97,22 +97,22 @@ impl Report {
         Some([median / base_median, p5 / base_p5])
     }
 
-    /// The throughput of a case in shares of what it was in the earlier run.
+    /// The throughput of a case, divided by that of the earlier run.
     pub fn baseline_ratio(&self, case: &Case) -> Option<f64> {
         let earlier = self.earlier(case)?;
         Some(case.measured.joints_per_second() / earlier.joints_per_second)
     }
 
-    /// The same case of the earlier run.
+    /// Finds the same case of the earlier run.
     fn earlier(&self, case: &Case) -> Option<&EarlierCase> {
         self.baseline.as_ref()?.find(&self.key(case), &case.measured.adapter)
     }
 
-    /// What to know before comparing with the earlier run: cases that only one of the two has, and other adapters.
+    /// Remarks on the comparison with the earlier run: cases that only one of the two runs has, and different adapters.
     pub fn remarks(&self) -> Vec<String> {
         let Some(baseline) = &self.baseline else { return Vec::new() };
         let mut remarks = Vec::new();
-        let mut say = |remark: String| {
+        let mut add = |remark: String| {
             if !remarks.contains(&remark) {
                 remarks.push(remark);
             }
@@ -120,16 +120,16 @@ impl Report {
         for case in &self.cases {
             let Measurement { engine, adapter, .. } = &case.measured;
             match self.earlier(case) {
-                None => say(format!("not in {}: {}", baseline.name, self.key(case))),
+                None => add(format!("not in {}: {}", baseline.name, self.key(case))),
                 Some(earlier) if earlier.adapter != *adapter => {
-                    say(format!("{engine} is {adapter}, in {} it was {}", baseline.name, earlier.adapter));
+                    add(format!("{engine} is {adapter}, in {} it was {}", baseline.name, earlier.adapter));
                 }
                 Some(_) => {}
             }
         }
         for key in baseline.cases.iter().map(|case| baseline.key(case)) {
             if self.cases.iter().all(|case| self.key(case) != key) {
-                say(format!("only in {}: {key}", baseline.name));
+                add(format!("only in {}: {key}", baseline.name));
             }
         }
         remarks
@@ -140,13 +140,13 @@ impl Report {
         Key { engine: case.measured.engine, file, crowd, size: case.size }
     }
 
-    /// For machines.
+    /// Writes the results as JSON.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut *out, &self.json())?;
         writeln!(out)
     }
 
-    /// For the page: what a reader of the JSON has.
+    /// The run as a reader of the JSON gets it, for the page.
     pub fn run(&self) -> Result<Run, io::Error> {
         Ok(Run::deserialize(self.json())?)
     }
@@ -156,7 +156,7 @@ impl Report {
         json!({
             "format": FORMAT,
             "posse": env!("CARGO_PKG_VERSION"),
-            "circumstances": self.environment,
+            "environment": self.environment,
             "file": self.file,
             "compressed": self.compressed.map(|length| length.to_string()),
             "crowd": self.crowd,
@@ -217,7 +217,7 @@ impl Report {
     }
 }
 
-/// What tells one engine's cases from another's: the CPU engine may run with several numbers of threads.
+/// The identity of the engine of a measurement: the CPU engine may run with several numbers of threads.
 fn ran_on(measured: &Measurement) -> (&str, &str) {
     (measured.engine, &measured.adapter)
 }

@@ -1,4 +1,4 @@
-//! Where, when and by which command a benchmark was run.
+//! The environment of a benchmark: its command, its start time and the machine.
 
 use std::env;
 use std::path::Path;
@@ -9,45 +9,46 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use crate::cli::output::file_name;
 
-/// What figures are to be read with.
+/// The environment of a benchmark.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RunEnvironment {
-    /// The command, as a shell takes it.
+    /// The command, quoted for a shell.
     pub command: String,
-    /// When it began, in UTC: `2026-11-21T16:00:00Z`.
+    /// The start time in UTC: `2026-11-21T16:00:00Z`.
     pub began: String,
     /// The machine.
     pub machine: Machine,
 }
 
-/// A machine, as far as its system tells.
+/// A machine. Values that the system does not report are `None`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Machine {
-    /// The processor's name.
+    /// The name of the processor.
     pub processor: Option<String>,
-    /// Cores, where two threads of one count once.
+    /// The number of physical cores.
     pub cores: Option<usize>,
-    /// Threads that run at once, as far as they are granted.
+    /// The number of threads that can run at once, within the limits of the process.
     pub threads: Option<usize>,
     /// Bytes of memory.
     pub memory: Option<u64>,
     /// The operating system and its version.
     pub system: Option<String>,
-    /// Of programs: `x86_64`.
+    /// The instruction set: `x86_64`.
     pub architecture: String,
 }
 
 impl RunEnvironment {
-    /// Of this run.
-    pub fn here() -> Self {
+    /// The environment of this process.
+    pub fn current() -> Self {
         let began = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         let arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-        Self { command: command(arguments), began, machine: Machine::this() }
+        Self { command: command(arguments), began, machine: Machine::current() }
     }
 }
 
 impl Machine {
-    fn this() -> Self {
+    /// This machine.
+    fn current() -> Self {
         let wanted = RefreshKind::nothing()
             .with_cpu(CpuRefreshKind::nothing())
             .with_memory(MemoryRefreshKind::nothing().with_ram());
@@ -64,13 +65,13 @@ impl Machine {
     }
 }
 
-/// A command for a shell to run again: the program without its folder, and in quotes what a shell would take apart.
+/// The command that runs the program again in a shell. The program has no folder, and arguments are quoted if necessary.
 fn command(mut arguments: impl Iterator<Item = String>) -> String {
     let program = arguments.next().map(|program| file_name(Path::new(&program)));
-    program.into_iter().chain(arguments).map(quoted).collect::<Vec<_>>().join(" ")
+    program.into_iter().chain(arguments).map(quote).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted(argument: String) -> String {
+fn quote(argument: String) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c);
     if !argument.is_empty() && argument.chars().all(is_plain) {
         return argument;
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shell_can_run_the_command_again() {
+    fn the_command_is_quoted_for_a_shell() {
         let arguments = ["/opt/bin/posse", "bench", "--report", "it's here.html", "--joints=1,2", ""];
         let expected = r"posse bench --report 'it'\''s here.html' --joints=1,2 ''";
         assert_eq!(command(arguments.iter().map(|argument| argument.to_string())), expected);
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn times_are_in_utc() {
-        let began = RunEnvironment::here().began;
+        let began = RunEnvironment::current().began;
         assert_eq!((began.len(), began.ends_with('Z')), ("2026-11-21T16:00:00Z".len(), true), "{began}");
     }
 }

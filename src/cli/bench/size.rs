@@ -1,4 +1,4 @@
-//! How large a case is.
+//! The size of a case.
 
 use std::fmt;
 
@@ -6,39 +6,38 @@ use posse::{Error, Library, SkinFormat, demo};
 
 use crate::cli::arguments::check_limit;
 
-/// The most joints of a generated rig.
-const MOST_JOINTS: u64 = 1 << 20;
+/// The largest number of joints of a generated rig.
+const MAX_RIG_JOINTS: u64 = 1 << 20;
 
-/// What makes a case comparable with another.
+/// The size of a case. Cases of the same size are comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Instances of the crowd.
+    /// The number of instances.
     pub instances: usize,
-    /// Skeletons among them.
+    /// The number of skeletons.
     pub skeletons: u32,
-    /// Joints of the largest.
+    /// The number of joints of the largest skeleton.
     pub joints: usize,
-    /// Keys a track, of generated rigs.
+    /// The number of keys per track; `None` for rigs of files.
     pub keys: Option<u32>,
-    /// Levels of the hierarchy, of generated rigs.
+    /// The number of levels of the hierarchy; `None` for rigs of files.
     pub depth: Option<u32>,
-    /// Layers of each instance, or the most that one has.
+    /// The number of layers of each instance; for crowd files the largest.
     pub layers: u32,
-    /// How skin matrices are written.
+    /// The format of skin matrices.
     pub skin_format: SkinFormat,
 }
 
 impl Size {
-    /// Whether both play the same rigs, in whatever crowds.
+    /// Returns true if both sizes have the same rigs. Their crowds may differ.
     pub fn is_same_rig(&self, other: &Self) -> bool {
         let rig = |size: &Self| Self { instances: 0, layers: 0, skin_format: SkinFormat::Matrix, ..*size };
         rig(self) == rig(other)
     }
 
-    /// The generated rigs: of several, each has a joint less than the one before. Scales are alike along all axes where
-    /// they have to be.
+    /// Generates the rigs. Each has one joint less than the previous one. With `uniform`, their scales are uniform.
     pub fn library(&self, uniform: bool) -> Result<Library, Error> {
-        check_limit("joints of a rig", self.joints as u64, MOST_JOINTS)?;
+        check_limit("joints of a rig", self.joints as u64, MAX_RIG_JOINTS)?;
         let mut library = Library::new();
         for fewer in 0..self.skeletons as usize {
             let joints = self.joints.saturating_sub(fewer).max(1);
@@ -52,11 +51,11 @@ impl Size {
         Ok(library)
     }
 
-    /// About how many bytes of memory a case takes at the most.
+    /// An upper estimate of the memory of a case in bytes.
     pub fn bytes(&self) -> u64 {
-        // Ten `f64` of a joint's key in the model, three vectors of `f32` in the packing, and once more on the device.
+        // Per joint and key: ten `f64` in the model, three vectors of four `f32` in the packed library, and the same on the device.
         let keys = 176 * u64::from(self.keys.unwrap_or(1)) * self.joints as u64 * u64::from(self.skeletons);
-        // A skin matrix a joint; what an instance and its layers are in the model, packed, and on the device.
+        // A skin matrix per joint; an instance and its layers in the model, packed, and on the device.
         let instance = self.skin_format.bytes() as u64 * self.joints as u64 + 100 + 400 * u64::from(self.layers);
         keys.saturating_add(instance.saturating_mul(self.instances as u64))
     }
@@ -93,14 +92,14 @@ pub mod tests {
     };
 
     #[test]
-    fn memory_is_at_least_that_of_what_is_written() {
+    fn memory_is_at_least_that_of_the_output() {
         let million = Size { instances: 1_000_000, joints: 16, ..SIZE };
         assert!((768_000_000..2_000_000_000).contains(&million.bytes()), "{}", million.bytes());
         assert_eq!(Size { instances: usize::MAX, ..SIZE }.bytes(), u64::MAX);
     }
 
     #[test]
-    fn the_same_rig_is_played_by_crowds_of_any_size() {
+    fn crowds_of_any_size_play_the_same_rig() {
         assert!(SIZE.is_same_rig(&Size { instances: 1, layers: 1, skin_format: SkinFormat::HalfMatrix, ..SIZE }));
         assert!(!SIZE.is_same_rig(&Size { keys: Some(5), ..SIZE }));
     }

@@ -1,4 +1,4 @@
-//! What `posse bench` prints for people.
+//! The text of `posse bench`.
 
 use std::io::{self, Write};
 
@@ -9,11 +9,11 @@ use posse::{KernelForm, SkinFormat};
 use super::cost::Table;
 use super::report::{Case, Report};
 
-/// A column's name and what a case has there; a column in which no case has anything is left out.
+/// The name of a column, and the text of a case in it. A column without any text is left out.
 type Cell = (&'static str, Option<String>);
 
 impl Report {
-    /// Adapters, start-up, a table of the cases, and one for each cost table.
+    /// Writes the adapters, the start-up, a table of the cases, and a table per cost table.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let mut adapters: Vec<(&str, &str)> = Vec::new();
         for case in &self.cases {
@@ -46,44 +46,41 @@ impl Report {
         for table in tables {
             writeln!(out)?;
             if let Some(table) = table {
-                writeln!(out, "{}: what a joint costs, in shares of what it costs at {}", table.name(), table.base())?;
+                writeln!(out, "{}: the cost per joint, relative to that at {}", table.name(), table.base())?;
             }
             let cases = self.cases.iter().filter(|case| case.step.map(|step| step.table) == table);
             write_table(out, &cases.map(|case| self.cells(case)).collect::<Vec<_>>())?;
         }
         if let Some(crowd) = &self.crowd {
-            writeln!(out, "\n{crowd}: joints and layers are the most that an instance has")?;
+            writeln!(out, "\n{crowd}: joints and layers are those of the largest instance")?;
         }
         let packed = if self.is_packed() { ", 24 as half or dual-quaternion" } else { "" };
         writeln!(
             out,
-            "\nskin matrices, 48 bytes a joint{packed}; the GPU's own clock where it has one, without reading back"
+            "\nskin matrices, 48 bytes per joint{packed}; times of the GPU's own clock if it has one, without reading back"
         )?;
         if let Some(part) = self.cases.iter().find(|case| case.measured.instances < case.size.instances) {
             let Measurement { engine, instances, .. } = &part.measured;
-            writeln!(
-                out,
-                "the {engine} poses at most {instances} instances, as column `posed` says: its times are of those"
-            )?;
+            writeln!(out, "the {engine} poses at most {instances} instances (column `posed`); its times are of those")?;
         }
         Ok(())
     }
 
-    /// The threads of a case of the CPU engine, where it ran with several numbers of them.
+    /// The number of threads of a case of the CPU engine, if the engine ran with several numbers.
     fn threads(&self, case: &Case) -> Option<String> {
-        let of_cpu = |case: &&Case| case.measured.engine == "cpu";
+        let is_cpu = |case: &&Case| case.measured.engine == "cpu";
         let is_other = |other: &Case| other.measured.adapter != case.measured.adapter;
-        let several = of_cpu(&case) && self.cases.iter().filter(of_cpu).any(is_other);
-        // The adapter's name begins with them.
+        let several = is_cpu(&case) && self.cases.iter().filter(is_cpu).any(is_other);
+        // The name of the adapter begins with the number of threads.
         several.then(|| case.measured.adapter.split(' ').next().unwrap_or_default().to_owned())
     }
 
-    /// Whether any case writes skin matrices in less than full.
+    /// Returns true if a case has a skin format other than full matrices.
     fn is_packed(&self) -> bool {
         self.cases.iter().any(|case| case.size.skin_format != SkinFormat::Matrix)
     }
 
-    /// The form of the kernels that posed a case, where there was a choice: where any case was posed by serial ones.
+    /// The form of the kernels of a case, if serial kernels posed any case.
     fn kernels(&self, case: &Case) -> Option<String> {
         self.cases.iter().find(|case| case.measured.serial.is_some_and(|serial| serial > 0))?;
         Some(match (case.measured.serial?, case.measured.instances) {
@@ -132,7 +129,7 @@ impl Report {
     }
 }
 
-/// Writes rows of the same columns, numbers to the right, the first and the last column to the left.
+/// Writes rows with the same columns. The first and the last column are aligned left, the others right.
 fn write_table(out: &mut impl Write, rows: &[Vec<Cell>]) -> io::Result<()> {
     let Some(first) = rows.first() else { return Ok(()) };
     let names = first.iter().map(|(name, _)| *name);
@@ -166,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_as_wide_as_they_must_be_and_empty_ones_are_left_out() {
+    fn columns_have_the_width_of_their_widest_cell_and_empty_ones_are_left_out() {
         let row = |engine: &str, size: Option<&str>, check: &str| -> Vec<Cell> {
             vec![
                 ("engine", Some(engine.into())),

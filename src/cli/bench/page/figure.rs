@@ -1,18 +1,18 @@
-//! What is plotted of a run.
+//! The plots of a run.
 
 use super::number;
 use super::run::{Case, Run};
 use super::scale::Scale;
 
-/// A plot: some series over one axis.
+/// A plot: series over one axis.
 #[derive(Debug)]
 pub struct Figure {
     pub heading: String,
-    /// What is held while the axis grows.
-    pub held: String,
-    /// What the horizontal axis counts.
+    /// The sizes that all cases have in common.
+    pub fixed: String,
+    /// The label of the horizontal axis.
     pub across: &'static str,
-    /// What the vertical axis measures, and its unit.
+    /// The label and unit of the vertical axis.
     pub up: &'static str,
     pub scales: [Scale; 2],
     pub series: Vec<Series>,
@@ -22,7 +22,7 @@ pub struct Figure {
 #[derive(Debug)]
 pub struct Series {
     pub label: String,
-    /// Which of the run's engines it is: the same has the same colour everywhere.
+    /// The index of the engine in the run, which determines the colour.
     pub engine: usize,
     pub points: Vec<Point>,
 }
@@ -32,11 +32,11 @@ pub struct Series {
 pub struct Point {
     pub across: f64,
     pub up: f64,
-    /// Where 90 % of the frames lie.
+    /// The 5th and the 95th percentile, in ascending order.
     pub spread: [f64; 2],
 }
 
-/// What is measured.
+/// A measured quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Measure {
     Throughput,
@@ -44,12 +44,12 @@ enum Measure {
     BandwidthShare,
 }
 
-/// What grows: the cost table's name, and what a case has of it.
+/// The size that grows: the name of its cost table, and its value in a case.
 struct Axis {
     table: &'static str,
     across: &'static str,
     heading: &'static str,
-    of: fn(&Case) -> Option<u64>,
+    size: fn(&Case) -> Option<u64>,
     measure: Measure,
 }
 
@@ -58,73 +58,75 @@ const AXES: [Axis; 6] = [
         table: "instances",
         across: "instances",
         heading: "Throughput as the crowd grows",
-        of: |case| Some(case.instances),
+        size: |case| Some(case.instances),
         measure: Measure::Throughput,
     },
     Axis {
         table: "layers",
-        across: "layers an instance",
+        across: "layers per instance",
         heading: "Throughput as layers are blended",
-        of: |case| Some(case.layers),
+        size: |case| Some(case.layers),
         measure: Measure::Throughput,
     },
     Axis {
         table: "keys",
-        across: "keys a track",
-        heading: "Time a joint as clips grow",
-        of: |case| case.keys,
+        across: "keys per track",
+        heading: "Time per joint as clips grow",
+        size: |case| case.keys,
         measure: Measure::Time,
     },
     Axis {
         table: "depth",
         across: "levels of the hierarchy",
-        heading: "Time a joint as the hierarchy deepens",
-        of: |case| case.depth,
+        heading: "Time per joint as the hierarchy deepens",
+        size: |case| case.depth,
         measure: Measure::Time,
     },
     Axis {
         table: "joints",
-        across: "joints a skeleton",
-        heading: "Time a joint as skeletons grow",
-        of: |case| Some(case.joints),
+        across: "joints per skeleton",
+        heading: "Time per joint as skeletons grow",
+        size: |case| Some(case.joints),
         measure: Measure::Time,
     },
     Axis {
         table: "skeletons",
         across: "skeletons in the crowd",
-        heading: "Time a joint as skeletons are mixed",
-        of: |case| Some(case.skeletons),
+        heading: "Time per joint as skeletons are mixed",
+        size: |case| Some(case.skeletons),
         measure: Measure::Time,
     },
 ];
 
 impl Measure {
+    /// The label and unit of the axis.
     fn unit(self) -> &'static str {
         match self {
-            Self::Throughput => "joints a second",
-            Self::Time => "nanoseconds a joint",
-            Self::BandwidthShare => "% of what the GPU writes at best",
+            Self::Throughput => "joints per second",
+            Self::Time => "nanoseconds per joint",
+            Self::BandwidthShare => "% of the GPU's write bandwidth",
         }
     }
 
-    /// Where a case is; `None` where it has no such figure, or none that a scale has a place for.
+    /// The point of a case; `None` if the case lacks the quantity, or if a value is not positive and finite.
     fn point(self, across: u64, case: &Case) -> Option<Point> {
         let times = case.times();
-        let of = |milliseconds: f64| match self {
+        let value = |milliseconds: f64| match self {
             Self::Throughput => Some(case.joints_per_second(milliseconds)),
-            Self::Time => Some(case.nanoseconds_a_joint(milliseconds)),
+            Self::Time => Some(case.nanoseconds_per_joint(milliseconds)),
             Self::BandwidthShare => case.bandwidth_share.map(|share| 100.0 * share * times.median / milliseconds),
         };
-        let spread = [of(times.p5)?, of(times.p95)?];
+        let spread = [value(times.p5)?, value(times.p95)?];
         let point = Point {
             across: across as f64,
-            up: of(times.median)?,
+            up: value(times.median)?,
             spread: [spread[0].min(spread[1]), spread[0].max(spread[1])],
         };
-        let is_placed = |number: f64| number.is_finite() && number > 0.0;
-        [point.across, point.up, point.spread[0], point.spread[1]].into_iter().all(is_placed).then_some(point)
+        let is_valid = |number: f64| number.is_finite() && number > 0.0;
+        [point.across, point.up, point.spread[0], point.spread[1]].into_iter().all(is_valid).then_some(point)
     }
 
+    /// The scale that contains all points.
     fn scale(self, points: impl Iterator<Item = Point>) -> Scale {
         let values: Vec<f64> = points.flat_map(|point| point.spread).collect();
         match self {
@@ -135,7 +137,7 @@ impl Measure {
 }
 
 impl Run {
-    /// The plots: of each cost table, of each size of rig that stands in none, and of the bandwidth.
+    /// The plots: one per cost table, one per rig outside of the tables, and one of the bandwidth.
     pub fn figures(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
         for axis in &AXES {
@@ -155,29 +157,29 @@ impl Run {
             self.cases.iter().filter(|case| case.table.as_deref().is_none_or(|table| table == "instances")).collect();
         let first = shares.iter().map(|case| (case.joints, case.layers)).next();
         let shares: Vec<&Case> = shares.into_iter().filter(|case| Some((case.joints, case.layers)) == first).collect();
-        let bandwidth = Axis { heading: "The GPU's bandwidth that poses take", ..AXES[0] };
+        let bandwidth = Axis { heading: "Bandwidth of the GPU that poses use", ..AXES[0] };
         figures.extend(self.figure(&bandwidth, Measure::BandwidthShare, &shares));
         figures
     }
 
-    /// A plot of some cases; `None` where there is nothing to see.
+    /// A plot of some cases; `None` if there is no point.
     fn figure(&self, axis: &Axis, measure: Measure, cases: &[&Case]) -> Option<Figure> {
         let mut series = Vec::new();
-        for (engine, (label, adapter)) in self.engines().into_iter().enumerate() {
-            let own = cases.iter().filter(|case| case.engine() == label && case.adapter == adapter);
-            let mut points: Vec<Point> = own.filter_map(|case| measure.point((axis.of)(case)?, case)).collect();
+        for (index, engine) in self.engines().into_iter().enumerate() {
+            let own = cases.iter().filter(|case| engine.measured(case));
+            let mut points: Vec<Point> = own.filter_map(|case| measure.point((axis.size)(case)?, case)).collect();
             points.sort_by(|a, b| a.across.total_cmp(&b.across));
             if !points.is_empty() {
-                series.push(Series { label, engine, points });
+                series.push(Series { label: engine.label, engine: index, points });
             }
         }
         let points = || series.iter().flat_map(|series| series.points.iter().copied());
         let across: Vec<f64> = points().map(|point| point.across).collect();
         let scales = [Scale::of_steps(&across), measure.scale(points())];
-        let (heading, held) = (axis.heading.into(), held(axis, cases));
+        let (heading, fixed) = (axis.heading.into(), fixed_sizes(axis, cases));
         (!across.is_empty()).then_some(Figure {
             heading,
-            held,
+            fixed,
             across: axis.across,
             up: measure.unit(),
             scales,
@@ -186,12 +188,12 @@ impl Run {
     }
 }
 
-/// What all cases have in common besides what grows: `64 joints, 60 keys, 10 levels, 1 layer`.
-fn held(axis: &Axis, cases: &[&Case]) -> String {
-    let size = |name: &str, plural: &str, of: fn(&Case) -> Option<u64>| {
-        let first = of(cases.first()?)?;
-        let is_held = cases.iter().all(|case| of(case) == Some(first));
-        is_held.then(|| format!("{} {}", number::grouped(first), if first == 1 { name } else { plural }))
+/// The sizes that all cases have in common, except for the size that grows: `64 joints, 60 keys, 10 levels, 1 layer`.
+fn fixed_sizes(axis: &Axis, cases: &[&Case]) -> String {
+    let size = |name: &str, plural: &str, value: fn(&Case) -> Option<u64>| {
+        let first = value(cases.first()?)?;
+        let is_fixed = cases.iter().all(|case| value(case) == Some(first));
+        is_fixed.then(|| format!("{} {}", number::grouped(first), if first == 1 { name } else { plural }))
     };
     let sizes = [
         ("instances", size("instance", "instances", |case| Some(case.instances))),
@@ -209,17 +211,17 @@ fn held(axis: &Axis, cases: &[&Case]) -> String {
 }
 
 impl Figure {
-    /// What the plot shows, in words.
+    /// The description of the plot for screen readers.
     pub fn description(&self) -> String {
-        let of = |Series { label, points, .. }: &Series| {
-            let at = |point: &Point| format!("{} at {}", number::short(point.up), number::short(point.across));
+        let describe = |Series { label, points, .. }: &Series| {
+            let text = |point: &Point| format!("{} at {}", number::short(point.up), number::short(point.across));
             match &points[..] {
                 [] => label.clone(),
-                [only] => format!("{label}: {}", at(only)),
-                [first, .., last] => format!("{label}: {}, {}", at(first), at(last)),
+                [only] => format!("{label}: {}", text(only)),
+                [first, .., last] => format!("{label}: {}, {}", text(first), text(last)),
             }
         };
-        let series: Vec<String> = self.series.iter().map(of).collect();
+        let series: Vec<String> = self.series.iter().map(describe).collect();
         format!("{} by {}. {}.", self.up, self.across, series.join("; "))
     }
 }

@@ -1,29 +1,55 @@
 //! `posse bench --report`: a run as a page of plots and tables.
 
 mod figure;
-pub mod format;
 mod number;
 mod palette;
-pub mod plan;
 mod plot;
 pub mod run;
 mod scale;
 mod table;
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use posse::Error;
 use serde_json::{Map, Value};
 
 use self::figure::Figure;
 use self::number::{digits, grouped};
-use self::run::{Case, Run};
+use self::run::{Case, MeasuredEngine, Run};
 
-/// A name and what it is.
+/// A name, and its value.
 type Fact = (String, String);
 
+/// The format of a report, by its file extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A page of plots and tables: .html.
+    Page,
+    /// The first plot of the page: .svg.
+    Plot,
+}
+
+impl Format {
+    /// The format of a file. Fails for other extensions.
+    pub fn of(file: &Path) -> Result<Self, Error> {
+        let extension = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        match extension.as_str() {
+            "html" | "htm" => Ok(Self::Page),
+            "svg" => Ok(Self::Plot),
+            _ => {
+                let file = file.display();
+                Err(Error::Usage(format!(
+                    "{file}: the extension of a report is .html for a page, or .svg for its first plot"
+                )))
+            }
+        }
+    }
+}
+
 impl Run {
-    /// The page: one file, which asks for nothing else.
+    /// Writes the page: one file that loads no other.
     pub fn write_page(&self, out: &mut impl Write) -> io::Result<()> {
         let figures = self.figures();
         let plot = |(index, figure): (usize, &Figure)| figure.svg(&format!("figure-{index}")).map_err(io::Error::other);
@@ -36,7 +62,7 @@ impl Run {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    title { "posse bench" @if let Some(name) = self.subject() { ": " (name) } }
+                    title { "posse bench" @if let Some(name) = self.source_name() { ": " (name) } }
                     style { (PreEscaped(style)) }
                 }
                 body { (self.body(&plots)) }
@@ -45,14 +71,15 @@ impl Run {
         writeln!(out, "{}", page.into_string())
     }
 
-    /// The first plot, as a file of its own.
+    /// Writes the first plot as a separate file.
     pub fn write_plot(&self, out: &mut impl Write) -> io::Result<()> {
         let figures = self.figures();
         let first = figures.first().ok_or_else(|| io::Error::other("there is nothing to plot"))?;
         out.write_all(plot::alone(&first.svg("figure").map_err(io::Error::other)?).as_bytes())
     }
 
-    fn subject(&self) -> Option<&str> {
+    /// The name of the measured file, if there is one.
+    fn source_name(&self) -> Option<&str> {
         self.file.as_deref().or(self.crowd.as_deref())
     }
 
@@ -60,19 +87,19 @@ impl Run {
         html! {
             main {
                 header {
-                    h1 { "posse bench" @if let Some(name) = self.subject() { ": " (name) } }
+                    h1 { "posse bench" @if let Some(name) = self.source_name() { ": " (name) } }
                     @if let Some(environment) = &self.environment {
                         pre { code { (environment.command) } }
                     }
                 }
                 (facts(&self.facts()))
                 ul class="best" aria-label="The best of each engine" {
-                    @for (engine, (label, adapter)) in self.engines().into_iter().enumerate() {
-                        @if let Some((throughput, case)) = self.best(&label, adapter) {
-                            li style=(format!("--series: var(--series-{})", engine % palette::SERIES.len())) {
+                    @for (index, engine) in self.engines().iter().enumerate() {
+                        @if let Some((throughput, case)) = self.best(engine) {
+                            li style=(format!("--series: var(--series-{})", index % palette::SERIES.len())) {
                                 strong { (digits(throughput / 1e6, 3)) }
                                 span { " million joints/s" }
-                                b { (label) }
+                                b { (engine.label) }
                                 small { "at best, of " (sizes(case)) }
                             }
                         }
@@ -110,7 +137,7 @@ impl Run {
         }
     }
 
-    /// Where, when, on what.
+    /// The environment, the engines and the bandwidth.
     fn facts(&self) -> Vec<Fact> {
         let mut facts: Vec<Fact> = Vec::new();
         let mut fact = |name: &str, text: Option<String>| facts.extend(text.map(|text| (name.to_owned(), text)));
@@ -125,8 +152,8 @@ impl Run {
             let system = machine.system.as_deref().unwrap_or("unknown system");
             fact("System", Some(format!("{system}, {}", machine.architecture)));
         }
-        for (label, adapter) in self.engines() {
-            fact(&label, Some(adapter.to_owned()));
+        for engine in self.engines() {
+            fact(&engine.label, Some(engine.adapter.to_owned()));
         }
         let at_best = |bytes: Option<f64>| bytes.map(|bytes| format!("{} GB/s", digits(bytes / 1e9, 3)));
         fact("GPU writes at best", at_best(self.write_bandwidth_bytes_per_second));
@@ -135,43 +162,46 @@ impl Run {
         facts
     }
 
-    /// The way to each engine's first pose.
+    /// The start-up of each engine.
     fn start_ups(&self) -> Vec<Fact> {
         let step = |(name, time): (&String, &Value)| {
             Some(format!("{} {} ms", name.replace('_', " "), digits(time.as_f64()?, 3)))
         };
-        let of = |(engine, steps): (&String, &Map<String, Value>)| {
+        let fact = |(engine, steps): (&String, &Map<String, Value>)| {
             (engine.clone(), steps.iter().filter_map(step).collect::<Vec<_>>().join(", "))
         };
-        self.start_up_ms.iter().map(of).collect()
+        self.start_up_ms.iter().map(fact).collect()
     }
 
-    /// The case with the most joints a second.
-    fn best(&self, label: &str, adapter: &str) -> Option<(f64, &Case)> {
-        let own = self.cases.iter().filter(|case| case.engine() == label && case.adapter == adapter);
+    /// The case of an engine with the highest throughput, and that throughput.
+    fn best(&self, engine: &MeasuredEngine) -> Option<(f64, &Case)> {
+        let own = self.cases.iter().filter(|case| engine.measured(case));
         let throughput = |case: &Case| case.joints_per_second(case.times().median);
         own.map(|case| (throughput(case), case)).filter(|(best, _)| best.is_finite()).max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
+    /// The notes on the measurement.
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
-            "Every case was first compared with the f64 reference, 64 instances spread evenly over the crowd. The check says \
-             how much of posse's bounds the worst of all quantities takes."
+            "Every case was first compared with the f64 reference: 64 instances, spread evenly over the crowd. The check is the \
+             largest error of all quantities, as a share of its bound."
                 .to_owned(),
-            "A frame is what it takes until skin matrices are complete: of the CPU engine by the host's \
-             clock, of the GPU by its own where it has one, else by the host's from recording to completion. Nothing is read \
-             back."
+            "The time of a frame ends when the skin matrices are complete. For the CPU engine it is measured by the clock of the \
+             host. For the GPU it is measured by its own clock if it has one, otherwise by the clock of the host, from recording \
+             to completion. Nothing is read back."
                 .into(),
             "Milliseconds are the median of the frames; p5 and p95 are the 5th and the 95th percentile.".into(),
-            "The clock moves on by 1/60 s a frame; instances begin at different times of their clips.".into(),
+            "The clock advances by 1/60 s per frame; instances begin at different times of their clips.".into(),
         ];
         if self.cases.iter().any(|case| case.joints_posed < case.instances && case.engine == "reference") {
-            notes.push("The reference poses at most 64 instances of a crowd; its figures are of those.".into());
+            notes.push(
+                "The reference poses at most 64 instances of a crowd; its values are those of these instances.".into(),
+            );
         }
         if let Some(bandwidth) = self.write_bandwidth_bytes_per_second {
             notes.push(format!(
-                "The GPU's bandwidth is that of a pass which only writes, {} GB/s here; % of peak is the share of it that the \
-                 bytes of poses take.",
+                "The write bandwidth of the GPU is that of a pass that only writes: {} GB/s here. `% of peak` is the share of it that \
+                 poses use.",
                 digits(bandwidth / 1e9, 3)
             ));
         }
@@ -185,7 +215,7 @@ fn facts(facts: &[Fact]) -> Markup {
     }
 }
 
-/// The sizes of a case in a line.
+/// The sizes of a case as text.
 fn sizes(case: &Case) -> String {
     let mut sizes = format!("{} instances of {} joints", grouped(case.instances), grouped(case.joints));
     if case.layers > 1 {

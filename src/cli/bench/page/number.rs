@@ -1,6 +1,6 @@
-//! Numbers, as people read them.
+//! Numbers as text.
 
-/// So many digits that count, and no exponent: `12.34`, `1234`, `0.001234`.
+/// A number with this many significant digits and no exponent: `12.34`, `1234`, `0.001234`.
 pub fn digits(number: f64, digits: usize) -> String {
     if !number.is_finite() {
         return "-".into();
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_the_digits_that_count() {
+    fn numbers_have_significant_digits() {
         let four = |number| digits(number, 4);
         assert_eq!([1234.5678, 12.345678, 0.00123456, 0.0].map(four), ["1235", "12.35", "0.001235", "0"]);
         assert_eq!(four(f64::INFINITY), "-");

@@ -1,8 +1,9 @@
-//! The colours of page and plots, in light and in dark.
+//! The colours of the page and its plots, for light and dark screens.
 
 use plotters::style::RGBColor;
 
-/// A colour in light and in dark. Plots are drawn in the light ones, all of which differ; the style sheet exchanges them.
+/// A colour for light and for dark screens. Plots use the light colours, all of which differ. The style sheet replaces them on
+/// dark screens.
 pub struct Tone {
     pub light: RGBColor,
     pub dark: RGBColor,
@@ -12,19 +13,19 @@ const fn tone(light: (u8, u8, u8), dark: (u8, u8, u8)) -> Tone {
     Tone { light: RGBColor(light.0, light.1, light.2), dark: RGBColor(dark.0, dark.1, dark.2) }
 }
 
-/// Behind everything.
+/// The background of the page.
 const GROUND: Tone = tone((240, 242, 245), (13, 16, 20));
-/// Behind a plot.
+/// The background of a plot.
 pub const SURFACE: Tone = tone((255, 255, 255), (24, 28, 34));
 /// Headings.
 pub const INK: Tone = tone((27, 31, 36), (232, 236, 241));
 /// The text of axes.
 pub const MUTED: Tone = tone((87, 96, 106), (158, 168, 179));
-/// Lines at what is labelled.
+/// Grid lines with a label.
 pub const GRID: Tone = tone((222, 226, 231), (48, 55, 64));
-/// Lines between them.
+/// Grid lines without a label.
 pub const FINE: Tone = tone((242, 244, 246), (34, 39, 47));
-/// Of the series, in order: told apart by hue, by brightness and by their labels.
+/// The colours of the series, in order. They differ in hue and in brightness.
 pub const SERIES: [Tone; 6] = [
     tone((178, 64, 12), (255, 158, 100)),
     tone((0, 98, 164), (96, 186, 247)),
@@ -38,12 +39,12 @@ fn all() -> impl Iterator<Item = &'static Tone> {
     [&SURFACE, &INK, &MUTED, &GRID, &FINE].into_iter().chain(&SERIES)
 }
 
-/// A colour, as plots have it in their attributes.
+/// A colour as an SVG attribute.
 pub fn hex(RGBColor(red, green, blue): RGBColor) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
 }
 
-/// Style rules: a plot's colours on a dark screen. Paper is light.
+/// The style rules that replace the colours of a plot on a dark screen. Printed pages keep the light colours.
 pub fn style() -> String {
     let rule = |tone: &Tone| {
         let (light, dark) = (hex(tone.light), hex(tone.dark));
@@ -55,7 +56,7 @@ pub fn style() -> String {
     )
 }
 
-/// Style rules: the page's own names for its colours, and those of the series.
+/// The style rules that define the colours of the page and of the series as variables.
 pub fn names() -> String {
     let rules = |colour: fn(&Tone) -> RGBColor| {
         let named = [("ground", &GROUND), ("surface", &SURFACE), ("ink", &INK), ("muted", &MUTED), ("grid", &GRID)];
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read_in_light_and_in_dark() {
+    fn text_is_legible_on_light_and_on_dark() {
         assert!((contrast(RGBColor(0, 0, 0), RGBColor(255, 255, 255)) - 21.0).abs() < 1e-9);
         for tone in [&INK, &MUTED].into_iter().chain(&SERIES) {
             for (colour, surface) in [(tone.light, SURFACE.light), (tone.dark, SURFACE.dark)] {
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_light_colour_becomes_one_dark_one() {
+    fn all_light_colours_differ() {
         let mut light: Vec<String> = all().map(|tone| hex(tone.light)).collect();
         light.sort();
         light.dedup();

@@ -1,4 +1,4 @@
-//! Figures as SVG.
+//! Plots as SVG.
 
 use plotters::backend::SVGBackend;
 use plotters::chart::ChartBuilder;
@@ -15,30 +15,30 @@ use super::number::short;
 use super::palette::{self, FINE, GRID, INK, MUTED, SERIES, SURFACE};
 use super::scale::Scale;
 
-/// Units of the drawing to a point of the page: it knows whole units only.
+/// Units of the drawing per point of the page. The drawing library has integer coordinates.
 const UNIT: i32 = 4;
 /// Width and height, in points.
 const SIZE: (i32, i32) = (500, 340);
-/// From each side to the axes, in points: left, right, top, bottom.
+/// The distances from the sides to the axes in points: left, right, top, bottom.
 const MARGIN: [i32; 4] = [46, 128, 82, 44];
-/// How opaque the band is in which 90 % of the frames lie.
+/// The opacity of the band that contains 90 % of the frames.
 const BAND: f64 = 0.15;
-/// How opaque the line from a series to its name is.
+/// The opacity of the line from a series to its name.
 const LEADER: f64 = 0.4;
 /// The height of a line of text, in points.
 const LINE: i32 = 16;
 
-/// The drawing, in its units.
+/// The drawing, in its own units.
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// The part of it within the axes, in places of their scales.
+/// The part of the drawing within the axes, in positions on their scales.
 type Plane<'a> = DrawingArea<SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 type Fault = DrawingAreaErrorKind<std::io::Error>;
 
 impl Figure {
-    /// The plot. Its text is set by whatever shows it.
+    /// The SVG of the plot. The program that shows it selects the font.
     ///
     /// # Errors
-    /// None, as a text cannot fail to take what is drawn; the type is the backend's.
+    /// The errors of the backend. Drawing into a string does not fail.
     pub fn svg(&self, id: &str) -> Result<String, Fault> {
         let mut svg = String::new();
         let area =
@@ -46,7 +46,7 @@ impl Figure {
         self.draw(&area)?;
         area.present()?;
         drop(area);
-        // It is shown in points, whatever its units.
+        // The size of the picture is in points.
         let size = |unit: i32| format!("width=\"{}\" height=\"{}\"", SIZE.0 * unit, SIZE.1 * unit);
         let svg = svg.replacen(&size(UNIT), &size(1), 1);
         let (title, description) = (escaped(&self.heading), escaped(&self.description()));
@@ -62,7 +62,7 @@ impl Figure {
         let heading = TextStyle { font: heading.font.style(FontStyle::Bold), ..heading };
         let middle = (left + SIZE.0 * UNIT - right) / 2;
         write(area, &self.heading, (12 * UNIT, 18 * UNIT), heading)?;
-        write(area, &self.held, (12 * UNIT, 38 * UNIT), text(12.0, MUTED.light, HPos::Left))?;
+        write(area, &self.fixed, (12 * UNIT, 38 * UNIT), text(12.0, MUTED.light, HPos::Left))?;
         write(area, self.up, (12 * UNIT, 59 * UNIT), text(12.0, MUTED.light, HPos::Left))?;
         write(area, self.across, (middle, (SIZE.1 - 12) * UNIT), text(12.0, MUTED.light, HPos::Center))?;
 
@@ -79,12 +79,12 @@ impl Figure {
         self.name_series(area, chart.plotting_area())
     }
 
-    /// Where a pair of values lies on the plane.
+    /// The position of a pair of values on the plane.
     fn at(&self, across: f64, up: f64) -> (f64, f64) {
         (self.scales[0].place(across), self.scales[1].place(up))
     }
 
-    /// The lines of the grid, and the labels of those that have one.
+    /// Draws the grid lines and their labels.
     fn draw_grid(&self, area: &Area, plane: &Plane) -> Result<(), Fault> {
         let [across, up] = &self.scales;
         let ([west, east], [south, north]) = (across.range, up.range);
@@ -105,7 +105,7 @@ impl Figure {
         Ok(())
     }
 
-    /// All bands, and over them the lines and points.
+    /// Draws all bands, then the lines and points over them.
     fn draw_series(&self, plane: &Plane) -> Result<(), Fault> {
         for series in &self.series {
             let low = series.points.iter().map(|point| self.at(point.across, point.spread[0]));
@@ -122,7 +122,7 @@ impl Figure {
         Ok(())
     }
 
-    /// The name of each series, to the right of its end.
+    /// Writes the name of each series to the right of its last point.
     fn name_series(&self, area: &Area, plane: &Plane) -> Result<(), Fault> {
         let [_, right, top, bottom] = MARGIN.map(|margin| margin * UNIT);
         let last = self.series.iter().filter_map(|series| series.points.last());
@@ -130,7 +130,7 @@ impl Figure {
         let edge = SIZE.0 * UNIT - right;
         let heights = apart(&ends.iter().map(|&(_, y)| y).collect::<Vec<_>>(), top, SIZE.1 * UNIT - bottom);
         for ((series, end), y) in self.series.iter().zip(ends).zip(heights) {
-            // Fainter than the series: it leads to the name, and says nothing of what was not measured.
+            // The line to the name is fainter than the series, because it is not a measurement.
             let leader = colour(series).mix(LEADER).stroke_width(UNIT as u32);
             area.draw(&PathElement::new([end, (edge + 8 * UNIT, y)], leader))?;
             write(area, &series.label, (edge + 11 * UNIT, y), text(12.0, colour(series), HPos::Left))?;
@@ -139,8 +139,8 @@ impl Figure {
     }
 }
 
-fn write(area: &Area, text: &str, place: (i32, i32), style: TextStyle) -> Result<(), Fault> {
-    area.draw(&Text::new(text.to_owned(), place, style))
+fn write(area: &Area, text: &str, position: (i32, i32), style: TextStyle) -> Result<(), Fault> {
+    area.draw(&Text::new(text.to_owned(), position, style))
 }
 
 fn colour(series: &Series) -> RGBColor {
@@ -151,19 +151,20 @@ fn stroke(colour: RGBColor, points: u32) -> ShapeStyle {
     colour.stroke_width(points * UNIT as u32)
 }
 
-/// A style for text in the middle of its line.
+/// A style for vertically centred text.
 fn text(points: f64, colour: RGBColor, h_pos: HPos) -> TextStyle<'static> {
     // plotters writes a font's size divided by 1.24.
     ("sans-serif", 1.24 * points * f64::from(UNIT)).into_font().color(&colour).pos(Pos::new(h_pos, VPos::Center))
 }
 
-/// Heights for labels of lines that end at some heights: a line of text apart, between top and bottom where there is room.
+/// Moves labels apart by at least a line of text, and keeps them between top and bottom if there is room. `ends` has the wanted
+/// heights.
 fn apart(ends: &[i32], top: i32, bottom: i32) -> Vec<i32> {
     let line = LINE * UNIT;
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by_key(|&index| ends[index]);
     let mut heights = ends.to_vec();
-    // Downwards from the top, then up again from the bottom.
+    // A pass from the top moves labels down, then a pass from the bottom moves them up.
     let mut next = top;
     for &index in &order {
         heights[index] = heights[index].max(next);
@@ -177,12 +178,12 @@ fn apart(ends: &[i32], top: i32, bottom: i32) -> Vec<i32> {
     heights
 }
 
-/// Text for markup.
+/// Escapes text for markup.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A plot with its style, for a file of its own.
+/// A plot as a separate file, with its style.
 pub fn alone(svg: &str) -> String {
     let mut parts = svg.splitn(2, "<title");
     let (head, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

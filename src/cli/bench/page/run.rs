@@ -1,4 +1,4 @@
-//! What a page is made of: a benchmark, as its JSON has it.
+//! The JSON of a benchmark, read for a page.
 
 use std::collections::BTreeMap;
 
@@ -12,60 +12,61 @@ use crate::cli::bench::run_environment::RunEnvironment;
 /// A run of `posse bench`.
 #[derive(Debug, Deserialize)]
 pub struct Run {
-    /// The version that ran.
+    /// The version of posse.
     pub posse: String,
-    /// Where, when and how; runs of older versions do not say.
+    /// The command, its start time and the machine; `None` for runs of older versions. Earlier, the field had another name.
+    #[serde(alias = "circumstances")]
     pub environment: Option<RunEnvironment>,
-    /// The rig's file, where it has one.
+    /// The file of the rig, if there is one.
     pub file: Option<String>,
-    /// The crowd file, where it is one that was timed.
+    /// The crowd file, if there is one.
     pub crowd: Option<String>,
-    /// The way to the first pose: milliseconds of each step, by engine.
+    /// The start-up of each engine, by name: the milliseconds of each step.
     pub start_up_ms: BTreeMap<String, Map<String, Value>>,
-    /// Bytes a second that the GPU writes to its memory at best.
+    /// The write bandwidth of the GPU memory.
     pub write_bandwidth_bytes_per_second: Option<f64>,
-    /// Bytes a second that it reads and writes, together, where it copies at best.
+    /// The copy bandwidth of the GPU memory: bytes read plus bytes written.
     pub copy_bandwidth_bytes_per_second: Option<f64>,
-    /// What was left out, and why.
+    /// The cases and engines that were left out, with the reason.
     pub skipped: Vec<String>,
     /// The cases.
     pub cases: Vec<Case>,
 }
 
-/// A crowd on an engine.
+/// The measurement of a crowd with an engine.
 #[derive(Debug, Deserialize)]
 pub struct Case {
     pub engine: String,
-    /// What the engine ran on.
+    /// The adapter or the threads of the engine.
     pub adapter: String,
-    /// The cost table that it is a step of.
+    /// The cost table; `None` for other cases.
     pub table: Option<String>,
     pub instances: u64,
     pub skeletons: u64,
-    /// Joints of the largest skeleton.
+    /// The number of joints of the largest skeleton.
     pub joints: u64,
     pub keys: Option<u64>,
     pub depth: Option<u64>,
     pub layers: u64,
-    /// How skin matrices are written; runs before there was a choice do not say.
+    /// The format of skin matrices; matrices for runs of versions without skin formats.
     #[serde(default)]
     pub skin_format: SkinFormatChoice,
-    /// The reference poses a part of the instances; the earliest runs do not say.
+    /// The number of instances that were posed: the reference poses only a part. `None` for the earliest runs.
     pub instances_posed: Option<u64>,
-    /// Of all instances that are posed together.
+    /// The number of joints of all posed instances.
     pub joints_posed: u64,
     pub wall_ms: Times,
     pub gpu_ms: Option<Times>,
-    /// A frame; `None` for the reference, whose poses are not counted.
+    /// Bytes per frame; `None` for the reference.
     pub bytes_written: Option<u64>,
     pub bytes_per_second: Option<f64>,
-    /// The share of the write bandwidth that a GPU uses.
+    /// The share of the write bandwidth of the GPU.
     pub bandwidth_share: Option<f64>,
     pub within_contract: Option<bool>,
     pub worst_share_of_contract: Option<f64>,
 }
 
-/// The spread of a time over many frames, in milliseconds.
+/// The distribution of a time over many frames, in milliseconds.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct Times {
     pub median: f64,
@@ -75,40 +76,73 @@ pub struct Times {
 }
 
 impl Case {
-    /// By the GPU's own clock where it has one.
+    /// The times of the GPU's own clock if it has one, otherwise of the host's clock.
     pub fn times(&self) -> Times {
         self.gpu_ms.unwrap_or(self.wall_ms)
     }
 
-    /// A name for whoever posed, and how: `gpu`, `cpu, 4 threads`, `gpu, half`.
-    pub fn engine(&self) -> String {
+    /// The label of the engine and its skin format: `gpu`, `cpu, 4 threads`, `gpu, half`.
+    pub fn engine_label(&self) -> String {
         let threads = self.adapter.split(',').next().filter(|_| self.engine == "cpu");
         let format = SkinFormat::from(self.skin_format);
         let format = Some(format.name()).filter(|_| format != SkinFormat::Matrix);
         [Some(self.engine.as_str()), threads, format].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Joints a second if a frame takes so many milliseconds.
+    /// Joints per second, for a time per frame in milliseconds.
     pub fn joints_per_second(&self, milliseconds: f64) -> f64 {
         1e3 * self.joints_posed as f64 / milliseconds
     }
 
-    /// Nanoseconds a joint if a frame takes so many milliseconds.
-    pub fn nanoseconds_a_joint(&self, milliseconds: f64) -> f64 {
+    /// Nanoseconds per joint, for a time per frame in milliseconds.
+    pub fn nanoseconds_per_joint(&self, milliseconds: f64) -> f64 {
         1e6 * milliseconds / self.joints_posed as f64
     }
 }
 
+/// An engine of a run, with a skin format.
+#[derive(Debug, PartialEq)]
+pub struct MeasuredEngine<'a> {
+    /// The label of the engine and its skin format.
+    pub label: String,
+    /// The adapter or the threads of the engine.
+    pub adapter: &'a str,
+}
+
+impl MeasuredEngine<'_> {
+    /// Returns true if this engine measured the case.
+    pub fn measured(&self, case: &Case) -> bool {
+        case.engine_label() == self.label && case.adapter == self.adapter
+    }
+}
+
 impl Run {
-    /// Who posed, in order: a name and what it ran on.
-    pub fn engines(&self) -> Vec<(String, &str)> {
+    /// The engines, in the order of their first cases.
+    pub fn engines(&self) -> Vec<MeasuredEngine<'_>> {
         let mut engines = Vec::new();
         for case in &self.cases {
-            let engine = (case.engine(), case.adapter.as_str());
+            let engine = MeasuredEngine { label: case.engine_label(), adapter: &case.adapter };
             if !engines.contains(&engine) {
                 engines.push(engine);
             }
         }
         engines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_environment_of_an_older_run_is_read_from_its_old_name() {
+        let environment = json!({ "command": "posse bench", "began": "", "machine": { "architecture": "x86_64" } });
+        for name in ["environment", "circumstances"] {
+            let run = json!({ "posse": "0.1.0", "start_up_ms": {}, "skipped": [], "cases": [], name: environment });
+            let run: Run = serde_json::from_value(run).unwrap();
+            assert_eq!(run.environment.unwrap().command, "posse bench");
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! The scale of a plot's axis: from what to what, and where it is labelled.
+//! The scale of an axis: its range and its labels.
 
-/// The fewest hundredths of an axis between two labels.
-const APART: f64 = 0.07;
+/// The smallest distance of two labels, as a share of the axis.
+const MIN_DISTANCE: f64 = 0.07;
 
 /// A scale, linear from 0 or logarithmic.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,31 +9,31 @@ pub struct Scale {
     is_logarithmic: bool,
     /// The ends of the axis.
     pub range: [f64; 2],
-    /// What is labelled, growing.
+    /// The values with a label, in ascending order.
     pub labels: Vec<f64>,
-    /// What has a finer line.
+    /// The values with a finer line and no label.
     pub between: Vec<f64>,
 }
 
 impl Scale {
-    /// Logarithmic over some values above 0, each of them labelled where there is room.
+    /// A logarithmic scale over positive values. Each value has a label if there is room.
     pub fn of_steps(values: &[f64]) -> Self {
         let mut steps = values.to_vec();
         steps.sort_by(f64::total_cmp);
         steps.dedup();
         let (low, high) = (steps.first().copied().unwrap_or(1.0), steps.last().copied().unwrap_or(1.0));
-        // A single step stands in the middle.
+        // A single value is in the middle.
         let range = if low < high { [low, high] } else { [low / 2.0, high * 2.0] };
         let mut scale = Self { is_logarithmic: true, range, labels: Vec::new(), between: Vec::new() };
         for step in steps {
-            if scale.labels.last().is_none_or(|&last| scale.share(step) - scale.share(last) >= APART) {
+            if scale.labels.last().is_none_or(|&last| scale.share(step) - scale.share(last) >= MIN_DISTANCE) {
                 scale.labels.push(step);
             }
         }
         scale
     }
 
-    /// Logarithmic over some values above 0, between round numbers.
+    /// A logarithmic scale over positive values, between round numbers.
     pub fn logarithmic(values: &[f64]) -> Self {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(0.0, f64::max);
@@ -41,7 +41,7 @@ impl Scale {
         let decades = (low.log10().floor() as i32)..=(high.log10().ceil() as i32);
         let round: Vec<f64> =
             decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(decade))).collect();
-        // The nearest round numbers around them, and a third between where both would be the same.
+        // The nearest round numbers below and above the values. They always differ.
         let first = round.iter().rposition(|&number| number <= low).unwrap_or(0);
         let last = round.iter().position(|&number| number >= high).unwrap_or(round.len() - 1).max(first + 1);
         let last = last.min(round.len() - 1);
@@ -55,7 +55,7 @@ impl Scale {
         Self { is_logarithmic: true, range, labels, between }
     }
 
-    /// Linear from 0 to a round number above some values.
+    /// A linear scale from 0 to a round number above the values.
     pub fn linear(values: &[f64]) -> Self {
         let high = values.iter().copied().fold(0.0, f64::max);
         let high = if high > 0.0 { high } else { 1.0 };
@@ -67,12 +67,12 @@ impl Scale {
         Self { is_logarithmic: false, range: [0.0, f64::from(steps) * step], labels, between: Vec::new() }
     }
 
-    /// Where a value lies on a ruler.
+    /// The position of a value: its logarithm on a logarithmic scale.
     pub fn place(&self, value: f64) -> f64 {
         if self.is_logarithmic { value.log10() } else { value }
     }
 
-    /// Where a value lies, in shares of the axis.
+    /// The position of a value as a share of the axis, from 0 to 1.
     pub fn share(&self, value: f64) -> f64 {
         let [low, high] = self.range.map(|end| self.place(end));
         (self.place(value) - low) / (high - low)
@@ -84,12 +84,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_labelled_where_there_is_room() {
+    fn steps_have_labels_if_there_is_room() {
         let scale = Scale::of_steps(&[10.0, 1.0, 100.0, 10.0]);
         assert_eq!((scale.range, &scale.labels[..]), ([1.0, 100.0], &[1.0, 10.0, 100.0][..]));
         assert_eq!(scale.share(10.0), 0.5);
         assert_eq!(Scale::of_steps(&[1.0, 100.0, 101.0, 1e6]).labels, [1.0, 100.0, 1e6]);
-        assert!((Scale::of_steps(&[8.0]).share(8.0) - 0.5).abs() < 1e-9, "a single step stands in the middle");
+        assert!((Scale::of_steps(&[8.0]).share(8.0) - 0.5).abs() < 1e-9, "a single value is in the middle");
     }
 
     #[test]

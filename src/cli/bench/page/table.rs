@@ -1,14 +1,14 @@
-//! The figures of a run as a table.
+//! The table of all cases of a run.
 
 use maud::{Markup, html};
 
 use super::number::{digits, grouped};
 use super::run::{Case, Run};
 
-/// A column: its name, and what a case has there.
+/// The name of a column, and the text of a case in it.
 type Column = (&'static str, fn(&Case) -> Option<String>);
 
-/// The columns. One in which no case has anything is left out.
+/// The columns. A column without any text is left out.
 const COLUMNS: [Column; 18] = [
     ("grows", |case| case.table.clone()),
     ("instances", |case| Some(grouped(case.instances))),
@@ -19,7 +19,7 @@ const COLUMNS: [Column; 18] = [
     ("depth", |case| case.depth.map(grouped)),
     ("layers", |case| Some(grouped(case.layers))),
     ("Mjoints/s", |case| Some(digits(case.joints_per_second(case.times().median) / 1e6, 4))),
-    ("ns/joint", |case| Some(digits(case.nanoseconds_a_joint(case.times().median), 4))),
+    ("ns/joint", |case| Some(digits(case.nanoseconds_per_joint(case.times().median), 4))),
     ("ms", |case| Some(digits(case.times().median, 4))),
     ("p5", |case| Some(digits(case.times().p5, 4))),
     ("p95", |case| Some(digits(case.times().p95, 4))),
@@ -35,10 +35,10 @@ const COLUMNS: [Column; 18] = [
 ];
 
 impl Run {
-    /// The cases, one a row.
+    /// The cases, one per row.
     pub fn table(&self) -> Markup {
         let columns: Vec<&Column> =
-            COLUMNS.iter().filter(|(_, of)| self.cases.iter().any(|case| of(case).is_some())).collect();
+            COLUMNS.iter().filter(|(_, text)| self.cases.iter().any(|case| text(case).is_some())).collect();
         html! {
             div class="scroll" tabindex="0" role="region" aria-label="All figures" {
                 table {
@@ -46,8 +46,8 @@ impl Run {
                     tbody {
                         @for case in &self.cases {
                             tr {
-                                th scope="row" { (case.engine()) }
-                                @for (_, of) in &columns { td { (of(case).unwrap_or_else(|| "–".into())) } }
+                                th scope="row" { (case.engine_label()) }
+                                @for (_, text) in &columns { td { (text(case).unwrap_or_else(|| "–".into())) } }
                             }
                         }
                     }
