@@ -1,4 +1,4 @@
-//! Draws a drawn at any time: the GPU engine, a renderer, and the scene between them.
+//! Draws a crowd at any time: the GPU engine, the renderer and their scene.
 
 use posse::render::{Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
 use posse::{
@@ -7,8 +7,9 @@ use posse::{
 
 use crate::cli::drawn_crowd::DrawnCrowd;
 use crate::cli::output::note;
+use crate::cli::render::grid::Grid;
 
-/// A device with all that is needed to draw a drawn.
+/// A drawn crowd on a device, and the canvas of its pictures.
 pub struct FrameRenderer<'a> {
     drawn: &'a DrawnCrowd,
     gpu: GpuContext,
@@ -20,34 +21,35 @@ pub struct FrameRenderer<'a> {
 }
 
 impl<'a> FrameRenderer<'a> {
-    /// Uploads a drawn, for pictures of a size of which a file has so many beside and below each other; bones only where
-    /// they are wanted. Says which adapter draws.
-    pub fn new(drawn: &'a DrawnCrowd, size: [u32; 2], [columns, rows]: [u32; 2], bones: bool) -> Result<Self, Error> {
-        let gpu = GpuContext::new(AdapterKind::Any).map_err(without_adapter)?;
+    /// Uploads a crowd and prints the adapter.
+    ///
+    /// `file_size` is the size in pixels of a file that holds a grid of pictures. `bones` tells if bones are drawn.
+    pub fn new(drawn: &'a DrawnCrowd, file_size: [u32; 2], grid: Grid, bones: bool) -> Result<Self, Error> {
+        let gpu = GpuContext::new(AdapterKind::Any).map_err(explain_missing_adapter)?;
         note(&format!("engine: gpu ({})", gpu.name()));
-        Canvas::check_size(&gpu.device, size)?;
+        Canvas::check_size(&gpu.device, file_size)?;
         let target = Target::default();
-        let canvas = Canvas::new(&gpu.device, target, [size[0] / columns, size[1] / rows])?;
+        let canvas = Canvas::new(&gpu.device, target, [file_size[0] / grid.columns, file_size[1] / grid.rows])?;
         let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&drawn.library)?)?;
         let outputs = needed_outputs(&drawn.figures, bones);
         let crowd = GpuCrowd::new(&gpu.device, &library, &drawn.crowd, outputs)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
         let poses: Vec<PoseBuffers> = crowd.batches().iter().map(PoseBuffers::from).collect();
-        let scene = scene(&renderer, drawn, &poses)?;
+        let scene = create_scene(&renderer, drawn, &poses)?;
         Ok(Self { drawn, gpu, outputs, crowd, renderer, canvas, scene })
     }
 
-    /// Pixels of a picture.
+    /// The width and the height of a picture in pixels.
     pub fn size(&self) -> [u32; 2] {
         self.canvas.size
     }
 
-    /// How many times as wide as high its pictures are.
+    /// The aspect ratio of a picture: width divided by height.
     pub fn aspect(&self) -> f32 {
         self.canvas.aspect()
     }
 
-    /// A picture at a time of the crowd's clock.
+    /// Draws the poses of the GPU engine at a time of the crowd's clock.
     pub fn picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
         let device = &self.gpu.device;
         let mut encoder = device.create_command_encoder(&Default::default());
@@ -55,7 +57,7 @@ impl<'a> FrameRenderer<'a> {
         Picture::draw(&self.renderer, encoder, &self.canvas, &self.scene, view)
     }
 
-    /// The same picture of the reference's poses.
+    /// Draws the poses of the reference engine at a time of the crowd's clock.
     pub fn reference_picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
         let device = &self.gpu.device;
         let poses = Reference::new(&self.drawn.library).evaluate(&self.drawn.crowd, now, self.outputs)?;
@@ -63,24 +65,25 @@ impl<'a> FrameRenderer<'a> {
         let uploaded =
             batches.map(|batch| UploadedPoses::new(device, batch.into(), &poses)).collect::<Result<Vec<_>, Error>>()?;
         let buffers: Vec<PoseBuffers> = uploaded.iter().map(UploadedPoses::buffers).collect();
-        let scene = scene(&self.renderer, self.drawn, &buffers)?;
+        let scene = create_scene(&self.renderer, self.drawn, &buffers)?;
         let encoder = device.create_command_encoder(&Default::default());
         Picture::draw(&self.renderer, encoder, &self.canvas, &scene, view)
     }
 }
 
-/// What to install, where the other commands would name another engine.
-fn without_adapter(error: Error) -> Error {
+/// Replaces the error for a missing adapter, which suggests another engine, by one that names the package to install. Only the
+/// GPU can draw.
+fn explain_missing_adapter(error: Error) -> Error {
     match error {
         Error::NoAdapter { wanted } => Error::Usage(format!(
             "no GPU adapter{wanted}, and pictures need one. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a \
-             software one (Debian and Ubuntu: apt-get install mesa-vulkan-drivers)"
+             software driver (Debian and Ubuntu: apt-get install mesa-vulkan-drivers)"
         )),
         other => other,
     }
 }
 
-fn scene(renderer: &Renderer, drawn: &DrawnCrowd, poses: &[PoseBuffers]) -> Result<Scene, Error> {
+fn create_scene(renderer: &Renderer, drawn: &DrawnCrowd, poses: &[PoseBuffers]) -> Result<Scene, Error> {
     let DrawnCrowd { library, figures, placements, .. } = drawn;
     Scene::new(renderer, library, figures, poses.iter().copied(), placements)
 }

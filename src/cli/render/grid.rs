@@ -1,0 +1,71 @@
+//! Pictures made of several pictures: contact sheets and comparisons.
+
+use posse::Error;
+use posse::render::{Picture, View};
+
+use crate::cli::output::note;
+use crate::cli::progress::Progress;
+use crate::cli::render::Span;
+use crate::cli::render::frame_renderer::FrameRenderer;
+
+/// The factor of the colour differences in a comparison.
+const AMPLIFICATION: u8 = 32;
+
+/// The number of pictures in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    pub columns: u32,
+    pub rows: u32,
+}
+
+impl Grid {
+    /// One picture.
+    pub const SINGLE: Self = Self { columns: 1, rows: 1 };
+    /// The pictures of a comparison.
+    pub const COMPARISON: Self = Self { columns: 3, rows: 1 };
+
+    /// An empty picture with room for the grid. `cell` is the size of one picture.
+    fn canvas(self, cell: [u32; 2]) -> Picture {
+        Picture::filled([self.columns * cell[0], self.rows * cell[1]], [0; 4])
+    }
+}
+
+/// Draws a contact sheet: pictures at evenly spaced times, row by row.
+pub fn draw_sheet(renderer: &FrameRenderer, view: &View, span: Span, grid: Grid) -> Result<Picture, Error> {
+    let [width, height] = renderer.size();
+    let mut sheet = grid.canvas([width, height]);
+    let count = grid.columns as usize * grid.rows as usize;
+    let progress = Progress::new(count, "pictures");
+    let cells = (0..grid.rows).flat_map(|row| (0..grid.columns).map(move |column| (row, column)));
+    for (index, (row, column)) in cells.enumerate() {
+        sheet.paste(&renderer.picture(span.time(index, count)?, view)?, column * width, row * height);
+        progress.add(1);
+    }
+    Ok(sheet)
+}
+
+/// Draws three pictures at the start of a span: the poses of the GPU engine, the poses of the reference engine, and their
+/// difference, amplified. Prints the largest difference.
+pub fn draw_comparison(renderer: &FrameRenderer, view: &View, span: Span) -> Result<Picture, Error> {
+    let now = span.time(0, 1)?;
+    let (gpu, reference) = (renderer.picture(now, view)?, renderer.reference_picture(now, view)?);
+    let mut difference = Picture::filled(gpu.size, [0, 0, 0, 255]);
+    let (mut largest, mut differing) = (0, 0);
+    let pairs = gpu.pixels.as_chunks::<4>().0.iter().zip(reference.pixels.as_chunks::<4>().0);
+    for (pixel, (one, other)) in difference.pixels.as_chunks_mut::<4>().0.iter_mut().zip(pairs) {
+        let differences = [0, 1, 2].map(|channel| one[channel].abs_diff(other[channel]));
+        let most = differences.into_iter().max().unwrap_or(0);
+        (largest, differing) = (most.max(largest), differing + usize::from(most > 0));
+        (0..3).for_each(|channel| pixel[channel] = differences[channel].saturating_mul(AMPLIFICATION));
+    }
+    let total = difference.pixels.len() / 4;
+    note(&format!(
+        "compare: gpu on the left, reference in the middle, their difference x {AMPLIFICATION} on the right; at most {largest} \
+         of 255, in {differing} of {total} pixels"
+    ));
+    let mut comparison = Grid::COMPARISON.canvas(gpu.size);
+    for (column, picture) in (0..).zip([&gpu, &reference, &difference]) {
+        comparison.paste(picture, column * gpu.size[0], 0);
+    }
+    Ok(comparison)
+}
