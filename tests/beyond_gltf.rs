@@ -17,18 +17,25 @@ fn curve(timeline: Timeline, interpolation: Interpolation, width: usize, values:
     Curve::new(Arc::new(timeline), interpolation, width, values.to_vec()).unwrap()
 }
 
-/// A clip of some length whose only property follows a curve.
-fn property(curve: Curve, length: Option<f64>) -> (Library, ClipId) {
+/// A library with one clip.
+struct Animated {
+    library: Library,
+    clip: ClipId,
+}
+
+/// A clip of this length that drives one property by a curve.
+fn property(curve: Curve, length: Option<f64>) -> Animated {
     let mut library = Library::new();
     let property = Property { name: "value".into(), rest: vec![0.0; curve.width()], rotation: false };
     let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), vec![property]).unwrap());
     let tracks = vec![Track::new(Target::Property(0), curve)];
     let clip = library.add_clip(Clip { length, ..Clip::new(None, skeleton, tracks) }).unwrap();
-    (library, clip)
+    Animated { library, clip }
 }
 
-/// Asserts what a property is at some times.
-fn check((library, clip): (Library, ClipId), cases: &[(f64, f64)]) {
+/// Asserts the value of the property at each time.
+fn check(animated: Animated, cases: &[(f64, f64)]) {
+    let Animated { library, clip } = animated;
     each_engine(&library, |engine| {
         for &(time, value) in cases {
             let found = pose_at(engine, &library, clip, time).properties;
@@ -148,7 +155,7 @@ fn quaternions_of_properties_stay_as_long_as_they_are() {
     let (a, b) = (DQuat::IDENTITY * 2.0, degrees(DVec3::X, 90.0) * -2.0);
     let values = [a.to_array(), b.to_array()].concat();
     let slerp = curve(Timeline::new(vec![0.0, 1.0]).unwrap(), Interpolation::Slerp, 4, &values);
-    let (library, clip) = property(slerp, None);
+    let Animated { library, clip } = property(slerp, None);
     each_engine(&library, |engine| {
         assert_close(&pose_at(engine, &library, clip, 1.0).properties, &b.to_array(), engine.engine());
         // The dot product, 4 cos 45, is beyond what a cosine can be: the way is straight.
@@ -158,7 +165,7 @@ fn quaternions_of_properties_stay_as_long_as_they_are() {
     let (a, b) = (DQuat::IDENTITY, degrees(DVec3::X, 90.0) * -1.0);
     let values = [a.to_array(), b.to_array()].concat();
     let slerp = curve(Timeline::new(vec![0.0, 1.0]).unwrap(), Interpolation::Slerp, 4, &values);
-    let (library, clip) = property(slerp, None);
+    let Animated { library, clip } = property(slerp, None);
     each_engine(&library, |engine| {
         let third = degrees(DVec3::X, 30.0);
         assert_close(&pose_at(engine, &library, clip, 1.0 / 3.0).properties, &third.to_array(), engine.engine());

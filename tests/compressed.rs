@@ -182,7 +182,7 @@ fn poses_without_root_motion_are_within_the_bound() {
 }
 
 #[test]
-fn clips_that_share_keys_share_compact_ones() {
+fn clips_that_share_keys_share_compressed_keys() {
     let mut library = demo::library().unwrap();
     let skeleton = library.clips()[0].skeleton;
     let before = CompressedLibrary::new(&library, ErrorBound::default()).unwrap().pack().unwrap().size();

@@ -1,4 +1,4 @@
-//! Curves as Cocos Creator has them, against figures that it gave, on every engine.
+//! Curves of Cocos Creator, compared with figures that Cocos Creator printed, on every engine.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::support::aloud::skipped;
 use crate::support::each_engine::each_engine;
 
-/// Values with a way of their own: `[a + (b - a) t, t, seconds]` between keys. On keys `[a, 0, 0]`, or, where it is bare,
-/// the value itself, which is told by a fourth number.
+/// A custom interpolator. Between keys the result is `[a + (b - a) t, t, seconds, 1]`. On a key it is `[a, 0, 0, 1]`, or
+/// `[a, 0, 0, 0]` if it is bare, which stands for the value itself.
 #[derive(Debug)]
 struct Told {
     bare: bool,
@@ -60,24 +60,30 @@ impl Interpolator for Told {
     }
 }
 
-/// What a curve should be at a time.
+/// The expected value of a curve at a time.
 struct Figure {
-    id: String,
-    clip: ClipId,
-    property: usize,
+    /// The index of the curve, which is that of its property too.
+    curve: usize,
     time: f64,
     expected: Vec<f64>,
-    /// How far an `f32` engine may be off.
+    /// The error that an `f32` engine may have.
     allowed: f64,
-    /// How far the reference may be off.
+    /// The error that the reference may have.
     exact: f64,
 }
 
-/// A library of one skeleton without joints, which has a property and a clip for each curve.
+/// A curve with its name and the width of its results.
+struct NamedCurve {
+    id: String,
+    curve: Curve,
+    width: usize,
+}
+
+/// A library of one skeleton without joints. It has a property and a clip for each curve.
 struct Figures {
     library: Library,
-    curves: Vec<(String, Curve, usize)>,
-    wanted: Vec<(usize, f64, Vec<f64>, f64, f64)>,
+    curves: Vec<NamedCurve>,
+    wanted: Vec<Figure>,
     custom: [InterpolatorId; 2],
 }
 
@@ -88,51 +94,45 @@ impl Figures {
         Self { library, curves: Vec::new(), wanted: Vec::new(), custom }
     }
 
-    /// Adds a curve whose values are so wide.
+    /// Adds a curve whose results have this width, and returns its index.
     fn curve(&mut self, id: &str, curve: Curve, width: usize) -> usize {
-        self.curves.push((id.into(), curve, width));
+        self.curves.push(NamedCurve { id: id.into(), curve, width });
         self.curves.len() - 1
     }
 
-    /// Adds what a curve should be at a time; the value may move by `sens` where the time is rounded.
+    /// Adds the expected value of a curve at a time. The value may be off by `sens` where the time is rounded.
     fn want(&mut self, curve: usize, time: f64, expected: Vec<f64>, sens: f64) {
-        let of_values = self.curves[curve].1.values().iter().chain(&expected);
-        let magnitude = of_values.fold(1e-3_f64, |size, number| size.max(number.abs()));
-        // The engine's own Bezier solver is off by up to 5e-11 where a curve is steep.
-        let steep = matches!(self.curves[curve].1.easing(), CurveEasing::None);
-        let exact = if steep { 1e-12 } else { 1e-10 } * magnitude.max(1.0);
-        self.wanted.push((curve, time, expected, 2e-6 * magnitude + 4.0 * sens, exact));
+        let all = self.curves[curve].curve.values().iter().chain(&expected);
+        let magnitude = all.fold(1e-3_f64, |size, number| size.max(number.abs()));
+        // Cocos Creator's Bezier solver is off by up to 5e-11 where a curve is steep.
+        let unweighted = matches!(self.curves[curve].curve.easing(), CurveEasing::None);
+        let exact = if unweighted { 1e-12 } else { 1e-10 } * magnitude.max(1.0);
+        self.wanted.push(Figure { curve, time, expected, allowed: 2e-6 * magnitude + 4.0 * sens, exact });
     }
 
-    /// Asks every engine.
+    /// Compares the figures with the values of every engine. There must be at least `least` figures.
     fn check(self, length: Option<f64>, least: usize) {
         let Self { mut library, curves, wanted, .. } = self;
-        let property = |(id, _, width): &(String, Curve, usize)| Property {
-            name: id.clone(),
-            rest: vec![0.0; *width],
-            rotation: false,
-        };
+        let property =
+            |named: &NamedCurve| Property { name: named.id.clone(), rest: vec![0.0; named.width], rotation: false };
         let properties = curves.iter().map(property).collect();
         let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), properties).unwrap());
-        let add = |(index, (id, curve, _)): (usize, &(String, Curve, usize))| {
-            let tracks = vec![Track::new(Target::Property(index), curve.clone())];
-            library.add_clip(Clip { length, ..Clip::new(Some(id.clone()), skeleton, tracks) }).unwrap()
-        };
-        let clips: Vec<ClipId> = curves.iter().enumerate().map(add).collect();
-        let figure = |(curve, time, expected, allowed, exact): (usize, f64, Vec<f64>, f64, f64)| {
-            let id = curves[curve].0.clone();
-            Figure { id, clip: clips[curve], property: curve, time, expected, allowed, exact }
-        };
-        let figures: Vec<Figure> = wanted.into_iter().map(figure).collect();
-        assert!(figures.len() >= least, "only {} figures", figures.len());
-        ask(&library, skeleton, &figures);
+        let mut clips: Vec<ClipId> = Vec::new();
+        for (index, named) in curves.iter().enumerate() {
+            let tracks = vec![Track::new(Target::Property(index), named.curve.clone())];
+            let clip = Clip { length, ..Clip::new(Some(named.id.clone()), skeleton, tracks) };
+            clips.push(library.add_clip(clip).unwrap());
+        }
+        assert!(wanted.len() >= least, "only {} figures", wanted.len());
+        compare(&library, skeleton, &clips, &wanted);
     }
 }
 
-fn ask(library: &Library, skeleton: SkeletonId, figures: &[Figure]) {
+/// Asserts that every engine gives the figures. The clip of curve `i` is `clips[i]`.
+fn compare(library: &Library, skeleton: SkeletonId, clips: &[ClipId], figures: &[Figure]) {
     let mut crowd = Crowd::new();
     for figure in figures {
-        let layer = Layer::new(figure.clip, LayerTime::At(figure.time));
+        let layer = Layer::new(clips[figure.curve], LayerTime::At(figure.time));
         crowd.push(skeleton, &[layer]).unwrap();
     }
     let mut first = vec![0];
@@ -143,11 +143,12 @@ fn ask(library: &Library, skeleton: SkeletonId, figures: &[Figure]) {
         let poses = engine.evaluate(&crowd, Ticks(0), Outputs { properties: true, ..Outputs::NONE }).unwrap();
         let mut faults = Vec::new();
         for (figure, pose) in figures.iter().zip(&poses.instances) {
-            let found = &pose.properties[first[figure.property]..first[figure.property + 1]];
+            let found = &pose.properties[first[figure.curve]..first[figure.curve + 1]];
             let allowed = if engine.engine() == "reference" { figure.exact } else { figure.allowed };
             let off = found.iter().zip(&figure.expected).map(|(found, wanted)| (found - wanted).abs());
             if found.len() != figure.expected.len() || !off.fold(0.0, f64::max).le(&allowed) {
-                let Figure { id, time, expected, .. } = figure;
+                let Figure { curve, time, expected, .. } = figure;
+                let id = &library.skeleton(skeleton).properties()[*curve].name;
                 faults.push(format!("{id} at {time}: {found:?}, not {expected:?} to {allowed:e}"));
             }
         }
@@ -184,7 +185,7 @@ fn easing(value: &Value) -> Easing {
     }
 }
 
-/// The easings of a curve of so many keys.
+/// The easings of a curve with this number of keys.
 fn easings(case: &Value, keys: usize) -> CurveEasing {
     if let Some(one) = case.get("easingMethod") {
         return CurveEasing::One(easing(one));
@@ -192,8 +193,8 @@ fn easings(case: &Value, keys: usize) -> CurveEasing {
     match &case["easingMethods"] {
         Value::Array(all) => CurveEasing::PerKey(all.iter().map(easing).collect()),
         Value::Object(some) => {
-            let at = |key: usize| some.get(&key.to_string()).map_or(Easing::Linear, easing);
-            CurveEasing::PerKey((0..keys).map(at).collect())
+            let find = |key: usize| some.get(&key.to_string()).map_or(Easing::Linear, easing);
+            CurveEasing::PerKey((0..keys).map(find).collect())
         }
         _ => CurveEasing::None,
     }
@@ -209,90 +210,139 @@ fn window(times: &[f64], duration: f64) -> f64 {
     }
 }
 
+/// A case of the collection: a curve of one kind of value, with its keys.
+struct Case<'a> {
+    json: &'a Value,
+    kind: &'a str,
+    id: String,
+    values: &'a [Value],
+    times: Vec<f64>,
+    /// Whether each key holds until the next one.
+    steps: bool,
+}
+
+impl<'a> Case<'a> {
+    /// Reads a case; `None` if it has no values.
+    fn read(json: &'a Value) -> Option<Self> {
+        let values = list(&json["values"]);
+        if values.is_empty() {
+            return None;
+        }
+        let id = format!("{} ({})", json["id"].as_str().unwrap(), json["note"].as_str().unwrap_or(""));
+        // Keys of `null` stand for a negative index of keys: one value for all times.
+        let times = if json["keys"].is_null() { vec![0.0] } else { numbers(&json["keys"]) };
+        let steps = json["interpolate"] == Value::Bool(false);
+        Some(Self { json, kind: json["type"].as_str().unwrap(), id, values, times, steps })
+    }
+
+    fn is_spline(&self) -> bool {
+        self.kind.starts_with("cs_")
+    }
+
+    fn interpolator(&self, figures: &Figures) -> Option<InterpolatorId> {
+        match self.kind {
+            "custom" => Some(figures.custom[0]),
+            "custom_bare" => Some(figures.custom[1]),
+            _ => None,
+        }
+    }
+
+    /// The numbers of all keys, and the width of a value.
+    fn stored(&self, figures: &Figures) -> (Vec<f64>, usize) {
+        if let Some(id) = self.interpolator(figures).filter(|_| self.steps) {
+            // A key that holds has the result of the interpolator at that key alone.
+            let hold = |value: &Value| {
+                let mut result = vec![0.0; 4];
+                figures.library.interpolator(id).no_lerp(&numbers(value), &mut result);
+                result
+            };
+            return (self.values.iter().flat_map(hold).collect(), 4);
+        }
+        let elements = |value: &Value| ["in", "v", "out"].map(|part| numbers(&value[part]));
+        let stored: Vec<f64> = match self.kind {
+            "object" | "bool" => (0..self.values.len()).map(|key| key as f64).collect(),
+            _ if self.is_spline() => self.values.iter().flat_map(elements).flatten().collect(),
+            _ => self.values.iter().flat_map(numbers).collect(),
+        };
+        let width = stored.len() / self.values.len() / if self.is_spline() { 3 } else { 1 };
+        (stored, width)
+    }
+
+    fn interpolation(&self, figures: &Figures) -> Interpolation {
+        match self.kind {
+            "object" | "bool" => Interpolation::Step,
+            _ if self.steps => Interpolation::Step,
+            _ if self.is_spline() => Interpolation::CubicSpline,
+            "quat" => Interpolation::Slerp,
+            _ => self.interpolator(figures).map_or(Interpolation::Linear, Interpolation::Custom),
+        }
+    }
+
+    /// Adds the curve of the case, and returns its index.
+    fn add_curve(&self, figures: &mut Figures) -> usize {
+        let duration = self.json["duration"].as_f64().unwrap();
+        let (stored, width) = self.stored(figures);
+        let timeline = Timeline::snapping(self.times.clone(), window(&self.times, duration)).unwrap();
+        let curve = Curve::new(Arc::new(timeline), self.interpolation(figures), width, stored).unwrap();
+        let curve = curve.with_easing(easings(self.json, self.times.len())).unwrap();
+        let width = if self.interpolator(figures).is_some() { 4 } else { width };
+        figures.curve(&self.id, curve, width)
+    }
+
+    /// The figures at the times of the case: those of `seed`, or of a later release if `seed` refused the case or made a mistake.
+    fn expected(&self) -> &'a Value {
+        let seed = &self.json["expected"]["seed"];
+        // The latest release rounds colours in another way.
+        let later = &self.json["expected"][if self.kind == "color" { "v383" } else { "v385" }];
+        // The constructor turned a w of 0 into a w of 1, so these figures belong to another curve.
+        let mistaken = self.kind == "quat" && self.values.iter().any(|value| value[3] == 0);
+        if mistaken || seed.get("error").is_some() { later } else { seed }
+    }
+
+    /// The numbers that a figure stands for; `None` if several keys have its value, since then the figure does not tell its key.
+    fn wanted(&self, value: &Value, raw: Option<&Value>) -> Option<Vec<f64>> {
+        Some(match (self.kind, raw) {
+            ("object" | "bool", _) if self.values.iter().filter(|other| *other == value).count() > 1 => return None,
+            ("object" | "bool", _) => vec![self.values.iter().position(|other| other == value).unwrap() as f64],
+            ("color", Some(raw)) => numbers(raw),
+            ("custom_bare", _) if value.get("self").is_some() => {
+                vec![value["self"].as_f64().unwrap(), 0.0, 0.0, 0.0]
+            }
+            ("custom" | "custom_bare", _) => numbers(value).into_iter().chain([1.0]).collect(),
+            _ => numbers(value),
+        })
+    }
+
+    /// Checks the bytes of a colour, and returns whether it did.
+    fn check_color(&self, value: &Value, raw: Option<&Value>) -> bool {
+        let Some(raw) = raw.filter(|_| self.kind == "color") else { return false };
+        let [r, g, b, a] = numbers(raw)[..] else { panic!("{raw}") };
+        // If a channel does not fit a byte, the later release carries into the next channel.
+        let fits = [r, g, b, a].iter().all(|channel| (0.0..=255.0).contains(channel));
+        if &self.json["expected"]["seed"] != self.expected() && !fits {
+            return false;
+        }
+        assert_eq!(color_bytes([r, g, b, a]).map(f64::from).to_vec(), numbers(value), "{}", self.id);
+        true
+    }
+}
+
 #[test]
 fn curves_of_every_kind_are_as_collected() {
     let Some(collection) = collection() else { return };
     let mut figures = Figures::new();
     let mut colours = 0;
-    for case in list(&collection["cases"]) {
-        let kind = case["type"].as_str().unwrap();
-        let values = list(&case["values"]);
-        let duration = case["duration"].as_f64().unwrap();
-        if values.is_empty() {
-            continue;
-        }
-        // A negative index of keys: one value for all times.
-        let times = if case["keys"].is_null() { vec![0.0] } else { numbers(&case["keys"]) };
-        let step = case["interpolate"] == Value::Bool(false);
-        let spline = kind.starts_with("cs_");
-        let stored: Vec<f64> = match kind {
-            "object" | "bool" => (0..values.len()).map(|key| key as f64).collect(),
-            _ if spline => {
-                values.iter().flat_map(|value| ["in", "v", "out"].map(|part| numbers(&value[part]))).flatten().collect()
-            }
-            _ => values.iter().flat_map(numbers).collect(),
-        };
-        let width = stored.len() / values.len() / if spline { 3 } else { 1 };
-        let custom = match kind {
-            "custom" => Some(figures.custom[0]),
-            "custom_bare" => Some(figures.custom[1]),
-            _ => None,
-        };
-        // What an interpolator does not interpolate is held as it makes it of each key.
-        let held_custom = custom.filter(|_| step).map(|id| {
-            let made = |value: &Value| {
-                let mut made = vec![0.0; 4];
-                figures.library.interpolator(id).no_lerp(&numbers(value), &mut made);
-                made
-            };
-            values.iter().flat_map(made).collect::<Vec<f64>>()
-        });
-        let (stored, width) = held_custom.map_or((stored, width), |made| (made, 4));
-        let interpolation = match kind {
-            "object" | "bool" => Interpolation::Step,
-            _ if step => Interpolation::Step,
-            _ if spline => Interpolation::CubicSpline,
-            "quat" => Interpolation::Slerp,
-            _ => custom.map_or(Interpolation::Linear, Interpolation::Custom),
-        };
-        let timeline = Timeline::snapping(times.clone(), window(&times, duration)).unwrap();
-        let curve = Curve::new(Arc::new(timeline), interpolation, width, stored).unwrap();
-        let curve = curve.with_easing(easings(case, times.len())).unwrap();
-        let id = format!("{} ({})", case["id"].as_str().unwrap(), case["note"].as_str().unwrap_or(""));
-        let place = figures.curve(&id, curve, if custom.is_some() { 4 } else { width });
-
-        let held = |value: &Value| values.iter().position(|other| other == value).unwrap() as f64;
-        let seed = &case["expected"]["seed"];
-        // What that engine refused, a later one had; colours were rounded otherwise in the latest.
-        let later = &case["expected"][if kind == "color" { "v383" } else { "v385" }];
-        // Its constructor made a w of 1 of a w of 0: that is not the curve.
-        let mistaken = kind == "quat" && values.iter().any(|value| value[3] == 0);
-        let expected = if mistaken || seed.get("error").is_some() { later } else { seed };
-        let edges = list(&case["edge"]["times"]).iter().zip(list(&case["edge"]["seed"]));
-        let times = list(&case["times"]).iter().zip(list(expected));
+    for json in list(&collection["cases"]) {
+        let Some(case) = Case::read(json) else { continue };
+        let index_of_curve = case.add_curve(&mut figures);
+        let edges = list(&json["edge"]["times"]).iter().zip(list(&json["edge"]["seed"]));
+        let times = list(&json["times"]).iter().zip(list(case.expected()));
         for (index, (time, value)) in times.chain(edges).enumerate() {
-            let raw = case["raw"].get(index);
-            let wanted = match (kind, raw) {
-                // Several keys may have a value; it is told from which key by the value alone.
-                ("object" | "bool", _) if values.iter().filter(|other| *other == value).count() > 1 => continue,
-                ("object" | "bool", _) => vec![held(value)],
-                ("color", Some(raw)) => {
-                    let [r, g, b, a] = numbers(raw)[..] else { panic!("{raw}") };
-                    // Beyond a byte the later engine carried into the next channel.
-                    if seed == expected || [r, g, b, a].iter().all(|channel| (0.0..=255.0).contains(channel)) {
-                        assert_eq!(color_bytes([r, g, b, a]).map(f64::from).to_vec(), numbers(value), "{id}");
-                        colours += 1;
-                    }
-                    numbers(raw)
-                }
-                ("custom_bare", _) if value.get("self").is_some() => {
-                    vec![value["self"].as_f64().unwrap(), 0.0, 0.0, 0.0]
-                }
-                ("custom" | "custom_bare", _) => numbers(value).into_iter().chain([1.0]).collect(),
-                _ => numbers(value),
-            };
-            let sens = case["sens"].get(index).and_then(Value::as_f64).unwrap_or(0.0);
-            figures.want(place, time.as_f64().unwrap(), wanted, sens);
+            let raw = json["raw"].get(index);
+            colours += usize::from(case.check_color(value, raw));
+            let Some(wanted) = case.wanted(value, raw) else { continue };
+            let sens = json["sens"].get(index).and_then(Value::as_f64).unwrap_or(0.0);
+            figures.want(index_of_curve, time.as_f64().unwrap(), wanted, sens);
         }
     }
     assert!(colours > 100, "only {colours} colours");
@@ -308,7 +358,7 @@ fn extrapolation(value: &Value) -> Extrapolation {
     }
 }
 
-/// Times from before the first key: moved so that the clip begins before all of them.
+/// The offset of all times, in seconds, so that the clip begins before the first key.
 const BEGIN: f64 = 16.0;
 
 #[test]
@@ -324,10 +374,10 @@ fn rotations_extrapolate_as_collected() {
         let curve = Curve::new(timeline, Interpolation::Slerp, 4, values).unwrap();
         let curve = curve.with_easing(CurveEasing::PerKey(easings.collect())).unwrap();
         let curve = curve.with_extrapolation(extrapolation(&case["pre"]), extrapolation(&case["post"]));
-        let place = figures.curve(case["id"].as_str().unwrap(), curve, 4);
+        let index_of_curve = figures.curve(case["id"].as_str().unwrap(), curve, 4);
         for (index, (time, value)) in list(&case["times"]).iter().zip(list(&case["expected"])).enumerate() {
             let sens = case["sens"].get(index).and_then(Value::as_f64).unwrap_or(0.0);
-            figures.want(place, time.as_f64().unwrap() + BEGIN, numbers(value), sens);
+            figures.want(index_of_curve, time.as_f64().unwrap() + BEGIN, numbers(value), sens);
         }
     }
     figures.check(Some(2.0 * BEGIN), 30);
@@ -387,10 +437,10 @@ fn real_curves_are_as_collected() {
                 continue;
             }
         };
-        let place = figures.curve(id, curve, 1);
+        let index_of_curve = figures.curve(id, curve, 1);
         for (index, (time, value)) in list(&case["times"]).iter().zip(list(&case["expected"])).enumerate() {
             let sens = case["sens"].get(index).and_then(Value::as_f64).unwrap_or(0.0);
-            figures.want(place, time.as_f64().unwrap() + BEGIN, numbers(value), sens);
+            figures.want(index_of_curve, time.as_f64().unwrap() + BEGIN, numbers(value), sens);
         }
     }
     figures.check(Some(2.0 * BEGIN), 150);

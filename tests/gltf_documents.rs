@@ -1,4 +1,4 @@
-//! `import::gltf::from_document`: what the `gltf` crate has loaded is the library that `load` makes of the file.
+//! `import::gltf::from_document`: a document that the `gltf` crate loaded gives the library that `load` makes of its file.
 
 use std::path::{Path, PathBuf};
 
@@ -12,38 +12,53 @@ use serde_json::json;
 use crate::support::aloud::skipped;
 use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
-/// What the crate makes of a file, with the buffers that it finds; `None` where it refuses the file.
-fn document(bytes: &[u8], folder: Option<&Path>) -> Option<(gltf::Document, Vec<Data>)> {
+/// A document of the `gltf` crate, with its buffers.
+struct Document {
+    document: gltf::Document,
+    buffers: Vec<Data>,
+}
+
+/// An imported file.
+#[derive(Debug)]
+struct Loaded {
+    library: Library,
+    asset: Asset,
+}
+
+/// Reads a file with the `gltf` crate; `None` if the crate refuses it.
+fn document(bytes: &[u8], folder: Option<&Path>) -> Option<Document> {
     let Gltf { document, mut blob } = Gltf::from_slice_without_validation(bytes).ok()?;
     // A buffer that is only a fallback for compressed views has no data.
     let data =
         |buffer: gltf::Buffer| Data::from_source_and_blob(buffer.source(), folder, &mut blob).unwrap_or(Data(vec![]));
     let buffers = document.buffers().map(data).collect();
-    Some((document, buffers))
+    Some(Document { document, buffers })
 }
 
-fn from_document((document, buffers): &(gltf::Document, Vec<Data>)) -> Result<(Library, Asset), Error> {
+fn from_document(document: &Document) -> Result<Loaded, Error> {
     let mut library = Library::new();
-    let asset = import::from_document(&mut library, document, buffers)?;
-    Ok((library, asset))
+    let asset = import::from_document(&mut library, &document.document, &document.buffers)?;
+    Ok(Loaded { library, asset })
 }
 
-/// As the file itself gives it, under no name.
-fn load(bytes: &[u8], folder: Option<&Path>) -> Result<(Library, Asset), Error> {
+/// Imports the file itself, under no name.
+fn load(bytes: &[u8], folder: Option<&Path>) -> Result<Loaded, Error> {
     let mut library = Library::new();
     let asset = import::from_slice(&mut library, Path::new(""), bytes, folder)?;
-    Ok((library, asset))
+    Ok(Loaded { library, asset })
 }
 
-/// The channels of the crate's are all there are: pointers it drops.
+/// A file without animation pointers, since the `gltf` crate drops them.
 fn without_pointers() -> GltfBuilder {
     let mut file = something_of_everything();
     file.json["animations"][0]["channels"].as_array_mut().unwrap().pop();
     file
 }
 
-/// Whether everything is the same but for the rounding of what nodes rest at.
-fn assert_same((library, asset): &(Library, Asset), (of_file, of_asset): &(Library, Asset), name: &str) {
+/// Asserts that a document and its file give the same library, except for rounding in the rest poses of nodes.
+fn assert_same(of_document: &Loaded, of_file: &Loaded, name: &str) {
+    let Loaded { library, asset } = of_document;
+    let Loaded { library: of_file, asset: of_asset } = of_file;
     assert_eq!(asset, &Asset { file: "gltf::Document".into(), ..of_asset.clone() }, "{name}");
     assert_eq!((library.clips(), library.skins()), (of_file.clips(), of_file.skins()), "{name}");
     let [joints, of_joints] = [library, of_file].map(|library| library.skeletons()[0].joints());
@@ -71,11 +86,11 @@ fn numbers(joint: &Joint) -> Vec<f64> {
 fn a_document_is_the_library_of_its_file() {
     let file = without_pointers();
     for bytes in [file.glb(), file.gltf_with_data_uri()] {
-        let (library, asset) = from_document(&document(&bytes, None).unwrap()).unwrap();
-        // Its numbers are such that `f32` holds them.
-        let (of_file, of_asset) = load(&bytes, None).unwrap();
-        assert_eq!(library, of_file);
-        assert_eq!(asset, Asset { file: "gltf::Document".into(), ..of_asset });
+        let Loaded { library, asset } = from_document(&document(&bytes, None).unwrap()).unwrap();
+        // All its numbers are exact in `f32`.
+        let of_file = load(&bytes, None).unwrap();
+        assert_eq!(library, of_file.library);
+        assert_eq!(asset, Asset { file: "gltf::Document".into(), ..of_file.asset });
     }
 }
 
@@ -115,8 +130,8 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn what_a_document_lacks_is_named_and_the_library_stays_as_it_was() {
-    let (document, buffers) = document(&without_pointers().glb(), None).unwrap();
+fn missing_buffers_are_named_and_the_library_stays_unchanged() {
+    let Document { document, buffers } = document(&without_pointers().glb(), None).unwrap();
     let short = [Data(buffers[0][..8].to_vec())];
     let cases = [
         (&[][..], "gltf::Document: buffers[0]: it has no uri, and the file has no binary chunk or data for it"),
@@ -131,13 +146,13 @@ fn what_a_document_lacks_is_named_and_the_library_stays_as_it_was() {
 }
 
 #[test]
-fn words_that_the_crate_does_not_know_are_named_by_their_place() {
+fn words_that_the_crate_does_not_know_are_named_by_their_path() {
     let change = |pointer: &str| {
         let mut file = without_pointers();
         file.set(pointer, json!("whatever"));
         from_document(&document(&file.glb(), None).unwrap())
     };
-    let (library, asset) = change("/animations/0/channels/0/target/path").unwrap();
+    let Loaded { library, asset } = change("/animations/0/channels/0/target/path").unwrap();
     let [warning] = &asset.warnings[..] else { panic!("{:?}", asset.warnings) };
     let expected =
         "animations[0].channels[0].target.path: \"a word that the gltf crate does not know\" is not a known path";
@@ -150,11 +165,11 @@ fn words_that_the_crate_does_not_know_are_named_by_their_place() {
 }
 
 proptest! {
-    /// Whatever is wrong with a document, it is refused where its file is, and is otherwise the same.
+    /// A changed document is refused exactly if its file is. Otherwise both give the same library.
     #[test]
-    fn changed_documents_are_what_their_files_are(which in any::<prop::sample::Index>(), digit in b'0'..=b'9') {
+    fn changed_documents_are_the_libraries_of_their_files(which in any::<prop::sample::Index>(), digit in b'0'..=b'9') {
         let mut bytes = without_pointers().glb();
-        // Behind the header and before the binary chunk.
+        // After the header and before the binary chunk.
         let json = 20..20 + u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) as usize;
         let digits: Vec<usize> = json.filter(|&place| bytes[place].is_ascii_digit()).collect();
         bytes[digits[which.index(digits.len())]] = digit;

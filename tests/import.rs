@@ -1,3 +1,5 @@
+//! The glTF importer: every form that a file can have, repairs, and warnings.
+
 /// Animation pointers.
 mod pointers;
 
@@ -12,21 +14,23 @@ use serde_json::{Value, json};
 use crate::support::gltf_builder::{GltfBuilder, bytes, load, something_of_everything};
 
 /// The tracks of the first clip.
-fn tracks((library, asset): &(Library, Asset)) -> &[Track] {
+fn tracks(loaded: &(Library, Asset)) -> &[Track] {
+    let (library, asset) = loaded;
     &library.clip(asset.clips[0]).tracks
 }
 
 /// The joint of a node.
-fn joint((library, asset): &(Library, Asset), node: usize) -> Joint {
+fn joint(loaded: &(Library, Asset), node: usize) -> Joint {
+    let (library, asset) = loaded;
     library.skeleton(asset.skeleton).joints()[asset.joints[node]].clone()
 }
 
-/// Where and about what a file warns.
-fn warnings((_, asset): &(Library, Asset)) -> Vec<&str> {
-    asset.warnings.iter().map(|warning| warning.path.as_str()).collect()
+/// The paths of the warnings of a file.
+fn warnings(loaded: &(Library, Asset)) -> Vec<&str> {
+    loaded.1.warnings.iter().map(|warning| warning.path.as_str()).collect()
 }
 
-/// One node, driven at its `path` by an output at so many keys, 0, 1, 2 ...
+/// A file of one node, whose `path` is driven by an output with `keys` keys at 0 s, 1 s, 2 s ...
 fn one_channel(
     path: &str,
     keys: usize,
@@ -43,13 +47,13 @@ fn one_channel(
     file
 }
 
-/// Its only curve.
+/// The only curve of a file.
 fn curve(file: &GltfBuilder) -> Curve {
     tracks(&file.load().unwrap())[0].curve.clone()
 }
 
 #[test]
-fn something_of_everything_is_what_it_says() {
+fn a_file_with_something_of_everything_is_read() {
     let loaded = something_of_everything().load().unwrap();
     let (library, asset) = &loaded;
     assert_eq!((asset.joints.as_slice(), asset.file.as_path()), (&[0, 1, 2][..], Path::new("made.glb")));
@@ -86,7 +90,7 @@ fn something_of_everything_is_what_it_says() {
 }
 
 #[test]
-fn equal_times_are_one_timeline_whatever_accessor_they_are_in() {
+fn equal_times_of_different_accessors_are_one_timeline() {
     let mut file = something_of_everything();
     let same = file.floats("SCALAR", &[0.0, 1.0, 2.0]);
     let other = file.floats("SCALAR", &[0.0, 1.0, 2.5]);
@@ -99,7 +103,7 @@ fn equal_times_are_one_timeline_whatever_accessor_they_are_in() {
 }
 
 #[test]
-fn integers_that_a_pointer_drives_are_what_they_are_unless_normalized() {
+fn integers_that_a_pointer_drives_are_kept_unless_normalized() {
     let weights = |normalized: bool| {
         let mut file =
             one_channel("weights", 1, "STEP", |file| file.accessor("SCALAR", 5121, normalized, 2, &[1, 255]));
@@ -157,7 +161,7 @@ fn every_interpolation_is_read() {
 }
 
 #[test]
-fn strides_and_offsets_are_honoured() {
+fn strides_and_offsets_are_used() {
     let mut file =
         one_channel("translation", 2, "LINEAR", |file| file.floats("VEC3", &[9.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0]));
     file.set("/accessors/1/count", json!(2));
@@ -170,7 +174,7 @@ fn strides_and_offsets_are_honoured() {
 }
 
 #[test]
-fn sparse_accessors_replace_what_is_there_or_zeros() {
+fn sparse_accessors_replace_stored_values_or_zeros() {
     let mut file = one_channel("translation", 3, "LINEAR", |file| file.floats("VEC3", &[1.0; 9]));
     let indices = file.view(&[0, 0, 2, 0]);
     let values = file.view(&bytes(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0]));
@@ -226,7 +230,7 @@ fn parents_come_before_children_and_roots_stay_in_order() {
 }
 
 #[test]
-fn weights_are_the_nodes_else_the_meshs_else_zeros() {
+fn weights_are_those_of_the_node_or_of_the_mesh_or_zeros() {
     let mut file = GltfBuilder::new();
     file.push("meshes", json!({ "primitives": [{ "targets": [{}, {}] }], "weights": [1, 2] }));
     file.push("meshes", json!({ "primitives": [{ "targets": [{}] }, {}] }));
@@ -242,7 +246,7 @@ fn weights_are_the_nodes_else_the_meshs_else_zeros() {
 }
 
 #[test]
-fn channels_that_drive_nothing_are_passed_over() {
+fn channels_that_drive_nothing_are_skipped() {
     let mut file = something_of_everything();
     let mut channel = |target: Value| file.json["animations"][0]["channels"].as_array_mut().unwrap().push(target);
     channel(json!({ "sampler": 99, "target": { "path": "translation" } }));
@@ -262,7 +266,7 @@ fn channels_that_drive_nothing_are_passed_over() {
 }
 
 #[test]
-fn faults_that_can_be_mended_are_mended_aloud() {
+fn faults_that_can_be_repaired_are_repaired_with_a_warning() {
     let zero =
         one_channel("rotation", 2, "LINEAR", |file| file.floats("VEC4", &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]));
     let loaded = zero.load().unwrap();
@@ -302,7 +306,7 @@ fn faults_that_can_be_mended_are_mended_aloud() {
 }
 
 #[test]
-fn a_buffer_may_be_in_the_file_beside_it_or_in_a_data_uri() {
+fn a_buffer_can_be_in_the_file_or_beside_it_or_in_a_data_uri() {
     let file = something_of_everything();
     let wanted = file.load().unwrap().0;
     assert_eq!(load(&file.gltf_with_data_uri()).unwrap().0, wanted);
@@ -362,7 +366,7 @@ fn a_library_holds_several_files() {
 }
 
 #[test]
-fn a_file_without_anything_is_an_empty_skeleton() {
+fn a_file_without_content_is_an_empty_skeleton() {
     let (library, asset) = load(br#"{ "asset": { "version": "2.0" } }"#).unwrap();
     assert!(library.skeleton(asset.skeleton).joints().is_empty());
     assert!(asset.clips.is_empty() && asset.skins.is_empty() && asset.warnings.is_empty());

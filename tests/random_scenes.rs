@@ -152,7 +152,7 @@ proptest! {
     #![proptest_config(cases(50, 2026))]
 
     #[test]
-    fn compact_keys_are_within_their_bound(spec in scenes(12, 40)) {
+    fn compressed_keys_are_within_their_bound(spec in scenes(12, 40)) {
         let library = spec.scene().library;
         let compressed = CompressedLibrary::new(&library, ErrorBound::default()).unwrap();
         assert_within(&library, &compressed, ErrorBound::default(), &format!("{spec:#?}"));

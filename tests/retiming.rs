@@ -231,7 +231,7 @@ proptest! {
     #![proptest_config(cases(96, 2026))]
 
     #[test]
-    fn whatever_is_left_out_the_bound_is_met(tracks in runs(), share in prop_oneof![Just(1e-4), Just(1e-2)]) {
+    fn tracks_without_redundant_keys_stay_within_the_bound(tracks in runs(), share in prop_oneof![Just(1e-4), Just(1e-2)]) {
         const KEYS: usize = 41;
         let mut joints: Vec<Joint> = (0..tracks.len())
             .map(|index| joint(index.checked_sub(1), [0.0, index.min(1) as f64, 0.0]))

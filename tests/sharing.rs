@@ -164,7 +164,7 @@ fn of_joints_that_share_a_name_the_path_decides() {
         assert_eq!(x, [3.0, 4.0, 5.0, 6.0], "{}", engine.engine());
     });
 
-    // A single hand and a single toe, of which nobody can say whose they are.
+    // There is a single hand and a single toe, and nothing tells which of the joints of that name they are.
     let one = vec![joint("hand", None, [0.0; 3]), joint("root", None, [0.0; 3]), joint("toe", Some(1), [0.0; 3])];
     let one = add(&mut library, one, Vec::new());
     let sharing = library.share_clip(clip, one).unwrap();
@@ -174,17 +174,21 @@ fn of_joints_that_share_a_name_the_path_decides() {
     assert_eq!(kinds, [NoPath, NoPath, SeveralJoints, NoPath]);
 }
 
-#[test]
-fn what_cannot_be_driven_is_said() {
-    let mut library = Library::new();
-    let property = |name: &str, width: usize, rotation| {
-        let rest = if rotation { vec![0.0, 0.0, 0.0, 1.0] } else { vec![0.0; width] };
-        Property { name: name.into(), rest, rotation }
-    };
-    let face = |name: &str, weights: usize| Joint { weights: vec![0.0; weights], ..joint(name, None, [0.0; 3]) };
+fn property(name: &str, width: usize, rotation: bool) -> Property {
+    let rest = if rotation { vec![0.0, 0.0, 0.0, 1.0] } else { vec![0.0; width] };
+    Property { name: name.into(), rest, rotation }
+}
+
+/// A joint with this number of morph weights.
+fn face(name: &str, weights: usize) -> Joint {
+    Joint { weights: vec![0.0; weights], ..joint(name, None, [0.0; 3]) }
+}
+
+/// Adds a clip of joints, morph weights and properties, some of which [`other_face`] lacks.
+fn face_clip(library: &mut Library) -> ClipId {
     let joints = vec![joint("", None, [0.0; 3]), face("box", 2), face("face", 2), face("mouth", 2), face("eye", 2)];
     let properties = vec![property("/light", 1, false), property("/turn", 4, true), property("/gone", 1, false)];
-    let from = add(&mut library, joints, properties);
+    let skeleton = add(library, joints, properties);
     let line = |width: usize| {
         let values: Vec<f64> = (0..2 * width).map(|number| number as f64 + 0.5).collect();
         curve(Interpolation::Linear, width, &[0.0, 1.0], &values)
@@ -200,13 +204,23 @@ fn what_cannot_be_driven_is_said() {
         Track::new(Target::Property(1), line(4)),
         Track::new(Target::Property(2), line(1)),
     ];
-    let clip = library.add_clip(Clip::new(None, from, tracks)).unwrap();
+    library.add_clip(Clip::new(None, skeleton, tracks)).unwrap()
+}
 
+/// Adds a skeleton that cannot be driven by all tracks of [`face_clip`].
+fn other_face(library: &mut Library) -> SkeletonId {
     let mut joints = vec![face("mouth", 3), face("face", 3), face("box", 2), joint("", None, [0.0; 3]), face("eye", 2)];
     joints[2].matrix = Some(DAffine3::from_scale(DVec3::splat(2.0)));
-    // The property of the third name is wider here, so that it is another.
+    // The property "/gone" has another width here, so it is another property.
     let properties = vec![property("/gone", 2, false), property("/turn", 4, true), property("/light", 1, false)];
-    let to = add(&mut library, joints, properties);
+    add(library, joints, properties)
+}
+
+#[test]
+fn targets_that_cannot_be_driven_are_reported() {
+    let mut library = Library::new();
+    let clip = face_clip(&mut library);
+    let to = other_face(&mut library);
     let sharing = library.share_clip(clip, to).unwrap();
     let driven = [
         None,
@@ -224,7 +238,7 @@ fn what_cannot_be_driven_is_said() {
     let counts = Weights { from: 2, to: 3 };
     let kinds: Vec<_> = sharing.faults.iter().map(|fault| (fault.track, fault.kind)).collect();
     assert_eq!(kinds, [(0, Unnamed), (1, Matrix), (3, counts), (4, counts), (8, NoProperty)]);
-    let said: Vec<String> = sharing.faults.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = sharing.faults.iter().map(ToString::to_string).collect();
     let expected = [
         "translation of joint 0: it has no name; nothing is driven",
         "translation of joint \"box\": it is given by a matrix, which cannot be animated; nothing is driven",
@@ -232,7 +246,7 @@ fn what_cannot_be_driven_is_said() {
         "weights of joint \"mouth\": it has 3 morph weights, not 2; nothing is driven",
         "property \"/gone\": there is no property of that name and kind; nothing is driven",
     ];
-    assert_eq!(said, expected);
+    assert_eq!(messages, expected);
     each_engine(&library, |engine| {
         let pose = pose_at(engine, &library, sharing.clip, 0.5);
         assert_eq!(pose.weights, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.5, 2.5, 1.5, 2.5], "{}", engine.engine());

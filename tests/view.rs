@@ -1,5 +1,6 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -15,8 +16,8 @@ use crate::support::aloud;
 const PATIENCE: u64 = 120;
 const SIZE: [u32; 2] = [640, 360];
 /// Rows of the window between the numbers and the controls, and rows of the controls.
-const BETWEEN: [u32; 2] = [130, 230];
-const CONTROLS: [u32; 2] = [270, 360];
+const BETWEEN: Range<u32> = 130..230;
+const CONTROLS: Range<u32> = 270..360;
 
 /// A virtual X display, and a folder.
 struct Display {
@@ -117,11 +118,12 @@ fn decode(file: &Path) -> Picture {
     Picture { size: [frame.width, frame.height], pixels }
 }
 
-/// A part of a picture: rows from one to before another.
-fn rows(picture: &Picture, [from, to]: [u32; 2]) -> Picture {
+/// These rows of a picture.
+fn rows(picture: &Picture, rows: Range<u32>) -> Picture {
     let [width, _] = picture.size;
     let row = 4 * width as usize;
-    Picture { size: [width, to - from], pixels: picture.pixels[from as usize * row..to as usize * row].to_vec() }
+    let bytes = rows.start as usize * row..rows.end as usize * row;
+    Picture { size: [width, rows.end - rows.start], pixels: picture.pixels[bytes].to_vec() }
 }
 
 fn alike(one: &Picture, other: &Picture) -> bool {
@@ -218,9 +220,9 @@ fn without_a_display_there_is_an_error_with_a_remedy() {
 #[test]
 fn files_and_adapters_that_will_not_do_are_named() {
     let Some(display) = Display::start() else { return };
-    let output = display.posse(&["view", "nobody.glb"]);
+    let output = display.posse(&["view", "missing.glb"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
-    assert!(text(&output).contains("nobody.glb"), "{}", text(&output));
+    assert!(text(&output).contains("missing.glb"), "{}", text(&output));
     let mut command = display.command(env!("CARGO_BIN_EXE_posse"), &["view", "demo"]);
     let output = command.env("WGPU_ADAPTER_NAME", "no such adapter").output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));

@@ -1,6 +1,6 @@
-//! Wrap modes: the mapping of time played to the clip's time, on every engine.
+//! Wrap modes: the mapping of played time to clip time, on every engine.
 
-/// Ends of passes that are met only by rounding.
+/// Ends of passes that are reached only by rounding.
 mod ends;
 /// Rates that change while a clip plays, and pauses.
 mod rates;
@@ -22,29 +22,36 @@ use crate::support::scenes::Numbers;
 
 const DAY: i64 = 86_400 * Ticks::PER_SECOND;
 
-/// A clip whose joint is as far along x as the clip's time in seconds.
-fn clock(duration: f64) -> (Library, ClipId) {
+/// A library with a clip whose joint has the clip time, in seconds, as its x.
+struct Clock {
+    library: Library,
+    clip: ClipId,
+}
+
+/// A clock in the default mode.
+fn clock(duration: f64) -> Clock {
     clock_in(WrapMode::Default, duration)
 }
 
-/// The same, in a mode of its own.
-fn clock_in(wrap: WrapMode, duration: f64) -> (Library, ClipId) {
+/// A clock whose clip has this mode.
+fn clock_in(wrap: WrapMode, duration: f64) -> Clock {
     let (mut library, skeleton) = library(vec![Joint::default()]);
     let keys = if duration == 0.0 { 1 } else { 2 };
     let line =
         curve(Interpolation::Linear, 3, &[0.0, duration][..keys], &[0.0, 0.0, 0.0, duration, 0.0, 0.0][..3 * keys]);
     let clip = Clip { wrap, ..Clip::new(None, skeleton, vec![Track::new(Target::Translation(0), line)]) };
     let clip = library.add_clip(clip).unwrap();
-    (library, clip)
+    Clock { library, clip }
 }
 
-/// Asks every engine for the clip's time of each playback at a tick, to within a tolerance.
+/// Asserts that every engine has the expected clip time for each playback at a tick, within a tolerance in seconds.
 fn check(duration: f64, now: Ticks, cases: &[(Playback, f64)], tolerance: f64) {
     check_clip(&clock(duration), now, cases, tolerance);
 }
 
-/// The same, of a clip at hand.
-fn check_clip((library, clip): &(Library, ClipId), now: Ticks, cases: &[(Playback, f64)], tolerance: f64) {
+/// Like [`check`], for a given clock.
+fn check_clip(clock: &Clock, now: Ticks, cases: &[(Playback, f64)], tolerance: f64) {
+    let Clock { library, clip } = clock;
     let clip = *clip;
     let mut crowd = Crowd::new();
     for &(playback, _) in cases {
@@ -61,7 +68,7 @@ fn check_clip((library, clip): &(Library, ClipId), now: Ticks, cases: &[(Playbac
 }
 
 #[test]
-fn each_mode_by_hand() {
+fn each_mode_is_as_worked_by_hand() {
     let case = |wrap, seconds: f64, expected| (Playback::new(wrap, Ticks::from_seconds(10.0 - seconds), 1.0), expected);
     let cases = [
         case(WrapMode::Default, 0.5, 0.5),
@@ -71,7 +78,7 @@ fn each_mode_by_hand() {
         case(WrapMode::Reverse, 0.5, 1.5),
         case(WrapMode::Reverse, 9.0, 0.0),
         case(WrapMode::Loop, 2.5, 0.5),
-        // A whole number of passes is the end, backwards the start.
+        // A whole number of passes is at the end, or backwards at the start.
         case(WrapMode::Loop, 4.0, 2.0),
         case(WrapMode::Loop, -0.5, 1.5),
         case(WrapMode::Loop, -4.0, 0.0),
@@ -89,7 +96,7 @@ fn each_mode_by_hand() {
 }
 
 #[test]
-fn repeats_ranges_and_rates_by_hand() {
+fn repeats_ranges_and_rates_are_as_worked_by_hand() {
     let play =
         |wrap, rate, repeat_count, range| Playback { repeat_count, range, ..Playback::new(wrap, Ticks(0), rate) };
     let cases = [
@@ -121,12 +128,12 @@ fn a_month_of_playing_is_exact_in_every_mode() {
 fn a_large_crowd_in_all_modes_is_in_phase_after_a_month() {
     let duration = 1.7;
     let month = Ticks(30 * DAY + 12345);
-    let (library, clip) = clock(duration);
+    let Clock { library, clip } = clock(duration);
     let mut numbers = Numbers::new(7);
     let mut crowd = Crowd::new();
     let mut expected = Vec::new();
     for wrap in WrapMode::ALL.into_iter().cycle().take(10_000) {
-        // Half of them began in the last seconds, where modes that do not repeat are still on their way.
+        // Half of them began in the last seconds, so that modes that do not repeat are still playing.
         let start = match numbers.below(2) {
             0 => month.0 - numbers.below(5 << 20) as i64,
             _ => numbers.below(60 * DAY as usize) as i64 - 30 * DAY,
@@ -140,7 +147,7 @@ fn a_large_crowd_in_all_modes_is_in_phase_after_a_month() {
         for (pose, (playback, expected)) in poses.instances.iter().zip(&expected) {
             let time = pose.local[0].translation.x;
             let apart = (time - expected).abs();
-            // The end of a loop is the beginning of the next.
+            // The end of one pass is the start of the next.
             let jumps = playback.wrap.repeats() && !playback.wrap.is_ping_pong();
             let error = if jumps { apart.min((duration - apart).abs()) } else { apart };
             assert!(error <= 1e-5, "{}: {time}, not {expected}: {playback:?}", engine.engine());
@@ -149,8 +156,8 @@ fn a_large_crowd_in_all_modes_is_in_phase_after_a_month() {
 }
 
 #[test]
-fn the_default_is_the_mode_of_the_clip() {
-    // Two and a half seconds into a clip of two.
+fn the_default_mode_is_that_of_the_clip() {
+    // 2.5 s into a clip of 2 s.
     let own = [
         (WrapMode::Default, 2.0),
         (WrapMode::Normal, 2.0),
@@ -166,10 +173,10 @@ fn the_default_is_the_mode_of_the_clip() {
         let cases = [
             (play(WrapMode::Default), expected),
             (play(wrap), expected),
-            // Whatever else it is told comes first.
+            // A mode of the playback replaces the mode of the clip.
             (play(WrapMode::Normal), 2.0),
             (play(WrapMode::PingPong), 1.5),
-            // Passes and range belong to the mode that is meant.
+            // The passes and the range apply to the resolved mode.
             (
                 Playback { repeat_count: Some(0.25), ..play(WrapMode::Default) },
                 if wrap.is_reverse() { 1.5 } else { 0.5 },
@@ -178,7 +185,7 @@ fn the_default_is_the_mode_of_the_clip() {
         ];
         check_clip(&clock, Ticks::from_seconds(10.0), &cases, 1e-6);
     }
-    // Before its start, a clip that repeats plays and one that does not waits: its own mode says which.
+    // Before its start, a clip that repeats plays, and one that does not waits. The mode of the clip decides.
     for (wrap, expected) in [(WrapMode::Loop, 1.5), (WrapMode::Normal, 0.0), (WrapMode::Reverse, 2.0)] {
         let playback = Playback::new(WrapMode::Default, Ticks::from_seconds(10.5), 1.0);
         check_clip(&clock_in(wrap, 2.0), Ticks::from_seconds(10.0), &[(playback, expected)], 1e-6);
@@ -186,18 +193,18 @@ fn the_default_is_the_mode_of_the_clip() {
 }
 
 #[test]
-fn a_clip_can_be_played_as_it_says_itself() {
-    let (library, clip) = clock_in(WrapMode::PingPong, 2.0);
+fn a_playback_takes_mode_and_speed_from_its_clip() {
+    let Clock { library, clip } = clock_in(WrapMode::PingPong, 2.0);
     let clip = Clip { speed: -0.5, ..library.clip(clip).clone() };
     let playback = Playback::of(&clip, Ticks(5));
     assert_eq!(playback, Playback::new(WrapMode::PingPong, Ticks(5), -0.5));
     assert_eq!(Playback::of(&Clip::new(None, clip.skeleton, Vec::new()), Ticks(5)).rate, 1.0);
 }
 
-/// The clip's time by whole numbers: ticks and rate and duration as fractions of powers of two.
+/// The clip time in integer arithmetic: ticks, rate and duration are multiples of powers of two.
 fn exact(playback: &Playback, now: Ticks, duration: f64) -> f64 {
     let units = |number: f64| (number * 2.0_f64.powi(40)).round() as i128;
-    // In units of 2^-60 s: the rate and the duration are cut to 40 bits, which moves a month by a microsecond at most.
+    // In units of 2^-60 s. The rate and the duration are rounded to 40 fractional bits, which moves a month by a microsecond at most.
     let played = i128::from(now.0 - playback.start.0) * units(playback.rate);
     let length = units(duration) << 20;
     let at = if playback.wrap.repeats() { played } else { played.clamp(-length, length) };
@@ -229,7 +236,7 @@ fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// A figure of the mapping: a playback, seconds of play, and where a clip of this duration then is.
+/// A figure of the mapping: a playback, the played seconds, the duration of the clip, and the expected phase.
 struct Figure {
     playback: Playback,
     played: f64,
@@ -245,7 +252,7 @@ fn mapping(collection: &Value) -> Vec<Figure> {
         let mut playback = Playback::new(wrap, Ticks(0), case["speed"].as_f64().unwrap_or(1.0));
         playback.repeat_count = case.get("repeatCount").map(number);
         playback.range = case.get("range").map(|range| numbers(range).try_into().unwrap());
-        // The engine's accumulated time begins at the start of the range.
+        // Cocos Creator's accumulated time begins at the start of the range.
         let start = playback.part(duration)[0];
         let columns = ["time", "iterations", "direction", "stopped"].map(|key| numbers(&case[key]));
         for (index, time) in numbers(&case["t"]).into_iter().enumerate() {
@@ -258,7 +265,7 @@ fn mapping(collection: &Value) -> Vec<Figure> {
 }
 
 #[test]
-fn the_mapping_is_that_of_the_collected_figures() {
+fn the_mapping_has_the_values_of_the_collected_figures() {
     let Some(collection) = collection() else { return };
     for Figure { playback, played, duration, phase: expected } in mapping(&collection) {
         let found = phase(&playback, played, duration);
@@ -268,18 +275,18 @@ fn the_mapping_is_that_of_the_collected_figures() {
 }
 
 #[test]
-fn every_engine_maps_as_the_collected_figures() {
+fn every_engine_has_the_values_of_the_collected_figures() {
     let Some(collection) = collection() else { return };
     let mut by_duration: BTreeMap<u64, Vec<(Playback, f64)>> = BTreeMap::new();
     let (mut compared, mut left_out) = (0, 0);
     for Figure { mut playback, played, duration, phase } in mapping(&collection) {
         if !playback.wrap.repeats() && played * playback.rate < 0.0 {
-            // It would wait for its start. The rate's sign is the direction's alone, of which a pose knows nothing.
+            // It would wait for its start. The sign of the rate changes only the direction, which a pose does not contain.
             playback.rate = -playback.rate;
         }
         let ticks = played / playback.rate * Ticks::PER_SECOND as f64;
         if ticks.fract() != 0.0 && duration > 0.0 {
-            // The clock cannot say this time, and the nearest that it can say may lie beyond an end.
+            // This time is not a whole number of ticks, and the nearest tick may be beyond an end.
             left_out += 1;
             continue;
         }
@@ -295,13 +302,13 @@ fn every_engine_maps_as_the_collected_figures() {
 }
 
 #[test]
-fn a_player_goes_frame_by_frame_as_the_collected_traces() {
+fn a_player_has_the_frames_of_the_collected_traces() {
     let Some(collection) = collection() else { return };
     let mut sampled = 0;
     for trace in collection["traces"].as_array().unwrap() {
         let number = |key: &str| number(&trace[key]);
         let wrap = WrapMode::from_name(trace["mode"].as_str().unwrap()).unwrap();
-        let (library, clip) = clock(number("duration"));
+        let Clock { library, clip } = clock(number("duration"));
         let playback = Playback::new(wrap, Ticks(0), number("speed"));
         let mut player = Player::new(library.clip(clip), playback, number("delay")).unwrap();
         assert_eq!(playback.passes(), number("repeatCount"), "{trace}");
@@ -319,8 +326,8 @@ fn a_player_goes_frame_by_frame_as_the_collected_traces() {
 }
 
 #[test]
-fn a_player_by_hand() {
-    let (library, clip) = clock_in(WrapMode::Loop, 2.0);
+fn a_player_is_as_worked_by_hand() {
+    let Clock { library, clip } = clock_in(WrapMode::Loop, 2.0);
     let clip = library.clip(clip);
     let times = |player: &mut Player, dt: &[f64]| -> Vec<Option<f64>> {
         dt.iter().map(|&dt| player.update(dt).map(|phase| phase.time)).collect()
@@ -330,7 +337,7 @@ fn a_player_by_hand() {
     assert!(!player.is_playing());
     assert_eq!(times(&mut player, &[1.0]), [None]);
     player.play();
-    // The frame in which the delay ends is the first, and does not advance.
+    // The frame in which the delay ends is the first one, and does not advance.
     assert_eq!(times(&mut player, &[0.125, 9.0, 0.25, 1.0]), [None, Some(0.5), Some(0.75), Some(0.75)]);
     assert_eq!(player.accumulated(), 1.75, "from the start of the range on");
     player.set_time(1.0);

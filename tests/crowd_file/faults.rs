@@ -1,4 +1,4 @@
-//! Crowd files that are refused: each fault by its place, and a library that is left as it was.
+//! Crowd files that are refused: each fault is named by its path, and the library stays unchanged.
 
 use std::fs;
 
@@ -8,68 +8,105 @@ use serde_json::{Value, json};
 
 use super::{Folder, rig, stderr};
 
+/// Faults of a value: the key that holds it, the value, the path of the fault below the faulty object, a part of the message.
+type Faults<'a> = &'a [(&'a str, Value, &'a str, &'a str)];
+
+fn assert_refused(folder: &Folder, crowd: &Value, place: &str, saying: &str) {
+    folder.assert_refused(&crowd.to_string(), place, saying);
+}
+
 #[test]
-fn faults_are_named_by_their_place() {
+fn faults_of_a_layer_are_named_by_their_path() {
+    let folder = Folder::new();
+    let faults: Faults = &[
+        ("clip", json!("dance"), ".clip", "no clip \"dance\", but: walk, run"),
+        ("clip", json!(6), ".clip", "no clip 6"),
+        ("clip", json!(-1), ".clip", "name or index"),
+        ("mask", json!("all"), ".mask", "no mask \"all\", but: none"),
+        ("wrap", json!("sideways"), ".wrap", "pingpongreverse"),
+        ("mode", json!("multiply"), ".mode", "`additive`"),
+        ("reference", json!("last"), ".reference", "`rest`"),
+        ("weight", json!(-0.5), ".weight", "0 or more"),
+        ("weight", json!(1e39), ".weight", "finite"),
+        ("weight", json!("1"), ".weight", "string"),
+        ("rate", json!(20000), ".rate", "1e4"),
+        ("start", json!(4.1e12), ".start", "clock"),
+        ("speed", json!(1), ".speed", "unknown field `speed`"),
+        ("fade_in", json!({ "start": 0, "seconds": -1 }), ".fade_in.seconds", "0 s or more"),
+        ("fade_in", json!({ "start": 1e300 }), ".fade_in.start", "clock"),
+        ("fade_out", json!({ "start": 0, "shape": "round" }), ".fade_out.shape", "`smooth`"),
+        ("fade_out", json!({ "start": 0, "end": 1 }), ".fade_out.end", "unknown field `end`"),
+    ];
+    for (key, value, place, saying) in faults {
+        let mut layer = json!({ "clip": "walk" });
+        layer[*key] = value.clone();
+        let group = json!({ "layers": [{ "clip": "run" }, layer] });
+        let crowd = json!({ "files": ["rig.glb"], "instances": [{}, group] });
+        assert_refused(&folder, &crowd, &format!("instances[1].layers[1]{place}"), saying);
+    }
+}
+
+#[test]
+fn faults_of_a_group_are_named_by_their_path() {
+    let folder = Folder::new();
+    let too_fast = json!({ "spread": { "rate": [1, 20000] }, "layers": [{ "clip": 0 }] });
+    let faults = [
+        (json!({ "file": 1 }), ".file", "no files[1], the file has 1"),
+        (json!({ "count": -1 }), ".count", "-1"),
+        (json!({ "spread": { "seed": 4294967296_u64 } }), ".spread.seed", "4294967296"),
+        (json!({ "spread": { "start": [0] } }), ".spread.start", "length"),
+        (json!({ "layers": vec![json!({ "clip": 0 }); 9] }), ".layers", "at most 8"),
+        (json!({ "color": 1 }), ".color", "unknown field `color`"),
+        (too_fast, ".layers[0].rate", "1e4"),
+    ];
+    for (group, place, saying) in faults {
+        let crowd = json!({ "files": ["rig.glb"], "instances": [{}, group] });
+        assert_refused(&folder, &crowd, &format!("instances[1]{place}"), saying);
+    }
+}
+
+#[test]
+fn faults_of_a_root_are_named_by_their_path() {
+    let folder = Folder::new();
+    let with_roots = |roots: Value| json!({ "files": ["rig.glb"], "instances": [], "roots": roots });
+    let faults: Faults = &[
+        ("file", json!(1), ".file", "no files[1], the file has 1"),
+        ("clip", json!("dance"), ".clip", "no clip \"dance\", but: walk, run"),
+        ("clip", json!(1), ".clip", "clip 1 has a root joint already"),
+        ("joint", json!("tail"), ".joint", "no node \"tail\", but: root, hip"),
+        ("joint", json!("box"), ".joint", "by a matrix"),
+        ("translation", json!("xw"), ".translation", "letters xyz"),
+        ("translation", json!(""), ".translation", "`none`"),
+        ("rotation", json!("roll"), ".rotation", "`yaw`"),
+        ("scale", json!("x"), ".scale", "unknown field `scale`"),
+    ];
+    for (key, value, place, saying) in faults {
+        let mut root = json!({ "clip": "walk", "joint": "root" });
+        root[*key] = value.clone();
+        let crowd = with_roots(json!([{ "clip": "run", "joint": "root" }, root]));
+        assert_refused(&folder, &crowd, &format!("roots[1]{place}"), saying);
+    }
+    assert_refused(&folder, &with_roots(json!([{ "clip": "walk" }])), "roots[0]", "missing field `joint`");
+    assert_refused(&folder, &with_roots(json!({})), "roots", "sequence");
+}
+
+#[test]
+fn faults_of_masks_and_files_are_named_by_their_path() {
     let folder = Folder::new();
     fs::write(folder.0.path().join("clip.anim"), r#"{ "duration": 1, "curveDatas": {} }"#).unwrap();
-    let refused = |crowd: Value, place: &str, saying: &str| folder.assert_refused(&crowd.to_string(), place, saying);
-    let group = |group: &Value| json!({ "files": ["rig.glb"], "instances": [{}, group] });
-    let of_group = |entry: Value, place: &str, saying: &str| {
-        refused(group(&entry), &format!("instances[1]{place}"), saying);
-    };
-    let of_layer = |key: &str, value: Value, place: &str, saying: &str| {
-        let mut layer = json!({ "clip": "walk" });
-        layer[key] = value;
-        let layers = json!({ "layers": [{ "clip": "run" }, layer] });
-        refused(group(&layers), &format!("instances[1].layers[1]{place}"), saying);
-    };
-    of_layer("clip", json!("dance"), ".clip", "no clip \"dance\", but: walk, run");
-    of_layer("clip", json!(6), ".clip", "no clip 6");
-    of_layer("clip", json!(-1), ".clip", "name or index");
-    of_layer("mask", json!("all"), ".mask", "no mask \"all\", but: none");
-    of_layer("wrap", json!("sideways"), ".wrap", "pingpongreverse");
-    of_layer("mode", json!("multiply"), ".mode", "`additive`");
-    of_layer("reference", json!("last"), ".reference", "`rest`");
-    of_layer("weight", json!(-0.5), ".weight", "0 or more");
-    of_layer("weight", json!(1e39), ".weight", "finite");
-    of_layer("weight", json!("1"), ".weight", "string");
-    of_layer("rate", json!(20000), ".rate", "1e4");
-    of_layer("start", json!(4.1e12), ".start", "clock");
-    of_layer("speed", json!(1), ".speed", "unknown field `speed`");
-    of_layer("fade_in", json!({ "start": 0, "seconds": -1 }), ".fade_in.seconds", "0 s or more");
-    of_layer("fade_in", json!({ "start": 1e300 }), ".fade_in.start", "clock");
-    of_layer("fade_out", json!({ "start": 0, "shape": "round" }), ".fade_out.shape", "`smooth`");
-    of_layer("fade_out", json!({ "start": 0, "end": 1 }), ".fade_out.end", "unknown field `end`");
-    of_group(json!({ "file": 1 }), ".file", "no files[1], the file has 1");
-    of_group(json!({ "count": -1 }), ".count", "-1");
-    of_group(json!({ "spread": { "seed": 4294967296_u64 } }), ".spread.seed", "4294967296");
-    of_group(json!({ "spread": { "start": [0] } }), ".spread.start", "length");
-    of_group(json!({ "layers": vec![json!({ "clip": 0 }); 9] }), ".layers", "at most 8");
-    of_group(json!({ "color": 1 }), ".color", "unknown field `color`");
-    let far = json!({ "spread": { "rate": [1, 20000] }, "layers": [{ "clip": 0 }] });
-    of_group(far, ".layers[0].rate", "1e4");
-    let roots = |roots: Value| json!({ "files": ["rig.glb"], "instances": [], "roots": roots });
-    let of_root = |key: &str, value: Value, place: &str, saying: &str| {
-        let mut root = json!({ "clip": "walk", "joint": "root" });
-        root[key] = value;
-        refused(roots(json!([{ "clip": "run", "joint": "root" }, root])), &format!("roots[1]{place}"), saying);
-    };
-    of_root("file", json!(1), ".file", "no files[1], the file has 1");
-    of_root("clip", json!("dance"), ".clip", "no clip \"dance\", but: walk, run");
-    of_root("clip", json!(1), ".clip", "clip 1 has a root joint already");
-    of_root("joint", json!("tail"), ".joint", "no node \"tail\", but: root, hip");
-    of_root("joint", json!("box"), ".joint", "by a matrix");
-    of_root("translation", json!("xw"), ".translation", "letters xyz");
-    of_root("translation", json!(""), ".translation", "`none`");
-    of_root("rotation", json!("roll"), ".rotation", "`yaw`");
-    of_root("scale", json!("x"), ".scale", "unknown field `scale`");
-    refused(roots(json!([{ "clip": "walk" }])), "roots[0]", "missing field `joint`");
-    refused(roots(json!({})), "roots", "sequence");
-    let mask = |mask: Value| json!({ "files": [], "instances": [], "masks": { "front": mask } });
-    refused(mask(json!({ "joints": { "hip": -1 } })), "masks.front.joints.hip", "0 or more");
-    refused(mask(json!({ "joints": {}, "name": "" })), "masks.front.name", "unknown field `name`");
-    refused(json!({ "files": ["none.glb"], "instances": [] }), "files[0]", "none.glb: ");
-    refused(json!({ "files": ["rig.glb", "clip.anim"], "instances": [] }), "files[1]", "Cocos clip");
+    let with_mask = |mask: Value| json!({ "files": [], "instances": [], "masks": { "front": mask } });
+    let negative = with_mask(json!({ "joints": { "hip": -1 } }));
+    assert_refused(&folder, &negative, "masks.front.joints.hip", "0 or more");
+    let named = with_mask(json!({ "joints": {}, "name": "" }));
+    assert_refused(&folder, &named, "masks.front.name", "unknown field `name`");
+    let with_files = |files: Value| json!({ "files": files, "instances": [] });
+    assert_refused(&folder, &with_files(json!(["none.glb"])), "files[0]", "none.glb: ");
+    assert_refused(&folder, &with_files(json!(["rig.glb", "clip.anim"])), "files[1]", "Cocos clip");
+}
+
+#[test]
+fn text_that_is_no_crowd_is_refused() {
+    let folder = Folder::new();
     let text = r#"{ "files": ["rig.glb"], "instances": [{ "layers": [{ "clip": 0, "weight": NUMBER }] }] }"#;
     for number in ["NaN", "1e999", "-Infinity"] {
         folder.assert_refused(&text.replace("NUMBER", number), "instances[0].layers[0].weight", "line 1");
@@ -87,7 +124,7 @@ fn faults_are_named_by_their_place() {
 }
 
 #[test]
-fn a_library_is_left_as_it_was_by_a_file_that_is_refused() {
+fn a_refused_file_leaves_the_library_unchanged() {
     let folder = Folder::new();
     let file = folder.0.path().join("crowd.json");
     let crowd = |mask: &str| {

@@ -106,7 +106,7 @@ fn what_no_start_can_do_is_refused() {
 
 #[test]
 fn a_play_pauses_goes_on_and_turns_round() {
-    let (library, clip) = clock(2.0);
+    let super::Clock { library, clip } = clock(2.0);
     let playing = play(WrapMode::PingPong, 7.5, 1.0);
     let paused = LayerTime::At(clip_time(LayerTime::Playing(playing), CHANGE, library.clip(clip)));
     let mut crowd = Crowd::new();

@@ -1,6 +1,6 @@
 use posse::Interpolator;
 
-/// An interpolation of our own, wider than a vector, whose result is narrower and depends on everything there is.
+/// A custom interpolator of width 6. Its result is narrower, and depends on all its arguments.
 #[derive(Debug)]
 pub(super) struct Bent;
 
@@ -39,6 +39,7 @@ impl Interpolator for Bent {
     }
 }
 
-/// The property that `Bent` drives, and the one of quaternions that stay as they are.
+/// The property that `Bent` drives.
 pub(super) const BENT: usize = 3;
+/// The property of quaternions that are not normalized.
 pub(super) const AS_IS: usize = 4;

@@ -5,12 +5,12 @@ use posse::{
 
 use super::Numbers;
 
-/// Times before, after, on, beside and between keys; some instances play, some rest. Half of all crowds have layers. The
-/// skeletons come as they like.
+/// A crowd of any mix of skeletons. Times are before, after, on, beside and between keys; some instances play, some rest. Half
+/// of all crowds have several layers.
 pub(super) fn crowd(numbers: &mut Numbers, library: &Library, now: Ticks, instances: usize) -> Crowd {
     let skeletons: Vec<SkeletonId> = library.skeleton_ids().collect();
-    let of = |id: &SkeletonId| library.clip_ids().filter(|&clip| library.clip(clip).skeleton == *id).collect();
-    let clips: Vec<Vec<ClipId>> = skeletons.iter().map(of).collect();
+    let find_clips = |id: &SkeletonId| library.clip_ids().filter(|&clip| library.clip(clip).skeleton == *id).collect();
+    let clips: Vec<Vec<ClipId>> = skeletons.iter().map(find_clips).collect();
     let layered = numbers.below(2) == 0;
     let mut crowd = Crowd::new();
     for _ in 0..instances {
@@ -28,7 +28,7 @@ pub(super) fn crowd(numbers: &mut Numbers, library: &Library, now: Ticks, instan
     crowd
 }
 
-/// When in its clip a layer is.
+/// The time of a layer in its clip.
 fn time(numbers: &mut Numbers, library: &Library, clip: ClipId) -> LayerTime {
     let timelines: Vec<&Timeline> = library.clip(clip).tracks.iter().map(|track| &**track.curve.timeline()).collect();
     if numbers.below(8) == 0 {
@@ -59,7 +59,7 @@ fn time(numbers: &mut Numbers, library: &Library, clip: ClipId) -> LayerTime {
     })
 }
 
-/// A layer with a weight, a mode, perhaps a mask, perhaps fades that begin before or after now.
+/// Gives a layer a weight, a mode, perhaps a mask, and perhaps fades that begin before or after now.
 fn mixed(numbers: &mut Numbers, library: &Library, now: Ticks, layer: Layer) -> Layer {
     let mode = [
         LayerMode::Blend,

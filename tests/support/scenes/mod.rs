@@ -1,16 +1,17 @@
-//! Random scenes: skeletons of any shape, any mix of modes, hard key times, hard quaternions, hard times to ask for.
+//! Random scenes: skeletons of any shape, any mix of modes, and key times, quaternions and sample times that are hard to
+//! evaluate.
 
-/// An interpolation of our own.
+/// A custom interpolator.
 mod bent;
-/// Who is posed, and when.
+/// Crowds: instances, layers, and the times of layers.
 mod crowds;
 /// Skeletons and skins.
 mod rigs;
-/// What moves their instances.
+/// Root motion of clips.
 mod roots;
-/// What drives them.
+/// Tracks of clips.
 mod tracks;
-/// Without scales that differ from axis to axis.
+/// Scenes whose scales are the same along all axes.
 mod uniform;
 
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use self::rigs::{skeleton, skin};
 use self::roots::root;
 use self::tracks::tracks;
 
-/// A stream of numbers from a seed, so that a scene is small to shrink and its values need no strategy.
+/// A stream of random numbers from a seed. Since a scene is its seed, it shrinks fast and its values need no strategy.
 pub struct Numbers(u64);
 
 impl Numbers {
@@ -88,22 +89,22 @@ pub enum Shape {
     Forest,
 }
 
-/// How key times lie.
+/// The distances between key times.
 #[derive(Debug, Clone, Copy)]
 pub enum Spacing {
     Even,
     Uneven,
-    /// Most keys a float apart, in a few places.
+    /// A few groups of keys; in a group, each key is the next `f32` after the one before.
     Clustered,
 }
 
-/// How a track is eased.
+/// The easing of a track.
 #[derive(Debug, Clone, Copy)]
 pub enum Eased {
     Not,
-    /// By one easing.
+    /// One easing for all keys.
     Alike,
-    /// By another from key to key.
+    /// One easing per key.
     ByKey,
 }
 
@@ -126,7 +127,7 @@ pub struct RigSpec {
     skins: usize,
 }
 
-/// A scene before it is made, small enough to print.
+/// The description of a scene, small enough to print.
 #[derive(Debug, Clone)]
 pub struct SceneSpec {
     pub seed: u64,
@@ -135,15 +136,15 @@ pub struct SceneSpec {
     instances: usize,
 }
 
-/// A library of one skeleton or several, and a crowd that mixes them.
+/// A library of one or more skeletons, and a crowd that mixes them.
 pub struct Scene {
     pub library: Library,
     pub crowd: Crowd,
-    /// A step of up to some minutes, forwards or back.
+    /// A step of up to some minutes, forwards or backwards.
     pub step: Step,
 }
 
-/// Scenes of up to so many joints and keys a track.
+/// Scenes with at most `most_joints` joints per skeleton and `most_keys` keys per track.
 pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = SceneSpec> {
     let shape = prop_oneof![Just(Shape::Chain), Just(Shape::Star), Just(Shape::Tree), Just(Shape::Forest)];
     let interpolation =
@@ -168,8 +169,14 @@ pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = Sce
         .prop_map(|(seed, rigs, tracks, instances)| SceneSpec { seed, rigs, tracks, instances })
 }
 
+/// Two streams of numbers: one for everything except root motion, and one for root motion.
+struct Streams<'a> {
+    numbers: &'a mut Numbers,
+    roots: &'a mut Numbers,
+}
+
 impl SceneSpec {
-    /// Whether this is one of so many scenes, by its seed.
+    /// Whether this is one scene in this many, by its seed.
     pub fn is_one_in(&self, scenes: u64) -> bool {
         self.seed.is_multiple_of(scenes)
     }
@@ -180,7 +187,8 @@ impl SceneSpec {
         let mut library = Library::new();
         let bent = library.add_interpolator(Arc::new(Bent)).unwrap();
         for rig in &self.rigs {
-            self.add_rig([&mut numbers, &mut roots], &mut library, rig, bent);
+            let mut streams = Streams { numbers: &mut numbers, roots: &mut roots };
+            self.add_rig(&mut streams, &mut library, rig, bent);
         }
         let now = Ticks(numbers.below(1 << 42) as i64);
         let crowd = crowd(&mut numbers, &library, now, self.instances);
@@ -192,8 +200,9 @@ impl SceneSpec {
         Scene { library, crowd, step: Step { from: Ticks(now.0 - back as i64), to: now } }
     }
 
-    /// Adds a skeleton with skins, clips and masks; one clip may be that of a skeleton before it.
-    fn add_rig(&self, [numbers, roots]: [&mut Numbers; 2], library: &mut Library, rig: &RigSpec, bent: InterpolatorId) {
+    /// Adds a skeleton with skins, clips and masks. One clip may be shared from an earlier skeleton.
+    fn add_rig(&self, streams: &mut Streams, library: &mut Library, rig: &RigSpec, bent: InterpolatorId) {
+        let Streams { numbers, roots } = streams;
         let lent = library.clip_ids().collect::<Vec<_>>();
         let skeleton = library.add_skeleton(skeleton(numbers, rig.joints, rig.shape));
         for _ in 0..rig.skins {

@@ -4,7 +4,7 @@ use posse::{Joint, Property, Skeleton, SkeletonId, Skin, Transform};
 use super::{Numbers, Shape};
 
 pub(super) fn skeleton(numbers: &mut Numbers, joints: usize, shape: Shape) -> Skeleton {
-    // In another order from skeleton to skeleton, and now and then a name twice or none.
+    // The names have another order in each skeleton; some joints share a name or have none.
     let turn = numbers.below(joints);
     let joint = |index: usize| {
         let parent = match shape {
@@ -19,7 +19,7 @@ pub(super) fn skeleton(numbers: &mut Numbers, joints: usize, shape: Shape) -> Sk
             rotation: numbers.rotation() * numbers.within(0.5, 2.0),
             scale: numbers.vector(0.9, 1.1) * if numbers.below(20) == 0 { -1.0 } else { 1.0 },
         };
-        // A matrix with shear, which no translation, rotation and scale can say.
+        // A matrix with shear, which translation, rotation and scale cannot express.
         let matrix = (numbers.below(8) == 0).then(|| DAffine3 {
             matrix3: DMat3::from_quat(numbers.rotation()) + DMat3::from_diagonal(numbers.vector(-0.1, 0.1)),
             translation: numbers.vector(-1.0, 1.0),

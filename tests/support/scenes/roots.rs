@@ -2,7 +2,7 @@ use posse::{RootMotion, RootRotation, Skeleton, Target, Track};
 
 use super::Numbers;
 
-/// A root joint for half of all clips, where they have a joint that can be one: mostly one that they move.
+/// The root motion of half of all clips, if the chosen joint can be a root: mostly a joint that the clip moves.
 pub fn root(numbers: &mut Numbers, skeleton: &Skeleton, tracks: &[Track]) -> Option<RootMotion> {
     let driven = tracks.iter().filter_map(|track| match track.target {
         Target::Translation(joint) | Target::Rotation(joint) | Target::EulerAngles(joint) => Some(joint),

@@ -8,6 +8,7 @@ use posse::{
 use super::bent::{AS_IS, BENT};
 use super::{Eased, Numbers, Spacing, TrackSpec};
 
+/// The tracks of a clip. A spec is left out if its target cannot be animated or is already driven by an earlier track.
 pub(super) fn tracks(
     numbers: &mut Numbers,
     skeleton: &Skeleton,
@@ -18,6 +19,37 @@ pub(super) fn tracks(
     let mut tracks: Vec<Track> = Vec::new();
     let mut shared: Option<Arc<Timeline>> = None;
     for spec in specs {
+        let driven = Driven::choose(numbers, skeleton, spec, bent);
+        if driven.is_held_by_a_matrix(skeleton) || tracks.iter().any(|track| driven.overlaps(track)) {
+            continue;
+        }
+        let timeline = match &shared {
+            Some(timeline) if spec.shared => timeline.clone(),
+            _ => Arc::new(timeline(numbers, spec.keys, spec.spacing)),
+        };
+        shared = Some(timeline.clone());
+        let values = driven.values(numbers, &timeline);
+        let easing = curve_easing(numbers, spec.eased, timeline.len());
+        let curve = Curve::new(timeline, driven.interpolation, driven.width, values).unwrap();
+        let curve = curve.with_easing(easing).unwrap();
+        let curve = if length.is_some() { with_random_extrapolation(numbers, curve) } else { curve };
+        tracks.push(Track { target: driven.target, component: driven.component, curve });
+    }
+    tracks
+}
+
+/// The target of a track, with the interpolation and width of its curve.
+struct Driven {
+    joint: usize,
+    target: Target,
+    /// The only component that is driven; `None` if all are.
+    component: Option<usize>,
+    interpolation: Interpolation,
+    width: usize,
+}
+
+impl Driven {
+    fn choose(numbers: &mut Numbers, skeleton: &Skeleton, spec: &TrackSpec, bent: InterpolatorId) -> Self {
         let joint = numbers.below(skeleton.joints().len());
         let targets = skeleton.joints()[joint].weights.len();
         let mut component = None;
@@ -50,63 +82,67 @@ pub(super) fn tracks(
             Target::Property(AS_IS) if numbers.below(2) == 0 => (Interpolation::Slerp, 4),
             _ => (spec.interpolation, width),
         };
-        let angles = matches!(target, Target::EulerAngles(_));
-        let moves = angles || matches!(target, Target::Translation(_) | Target::Rotation(_) | Target::Scale(_));
-        if moves && skeleton.joints()[joint].matrix.is_some() {
-            continue;
-        }
-        let overlaps = |track: &Track| {
-            let apart = track.component.is_some() && component.is_some() && track.component != component;
-            let turned = match (track.target, target) {
-                (Target::EulerAngles(a), Target::Rotation(b)) | (Target::Rotation(a), Target::EulerAngles(b)) => a == b,
-                _ => false,
-            };
-            turned || (track.target == target && !apart)
-        };
-        if tracks.iter().any(overlaps) {
-            continue;
-        }
-        let timeline = match &shared {
-            Some(timeline) if spec.shared => timeline.clone(),
-            _ => Arc::new(timeline(numbers, spec.keys, spec.spacing)),
-        };
-        shared = Some(timeline.clone());
-        let rotation = matches!(target, Target::Rotation(_) | Target::Property(1));
-        let values = match (rotation || interpolation == Interpolation::Slerp, interpolation) {
-            (true, _) => rotations(numbers, &timeline, interpolation),
-            (false, interpolation) => {
-                let size = if angles { 400.0 } else { numbers.within(0.1, 10.0) };
-                let (low, high) = if matches!(target, Target::Scale(_)) { (0.7, 1.4) } else { (-size, size) };
-                let count = timeline.len() * width * interpolation.elements_per_key();
-                (0..count).map(|_| numbers.within(low, high)).collect()
-            }
-        };
-        let easing = match spec.eased {
-            Eased::Not => CurveEasing::None,
-            Eased::Alike => CurveEasing::One(easing(numbers)),
-            Eased::ByKey => {
-                CurveEasing::PerKey((0..numbers.below(timeline.len() + 2)).map(|_| easing(numbers)).collect())
-            }
-        };
-        let mut curve =
-            Curve::new(timeline.clone(), interpolation, width, values).unwrap().with_easing(easing).unwrap();
-        // Loops without number, and lines without a direction to speak of, are for tests of limits.
-        let gaps: Vec<f64> = timeline.times().windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let ends = [gaps.first(), gaps.last()];
-        let lines = ends.into_iter().flatten().all(|&gap| gap > 1e-4);
-        if length.is_some() && lines && timeline.last() - timeline.first() > 0.02 {
-            let mut extrapolation = || {
-                use Extrapolation::{Clamp, Linear, Loop, PingPong};
-                [Clamp, Linear, Loop, PingPong][numbers.below(4)]
-            };
-            curve = curve.with_extrapolation(extrapolation(), extrapolation());
-        }
-        tracks.push(Track { target, component, curve });
+        Self { joint, target, component, interpolation, width }
     }
-    tracks
+
+    fn is_angles(&self) -> bool {
+        matches!(self.target, Target::EulerAngles(_))
+    }
+
+    /// Whether the joint has a matrix, so that its translation, rotation and scale cannot be animated.
+    fn is_held_by_a_matrix(&self, skeleton: &Skeleton) -> bool {
+        let parts = matches!(self.target, Target::Translation(_) | Target::Rotation(_) | Target::Scale(_));
+        (self.is_angles() || parts) && skeleton.joints()[self.joint].matrix.is_some()
+    }
+
+    /// Whether a track drives a number that this one would drive too.
+    fn overlaps(&self, track: &Track) -> bool {
+        let apart = track.component.is_some() && self.component.is_some() && track.component != self.component;
+        let turned = match (track.target, self.target) {
+            (Target::EulerAngles(a), Target::Rotation(b)) | (Target::Rotation(a), Target::EulerAngles(b)) => a == b,
+            _ => false,
+        };
+        turned || (track.target == self.target && !apart)
+    }
+
+    fn values(&self, numbers: &mut Numbers, timeline: &Timeline) -> Vec<f64> {
+        let rotation = matches!(self.target, Target::Rotation(_) | Target::Property(1));
+        if rotation || self.interpolation == Interpolation::Slerp {
+            return rotations(numbers, timeline, self.interpolation);
+        }
+        let size = if self.is_angles() { 400.0 } else { numbers.within(0.1, 10.0) };
+        let (low, high) = if matches!(self.target, Target::Scale(_)) { (0.7, 1.4) } else { (-size, size) };
+        let count = timeline.len() * self.width * self.interpolation.elements_per_key();
+        (0..count).map(|_| numbers.within(low, high)).collect()
+    }
 }
 
-/// Any easing: one with a name, or a Bezier curve that overshoots, folds, or is as in CSS.
+fn curve_easing(numbers: &mut Numbers, eased: Eased, keys: usize) -> CurveEasing {
+    match eased {
+        Eased::Not => CurveEasing::None,
+        Eased::Alike => CurveEasing::One(easing(numbers)),
+        Eased::ByKey => CurveEasing::PerKey((0..numbers.below(keys + 2)).map(|_| easing(numbers)).collect()),
+    }
+}
+
+/// The curve with any extrapolation. Curves that would loop very often, or whose line at an end has almost no direction, stay as
+/// they are: they are for tests of limits.
+fn with_random_extrapolation(numbers: &mut Numbers, curve: Curve) -> Curve {
+    let timeline = curve.timeline();
+    let gaps: Vec<f64> = timeline.times().windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let ends = [gaps.first(), gaps.last()];
+    let have_direction = ends.into_iter().flatten().all(|&gap| gap > 1e-4);
+    if !have_direction || timeline.last() - timeline.first() <= 0.02 {
+        return curve;
+    }
+    let mut extrapolation = || {
+        use Extrapolation::{Clamp, Linear, Loop, PingPong};
+        [Clamp, Linear, Loop, PingPong][numbers.below(4)]
+    };
+    curve.with_extrapolation(extrapolation(), extrapolation())
+}
+
+/// Any easing: one with a name, or a Bezier curve that overshoots, folds, or has the shape that CSS allows.
 fn easing(numbers: &mut Numbers) -> Easing {
     let (x, y) = match numbers.below(4) {
         0 => (numbers.within(1.0, 2.0), numbers.within(1.0, 20.0)),
@@ -117,7 +153,7 @@ fn easing(numbers: &mut Numbers) -> Easing {
     Easing::Bezier([point(), point()].concat().try_into().unwrap())
 }
 
-/// Key times as `f32` has them, as in files.
+/// Key times that are exact in `f32`, as in files.
 fn timeline(numbers: &mut Numbers, keys: usize, spacing: Spacing) -> Timeline {
     let mut time = numbers.within(-1.0, 2.0) as f32;
     let mut times = vec![f64::from(time)];
@@ -155,7 +191,7 @@ fn rotations(numbers: &mut Numbers, timeline: &Timeline, interpolation: Interpol
             _ => last.normalize() * DQuat::from_axis_angle(DVec3::Z, numbers.within(-0.3, 0.3)),
         };
         if interpolation == Interpolation::CubicSpline {
-            // Tangents as a file has them: a fraction of the value over the interval that they span.
+            // Tangents as in files: a fraction of the value, divided by the interval that they span.
             let gap = |a: usize, b: usize| {
                 let times = timeline.times();
                 if b < times.len() && times[a] < times[b] { times[b] - times[a] } else { 1.0 }

@@ -4,7 +4,7 @@ use posse::{Clip, Joint, Library, Skeleton, Skin, Target, Track};
 use super::Scene;
 
 impl Scene {
-    /// The same scene with scales that are alike along all axes, and nothing mirrored or sheared.
+    /// The same scene with uniform scales, and nothing mirrored or sheared.
     pub fn uniform(self) -> Self {
         let mut library = Library::new();
         for interpolator in self.library.interpolators() {
@@ -36,7 +36,7 @@ fn uniform_joint(joint: Joint) -> Joint {
     joint
 }
 
-/// A rotation and uniform scale near a matrix.
+/// The translation of a matrix, with a rotation and a uniform scale near it.
 fn similar(matrix: &DAffine3) -> DAffine3 {
     let axes = matrix.matrix3;
     let (x, y) = (axes.x_axis.normalize(), axes.y_axis.reject_from(axes.x_axis).normalize());
@@ -45,7 +45,7 @@ fn similar(matrix: &DAffine3) -> DAffine3 {
     DAffine3::from_scale_rotation_translation(scale, rotation, matrix.translation)
 }
 
-/// The track with the first scale along all axes; none where scales are driven one by one.
+/// The track with its x scale along all axes; `None` if the track drives a single component of a scale.
 fn uniform_track(track: &Track) -> Option<Track> {
     match (track.target, track.component) {
         (Target::Scale(_), Some(_)) => None,
