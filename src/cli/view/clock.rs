@@ -1,66 +1,69 @@
-//! The clock that a window's crowd plays by.
+//! The clock of the crowd in a window.
 
 use posse::Ticks;
 
-/// The crowd's clock, which runs, stands still, or runs backwards.
+use crate::cli::view::window_state::Direction;
+
+/// A clock that runs forwards or backwards at a speed, or is paused.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clock {
-    /// What it says.
+    /// The present time.
     pub now: Ticks,
-    /// Its seconds in a second, from -[`FASTEST`](Self::FASTEST) to that.
+    /// Seconds of this clock per second of real time, from -[`MAX_SPEED`](Self::MAX_SPEED) to [`MAX_SPEED`](Self::MAX_SPEED).
     pub speed: f64,
-    /// Whether it runs.
+    /// False if the clock is paused.
     pub running: bool,
 }
 
 impl Clock {
     /// The highest speed.
-    pub const FASTEST: f64 = 4.0;
-    /// The speeds that keys go through.
+    pub const MAX_SPEED: f64 = 4.0;
+    /// The speeds that the keys select, in ascending order.
     const SPEEDS: [f64; 12] = [-4.0, -2.0, -1.0, -0.5, -0.25, 0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0];
 
-    /// A clock that runs from a time on.
+    /// Creates a clock that runs at speed 1 from a time.
     pub fn new(now: Ticks) -> Self {
         Self { now, speed: 1.0, running: true }
     }
 
-    /// Goes on by so many seconds of real time.
+    /// Advances the clock by seconds of real time, unless it is paused.
     pub fn advance(&mut self, seconds: f64) {
         if self.running {
             self.skip(seconds * self.speed);
         }
     }
 
-    /// Goes on by so many of its own seconds.
+    /// Advances the clock by seconds of its own time, also if it is paused.
     pub fn skip(&mut self, seconds: f64) {
         self.now = Ticks(self.now.0.saturating_add(Ticks::from_seconds(seconds).0));
     }
 
-    /// Where in a loop of so many seconds it is: from 0 to less than these.
-    pub fn position(&self, seconds: f64) -> f64 {
-        let ticks = Ticks::from_seconds(seconds).0.max(1);
+    /// The position in a loop of the given duration: from 0 to less than the duration. All values are seconds.
+    pub fn position(&self, duration: f64) -> f64 {
+        let ticks = Ticks::from_seconds(duration).0.max(1);
         Ticks(self.now.0.rem_euclid(ticks)).to_seconds()
     }
 
-    /// Goes to a second of the loop that it is in.
-    pub fn scrub(&mut self, position: f64, seconds: f64) {
-        let ticks = Ticks::from_seconds(seconds).0.max(1);
+    /// Moves the clock to a position in the present pass of a loop. All values are seconds. A position outside the loop is
+    /// clamped to it.
+    pub fn seek(&mut self, position: f64, duration: f64) {
+        let ticks = Ticks::from_seconds(duration).0.max(1);
         let start = self.now.0 - self.now.0.rem_euclid(ticks);
         self.now = Ticks(start.saturating_add(Ticks::from_seconds(position).0.clamp(0, ticks - 1)));
     }
 
-    /// Sets the speed, kept within the fastest either way.
+    /// Sets the speed, clamped to its range.
     pub fn set_speed(&mut self, speed: f64) {
-        self.speed = speed.clamp(-Self::FASTEST, Self::FASTEST);
+        self.speed = speed.clamp(-Self::MAX_SPEED, Self::MAX_SPEED);
     }
 
-    /// The next speed of a row, higher or lower.
-    pub fn shift(&mut self, up: bool) {
-        let next = match up {
-            true => Self::SPEEDS.into_iter().find(|&speed| speed > self.speed + 1e-6),
-            false => Self::SPEEDS.into_iter().rev().find(|&speed| speed < self.speed - 1e-6),
+    /// Selects the next higher or the next lower speed. At the end of the list, the speed does not change.
+    pub fn step_speed(&mut self, direction: Direction) {
+        let stepped = match direction {
+            Direction::Next => Self::SPEEDS.into_iter().find(|&speed| speed > self.speed + 1e-6),
+            Direction::Previous => Self::SPEEDS.into_iter().rev().find(|&speed| speed < self.speed - 1e-6),
         };
-        self.speed = next.unwrap_or(self.speed);
+        self.speed = stepped.unwrap_or(self.speed);
     }
 }
 
@@ -69,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_runs_at_its_speed_and_stands_when_paused() {
+    fn a_clock_runs_at_its_speed_and_stops_while_paused() {
         let mut clock = Clock::new(Ticks(0));
         clock.advance(0.5);
         assert_eq!(clock.now, Ticks(1 << 19));
@@ -84,31 +87,31 @@ mod tests {
     }
 
     #[test]
-    fn scrubbing_stays_in_its_loop() {
+    fn seeking_stays_in_the_present_pass() {
         let mut clock = Clock::new(Ticks::from_seconds(9.0));
         assert_eq!(clock.position(4.0), 1.0);
-        clock.scrub(3.5, 4.0);
+        clock.seek(3.5, 4.0);
         assert_eq!(clock.now, Ticks::from_seconds(11.5));
-        // The end belongs to the next loop.
-        clock.scrub(4.0, 4.0);
+        // The end belongs to the next pass.
+        clock.seek(4.0, 4.0);
         assert_eq!(clock.now, Ticks(12 * Ticks::PER_SECOND - 1));
-        let mut before = Clock::new(Ticks::from_seconds(-1.0));
-        assert_eq!(before.position(4.0), 3.0);
-        before.scrub(0.25, 4.0);
-        assert_eq!(before.now, Ticks::from_seconds(-3.75));
+        let mut negative = Clock::new(Ticks::from_seconds(-1.0));
+        assert_eq!(negative.position(4.0), 3.0);
+        negative.seek(0.25, 4.0);
+        assert_eq!(negative.now, Ticks::from_seconds(-3.75));
     }
 
     #[test]
-    fn speeds_go_up_and_down_a_row_and_end_there() {
+    fn speeds_step_through_a_list_and_stop_at_its_ends() {
         let mut clock = Clock::new(Ticks(0));
-        clock.shift(true);
+        clock.step_speed(Direction::Next);
         assert_eq!(clock.speed, 2.0);
         clock.set_speed(0.7);
-        clock.shift(false);
+        clock.step_speed(Direction::Previous);
         assert_eq!(clock.speed, 0.5);
-        (0..20).for_each(|_| clock.shift(false));
+        (0..20).for_each(|_| clock.step_speed(Direction::Previous));
         assert_eq!(clock.speed, -4.0);
-        (0..20).for_each(|_| clock.shift(true));
+        (0..20).for_each(|_| clock.step_speed(Direction::Next));
         assert_eq!(clock.speed, 4.0);
     }
 }

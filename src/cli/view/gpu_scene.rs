@@ -1,11 +1,11 @@
-//! A crowd that plays on a device, and the scene it is drawn in.
+//! A crowd on a device, and its scene.
 
 use posse::render::{PoseBuffers, Renderer, Scene, needed_outputs};
 use posse::{Error, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary};
 
 use crate::cli::drawn_crowd::DrawnCrowd;
 
-/// A drawn on a device.
+/// A drawn crowd on a device.
 pub struct GpuScene {
     library: GpuLibrary,
     outputs: Outputs,
@@ -14,7 +14,7 @@ pub struct GpuScene {
 }
 
 impl GpuScene {
-    /// Uploads a drawn, with what its bones are drawn from where they are wanted.
+    /// Uploads a drawn crowd. With `bones`, the outputs include the data that bones are drawn from.
     pub fn new(gpu: &GpuContext, renderer: &Renderer, drawn: &DrawnCrowd, bones: bool) -> Result<Self, Error> {
         let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&drawn.library)?)?;
         let outputs = needed_outputs(&drawn.figures, bones);
@@ -22,8 +22,8 @@ impl GpuScene {
         Ok(Self { library, outputs, crowd, scene })
     }
 
-    /// Uploads what was chosen since: layers only, where nobody stands elsewhere or looks different. Where that fails, all is
-    /// as before.
+    /// Uploads the changes of a drawn crowd. `layers_only` tells that positions and figures are unchanged: then only layers are
+    /// uploaded, if the device's crowd has room for them. After an error, everything is as before.
     pub fn update(
         &mut self,
         gpu: &GpuContext,
@@ -31,8 +31,8 @@ impl GpuScene {
         drawn: &DrawnCrowd,
         layers_only: bool,
     ) -> Result<(), Error> {
-        let layers_set = || self.crowd.set_layers(&gpu.queue, &self.library, &drawn.crowd);
-        if !(layers_only && layers_set()?.is_replaced()) {
+        let set_layers = || self.crowd.set_layers(&gpu.queue, &self.library, &drawn.crowd);
+        if !(layers_only && set_layers()?.is_replaced()) {
             (self.crowd, self.scene) = upload(gpu, renderer, &self.library, drawn, self.outputs)?;
         }
         Ok(())

@@ -1,55 +1,53 @@
 //! `posse view`: a window with a live crowd.
 
 mod clock;
+mod frame_times;
 mod gpu_scene;
 mod gui;
-mod keys;
-mod meter;
-mod mouse;
+mod input;
 mod orbit;
 mod overlay;
+mod pose_timer;
 mod screen;
-mod timer;
 mod viewer;
 mod window;
 mod window_state;
 
 use std::path::PathBuf;
 
-use posse::Error;
-
-use crate::cli::arguments::parse_seconds;
+use crate::cli::arguments::{parse_seconds, parse_size};
 use crate::cli::drawn_crowd::DrawnCrowdArgs;
-use crate::cli::{arguments::parse_size, view_args::ViewArgs};
+use crate::cli::view_args::ViewArgs;
 
-pub use crate::cli::view::keys::HELP;
+pub use crate::cli::view::input::HELP;
+pub use crate::cli::view::window::run;
 
-/// Arguments of `posse view`.
+/// The arguments of `posse view`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    drawn: DrawnCrowdArgs,
+    crowd_args: DrawnCrowdArgs,
     #[command(flatten)]
-    look: ViewArgs,
-    /// Pixels of the window.
+    view_args: ViewArgs,
+    /// The size of the window in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "1280x720")]
     size: [u32; 2],
-    /// Seconds since the play began, at the first frame.
+    /// The time of the first frame in seconds since the play began.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_seconds)]
     time: f64,
-    /// Begins at a standstill; the key Space plays.
+    /// Starts paused. The key Space plays.
     #[arg(long)]
     paused: bool,
-    /// Begins without the controls; the key H shows them.
+    /// Starts without the controls. The key H shows them.
     #[arg(long)]
     bare: bool,
-    /// Draws as often as it can, not as often as the screen shows a frame.
+    /// Draws as many frames as possible. By default, the rate of the screen is the limit.
     #[arg(long)]
     uncapped: bool,
-    /// Writes what the window shows as a PNG file, and ends. Each frame is then a 60th of a second after the one before.
+    /// Writes the content of the window as a PNG file, and ends. The crowd's clock then advances by 1/60 s per frame.
     #[arg(long, value_name = "FILE")]
     screenshot: Option<PathBuf>,
-    /// With --screenshot: which frame is written, from 1.
+    /// The number of frames that --screenshot draws. The last one is written.
     #[arg(
         long,
         value_name = "N",
@@ -58,9 +56,4 @@ pub struct Args {
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     frames: u32,
-}
-
-/// Runs `posse view`.
-pub fn run(args: &Args) -> Result<(), Error> {
-    window::run(args)
 }

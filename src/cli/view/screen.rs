@@ -1,4 +1,4 @@
-//! What frames are drawn on, and the way from there into a window.
+//! The surface of a window, and the picture that frames are drawn into.
 
 use std::sync::Arc;
 
@@ -7,9 +7,10 @@ use posse::{Error, GpuContext};
 use wgpu::util::TextureBlitter;
 use winit::window::Window;
 
-/// A window's surface, and a picture of its size.
+/// The surface of a window, and a picture of the same size.
 ///
-/// Frames are drawn into the picture, which is in sRGB whatever the surface is, and copied to the surface from there.
+/// Frames are drawn into the picture and then copied to the surface. The picture is always in sRGB; the format of the surface
+/// depends on the system.
 pub struct Screen {
     instance: wgpu::Instance,
     window: Arc<Window>,
@@ -20,26 +21,26 @@ pub struct Screen {
     pub frame: Frame,
 }
 
-/// The picture that is drawn into.
+/// The picture of a frame.
 pub struct Frame {
     pub canvas: Canvas,
     pub picture: wgpu::Texture,
-    /// In sRGB, for what is mixed in linear light.
+    /// The sRGB view of the picture, for blending in linear light.
     pub srgb: wgpu::TextureView,
-    /// The same bytes as they are, for what is mixed as it is stored.
+    /// The view of the stored bytes without sRGB conversion, for blending of stored values.
     pub stored: wgpu::TextureView,
 }
 
 impl Screen {
-    /// The surface of a window, and the device that draws on it; frames come as often as the screen shows them, or as often as
-    /// they can.
+    /// Opens the surface of a window, and a device that draws on it. With `capped`, the rate of the screen limits the rate of
+    /// frames.
     pub fn new(window: Arc<Window>, capped: bool) -> Result<(GpuContext, Self), Error> {
         let instance = GpuContext::instance();
-        let surface = surface(&instance, &window)?;
+        let surface = create_surface(&instance, &window)?;
         let (gpu, adapter) = GpuContext::for_surface(&instance, &surface).map_err(|error| match error {
             Error::NoAdapter { .. } => Error::Usage(
                 "no GPU adapter can draw into a window here. Install your GPU's Vulkan, Metal or DirectX 12 driver, or a \
-                 software one (Debian and Ubuntu: apt-get install mesa-vulkan-drivers); posse render needs no window"
+                 software driver (Debian and Ubuntu: apt-get install mesa-vulkan-drivers); posse render needs no window"
                     .into(),
             ),
             error => error,
@@ -48,7 +49,7 @@ impl Screen {
         let size = window.inner_size();
         let frame = Frame::new(&gpu.device, target, [size.width.max(1), size.height.max(1)])?;
         let capabilities = surface.get_capabilities(&adapter);
-        let format = format(&capabilities.formats)
+        let format = select_format(&capabilities.formats)
             .ok_or_else(|| Error::Device("the window's surface has no format that can be drawn on".into()))?;
         let configuration = wgpu::SurfaceConfiguration {
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
@@ -66,18 +67,18 @@ impl Screen {
         Ok((gpu, Self { instance, window, surface, configuration, blitter, target, frame }))
     }
 
-    /// What the picture is made of.
+    /// The formats of the picture.
     pub fn target(&self) -> Target {
         self.target
     }
 
-    /// Pixels to the right and down.
+    /// The width and the height in pixels.
     pub fn size(&self) -> [u32; 2] {
         self.frame.canvas.size
     }
 
-    /// Follows the window's size. False where it has none, as a minimised window.
-    pub fn follow(&mut self, device: &wgpu::Device) -> Result<bool, Error> {
+    /// Resizes the picture and the surface to the window. Returns false if the window has no area, as when it is minimised.
+    pub fn resize(&mut self, device: &wgpu::Device) -> Result<bool, Error> {
         let size = self.window.inner_size();
         if size.width == 0 || size.height == 0 {
             return Ok(false);
@@ -90,28 +91,28 @@ impl Screen {
         Ok(true)
     }
 
-    /// The surface's next texture; `None` where it is not seen, or not ready.
+    /// The next texture of the surface; `None` if the window is hidden or the texture is not ready.
     pub fn acquire(&mut self, device: &wgpu::Device) -> Result<Option<wgpu::SurfaceTexture>, Error> {
         use wgpu::CurrentSurfaceTexture as Current;
-        // A second try, where the first finds that something has changed.
+        // The second attempt follows a change of the surface that the first has found.
         for _ in 0..2 {
             match self.surface.get_current_texture() {
                 Current::Success(texture) | Current::Suboptimal(texture) => return Ok(Some(texture)),
                 Current::Timeout | Current::Occluded | Current::Validation => return Ok(None),
                 Current::Outdated => {}
-                Current::Lost => self.surface = surface(&self.instance, &self.window)?,
+                Current::Lost => self.surface = create_surface(&self.instance, &self.window)?,
             }
             self.surface.configure(device, &self.configuration);
         }
         Ok(None)
     }
 
-    /// Records the way of the picture to the surface.
+    /// Records the copy of the picture to the surface.
     pub fn copy(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, texture: &wgpu::SurfaceTexture) {
         let format = self.configuration.format;
         let linear = format.is_srgb() || format == wgpu::TextureFormat::Rgba16Float;
-        let from = if linear { &self.frame.srgb } else { &self.frame.stored };
-        self.blitter.copy(device, encoder, from, &texture.texture.create_view(&Default::default()));
+        let source = if linear { &self.frame.srgb } else { &self.frame.stored };
+        self.blitter.copy(device, encoder, source, &texture.texture.create_view(&Default::default()));
     }
 }
 
@@ -138,15 +139,17 @@ impl Frame {
     }
 }
 
-fn surface(instance: &wgpu::Instance, window: &Arc<Window>) -> Result<wgpu::Surface<'static>, Error> {
+fn create_surface(instance: &wgpu::Instance, window: &Arc<Window>) -> Result<wgpu::Surface<'static>, Error> {
     let surface = instance.create_surface(Arc::clone(window));
-    surface.map_err(|error| Error::Device(format!("it cannot draw into a window: {error}")))
+    surface.map_err(|error| Error::Device(format!("the device cannot draw into a window: {error}")))
 }
 
-/// Of the formats that a surface has, one of a byte a channel, best without sRGB: then bytes are copied as they are.
-fn format(formats: &[wgpu::TextureFormat]) -> Option<wgpu::TextureFormat> {
+/// Selects a format of a surface: one with a byte per channel and without sRGB, so that bytes are copied unchanged; otherwise an
+/// sRGB format; otherwise the first.
+fn select_format(formats: &[wgpu::TextureFormat]) -> Option<wgpu::TextureFormat> {
     use wgpu::TextureFormat::{Bgra8Unorm, Rgba8Unorm};
-    let bytes = |format: &wgpu::TextureFormat| matches!(format, Bgra8Unorm | Rgba8Unorm);
-    let of = |wanted: &dyn Fn(&wgpu::TextureFormat) -> bool| formats.iter().copied().find(|format| wanted(format));
-    of(&bytes).or_else(|| of(&wgpu::TextureFormat::is_srgb)).or_else(|| formats.first().copied())
+    let is_byte_format = |format: &wgpu::TextureFormat| matches!(format, Bgra8Unorm | Rgba8Unorm);
+    let find =
+        |condition: &dyn Fn(&wgpu::TextureFormat) -> bool| formats.iter().copied().find(|format| condition(format));
+    find(&is_byte_format).or_else(|| find(&wgpu::TextureFormat::is_srgb)).or_else(|| formats.first().copied())
 }

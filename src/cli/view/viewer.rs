@@ -1,4 +1,4 @@
-//! What a window shows, on the device that draws it, frame by frame.
+//! Draws the frames of a window.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,33 +10,34 @@ use winit::event::WindowEvent;
 use winit::window::Window;
 
 use crate::cli::drawn_crowd::DrawnCrowd;
-use crate::cli::drawn_crowd::crowd_source::{CrowdSource, clip_name};
+use crate::cli::drawn_crowd::crowd_source::CrowdSource;
 use crate::cli::evaluation::clock_ticks;
 use crate::cli::output::{Output, note};
+use crate::cli::view::Args;
 use crate::cli::view::clock::Clock;
+use crate::cli::view::frame_times::FrameTimes;
 use crate::cli::view::gpu_scene::GpuScene;
 use crate::cli::view::gui::{Gui, Painting};
-use crate::cli::view::meter::Meter;
-use crate::cli::view::mouse::Mouse;
-use crate::cli::view::overlay::{self, Facts, Times};
+use crate::cli::view::input::{Mouse, key_action};
+use crate::cli::view::orbit::DistanceRange;
+use crate::cli::view::overlay::{self, CrowdInfo, Times};
+use crate::cli::view::pose_timer::PoseTimer;
 use crate::cli::view::screen::Screen;
-use crate::cli::view::timer::Timer;
 use crate::cli::view::window_state::{Limits, WindowState};
-use crate::cli::view::{Args, keys, orbit};
 use crate::cli::view_args;
 
-/// Seconds from frame to frame where a frame is written to a file.
-const STEP: f64 = 1.0 / 60.0;
-/// When a window that is not seen is looked at again.
-const UNSEEN: Duration = Duration::from_millis(100);
+/// The seconds of the crowd's clock between two frames if a screenshot is written.
+const SCREENSHOT_STEP: f64 = 1.0 / 60.0;
+/// The interval at which a hidden window is tried again.
+const HIDDEN_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A window with a drawn, on a device.
+/// A window that draws a crowd on a device.
 pub struct Viewer<'a> {
     args: &'a Args,
     window: Arc<Window>,
     gpu: GpuContext,
-    /// What the device reported that nobody asked for.
-    fault: Arc<Mutex<Option<String>>>,
+    /// The first error that the device reported outside error scopes.
+    device_error: Arc<Mutex<Option<String>>>,
     screen: Screen,
     renderer: Renderer,
     gui: Gui,
@@ -44,51 +45,51 @@ pub struct Viewer<'a> {
     drawn: DrawnCrowd,
     gpu_scene: GpuScene,
     state: WindowState,
-    /// What is seen, but for the camera.
+    /// The view at the start. The state has the present camera.
     view: View,
-    /// The size of the window that the camera was fitted to; `None` where it has to be again.
-    fitted: Option<[u32; 2]>,
-    facts: Facts,
-    meter: Meter,
-    timer: Option<Timer>,
-    /// When the last frame was begun, where one follows the other.
-    last: Option<Instant>,
-    /// Frames that were drawn.
+    /// The size of the window that the camera was fitted to; `None` if it must be fitted again.
+    fitted_size: Option<[u32; 2]>,
+    info: CrowdInfo,
+    frame_times: FrameTimes,
+    pose_timer: Option<PoseTimer>,
+    /// The start of the last frame; `None` after a pause.
+    last_frame_start: Option<Instant>,
+    /// The number of drawn frames.
     frames_drawn: u32,
 }
 
 impl<'a> Viewer<'a> {
-    /// Opens a device for a window and uploads a drawn. Says which adapter draws.
+    /// Opens a device for a window, uploads a crowd and prints the adapter.
     pub fn new(args: &'a Args, drawn: DrawnCrowd, window: Window) -> Result<Self, Error> {
         let window = Arc::new(window);
         let (gpu, screen) = Screen::new(Arc::clone(&window), !args.uncapped && args.screenshot.is_none())?;
         note(&format!("engine: gpu ({})", gpu.name()));
-        let fault = Arc::new(Mutex::new(None));
-        let reported = Arc::clone(&fault);
+        let device_error = Arc::new(Mutex::new(None));
+        let reported = Arc::clone(&device_error);
         gpu.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             reported.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error.to_string());
         }));
         let renderer = Renderer::new(&gpu.device, &gpu.queue, screen.target())?;
-        let gpu_scene = GpuScene::new(&gpu, &renderer, &drawn, args.look.bones(&drawn) != Bones::Hidden)?;
+        let gpu_scene = GpuScene::new(&gpu, &renderer, &drawn, args.view_args.bones(&drawn) != Bones::Hidden)?;
         let gui = Gui::new(&window, &gpu, screen.target().format.remove_srgb_suffix());
-        let view = args.look.view(&drawn, screen.frame.canvas.aspect());
+        let view = args.view_args.view(&drawn, screen.frame.canvas.aspect());
         let state = WindowState {
             clock: Clock { running: !args.paused, ..Clock::new(clock_ticks(args.time)?) },
             camera: view.camera,
             settings: drawn.settings.clone(),
             controls: !args.bare,
-            fitted: args.look.is_fitted(),
-            over: false,
+            fitted: args.view_args.is_fitted(),
+            closed: false,
             message: None,
         };
-        let facts = facts(&drawn, &gpu);
-        // The clock of an adapter in software does not wait for the work.
-        let timer = if gpu.is_hardware() { Timer::new(&gpu) } else { None };
+        let info = CrowdInfo::new(&drawn, &gpu);
+        // The timestamps of a software adapter do not wait for the work.
+        let pose_timer = if gpu.is_hardware() { PoseTimer::new(&gpu) } else { None };
         Ok(Self {
             args,
             window,
             gpu,
-            fault,
+            device_error,
             screen,
             renderer,
             gui,
@@ -97,145 +98,148 @@ impl<'a> Viewer<'a> {
             gpu_scene,
             state,
             view,
-            fitted: None,
-            facts,
-            meter: Meter::default(),
-            timer,
-            last: None,
+            fitted_size: None,
+            info,
+            frame_times: FrameTimes::default(),
+            pose_timer,
+            last_frame_start: None,
             frames_drawn: 0,
         })
     }
 
-    /// Takes an event, after which the window is to be drawn anew.
+    /// Handles an event and requests a frame.
     pub fn event(&mut self, event: &WindowEvent) {
-        let for_control = self.gui.event(&self.window, event) && self.state.controls;
+        let consumed = self.gui.event(&self.window, event) && self.state.controls;
         let limits = self.limits();
-        if let Some(action) = self.mouse.action(event, for_control, self.screen.size()[1].into()) {
-            self.state.act(action, &limits);
+        if let Some(action) = self.mouse.action(event, consumed, self.screen.size()[1].into()) {
+            self.state.apply(action, &limits);
         }
         match event {
-            WindowEvent::KeyboardInput { event, .. } if event.state.is_pressed() && !for_control => {
-                if let Some(action) = keys::action(&event.logical_key) {
-                    self.state.act(action, &limits);
+            WindowEvent::KeyboardInput { event, .. } if event.state.is_pressed() && !consumed => {
+                if let Some(action) = key_action(&event.logical_key) {
+                    self.state.apply(action, &limits);
                 }
             }
-            WindowEvent::CloseRequested => self.state.over = true,
+            WindowEvent::CloseRequested => self.state.closed = true,
             _ => {}
         }
         self.window.request_redraw();
     }
 
-    /// Whether the window is to be closed.
-    pub fn is_over(&self) -> bool {
-        self.state.over
+    /// Returns true if the window is to be closed.
+    pub fn is_closed(&self) -> bool {
+        self.state.closed
     }
 
-    /// Asks for a frame.
+    /// Requests a frame.
     pub fn request_frame(&self) {
         self.window.request_redraw();
     }
 
-    /// Draws a frame, and says how long after it the next one is due; `None`: not before something happens.
+    /// Draws a frame. Returns the time until the next frame is due; `None` if the next event decides it.
     pub fn frame(&mut self) -> Result<Option<Duration>, Error> {
-        if let Some(fault) = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(Error::Device(fault));
+        if let Some(error) = self.device_error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(Error::Device(error));
         }
-        if !self.screen.follow(&self.gpu.device)? {
-            self.last = None;
+        if !self.screen.resize(&self.gpu.device)? {
+            self.last_frame_start = None;
             return Ok(None);
         }
-        self.tick();
-        let (painting, acted) = self.controls();
-        self.choose()?;
-        self.fit();
-        let again = painting.again;
-        if !self.draw(painting)? {
-            self.last = None;
-            return Ok(Some(UNSEEN));
+        self.advance_clock();
+        let (painting, has_actions) = self.run_controls();
+        self.apply_settings()?;
+        self.fit_camera();
+        if !self.draw(&painting)? {
+            self.last_frame_start = None;
+            return Ok(Some(HIDDEN_INTERVAL));
         }
         let playing = self.state.clock.running || self.args.screenshot.is_some();
         if !playing {
-            self.last = None;
-            self.meter.clear();
+            self.last_frame_start = None;
+            self.frame_times.clear();
         }
-        Ok(if playing || acted { Some(Duration::ZERO) } else { Some(again).filter(|&again| again != Duration::MAX) })
+        let due = if playing || has_actions { Duration::ZERO } else { painting.next_frame };
+        Ok(Some(due).filter(|&due| due != Duration::MAX))
     }
 
-    /// Brings the clock to this frame.
-    fn tick(&mut self) {
+    /// Advances the clock to this frame.
+    fn advance_clock(&mut self) {
         let now = Instant::now();
-        let elapsed = self.last.replace(now).map(|last| (now - last).as_secs_f64());
+        let elapsed = self.last_frame_start.replace(now).map(|last| (now - last).as_secs_f64());
         if let Some(elapsed) = elapsed {
-            self.meter.add(elapsed);
+            self.frame_times.add(elapsed);
         }
         self.state.clock.advance(match self.args.screenshot {
             None => elapsed.unwrap_or(0.0),
-            Some(_) if self.frames_drawn > 0 => STEP,
+            Some(_) if self.frames_drawn > 0 => SCREENSHOT_STEP,
             Some(_) => 0.0,
         });
     }
 
-    /// Lays the controls out, and does what was done with them, if anything.
-    fn controls(&mut self) -> (Painting, bool) {
+    /// Lays out the controls and applies their actions. The flag is true if there were actions.
+    fn run_controls(&mut self) -> (Painting, bool) {
         let (limits, mut actions) = (self.limits(), Vec::new());
         let times = Times {
-            frame: self.meter.median(),
-            rate: self.meter.rate(),
-            poses: self.timer.as_ref().and_then(Timer::seconds),
+            frame: self.frame_times.median(),
+            rate: self.frame_times.rate(),
+            poses: self.pose_timer.as_ref().and_then(PoseTimer::seconds),
         };
-        let Self { gpu, gui, state, facts, window, .. } = self;
+        let Self { gpu, gui, state, info, window, .. } = self;
         let painting = gui.run(gpu, window, |ui| {
             if state.controls {
-                actions.extend(overlay::draw(ui, state, facts, &limits, times));
+                actions.extend(overlay::draw(ui, state, info, &limits, times));
             }
         });
-        actions.iter().for_each(|&action| self.state.act(action, &limits));
+        actions.iter().for_each(|&action| self.state.apply(action, &limits));
         (painting, !actions.is_empty())
     }
 
-    /// Poses another crowd, where one was chosen; where that cannot be, says so and stays with the one before.
-    fn choose(&mut self) -> Result<(), Error> {
-        if self.state.settings != self.drawn.settings {
-            let before = self.drawn.settings.clone();
-            let chosen = self.drawn.apply(self.state.settings.clone());
-            let chosen = chosen.and_then(|moved| self.gpu_scene.update(&self.gpu, &self.renderer, &self.drawn, !moved));
-            self.state.message = chosen.as_ref().err().map(Error::to_string);
-            if chosen.is_err() {
-                self.drawn.apply(before.clone())?;
-                self.state.settings = before;
-            }
-            self.facts = facts(&self.drawn, &self.gpu);
-            self.view = self.args.look.view(&self.drawn, self.screen.frame.canvas.aspect());
-            self.fitted = None;
-            self.meter.clear();
+    /// Uploads the crowd of the settings if they have changed. If that fails, shows the error and restores the old settings.
+    fn apply_settings(&mut self) -> Result<(), Error> {
+        if self.state.settings == self.drawn.settings {
+            return Ok(());
         }
+        let previous = self.drawn.settings.clone();
+        let applied = self
+            .drawn
+            .apply(self.state.settings.clone())
+            .and_then(|moved| self.gpu_scene.update(&self.gpu, &self.renderer, &self.drawn, !moved));
+        self.state.message = applied.as_ref().err().map(Error::to_string);
+        if applied.is_err() {
+            self.drawn.apply(previous.clone())?;
+            self.state.settings = previous;
+        }
+        self.info = CrowdInfo::new(&self.drawn, &self.gpu);
+        self.view = self.args.view_args.view(&self.drawn, self.screen.frame.canvas.aspect());
+        self.fitted_size = None;
+        self.frame_times.clear();
         Ok(())
     }
 
-    /// Fits the camera, where that was asked for and something has changed.
-    fn fit(&mut self) {
-        let wanted = self.state.fitted.then(|| self.screen.size());
-        if wanted.is_some() && wanted != self.fitted {
+    /// Fits the camera if the state wants that and the crowd or the size of the window has changed.
+    fn fit_camera(&mut self) {
+        let size = self.state.fitted.then(|| self.screen.size());
+        if size.is_some() && size != self.fitted_size {
             self.state.camera =
                 view_args::fit_camera(self.state.camera, &self.drawn, self.screen.frame.canvas.aspect());
         }
-        self.fitted = wanted;
+        self.fitted_size = size;
     }
 
-    /// Draws the frame. False where the window cannot be drawn on.
-    fn draw(&mut self, painting: Painting) -> Result<bool, Error> {
+    /// Draws the frame. Returns false if the window is hidden.
+    fn draw(&mut self, painting: &Painting) -> Result<bool, Error> {
         let GpuContext { device, queue, .. } = &self.gpu;
         let Some(texture) = self.screen.acquire(device)? else { return Ok(false) };
         let frame = &self.screen.frame;
         let mut encoder = device.create_command_encoder(&Default::default());
-        let writes = self.timer.as_ref().and_then(Timer::writes);
+        let writes = self.pose_timer.as_ref().and_then(PoseTimer::writes);
         self.gpu_scene.crowd.encode_timed(device, &mut encoder, self.state.clock.now, writes);
-        if let Some(timer) = &self.timer {
+        if let Some(timer) = &self.pose_timer {
             timer.resolve(&mut encoder);
         }
         let view = View { camera: self.state.camera, ..self.view };
         self.renderer.draw(&mut encoder, &frame.canvas, &frame.srgb, &self.gpu_scene.scene, &view)?;
-        self.gui.paint(&self.gpu, &mut encoder, (&frame.stored, frame.canvas.size), painting);
+        self.gui.paint(&self.gpu, &mut encoder, frame, painting);
         self.screen.copy(device, &mut encoder, &texture);
         self.frames_drawn += 1;
         match &self.args.screenshot {
@@ -244,13 +248,13 @@ impl<'a> Viewer<'a> {
                 let mut output = Output::create(Some(file))?;
                 output.write(|out| write_png(out, &picture))?;
                 output.finish()?;
-                self.state.over = true;
+                self.state.closed = true;
             }
             _ => {
                 queue.submit([encoder.finish()]);
             }
         }
-        if let Some(timer) = &mut self.timer {
+        if let Some(timer) = &mut self.pose_timer {
             timer.read();
         }
         self.window.pre_present_notify();
@@ -263,26 +267,9 @@ impl<'a> Viewer<'a> {
         let stage = &self.drawn.stage;
         Limits {
             clips: source.clips().len(),
-            own: !matches!(source, CrowdSource::File { .. }),
+            own_clips: !matches!(source, CrowdSource::File { .. }),
             seconds: self.drawn.seconds,
-            distances: orbit::distances(stage.bounds.size(), stage.figure_size),
+            distances: DistanceRange::new(stage.bounds.size(), stage.figure_size),
         }
-    }
-}
-
-fn facts(drawn: &DrawnCrowd, gpu: &GpuContext) -> Facts {
-    let DrawnCrowd { library, source, crowd, .. } = drawn;
-    let joints = |instance| library.skeleton(crowd.skeleton(instance)).joints().len() as u64;
-    let layers = match source {
-        CrowdSource::CrowdFile(_) => (0..crowd.len()).map(|instance| crowd.layers(instance).len()).max().unwrap_or(0),
-        _ => 0,
-    };
-    Facts {
-        clips: source.clips().iter().map(|&clip| clip_name(library, clip).to_string()).collect(),
-        own: if matches!(source, CrowdSource::Demo { .. }) { "each its own" } else { "none" },
-        layers,
-        instances: crowd.len(),
-        joints: (0..crowd.len()).map(joints).sum(),
-        adapter: gpu.name(),
     }
 }

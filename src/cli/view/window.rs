@@ -1,4 +1,4 @@
-//! A window, and the loop of its events.
+//! The window and its event loop.
 
 use std::time::Instant;
 
@@ -14,37 +14,39 @@ use crate::cli::drawn_crowd::DrawnCrowd;
 use crate::cli::view::Args;
 use crate::cli::view::viewer::Viewer;
 
-/// Opens a window, and shows a drawn in it until it is closed.
+/// Runs `posse view`: opens a window and shows a crowd until the window is closed.
 pub fn run(args: &Args) -> Result<(), Error> {
-    // Where a library that it loads is absent, winit panics, and says which.
+    // winit panics, with the name of the library, if a library that it loads is absent.
     let event_loop = std::panic::catch_unwind(EventLoop::new)
-        .map_err(|_| Error::Usage("a library that windows need is absent; posse render needs no window".into()))?
+        .map_err(|_| {
+            Error::Usage("a library that windows need is absent: install it. posse render needs no window".into())
+        })?
         .map_err(no_display)?;
-    let mut opened = Opened { args, drawn: Some(DrawnCrowd::load(&args.drawn)?), viewer: None, result: Ok(()) };
-    event_loop.run_app(&mut opened).map_err(no_display)?;
-    opened.result
+    let mut app = App { args, drawn: Some(DrawnCrowd::load(&args.crowd_args)?), viewer: None, result: Ok(()) };
+    event_loop.run_app(&mut app).map_err(no_display)?;
+    app.result
 }
 
 fn no_display(error: EventLoopError) -> Error {
-    // Before the reason there is a place in winit's source.
+    // The text starts with a position in winit's source; the reason comes last.
     let error = error.to_string();
     let reason = error.rsplit(": ").next().unwrap_or_default().trim_end_matches('.');
     Error::Usage(format!(
-        "there is no display to open a window on ({reason}). Set DISPLAY or WAYLAND_DISPLAY, or start it with xvfb-run; posse \
+        "there is no display to open a window on ({reason}). Set DISPLAY or WAYLAND_DISPLAY, or start posse with xvfb-run; posse \
          render needs no display"
     ))
 }
 
-/// A window and how it ended.
-struct Opened<'a> {
+/// The window, and the result of the program.
+struct App<'a> {
     args: &'a Args,
-    /// Until the window is open.
+    /// The crowd until the window is open; then `None`.
     drawn: Option<DrawnCrowd>,
     viewer: Option<Viewer<'a>>,
     result: Result<(), Error>,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> App<'a> {
     fn open(&self, event_loop: &ActiveEventLoop, drawn: DrawnCrowd) -> Result<Viewer<'a>, Error> {
         let [width, height] = self.args.size;
         let attributes =
@@ -61,7 +63,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-impl ApplicationHandler for Opened<'_> {
+impl ApplicationHandler for App<'_> {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
         let Some(drawn) = self.drawn.take() else { return };
         match self.open(event_loop, drawn) {
@@ -90,7 +92,7 @@ impl ApplicationHandler for Opened<'_> {
                 Err(error) => return self.end(event_loop, Err(error)),
             }
         }
-        if viewer.is_over() {
+        if viewer.is_closed() {
             self.end(event_loop, Ok(()));
         }
     }

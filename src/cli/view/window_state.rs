@@ -1,125 +1,138 @@
-//! What a window shows, and what can be done to it. Nothing here knows of windows or devices.
+//! The state of a window, and the actions that change it. This file uses neither windows nor devices.
 
 use posse::render::Camera;
 
 use crate::cli::drawn_crowd::crowd_source::CrowdSettings;
 use crate::cli::view::clock::Clock;
-use crate::cli::view::orbit;
+use crate::cli::view::orbit::{self, DistanceRange, Drag};
 
-/// The largest crowd.
-pub const MOST_INSTANCES: usize = 100_000;
+/// The largest number of instances that an action selects.
+pub const MAX_INSTANCES: usize = 100_000;
 
-/// What is to be shown.
+/// The state of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowState {
     pub clock: Clock,
     pub camera: Camera,
-    /// Who, and what they do.
+    /// The clips and the number of instances.
     pub settings: CrowdSettings,
-    /// Whether the controls are seen.
+    /// True if the controls are visible.
     pub controls: bool,
-    /// Whether the camera is to see the whole crowd, whatever happens to that.
+    /// True if the camera follows the bounds of the crowd.
     pub fitted: bool,
-    /// Whether the window is to be closed.
-    pub over: bool,
-    /// What the user is told.
+    /// True if the window is to be closed.
+    pub closed: bool,
+    /// An error for the user.
     pub message: Option<String>,
 }
 
-/// What actions depend on.
+/// The limits of the actions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// How many clips there are.
+    /// The number of clips.
     pub clips: usize,
-    /// Whether instances have something to do where no clip is chosen.
-    pub own: bool,
-    /// Seconds of the loop.
+    /// True if the first layer can be without a selected clip, because the instances then play clips of their own.
+    pub own_clips: bool,
+    /// The duration of the loop in seconds.
     pub seconds: f64,
-    /// The nearest and the farthest that the camera goes.
-    pub distances: [f32; 2],
+    /// The distances of the camera.
+    pub distances: DistanceRange,
 }
 
-/// What can be done.
+/// The direction of a step through a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Previous,
+    Next,
+}
+
+/// An action of the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Action {
     /// Plays, or pauses.
-    Play,
-    /// Goes to a second of the loop.
-    Scrub(f64),
-    /// Goes on by seconds of the crowd's clock, and pauses.
-    Step(f64),
-    /// Plays at a speed.
-    Speed(f64),
-    /// The next speed, up or down.
-    ShiftSpeed(bool),
-    /// The next clip, or the one before.
-    Clip(bool),
-    /// The next clip of the second layer, or the one before.
-    Second(bool),
-    /// How much of the second clip: 0 to 1.
-    Blend(f64),
-    /// What a layer's weight is multiplied by.
-    Weight(usize, f64),
-    /// The next size of the crowd, or the one before.
-    Crowd(bool),
-    /// Turns the camera, in heights of the window.
-    Turn([f32; 2]),
-    /// Moves the camera, in heights of the window.
-    Pan([f32; 2]),
-    /// Brings the camera nearer, in steps of a wheel.
+    TogglePlay,
+    /// Moves the clock to a second of the loop.
+    Seek(f64),
+    /// Moves the clock by seconds of its own time, and pauses it.
+    Skip(f64),
+    /// Sets the speed.
+    SetSpeed(f64),
+    /// Selects the next higher or lower speed.
+    StepSpeed(Direction),
+    /// Selects the next or the previous clip.
+    StepClip(Direction),
+    /// Selects the next or the previous clip of the second layer.
+    StepSecondClip(Direction),
+    /// Sets the weight of the second clip, from 0 to 1. The first clip has the rest.
+    SetBlend(f64),
+    /// Sets the factor of the weight of a layer, from 0 to 1.
+    SetWeight { layer: usize, factor: f64 },
+    /// Selects the next larger or smaller crowd.
+    StepInstances(Direction),
+    /// Turns the camera.
+    Turn(Drag),
+    /// Moves the camera and its target.
+    Pan(Drag),
+    /// Moves the camera towards its target by steps of a wheel.
     Zoom(f32),
     /// Shows the whole crowd.
     Fit,
     /// Shows or hides the controls.
-    Controls,
+    ToggleControls,
     /// Closes the window.
-    Quit,
+    Close,
 }
 
 impl WindowState {
-    /// Does something.
-    pub fn act(&mut self, action: Action, limits: &Limits) {
+    /// Applies an action.
+    pub fn apply(&mut self, action: Action, limits: &Limits) {
         if !matches!(action, Action::Turn(_) | Action::Pan(_) | Action::Zoom(_)) {
             self.message = None;
         }
+        let Self { settings, camera, .. } = self;
         match action {
-            Action::Play => self.clock.running ^= true,
-            Action::Scrub(position) => self.clock.scrub(position, limits.seconds),
-            Action::Step(seconds) => {
+            Action::TogglePlay => self.clock.running ^= true,
+            Action::Seek(position) => self.clock.seek(position, limits.seconds),
+            Action::Skip(seconds) => {
                 self.clock.running = false;
                 self.clock.skip(seconds);
             }
-            Action::Speed(speed) => self.clock.set_speed(speed),
-            Action::ShiftSpeed(up) => self.clock.shift(up),
-            Action::Clip(next) => self.settings.clip = neighbour(self.settings.clip, next, limits.clips, limits.own),
-            Action::Second(next) => self.second(match self.settings.second {
-                // It begins beside the first.
-                None => neighbour(self.settings.clip, next, limits.clips, false),
-                second => neighbour(second, next, limits.clips, true),
-            }),
-            Action::Blend(part) => self.settings.weights = vec![1.0 - part.clamp(0.0, 1.0), part.clamp(0.0, 1.0)],
-            Action::Weight(layer, weight) => self.weight(layer, weight.clamp(0.0, 1.0)),
-            Action::Crowd(more) => self.settings.instances = crowd_size(self.settings.instances, more),
-            Action::Turn(by) => {
-                self.fitted = false;
-                orbit::turn(&mut self.camera, by);
+            Action::SetSpeed(speed) => self.clock.set_speed(speed),
+            Action::StepSpeed(direction) => self.clock.step_speed(direction),
+            Action::StepClip(direction) => {
+                settings.clip = step_clip(settings.clip, direction, limits.clips, limits.own_clips);
             }
-            Action::Pan(by) => {
+            Action::StepSecondClip(direction) => {
+                let second = match settings.second {
+                    // The first selection is the neighbour of the clip of the first layer.
+                    None => step_clip(settings.clip, direction, limits.clips, false),
+                    second => step_clip(second, direction, limits.clips, true),
+                };
+                self.set_second_clip(second);
+            }
+            Action::SetBlend(weight) => settings.weights = vec![1.0 - weight.clamp(0.0, 1.0), weight.clamp(0.0, 1.0)],
+            Action::SetWeight { layer, factor } => self.set_weight(layer, factor.clamp(0.0, 1.0)),
+            Action::StepInstances(direction) => settings.instances = step_instances(settings.instances, direction),
+            Action::Turn(drag) => {
                 self.fitted = false;
-                orbit::pan(&mut self.camera, by);
+                orbit::turn(camera, drag);
+            }
+            Action::Pan(drag) => {
+                self.fitted = false;
+                orbit::pan(camera, drag);
             }
             Action::Zoom(steps) => {
                 self.fitted = false;
-                orbit::zoom(&mut self.camera, steps, limits.distances);
+                orbit::zoom(camera, steps, limits.distances);
             }
             Action::Fit => self.fitted = true,
-            Action::Controls => self.controls ^= true,
-            Action::Quit => self.over = true,
+            Action::ToggleControls => self.controls ^= true,
+            Action::Close => self.closed = true,
         }
     }
 
-    /// Another clip on the second layer, or none. A new one begins as half of the blend.
-    fn second(&mut self, second: Option<usize>) {
+    /// Sets the clip of the second layer. The weights start at one half each if there was none.
+    fn set_second_clip(&mut self, second: Option<usize>) {
         if second.is_none() {
             self.settings.weights.clear();
         } else if self.settings.second.is_none() {
@@ -128,36 +141,39 @@ impl WindowState {
         self.settings.second = second;
     }
 
-    fn weight(&mut self, layer: usize, weight: f64) {
+    fn set_weight(&mut self, layer: usize, factor: f64) {
         let weights = &mut self.settings.weights;
         if weights.len() <= layer {
             weights.resize(layer + 1, 1.0);
         }
-        weights[layer] = weight;
+        weights[layer] = factor;
     }
 }
 
-/// The next of so many places, or the one before, all around; with none among them where there may be none.
-fn neighbour(place: Option<usize>, next: bool, count: usize, none: bool) -> Option<usize> {
+/// The next or the previous of `count` clips; the ends of the list are joined. If `allow_none` is true, `None` lies between the
+/// last clip and the first.
+fn step_clip(clip: Option<usize>, direction: Direction, count: usize, allow_none: bool) -> Option<usize> {
     if count == 0 {
-        return place;
+        return clip;
     }
-    // None comes after the last.
-    let all = count + usize::from(none);
-    let at = place.unwrap_or(count).min(all - 1);
-    let at = if next { (at + 1) % all } else { (at + all - 1) % all };
-    (at < count).then_some(at)
+    let choices = count + usize::from(allow_none);
+    let choice = clip.unwrap_or(count).min(choices - 1);
+    let choice = match direction {
+        Direction::Next => (choice + 1) % choices,
+        Direction::Previous => (choice + choices - 1) % choices,
+    };
+    (choice < count).then_some(choice)
 }
 
-/// The next size of a crowd, or the one before: 1, 2 or 5 times a power of ten, up to the largest crowd.
-fn crowd_size(size: usize, more: bool) -> usize {
+/// The next larger or smaller size of a crowd: 1, 2 or 5 times a power of ten, up to [`MAX_INSTANCES`].
+fn step_instances(instances: usize, direction: Direction) -> usize {
     let mut sizes: Vec<usize> = (0..6).flat_map(|power| [1, 2, 5].map(|step| step * 10_usize.pow(power))).collect();
-    sizes.retain(|&size| size <= MOST_INSTANCES);
-    let next = match more {
-        true => sizes.iter().find(|&&other| other > size),
-        false => sizes.iter().rev().find(|&&other| other < size),
+    sizes.retain(|&size| size <= MAX_INSTANCES);
+    let stepped = match direction {
+        Direction::Next => sizes.iter().find(|&&size| size > instances),
+        Direction::Previous => sizes.iter().rev().find(|&&size| size < instances),
     };
-    next.copied().unwrap_or(size)
+    stepped.copied().unwrap_or(instances)
 }
 
 #[cfg(test)]
@@ -165,23 +181,27 @@ mod tests {
     use super::*;
     use posse::Ticks;
 
-    const LIMITS: Limits = Limits { clips: 3, own: false, seconds: 4.0, distances: [0.1, 100.0] };
+    const LIMITS: Limits =
+        Limits { clips: 3, own_clips: false, seconds: 4.0, distances: DistanceRange { nearest: 0.1, farthest: 100.0 } };
+    const NEXT_CLIP: Action = Action::StepClip(Direction::Next);
+    const PREVIOUS_CLIP: Action = Action::StepClip(Direction::Previous);
+    const LARGER: Action = Action::StepInstances(Direction::Next);
 
-    fn show() -> WindowState {
+    fn initial_state() -> WindowState {
         WindowState {
             clock: Clock::new(Ticks(0)),
             camera: Camera::default(),
             settings: CrowdSettings { clip: Some(0), ..CrowdSettings::new(1) },
             controls: true,
             fitted: true,
-            over: false,
+            closed: false,
             message: None,
         }
     }
 
-    fn after(actions: &[Action], limits: &Limits) -> WindowState {
-        let mut state = show();
-        actions.iter().for_each(|&action| state.act(action, limits));
+    fn state_after(actions: &[Action], limits: &Limits) -> WindowState {
+        let mut state = initial_state();
+        actions.iter().for_each(|&action| state.apply(action, limits));
         state
     }
 
@@ -189,59 +209,62 @@ mod tests {
     fn crowds_grow_and_shrink_by_1_2_5_from_1_to_100_000() {
         let mut sizes = vec![1];
         while sizes.len() < 18 {
-            sizes.push(crowd_size(sizes[sizes.len() - 1], true));
+            sizes.push(step_instances(sizes[sizes.len() - 1], Direction::Next));
         }
         assert_eq!(sizes[..7], [1, 2, 5, 10, 20, 50, 100]);
         assert_eq!(sizes[14..], [50_000, 100_000, 100_000, 100_000]);
-        assert_eq!([1, 2, 70, 1_000_000].map(|size| crowd_size(size, false)), [1, 1, 50, 100_000]);
-        assert_eq!(after(&[Action::Crowd(true); 3], &LIMITS).settings.instances, 10);
+        let smaller = [1, 2, 70, 1_000_000].map(|size| step_instances(size, Direction::Previous));
+        assert_eq!(smaller, [1, 1, 50, 100_000]);
+        assert_eq!(state_after(&[LARGER; 3], &LIMITS).settings.instances, 10);
     }
 
     #[test]
-    fn clips_go_round_and_by_none_where_there_is_something_else_to_do() {
-        let clip = |actions: &[Action], limits| after(actions, limits).settings.clip;
-        assert_eq!(clip(&[Action::Clip(true)], &LIMITS), Some(1));
-        assert_eq!(clip(&[Action::Clip(false)], &LIMITS), Some(2));
-        assert_eq!(clip(&[Action::Clip(true); 3], &LIMITS), Some(0));
-        let own = Limits { own: true, ..LIMITS };
-        assert_eq!(clip(&[Action::Clip(false)], &own), None);
-        assert_eq!(clip(&[Action::Clip(true); 3], &own), None);
-        assert_eq!(clip(&[Action::Clip(true); 4], &own), Some(0));
-        assert_eq!(clip(&[Action::Clip(true)], &Limits { clips: 0, ..LIMITS }), Some(0));
+    fn clips_wrap_around_and_include_none_if_instances_have_clips_of_their_own() {
+        let clip_after = |actions: &[Action], limits| state_after(actions, limits).settings.clip;
+        assert_eq!(clip_after(&[NEXT_CLIP], &LIMITS), Some(1));
+        assert_eq!(clip_after(&[PREVIOUS_CLIP], &LIMITS), Some(2));
+        assert_eq!(clip_after(&[NEXT_CLIP; 3], &LIMITS), Some(0));
+        let own_clips = Limits { own_clips: true, ..LIMITS };
+        assert_eq!(clip_after(&[PREVIOUS_CLIP], &own_clips), None);
+        assert_eq!(clip_after(&[NEXT_CLIP; 3], &own_clips), None);
+        assert_eq!(clip_after(&[NEXT_CLIP; 4], &own_clips), Some(0));
+        assert_eq!(clip_after(&[NEXT_CLIP], &Limits { clips: 0, ..LIMITS }), Some(0));
     }
 
     #[test]
-    fn a_second_clip_begins_as_half_and_leaves_nothing_behind() {
-        let second = Action::Second(true);
-        let state = after(&[second], &LIMITS);
+    fn a_second_clip_starts_at_half_and_its_removal_clears_the_weights() {
+        let second = Action::StepSecondClip(Direction::Next);
+        let state = state_after(&[second], &LIMITS);
         assert_eq!((state.settings.second, &state.settings.weights[..]), (Some(1), &[0.5, 0.5][..]));
-        let state = after(&[second, Action::Blend(0.25), second], &LIMITS);
+        let state = state_after(&[second, Action::SetBlend(0.25), second], &LIMITS);
         assert_eq!((state.settings.second, &state.settings.weights[..]), (Some(2), &[0.75, 0.25][..]));
-        let state = after(&[second, Action::Blend(0.25), second, second], &LIMITS);
+        let state = state_after(&[second, Action::SetBlend(0.25), second, second], &LIMITS);
         assert_eq!((state.settings.second, state.settings.weights.len()), (None, 0));
     }
 
     #[test]
-    fn weights_are_kept_from_0_to_1_and_are_1_where_nothing_is_said() {
-        let state = after(&[Action::Weight(2, 7.0), Action::Weight(1, 0.25)], &LIMITS);
+    fn weights_are_clamped_to_0_and_1_and_are_1_by_default() {
+        let actions = [(2, 7.0), (1, 0.25)].map(|(layer, factor)| Action::SetWeight { layer, factor });
+        let state = state_after(&actions, &LIMITS);
         assert_eq!([0, 1, 2, 3].map(|layer| state.settings.weight(layer)), [1.0, 0.25, 1.0, 1.0]);
     }
 
     #[test]
-    fn the_camera_is_the_users_until_the_whole_crowd_is_asked_for() {
-        assert!(after(&[Action::Crowd(true), Action::Play], &LIMITS).fitted);
-        for moved in [Action::Turn([0.1, 0.0]), Action::Pan([0.1, 0.0]), Action::Zoom(1.0)] {
-            assert!(!after(&[moved, Action::Crowd(true)], &LIMITS).fitted);
-            assert!(after(&[moved, Action::Fit], &LIMITS).fitted);
+    fn the_camera_follows_the_crowd_until_the_user_moves_it() {
+        assert!(state_after(&[LARGER, Action::TogglePlay], &LIMITS).fitted);
+        let drag = Drag { right: 0.1, down: 0.0 };
+        for movement in [Action::Turn(drag), Action::Pan(drag), Action::Zoom(1.0)] {
+            assert!(!state_after(&[movement, LARGER], &LIMITS).fitted);
+            assert!(state_after(&[movement, Action::Fit], &LIMITS).fitted);
         }
     }
 
     #[test]
-    fn stepping_pauses_and_scrubbing_does_not() {
-        let state = after(&[Action::Scrub(3.0)], &LIMITS);
+    fn skipping_pauses_and_seeking_does_not() {
+        let state = state_after(&[Action::Seek(3.0)], &LIMITS);
         assert_eq!((state.clock.now, state.clock.running), (Ticks::from_seconds(3.0), true));
-        let state = after(&[Action::Scrub(3.0), Action::Step(-0.5)], &LIMITS);
+        let state = state_after(&[Action::Seek(3.0), Action::Skip(-0.5)], &LIMITS);
         assert_eq!((state.clock.now, state.clock.running), (Ticks::from_seconds(2.5), false));
-        assert!(after(&[Action::Play, Action::Play], &LIMITS).clock.running);
+        assert!(state_after(&[Action::TogglePlay, Action::TogglePlay], &LIMITS).clock.running);
     }
 }
