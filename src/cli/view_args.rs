@@ -8,8 +8,8 @@ use crate::cli::drawn_crowd::DrawnCrowd;
 /// The options of a view.
 #[derive(Debug, clap::Args)]
 pub struct ViewArgs {
-    /// The camera: its azimuth and elevation about the target in degrees, its distance, and the target. Without a distance or a
-    /// target, the camera shows the whole crowd over the whole clip.
+    /// The camera: its azimuth and elevation about the target in degrees, its distance from the target, and the target. Default
+    /// distance and target: those that show the whole crowd over the whole clip.
     #[arg(
         long,
         value_name = "AZIMUTH,ELEVATION[,DISTANCE[,X,Y,Z]]",
@@ -86,16 +86,20 @@ fn parse_camera(text: &str) -> Result<CameraArg, String> {
         Err(error) => Err(error.to_string()),
     };
     let numbers = text.split(',').map(number).collect::<Result<Vec<f32>, _>>()?;
-    let (azimuth, elevation, distance, target) = match numbers[..] {
-        [azimuth, elevation] => (azimuth, elevation, None, None),
-        [azimuth, elevation, distance] => (azimuth, elevation, Some(distance), None),
-        [azimuth, elevation, distance, x, y, z] => (azimuth, elevation, Some(distance), Some(Vec3::new(x, y, z))),
-        _ => return Err("not 2, 3 or 6 numbers, as in 30,15 or 30,15,4 or 30,15,4,0,1,0".into()),
-    };
-    if distance.is_some_and(|distance| distance <= 0.0) {
-        return Err("the distance is not more than 0".into());
+    if ![2, 3, 6].contains(&numbers.len()) {
+        let count = numbers.len();
+        return Err(format!("{count} numbers; expected 2, 3 or 6, as in 30,15 or 30,15,4 or 30,15,4,0,1,0"));
     }
-    Ok(CameraArg { azimuth: azimuth.to_radians(), elevation: elevation.to_radians(), distance, target })
+    let distance = numbers.get(2).copied();
+    if let Some(distance) = distance.filter(|&distance| distance <= 0.0) {
+        return Err(format!("the distance is {distance}; it must be more than 0"));
+    }
+    Ok(CameraArg {
+        azimuth: numbers[0].to_radians(),
+        elevation: numbers[1].to_radians(),
+        distance,
+        target: numbers.get(3..6).map(Vec3::from_slice),
+    })
 }
 
 fn parse_background(text: &str) -> Result<Background, String> {
@@ -107,7 +111,7 @@ fn parse_background(text: &str) -> Result<Background, String> {
             let byte = |at: usize| digits.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
             match [byte(0), byte(2), byte(4)] {
                 [Some(red), Some(green), Some(blue)] if digits.len() == 6 => Ok(Background::Colour([red, green, blue])),
-                _ => Err("not `sky`, `none` or a colour as #3366cc".into()),
+                _ => Err("expected `sky`, `none` or a colour such as #3366cc".into()),
             }
         }
     }

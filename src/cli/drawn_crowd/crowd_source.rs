@@ -33,6 +33,13 @@ pub struct CrowdSettings {
     pub instances: usize,
 }
 
+/// A crowd that repeats itself.
+pub struct LoopedCrowd {
+    pub crowd: Crowd,
+    /// The duration of the loop in seconds. Loops of crowd files are approximate; a rest pose has the duration 0.
+    pub seconds: f64,
+}
+
 impl CrowdSettings {
     /// Instances that play the clips of the source.
     pub fn new(instances: usize) -> Self {
@@ -55,21 +62,20 @@ impl CrowdSource {
         }
     }
 
-    /// Creates the crowd of the settings. The number is the duration of its loop in seconds; loops of crowd files are
-    /// approximate, and a rest pose has the duration 0.
-    pub fn crowd(&self, library: &Library, settings: &CrowdSettings) -> Result<(Crowd, f64), Error> {
+    /// Creates the crowd of the settings.
+    pub fn looped_crowd(&self, library: &Library, settings: &CrowdSettings) -> Result<LoopedCrowd, Error> {
         match self {
             Self::File { skeleton, clips } => {
                 let selected = settings.clip.and_then(|clip| clips.get(clip).copied());
-                let duration = selected.map_or(0.0, |clip| library.clip(clip).duration());
-                let crowd = playing_crowd(*skeleton, settings, |_, index| {
+                let seconds = selected.map_or(0.0, |clip| library.clip(clip).duration());
+                let crowd = create_crowd(*skeleton, settings, |_, index| {
                     let clip = clips[index.or(settings.clip)?];
                     Some(PlayedClip { clip, duration: library.clip(clip).duration(), rate: 1.0 })
                 })?;
-                Ok((crowd, duration))
+                Ok(LoopedCrowd { crowd, seconds })
             }
             Self::Demo { skeleton, clips } => {
-                let crowd = playing_crowd(*skeleton, settings, |instance, index| {
+                let crowd = create_crowd(*skeleton, settings, |instance, index| {
                     // Clip 1 is the walk: it is the clip of the first instance.
                     let own = (instance + 1) % clips.len();
                     let clip = clips[index.or(settings.clip).unwrap_or(own)];
@@ -78,15 +84,15 @@ impl CrowdSource {
                     let passes = (DEMO_SECONDS / duration).round().max(1.0);
                     Some(PlayedClip { clip, duration, rate: duration * passes / DEMO_SECONDS })
                 })?;
-                Ok((crowd, DEMO_SECONDS))
+                Ok(LoopedCrowd { crowd, seconds: DEMO_SECONDS })
             }
-            Self::CrowdFile(file) => repeated_crowd(library, file, settings),
+            Self::CrowdFile(file) => repeat_crowd(library, file, settings),
         }
     }
 
     /// The length in metres of the sides of the triangles of the built-in rig; `None` for files. Large crowds have larger
     /// triangles: each figure is smaller in the picture, and the time of a software adapter grows with their number.
-    pub fn side(&self, settings: &CrowdSettings) -> Option<f64> {
+    pub fn triangle_side(&self, settings: &CrowdSettings) -> Option<f64> {
         match (self, settings.instances) {
             (Self::Demo { .. }, 0..=16) => Some(0.013),
             (Self::Demo { .. }, 17..=64) => Some(0.025),
@@ -97,7 +103,7 @@ impl CrowdSource {
 
     /// The generated figures of the built-in rig; `None` for files.
     pub fn figures(&self, library: &Library, settings: &CrowdSettings) -> Result<Option<Vec<Figure>>, Error> {
-        let (Self::Demo { skeleton, .. }, Some(side)) = (self, self.side(settings)) else { return Ok(None) };
+        let (Self::Demo { skeleton, .. }, Some(side)) = (self, self.triangle_side(settings)) else { return Ok(None) };
         Ok(Some(vec![demo_figure(library, *skeleton, side)?]))
     }
 
@@ -122,7 +128,7 @@ struct PlayedClip {
 ///
 /// `clip` returns the clip of an instance. Its second argument is `None` on the first layer, and the index of the second clip on
 /// the second.
-fn playing_crowd(
+fn create_crowd(
     skeleton: SkeletonId,
     settings: &CrowdSettings,
     clip: impl Fn(usize, Option<usize>) -> Option<PlayedClip>,
@@ -131,8 +137,8 @@ fn playing_crowd(
     for instance in 0..settings.instances {
         let layer = |number: usize, index: Option<usize>| {
             let PlayedClip { clip, duration, rate } = clip(instance, index)?;
-            let ahead = (instance as f64 * GOLDEN_RATIO).fract() * duration / rate.max(f64::MIN_POSITIVE);
-            let time = LayerTime::Playing(Playback::looping(Ticks::from_seconds(-ahead), rate));
+            let offset = (instance as f64 * GOLDEN_RATIO).fract() * duration / rate.max(f64::MIN_POSITIVE);
+            let time = LayerTime::Playing(Playback::looping(Ticks::from_seconds(-offset), rate));
             Some(Layer { weight: settings.weight(number), ..Layer::new(clip, time) })
         };
         let second = settings.second.and_then(|second| layer(1, Some(second)));
@@ -144,18 +150,18 @@ fn playing_crowd(
 
 /// Repeats the instances of a crowd file until the crowd has the size of the settings. The loop has the duration of the longest
 /// clip.
-fn repeated_crowd(library: &Library, file: &CrowdFile, settings: &CrowdSettings) -> Result<(Crowd, f64), Error> {
-    let once = file.crowd(0..file.len())?;
+fn repeat_crowd(library: &Library, file: &CrowdFile, settings: &CrowdSettings) -> Result<LoopedCrowd, Error> {
+    let original = file.crowd(0..file.len())?;
     let mut crowd = Crowd::new();
-    for instance in (0..once.len()).cycle().take(settings.instances) {
+    for instance in (0..original.len()).cycle().take(settings.instances) {
         let scaled =
             |(index, layer): (usize, &Layer)| Layer { weight: layer.weight * settings.weight(index), ..*layer };
-        let layers: Vec<_> = once.layers(instance).iter().enumerate().map(scaled).collect();
-        crowd.push(once.skeleton(instance), &layers)?;
+        let layers: Vec<_> = original.layers(instance).iter().enumerate().map(scaled).collect();
+        crowd.push(original.skeleton(instance), &layers)?;
     }
-    let layers = (0..once.len()).flat_map(|instance| once.layers(instance));
+    let layers = (0..original.len()).flat_map(|instance| original.layers(instance));
     let seconds = layers.map(|layer| library.clip(layer.clip).duration()).fold(0.0, f64::max);
-    Ok((crowd, seconds))
+    Ok(LoopedCrowd { crowd, seconds })
 }
 
 /// The name of a clip, or `unnamed`.
@@ -180,14 +186,14 @@ mod tests {
         let (library, source) = source();
         let CrowdSource::File { clips, .. } = &source else { panic!() };
         let settings = CrowdSettings { clip: Some(1), second: Some(0), weights: vec![0.75, 0.25], instances: 3 };
-        let (crowd, seconds) = source.crowd(&library, &settings).unwrap();
+        let LoopedCrowd { crowd, seconds } = source.looped_crowd(&library, &settings).unwrap();
         assert_eq!((crowd.len(), seconds), (3, library.clip(clips[1]).duration()));
         let layers = |instance: usize| crowd.layers(instance).iter().map(|layer| (layer.clip, layer.weight));
         for instance in 0..3 {
             assert_eq!(layers(instance).collect::<Vec<_>>(), [(clips[1], 0.75), (clips[0], 0.25)]);
         }
-        let (crowd, _) =
-            source.crowd(&library, &CrowdSettings { second: None, weights: Vec::new(), ..settings }).unwrap();
+        let settings = CrowdSettings { second: None, weights: Vec::new(), ..settings };
+        let crowd = source.looped_crowd(&library, &settings).unwrap().crowd;
         assert_eq!(crowd.layers(2).len(), 1);
         assert_eq!(crowd.layers(2)[0].weight, 1.0);
     }
@@ -210,7 +216,7 @@ mod tests {
         let mut library = Library::new();
         let source = CrowdSource::CrowdFile(posse::import::crowd::load(&mut library, &file).unwrap());
         let settings = CrowdSettings { weights: vec![0.5], ..CrowdSettings::new(7) };
-        let (crowd, _) = source.crowd(&library, &settings).unwrap();
+        let crowd = source.looped_crowd(&library, &settings).unwrap().crowd;
         let weights: Vec<f64> = (0..crowd.len()).map(|instance| crowd.layers(instance)[0].weight).collect();
         assert_eq!(weights, [0.25, 0.4, 0.4, 0.25, 0.4, 0.4, 0.25]);
     }

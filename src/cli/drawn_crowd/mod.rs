@@ -9,7 +9,7 @@ use posse::low_level::render::sunflower;
 use posse::render::{Bounds, Figure, Placement, Stage, crowd_bounds, gltf};
 use posse::{ClipId, Crowd, Error, Library, SkeletonId, Ticks, demo};
 
-use crate::cli::drawn_crowd::crowd_source::{CrowdSettings, CrowdSource, clip_name};
+use crate::cli::drawn_crowd::crowd_source::{CrowdSettings, CrowdSource, LoopedCrowd, clip_name};
 use crate::cli::output::note;
 use crate::cli::source::{Source, load_crowd_file};
 
@@ -74,7 +74,9 @@ impl DrawnCrowd {
             (Some(path), _) => Self::load_crowd(path),
             (None, Some(file)) if file.as_os_str() == DEMO => Self::load_demo(args),
             (None, Some(file)) => Self::load_file(args, file),
-            (None, None) => Err(Error::Usage("which file? Give one, or `demo`".into())),
+            (None, None) => {
+                Err(Error::Usage("no file was given; give a file, `demo`, or a crowd file with --crowd".into()))
+            }
         }
     }
 
@@ -82,7 +84,9 @@ impl DrawnCrowd {
         let Source { library, skeleton, clips, asset, .. } = Source::load(file, args.rig.as_deref())?;
         let Some(asset) = &asset else {
             let file = file.display();
-            return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; give a glTF file as --rig")));
+            return Err(Error::Usage(format!(
+                "{file} is a Cocos clip, which has no nodes; give a glTF file with --rig"
+            )));
         };
         let figure = load_figure(asset)?;
         let clip = find_clip(&library, &clips, args.clip.as_deref())?;
@@ -145,13 +149,14 @@ impl DrawnCrowd {
     /// is as before.
     pub fn apply(&mut self, settings: CrowdSettings) -> Result<bool, Error> {
         let Self { library, source, .. } = self;
-        let (crowd, seconds) = source.crowd(library, &settings)?;
+        let LoopedCrowd { crowd, seconds } = source.looped_crowd(library, &settings)?;
         let weights_only = CrowdSettings { weights: settings.weights.clone(), ..self.settings.clone() } == settings;
         if weights_only && crowd.len() == self.placements.len() {
             (self.settings, self.crowd) = (settings, crowd);
             return Ok(false);
         }
-        let keeps_figures = !self.figures.is_empty() && source.side(&settings) == source.side(&self.settings);
+        let keeps_figures =
+            !self.figures.is_empty() && source.triangle_side(&settings) == source.triangle_side(&self.settings);
         let new_figures = if keeps_figures { None } else { source.figures(library, &settings)? };
         let figures = new_figures.as_ref().unwrap_or(&self.figures);
         let bounds = figure_bounds(library, figures, &crowd, seconds)?;
@@ -246,7 +251,8 @@ fn figure_bounds(library: &Library, figures: &[Figure], crowd: &Crowd, seconds: 
     crowd_bounds(library, figures, &measured, &times.collect::<Vec<_>>())
 }
 
-/// Finds the index of a clip by its name, otherwise by its index. Returns the first clip if none is wanted.
+/// Finds a clip by its name, otherwise by its index, and returns its index. `wanted: None` selects the first clip. Returns `None` if
+/// there are no clips.
 fn find_clip(library: &Library, clips: &[ClipId], wanted: Option<&str>) -> Result<Option<usize>, Error> {
     let Some(wanted) = wanted else { return Ok((!clips.is_empty()).then_some(0)) };
     let by_name = clips.iter().position(|&clip| library.clip(clip).name.as_deref() == Some(wanted));

@@ -45,7 +45,7 @@ pub struct Viewer<'a> {
     drawn: DrawnCrowd,
     gpu_scene: GpuScene,
     state: WindowState,
-    /// The view at the start. The state has the present camera.
+    /// The background, the ground and the bones. The camera is that of `state`.
     view: View,
     /// The size of the window that the camera was fitted to; `None` if it must be fitted again.
     fitted_size: Option<[u32; 2]>,
