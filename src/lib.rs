@@ -149,8 +149,8 @@ pub mod low_level {
     /// Single stages of the reference, for tests of one stage.
     pub mod reference {
         pub use crate::reference::ease::ease;
-        pub use crate::reference::events::{Events, fired};
         pub use crate::reference::phase::{phase, played};
+        pub use crate::reference::player_events::{Events, fired};
         pub use crate::reference::sample::value;
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::model::{Clip, Playback, WrapMode};
-use crate::reference::events::{Events, Mark};
 use crate::reference::phase::{Phase, phase};
+use crate::reference::player_events::{Events, Mark};
 
 /// One play of a clip that accumulates the seconds of its frames.
 ///

@@ -43,7 +43,7 @@ pub(super) const SHARED: [ShaderFile; 7] = [
     file!("shared/quat.wgsl"),
     file!("shared/sample.wgsl"),
     file!("shared/blend.wgsl"),
-    file!("shared/root_motion.wgsl"),
+    file!("shared/root_joint.wgsl"),
 ];
 pub(super) const MATRIX: ShaderFile = file!("shared/matrix.wgsl");
 pub(super) const HIERARCHY: ShaderFile = file!("shared/hierarchy.wgsl");

@@ -1,286 +1,187 @@
-//! The events that a play fires from one sample to the next, by Cocos Creator's stepping.
-//!
-//! A play stands on a moment of the clip's events, or on the moment behind it if it is between two. The next sample steps from
-//! there, in the direction of the last sample, to the moment of the present time. It goes through an end at most once, so that
-//! a leap over several passes fires the events of one.
+//! The events that a play reaches between two ticks, with their ticks. Each pass is computed on its own, in seconds of the clip.
 
-use std::ops::Range;
+use std::ops::RangeInclusive;
 
-use crate::model::{Clip, Playback, Ticks, WrapMode};
-use crate::reference::phase::{Phase, phase, played};
+use crate::model::{Clip, Crowd, EventList, Layer, LayerTime, Library, Occurrence, Playback, Step, Ticks};
 
-/// The largest distance at which a sample hits an event, as a fraction of the clip's duration.
-const WINDOW: f64 = 1e-6;
+/// The distance of a play to an event, in ticks, up to which it has reached the event. It exceeds the rounding of a month of
+/// passes.
+const NEAR: f64 = 1.0 / 1024.0;
 
-/// The events of a clip, grouped by their times.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Events {
-    duration: f64,
-    /// Times as fractions of the duration, each with the range of its events.
-    moments: Vec<(f64, Range<usize>)>,
-}
+/// The largest number of a pass, 2^62, before and after the start of a play.
+const MOST_PASSES: f64 = 4_611_686_018_427_387_904.0;
 
-/// The position of a play among the events after a sample.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mark {
-    /// The moment that is hit or lies behind, from -1 (forwards, before all) to their number (backwards, after all).
-    moment: isize,
-    /// The direction in which the next sample steps: 1 or -1.
-    direction: isize,
-    /// The pass, numbered from 0; -1 if nothing was played yet.
-    pass: f64,
-}
-
-impl Events {
-    /// The events of a clip.
-    pub fn of(clip: &Clip) -> Self {
-        let duration = clip.duration();
-        let mut moments: Vec<(f64, Range<usize>)> = Vec::new();
-        for alike in clip.events.chunk_by(|a, b| a.time == b.time) {
-            let first = moments.last().map_or(0, |(_, events)| events.end);
-            moments.push((alike[0].time / duration, first..first + alike.len()));
+/// The events that a crowd reaches in a step. The crowd must have been checked. The list has room for `capacity` events,
+/// which the first instances take first.
+pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -> EventList {
+    let mut list = EventList::default();
+    for instance in 0..crowd.len() {
+        for (number, layer) in crowd.layers(instance).iter().enumerate() {
+            let room = (capacity - list.events.len()).min(EventList::MOST_OF_LAYER);
+            let (reached, missed) = of_layer(library.clip(layer.clip), layer, step, room);
+            let occurrence = |(tick, event)| Occurrence { tick, instance, layer: number, event };
+            list.events.extend(reached.into_iter().map(occurrence));
+            list.missed = list.missed.saturating_add(missed);
         }
-        Self { duration, moments }
+    }
+    list.events.sort_unstable();
+    list
+}
+
+/// The events that a layer reaches in a step: the ticks and indices of the first `capacity` of them, in order, and the number
+/// of the others.
+pub fn of_layer(clip: &Clip, layer: &Layer, step: Step, capacity: usize) -> (Vec<(Ticks, usize)>, u64) {
+    let LayerTime::Playing(playback) = layer.time else { return (Vec::new(), 0) };
+    let Some((from, to)) = weighed(layer, step) else { return (Vec::new(), 0) };
+    let Some(play) = Play::new(playback.resolve_wrap(clip.wrap), clip.duration()) else { return (Vec::new(), 0) };
+    let (mut reached, mut count) = (Vec::new(), 0_u64);
+    for (event, time) in clip.events.iter().map(|event| event.time).enumerate() {
+        if !(play.part[0]..=play.part[1]).contains(&time) {
+            continue;
+        }
+        for run in play.runs(from, to) {
+            let Some(way) = play.way(run.first, time) else { continue };
+            // Later passes reach it at later ticks, after more passes.
+            let pass = |index: i64| run.first + 2 * index;
+            let begin = partition(run.count, |index| {
+                play.tick(pass(index), way) <= from || play.passes(pass(index), way) <= -play.most
+            });
+            let end = partition(run.count, |index| {
+                play.tick(pass(index), way) <= to && play.passes(pass(index), way) <= play.most
+            });
+            let ticks = (begin..end).take(capacity).map(|index| play.tick(pass(index), way));
+            reached.extend(ticks.map(|tick| (Ticks(tick as i64), event)));
+            count = count.saturating_add((end - begin).max(0) as u64);
+        }
+    }
+    reached.sort_unstable();
+    reached.truncate(capacity);
+    let missed = count - reached.len() as u64;
+    (reached, missed)
+}
+
+/// The part of a step in which a layer has a weight. It begins after the first tick and ends with the second one.
+fn weighed(layer: &Layer, step: Step) -> Option<(i128, i128)> {
+    let (mut from, mut to) = (i128::from(step.from.0), i128::from(step.to.0));
+    if let Some(fade) = layer.fade_in {
+        // A fade of no length is over at its start. Other fades have a weight of 0 there.
+        from = from.max(i128::from(fade.start.0) - i128::from(fade.length.0 == 0));
+    }
+    if let Some(fade) = layer.fade_out {
+        to = to.min(i128::from(fade.start.0) + i128::from(fade.length.0) - 1);
+    }
+    (layer.weight > 0.0 && from < to).then_some((from, to))
+}
+
+/// A play that moves, of a part of a clip that has a length.
+struct Play {
+    playback: Playback,
+    /// Start and end of the part, in seconds of the clip.
+    part: [f64; 2],
+    /// Ticks per second of the clip.
+    pace: f64,
+    /// Passes until it stops; infinite if it does not stop.
+    most: f64,
+}
+
+/// Every second one of consecutive passes. They have the same direction.
+struct Run {
+    first: i64,
+    count: i64,
+}
+
+impl Play {
+    fn new(playback: Playback, duration: f64) -> Option<Self> {
+        let part = playback.part(duration);
+        let most = playback.passes();
+        let moves = part[1] > part[0] && playback.rate != 0.0 && most > 0.0;
+        moves.then(|| Self { playback, part, pace: Ticks::PER_SECOND as f64 / playback.rate.abs(), most })
     }
 
-    /// The events that a sample fires, as indices in order, and the mark that the next sample needs. The first sample of a play
-    /// has no mark, and fires the events that it hits.
-    pub fn step(&self, wrap: WrapMode, last: Option<Mark>, phase: &Phase) -> (Vec<usize>, Mark) {
-        let (mark, hit) = self.mark(phase);
-        let Some(last) = last else {
-            return (if hit { self.at(mark.moment).collect() } else { Vec::new() }, mark);
+    fn length(&self) -> f64 {
+        self.part[1] - self.part[0]
+    }
+
+    /// Returns true if a pass goes from the part's start to its end. Passes are numbered in the order of the clock. Pass 0 begins
+    /// at the start of the play. Passes before it mirror those after it.
+    fn is_upward(&self, pass: i64) -> bool {
+        let number = if pass < 0 { -pass - 1 } else { pass };
+        let turned = self.playback.wrap.is_ping_pong() && number % 2 == 1;
+        ((self.playback.rate < 0.0) != self.playback.wrap.is_reverse()) == turned
+    }
+
+    /// Seconds of the clip from the start of a pass to an event of the part. `None` if the pass begins at the event after a
+    /// turn, because the previous pass has reached it.
+    fn way(&self, pass: i64, event: f64) -> Option<f64> {
+        let way = if self.is_upward(pass) { event - self.part[0] } else { self.part[1] - event };
+        (way > 0.0 || pass == 0 || !self.playback.wrap.is_ping_pong()).then_some(way)
+    }
+
+    /// Passes from the start of the play to `way` seconds after the start of a pass.
+    fn passes(&self, pass: i64, way: f64) -> f64 {
+        pass as f64 + way / self.length()
+    }
+
+    /// The first tick at which a pass has taken `way` seconds of the clip.
+    fn tick(&self, pass: i64, way: f64) -> i128 {
+        let ticks = (pass as f64).mul_add(self.length(), way) * self.pace;
+        // A slow pass may end beyond the last tick of the clock.
+        i128::from(self.playback.start.0).saturating_add((ticks - NEAR).ceil() as i128)
+    }
+
+    /// The passes between two ticks, in runs.
+    fn runs(&self, from: i128, to: i128) -> Vec<Run> {
+        let passes = |tick: i128| (tick - i128::from(self.playback.start.0)) as f64 / (self.pace * self.length());
+        // One more pass on either side, because of rounding.
+        let most = self.most.ceil();
+        let least = if self.playback.wrap.repeats() { -most } else { 0.0 };
+        let [first, last] = [(passes(from).floor() - 1.0).max(least), (passes(to).floor() + 1.0).min(most - 1.0)];
+        let [first, last] = [first, last].map(|pass| pass.clamp(-MOST_PASSES, MOST_PASSES) as i64);
+        let sides = [first..=last.min(-1), first.max(0)..=last.min(0), first.max(1)..=last];
+        let halves = sides.iter().flat_map(|side| [(side, 0), (side, 1)]);
+        let run = |(side, half): (&RangeInclusive<i64>, i64)| {
+            let first = side.start() + half;
+            Run { first, count: (side.end() - first).div_euclid(2) + 1 }
         };
-        let passed = mark.pass != last.pass && last.pass >= 0.0;
-        if mark.moment == last.moment && !passed {
-            return (Vec::new(), mark);
-        }
-        if mark.moment == last.moment && self.moments.len() == 1 {
-            return (self.at(0).collect(), mark);
-        }
-        let (fired, direction) = self.walk(wrap, last, mark);
-        (fired, Mark { direction, ..mark })
-    }
-
-    /// The events that are fired from the accumulated seconds of one sample to those of the next. The direction of samples
-    /// before them does not count. Without a first sample, the play begins.
-    pub fn fired(&self, playback: &Playback, before: Option<f64>, now: f64) -> Vec<usize> {
-        let phase_after = |played| phase(playback, played, self.duration);
-        let last = before.map(|before| self.mark(&phase_after(before)).0);
-        self.step(playback.wrap, last, &phase_after(now)).0
-    }
-
-    /// Steps from one mark to another. Returns the events on the way and the direction at the end. The next step keeps this
-    /// direction, even if the direction of the phase is another one by then.
-    fn walk(&self, wrap: WrapMode, from: Mark, to: Mark) -> (Vec<usize>, isize) {
-        let count = self.moments.len() as isize;
-        let Mark { mut moment, mut direction, mut pass } = from;
-        let mut fired = Vec::new();
-        loop {
-            if moment != to.moment {
-                let forwards = direction > 0;
-                let last = if forwards { count - 1 } else { 0 };
-                if moment == last && if forwards { to.moment < last } else { to.moment > last } {
-                    pass += 1.0;
-                    match wrap.is_ping_pong() {
-                        true => direction = -direction,
-                        false => moment = if forwards { -1 } else { count },
-                    }
-                }
-                if moment == to.moment || pass > to.pass {
-                    break;
-                }
-            }
-            moment += direction;
-            fired.extend(self.at(moment));
-            if moment == to.moment || !(0..count).contains(&moment) {
-                break;
-            }
-        }
-        (fired, direction)
-    }
-
-    /// The mark of a phase, and true if it hits a moment.
-    fn mark(&self, phase: &Phase) -> (Mark, bool) {
-        let ratio = if self.duration == 0.0 { 0.0 } else { phase.time / self.duration };
-        let found = self.find(ratio);
-        let moment = match found {
-            Ok(hit) => hit as isize,
-            Err(next) if phase.direction < 0 => next as isize,
-            Err(next) => next as isize - 1,
-        };
-        // A whole number of passes is the end of the last of them.
-        let whole = phase.iterations.fract() == 0.0;
-        let pass = if whole { phase.iterations - 1.0 } else { phase.iterations.trunc() };
-        (Mark { moment, direction: phase.direction as isize, pass }, found.is_ok())
-    }
-
-    /// The moment that a fraction of the duration hits; else the first moment after it, as an error.
-    fn find(&self, ratio: f64) -> Result<usize, usize> {
-        let (mut low, mut high) = (0, self.moments.len());
-        while low < high {
-            // If several moments are in the window, the order of the search decides, as in Cocos Creator.
-            let middle = (low + high - 1) / 2;
-            let moment = self.moments[middle].0;
-            if moment > ratio + WINDOW {
-                high = middle;
-            } else if moment < ratio - WINDOW {
-                low = middle + 1;
-            } else {
-                return Ok(middle);
-            }
-        }
-        Err(low)
-    }
-
-    /// The events of a moment; none before the first moment and after the last one.
-    fn at(&self, moment: isize) -> Range<usize> {
-        let moment = usize::try_from(moment).ok().and_then(|moment| self.moments.get(moment));
-        moment.map_or(0..0, |(_, events)| events.clone())
+        halves.map(run).filter(|run| run.count > 0).collect()
     }
 }
 
-/// The events of a clip that a playing layer fires after the tick `before` of the crowd's clock, up to and with the tick `now`,
-/// as indices in order. There are none unless `now` is the later one. Without `before`, this is the first frame, which fires
-/// the events that it hits.
-///
-/// A mode that does not repeat begins at its start, with the events there.
-pub fn fired(clip: &Clip, playback: &Playback, before: Option<Ticks>, now: Ticks) -> Vec<usize> {
-    let playback = playback.resolve_wrap(clip.wrap);
-    let events = Events::of(clip);
-    let begun = |tick: Ticks| playback.wrap.repeats() || tick >= playback.start;
-    if !begun(now) || before.is_some_and(|before| before >= now) {
-        return Vec::new();
-    }
-    let to = played(&playback, now);
-    match before {
-        Some(before) if begun(before) => {
-            let from = played(&playback, before);
-            let ahead = ahead(&playback, from, events.duration);
-            events.fired(&playback, Some(from + ahead), to + ahead)
+/// The number of integers from 0 up to a count for which `holds` is true. It must be true for the first ones and false for all
+/// others.
+fn partition(count: i64, holds: impl Fn(i64) -> bool) -> i64 {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
-        Some(_) => [events.fired(&playback, None, 0.0), events.fired(&playback, Some(0.0), to)].concat(),
-        None => events.fired(&playback, None, to + ahead(&playback, to, events.duration)),
     }
-}
-
-/// The seconds to add to those played by an endless mode that is not yet at its start, so that its passes are counted up: a
-/// whole number of passes there and back.
-fn ahead(playback: &Playback, played: f64, duration: f64) -> f64 {
-    let [start, end] = playback.part(duration);
-    let turn = 2.0 * (end - start);
-    if turn == 0.0 || playback.passes().is_finite() || played * playback.rate >= 0.0 {
-        return 0.0;
-    }
-    -(played / turn).trunc() * turn + turn.copysign(playback.rate)
+    low
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Event, SkeletonId};
-
-    const NONE: [usize; 0] = [];
-
-    /// Two seconds, with events 0 at 0 s, 1 and 2 at 0.5 s, 3 at 1.5 s.
-    fn clip() -> Clip {
-        let event = |time| Event { time, ..Event::default() };
-        let events = [0.0, 0.5, 0.5, 1.5].map(event).to_vec();
-        Clip { length: Some(2.0), events, ..Clip::new(None, SkeletonId(0), Vec::new()) }
-    }
-
-    fn from_to(wrap: WrapMode, rate: f64, before: Option<f64>, now: f64) -> Vec<usize> {
-        Events::of(&clip()).fired(&Playback::new(wrap, Ticks(0), rate), before, now)
-    }
+    use crate::model::{ClipId, Fade, FadeShape};
 
     #[test]
-    fn the_first_sample_fires_what_it_hits() {
-        assert_eq!(from_to(WrapMode::Normal, 1.0, None, 0.0), [0]);
-        assert_eq!(from_to(WrapMode::Normal, 1.0, None, 0.5 + 1e-6), [1, 2], "within a millionth of the duration");
-        assert_eq!(from_to(WrapMode::Normal, 1.0, None, 0.5 + 3e-6), NONE);
-        assert_eq!(from_to(WrapMode::Reverse, 1.0, None, 0.0), NONE);
-    }
-
-    #[test]
-    fn passed_events_fire_once_and_in_order() {
-        let normal = |before, now| from_to(WrapMode::Normal, 1.0, Some(before), now);
-        assert_eq!(normal(0.0, 0.25), NONE);
-        assert_eq!(normal(0.25, 0.5), [1, 2]);
-        assert_eq!(normal(0.5, 1.0), NONE);
-        assert_eq!(normal(0.25, 9.0), [1, 2, 3]);
-        assert_eq!(normal(9.0, 9.5), NONE, "it has stopped");
-        assert_eq!(from_to(WrapMode::Reverse, 1.0, Some(0.0), 1.75), [3, 1, 2], "those of one time in their own order");
-    }
-
-    #[test]
-    fn a_loop_goes_on_at_its_other_end() {
-        assert_eq!(from_to(WrapMode::Loop, 1.0, Some(1.0), 2.75), [3, 0, 1, 2]);
-        assert_eq!(from_to(WrapMode::Loop, 1.0, Some(1.75), 2.25), [0]);
-        assert_eq!(from_to(WrapMode::LoopReverse, 1.0, Some(1.0), 2.75), [1, 2, 0, 3]);
-        assert_eq!(from_to(WrapMode::Loop, -1.0, Some(-1.0), -2.75), [1, 2, 0, 3]);
-    }
-
-    #[test]
-    fn a_ping_pong_turns_at_its_ends() {
-        assert_eq!(from_to(WrapMode::PingPong, 1.0, Some(1.0), 3.75), [3, 1, 2], "from the last it turns");
-        assert_eq!(from_to(WrapMode::PingPong, 1.0, Some(2.25), 2.75), [3]);
-        assert_eq!(
-            from_to(WrapMode::PingPong, 1.0, Some(1.75), 2.75),
-            NONE,
-            "a moment is not met from both sides at once"
-        );
-        assert_eq!(from_to(WrapMode::PingPong, 1.0, Some(3.75), 4.75), [0, 1, 2]);
-    }
-
-    #[test]
-    fn a_leap_over_passes_fires_one_pass() {
-        let lone = Clip { events: vec![Event { time: 0.5, ..Event::default() }], ..clip() };
-        let playback = Playback::looping(Ticks(0), 1.0);
-        assert_eq!(Events::of(&lone).fired(&playback, Some(0.25), 10.25), [0]);
-        assert_eq!(Events::of(&lone).fired(&playback, Some(0.75), 10.75), [0]);
-        assert_eq!(from_to(WrapMode::Loop, 1.0, Some(0.25), 10.75), [1, 2]);
-    }
-
-    #[test]
-    fn a_clip_without_events_or_without_length_does_no_harm() {
-        for rate in [1.0, -1.0, 0.0] {
-            for wrap in WrapMode::ALL {
-                let playback = Playback::new(wrap, Ticks(0), rate);
-                assert_eq!(Events::default().fired(&playback, Some(0.0), 9.0), NONE);
-                let still = Clip { length: Some(0.0), ..clip() };
-                assert_eq!(Events::of(&still).fired(&playback, None, 9.0), [0]);
-                assert_eq!(Events::of(&still).fired(&playback, Some(1.0), 9.0), NONE);
-            }
-        }
-    }
-
-    #[test]
-    fn by_the_clock_a_play_that_does_not_repeat_begins_at_its_start() {
-        let tick = Ticks::from_seconds;
-        let once = Playback::new(WrapMode::Default, tick(1.0), 1.0);
-        let from_to = |before: f64, now: f64| fired(&clip(), &once, Some(tick(before)), tick(now));
-        assert_eq!(from_to(0.0, 0.75), NONE);
-        assert_eq!(from_to(0.0, 1.0), [0]);
-        assert_eq!(from_to(0.0, 1.75), [0, 1, 2]);
-        assert_eq!(from_to(1.0, 1.75), [1, 2]);
-        assert_eq!(from_to(2.0, 1.0), NONE, "time does not go back");
-        assert_eq!(fired(&clip(), &once, None, tick(0.5)), NONE);
-        assert_eq!(fired(&clip(), &once, None, tick(1.5)), [1, 2]);
-    }
-
-    #[test]
-    fn by_the_clock_an_endless_play_fires_the_same_in_every_turn() {
-        let tick = Ticks::from_seconds;
-        for wrap in [WrapMode::Loop, WrapMode::LoopReverse, WrapMode::PingPong, WrapMode::PingPongReverse] {
-            for rate in [1.0, -1.0, 2.0] {
-                let playback = Playback::new(wrap, tick(0.0), rate);
-                let frames = |turn: f64| -> Vec<Vec<usize>> {
-                    let at = |frame: u32| tick(4.0 * turn + 0.1875 + 0.125 * f64::from(frame));
-                    (1..32).map(|frame| fired(&clip(), &playback, Some(at(frame - 1)), at(frame))).collect()
+    fn a_layer_counts_where_its_ramp_leaves_something() {
+        let lengths = [0, 1, 2, 7];
+        for (length_in, length_out) in lengths.into_iter().flat_map(|a| lengths.map(|b| (a, b))) {
+            for (gap, shape) in (-4..10).flat_map(|gap| [(gap, FadeShape::Linear), (gap, FadeShape::Smooth)]) {
+                let fade = |start, length| Some(Fade { start: Ticks(start), length: Ticks(length), shape });
+                let layer = Layer {
+                    fade_in: fade(0, length_in),
+                    fade_out: fade(gap, length_out),
+                    ..Layer::new(ClipId(0), LayerTime::At(0.0))
                 };
-                let expected = frames(3.0);
-                assert!(expected.iter().any(|fired| !fired.is_empty()));
-                for turn in [-90.0, -1.0, 1.0, 700_000.0] {
-                    assert_eq!(frames(turn), expected, "{wrap:?} at rate {rate}, turn {turn}");
+                for tick in -6..20 {
+                    let step = Step { from: Ticks(tick - 1), to: Ticks(tick) };
+                    let counts = weighed(&layer, step).is_some();
+                    assert_eq!(counts, layer.ramp(Ticks(tick)) > 0.0, "{layer:?} at {tick}");
                 }
             }
         }

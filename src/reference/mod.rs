@@ -5,13 +5,13 @@
 
 pub(crate) mod blend;
 pub(crate) mod ease;
-pub(crate) mod events;
+mod events;
 pub(crate) mod extrapolate;
 pub(crate) mod hierarchy;
 pub(crate) mod layers;
-mod occurrences;
 mod passes;
 pub(crate) mod phase;
+pub(crate) mod player_events;
 pub(crate) mod root_motion;
 pub(crate) mod sample;
 pub(crate) mod search;
@@ -102,6 +102,6 @@ impl Evaluator for Reference<'_> {
 
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
         crowd.check(self.library)?;
-        Ok(occurrences::of_crowd(self.library, crowd, step, capacity))
+        Ok(events::of_crowd(self.library, crowd, step, capacity))
     }
 }

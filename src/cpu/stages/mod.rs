@@ -6,7 +6,7 @@ pub mod events;
 pub mod phase;
 pub mod quantized;
 pub mod quat;
-pub mod root;
+pub mod root_joint;
 pub mod root_motion;
 pub mod sample;
 pub mod sampler;

@@ -5,7 +5,7 @@ use glam::Vec4;
 use crate::cpu::source::Source;
 use crate::cpu::stages::blend::{self, Share, ramp};
 use crate::cpu::stages::phase::{self, Time};
-use crate::cpu::stages::root::Rigid;
+use crate::cpu::stages::root_joint::Rigid;
 use crate::cpu::stages::search::Span;
 use crate::model::Step;
 use crate::pack::MOTION_NUMBERS;

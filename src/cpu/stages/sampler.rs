@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::Vec4;
 
-use crate::cpu::stages::root::{Rigid, Root};
+use crate::cpu::stages::root_joint::{Rigid, Root};
 use crate::cpu::stages::sample::Keys;
 use crate::cpu::stages::search::Span;
 use crate::cpu::stages::{TransformPart, quat};

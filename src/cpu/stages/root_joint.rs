@@ -1,4 +1,4 @@
-//! The part of a root joint that moves its instance, as in `shaders/shared/root_motion.wgsl`.
+//! The part of a root joint that moves its instance, as in `shaders/shared/root_joint.wgsl`.
 
 use glam::{Vec3, Vec4, Vec4Swizzles};
 
