@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use bevy_animation::graph::AnimationGraph;
 use bevy_animation::prelude::{AnimatableCurve, AnimatableKeyframeCurve, AnimationGraphHandle};
 use bevy_animation::{AnimatedBy, AnimationClip, AnimationPlayer, AnimationPlugin, AnimationTargetId, animated_field};
-use bevy_animation::graph::AnimationGraph;
 use bevy_app::{App, PostUpdate, TaskPoolPlugin};
 use bevy_asset::{AssetPlugin, Assets, Handle};
 use bevy_ecs::prelude::{ChildOf, Entity, IntoScheduleConfigs, Query, ResMut, Resource};

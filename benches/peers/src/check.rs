@@ -31,7 +31,9 @@ pub fn check(scene: &Scene, workload: Workload, contender: &mut dyn Contender) -
         return Ok(worst);
     }
     let (name, workload, bound) = (contender.name(), workload.name(), contender.bound());
-    Err(Error::Usage(format!("{name}, {workload}: the poses differ by {worst:e} from the reference; the bound is {bound:e}")))
+    Err(Error::Usage(format!(
+        "{name}, {workload}: the poses differ by {worst:e} from the reference; the bound is {bound:e}"
+    )))
 }
 
 /// The largest difference between two numbers; infinite if a number is missing or not a number.
@@ -65,7 +67,7 @@ fn numbers(pose: &Pose) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use glam::{DAffine3, DQuat, DVec3};
-    use posse::{Transform, InstructionSet};
+    use posse::{InstructionSet, Transform};
 
     use super::*;
     use crate::{bevy::Bevy, cpu::Cpu, scalar::Scalar};

@@ -1,6 +1,6 @@
 //! The CPU engine of posse.
 
-use posse::{CpuCrowd, InstructionSet, CpuEngine, Error, Outputs, Pose, Ticks};
+use posse::{CpuCrowd, CpuEngine, Error, InstructionSet, Outputs, Pose, Ticks};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 

@@ -1,6 +1,6 @@
 //! The GPU engine of posse: recording, submission and waiting, without reading back.
 
-use posse::{Error, GpuCrowd, GpuEngine, GpuContext, Outputs, Pose, Ticks};
+use posse::{Error, GpuContext, GpuCrowd, GpuEngine, Outputs, Pose, Ticks};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 

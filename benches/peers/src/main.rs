@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use posse::{InstructionSet, AdapterKind, Error, GpuContext};
+use posse::{AdapterKind, Error, GpuContext, InstructionSet};
 
 use self::bevy::Bevy;
 use self::cpu::Cpu;
@@ -87,7 +87,10 @@ fn run(args: &Args) -> Result<(), Error> {
         }
     }
     if report.is_empty() {
-        return Err(Error::Usage(format!("no contender has any of {:?} in its name; leave --only out to see all names", args.only)));
+        return Err(Error::Usage(format!(
+            "no contender has any of {:?} in its name; leave --only out to see all names",
+            args.only
+        )));
     }
     print!("{}", if args.json { report.json() } else { report.text() });
     Ok(())

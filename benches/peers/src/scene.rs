@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use posse::import::gltf;
-use posse::{ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Skin, Target, Ticks, demo};
+use posse::{
+    ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Skin,
+    Target, Ticks, demo,
+};
 
 /// The duration of a frame.
 pub const FRAME: Ticks = Ticks(Ticks::PER_SECOND / 60);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use posse::{InstructionSet, GpuContext, Ticks};
+use posse::{GpuContext, InstructionSet, Ticks};
 use serde_json::{Value, json};
 
 use crate::bevy::Bevy;
