@@ -13,7 +13,7 @@
 @group(0) @binding(3) var<uniform> frame: Frame;
 /// The record that all instances of the batch share.
 @group(0) @binding(4) var<uniform> batch: EventBatch;
-/// The list of events that are found.
+/// The list of the events that are found.
 @group(0) @binding(5) var<storage, read_write> list: EventList;
 
 /// An `EventCount`, and the occurrences that it counts. Its fields are atomic, because many invocations write them; therefore it is
@@ -37,8 +37,8 @@ struct Interval {
 struct Progress {
     /// The number of the pass: 64 bits, signed.
     pass_index: vec2<u32>,
-    /// The distance from the begin of the pass, in the clip's units. Events that are nearer are reached, and all events of the
-    /// passes before.
+    /// A distance from the start of the pass, in the clip's units. The play has reached the events below this distance, and all
+    /// events of earlier passes.
     reach: vec2<u32>,
 }
 
@@ -58,11 +58,11 @@ struct Part {
     first: u32,
     /// The event after the last of the part.
     last: u32,
-    /// The number to add for the index of an event in the clip.
+    /// The difference between the index of an event in the clip and its index here.
     offset: u32,
 }
 
-/// Lists the events of a layer per invocation.
+/// Lists the events of one layer per invocation.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn find_events(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     let index = (group.y * batch.groups_per_row + group.x) * WORKGROUP_SIZE + invocation;
@@ -148,7 +148,7 @@ fn events_move(layer: LayerRecord) -> bool {
     return (layer.clock & CLOCK_PLAYS) != 0u && moves && (passes || (layer.clock & CLOCK_ENDLESS) != 0u);
 }
 
-/// The interval of the step in which a layer has a weight. It is empty if its end is not after its begin.
+/// The interval of the step in which a layer has a weight. It is empty if its end is not after its start.
 fn events_interval(layer: LayerRecord) -> Interval {
     var interval = Interval(vec2(frame.from_low, frame.from_high), vec2(frame.now_low, frame.now_high));
     if !(layer.weight > 0.0) {
@@ -289,7 +289,7 @@ fn events_upward(part: Part, pass_index: vec2<u32>) -> bool {
     return (((part.clock & CLOCK_BACKWARDS) != 0u) != ((part.clock & CLOCK_REVERSE) != 0u)) == turned;
 }
 
-/// The number of events of a pass that are nearer to its begin than `reach`.
+/// The number of events of a pass at a distance below `reach` from its start.
 fn events_within(part: Part, pass_index: vec2<u32>, reach: vec2<u32>) -> u32 {
     if events_upward(part, pass_index) {
         return events_count_before(part, phase_add(part.start, reach)) - part.first;
@@ -297,7 +297,7 @@ fn events_within(part: Part, pass_index: vec2<u32>, reach: vec2<u32>) -> u32 {
     return part.last - events_count_before(part, phase_subtract(phase_add(part.end, vec2(1u, 0u)), reach));
 }
 
-/// The number of events at its begin that a pass leaves out, because the previous pass turned there.
+/// The number of events at the start of a pass that it leaves out, because the previous pass reached them when it turned.
 fn events_skipped(part: Part, pass_index: vec2<u32>) -> u32 {
     if (part.clock & CLOCK_PING_PONG) == 0u || all(pass_index == vec2(0u)) {
         return 0u;

@@ -42,7 +42,7 @@ fn visible_collect(@builtin(global_invocation_id) invocation: vec3<u32>, @builti
     }
 }
 
-/// Measures the dispatch: rows of workgroups, each as long as the device allows.
+/// Computes the size of the dispatch: rows of workgroups, each as long as the device allows.
 @compute @workgroup_size(1)
 fn visible_measure() {
     let groups = (atomicLoad(&due[0]) + batch.instances_per_group - 1u) / batch.instances_per_group;

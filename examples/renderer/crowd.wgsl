@@ -1,4 +1,4 @@
-// The shading of the crowd, its shadows and the ground. It follows skinning.wgsl.
+// The shading of the crowd, its shadows and the ground. This file follows skinning.wgsl.
 
 /// The direction to the sun.
 const SUN = vec3f(0.52, 0.62, 0.58);

@@ -1,4 +1,4 @@
-//! The frame of the kernels of the pose pass: outputs, the share of a lane, and the stages around blend.
+//! The common part of the kernels of the pose pass: outputs, the share of a lane, and the stages after the sampling.
 //!
 //! A workgroup poses one instance or several, each with `lane_count` lanes: in the parallel form about one per joint, in the
 //! serial form one.
@@ -21,9 +21,9 @@ struct Share {
     slot: u32,
     /// The lane of the instance, below `lane_count`.
     lane: u32,
-    /// The instance; beyond the last there is none.
+    /// The index of the instance in the batch. `batch.instance_count` or more if the lane has no instance.
     instance: u32,
-    /// True if there is an instance.
+    /// True if the lane has an instance.
     present: bool,
     /// The number of joints in level order that are sampled. The others are at rest.
     joints: u32,

@@ -102,7 +102,7 @@ fn layers_weight(layer: Played, joint: u32) -> f32 {
 /// The local transform of a joint; the rest pose if `sampled` is false.
 ///
 /// The layers that blend come first, then the others, in one loop, so that the kernel contains the code that samples once. The loop
-/// tests its condition at the end: with a test at the begin, a software renderer runs the body once more in vain.
+/// tests its condition at the end: with a test at the start, a software renderer runs the body once more than needed.
 fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     let rest = pose_local_rest(joint);
     var sum = JointBlend(BLEND_NOTHING, BLEND_NOTHING, BLEND_NOTHING);

@@ -1,4 +1,4 @@
-// Skeletons: an octahedron for each bone, and one at each joint. It follows view.wgsl.
+// Skeletons: an octahedron for each bone, and one at each joint. This file follows view.wgsl.
 
 @group(1) @binding(0) var<storage, read> matrices: array<vec4f>;
 @group(1) @binding(2) var<storage, read> instances: array<InstanceRecord>;

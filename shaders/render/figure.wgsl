@@ -1,4 +1,4 @@
-// Figures, moved by the buffers that the pose kernel writes. It follows view.wgsl and full_matrix.wgsl.
+// Figures, moved by the buffers that the pose kernel writes. This file follows view.wgsl and full_matrix.wgsl.
 
 /// A vertex of a mesh, in the bind pose.
 struct Vertex {

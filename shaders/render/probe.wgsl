@@ -1,4 +1,4 @@
-// Positions of vertices in the world, written to one pixel per vertex. It follows figure.wgsl.
+// Positions of vertices in the world, written to one pixel per vertex. This file follows figure.wgsl.
 
 /// The width and height of the target, in pixels.
 override probe_width: u32 = 1u;

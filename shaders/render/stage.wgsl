@@ -1,4 +1,4 @@
-// The ground and the sky. It follows view.wgsl.
+// The ground and the sky. This file follows view.wgsl.
 
 struct VertexOutput {
     @builtin(position) clip: vec4f,

@@ -45,8 +45,8 @@ fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     return weights;
 }
 
-/// The weights of start and end, `arcs` whole arcs farther on; a negative number goes back. By
-/// `sin(a + 1) = 2 cos(1) sin(a) - sin(a - 1)`, with the arc as the unit.
+/// Moves the weights of two quaternions along their arc by `arcs` whole arcs; a negative number moves them back. Each step is
+/// `sin(a + 1) = 2 cos(1) sin(a) - sin(a - 1)`, in units of the arc.
 fn quat_arcs(weights: vec2<f32>, cosine: f32, arcs: f32) -> vec2<f32> {
     var found = weights;
     for (var arc = 0.0; arc < arcs; arc += 1.0) {
@@ -74,7 +74,7 @@ fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
     return t + t * (s - QUAT_SINE_SQUARES[0]) * (x / QUAT_SINE_DIVISORS[0]) * sum;
 }
 
-/// Normalises a quaternion whose square neither overflows nor vanishes. The built-in root may be off by two units in the last
+/// Normalises a quaternion whose squared length neither overflows nor vanishes. The built-in root may be off by two units in the last
 /// place; one step of Newton's method corrects it.
 fn quat_unit(q: vec4<f32>) -> vec4<f32> {
     let near = q * inverseSqrt(dot(q, q));

@@ -14,11 +14,6 @@ fn root_is(root_offset: u32, joint: u32) -> bool {
     return HAS_ROOTS && root_offset != NONE && words[root_offset] == joint;
 }
 
-/// True if the rotation of a root turns the instance.
-fn root_turns(root: Root) -> bool {
-    return (root.moves & (ROOT_YAW | ROOT_FULL)) != 0u;
-}
-
 /// The part of a root's translation that moves the instance.
 fn root_translation(root: Root, translation: vec4<f32>) -> vec4<f32> {
     let axes = vec4(root.moves & ROOT_X, root.moves & ROOT_Y, root.moves & ROOT_Z, 0u) != vec4(0u);

@@ -7,7 +7,7 @@ struct Span {
     row: u32,
     /// The number of values from there to the next key; 0 if a key is hit.
     next: u32,
-    /// The fraction of the way to the next key; 0 if a key is hit. It is within 0 to 1 unless it was eased or the time is on a
+    /// The fraction of the interval before the time; 0 if a key is hit. It is within 0 to 1 unless it was eased or the time is on a
     /// straight line beyond the keys.
     fraction: f32,
     /// The seconds from key to key; 0 if a key is hit, and before the first and after the last key; negative on a straight line,

@@ -7,10 +7,10 @@ use crate::gpu::{KernelForm, LayersOutcome};
 use crate::model::{Layer, Mixing, SkeletonId};
 use crate::pack::OutputLayout;
 
-/// Instances of one skeleton whose outputs fit a binding each.
+/// Instances of one skeleton that need the same mixing, with the buffers of their poses.
 ///
 /// A crowd has one batch for each of its skeletons and each [`Mixing`] that instances of the skeleton need. A batch is cut if a
-/// buffer would be larger than the device allows. [`layout`](Self::layout) describes the buffers, which hold instance after
+/// buffer would be larger than a binding of the device allows. [`layout`](Self::layout) describes the buffers, which hold instance after
 /// instance; an output that was not requested has no buffer. The buffers have the usages `STORAGE`, `VERTEX` and `COPY_SRC`, so
 /// that a vertex shader reads them without a copy.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(super) struct OutputBuffers {
 }
 
 impl GpuBatch {
-    /// The reason against new layers for an instance, if there is one.
+    /// The outcome that refuses new layers for an instance; `None` if the layers fit.
     pub(super) fn refusal(&self, instance: usize, layers: &[Layer]) -> Option<LayersOutcome> {
         let (needed, room) = (layers.len(), self.layer_count as usize);
         if needed > room {
@@ -81,7 +81,7 @@ impl GpuBatch {
         self.form
     }
 
-    /// The count of numbers per instance in each buffer.
+    /// The number of values per instance in each buffer.
     pub fn layout(&self) -> &OutputLayout {
         &self.layout
     }

@@ -1,4 +1,4 @@
-//! Packed batches to batches on the GPU: cut where a buffer or a dispatch would exceed the limits of the device.
+//! Creates the batches on the GPU from packed batches, cut if a buffer or a dispatch would exceed the limits of the device.
 
 use std::ops::Range;
 

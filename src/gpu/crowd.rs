@@ -145,7 +145,7 @@ impl GpuCrowd {
     }
 
     /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer records of the
-    /// instance: 104 bytes per layer of its room, which is the same as for [`set_layers`](Self::set_layers).
+    /// instance: 104 bytes per layer that it has room for. The room is that of [`set_layers`](Self::set_layers).
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them is not
@@ -186,7 +186,7 @@ impl GpuCrowd {
         self.encode_timed(device, encoder, step, None);
     }
 
-    /// As [`encode`](Self::encode), and writes the times of the begin and end of the pass to a query set.
+    /// As [`encode`](Self::encode), and writes the start and end times of the pass to a query set.
     pub fn encode_timed(
         &self,
         device: &wgpu::Device,

@@ -14,7 +14,7 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 
 /// Lists the events that the layers of a crowd reach in a step of the crowd's clock, each as an [`Occurrence`].
 ///
-/// A crowd without events costs nothing extra. A `GpuEvents` keeps the buffers of its crowd alive, so it may outlive the crowd.
+/// A crowd without a `GpuEvents` pays nothing for events. A `GpuEvents` keeps the buffers of its crowd alive, so it may outlive the crowd.
 ///
 /// # Examples
 /// ```

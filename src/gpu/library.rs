@@ -201,7 +201,7 @@ fn check_limits(device: &wgpu::Device) -> Result<(), Error> {
     let given = device.limits();
     let mut short = None;
     kernel_limits(given.clone()).check_limits_with_fail_fn(&given, true, |name, needed, allowed| {
-        let what = format!("the device's {name} (ask for what GpuLibrary::required_limits gives)");
+        let what = format!("the device's {name} (request at least GpuLibrary::required_limits)");
         short = Some(Error::Limit { what, needed, allowed });
     });
     short.map_or(Ok(()), Err)

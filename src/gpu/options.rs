@@ -1,10 +1,10 @@
-//! The options of a crowd on the GPU, and the outcome of new layers within the room that they made.
+//! The options of a crowd on the GPU, and the outcome of a request for new layers.
 
 use std::fmt;
 
 use crate::model::{Crowd, Mixing};
 
-/// Options of a [`GpuCrowd`](crate::gpu::GpuCrowd): lists, previous skin matrices, and room for other layers. The default is
+/// Options of a [`GpuCrowd`](crate::gpu::GpuCrowd): visible lists, previous skin matrices, and room for other layers. The default is
 /// none of them: the crowd poses all instances with the layers that they begin with.
 ///
 /// # Examples
@@ -48,8 +48,8 @@ impl CrowdOptions {
     }
 }
 
-/// The outcome of new layers for a [`GpuCrowd`](crate::gpu::GpuCrowd): they are replaced, or the reason against it. A refusal is
-/// not an error: a new `GpuCrowd` takes the layers.
+/// The outcome of a request for new layers in a [`GpuCrowd`](crate::gpu::GpuCrowd): the layers are replaced, or the reason for
+/// which they are not. A refusal is not an error: a new `GpuCrowd` takes the layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "if nothing was replaced, the crowd continues as before"]
 pub enum LayersOutcome {
@@ -89,7 +89,10 @@ impl fmt::Display for LayersOutcome {
         match *self {
             Self::Replaced => write!(out, "the layers are replaced"),
             Self::OtherInstances => {
-                write!(out, "the number of instances or a skeleton is another one: make a new GpuCrowd")
+                write!(
+                    out,
+                    "the number of instances or the skeleton of an instance differs from the crowd: make a new GpuCrowd"
+                )
             }
             Self::MoreLayers { instance, needed, room } => {
                 write!(out, "instance {instance} has {needed} layers, but the crowd has room for {room}: ")?;

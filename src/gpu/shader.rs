@@ -18,7 +18,7 @@ use crate::pack::Features;
 pub(super) const POSE_ENTRY: &str = "pose";
 /// Name of the entry point that collects the instances that are due.
 pub(super) const VISIBLE_COLLECT_ENTRY: &str = "visible_collect";
-/// Name of the entry point that measures the dispatch for them.
+/// Name of the entry point that computes the size of their dispatch.
 pub(super) const VISIBLE_MEASURE_ENTRY: &str = "visible_measure";
 /// Invocations per workgroup of the kernel that collects.
 pub(super) const VISIBLE_WORKGROUP_SIZE: u32 = 64;
@@ -31,8 +31,8 @@ pub(super) const EVENTS_ENTRY: &str = "find_events";
 /// Invocations per workgroup of the kernel that lists events.
 pub(super) const EVENTS_WORKGROUP_SIZE: u32 = 64;
 
-/// Constants for the features that a library uses. They are known when its kernels are compiled: a branch that is never taken
-/// costs registers, and it costs time on a software renderer, which takes both ways.
+/// Constants for the features that a library uses. They are known when its kernels are compiled, so that unused code is removed:
+/// a branch that is never taken costs registers, and a software renderer executes both sides of it.
 fn feature_constants(features: Features) -> String {
     let Features { splines, beyond_gltf, matrices, roots, floats, quantized } = features;
     format!(
@@ -139,7 +139,7 @@ impl Composed {
             composed.starts.push(Start { name, lines_before, calls });
             lines_before += text.lines().count() as u32;
             composed.code.push_str(&text);
-            if !text.ends_with('\n') {
+            if !text.is_empty() && !text.ends_with('\n') {
                 composed.code.push('\n');
             }
         }
@@ -206,7 +206,8 @@ mod tests {
         let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
         let good = ShaderFile::new("good.wgsl", "fn good() -> f32 {\n    return 1.0;\n}\n");
         let bad = ShaderFile::new("bad.wgsl", "// A comment.\n\nfn bad() -> f32 {\n    return nothing;\n}");
-        let composed = Composed::new("const A: u32 = 1u;\n".into(), [good].into_iter(), bad);
+        let empty = ShaderFile::new("empty.wgsl", "");
+        let composed = Composed::new("const A: u32 = 1u;\n".into(), [good, empty].into_iter(), bad);
         match composed.compile(&device) {
             Err(Error::Shader { file, line, message }) => {
                 assert_eq!((file.as_str(), line), ("bad.wgsl", 4));

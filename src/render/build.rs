@@ -14,7 +14,7 @@ use crate::render::{Figure, Material, Mesh, Mover, Part, Placement, PoseBuffers,
 
 impl Scene {
     /// Uploads figures and prepares to draw instances. `placements` has one entry per instance of the crowd, in its order. An
-    /// instance without a figure shows only its bones, and those only if `poses` has model matrices.
+    /// instance without a figure shows only its bones. Bones need the model matrices in `poses`.
     ///
     /// Each draw reads the buffers of `poses` again: a scene stays valid while its crowd plays.
     ///
@@ -39,6 +39,7 @@ impl Scene {
     }
 }
 
+/// A scene that is being built.
 struct Builder<'a> {
     renderer: &'a Renderer,
     library: &'a Library,
@@ -142,8 +143,8 @@ impl Builder<'_> {
         let mesh = &figure.meshes[part.mesh];
         let skeleton = self.library.skeleton(poses.skeleton);
         let (matrices, numbers, first_row, influences) = match part.mover {
-            Mover::Skin(place) => {
-                let skin = self.library.skins_of(poses.skeleton).nth(place);
+            Mover::Skin(index) => {
+                let skin = self.library.skins_of(poses.skeleton).nth(index);
                 let first = skin.map_or(0, |(id, _)| poses.layout.skin_start(self.library, id));
                 (poses.skin, poses.layout.skin, first / 4, mesh.influences())
             }

@@ -1,4 +1,4 @@
-//! The textures that a picture is drawn with beside its own: samples and depth.
+//! The textures that drawing needs besides the picture itself: samples and depth.
 
 use crate::error::Error;
 use crate::gpu::Scopes;

@@ -85,7 +85,7 @@ impl Figure {
     }
 }
 
-/// A mesh in a figure, with its material and what moves it.
+/// A mesh in a figure, with its material and its mover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// The index of the mesh in [`Figure::meshes`].

@@ -105,7 +105,7 @@ impl Pipelines {
     /// The pipelines for a target.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device refuses a shader or a pipeline.
+    /// [`Error::Device`] if the device refuses a shader or a pipeline.
     pub fn new(device: &wgpu::Device, layouts: &Layouts, target: Target) -> Result<Self, Error> {
         let scopes = Scopes::push(device);
         let all = [Some(&layouts.view), Some(&layouts.poses), Some(&layouts.part)];

@@ -15,7 +15,7 @@ use crate::render::{Alpha, Figure, Image, Material, Texture, Wrap};
 
 /// Reads materials, each once, when a primitive first uses it.
 ///
-/// It uses the structs that the crate parses from JSON. The accessors of the crate over them panic if an index is out of range.
+/// It uses the structs that the crate parses from JSON. The crate's wrappers around them panic if an index is out of range.
 pub(super) struct Materials<'a> {
     root: &'a Root,
     /// The index in the figure of each material of the file that has been read. `None` is the default material.

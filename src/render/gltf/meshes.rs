@@ -14,9 +14,9 @@ use crate::render::{Mesh, MorphTarget, Vertex};
 
 /// The component types that the readers of the crate support for colours and weights.
 const FRACTIONS: &[Component] = &[Component::U8, Component::U16, Component::F32];
-/// Those for joints.
+/// The component types that they support for joints.
 const JOINTS: &[Component] = &[Component::U8, Component::U16];
-/// Those for indices.
+/// The component types that they support for indices.
 const INDICES: &[Component] = &[Component::U8, Component::U16, Component::U32];
 
 /// A primitive, with everything that its accessors are read from.
@@ -24,7 +24,7 @@ struct Source<'s, 'a, 'b, 'r> {
     reader: &'s mut Reader<'b>,
     buffers: &'s mut Buffers<'a, 'b>,
     primitive: &'s Primitive<'r>,
-    /// The primitive as parsed from JSON. The accessors of the crate over it panic if an index is out of range.
+    /// The primitive as parsed from JSON. The methods of [`Primitive`] panic if an index in it is out of range.
     json: &'s FilePrimitive,
 }
 

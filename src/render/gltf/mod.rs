@@ -128,7 +128,7 @@ fn read(reader: &mut Reader, document: &Document, asset: &Asset) -> Figure {
     figure
 }
 
-/// Replaces joints of vertices that their skin does not have by the first joint, with a warning.
+/// Replaces joint indices of vertices beyond the joints of the skin by 0, with a warning.
 fn check_skins(reader: &mut Reader, figure: &mut Figure, asset: &Asset) {
     for index in 0..figure.parts.len() {
         let Part { mesh, mover: Mover::Skin(skin), .. } = figure.parts[index] else { continue };
