@@ -7,8 +7,8 @@ use std::sync::Arc;
 use glam::DQuat;
 use posse::{
     ClipId, CpuEngine, Crowd, Curve, Evaluator, Interpolation, Interpolator, Layer, LayerTime, Library, Outputs,
-    Reference, Skeleton, Slots, TargetPath, Ticks, Timeline, UnboundClip, UnboundCurves, UnboundTrack, ValueKind,
-    WrapMode,
+    PropertyTracks, Reference, Skeleton, TargetPath, Ticks, Timeline, UnboundClip, UnboundCurves, UnboundTrack,
+    ValueKind, WrapMode,
 };
 
 /// A position, which does not interpolate, and a rotation, which does.
@@ -75,7 +75,7 @@ pub fn library() -> Result<(Library, ClipId), posse::Error> {
         tracks: vec![UnboundTrack { target, kind, curves: UnboundCurves::Whole(curve) }],
     };
     let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new())?);
-    let bound = library.bind(skeleton, &clip, Slots::All)?;
+    let bound = library.bind(skeleton, &clip, PropertyTracks::All)?;
     Ok((library, bound.clip))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use posse::{
-    BoundTrack, Curve, Event, FaultKind, Interpolation, Joint, Library, Skeleton, SkeletonId, Slots, Target,
+    BoundTrack, Curve, Event, FaultKind, Interpolation, Joint, Library, PropertyTracks, Skeleton, SkeletonId, Target,
     TargetPath, Timeline, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, WrapMode,
 };
 
@@ -63,7 +63,7 @@ fn node_properties_move_joints_and_the_rest_are_properties() {
         track("", "opacity", ValueKind::Number, &[0.0, 1.0]),
         track("/Body", "position[1]", ValueKind::Number, &[0.0, 4.0]),
     ];
-    let binding = library.bind(skeleton, &clip(tracks), Slots::Bound).unwrap();
+    let binding = library.bind(skeleton, &clip(tracks), PropertyTracks::Bound).unwrap();
     assert_eq!(binding.faults, []);
     let joint = |target| BoundTrack { joint: Some(target), property: None };
     let slot = |property| BoundTrack { joint: None, property: Some(property) };
@@ -106,7 +106,7 @@ fn what_does_not_bind_is_said() {
         track("/nobody", "cc.Sprite.alpha", ValueKind::Number, &[0.0, 1.0]),
         empty,
     ];
-    let binding = library.bind(skeleton, &clip(tracks), Slots::Bound).unwrap();
+    let binding = library.bind(skeleton, &clip(tracks), PropertyTracks::Bound).unwrap();
     let kinds: Vec<(usize, FaultKind)> = binding.faults.iter().map(|fault| (fault.track, fault.kind.clone())).collect();
     let b = || FaultKind::Ambiguous { name: "b".into() };
     let missing = |name: &str| FaultKind::NoNode { name: name.into() };
@@ -133,8 +133,8 @@ fn a_clip_is_bound_to_many_skeletons_and_shares_their_properties() {
     let head = || track("/Head", "position", ValueKind::Vec3, &[0.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
     let glow = |values: &[f64]| track("/Head", "cc.Light.glow", ValueKind::Number, values);
     let first = clip(vec![head(), glow(&[1.0, 2.0])]);
-    let [a, b] = [small, large].map(|skeleton| library.bind(skeleton, &first, Slots::Bound).unwrap());
-    let second = library.bind(large, &clip(vec![glow(&[5.0, 7.0])]), Slots::Bound).unwrap();
+    let [a, b] = [small, large].map(|skeleton| library.bind(skeleton, &first, PropertyTracks::Bound).unwrap());
+    let second = library.bind(large, &clip(vec![glow(&[5.0, 7.0])]), PropertyTracks::Bound).unwrap();
     assert_eq!(library.skeleton(large).properties().len(), 1, "one property for both clips");
     assert_eq!(second.tracks[0].property, Some(0));
     each_engine(&library, |engine| {
@@ -159,7 +159,7 @@ fn every_track_has_a_slot_for_who_wants_to_see_its_value() {
         curves: UnboundCurves::Channels(channels),
     };
     let tracks = vec![split, track("/Arm", "position", ValueKind::Vec3, &[1.0, 1.0, 1.0, 3.0, 3.0, 3.0])];
-    let binding = library.bind(skeleton, &clip(tracks), Slots::All).unwrap();
+    let binding = library.bind(skeleton, &clip(tracks), PropertyTracks::All).unwrap();
     assert_eq!(binding.tracks.iter().map(|track| track.property).collect::<Vec<_>>(), [Some(0), Some(1)]);
     each_engine(&library, |engine| {
         let properties = pose_at(engine, &library, binding.clip, 0.5).properties;
@@ -175,7 +175,7 @@ fn a_rotation_of_any_length_but_zero_turns_a_joint() {
         track("/a", "rotation", ValueKind::Quat, &[0.0, 0.0, 0.0, 1e-200, 0.0, 1e-200, 0.0, 0.0]),
         track("/a/b", "rotation", ValueKind::Quat, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]),
     ];
-    let binding = library.bind(skeleton, &clip(tracks), Slots::Bound).unwrap();
+    let binding = library.bind(skeleton, &clip(tracks), PropertyTracks::Bound).unwrap();
     assert_eq!(binding.tracks[0], BoundTrack { joint: Some(Target::Rotation(0)), property: None });
     assert_eq!(binding.tracks[1], BoundTrack { joint: None, property: Some(0) });
     assert_eq!(binding.faults.iter().map(|fault| &fault.kind).collect::<Vec<_>>(), [&FaultKind::Value]);

@@ -7,7 +7,7 @@ use std::path::Path;
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::{cocos, gltf};
 use posse::{
-    BoundTrack, ClipId, Error, FaultKind, Library, Outputs, Skeleton, SkeletonId, SkinId, Slots, TargetPath,
+    BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, SkinId, TargetPath,
     UnboundClip,
 };
 
@@ -144,7 +144,7 @@ impl Source {
         source.warn(file, warnings);
         let in_file =
             |error: Error| Error::Import { file: file.to_path_buf(), path: "clip".into(), reason: error.to_string() };
-        let binding = source.library.bind(source.skeleton, &clip, Slots::All).map_err(in_file)?;
+        let binding = source.library.bind(source.skeleton, &clip, PropertyTracks::All).map_err(in_file)?;
         // Without a rig, no track finds a node.
         let is_expected = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
         source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)));

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::error::Error;
 use crate::model::{
-    Binding, BindingFault, BoundTrack, Clip, Curve, FaultKind, Interpolation, Library, Property, Skeleton, SkeletonId,
-    Slots, Target, Track, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, no_such,
+    Binding, BindingFault, BoundTrack, Clip, Curve, FaultKind, Interpolation, Library, Property, PropertyTracks,
+    Skeleton, SkeletonId, Target, Track, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, no_such,
 };
 
 impl Library {
@@ -19,18 +19,23 @@ impl Library {
     /// # Errors
     /// [`Error::Track`] if the curves do not fit their values, as from [`add_clip`](Self::add_clip); [`Error::Usage`] if there is
     /// no such skeleton.
-    pub fn bind(&mut self, skeleton: SkeletonId, clip: &UnboundClip, slots: Slots) -> Result<Binding, Error> {
+    pub fn bind(
+        &mut self,
+        skeleton: SkeletonId,
+        clip: &UnboundClip,
+        properties: PropertyTracks,
+    ) -> Result<Binding, Error> {
         let Some(found) = self.skeletons().get(skeleton.index()) else {
             return Err(Error::Usage(no_such("skeleton", skeleton.index(), "library", self.skeletons().len())));
         };
-        let mut binder = Binder::new(self, found, slots);
+        let mut binder = Binder::new(self, found, properties);
         let nodes: Vec<Node> = (0..).zip(&clip.tracks).map(|(index, track)| binder.node(index, track)).collect();
         let later = later_tracks(clip, &nodes);
         let mut tracks = Vec::new();
         let mut bound = Vec::with_capacity(clip.tracks.len());
         for (index, track) in clip.tracks.iter().enumerate() {
             let mut targets = BoundTrack::default();
-            let mut wanted = slots == Slots::All;
+            let mut wanted = properties == PropertyTracks::All;
             match (later[index], nodes[index]) {
                 _ if track.curves == UnboundCurves::Empty => binder.fault(index, track, FaultKind::Empty),
                 (_, Node::None) => {}
@@ -132,7 +137,7 @@ struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    fn new(library: &'a Library, skeleton: &'a Skeleton, slots: Slots) -> Self {
+    fn new(library: &'a Library, skeleton: &'a Skeleton, properties: PropertyTracks) -> Self {
         let mut children = HashMap::new();
         let mut roots = Vec::new();
         for (index, joint) in skeleton.joints().iter().enumerate() {
@@ -146,7 +151,7 @@ impl<'a> Binder<'a> {
         }
         let mut free = HashMap::new();
         for (index, property) in skeleton.properties().iter().enumerate() {
-            if slots == Slots::Bound && !property.rotation {
+            if properties == PropertyTracks::Bound && !property.rotation {
                 free.entry((property.name.clone(), property.rest.len())).or_insert(index);
             }
         }

@@ -6,7 +6,7 @@ use crate::model::{ClipId, Target, TargetPath};
 
 /// The selection of the tracks that get a property of the skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Slots {
+pub enum PropertyTracks {
     /// Tracks of nodes that the skeleton has, unless they move a joint.
     #[default]
     Bound,

@@ -36,7 +36,7 @@ mod transform;
 mod unbound_clip;
 pub(crate) mod uniform_scale;
 
-pub use binding_report::{Binding, BindingFault, BoundTrack, FaultKind, Slots};
+pub use binding_report::{Binding, BindingFault, BoundTrack, FaultKind, PropertyTracks};
 pub(crate) use check_instance::{ClipContents, Contents, check_instance};
 pub use clip::Clip;
 pub use crowd::Crowd;

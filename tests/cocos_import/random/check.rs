@@ -5,8 +5,8 @@ use std::path::Path;
 use posse::import::cocos;
 use posse::{
     CpuEngine, Crowd, Curve, Error, Evaluator, Extrapolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, Reference, Skeleton, Slots, Ticks, Transform, UnboundClip, UnboundCurves, UnboundTrack, WrapMode,
-    contract,
+    Playback, PropertyTracks, Reference, Skeleton, Ticks, Transform, UnboundClip, UnboundCurves, UnboundTrack,
+    WrapMode, contract,
 };
 
 /// What becomes of a file.
@@ -32,14 +32,14 @@ pub fn check(library: &Library, bytes: &[u8]) -> Outcome {
         |name: &str, parent| Joint { name: Some(name.into()), parent, rest: Transform::IDENTITY, ..Joint::default() };
     let mut joints = vec![joint("root", None), joint("arm", Some(0)), joint("hand", Some(1)), joint("hand", Some(1))];
     joints.push(Joint { matrix: Some(glam::DAffine3::IDENTITY), ..joint("board", Some(0)) });
-    let outcomes = [(Slots::All, Vec::new()), (Slots::Bound, joints)]
-        .map(|(slots, joints)| pose(library.clone(), &file.clip, slots, joints));
+    let outcomes = [(PropertyTracks::All, Vec::new()), (PropertyTracks::Bound, joints)]
+        .map(|(properties, joints)| pose(library.clone(), &file.clip, properties, joints));
     outcomes.into_iter().find(|outcome| *outcome != Outcome::Posed).unwrap_or(Outcome::Posed)
 }
 
-fn pose(mut library: Library, clip: &UnboundClip, slots: Slots, joints: Vec<Joint>) -> Outcome {
+fn pose(mut library: Library, clip: &UnboundClip, properties: PropertyTracks, joints: Vec<Joint>) -> Outcome {
     let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
-    let binding = match library.bind(skeleton, clip, slots) {
+    let binding = match library.bind(skeleton, clip, properties) {
         Ok(binding) => binding,
         Err(Error::Track { reason, .. }) if reason.contains("looped over the clip") => return Outcome::Unbound,
         Err(other) => panic!("{other}"),
@@ -71,7 +71,7 @@ fn pose(mut library: Library, clip: &UnboundClip, slots: Slots, joints: Vec<Join
     if is_everyday(clip) && curves().all(|curve| curve_is_everyday(curve, length) && !has_seam(curve, &crowd, length)) {
         let worst = report.quantities().into_iter().flat_map(|(_, worst)| worst);
         let layers: Vec<_> = worst.map(|worst| crowd.layers(worst.instance)).collect();
-        assert!(report.is_within(), "{slots:?}: {:?}\n{layers:?}", report.quantities());
+        assert!(report.is_within(), "{properties:?}: {:?}\n{layers:?}", report.quantities());
     }
     Outcome::Posed
 }
