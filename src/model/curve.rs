@@ -19,6 +19,21 @@ pub struct Curve {
     extrapolation: [Extrapolation; 2],
 }
 
+/// Consecutive numbers of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NumberRange {
+    /// The index of the first number.
+    pub first: usize,
+    /// The number of numbers.
+    pub count: usize,
+}
+
+impl NumberRange {
+    pub const fn new(first: usize, count: usize) -> Self {
+        Self { first, count }
+    }
+}
+
 impl Curve {
     /// A curve of elements of `width` numbers, key after key. With [`Interpolation::CubicSpline`], a key is an in-tangent, a value
     /// and an out-tangent, each of `width` numbers.
@@ -164,15 +179,13 @@ impl Curve {
         Arc::as_ptr(&self.values).addr()
     }
 
-    /// Up to four numbers of an element of a key, followed by zeros. `part` is the index of the first number and the count. The
-    /// values are not widened.
+    /// Up to four numbers of an element of a key, followed by zeros. The values are not widened.
     ///
     /// # Panics
     /// If there is no such key, element or number.
-    pub(crate) fn numbers(&self, key: usize, element: usize, part: (usize, usize)) -> [f64; 4] {
-        let (first, count) = part;
-        let start = (key * self.interpolation.elements_per_key() + element) * self.width + first;
-        on_numbers!(&*self.values, values => pad_to_four(&values[start..start + count]))
+    pub(crate) fn numbers(&self, key: usize, element: usize, range: NumberRange) -> [f64; 4] {
+        let start = (key * self.interpolation.elements_per_key() + element) * self.width + range.first;
+        on_numbers!(&*self.values, values => pad_to_four(&values[start..start + range.count]))
     }
 
     /// The index of the value among the elements of a key: 1 for a cubic spline, otherwise 0.
@@ -287,9 +300,9 @@ mod tests {
         let narrow = |values| Curve::from_f32(timeline(&[0.0, 1.0]), Interpolation::CubicSpline, 2, values);
         let numbers: [f32; 12] = std::array::from_fn(|index| 0.1 * index as f32);
         let curve = narrow(numbers.to_vec()).unwrap();
-        assert_eq!(curve.numbers(1, 2, (1, 1)), [f64::from(numbers[11]), 0.0, 0.0, 0.0]);
+        assert_eq!(curve.numbers(1, 2, NumberRange::new(1, 1)), [f64::from(numbers[11]), 0.0, 0.0, 0.0]);
         assert_eq!(
-            curve.numbers(0, curve.value_element(), (0, 2)),
+            curve.numbers(0, curve.value_element(), NumberRange::new(0, 2)),
             [f64::from(numbers[2]), f64::from(numbers[3]), 0.0, 0.0]
         );
         let wide = numbers.map(f64::from).to_vec();

@@ -43,6 +43,7 @@ pub use crowd::Crowd;
 #[cfg(feature = "gpu")]
 pub(crate) use crowd::check_layers;
 pub use curve::Curve;
+pub(crate) use curve::NumberRange;
 pub use easing::{CurveEasing, Easing};
 pub use event::{Event, EventList, Occurrence};
 pub use id::{ClipId, InterpolatorId, MaskId, SkeletonId, SkinId};

@@ -5,8 +5,8 @@ use std::thread;
 
 use glam::{DQuat, DVec4, Vec4};
 
-use crate::model::Interpolation;
 use crate::model::rotation::{self, unit};
+use crate::model::{Interpolation, NumberRange};
 use crate::pack::arrays::Arrays;
 use crate::pack::column::Column;
 
@@ -100,7 +100,7 @@ pub fn elements_per_key(interpolation: Interpolation) -> usize {
 /// The number of values per key of a column.
 fn values_per_key(column: &Column) -> usize {
     match column.curve.interpolation() {
-        Interpolation::Custom(_) => column.curve_numbers.1.div_ceil(4),
+        Interpolation::Custom(_) => column.curve_numbers.count.div_ceil(4),
         interpolation => elements_per_key(interpolation),
     }
 }
@@ -112,7 +112,7 @@ fn values_per_key(column: &Column) -> usize {
 /// negated.
 fn key_value(column: &Column, key: usize, index: usize, previous: &mut Option<(DQuat, bool)>) -> [f32; 4] {
     let curve = column.curve;
-    let quaternion = |key: usize| curve.numbers(key, curve.value_element(), (0, 4));
+    let quaternion = |key: usize| curve.numbers(key, curve.value_element(), NumberRange::new(0, 4));
     let numbers = match curve.interpolation() {
         Interpolation::Linear if column.rotation => {
             let rotation = rotation::key(DQuat::from_array(quaternion(key))).unwrap_or(DQuat::IDENTITY);
@@ -132,7 +132,7 @@ fn key_value(column: &Column, key: usize, index: usize, previous: &mut Option<(D
         }
         Interpolation::Custom(_) => {
             let first = 4 * index;
-            curve.numbers(key, 0, (first, (column.curve_numbers.1 - first).min(4)))
+            curve.numbers(key, 0, NumberRange::new(first, (column.curve_numbers.count - first).min(4)))
         }
         _ => curve.numbers(key, 0, column.curve_numbers),
     };

@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3};
 
 use crate::model::rotation::{self, unit};
-use crate::model::{Skeleton, Target};
+use crate::model::{NumberRange, Skeleton, Target};
 use crate::pack::arrays::Arrays;
 use crate::pack::column::{Channels, Column};
 use crate::pack::record::{Channel, MODE_CONSTANT, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST, ValueChannel};
@@ -17,7 +17,7 @@ pub fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &
     }
     for (index, joint) in joints() {
         let rest = || rotation::to_euler_angles(joint.rest.rotation);
-        let rotation = channels.get(&(Target::Rotation(index), (0, 4))).copied();
+        let rotation = channels.get(&(Target::Rotation(index), NumberRange::new(0, 4))).copied();
         records.push(rotation.unwrap_or_else(|| joint_channel(arrays, channels, Target::EulerAngles(index), rest)));
     }
     for (index, joint) in joints() {
@@ -28,10 +28,10 @@ pub fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &
 
 /// The channel of a target of three numbers. One track drives all three, or each has a track of its own, or none has.
 fn joint_channel(arrays: &mut Arrays, channels: &Channels, target: Target, rest: impl Fn() -> DVec3) -> Channel {
-    if let Some(&whole) = channels.get(&(target, (0, 3))) {
+    if let Some(&whole) = channels.get(&(target, NumberRange::new(0, 3))) {
         return whole;
     }
-    let singles = [0, 1, 2].map(|component| channels.get(&(target, (component, 1))).copied());
+    let singles = [0, 1, 2].map(|component| channels.get(&(target, NumberRange::new(component, 1))).copied());
     if singles == [None; 3] {
         return Channel::new(MODE_REST, 0, 0);
     }
@@ -88,7 +88,7 @@ pub fn pack_value_channels(
             Target::Property(property) => first_property[property],
             _ => continue,
         };
-        let (first_number, count) = column.target_numbers;
+        let NumberRange { first: first_number, count } = column.target_numbers;
         let output = first + first_number;
         driven[output..output + count].fill(true);
         let Channel { values, sampler } = channels[&(column.target, column.target_numbers)];

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use glam::{DQuat, DVec4};
 
 use crate::model::rotation::{self, unit};
-use crate::model::{Clip, Interpolation, Library, RootMotion, RootRotation, Skeleton, Target, Timeline, Track};
+use crate::model::{
+    Clip, Interpolation, Library, NumberRange, RootMotion, RootRotation, Skeleton, Target, Timeline, Track,
+};
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::blocks::{elements_per_key, narrow, reserve};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
@@ -189,7 +191,7 @@ fn mode(column: &Column) -> u32 {
         Interpolation::Custom(_) => MODE_CUSTOM,
     };
     let mode = if column.quantized.is_some() { mode | MODE_QUANTIZED } else { mode };
-    let whole = column.target_numbers.1 == 3;
+    let whole = column.target_numbers.count == 3;
     if matches!(column.target, Target::EulerAngles(_)) && whole { mode | MODE_EULER } else { mode }
 }
 
@@ -200,14 +202,14 @@ fn constant_value(column: &Column) -> [f32; 4] {
     if let Some(interpolator) = column.interpolator {
         let mut result = vec![0.0; interpolator.result_width()];
         interpolator.no_lerp(curve.value(0), &mut result);
-        let (first, count) = column.curve_numbers;
+        let NumberRange { first, count } = column.curve_numbers;
         let mut value = [0.0; 4];
         value.iter_mut().zip(&result[first..first + count]).for_each(|(to, from)| *to = *from);
         return narrow(value);
     }
     let value = curve.numbers(0, curve.value_element(), column.curve_numbers);
     narrow(match column.target {
-        Target::EulerAngles(_) if column.target_numbers.1 == 3 => {
+        Target::EulerAngles(_) if column.target_numbers.count == 3 => {
             rotation::from_euler_angles(DVec4::from_array(value).truncate()).to_array()
         }
         _ if column.rotation => unit(DQuat::from_array(value)).unwrap_or(DQuat::IDENTITY).to_array(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::{Clip, Curve, Interpolation, Interpolator, Library, Skeleton, Target};
+use crate::model::{Clip, Curve, Interpolation, Interpolator, Library, NumberRange, Skeleton, Target};
 use crate::pack::record::{Channel, SHAPE_ROTATION};
 use crate::pack::unroll::Beyond;
 use crate::pack::{QuantizedCurve, QuantizedKeys};
@@ -13,10 +13,10 @@ use crate::pack::{QuantizedCurve, QuantizedKeys};
 pub struct Column<'a> {
     /// The target of the track.
     pub target: Target,
-    /// The target's numbers that the column drives: the first, and the count.
-    pub target_numbers: (usize, usize),
-    /// The curve's numbers that the column reads: the first, and the count.
-    pub curve_numbers: (usize, usize),
+    /// The target's numbers that the column drives.
+    pub target_numbers: NumberRange,
+    /// The curve's numbers that the column reads.
+    pub curve_numbers: NumberRange,
     /// The curve.
     pub curve: &'a Curve,
     /// True for quaternions that interpolate as rotations.
@@ -36,13 +36,13 @@ impl Column<'_> {
     pub fn shape(&self) -> u32 {
         match self.curve.interpolation() {
             Interpolation::Custom(id) if !self.constant => id.index() as u32,
-            _ => self.target_numbers.1 as u32 | if self.rotation { SHAPE_ROTATION } else { 0 },
+            _ => self.target_numbers.count as u32 | if self.rotation { SHAPE_ROTATION } else { 0 },
         }
     }
 }
 
 /// Channels by target and [`Column::target_numbers`].
-pub type Channels = HashMap<(Target, (usize, usize)), Channel>;
+pub type Channels = HashMap<(Target, NumberRange), Channel>;
 
 /// For each track of a clip its quantized keys; `None` if its keys are not quantized. The list may end early.
 pub type QuantizedCurves<'a> = &'a [Option<Arc<QuantizedCurve>>];
@@ -72,9 +72,10 @@ pub fn columns<'a>(
         let result_width = interpolator.map_or(width, |interpolator| interpolator.result_width());
         let total = if constant { result_width } else { width };
         for first in (0..total).step_by(column_width) {
-            let curve_numbers = (first, (total - first).min(column_width));
-            let results = if constant || interpolator.is_none() { curve_numbers } else { (0, result_width) };
-            let target_numbers = (first_number + results.0, results.1);
+            let curve_numbers = NumberRange::new(first, (total - first).min(column_width));
+            let keeps_width = constant || interpolator.is_none();
+            let results = if keeps_width { curve_numbers } else { NumberRange::new(0, result_width) };
+            let target_numbers = NumberRange::new(first_number + results.first, results.count);
             let quantized = quantized.map(|quantized| quantized.parts[first / 4].as_slice());
             columns.push(Column {
                 target,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::{Interpolation, Timeline};
+use crate::model::{Interpolation, NumberRange, Timeline};
 use crate::pack::arrays::Arrays;
 use crate::pack::blocks::{self, Block, UnfilledBlock};
 use crate::pack::column::Column;
@@ -18,7 +18,7 @@ pub type Axis = (*const Timeline, Beyond, u32);
 struct KeyIdentity {
     values: usize,
     interpolation: Interpolation,
-    curve_numbers: (usize, usize),
+    curve_numbers: NumberRange,
     rotation: bool,
 }
 
