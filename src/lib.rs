@@ -88,8 +88,6 @@ mod player;
 mod reference;
 #[cfg(feature = "render")]
 pub mod render;
-#[cfg(test)]
-mod unroll_tests;
 
 // Signatures contain types of these crates. A caller needs the same versions.
 #[doc(no_inline)]

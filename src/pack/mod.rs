@@ -38,5 +38,5 @@ pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS};
 pub use outputs::{OutputLayout, OutputNumbers};
 pub(crate) use quantized::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys};
 pub(crate) use timeline::PackedTimeline;
-#[cfg(test)]
-pub(crate) use unroll::{Beyond, Key, unroll};
+#[cfg(all(test, feature = "gpu"))]
+pub(crate) use unroll::Beyond;
