@@ -17,7 +17,7 @@
 //! * `render`: draws crowds of glTF figures from the buffers of the GPU engine.
 //!
 //! Each layer imports only layers to its right:
-//! `main -> cli -> lib -> {measure, player, render} -> {contract, gpu, cpu, compress} -> {reference, pack, import} -> {demo, evaluator} -> model -> error`.
+//! `main -> cli -> lib -> {measure, player, render} -> {contract, gpu, cpu, compress} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
 //! ARCHITECTURE.md leads from a question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
@@ -35,8 +35,8 @@
 //!
 //! * [`Crowd::set`] changes one instance of a [`Crowd`]. An [`Evaluator`] reads the crowd as it is at the call.
 //! * [`GpuCrowd::set_layers`] replaces the layers of all instances of a [`GpuCrowd`] in place, and [`GpuCrowd::set_instance`]
-//!   those of one instance. [`CrowdOptions`] sets the room for layers and mixing. A [`LayersOutcome`] names the instance that does
-//!   not fit.
+//!   those of one instance. [`CrowdOptions`] sets the room for layers and mixing. A [`LayersOutcome`] tells if the new
+//!   layers fit, and otherwise the reason.
 //! * To remove an instance, drop it from the list of [`GpuCrowd::encode_visible`] and clear its layers. Until then, its events and
 //!   root motion continue.
 //! * To add an instance, reuse a free slot of the same skeleton. Until it is posed, the slot holds the pose of the previous

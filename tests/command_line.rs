@@ -191,7 +191,7 @@ fn the_clip_is_named_or_the_only_one() {
     let scene = Scene::with_clips(2);
     assert_eq!(scene.json(&["--clip", "1", "--times", "0"])["animation"], 1);
     assert_refused(&scene.eval(&["--times", "0"]), "0 unnamed, 1 unnamed");
-    assert_refused(&scene.eval(&["--clip", "dance", "--times", "0"]), "no clip \"dance\", but: 0 unnamed");
+    assert_refused(&scene.eval(&["--clip", "dance", "--times", "0"]), "no clip \"dance\"; there are: 0 unnamed");
     assert_refused(&scene.eval(&["--clip", "0"]), "--times");
     let rest = Scene::with_clips(0).json(&[]);
     assert_eq!((&rest["animation"], &rest["duration"]), (&Value::Null, &json!(0.0)));

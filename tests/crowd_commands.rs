@@ -206,7 +206,7 @@ fn crowds_that_cannot_be_are_refused() {
         let output = folder.run(command, &unknown, &["--engine", "cpu"]);
         assert_refused(
             &output,
-            "crowd.json: instances[0].layers[0].clip: arm.glb has no clip \"swim\", but: wave, point",
+            "crowd.json: instances[0].layers[0].clip: arm.glb has no clip \"swim\"; it has: wave, point",
         );
         assert_refused(&folder.run(command, &absent, &["--engine", "cpu"]), "crowd.json: files[0]: leg.glb");
         assert_refused(&folder.posse(&[command, "--crowd", "nowhere.json"]), "nowhere.json");

@@ -94,7 +94,7 @@ impl ErrorBound {
         }
         let Self { error, shell } = self;
         Err(Error::Usage(format!(
-            "an error bound of {error} at a shell of {shell}: expected two lengths above 0; give both in units or in percent"
+            "an error bound of {error} at a shell of {shell}: expected two lengths above 0, each in units or in percent"
         )))
     }
 }

@@ -123,7 +123,7 @@ fn bad_arguments_are_refused_with_a_message() {
         (&["demo", "-o", "a.jpg"], "does not end with .png"),
         (&["demo", "-o", "a"], "does not end with .png"),
         (&["demo", "--seconds", "1e9", "-o", "a.gif"], "pictures of a loop, by --seconds and --fps"),
-        (&["demo", "--clip", "fly", "-o", "a.png"], "there is no clip \"fly\", but: 0 idle, 1 walk"),
+        (&["demo", "--clip", "fly", "-o", "a.png"], "there is no clip \"fly\"; there are: 0 idle, 1 walk"),
         (&["demo", "--sheet", "9x9", "-o", "a.gif"], "--sheet, --compare and --colours are for .png files"),
         (&["demo", "--camera", "1,2,-3", "-o", "a.png"], "the distance is -3; it must be more than 0"),
         (&["nowhere.glb", "-o", "a.png"], "nowhere.glb"),

@@ -261,6 +261,6 @@ fn find_clip(library: &Library, clips: &[ClipId], wanted: Option<&str>) -> Resul
         let list = clips.iter().enumerate().map(|(index, &clip)| format!("{index} {}", clip_name(library, clip)));
         let list: Vec<_> = list.collect();
         let list = if list.is_empty() { "none".into() } else { list.join(", ") };
-        Error::Usage(format!("there is no clip {wanted:?}, but: {list}"))
+        Error::Usage(format!("there is no clip {wanted:?}; there are: {list}"))
     })
 }

@@ -201,7 +201,7 @@ fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Er
             let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index));
             let clip = by_name.or_else(by_index);
             clip.map(|&clip| Some(clip))
-                .ok_or_else(|| Error::Usage(format!("there is no clip {wanted:?}, but: {}", list())))
+                .ok_or_else(|| Error::Usage(format!("there is no clip {wanted:?}; there are: {}", list())))
         }
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),

@@ -214,7 +214,7 @@ impl Document {
     pub fn check_masks(&self) -> Result<(), Fault> {
         for (mask, entry) in &self.masks {
             if let Some((joint, weight)) = entry.joints.iter().find(|(_, weight)| !is_weight(**weight)) {
-                let reason = format!("the weight {weight} has to be a finite number, 0 or more");
+                let reason = format!("the weight {weight} is not a finite number of 0 or more");
                 return Err(Fault::new(format_args!("masks.{mask}.joints.{joint}"), reason));
             }
         }

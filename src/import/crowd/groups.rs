@@ -133,7 +133,7 @@ impl<'a> Groups<'a> {
         }
         let Some(entry) = self.document.masks.get(name) else {
             let names: Vec<_> = self.document.masks.keys().map(String::as_str).collect();
-            let reason = format!("there is no mask {name:?}, but: {}", list_names(&names));
+            let reason = format!("there is no mask {name:?}; the file has: {}", list_names(&names));
             return Err(Fault::new(path.field("mask"), reason).in_file(self.file));
         };
         masks.weights += library.skeleton(skeleton).joints().len() as u64;
@@ -153,7 +153,7 @@ impl<'a> Groups<'a> {
 fn read_layer(library: &Library, path: &JsonPath, entry: &LayerEntry, asset: &Asset) -> Result<LayerTemplate, Fault> {
     let clip = find_clip(library, path, &entry.clip, asset)?;
     if !is_weight(entry.weight) {
-        let reason = format!("the weight {} has to be a finite number, 0 or more", entry.weight);
+        let reason = format!("the weight {} is not a finite number of 0 or more", entry.weight);
         return Err(Fault::new(path.field("weight"), reason));
     }
     let playback = Playback::new(entry.wrap, Ticks::default(), entry.rate * library.clip(clip).speed);
@@ -182,7 +182,7 @@ pub(super) fn find_clip(library: &Library, path: &JsonPath, wanted: &ClipName, a
     };
     found.copied().ok_or_else(|| {
         let names: Vec<_> = asset.clips.iter().map(|clip| name(&clip).unwrap_or("unnamed")).collect();
-        let reason = format!("{} has no clip {wanted}, but: {}", asset.file.display(), list_names(&names));
+        let reason = format!("{} has no clip {wanted}; it has: {}", asset.file.display(), list_names(&names));
         Fault::new(path.field("clip"), reason)
     })
 }
@@ -209,11 +209,14 @@ fn check_ends(template: &LayerTemplate, path: &JsonPath, spread: Spread) -> Resu
     Ok(())
 }
 
-/// A time on the clock of the crowd.
+/// A time on the crowd clock.
 fn ticks(path: impl fmt::Display, seconds: f64) -> Result<Ticks, Fault> {
     CrowdFile::ticks(seconds).ok_or_else(|| {
         let last = CrowdFile::MAX_SECONDS;
-        Fault::new(path, format!("{seconds:e} s is outside of the clock of the crowd, from -{last:e} s to {last:e} s"))
+        Fault::new(
+            path,
+            format!("{seconds:e} s is beyond the crowd clock, which reaches from -{last:e} s to {last:e} s"),
+        )
     })
 }
 

@@ -80,7 +80,7 @@ impl CrowdFile {
         self.groups.last().map_or(0, |group| group.instances.end)
     }
 
-    /// Returns `true` without instances.
+    /// True if there are no instances.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -27,7 +27,7 @@ pub(super) fn set(library: &mut Library, document: &Document, files: &[PosedFile
         let joint = found.ok_or_else(|| {
             let names: Vec<_> = file.asset.joints.iter().filter_map(|&joint| name(joint)).collect();
             let reason =
-                format!("{} has no node {:?}, but: {}", file.asset.file.display(), entry.joint, list_names(&names));
+                format!("{} has no node {:?}; it has: {}", file.asset.file.display(), entry.joint, list_names(&names));
             Fault::new(path.field("joint"), reason)
         })?;
         let root = RootMotion { joint, translation: entry.translation, rotation: entry.rotation.into() };
