@@ -1,4 +1,4 @@
-/// Broken at random.
+/// Files that are broken at random.
 mod random;
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::gltf_builder::{GltfBuilder, load, something_of_everything};
 
-/// The place at which a file is refused.
+/// The path of the fault for which a file is refused.
 fn refused(file: &[u8]) -> String {
     match load(file) {
         Err(Error::Import { path, reason, .. }) => {
@@ -20,7 +20,7 @@ fn refused(file: &[u8]) -> String {
     }
 }
 
-/// Changes one thing, and expects the file to be refused there.
+/// Changes one value, and asserts that the file is refused with this path.
 #[track_caller]
 fn refuses(pointer: &str, value: Value, path: &str) {
     let mut file = something_of_everything();
@@ -35,7 +35,7 @@ fn the_file_that_the_other_tests_break_is_whole() {
 }
 
 #[test]
-fn indices_beyond_their_array_are_refused_where_they_stand() {
+fn indices_beyond_their_array_are_refused_with_their_path() {
     refuses("/animations/0/channels/2/sampler", json!(5), "animations[0].channels[2].sampler");
     refuses("/animations/0/channels/4/sampler", json!(5), "animations[0].channels[4].sampler");
     refuses("/animations/0/channels/0/target/node", json!(3), "animations[0].channels[0].target.node");
@@ -99,7 +99,7 @@ fn absurd_counts_cost_no_memory() {
         file.remove("/accessors/0/bufferView");
         file.set("/accessors/0/count", json!(count));
         assert_eq!(refused(&file.glb()), "accessors[0].count");
-        // Enough scalars for a property of that width.
+        // Enough scalars for a property of this width.
         let mut file = something_of_everything();
         file.json["accessors"][6] = json!({ "componentType": 5126, "count": count, "type": "SCALAR" });
         file.json["accessors"][0]["count"] = json!(1);
@@ -108,7 +108,7 @@ fn absurd_counts_cost_no_memory() {
 }
 
 #[test]
-fn a_small_file_cannot_grow_without_end_by_sharing() {
+fn a_small_file_that_expands_to_too_many_keys_is_refused() {
     let mut file = GltfBuilder::new();
     let times: Vec<f32> = (0..20_000).map(|key| key as f32).collect();
     let input = file.floats("SCALAR", &times);
@@ -125,7 +125,7 @@ fn a_small_file_cannot_grow_without_end_by_sharing() {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused_with_their_element() {
+fn numbers_that_are_not_finite_are_refused_with_their_element() {
     for (accessor, place) in [(0, 1), (1, 4), (4, 17), (6, 5)] {
         for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let mut file = something_of_everything();
@@ -163,7 +163,7 @@ fn sparse_indices_beyond_the_elements_are_refused() {
 }
 
 #[test]
-fn hierarchies_that_are_none_are_refused() {
+fn hierarchies_that_are_not_trees_are_refused() {
     refuses("/nodes/1/children", json!([2]), "nodes[1].children[0]");
     refuses("/nodes/0/children", json!([1, 1]), "nodes[0].children[1]");
     refuses("/nodes/2/children", json!([2]), "nodes[2].children[0]");
@@ -194,7 +194,7 @@ fn a_very_deep_hierarchy_costs_no_stack() {
 }
 
 #[test]
-fn buffers_that_are_not_there_are_refused() {
+fn missing_buffers_are_refused() {
     let file = something_of_everything();
     for uri in [
         "http://example.org/a.bin",
@@ -244,7 +244,7 @@ fn a_file_that_many_buffers_name_is_read_once() {
     file.push("buffers", json!({ "uri": "data:,%00%00%00%00", "byteLength": 4 }));
     let input = file.floats("SCALAR", &[0.0]);
     for buffer in 1..=count {
-        // Each under another name and with another length: 64 GB in all.
+        // Each buffer has another name for the file and another length: 64 GB in all.
         let uri = format!("{}large.bin", "./".repeat(buffer));
         file.push("buffers", json!({ "uri": uri, "byteLength": size - (count - buffer) as u64 }));
         let view = file.push("bufferViews", json!({ "buffer": buffer, "byteLength": 12 }));
@@ -260,7 +260,7 @@ fn a_file_that_many_buffers_name_is_read_once() {
 }
 
 #[test]
-fn many_nodes_and_many_animations_may_not_multiply_without_end() {
+fn many_nodes_times_many_animations_are_limited() {
     let file = |nodes: usize, animations: usize| {
         let mut file = GltfBuilder::new();
         file.json["nodes"] = vec![json!({}); nodes].into();
@@ -326,7 +326,7 @@ fn broken_compression_is_refused() {
 }
 
 #[test]
-fn a_refused_file_leaves_the_library_as_it_was() {
+fn a_refused_gltf_file_leaves_the_library_unchanged() {
     let mut library = something_of_everything().load().unwrap().0;
     let before = library.clone();
     let mut file = something_of_everything();

@@ -1,4 +1,5 @@
-//! `posse bench --report`: the page says what the JSON says, its plots are where the figures are, and it asks for nothing.
+//! `posse bench --report`: the page has the figures of the JSON, its plots show them in the right positions, and it requests no
+//! other file.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ fn posse(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_posse")).current_dir(folder).args(arguments).output().unwrap()
 }
 
-/// A run with its page, as briefly as can be.
+/// A run with its page, as short as possible.
 fn bench(folder: &Path, arguments: &[&str]) -> (Value, String) {
     let command = ["bench", "--report", "page.html", "--json", "--seconds", "0"];
     let output = posse(folder, &[&command, arguments].concat());
@@ -20,7 +21,7 @@ fn bench(folder: &Path, arguments: &[&str]) -> (Value, String) {
     (serde_json::from_slice(&output.stdout).unwrap(), fs::read_to_string(folder.join("page.html")).unwrap())
 }
 
-/// A run of two cost tables on all engines, the CPU's with one thread and with two.
+/// A run of two cost tables on all engines; the CPU engine with one thread and with two.
 fn run() -> (TempDir, Value, String) {
     let folder = TempDir::new().unwrap();
     let tables = ["--table", "instances,keys", "--table-joints", "128", "--memory", "0.005", "--threads", "1,2"];
@@ -28,7 +29,7 @@ fn run() -> (TempDir, Value, String) {
     (folder, run, page)
 }
 
-/// What a page shows; what stands before is not XML.
+/// The main element of a page. The text before it is not XML.
 fn main_of(page: &str) -> Document<'_> {
     let (start, end) = (page.find("<main>").unwrap(), page.find("</main>").unwrap());
     Document::parse(&page[start..end + "</main>".len()]).unwrap()
@@ -57,13 +58,13 @@ fn contender(case: &Value) -> String {
     if engine == "cpu" { format!("cpu, {threads}") } else { engine.into() }
 }
 
-/// A frame's milliseconds, by the GPU's own clock where it has one.
+/// The milliseconds of a frame, measured by the GPU's clock if it has one.
 fn milliseconds(case: &Value, part: &str) -> f64 {
     let clock = if case["gpu_ms"].is_object() { "gpu_ms" } else { "wall_ms" };
     case[clock][part].as_f64().unwrap()
 }
 
-/// What is written at an axis: `0.5`, `10k`, `1M`.
+/// The number in a label of an axis: `0.5`, `10k`, `1M`.
 fn number(text: &str) -> Option<f64> {
     let (digits, unit) = match text.strip_suffix(['k', 'M', 'G']) {
         Some(digits) => {
@@ -74,7 +75,7 @@ fn number(text: &str) -> Option<f64> {
     digits.parse::<f64>().ok().map(|number| number * unit)
 }
 
-/// Where values lie on an axis, by its first and its last label: `(value, place)`.
+/// The position of values on an axis, from its first and its last label: `(value, position)`.
 fn ruler(mut labels: Vec<(f64, f64)>, is_logarithmic: bool) -> impl Fn(f64) -> f64 {
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ends = [labels[0], labels[labels.len() - 1]];
@@ -86,47 +87,47 @@ fn ruler(mut labels: Vec<(f64, f64)>, is_logarithmic: bool) -> impl Fn(f64) -> f
 }
 
 #[test]
-fn the_plots_are_where_the_figures_are() {
+fn the_plots_show_the_figures_at_their_positions() {
     let (_folder, run, page) = run();
     let main = main_of(&page);
     let attribute = |node: Node, name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
     let joints = |case: &Value| case["joints_posed"].as_f64().unwrap();
-    type Of<'a> = &'a dyn Fn(&Value) -> Option<f64>;
+    type ReadFigure<'a> = &'a dyn Fn(&Value) -> Option<f64>;
     let throughput = |case: &Value| Some(joints(case) * 1e3 / milliseconds(case, "median"));
     let time = |case: &Value| Some(milliseconds(case, "median") * 1e6 / joints(case));
     let share = |case: &Value| case["bandwidth_share"].as_f64().map(|share| 100.0 * share);
-    let figures: [(&str, &str, Of, bool); 3] = [
+    let figures: [(&str, &str, ReadFigure, bool); 3] = [
         ("Throughput as the crowd grows", "instances", &throughput, true),
         ("Time per joint as clips grow", "keys", &time, true),
         ("Bandwidth of the GPU that poses use", "instances", &share, false),
     ];
     let plots: Vec<Node> = all(main.root(), "svg").collect();
     assert_eq!(plots.len(), figures.len());
-    for ((heading, table, of, is_logarithmic), svg) in figures.into_iter().zip(plots) {
+    for ((heading, table, read_figure, is_logarithmic), svg) in figures.into_iter().zip(plots) {
         assert_eq!(svg.attribute("role"), Some("img"));
         assert_eq!(text_of(all(svg, "title").next().unwrap()), heading);
         // One point of the page, in units of the drawing.
         let view: Vec<f64> = svg.attribute("viewBox").unwrap().split(' ').map(|part| part.parse().unwrap()).collect();
         let point = view[2] / attribute(svg, "width");
-        // Labels of the vertical axis end at it; those of the horizontal axis are centred on their lines.
+        // Labels of the vertical axis end at the axis; labels of the horizontal axis are centred on their lines.
         let labels = |anchor: &str, place: &str| -> Vec<(f64, f64)> {
             let at = |node: Node| Some((number(&text_of(node))?, attribute(node, place)));
             all(svg, "text").filter(|node| node.attribute("text-anchor") == Some(anchor)).filter_map(at).collect()
         };
         let (across, up) = (ruler(labels("middle", "x"), true), ruler(labels("end", "y"), is_logarithmic));
-        let of_table = || cases(&run).iter().filter(|case| case["table"] == table && of(case).is_some());
-        assert!(of_table().count() >= 4);
-        assert_eq!(all(svg, "circle").count(), of_table().count(), "{heading}");
-        let mut names: Vec<String> = of_table().map(contender).collect();
+        let cases_of_table = || cases(&run).iter().filter(|case| case["table"] == table && read_figure(case).is_some());
+        assert!(cases_of_table().count() >= 4);
+        assert_eq!(all(svg, "circle").count(), cases_of_table().count(), "{heading}");
+        let mut names: Vec<String> = cases_of_table().map(contender).collect();
         names.dedup();
         for name in names {
             let label =
                 all(svg, "text").find(|node| text_of(*node) == name).unwrap_or_else(|| panic!("{heading}: {name}"));
             let colour = label.attribute("fill");
-            let mut own = of_table().filter(|case| contender(case) == name);
+            let mut own = cases_of_table().filter(|case| contender(case) == name);
             for circle in all(svg, "circle").filter(|node| node.attribute("fill") == colour) {
                 let case = own.next().unwrap();
-                let expected = [across(case[table].as_f64().unwrap()), up(of(case).unwrap())];
+                let expected = [across(case[table].as_f64().unwrap()), up(read_figure(case).unwrap())];
                 let found = [attribute(circle, "cx"), attribute(circle, "cy")];
                 let is_near = expected.iter().zip(found).all(|(expected, found)| (expected - found).abs() <= point);
                 assert!(is_near, "{heading}, {name}: {found:?}, not {expected:?}: {case}");
@@ -170,7 +171,7 @@ fn the_table_has_the_figures_of_the_json() {
 }
 
 #[test]
-fn the_page_says_where_and_how_and_asks_for_nothing() {
+fn the_page_names_machine_and_options_and_requests_nothing() {
     let (_folder, run, page) = run();
     let main = main_of(&page);
     let environment = &run["environment"];
@@ -187,7 +188,7 @@ fn the_page_says_where_and_how_and_asks_for_nothing() {
         assert!(facts.contains(&case["adapter"].as_str().unwrap().to_owned()), "{case}: {facts:?}");
     }
     for asks in ["<script", "<link", "<img", "src=", "href", "url(", "@import", "//"] {
-        // The name of the markup's language is no address.
+        // The namespace of SVG looks like an address, but is none.
         let page = page.replace("http://www.w3.org/2000/svg", "");
         assert!(!page.contains(asks), "{asks}");
     }
@@ -217,7 +218,7 @@ fn a_page_of_an_earlier_run_is_the_same_page() {
 }
 
 #[test]
-fn what_the_system_says_is_no_markup() {
+fn texts_of_the_system_are_escaped() {
     let (folder, mut run, _) = run();
     let hostile = "</pre><script>alert(\"1\")</script>&amp;";
     run["environment"]["command"] = json!(hostile);
@@ -240,7 +241,7 @@ fn what_the_system_says_is_no_markup() {
 }
 
 #[test]
-fn figures_that_no_scale_has_a_place_for_are_in_the_table_alone() {
+fn figures_beyond_the_scale_are_only_in_the_table() {
     let (folder, mut run, _) = run();
     for case in run["cases"].as_array_mut().unwrap() {
         case["wall_ms"]["p5"] = json!(0);
@@ -261,7 +262,7 @@ fn figures_that_no_scale_has_a_place_for_are_in_the_table_alone() {
 }
 
 #[test]
-fn a_page_without_sizes_is_of_all_cost_tables() {
+fn a_page_without_sizes_has_all_cost_tables() {
     let folder = TempDir::new().unwrap();
     let brief = ["--engine", "cpu", "--table-joints", "1", "--memory", "0.01"];
     let (run, _) = bench(folder.path(), &brief);
@@ -276,30 +277,30 @@ fn a_page_without_sizes_is_of_all_cost_tables() {
     let mut contenders: Vec<String> = cases(&run).iter().map(contender).collect();
     contenders.dedup();
     assert_eq!(contenders, expected);
-    // With sizes, it is of those.
+    // With sizes, the page has those sizes.
     let (run, _) = bench(folder.path(), &["--engine", "cpu", "--threads", "1", "--instances", "3", "--joints", "2"]);
     assert_eq!((cases(&run).len(), cases(&run)[0].get("table")), (1, None));
 }
 
 #[test]
-fn a_page_that_cannot_be_made_is_refused_before_anything_is_measured() {
+fn a_page_that_cannot_be_written_is_refused_before_measuring() {
     let folder = TempDir::new().unwrap();
-    let refused = |arguments: &[&str], reason: &str| {
+    let assert_refused = |arguments: &[&str], reason: &str| {
         let output = posse(folder.path(), &[&["bench"], arguments].concat());
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(stderr.contains(reason) && output.stdout.is_empty(), "{arguments:?}: {stderr}");
     };
-    refused(&["--report", "nowhere/page.html"], "nowhere/page.html: ");
-    refused(
+    assert_refused(&["--report", "nowhere/page.html"], "nowhere/page.html: ");
+    assert_refused(
         &["--report", "page.txt"],
         "page.txt: the extension of a report is .html for a page, or .svg for its first plot",
     );
-    refused(&["--report", "page", "--from", "run.json"], "page: the extension of a report is");
-    refused(&["--report", "page.html", "--from", "nowhere.json"], "nowhere.json: ");
-    refused(&["--from", "run.json"], "--report");
-    refused(&["--report", "page.html", "--from", "run.json", "--seconds", "1"], "--seconds");
+    assert_refused(&["--report", "page", "--from", "run.json"], "page: the extension of a report is");
+    assert_refused(&["--report", "page.html", "--from", "nowhere.json"], "nowhere.json: ");
+    assert_refused(&["--from", "run.json"], "--report");
+    assert_refused(&["--report", "page.html", "--from", "run.json", "--seconds", "1"], "--seconds");
     fs::write(folder.path().join("run.json"), "{}").unwrap();
-    refused(&["--report", "page.html", "--from", "run.json"], "run.json: format: it is missing");
+    assert_refused(&["--report", "page.html", "--from", "run.json"], "run.json: format: it is missing");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no page and no draft of one is left");
 }

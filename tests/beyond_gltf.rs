@@ -1,5 +1,5 @@
-//! What clips can have beyond glTF, worked out by hand, asked of every engine: windows about keys, shared key times, curves
-//! that go on, angles, numbers driven one by one, lengths, quaternions that stay as they are.
+//! Features of clips that glTF lacks, with hand-worked cases on every engine: windows about keys, shared key times,
+//! extrapolation, angles, single components, clip lengths, quaternions that are not normalized.
 
 use std::sync::Arc;
 
@@ -54,19 +54,19 @@ fn a_key_is_hit_within_its_window() {
 }
 
 #[test]
-fn before_a_shared_time_its_first_key_counts_and_after_it_its_last() {
+fn the_first_key_counts_before_a_shared_time_and_the_last_after_it() {
     let timeline = Timeline::snapping(vec![0.0, 1.0, 1.0, 2.0], 0.0).unwrap();
     let jump = curve(timeline, Interpolation::Linear, 1, &[0.0, 4.0, 8.0, 0.0]);
     check(property(jump, None), &[(0.5, 2.0), (0.999_999, 3.999_996), (1.0, 4.0), (1.000_001, 7.999_992), (1.5, 4.0)]);
 }
 
 #[test]
-fn curves_go_on_beyond_their_keys_within_a_clip_that_has_a_length() {
+fn curves_extrapolate_beyond_their_keys_within_the_length_of_the_clip() {
     let keys = || curve(Timeline::new(vec![4.0, 5.0, 6.0]).unwrap(), Interpolation::Linear, 1, &[0.0, 1.0, 4.0]);
     let beyond = |before, after| property(keys().with_extrapolation(before, after), Some(12.0));
     check(beyond(Extrapolation::Clamp, Extrapolation::Clamp), &[(0.0, 0.0), (12.0, 4.0)]);
     check(beyond(Extrapolation::Linear, Extrapolation::Linear), &[(0.0, -4.0), (3.5, -0.5), (6.5, 5.5), (12.0, 22.0)]);
-    // The last key's own time is the last key's, and every later end the first's.
+    // At the time of the last key, the value is that of the last key. Every later end has the value of the first key.
     let looped = [(0.5, 0.5), (1.5, 2.5), (2.0, 0.0), (3.5, 2.5), (6.0, 4.0), (6.5, 0.5), (8.0, 0.0), (11.5, 2.5)];
     check(beyond(Extrapolation::Loop, Extrapolation::Loop), &looped);
     let turned = [(0.5, 0.5), (1.5, 2.5), (2.0, 4.0), (2.5, 2.5), (3.5, 0.5), (6.5, 2.5), (8.0, 0.0), (9.5, 2.5)];
@@ -74,7 +74,7 @@ fn curves_go_on_beyond_their_keys_within_a_clip_that_has_a_length() {
 }
 
 #[test]
-fn a_line_goes_on_straight_whatever_the_interpolation_and_a_way_back_is_eased_backwards() {
+fn every_interpolation_extrapolates_linearly_and_a_ping_pong_is_eased_backwards() {
     let cubic = [0.0, 0.0, 5.0, -5.0, 2.0, 0.0];
     let spline = curve(Timeline::new(vec![1.0, 2.0]).unwrap(), Interpolation::CubicSpline, 1, &cubic);
     let line = spline.with_extrapolation(Extrapolation::Linear, Extrapolation::Linear);
@@ -92,7 +92,7 @@ fn a_line_goes_on_straight_whatever_the_interpolation_and_a_way_back_is_eased_ba
 }
 
 #[test]
-fn the_time_stays_within_a_clip_that_has_a_length() {
+fn the_time_is_clamped_to_the_length_of_the_clip() {
     let keys = || curve(Timeline::new(vec![-1.0, 3.0]).unwrap(), Interpolation::Linear, 1, &[-1.0, 3.0]);
     check(property(keys(), Some(2.0)), &[(-0.5, 0.0), (1.0, 1.0), (2.5, 2.0)]);
     check(property(keys(), None), &[(-0.5, -0.5), (1.0, 1.0), (2.5, 2.5)]);
@@ -124,7 +124,7 @@ fn angles_turn_joints_about_x_then_z_then_y() {
 }
 
 #[test]
-fn numbers_are_driven_one_by_one_and_the_others_rest() {
+fn components_are_driven_one_by_one_and_the_others_rest() {
     let rest = Transform {
         translation: DVec3::new(1.0, 2.0, 3.0),
         rotation: degrees(DVec3::Y, 30.0),
@@ -151,14 +151,14 @@ fn numbers_are_driven_one_by_one_and_the_others_rest() {
 }
 
 #[test]
-fn quaternions_of_properties_stay_as_long_as_they_are() {
+fn quaternions_of_properties_keep_their_length() {
     let (a, b) = (DQuat::IDENTITY * 2.0, degrees(DVec3::X, 90.0) * -2.0);
     let values = [a.to_array(), b.to_array()].concat();
     let slerp = curve(Timeline::new(vec![0.0, 1.0]).unwrap(), Interpolation::Slerp, 4, &values);
     let Animated { library, clip } = property(slerp, None);
     each_engine(&library, |engine| {
         assert_close(&pose_at(engine, &library, clip, 1.0).properties, &b.to_array(), engine.engine());
-        // The dot product, 4 cos 45, is beyond what a cosine can be: the way is straight.
+        // The dot product, 4 cos 45, is more than 1, so the interpolation is linear.
         let middle = (a + -b) * 0.5;
         assert_close(&pose_at(engine, &library, clip, 0.5).properties, &middle.to_array(), engine.engine());
     });
@@ -173,7 +173,7 @@ fn quaternions_of_properties_stay_as_long_as_they_are() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn curves_that_do_not_fit_their_target_are_refused() {
     let (mut library, skeleton) = library(vec![Joint::default()]);
     let times = || Timeline::new(vec![0.0, 1.0]).unwrap();
     let one = || curve(times(), Interpolation::Linear, 1, &[0.0, 1.0]);
@@ -202,12 +202,12 @@ fn what_does_not_fit_is_refused() {
     let angles = Track::new(Target::EulerAngles(0), three());
     assert!(fault(vec![Track::new(Target::Rotation(0), four(Interpolation::Linear)), angles]).contains(twice));
     assert_eq!(fault(vec![Track::component(target, 1, one()), Track::component(target, 2, one())]), "");
-    // A billion seconds of loops of a second each.
+    // A billion seconds of loops of one second each.
     assert!(fault(vec![Track::component(target, 1, looped())]).contains("looped over the clip"));
 }
 
 #[test]
-fn keys_that_share_the_first_or_the_last_time_are_found_past_it_and_through_loops() {
+fn keys_that_share_the_first_or_the_last_time_are_found() {
     let late = Timeline::snapping(vec![0.0, 0.04375, 0.04375], 1e-6).unwrap();
     check(property(curve(late, Interpolation::Linear, 1, &[0.0, 1.0, 2.0]), None), &[(0.04375, 1.0), (0.09, 2.0)]);
     let early = Timeline::snapping(vec![0.0, 0.0, 0.0, 0.0, 1.0], 1e-6).unwrap();
@@ -225,7 +225,7 @@ fn a_loop_far_longer_than_its_clip_does_no_harm() {
 }
 
 #[test]
-fn a_library_with_nothing_in_it_is_posed() {
+fn an_empty_skeleton_is_posed() {
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
     let clip = library.add_clip(Clip { length: Some(1.0), ..Clip::new(None, skeleton, Vec::new()) }).unwrap();

@@ -1,4 +1,4 @@
-//! Clips of named targets become clips of a skeleton: what binds, what does not, and what is said about it.
+//! Binding of clips with named targets to a skeleton: the bound tracks, and the faults that are reported for the others.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::support::assert_close::{assert_close, assert_rotation, assert_vector}
 use crate::support::build::{degrees, pose_at};
 use crate::support::each_engine::each_engine;
 
-/// A target by `/path`, `property` or `component.property`, or `property[element]`.
+/// A target from `/path` and from `property`, `component.property` or `property[element]`.
 fn target(path: &str, property: &str) -> TargetPath {
     let path = path.split('/').filter(|name| !name.is_empty()).map(String::from).collect();
     let (component, property) = match property.rsplit_once('.') {
@@ -42,7 +42,7 @@ fn clip(tracks: Vec<UnboundTrack>) -> UnboundClip {
     UnboundClip { name: Some("clip".into()), duration: 2.0, speed: 0.5, wrap: WrapMode::PingPong, events, tracks }
 }
 
-/// A skeleton of joints by name and parent.
+/// Adds a skeleton of joints, each with its name and parent.
 fn tree(library: &mut Library, joints: &[(&str, Option<usize>)]) -> SkeletonId {
     let joint = |&(name, parent): &(&str, Option<usize>)| Joint { name: Some(name.into()), parent, ..Joint::default() };
     library.add_skeleton(Skeleton::new(None, joints.iter().map(joint).collect(), Vec::new()).unwrap())
@@ -93,7 +93,7 @@ fn node_properties_move_joints_and_the_rest_are_properties() {
 }
 
 #[test]
-fn what_does_not_bind_is_said() {
+fn tracks_that_cannot_be_bound_are_reported() {
     let mut library = Library::new();
     let skeleton = tree(&mut library, &[("a", None), ("b", Some(0)), ("b", Some(0)), ("c", Some(2))]);
     let vector = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
@@ -103,7 +103,7 @@ fn what_does_not_bind_is_said() {
         track("/a/b/c", "scale", ValueKind::Vec3, &vector),
         track("/b", "position", ValueKind::Vec3, &vector),
         track("/a", "scale", ValueKind::Vec4, &[0.0; 8]),
-        track("/nobody", "cc.Sprite.alpha", ValueKind::Number, &[0.0, 1.0]),
+        track("/missing", "cc.Sprite.alpha", ValueKind::Number, &[0.0, 1.0]),
         empty,
     ];
     let binding = library.bind(skeleton, &clip(tracks), PropertyTracks::Bound).unwrap();
@@ -113,15 +113,15 @@ fn what_does_not_bind_is_said() {
     for expected in [(0, b()), (1, missing("c")), (0, FaultKind::Twice { by: 2 }), (2, b()), (3, FaultKind::Value)] {
         assert!(kinds.contains(&expected), "{expected:?} in {kinds:?}");
     }
-    assert!(kinds.contains(&(4, missing("nobody"))) && kinds.contains(&(5, FaultKind::Empty)));
+    assert!(kinds.contains(&(4, missing("missing"))) && kinds.contains(&(5, FaultKind::Empty)));
     assert_eq!(kinds.len(), 7, "{kinds:?}");
     assert_eq!(binding.tracks[0], BoundTrack::default());
     assert_eq!(binding.tracks[2].joint, Some(Target::Translation(1)));
     assert_eq!((binding.tracks[3].joint, binding.tracks[3].property), (None, Some(0)), "a property only");
-    let said: Vec<String> = binding.faults.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = binding.faults.iter().map(ToString::to_string).collect();
     assert!(
-        said.contains(&"/nobody:cc.Sprite.alpha: there is no node \"nobody\"; nothing is driven".into()),
-        "{said:?}"
+        messages.contains(&"/missing:cc.Sprite.alpha: there is no node \"missing\"; nothing is driven".into()),
+        "{messages:?}"
     );
 }
 
@@ -148,7 +148,7 @@ fn a_clip_is_bound_to_many_skeletons_and_shares_their_properties() {
 }
 
 #[test]
-fn every_track_has_a_slot_for_who_wants_to_see_its_value() {
+fn every_track_has_a_slot_if_all_slots_are_requested() {
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
     let channels =

@@ -1,4 +1,4 @@
-//! Time does not drift: thirty days later, every engine is where exact arithmetic says.
+//! Time does not drift: after thirty days, every engine has the phase of exact arithmetic.
 
 use posse::{Crowd, Interpolation, Layer, LayerTime, Outputs, Playback, Target, Ticks};
 
@@ -9,7 +9,7 @@ use crate::support::scenes::Numbers;
 
 const DAY: i64 = 86_400 * Ticks::PER_SECOND;
 
-/// A finite, positive number as `mantissa * 2^exponent`, the mantissa of 53 bits.
+/// A finite, positive number as `mantissa * 2^exponent`, with a mantissa of 53 bits.
 fn parts(number: f64) -> (i128, i32) {
     let bits = number.to_bits();
     let exponent = (bits >> 52) as i32;
@@ -17,7 +17,7 @@ fn parts(number: f64) -> (i128, i32) {
     (i128::from(bits & ((1 << 52) - 1) | 1 << 52), exponent - 1075)
 }
 
-/// `ticks * 2^-20 * rate`, wrapped into `[0, duration)`, by integers alone: not a bit is lost until the result is an `f64`.
+/// `ticks * 2^-20 * rate`, wrapped into `[0, duration)`, in integer arithmetic. It is exact until the result becomes an `f64`.
 fn exact_phase(ticks: i64, rate: f64, duration: f64) -> f64 {
     if ticks == 0 || rate == 0.0 {
         return 0.0;
@@ -27,11 +27,11 @@ fn exact_phase(ticks: i64, rate: f64, duration: f64) -> f64 {
     let played = i128::from(ticks) * rate_mantissa * rate.signum() as i128;
     let shift = rate_exponent - 20 - unit;
     if shift >= 0 {
-        // In units of the duration's last bit: 2^shift times as many, doubled one by one, each time wrapped.
+        // In units of the last bit of the duration: 2^shift times the units, doubled step by step and wrapped each time.
         let doubled = (0..shift).fold(played.rem_euclid(modulus), |phase, _| 2 * phase % modulus);
         return doubled as f64 * 2.0_f64.powi(unit);
     }
-    // In units of what is played, of which the duration is 2^-shift times as many; beyond 2^127 it is never reached.
+    // In units of the played time, of which the duration has 2^-shift times as many. Beyond 2^127 it is never reached.
     let modulus = if shift > -70 { modulus << -shift } else { i128::MAX };
     if modulus == i128::MAX && played < 0 {
         return duration + played as f64 * 2.0_f64.powi(unit + shift);
@@ -40,7 +40,7 @@ fn exact_phase(ticks: i64, rate: f64, duration: f64) -> f64 {
 }
 
 #[test]
-fn the_outside_truth_is_right_where_a_hand_can_check_it() {
+fn exact_arithmetic_agrees_with_hand_worked_cases() {
     let second = Ticks::PER_SECOND;
     assert_eq!(exact_phase(5 * second / 2, 1.0, 2.0), 0.5);
     assert_eq!(exact_phase(second / 2, -1.0, 2.0), 1.5);
@@ -49,7 +49,7 @@ fn the_outside_truth_is_right_where_a_hand_can_check_it() {
     assert_eq!(exact_phase(-second, 1e-30, 2.0), 2.0);
     assert_eq!(exact_phase(3, 0.0, 2.0), 0.0);
     assert_eq!(exact_phase(30 * DAY, 1.0, 0.75), 0.0);
-    // 0.1 as an f64 is more than a tenth, by 0.1 * 2^-54: ten of them pass 1 by just that.
+    // 0.1 as an f64 is a tenth plus 0.1 * 2^-54, so ten of them are 1 + 2^-54.
     assert_eq!(exact_phase(10 * second, 0.1, 1.0), 2.0_f64.powi(-54));
 }
 
@@ -88,7 +88,7 @@ fn after_thirty_days_the_phase_is_exact_to_ten_microseconds() {
         for (instance, (pose, &(exact, duration))) in poses.instances.iter().zip(&truth).enumerate() {
             let phase = pose.local[0].translation.x;
             let apart = (phase - exact).abs();
-            // The end of a loop is the beginning of the next.
+            // The end of one pass is the start of the next.
             let error = apart.min((duration - apart).abs());
             let layer = crowd.layers(instance)[0];
             assert!(error < 1e-5, "{}: {phase} s, exactly {exact} s of {duration} s; {layer:?}", engine.engine());
@@ -98,7 +98,7 @@ fn after_thirty_days_the_phase_is_exact_to_ten_microseconds() {
 
 #[test]
 fn keys_far_from_zero_are_found() {
-    // A millisecond apart, a day from zero, where an f32 tells times apart that are 8 ms apart.
+    // The keys are 1 ms apart, a day from zero, where the steps of an f32 are 8 ms.
     let times: Vec<f64> = (0..100).map(|key| 86_400.0 + f64::from(key) / 1000.0).collect();
     let values: Vec<f64> = (0..300).map(f64::from).collect();
     let (library, clip) = one_track(Target::Translation(0), curve(Interpolation::Step, 3, &times, &values));

@@ -1,4 +1,4 @@
-//! The `posse` command on Cocos clips, and any clip in any wrap mode.
+//! The `posse` command with Cocos clips, and with wrap modes.
 
 use std::fs;
 use std::io::Read;
@@ -14,8 +14,8 @@ const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
 struct Folder(TempDir);
 
 impl Folder {
-    /// A folder with `clip.json`, the example of the clip format's own documentation: a head that moves to and fro, and a
-    /// body that turns from black to red.
+    /// A folder with `clip.json`, the example in the documentation of the clip format: a head that moves to and fro, and a body
+    /// whose colour changes from black to red.
     fn new() -> Self {
         let folder = Self(TempDir::new().unwrap());
         folder.write("clip.json", &clip());
@@ -30,7 +30,7 @@ impl Folder {
         fs::write(self.path(name), file.to_string()).unwrap();
     }
 
-    /// A glTF file of a root, a head and a body given by a matrix; the body comes first, the root is in a skin.
+    /// Adds a glTF file with a root, a head, and a body given by a matrix. The body comes first; the root is in a skin.
     fn with_rig(self) -> Self {
         self.write(
             "rig.gltf",
@@ -47,7 +47,7 @@ impl Folder {
         self
     }
 
-    /// A command on a file of the folder; arguments that begin with `@` are files of it too.
+    /// Runs a command on a file of the folder. Arguments that begin with `@` name files of the folder too.
     fn run(&self, command: &str, file: &str, arguments: &[&str]) -> Output {
         let path = |name: &str| self.path(name).to_str().unwrap().to_owned();
         let argument = |argument: &&str| argument.strip_prefix('@').map_or_else(|| (*argument).to_owned(), path);
@@ -62,9 +62,9 @@ impl Folder {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Where a clip is, by the reference: clip time, direction, iterations and whether it has stopped.
+    /// The phase of a clip by the reference: clip time, direction, iterations, and whether it has stopped.
     #[track_caller]
-    fn played(&self, file: &str, arguments: &[&str]) -> Vec<(f64, i64, f64, bool)> {
+    fn play(&self, file: &str, arguments: &[&str]) -> Vec<(f64, i64, f64, bool)> {
         let answer = self.json("eval", file, &[&["--engine", "reference"], arguments].concat());
         let number = |sample: &Value, name: &str| sample[name].as_f64().unwrap();
         let sample = |sample: &Value| {
@@ -147,7 +147,7 @@ fn targets_have_their_values_in_the_order_of_the_file() {
 }
 
 #[test]
-fn every_kind_of_value_has_its_form() {
+fn every_kind_of_value_has_its_json_form() {
     let folder = Folder::new();
     let frame = json!({ "__uuid__": "a" });
     let size = |width: f64| json!({ "__type__": "cc.Size", "width": width, "height": 2 });
@@ -182,7 +182,7 @@ fn every_kind_of_value_has_its_form() {
 }
 
 #[test]
-fn single_numbers_have_the_name_that_their_property_gives_them() {
+fn components_have_the_names_of_their_property() {
     let folder = Folder::new();
     let curve = |common: usize, name: &str| json!({ "modifiers": [name], "commonTarget": common, "data": { "keys": 0, "values": [0, 4] } });
     folder.write(
@@ -200,11 +200,11 @@ fn single_numbers_have_the_name_that_their_property_gives_them() {
 }
 
 #[test]
-fn a_played_clip_says_where_it_is() {
+fn a_played_clip_reports_its_phase() {
     let folder = Folder::new();
-    let played = |arguments: &[&str]| folder.played("clip.json", arguments);
+    let play = |arguments: &[&str]| folder.play("clip.json", arguments);
     assert_eq!(
-        played(&["--wrap", "loop", "--times", "0,0.25,1,1.25,2"]),
+        play(&["--wrap", "loop", "--times", "0,0.25,1,1.25,2"]),
         [
             (0.0, 1, 0.0, false),
             (0.25, 1, 0.25, false),
@@ -215,7 +215,7 @@ fn a_played_clip_says_where_it_is() {
         "whole passes are the end"
     );
     assert_eq!(
-        played(&["--wrap", "Ping-Pong", "--repeat-count", "2.5", "--times", "0.25,1,1.25,2.25,3"]),
+        play(&["--wrap", "Ping-Pong", "--repeat-count", "2.5", "--times", "0.25,1,1.25,2.25,3"]),
         [
             (0.25, 1, 0.25, false),
             (1.0, 1, 1.0, false),
@@ -225,30 +225,26 @@ fn a_played_clip_says_where_it_is() {
         ]
     );
     assert_eq!(
-        played(&["--wrap", "normal", "--speed", "-1", "--times", "0,0.25,1,2"]),
+        play(&["--wrap", "normal", "--speed", "-1", "--times", "0,0.25,1,2"]),
         [(0.0, -1, 0.0, false), (0.75, -1, 0.25, false), (0.0, -1, 1.0, true), (0.0, -1, 1.0, true)]
     );
     assert_eq!(
-        played(&["--wrap=reverse", "--speed=0.5", "--times=0,1,9"])[..2],
+        play(&["--wrap=reverse", "--speed=0.5", "--times=0,1,9"])[..2],
         [(1.0, -1, 0.0, false), (0.5, -1, 0.5, false)]
     );
-    assert_eq!(played(&["--wrap", "normal", "--repeat-count", "inf", "--times", "4.5"]), [(0.5, 1, 4.5, false)]);
-    assert_eq!(played(&["--wrap", "normal", "--repeat-count", "0", "--times", "0.5"]), [(1.0, 1, 0.0, true)]);
-    assert_eq!(
-        played(&["--wrap", "default", "--times", "9"]),
-        [(1.0, 1, 1.0, true)],
-        "the clip has no mode of its own"
-    );
+    assert_eq!(play(&["--wrap", "normal", "--repeat-count", "inf", "--times", "4.5"]), [(0.5, 1, 4.5, false)]);
+    assert_eq!(play(&["--wrap", "normal", "--repeat-count", "0", "--times", "0.5"]), [(1.0, 1, 0.0, true)]);
+    assert_eq!(play(&["--wrap", "default", "--times", "9"]), [(1.0, 1, 1.0, true)], "the clip has no mode of its own");
 }
 
 #[test]
-fn a_range_is_what_plays_and_time_is_its_own() {
+fn a_range_plays_alone_and_keeps_clip_time() {
     let folder = Folder::new();
     folder.write("long.json", &json!({ "duration": 3, "wrapMode": 2, "curveDatas": {} }));
-    let played = |arguments: &[&str]| folder.played("long.json", &[arguments, &["--range", "1,2.5"]].concat());
-    // Figures of the engine that the modes come from.
+    let play = |arguments: &[&str]| folder.play("long.json", &[arguments, &["--range", "1,2.5"]].concat());
+    // Figures of Cocos Creator, from which the modes come.
     assert_eq!(
-        played(&["--wrap", "normal", "--repeat-count", "2.5", "--times", "0.25,1,2.125,2.5,3.25,4.75"]),
+        play(&["--wrap", "normal", "--repeat-count", "2.5", "--times", "0.25,1,2.125,2.5,3.25,4.75"]),
         [
             (1.75, 1, 0.5, false),
             (1.0, 1, 0.0, false),
@@ -258,12 +254,12 @@ fn a_range_is_what_plays_and_time_is_its_own() {
             (1.75, 1, 2.5, true)
         ]
     );
-    assert!(!played(&["--wrap", "default", "--times", "4.75"])[0].3, "the clip's own mode is to loop");
-    assert_eq!(folder.played("long.json", &["--wrap", "loop", "--range", "-1,9", "--times", "4"])[0].0, 1.0);
+    assert!(!play(&["--wrap", "default", "--times", "4.75"])[0].3, "the clip's own mode is to loop");
+    assert_eq!(folder.play("long.json", &["--wrap", "loop", "--range", "-1,9", "--times", "4"])[0].0, 1.0);
 }
 
 #[test]
-fn all_engines_play_and_evaluate_where_the_clip_is() {
+fn all_engines_evaluate_a_played_clip_at_its_clip_time() {
     let folder = Folder::new();
     for engine in ENGINES {
         let arguments = ["--wrap", "PING_PONG", "--times", "0.45,1.25,7", "--speed", "1", "--engine", engine];
@@ -316,7 +312,7 @@ fn a_rig_is_moved() {
 }
 
 #[test]
-fn what_does_not_bind_is_noted() {
+fn tracks_that_do_not_bind_are_warned_of() {
     let folder = Folder::new().with_rig();
     let still = |value: Value| json!({ "props": { "position": { "keys": -1, "values": [value] } } });
     let curves = json!({ "/Tail": still(vec3(0.0)), "/Body": still(vec3(0.0)), "/Head": still(json!("up")) });
@@ -331,7 +327,7 @@ fn what_does_not_bind_is_noted() {
 }
 
 #[test]
-fn gltf_clips_play_in_any_mode_and_gltf_is_known_by_what_it_holds() {
+fn gltf_clips_play_in_any_mode_and_gltf_is_detected_by_its_content() {
     let folder = Folder::new();
     let data = "data:application/octet-stream;base64,AAAAAAAAgD8AAAAAAAAAAAAAAAAAAIBAAAAAAAAAAAA=";
     let accessor =
@@ -375,23 +371,23 @@ fn npz_has_times_and_properties() {
 #[test]
 fn what_cannot_be_meant_is_refused() {
     let folder = Folder::new().with_rig();
-    let refused = |arguments: &[&str], saying: &str| {
+    let assert_refused = |arguments: &[&str], saying: &str| {
         folder.assert_refused("eval", "clip.json", &[&["--times", "0"], arguments].concat(), &[saying]);
     };
     for lonely in [["--speed", "-1"], ["--repeat-count", "2"], ["--range", "0,1"]] {
-        refused(&lonely, "--wrap <MODE>");
+        assert_refused(&lonely, "--wrap <MODE>");
     }
-    refused(&["--wrap", "sideways"], "pingpongreverse");
-    refused(&["--wrap", "loop", "--repeat-count", "-1"], "0 or more");
-    refused(&["--wrap", "loop", "--repeat-count", "nan"], "0 or more");
-    refused(&["--wrap", "loop", "--speed", "inf"], "finite");
-    refused(&["--wrap", "loop", "--speed", "10001"], "1e4");
-    refused(&["--wrap", "loop", "--range", "1"], "two times");
-    refused(&["--wrap", "loop", "--range", "1,0"], "before it starts");
-    refused(&["--wrap", "loop", "--range", "0,1,2"], "--range");
-    refused(&["--clip", "1"], "no clip \"1\"");
-    refused(&["--rig", "@clip.json"], "clip.json is a Cocos clip, which has no nodes");
-    refused(&["--rig", "@nowhere.glb"], "nowhere.glb");
+    assert_refused(&["--wrap", "sideways"], "pingpongreverse");
+    assert_refused(&["--wrap", "loop", "--repeat-count", "-1"], "0 or more");
+    assert_refused(&["--wrap", "loop", "--repeat-count", "nan"], "0 or more");
+    assert_refused(&["--wrap", "loop", "--speed", "inf"], "finite");
+    assert_refused(&["--wrap", "loop", "--speed", "10001"], "1e4");
+    assert_refused(&["--wrap", "loop", "--range", "1"], "two times");
+    assert_refused(&["--wrap", "loop", "--range", "1,0"], "before it starts");
+    assert_refused(&["--wrap", "loop", "--range", "0,1,2"], "--range");
+    assert_refused(&["--clip", "1"], "no clip \"1\"");
+    assert_refused(&["--rig", "@clip.json"], "clip.json is a Cocos clip, which has no nodes");
+    assert_refused(&["--rig", "@nowhere.glb"], "nowhere.glb");
     folder.assert_refused("eval", "rig.gltf", &["--rig", "@rig.gltf"], &["rig.gltf has no clips"]);
     folder.assert_refused("eval", "rig.gltf", &["--wrap", "loop"], &["--wrap plays a clip"]);
     folder.assert_refused("bench", "clip.json", &["--engine", "cpu"], &["clip.json is a Cocos clip"]);
@@ -418,7 +414,7 @@ fn a_clip_that_is_broken_is_named_with_its_fault() {
 }
 
 #[test]
-fn inspect_says_what_is_in_a_clip() {
+fn inspect_lists_the_content_of_a_clip() {
     let folder = Folder::new().with_rig();
     let mut file = clip();
     file["name"] = json!("nod");
@@ -452,7 +448,7 @@ fn inspect_says_what_is_in_a_clip() {
 }
 
 #[test]
-fn verify_takes_clips_too_and_an_empty_one_is_no_harm() {
+fn verify_accepts_clips_and_an_empty_clip_passes() {
     let folder = Folder::new();
     folder.write("empty.json", &json!({ "duration": 1, "curveDatas": {} }));
     folder.write("empty.gltf", &json!({ "asset": { "version": "2.0" } }));

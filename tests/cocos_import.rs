@@ -1,12 +1,12 @@
-/// A file of each form.
+/// One file of each form.
 mod examples;
-/// Files that are broken are refused, or repaired with a warning, each at its place, and never do harm.
+/// Broken files: each is refused, or repaired with a warning, with the path of its fault, and none does harm.
 mod faults;
-/// Against figures of the engine that the files come from.
+/// Comparisons with figures of Cocos Creator.
 mod figures;
-/// Files of each form become what they say.
+/// The import of each form of file.
 mod forms;
-/// Random files of each form are refused, or bound and posed by engines that agree, and never do harm.
+/// Random files of each form: each is refused, or bound and posed alike by all engines, and none does harm.
 mod random;
 
 use std::path::Path;
@@ -15,25 +15,24 @@ use posse::import::cocos::{self, ClipFile};
 use posse::{Curve, Error, Interpolator, Library, UnboundCurves, UnboundTrack};
 use serde_json::Value;
 
-/// Reads a file, with the interpolators `custom` and `custom_bare` at hand.
+/// Reads a file with a library that has the interpolators `custom` and `custom_bare`.
 fn read(file: &Value) -> Result<ClipFile, Error> {
     cocos::from_slice(&library(), Path::new("made.anim"), file.to_string().as_bytes())
 }
 
-/// The track of a target, spelled `path:component:property`, with `#element` where it drives but one number.
+/// The track of a target, spelled `path:component:property`, with `#element` if it drives a single number.
 #[track_caller]
 fn track<'a>(file: &'a ClipFile, wanted: &str) -> &'a UnboundTrack {
-    let spelled = |track: &UnboundTrack| {
+    let spell = |track: &UnboundTrack| {
         let target = &track.target;
         let element = target.element.map_or(String::new(), |element| format!("#{element}"));
         format!("{}:{}:{}{element}", target.path.join("/"), target.component.as_deref().unwrap_or(""), target.property)
     };
-    let found = file.clip.tracks.iter().find(|track| spelled(track) == wanted);
-    found
-        .unwrap_or_else(|| panic!("{wanted} is none of {:?}", file.clip.tracks.iter().map(spelled).collect::<Vec<_>>()))
+    let found = file.clip.tracks.iter().find(|track| spell(track) == wanted);
+    found.unwrap_or_else(|| panic!("{wanted} is none of {:?}", file.clip.tracks.iter().map(spell).collect::<Vec<_>>()))
 }
 
-/// The one curve of a target.
+/// The only curve of a target.
 #[track_caller]
 fn curve<'a>(file: &'a ClipFile, wanted: &str) -> &'a Curve {
     match &track(file, wanted).curves {
@@ -56,29 +55,29 @@ fn value(curve: &Curve, time: f64) -> Vec<f64> {
     posse::low_level::reference::value(&library(), curve, time)
 }
 
-/// Where a file warns.
+/// The paths of the warnings of a file.
 fn warned(file: &ClipFile) -> Vec<&str> {
     file.warnings.iter().map(|warning| warning.path.as_str()).collect()
 }
 
-/// A library of the interpolators that the figures were made with.
+/// A library with the interpolators that the figures were made with.
 fn library() -> Library {
     let mut library = Library::new();
     for (name, result_width) in [("custom", 3), ("custom_bare", 4)] {
-        library.add_interpolator(std::sync::Arc::new(Told { name, result_width })).unwrap();
+        library.add_interpolator(std::sync::Arc::new(Echo { name, result_width })).unwrap();
     }
     library
 }
 
-/// Tells what it was asked: the value between, the eased part of the way, the seconds from key to key; and, where there
-/// is room, whether it was a key's own value.
+/// An interpolator whose result has its arguments: the interpolated value, the eased ratio, the seconds from key to key, and, if
+/// the result has four numbers, whether the value is that of a key.
 #[derive(Debug)]
-struct Told {
+struct Echo {
     name: &'static str,
     result_width: usize,
 }
 
-impl Interpolator for Told {
+impl Interpolator for Echo {
     fn name(&self) -> &str {
         self.name
     }

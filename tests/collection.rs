@@ -1,4 +1,4 @@
-//! Every collected file, on every engine, against poses that another evaluator computed from the specification.
+//! Every collected file on every engine, compared with poses that another evaluator computed from the specification.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn every_sample_of_every_file_is_met_by_every_engine() {
+fn every_engine_meets_every_sample_of_every_file() {
     let Ok(entries) = std::fs::read_dir(folder().join("expected")) else {
         skipped("the collected glTF files are not here; every mode is still tested on made-up ones");
         return;
@@ -62,14 +62,14 @@ fn check(expected: &Value) {
     fast_engines(&KernelForm::ALL, &|| PackedLibrary::new(&library).unwrap(), &mut |engine| {
         check(&library, &expected, engine)
     });
-    // Compressed keys are held to what the reference makes of them, and they to the original ones.
+    // The engines are compared with the reference on the compressed library, and the compressed library with the original.
     let compressed = CompressedLibrary::new(&library, ErrorBound::default()).unwrap();
     let decoded = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
     compressed_engines(&[KernelForm::Parallel], &compressed, |engine| check(compressed.library(), &decoded, engine));
     assert_within(&library, &compressed, ErrorBound::default(), name);
 }
 
-/// An expected sample as a pose of our skeleton. Where it is silent (`null`), the reference stands in.
+/// An expected sample as a pose of our skeleton. Values that are `null` come from the reference.
 fn pose(library: &Library, asset: &Asset, truth: &Pose, sample: &Value) -> Pose {
     let skeleton = library.skeleton(asset.skeleton);
     let mut pose = truth.clone();

@@ -1,6 +1,6 @@
-//! The `posse` command, as a shell sees it.
+//! The `posse` command, run as from a shell.
 
-/// Files, links, devices and readers that are written to.
+/// Output to files, links, devices and pipes.
 mod output;
 
 use std::fs;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::support::gltf_builder::GltfBuilder;
 
-/// A folder with a file of three nodes, children before parents: a tip that moves, a root, and a node given by a matrix.
+/// A folder with a file of three nodes, children before parents: a moving tip, a root, and a node given by a matrix.
 struct Scene {
     folder: TempDir,
 }
@@ -70,7 +70,7 @@ impl Scene {
         self.folder.path().join(name)
     }
 
-    /// `posse eval` of the scene with the reference.
+    /// Runs `posse eval` on the file with the reference.
     fn eval(&self, arguments: &[&str]) -> Output {
         let file = self.path("scene.gltf");
         let mut all = vec!["eval", file.to_str().unwrap(), "--engine", "reference"];
@@ -93,7 +93,7 @@ fn stdout_json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Asserts that a command ended with a code and said something of its error.
+/// Asserts that a command ended with an error code, and that its message contains a text.
 #[track_caller]
 fn assert_refused(output: &Output, saying: &str) {
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -170,7 +170,7 @@ fn instances_are_a_phase_apart() {
 }
 
 #[test]
-fn outputs_that_are_not_asked_for_are_left_out() {
+fn outputs_that_are_not_requested_are_left_out() {
     let scene = Scene::new();
     let keys = |outputs: &str| -> (Vec<String>, Vec<String>) {
         let sample = scene.json(&["--times", "1", "--outputs", outputs])["samples"][0].clone();
@@ -228,7 +228,7 @@ fn scene_colours() -> Vec<f64> {
     answer["samples"].as_array().unwrap().iter().flat_map(|sample| [colour(sample), colour(sample)].concat()).collect()
 }
 
-/// Shape and numbers of an array of the reference in an npz file.
+/// The shape and the numbers of an array of the reference in an npz file.
 fn array(file: &Path, name: &str) -> (Vec<u64>, Vec<f64>) {
     let mut zip = zip::ZipArchive::new(fs::File::open(file).unwrap()).unwrap();
     let mut bytes = Vec::new();
@@ -268,14 +268,14 @@ fn what_cannot_be_meant_is_refused() {
     assert_refused(&scene.eval(&["--times", "0", "--to", "1"]), "--to");
     assert_refused(&posse(&["bench", "--engine", "cpu", "--instances", "0"]), "--instances");
     assert_refused(&posse(&["bench", "--engine", "cpu", "--joints", "16,0"]), "--joints");
-    // Before the first number is written.
+    // It is refused before the first number is written.
     let output = scene.eval(&["--times", "0", "--instances", "3", "--phase=-3e38"]);
     assert_refused(&output, "smaller --phase");
     assert!(output.stdout.is_empty());
 }
 
 #[test]
-fn a_file_that_is_no_gltf_is_named_with_what_would_be_right() {
+fn a_file_that_is_no_gltf_is_named_with_the_expected_kinds() {
     let scene = Scene::new();
     let file = scene.path("other");
     for bytes in [b"".as_slice(), b"\x89PNG", b"[]", b"null", b" \n "] {
@@ -287,7 +287,7 @@ fn a_file_that_is_no_gltf_is_named_with_what_would_be_right() {
 }
 
 #[test]
-fn a_file_of_another_kind_is_known_by_its_beginning() {
+fn a_file_of_another_kind_is_detected_by_its_first_bytes() {
     let scene = Scene::new();
     let file = scene.path("picture.glb");
     for (bytes, saying) in [
@@ -301,7 +301,7 @@ fn a_file_of_another_kind_is_known_by_its_beginning() {
 }
 
 #[test]
-fn a_folder_is_refused_with_what_to_name_in_its_place() {
+fn a_folder_is_refused_with_the_files_to_name_instead() {
     let scene = Scene::new();
     let folder = scene.folder.path().to_str().unwrap();
     for command in ["verify", "inspect", "eval"] {
@@ -331,7 +331,7 @@ fn inspect_lists_joints_below_their_parents() {
     let file = scene.path("scene.gltf");
     let path = file.to_str().unwrap();
     let text = String::from_utf8(posse(&["inspect", "--joints", path]).stdout).unwrap();
-    // Joints have parents first, the nodes of the file do not.
+    // Parents come first in joints, but not in the nodes of the file.
     let expected = "  joint 0: root, node 1, at 0 1 0\n  joint 1:   tip, below 0, node 0, at 0 0 0\n  \
                     joint 2:   unnamed, below 0, given by a matrix\n";
     assert!(text.contains(expected), "{text}");
@@ -365,7 +365,7 @@ fn inspect_lists_a_chain_deeper_than_a_page_is_wide() {
 }
 
 #[test]
-fn inspect_says_what_is_in_a_file() {
+fn inspect_lists_the_content_of_a_file() {
     let file = Scene::new();
     let path = file.path("scene.gltf");
     let text = posse(&["inspect", path.to_str().unwrap()]);
@@ -388,7 +388,7 @@ fn inspect_says_what_is_in_a_file() {
 }
 
 #[test]
-fn verify_passes_the_reference_and_goes_on_after_a_bad_file() {
+fn verify_passes_the_reference_and_continues_after_a_bad_file() {
     let scene = Scene::with_clips(2);
     let file = scene.path("scene.gltf");
     let path = file.to_str().unwrap();
@@ -411,7 +411,7 @@ fn verify_passes_the_reference_and_goes_on_after_a_bad_file() {
 }
 
 #[test]
-fn skin_matrices_are_printed_as_a_shader_reads_them() {
+fn skin_matrices_are_printed_in_the_layout_of_shaders() {
     let scene = Scene::new();
     let file = scene.path("scene.gltf");
     let eval = |format: &str, engine: &str| {
@@ -425,7 +425,7 @@ fn skin_matrices_are_printed_as_a_shader_reads_them() {
         for format in ["matrix", "half", "dual-quaternion"] {
             let [root, tip] = eval(format, engine);
             assert_eq!(root, [0.0, 1.0, 0.0], "{format}");
-            // Half-way from (14, 3, -2) to (18, 1, 1), a metre higher.
+            // Halfway from (14, 3, -2) to (18, 1, 1), and 1 m higher.
             for (found, expected) in tip.iter().zip([16.0, 3.0, -0.5]) {
                 assert!((found - expected).abs() < 1e-5, "{format}: {tip:?}");
             }
@@ -446,9 +446,9 @@ fn verify_holds_each_skin_format_to_its_bound() {
         assert_eq!(verdict["within"], true, "{verdict}");
         verdict["files"][0]["quantities"]["skin"]["allowed"].as_f64().unwrap()
     });
-    // The vertices are 5 cm from the origin and 18 m along: little to turn, and numbers of which an f16 has 1 / 64.
+    // The vertices are within 5 cm of the origin and are moved by 18 m: rotations matter little, and the steps of f16 are 1 / 64.
     assert!(allowed[0] < allowed[1] && allowed[1] < 1e-4 && allowed[2] > 1e-3, "{allowed:?}");
-    // A root that is stretched.
+    // A root with a scale that is not uniform.
     let mut document: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     document["nodes"][1]["scale"] = json!([1.0, 2.0, 1.0]);
     let stretched = scene.path("stretched.gltf");
@@ -461,7 +461,7 @@ fn verify_holds_each_skin_format_to_its_bound() {
     }
 }
 
-/// Mesa's layer for the selection of a device looks for a Wayland display, which libwayland reports on stderr.
+/// Mesa's device selection layer looks for a Wayland display, which libwayland reports on stderr.
 #[test]
 fn a_gpu_command_without_a_desktop_writes_no_foreign_errors() {
     let scene = Scene::new();
@@ -481,7 +481,7 @@ fn a_gpu_command_without_a_desktop_writes_no_foreign_errors() {
 }
 
 #[test]
-fn help_and_version_are_no_errors() {
+fn help_and_version_succeed() {
     for arguments in [["--help"].as_slice(), &["--version"], &["eval", "--help"], &["inspect", "-h"], &["verify", "-h"]]
     {
         assert!(posse(arguments).status.success(), "{arguments:?}");
@@ -491,6 +491,6 @@ fn help_and_version_are_no_errors() {
 
 #[cfg(not(feature = "view"))]
 #[test]
-fn a_posse_without_windows_says_how_to_get_them() {
+fn a_build_without_windows_names_the_feature_view() {
     assert_refused(&posse(&["view", "demo", "--instances", "5"]), "--features view");
 }

@@ -1,4 +1,4 @@
-//! Compressed keys through the `posse` command.
+//! Compressed libraries through the `posse` command.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use crate::support::build::degrees;
 use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
-/// A folder with `arm.glb`: a joint that turns by 90 degrees in 60 keys, faster and faster, and another 1 m away from it;
-/// and with `even.glb`, where it turns evenly.
+/// A folder with `arm.glb`, in which a joint turns by 90 degrees in 60 keys, faster and faster, with another joint 1 m away from
+/// it; and with `even.glb`, in which it turns at a constant speed.
 struct Folder(TempDir);
 
 impl Folder {
@@ -30,7 +30,7 @@ impl Folder {
         folder
     }
 
-    /// The command on files of the folder.
+    /// Runs the command on files of the folder.
     fn run(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_posse")).current_dir(self.0.path()).args(arguments).output().unwrap()
     }
@@ -44,36 +44,36 @@ impl Folder {
 }
 
 #[test]
-fn inspect_says_what_compact_keys_take_and_how_far_they_are_off() {
+fn inspect_lists_size_and_error_of_compressed_keys() {
     let folder = Folder::new();
-    let compressed = |arguments: &[&str]| {
+    let compress = |arguments: &[&str]| {
         let all = [&["inspect", "arm.glb", "--json"], arguments].concat();
         folder.json(&all)["clips"][0]["compressed"].clone()
     };
-    assert_eq!(compressed(&[]), Value::Null);
-    let share = compressed(&["--compress", "0.01%"]);
+    assert_eq!(compress(&[]), Value::Null);
+    let share = compress(&["--compress", "0.01%"]);
     let [float, bytes] = ["float_bytes", "compressed_bytes"].map(|key| share[key].as_u64().unwrap());
-    // 60 keys of 16 bytes, and 8 for the time of each.
+    // 60 keys of 16 bytes, and 8 bytes per key time.
     assert!((60 * 24..60 * 24 + 100).contains(&float) && 3 * bytes < 2 * float, "{share}");
     let error = share["error"].as_f64().unwrap();
     assert!(error > 0.0 && error <= 1e-4, "{share}");
     assert_eq!(share["float_tracks"], 0);
     // The size is 1 m.
-    assert_eq!(compressed(&["--compress", "0.0001", "--shell", "0.03"]), share);
-    let fine = compressed(&["--compress", "0.0001%"]);
+    assert_eq!(compress(&["--compress", "0.0001", "--shell", "0.03"]), share);
+    let fine = compress(&["--compress", "0.0001%"]);
     assert!(fine["compressed_bytes"].as_u64().unwrap() >= bytes && fine["error"].as_f64().unwrap() <= 1e-6, "{fine}");
     let text = folder.run(&["inspect", "arm.glb", "--compress", "0.01%"]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.contains(&format!("compressed: {bytes} bytes of {float}")) && text.contains("off by"), "{text}");
     assert!(!text.contains("key times:"), "{text}");
-    // Of an even turn its two ends are enough.
+    // A turn at constant speed needs only its two ends.
     let text = folder.run(&["inspect", "even.glb", "--compress", "0.01%"]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.contains("    key times: 2 of 60\n"), "{text}");
 }
 
 #[test]
-fn verify_holds_engines_to_compact_keys_and_these_to_the_original_ones() {
+fn verify_compares_engines_with_compressed_keys_and_these_with_the_original() {
     let folder = Folder::new();
     for engine in ["reference", "cpu", "gpu"] {
         let found = folder.json(&["verify", "arm.glb", "--json", "--compress", "0.01%", "--engine", engine]);
@@ -87,19 +87,19 @@ fn verify_holds_engines_to_compact_keys_and_these_to_the_original_ones() {
 }
 
 #[test]
-fn eval_and_bench_pose_compact_keys() {
+fn eval_and_bench_pose_compressed_keys() {
     let folder = Folder::new();
     let question = ["eval", "arm.glb", "--clip", "0", "--times", "0.77", "--engine"];
-    let posed = |more: &[&str]| folder.run(&[&question[..], more].concat()).stdout;
-    let [cpu, reference] = ["cpu", "reference"].map(|engine| posed(&[engine, "--compress", "1%"]));
-    assert!(!cpu.is_empty() && cpu != posed(&["cpu"]) && reference != posed(&["reference"]));
+    let run_quietly = |more: &[&str]| folder.run(&[&question[..], more].concat()).stdout;
+    let [cpu, reference] = ["cpu", "reference"].map(|engine| run_quietly(&[engine, "--compress", "1%"]));
+    assert!(!cpu.is_empty() && cpu != run_quietly(&["cpu"]) && reference != run_quietly(&["reference"]));
     let bench = ["bench", "arm.glb", "--instances", "10", "--seconds", "0", "--engine", "cpu", "--json"];
     let found = folder.json(&[&bench[..], &["--compress", "0.01%"]].concat());
     assert_eq!(found["compressed"], "0.01%");
     assert_eq!(folder.json(&bench)["compressed"], Value::Null);
 }
 
-/// Writes a crowd file: arms in one layer and in two, and some of another file.
+/// Writes a crowd file: arms with one layer and with two, and instances of another file.
 fn write_crowd(folder: &Folder) {
     fs::write(folder.0.path().join("all.glb"), something_of_everything().glb()).unwrap();
     let swing = |rate: f64| json!({ "clip": 0, "wrap": "pingpong", "rate": rate, "weight": 0.5 });
@@ -115,7 +115,7 @@ fn write_crowd(folder: &Folder) {
 }
 
 #[test]
-fn verify_holds_a_crowd_to_compact_keys_and_these_to_the_original_ones() {
+fn verify_compares_a_crowd_with_compressed_keys_and_these_with_the_original() {
     let folder = Folder::new();
     write_crowd(&folder);
     let inspected =
@@ -125,11 +125,11 @@ fn verify_holds_a_crowd_to_compact_keys_and_these_to_the_original_ones() {
         let found = folder.json(&[&question[..], &["--compress", "1%"]].concat());
         let skeletons = found["skeletons"].as_array().unwrap();
         assert_eq!((&found["within"], skeletons.len()), (&json!(true), 2), "{engine}");
-        // Engines have no more room than on keys as they are, however far these are off.
+        // The bounds of engines are the same as on original keys; the error of compression does not widen them.
         let rotation = &skeletons[0]["quantities"]["rotation"];
         assert!(rotation["allowed"].as_f64().unwrap() <= 2e-5 && rotation["error"].is_f64(), "{engine}: {rotation}");
         let [arm] = skeletons[0]["compressed"].as_array().unwrap().as_slice() else { panic!("{found}") };
-        // A hundredth of the arm, which is 1 m long.
+        // A hundredth of the arm's length of 1 m.
         assert_eq!(arm["allowed"], 0.01, "{engine}");
         let error = arm["error"].as_f64().unwrap();
         assert!(error > 2e-4 && error <= 0.01, "{engine}: {arm}");
@@ -147,7 +147,7 @@ fn verify_holds_a_crowd_to_compact_keys_and_these_to_the_original_ones() {
 }
 
 #[test]
-fn eval_and_bench_pose_crowds_of_compact_keys() {
+fn eval_and_bench_pose_crowds_of_compressed_keys() {
     let folder = Folder::new();
     write_crowd(&folder);
     let question = ["eval", "--crowd", "crowd.json", "--times", "0.77", "--outputs", "model", "--engine", "reference"];
@@ -156,11 +156,11 @@ fn eval_and_bench_pose_crowds_of_compact_keys() {
         let arms = answer["samples"][0]["instances"].as_array().unwrap()[..4].iter();
         arms.map(|arm| [12, 13, 14].map(|at| arm["nodes"][1]["world"][at].as_f64().unwrap())).collect()
     };
-    let off = |more: &[&str]| {
+    let find_error = |more: &[&str]| {
         let distance = |(a, b): (&[f64; 3], &[f64; 3])| glam::DVec3::from(*a).distance(glam::DVec3::from(*b));
         hands(&[]).iter().zip(&hands(more)).map(distance).fold(0.0, f64::max)
     };
-    let [coarse, fine] = ["1%", "0.001%"].map(|bound| off(&["--compress", bound]));
+    let [coarse, fine] = ["1%", "0.001%"].map(|bound| find_error(&["--compress", bound]));
     assert!(coarse > 1e-4 && coarse <= 1e-2 && fine > 0.0 && fine <= 1e-5, "{coarse} {fine}");
     let bench = ["bench", "--crowd", "crowd.json", "--seconds", "0", "--engine", "cpu,gpu", "--json"];
     let found = folder.json(&[&bench[..], &["--compress", "0.01%"]].concat());
@@ -169,14 +169,14 @@ fn eval_and_bench_pose_crowds_of_compact_keys() {
 }
 
 #[test]
-fn bounds_that_make_no_sense_are_bad_usage() {
+fn invalid_bounds_are_usage_errors() {
     let folder = Folder::new();
     for command in ["inspect", "verify", "bench"] {
         for bound in ["0", "0%", "-1", "nan", "inf", "five", "1 %%", ""] {
             let output = folder.run(&[command, "arm.glb", &format!("--compress={bound}")]);
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(2), "{command} {bound}: {said}");
-            assert!(said.contains("0.01%"), "{command} {bound}: {said}");
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{command} {bound}: {message}");
+            assert!(message.contains("0.01%"), "{command} {bound}: {message}");
         }
         let alone = folder.run(&[command, "arm.glb", "--shell", "3%"]);
         assert_eq!(alone.status.code(), Some(2), "a shell of nothing");
@@ -184,7 +184,7 @@ fn bounds_that_make_no_sense_are_bad_usage() {
 }
 
 #[test]
-fn tracks_that_are_all_constant_have_no_bits_to_be_listed() {
+fn constant_tracks_have_no_bits_to_list() {
     let folder = Folder::new();
     let output = folder.run(&["inspect", "arm.glb", "--compress", "200%"]);
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,4 +1,4 @@
-//! Compressed keys: what they may be off by, what they take, what is refused.
+//! Compressed libraries: errors, sizes, and bounds that are refused.
 
 use std::path::Path;
 
@@ -15,21 +15,21 @@ use crate::support::build::{clip, curve, degrees, joint, library, one_track, pos
 use crate::support::displacement::assert_within;
 use crate::support::each_engine::compressed_engines;
 
-/// Bytes of keys of all clips, in the ordinary packing and in the compressed one.
+/// The bytes of the keys of all clips, in the ordinary packed library and in the compressed one.
 fn bytes(compressed: &CompressedLibrary) -> [usize; 2] {
     let sum = |bytes: fn(&posse::ClipReport) -> usize| compressed.reports().iter().map(bytes).sum();
     [sum(|report| report.float_bytes), sum(|report| report.compressed_bytes)]
 }
 
 #[test]
-fn at_a_ten_thousandth_of_the_size_the_demos_keys_take_a_quarter() {
+fn at_a_ten_thousandth_of_the_size_the_keys_of_the_demo_take_a_quarter() {
     let library = demo::library().unwrap();
     let bound = ErrorBound::new(Length::Share(1e-4));
     let compressed = CompressedLibrary::new(&library, bound).unwrap();
     assert_within(&library, &compressed, bound, "demo");
     let [float, quantized] = bytes(&compressed);
     assert!(4 * quantized <= float, "{quantized} bytes of {float}");
-    // What a report says is what the packings differ by, but for what clips share.
+    // The reports give the difference of the two packed libraries, except for keys that clips share.
     let sizes = [PackedLibrary::new(&library), compressed.pack()].map(|packing| packing.unwrap().size());
     let saved = (sizes[0] - sizes[1]) as f64 / (float - quantized) as f64;
     assert!((0.9..1.1).contains(&saved), "{sizes:?} packed, {float} and {quantized} reported");
@@ -75,21 +75,21 @@ fn tighter_bounds_take_more_bits_and_are_met() {
 }
 
 #[test]
-fn an_absolute_bound_and_a_shell_are_lengths_of_the_rig() {
-    // Two joints 2 apart: a share of the size is of 2.
+fn an_absolute_bound_and_a_shell_have_the_units_of_the_rig() {
+    // The two joints are 2 apart, so a share of the size is a share of 2.
     let (mut made, skeleton) = library(vec![joint(None, [0.0; 3]), joint(Some(0), [0.0, 2.0, 0.0])]);
     let axis = DVec3::new(0.48, -0.6, 0.64);
     let turns: Vec<f64> = (0..30).flat_map(|key| degrees(axis, f64::from(key * key) / 9.0).to_array()).collect();
     let times: Vec<f64> = (0..30).map(|key| f64::from(key) / 30.0).collect();
     let turned = curve(Interpolation::Linear, 4, &times, &turns);
     clip(&mut made, skeleton, vec![(Target::Rotation(0), turned)]);
-    let compressed = |bound| CompressedLibrary::new(&made, bound).unwrap();
+    let compress = |bound| CompressedLibrary::new(&made, bound).unwrap();
     let absolute = ErrorBound { error: Length::Units(0.002), shell: Length::Units(0.06) };
-    assert_within(&made, &compressed(absolute), absolute, "absolute");
-    assert_eq!(compressed(absolute).reports(), compressed(ErrorBound::new(Length::Share(0.001))).reports());
+    assert_within(&made, &compress(absolute), absolute, "absolute");
+    assert_eq!(compress(absolute).reports(), compress(ErrorBound::new(Length::Share(0.001))).reports());
     let far = ErrorBound { shell: Length::Units(20.0), ..absolute };
-    assert_within(&made, &compressed(far), far, "far");
-    assert!(bytes(&compressed(far))[1] > bytes(&compressed(absolute))[1], "a wider shell wants finer rotations");
+    assert_within(&made, &compress(far), far, "far");
+    assert!(bytes(&compress(far))[1] > bytes(&compress(absolute))[1], "a wider shell wants finer rotations");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn numbers_of_few_digits_survive_24_bits_exactly() {
 }
 
 #[test]
-fn what_does_not_move_beyond_the_bound_loses_its_keys() {
+fn tracks_that_move_within_the_bound_become_constant() {
     let noise = |key: usize| 1e-7 * (key % 3) as f64;
     let times: Vec<f64> = (0..60).map(|key| f64::from(key) / 30.0).collect();
     let values: Vec<f64> = (0..60).flat_map(|key| [1.0 + noise(key), 1.0, 1.0 - noise(key)]).collect();
@@ -115,12 +115,12 @@ fn what_does_not_move_beyond_the_bound_loses_its_keys() {
     assert!(compressed.library().clip(id).tracks[0].curve.is_constant());
     let report = &compressed.reports()[0];
     assert_eq!((report.constant_tracks, report.float_tracks), (1, 0));
-    // One value of 16 bytes.
+    // A single value of 16 bytes.
     assert_eq!(report.compressed_bytes, 16);
     assert!(report.error > 0.0 && report.error <= 1e-4, "{report:?}");
 }
 
-/// A clip of one joint that is turned so from key to key.
+/// A clip of one joint with these rotations at its keys.
 fn turning(turns: &[DQuat], interpolation: Interpolation) -> (Library, ClipId) {
     let times: Vec<f64> = (0..turns.len()).map(|key| key as f64).collect();
     let keys: Vec<f64> = turns.iter().flat_map(|turn| turn.to_array()).collect();
@@ -128,9 +128,9 @@ fn turning(turns: &[DQuat], interpolation: Interpolation) -> (Library, ClipId) {
 }
 
 #[test]
-fn rotations_of_every_kind_are_met() {
-    // About one axis through all angles, so that no component stays away from 0; half turns, of which rounding must not
-    // change the direction; keys of either sign; keys of other lengths.
+fn rotations_of_every_kind_are_within_the_bound() {
+    // Rotations about one axis through all angles, so that every component passes 0; half turns, whose direction rounding must not
+    // change; keys of either sign; keys of other lengths.
     let axis = DVec3::new(0.48, -0.6, 0.64);
     let spin: Vec<DQuat> = (0..100).map(|key| degrees(axis, 7.0 * f64::from(key))).collect();
     let halves: Vec<DQuat> = (0..40u8).map(|key| degrees(DVec3::X, 180.0 * f64::from(key))).collect();
@@ -160,8 +160,8 @@ fn rotations_of_every_kind_are_met() {
 
 #[test]
 fn poses_without_root_motion_are_within_the_bound() {
-    // A turn that is taken out turns the place that stays about the origin, 20 away from a rig of size 1; and near a half
-    // turn about x little decides which way is taken out about y.
+    // Root motion that is removed rotates the rest of the pose about the origin, 20 away from a rig of size 1. Near a half turn
+    // about x, a small change decides which rotation about y is removed.
     let times: Vec<f64> = (0..60).map(|key| f64::from(key) / 30.0).collect();
     let axis = DVec3::new(0.48, -0.6, 0.64);
     let turns = |turn: fn(f64, DVec3) -> DQuat| -> Vec<f64> {
@@ -200,7 +200,7 @@ fn clips_that_share_keys_share_compressed_keys() {
 }
 
 #[test]
-fn what_cannot_be_compact_stays_as_it_was() {
+fn curves_that_cannot_be_quantized_stay_unchanged() {
     let (mut made, skeleton) = library(vec![Joint::default()]);
     let line = posse::Extrapolation::Linear;
     let times: Vec<f64> = (0..9).map(|key| 0.5 + f64::from(key) / 8.0).collect();
@@ -215,7 +215,7 @@ fn what_cannot_be_compact_stays_as_it_was() {
 }
 
 #[test]
-fn bounds_that_make_no_sense_are_refused() {
+fn invalid_bounds_are_refused() {
     let library = demo::library().unwrap();
     for error in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         for bound in [

@@ -1,4 +1,4 @@
-//! `posse verify --crowd` and `posse bench --crowd`: a crowd file held to the reference, and timed as it is.
+//! `posse verify --crowd` and `posse bench --crowd`: a crowd file is compared with the reference, and timed.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -10,8 +10,8 @@ use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
 const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
 
-/// A folder with `arm.glb`, three nodes, a skin and two clips of 1 s and 2 s; and with `all.glb`, which has weights, and
-/// properties, too.
+/// A folder with `arm.glb`, which has three nodes, a skin and two clips of 1 s and 2 s; and with `all.glb`, which also has
+/// weights and properties.
 struct Folder(TempDir);
 
 impl Folder {
@@ -40,7 +40,7 @@ impl Folder {
         folder
     }
 
-    /// A command with a crowd file.
+    /// Runs a command with a crowd file.
     fn run(&self, command: &str, crowd: &Value, arguments: &[&str]) -> Output {
         fs::write(self.0.path().join("crowd.json"), crowd.to_string()).unwrap();
         self.posse(&[&[command, "--crowd", "crowd.json"], arguments].concat())
@@ -70,7 +70,8 @@ fn assert_refused(output: &Output, saying: &str) {
     assert!(output.stdout.is_empty());
 }
 
-/// Five arms of two layers, one from -1 s to 1 s, the other masked, and fading until 3.5 s; and three of the other file.
+/// Five arms with two layers, one that plays from -1 s to 1 s, and one that is masked and fades out until 3.5 s; and three
+/// instances of the other file.
 fn crowd() -> Value {
     let wave = json!({ "clip": "wave", "start": -1, "rate": 0.5 });
     let fade = json!({ "start": 3, "seconds": 0.5, "shape": "smooth" });
@@ -86,7 +87,7 @@ fn crowd() -> Value {
 }
 
 #[test]
-fn verify_holds_each_skeleton_of_a_crowd_to_the_reference() {
+fn verify_compares_each_skeleton_of_a_crowd_with_the_reference() {
     let folder = Folder::new();
     for engine in ENGINES {
         let report = folder.json("verify", &crowd(), &["--engine", engine]);
@@ -135,7 +136,7 @@ fn verify_compares_root_motion_since_the_time_before() {
     });
     let report = folder.json("verify", &crowd, &["--engine", "cpu", "--times", "0,0.3,1.7"]);
     let turn = &report["skeletons"][0]["quantities"]["motion turn"];
-    // Two singles and a double do not agree to the last digit about a turn, but all do about none.
+    // Two 32-bit engines and a 64-bit one do not agree to the last digit about a rotation, but all agree about none.
     assert!(turn["error"].as_f64().unwrap() > 0.0 && turn["share"].as_f64().unwrap() <= 1.0, "{turn}");
     assert!(turn["time"].as_f64().unwrap() > 0.0 && turn["place"] == "root motion", "{turn}");
     let single = folder.json("verify", &crowd, &["--engine", "cpu", "--times", "1.7"]);
@@ -164,14 +165,14 @@ fn verify_takes_a_sample_of_a_huge_crowd_and_says_so() {
 }
 
 #[test]
-fn nobody_is_within_the_contract() {
+fn an_empty_crowd_is_within_the_contract() {
     let report = Folder::new().json("verify", &json!({ "files": ["arm.glb"], "instances": [] }), &["--engine", "gpu"]);
     assert_eq!((&report["within"], &report["checked"], &report["skeletons"]), (&json!(true), &json!(0), &json!([])));
     assert_eq!(report["times"], json!([0.0]));
 }
 
 #[test]
-fn bench_times_a_crowd_as_it_is_and_checks_it_first() {
+fn bench_checks_a_crowd_and_then_times_it() {
     let folder = Folder::new();
     let report = folder.json("bench", &crowd(), &["--seconds", "0"]);
     assert_eq!(report["crowd"], "crowd.json");
@@ -187,7 +188,7 @@ fn bench_times_a_crowd_as_it_is_and_checks_it_first() {
         assert!(case["joints_per_second"].as_f64().unwrap() > 0.0, "{case}");
         assert_eq!(case["within_contract"].as_bool(), (engine != "reference").then_some(true), "{case}");
     }
-    // Of five arms three matrices of 48 bytes, of three others two.
+    // Five arms with three matrices of 48 bytes, and three others with two.
     assert_eq!(cases[0]["bytes_written"], 48 * (5 * 3 + 3 * 2));
     assert_eq!(cases[0]["bytes_written"], cases[1]["bytes_written"]);
     let text = folder.run("bench", &crowd(), &["--seconds", "0", "--engine", "cpu"]).stdout;
@@ -196,7 +197,7 @@ fn bench_times_a_crowd_as_it_is_and_checks_it_first() {
 }
 
 #[test]
-fn crowds_that_cannot_be_are_refused() {
+fn invalid_crowds_are_refused() {
     let folder = Folder::new();
     let nobody = json!({ "files": ["arm.glb"], "instances": [{ "count": 0 }] });
     assert_refused(&folder.run("bench", &nobody, &[]), "crowd.json: the crowd has no instance");

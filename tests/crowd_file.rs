@@ -1,6 +1,6 @@
-//! Crowd files: layers, masks, fades and spreads by hand, through the command, on every engine; and their faults.
+//! Crowd files through the command: hand-worked layers, masks, fades and spreads on every engine, and faults.
 
-/// Faults by their places.
+/// Faults with their paths.
 mod faults;
 
 use std::fs;
@@ -14,8 +14,8 @@ use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
 const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
 
-/// A folder with `rig.glb`, a root that moves, a hip with a foot, an arm, and a node given by a matrix; and with `all.glb`,
-/// which has a skin, weights and a pointer.
+/// A folder with `rig.glb`, which has a moving root, a hip with a foot, an arm, and a node given by a matrix; and with
+/// `all.glb`, which has a skin, weights and an animation pointer.
 struct Folder(TempDir);
 
 impl Folder {
@@ -44,7 +44,7 @@ impl Folder {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Checks a node's translation, on every engine, of one instance of these layers at a time.
+    /// Asserts the translation of a node on every engine, for one instance with these layers at a time.
     #[track_caller]
     fn assert_moves(&self, layers: Value, time: &str, node: usize, expected: [f64; 3]) {
         let masks = json!({
@@ -78,8 +78,8 @@ fn assert_near(value: &Value, expected: &[f64]) {
     assert!(numbers.len() == expected.len() && numbers.iter().zip(expected).all(near), "{value}, not {expected:?}");
 }
 
-/// Clips, each of translations from a first key at 0 s to a last one: `walk` 1 s, `run` 2 s, `sway` 1 s and `long` 16 s move
-/// the root, `lift` for 1 s all that hangs on it; a second `walk` is never meant.
+/// A rig with clips of translations, each from a key at 0 s to a last key. `walk` of 1 s, `run` of 2 s, `sway` of 1 s and `long`
+/// of 16 s move the root; `lift` of 1 s moves its descendants. A second `walk` must never be chosen.
 fn rig() -> GltfBuilder {
     let mut file = GltfBuilder::new();
     file.push("nodes", json!({ "name": "root", "children": [1, 2, 4] }));
@@ -135,7 +135,7 @@ fn layers_start_and_wrap() {
 }
 
 #[test]
-fn fades_weigh_on_the_clock() {
+fn fades_change_weights_with_the_clock() {
     let folder = Folder::new();
     let layers = |name: &str, fade: Value| {
         let mut run = json!({ "clip": "run", "rate": 2, "weight": 0.25 });
@@ -154,7 +154,7 @@ fn fades_weigh_on_the_clock() {
 }
 
 #[test]
-fn masks_weigh_joints() {
+fn masks_give_weights_to_joints() {
     let folder = Folder::new();
     let lift = |mask: &str| json!([{ "clip": "lift", "mode": "override", "mask": mask }]);
     for (node, half, alone) in [
@@ -169,9 +169,9 @@ fn masks_weigh_joints() {
 }
 
 #[test]
-fn a_spread_sets_instances_of_a_group_apart() {
+fn a_spread_varies_start_and_rate_within_a_group() {
     let folder = Folder::new();
-    // The sequence by hand, in 4096ths: starts from 0 s to 2 s, rates from 0.75 to 1.25.
+    // The hand-worked sequence, in units of 1/4096: starts from 0 s to 2 s, rates from 0.75 to 1.25.
     let seeds = [
         (0, [[4096.0, 4096.0], [2088.0, 3215.0], [80.0, 4382.0]]),
         (7, [[6769.0, 4764.0], [4760.0, 3883.0], [2752.0, 5050.0]]),
@@ -195,7 +195,7 @@ fn a_spread_sets_instances_of_a_group_apart() {
 }
 
 #[test]
-fn files_mix_and_each_instance_has_the_form_of_its_file() {
+fn files_mix_and_each_instance_has_the_outputs_of_its_file() {
     let folder = Folder::new();
     let crowd = json!({ "files": ["all.glb", "rig.glb", "./rig.glb", "all.glb"], "instances": [
         { "count": 2, "layers": [{ "clip": "all", "weight": 0 }] },
@@ -255,7 +255,7 @@ fn a_matrix_that_no_layer_of_the_instance_animates_has_no_parts() {
 }
 
 #[test]
-fn nobody_is_an_empty_result() {
+fn an_empty_crowd_gives_an_empty_result() {
     let folder = Folder::new();
     for crowd in [
         json!({ "files": [], "instances": [] }),
@@ -331,7 +331,7 @@ fn names_that_no_file_has_a_joint_for_are_warned_of() {
 #[test]
 fn roots_that_no_track_moves_are_warned_of() {
     let folder = Folder::new();
-    // Each of these clips has a track of the root's translation, and none of a rotation.
+    // Each of these clips has a track for the translation of the root, and none for its rotation.
     let roots = json!([
         { "clip": "walk", "joint": "hip", "translation": "xyz", "rotation": "full" },
         { "clip": "run", "joint": "root", "rotation": "yaw" },
@@ -340,12 +340,12 @@ fn roots_that_no_track_moves_are_warned_of() {
     let crowd = json!({ "files": ["rig.glb"], "roots": roots, "instances": [{ "layers": [{ "clip": "walk" }] }] });
     let output = folder.eval(&crowd, &["--times", "0"]);
     assert!(output.status.success());
-    let said = stderr(&output);
-    assert_eq!(said.matches("roots[").count(), 2, "{said}");
+    let warnings = stderr(&output);
+    assert_eq!(warnings.matches("roots[").count(), 2, "{warnings}");
     for (place, clip, joint) in [(0, "walk", "hip"), (1, "run", "root")] {
         let expected =
             format!("roots[{place}].joint: clip {clip:?} has no track of {joint:?} that could move instances");
-        assert!(said.contains(&expected), "{said}");
+        assert!(warnings.contains(&expected), "{warnings}");
     }
 }
 
@@ -361,24 +361,26 @@ fn roots_move_instances_from_sample_to_sample() {
     ] });
     for engine in ENGINES {
         let answer = folder.json(&crowd, "0.5,3.25,2.25", engine);
-        let of = |sample: usize, instance: usize| &answer["samples"][sample]["instances"][instance];
-        let moved = |instance: usize, expected: [[f64; 3]; 3]| {
+        let find_instance = |sample: usize, instance: usize| &answer["samples"][sample]["instances"][instance];
+        let assert_motion = |instance: usize, expected: [[f64; 3]; 3]| {
             for (sample, expected) in expected.iter().enumerate() {
-                let motion = &of(sample, instance)["root_motion"];
+                let motion = &find_instance(sample, instance)["root_motion"];
                 assert_eq!(motion.as_object().unwrap().keys().collect::<Vec<_>>(), ["translation", "rotation"]);
                 assert_near(&motion["translation"], expected);
                 assert_near(&motion["rotation"], &[0.0, 0.0, 0.0, 1.0]);
             }
         };
-        // 4 m a second, and 2 m; of the file that was named again only the other clip has a root.
-        moved(0, [[0.0; 3], [11.0, 0.0, 0.0], [-4.0, 0.0, 0.0]]);
-        moved(2, [[0.0; 3], [0.0, 0.0, 5.5], [0.0, 0.0, -2.0]]);
-        moved(4, [[0.0; 3], [1.0, 0.0, 0.0], [-2.0, 0.0, 0.0]]);
+        // 4 m per second, and 2 m per second. In the file that was named again, only the other clip has a root.
+        assert_motion(0, [[0.0; 3], [11.0, 0.0, 0.0], [-4.0, 0.0, 0.0]]);
+        assert_motion(2, [[0.0; 3], [0.0, 0.0, 5.5], [0.0, 0.0, -2.0]]);
+        assert_motion(4, [[0.0; 3], [1.0, 0.0, 0.0], [-2.0, 0.0, 0.0]]);
         for sample in 0..3 {
-            assert!(of(sample, 1)["root_motion"].is_null() && of(sample, 3)["root_motion"].is_null());
-            assert_near(&of(sample, 0)["nodes"][0]["translation"], &[0.0; 3]);
+            assert!(
+                find_instance(sample, 1)["root_motion"].is_null() && find_instance(sample, 3)["root_motion"].is_null()
+            );
+            assert_near(&find_instance(sample, 0)["nodes"][0]["translation"], &[0.0; 3]);
         }
-        assert_near(&of(1, 3)["nodes"][0]["translation"], &[1.0, 0.0, 0.0]);
+        assert_near(&find_instance(1, 3)["nodes"][0]["translation"], &[1.0, 0.0, 0.0]);
     }
     let file = folder.0.path().join("crowd.npz");
     let of_one = json!({ "files": ["rig.glb"], "roots": [walk], "instances": [group(0, "run"), group(0, "walk")] });
@@ -404,7 +406,7 @@ fn the_example_of_the_help_is_posed() {
     let help = String::from_utf8(output.stdout).unwrap();
     let example = help.split("```json").nth(1).unwrap().split("```").next().unwrap();
     let mut crowd: Value = serde_json::from_str(example).unwrap();
-    // A thousand are many to pose here.
+    // A thousand instances take too long for a test.
     crowd["instances"][0]["count"] = json!(3);
     let mut fox = GltfBuilder::new();
     fox.push("nodes", json!({ "name": "b_Hip_01", "children": [1] }));

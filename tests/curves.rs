@@ -16,11 +16,11 @@ use crate::support::each_engine::each_engine;
 /// A custom interpolator. Between keys the result is `[a + (b - a) t, t, seconds, 1]`. On a key it is `[a, 0, 0, 1]`, or
 /// `[a, 0, 0, 0]` if it is bare, which stands for the value itself.
 #[derive(Debug)]
-struct Told {
+struct Echo {
     bare: bool,
 }
 
-impl Interpolator for Told {
+impl Interpolator for Echo {
     fn name(&self) -> &str {
         if self.bare { "bare" } else { "told" }
     }
@@ -90,7 +90,7 @@ struct Figures {
 impl Figures {
     fn new() -> Self {
         let mut library = Library::new();
-        let custom = [false, true].map(|bare| library.add_interpolator(Arc::new(Told { bare })).unwrap());
+        let custom = [false, true].map(|bare| library.add_interpolator(Arc::new(Echo { bare })).unwrap());
         Self { library, curves: Vec::new(), wanted: Vec::new(), custom }
     }
 

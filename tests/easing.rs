@@ -1,4 +1,4 @@
-//! Easings: by hand, and against figures that Cocos Creator gave.
+//! Easings, compared with hand-worked cases and with figures that Cocos Creator printed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::support::assert_close::{assert_close, assert_rotation};
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
 use crate::support::each_engine::each_engine;
 
-/// A second of each easing, at the quarters: by the formulas, in fractions or with a pocket calculator.
+/// Each easing over one second, at each quarter: the expected values follow from the formulas, by hand.
 #[test]
 fn easings_are_as_worked_by_hand() {
     let root = 0.75_f64.sqrt();
@@ -32,16 +32,16 @@ fn easings_are_as_worked_by_hand() {
         (Easing::QuintIn, [1.0 / 1024.0, 1.0 / 32.0, 243.0 / 1024.0]),
         (Easing::SineInOut, [0.5 - half_root / 2.0, 0.5, 0.5 + half_root / 2.0]),
         (Easing::ExpoInOut, [1.0 / 64.0, 0.5, 63.0 / 64.0]),
-        // At the half it has neither neighbour's value: 0 and 1 are exceptions of the two halves.
+        // At the middle it has neither of the values of the ends: 0 and 1 are special cases of the two halves.
         (Easing::ExpoOutIn, [31.0 / 64.0, 0.5, 33.0 / 64.0]),
         (Easing::CircInOut, [0.5 - root / 2.0, 0.5, 0.5 + root / 2.0]),
-        // 2^(-10 (1 - k)) cos(5 pi (1 - k)): of the cosine, the root of a half, 0, and less that root.
+        // 2^(-10 (1 - k)) cos(5 pi (1 - k)); the cosine is the square root of a half, 0, and the negative of that root.
         (Easing::ElasticIn, [1.0 / 256.0, 0.0, -1.0 / 8.0]),
         (Easing::BackIn, [(2.70158 / 4.0 - 1.70158) / 16.0, (1.35079 - 1.70158) / 4.0, (2.026185 - 1.70158) * 0.5625]),
         (Easing::BounceOut, [7.5625 / 16.0, 0.765625, 0.97265625]),
         (Easing::Smooth, [0.15625, 0.5, 0.84375]),
         (Easing::Fade, [0.103515625, 0.5, 0.896484375]),
-        // Its x is the parameter itself, and its y the cube of it.
+        // Its x is the parameter, and its y is the cube of the parameter.
         (Easing::Bezier([1.0 / 3.0, 0.0, 2.0 / 3.0, 0.0]), [1.0 / 64.0, 1.0 / 8.0, 27.0 / 64.0]),
     ];
     let easings = cases.map(|(easing, _)| easing);
@@ -52,7 +52,7 @@ fn easings_are_as_worked_by_hand() {
 }
 
 #[test]
-fn each_interval_has_its_easing_and_the_rest_none() {
+fn each_interval_has_its_own_easing_and_the_others_have_none() {
     let easings = [Easing::QuadIn, Easing::Linear, Easing::Bezier([0.3, 0.3, 0.8, 0.8]), Easing::Constant];
     let values = [0.0, 1.0, 3.0, 2.0, 4.0, 6.0];
     let times = [0.0, 1.0, 2.0, 4.0, 5.0, 6.0];
@@ -67,7 +67,7 @@ fn each_interval_has_its_easing_and_the_rest_none() {
         (1.5, 2.0),
         (3.0, 2.5),
         (4.75, 2.0),
-        // A key that is hit bypasses its easing, and the one before.
+        // A key that is hit does not use its own easing, or that of the key before.
         (5.0, 4.0),
         (5.5, 5.0),
         (7.0, 6.0),
@@ -85,7 +85,7 @@ fn each_interval_has_its_easing_and_the_rest_none() {
 fn rotations_overshoot_along_their_arc() {
     let axis = DVec3::new(0.6, 0.0, 0.8);
     let turn = [DQuat::IDENTITY.to_array(), degrees(axis, 90.0).to_array()].concat();
-    // Half-way through, y is 3 (y1 + y2) / 8 + 1 / 8.
+    // At the middle, y is 3 (y1 + y2) / 8 + 1 / 8.
     for (y, fraction) in [(1.0, 0.875), (2.0, 1.625), (-1.0, -0.625), (10.0, 7.625), (-20.0, -14.875)] {
         let easing = CurveEasing::One(Easing::Bezier([0.25, y, 0.75, y]));
         let eased = curve(Interpolation::Linear, 4, &[0.0, 1.0], &turn).with_easing(easing).unwrap();
@@ -102,7 +102,7 @@ fn rotations_overshoot_along_their_arc() {
 fn splines_are_eased_and_steps_are_not() {
     let (mut library, skeleton) = library(vec![joint(None, [0.0; 3])]);
     let eased = |curve: Curve| curve.with_easing(CurveEasing::One(Easing::QuadIn)).unwrap();
-    // From 0 with a velocity of 4 to 1 with none: (t^3 - 2 t^2 + t) 4 + 3 t^2 - 2 t^3, at t = 1 / 4.
+    // From 0 with a velocity of 4 to 1 with a velocity of 0: (t^3 - 2 t^2 + t) 4 + 3 t^2 - 2 t^3, at t = 1 / 4.
     let spline = [[0.0; 3], [0.0; 3], [4.0, 0.0, 0.0], [0.0; 3], [1.0, 0.0, 0.0], [0.0; 3]].concat();
     let step = [[1.0; 3], [2.0; 3]].concat();
     let tracks = vec![
@@ -118,7 +118,7 @@ fn splines_are_eased_and_steps_are_not() {
 }
 
 #[test]
-fn curves_of_one_timeline_have_each_their_easing() {
+fn each_curve_of_a_timeline_has_its_own_easing() {
     let (mut library, skeleton) = library(vec![joint(None, [0.0; 3]); 60]);
     let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
     let easing = |joint: usize| Easing::from_id(joint as u32 % 44).unwrap();
@@ -148,7 +148,7 @@ fn broken_bezier_points_are_refused() {
 }
 
 #[test]
-fn the_wildest_bezier_does_no_harm() {
+fn extreme_bezier_points_do_no_harm() {
     let numbers = [0.0, 1.0, -1e6, 1e6, 1e-300, 1.0 / 3.0, 0.999_999_99];
     let mut easings = Vec::new();
     for x1 in numbers {
@@ -160,7 +160,7 @@ fn the_wildest_bezier_does_no_harm() {
     });
 }
 
-/// A figure file's contents; without it, a word to whoever runs the tests, and `None`.
+/// The contents of a file of figures. If the file is not there, it prints a note and returns `None`.
 fn figures(name: &str) -> Option<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos").join(name);
     let Ok(bytes) = std::fs::read(path) else {
@@ -174,7 +174,7 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
 }
 
-/// A joint that moves in x from 0 to 1 within a second, with each of these easings a clip.
+/// A joint that moves in x from 0 to 1 within a second, with one clip per easing.
 fn ramps(easings: &[Easing]) -> (Library, Vec<ClipId>) {
     let (mut library, skeleton) = library(vec![joint(None, [0.0; 3])]);
     let ramp = curve(Interpolation::Linear, 3, &[0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
@@ -185,7 +185,8 @@ fn ramps(easings: &[Easing]) -> (Library, Vec<ClipId>) {
     (library, clips)
 }
 
-/// Asks every engine for each easing at each ratio, all of it in one crowd, and hands over the answers in that order.
+/// Evaluates each easing at each ratio, all in one crowd, on every engine. `check` gets the name of the engine, the index of the
+/// easing, the index of the ratio, and the value.
 fn each_ramp(easings: &[Easing], ratios: &[f64], mut check: impl FnMut(&str, usize, usize, f64)) {
     let (library, clips) = ramps(easings);
     let mut crowd = Crowd::new();
@@ -202,7 +203,7 @@ fn each_ramp(easings: &[Easing], ratios: &[f64], mut check: impl FnMut(&str, usi
     });
 }
 
-/// Notes the largest error of an engine, and asserts that each is allowed.
+/// The largest error of each engine. Each noted error must be allowed.
 #[derive(Default)]
 struct Worst(BTreeMap<String, f64>);
 
@@ -216,7 +217,7 @@ impl Worst {
 }
 
 #[test]
-fn every_named_easing_is_as_its_engine_has_it() {
+fn every_named_easing_is_as_collected() {
     let Some(figures) = figures("easing.json") else { return };
     let ratios = numbers(&figures["ratios"]);
     let methods = figures["methods"].as_array().unwrap();
@@ -233,7 +234,7 @@ fn every_named_easing_is_as_its_engine_has_it() {
     }
     let mut worst = Worst::default();
     each_ramp(&easings, &ratios, |engine, method, at, found| {
-        // A key that is hit has its value, whatever the easing says.
+        // A key that is hit has its value, with any easing.
         let expected = if ratios[at] == 1.0 { 1.0 } else { expected[method][at] };
         let what = || format!("{:?} at {}", easings[method], ratios[at]);
         worst.note(engine, (found - expected).abs(), 2e-6 * expected.abs().max(1.0), what);
@@ -242,14 +243,14 @@ fn every_named_easing_is_as_its_engine_has_it() {
 }
 
 #[test]
-fn every_bezier_easing_is_as_the_exact_solution_has_it() {
+fn every_bezier_easing_is_as_solved_exactly() {
     let Some(figures) = figures("bezier.json") else { return };
     let ratios = numbers(&figures["ratios"]);
     let curves = figures["curves"].as_array().unwrap();
     let easings: Vec<Easing> =
         curves.iter().map(|curve| Easing::Bezier(numbers(&curve["points"]).try_into().unwrap())).collect();
-    let of = |name: &str| -> Vec<Vec<f64>> { curves.iter().map(|curve| numbers(&curve[name])).collect() };
-    let (exact, low, high) = (of("exact"), of("lo"), of("hi"));
+    let read_lists = |name: &str| -> Vec<Vec<f64>> { curves.iter().map(|curve| numbers(&curve[name])).collect() };
+    let (exact, low, high) = (read_lists("exact"), read_lists("lo"), read_lists("hi"));
     let shortcut = |curve: usize| curves[curve]["identity_shortcut"] == true;
     let mut worst = Worst::default();
     for (curve, &easing) in easings.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Events: what a play fires from frame to frame.
+//! Events that a player fires from frame to frame.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::aloud::skipped;
 
-/// A clip that does nothing but call.
+/// A clip that has only events.
 fn calls(duration: f64, times: impl IntoIterator<Item = f64>) -> Clip {
     let skeleton = Library::new().add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
     let event = |time| Event { time, ..Event::default() };
@@ -44,7 +44,7 @@ fn events_are_those_of_the_collected_figures() {
             assert_eq!(player.fired(), expected, "at {accumulated} of {run}");
             let alone = Events::of(&clip).fired(&playback, before, accumulated);
             if alone != expected {
-                // Backwards to and fro, the engine holds the very first step to be a turn, and steps on that way.
+                // In a reversed ping-pong, Cocos Creator takes the first step for a turn, and continues in that direction.
                 assert!(wrap == WrapMode::PingPong && playback.rate < 0.0, "from {before:?} to {accumulated} of {run}");
                 lingering += 1;
             }
@@ -58,15 +58,15 @@ fn events_are_those_of_the_collected_figures() {
 }
 
 #[test]
-fn a_player_fires_what_its_frames_pass() {
+fn a_player_fires_the_events_that_its_frames_pass() {
     let clip = calls(1.0, [0.0, 0.25, 0.25, 0.75]);
     let mut player = Player::new(&clip, Playback::looping(Ticks(0), 2.0), 0.0).unwrap();
     let frames = |player: &mut Player, dt: &[f64]| -> Vec<Vec<usize>> {
-        let fired = |&dt: &f64| {
+        let fire = |&dt: &f64| {
             player.update(dt);
             player.fired().to_vec()
         };
-        dt.iter().map(fired).collect()
+        dt.iter().map(fire).collect()
     };
     assert_eq!(frames(&mut player, &[1.0]), [[0; 0]], "nothing before it plays");
     player.play();

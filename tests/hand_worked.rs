@@ -1,4 +1,4 @@
-//! Cases small enough to be worked out by hand, asked of every engine.
+//! Hand-worked cases on every engine.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
@@ -10,7 +10,7 @@ use crate::support::assert_close::{assert_close, assert_matrix, assert_rotation,
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose, pose_at};
 use crate::support::each_engine::each_engine;
 
-/// Translations of one joint at some times.
+/// Asserts the translations of a joint at some times.
 fn translations(interpolation: Interpolation, times: &[f64], values: &[f64], cases: &[(f64, [f64; 3])]) {
     let (library, clip) = one_track(Target::Translation(0), curve(interpolation, 3, times, values));
     each_engine(&library, |engine| {
@@ -21,7 +21,7 @@ fn translations(interpolation: Interpolation, times: &[f64], values: &[f64], cas
     });
 }
 
-/// Rotations of one joint at some times, keys a second apart.
+/// Asserts the rotations of a joint at some times. The keys are one second apart.
 fn rotations(interpolation: Interpolation, values: &[f64], cases: &[(f64, DQuat)]) {
     let keys = values.len() / (4 * interpolation.elements_per_key());
     let times: Vec<f64> = (0..keys).map(|key| key as f64).collect();
@@ -93,14 +93,14 @@ fn rotations_follow_the_arc_at_constant_speed() {
 fn rotations_take_the_shorter_arc() {
     let values = keys(&[degrees(DVec3::X, 10.0), -degrees(DVec3::X, 50.0)]);
     rotations(Interpolation::Linear, &values, &[(0.25, degrees(DVec3::X, 20.0))]);
-    // From 10 to 290 degrees the shorter way is 80 degrees backwards.
+    // From 10 to 290 degrees, the shorter arc is 80 degrees backwards.
     let values = keys(&[degrees(DVec3::X, 10.0), degrees(DVec3::X, 290.0)]);
     rotations(Interpolation::Linear, &values, &[(0.25, degrees(DVec3::X, -10.0))]);
 }
 
 #[test]
 fn a_half_turn_is_interpolated_without_loss() {
-    // A trifle less than half a turn, so that the direction is beyond doubt.
+    // A little less than half a turn, so that the direction is certain.
     let values = keys(&[DQuat::IDENTITY, degrees(DVec3::Z, 179.9)]);
     let cases = [(0.25, degrees(DVec3::Z, 44.975)), (0.5, degrees(DVec3::Z, 89.95))];
     rotations(Interpolation::Linear, &values, &cases);
@@ -121,7 +121,7 @@ fn a_rotation_that_hardly_moves_stays_of_unit_length() {
 
 #[test]
 fn a_cubic_rotation_is_normalised() {
-    // Without tangents, half-way between unit quaternions is their mean: the bisecting rotation after normalisation.
+    // Without tangents, the middle of two unit quaternions is their mean: the bisecting rotation after normalisation.
     let (zero, a, b) = ([0.0; 4], degrees(DVec3::Z, 0.0).to_array(), degrees(DVec3::Z, 100.0).to_array());
     let values = [zero, a, zero, zero, b, zero];
     rotations(Interpolation::CubicSpline, values.as_flattened(), &[(0.5, degrees(DVec3::Z, 50.0))]);
@@ -151,7 +151,7 @@ fn scale_is_applied_before_rotation_and_translation_down_the_hierarchy() {
         let poses = engine.evaluate(&crowd, Ticks::default(), Outputs::ALL).unwrap();
         let model = &poses.instances[0].model;
         let at: Vec<f64> = model.iter().flat_map(|matrix| matrix.translation.to_array()).collect();
-        // 1; 1 + 2 * 1; the last offset, turned to -x, is stretched too: 3 - 2.
+        // 1; 1 + 2 * 1; the last offset, turned to -x, is scaled too: 3 - 2.
         assert_close(&at, &[1.0, 0.0, 0.0, 3.0, 0.0, 0.0, 1.0, 0.0, 0.0], engine.engine());
         // The last joint's x axis, turned to y, keeps its length; its y axis, turned to -x, is doubled.
         let axes = DMat3::from_cols(DVec3::Y, DVec3::NEG_X * 2.0, DVec3::Z);
@@ -162,7 +162,7 @@ fn scale_is_applied_before_rotation_and_translation_down_the_hierarchy() {
 #[test]
 fn a_skin_matrix_is_the_model_matrix_times_the_inverse_bind_matrix() {
     let (mut library, skeleton) = library(vec![joint(None, [0.0, 1.0, 0.0]), joint(Some(0), [0.0, 2.0, 0.0])]);
-    // Two skins, the second with its joints the other way round.
+    // Two skins; the second has its joints in the opposite order.
     let inverse_bind = |y: f64| DAffine3::from_translation(DVec3::new(0.0, -y, 0.0));
     for (joints, bind) in [(vec![0, 1], [1.0, 3.0]), (vec![1, 0], [3.0, 1.0])] {
         let inverse_bind = bind.map(inverse_bind).to_vec();
@@ -197,7 +197,7 @@ fn morph_weights_are_driven_together_and_one_by_one() {
 }
 
 #[test]
-fn properties_are_driven_and_rotate_where_they_are_rotations() {
+fn properties_are_driven_as_numbers_or_as_rotations() {
     let property = |name: &str, rest: &[f64], rotation| Property { name: name.into(), rest: rest.to_vec(), rotation };
     let properties = vec![
         property("still", &[7.0, 8.0], false),
@@ -267,7 +267,7 @@ fn a_month_of_playing_leaves_the_phase_exact() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_filled() {
+fn only_requested_outputs_are_filled() {
     let (mut library, skeleton) = library(vec![Joint { weights: vec![0.5], ..Joint::default() }]);
     let inverse_bind = vec![DAffine3::IDENTITY];
     library.add_skin(Skin { name: None, skeleton, joints: vec![0], inverse_bind }).unwrap();

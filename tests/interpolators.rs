@@ -1,4 +1,4 @@
-//! Interpolation of one's own: the same in Rust and in WGSL, and errors that say whose it is.
+//! Custom interpolators: the same results in Rust and in WGSL, and errors that name the interpolator.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::support::each_engine::{each_engine, gpu, gpu_engine};
 mod example;
 
 #[test]
-fn a_place_turns_smoothly_and_moves_in_jumps() {
+fn an_interpolator_can_turn_smoothly_and_move_in_steps() {
     let (library, clip) = example::library().unwrap();
     let half = |degrees: f64| (0.5 * degrees).to_radians();
     let place = |position: [f64; 3], degrees: f64| {
@@ -43,7 +43,7 @@ fn a_place_turns_smoothly_and_moves_in_jumps() {
     });
 }
 
-/// Doubles what it is given, with WGSL of the test's choice.
+/// An interpolator that doubles its result, with the WGSL of the test.
 #[derive(Debug)]
 struct Twice(&'static str, &'static str);
 
@@ -76,7 +76,7 @@ fn twice_no_lerp(value: array<f32, 1>) -> array<f32, 1> {
     return array<f32, 1>(2.0 * value[0]);
 }";
 
-/// A library of one clip of one curve, from 1 to 3 in a second.
+/// A library with a clip of one curve, from 1 to 3 in one second.
 fn twice(wgsl: &'static str) -> (Library, Crowd) {
     let mut library = Library::new();
     let id = library.add_interpolator(Arc::new(Twice("twice", wgsl))).unwrap();
@@ -104,7 +104,7 @@ fn agrees(wgsl: &'static str) -> bool {
 }
 
 #[test]
-fn two_languages_that_disagree_are_seen() {
+fn two_languages_that_disagree_are_detected() {
     assert!(agrees(RIGHT));
     assert!(!agrees(
         "fn twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> {
@@ -134,9 +134,9 @@ fn twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array
 fn twice_no_lerp(value: array<f32, 1>) -> array<f32, 1> {
     return array<f32, 1>(2.0 * nothing);
 }";
-    let said = "no definition in scope for identifier: `nothing`; unknown identifier";
-    assert_eq!(fault(nothing), format!("interpolator twice:6: {said}"));
-    // What is missing, or is another function than it should be, has no line in its text.
+    let reason = "no definition in scope for identifier: `nothing`; unknown identifier";
+    assert_eq!(fault(nothing), format!("interpolator twice:6: {reason}"));
+    // A function that is missing, or has another signature, has no line in the text.
     let lerp = "fn twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> { return a; }";
     assert_eq!(
         fault(lerp),
@@ -145,9 +145,9 @@ fn twice_no_lerp(value: array<f32, 1>) -> array<f32, 1> {
     let other = fault(
         "fn twice_lerp(a: f32) -> f32 { return a; }\nfn twice_no_lerp(a: array<f32, 1>) -> array<f32, 1> { return a; }",
     );
-    let called = "; it is called as twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> and \
+    let advice = "; it is called as twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> and \
                   as twice_no_lerp(value: array<f32, 1>) -> array<f32, 1>";
-    assert!(other.starts_with("interpolator twice: ") && other.ends_with(called), "{other}");
+    assert!(other.starts_with("interpolator twice: ") && other.ends_with(advice), "{other}");
     for wgsl in ["", "fn twice_lerp("] {
         let error = fault(wgsl);
         assert!(
@@ -158,7 +158,7 @@ fn twice_no_lerp(value: array<f32, 1>) -> array<f32, 1> {
 }
 
 #[test]
-fn names_and_widths_that_will_not_do_are_refused() {
+fn invalid_names_and_widths_are_refused() {
     #[derive(Debug)]
     struct Wide(usize);
     impl Interpolator for Wide {
@@ -186,7 +186,7 @@ fn names_and_widths_that_will_not_do_are_refused() {
 }
 
 #[test]
-fn an_interpolator_drives_nothing_but_properties_of_its_width() {
+fn an_interpolator_drives_only_properties_of_its_width() {
     let (library, _) = twice(RIGHT);
     let id = library.find_interpolator("twice").unwrap();
     let (skeleton, timeline) = (library.clips()[0].skeleton, Arc::new(Timeline::new(vec![0.0]).unwrap()));

@@ -1,14 +1,15 @@
-//! Crowds whose results are larger than the caches, which the CPU engine writes past.
+//! Crowds whose results are larger than the caches, so that the CPU engine uses streaming stores.
 
 use posse::{
     CpuEngine, Crowd, Evaluator, InstructionSet, Layer, LayerTime, Library, Outputs, Playback, Reference, SkinFormat,
     Ticks, contract, demo,
 };
 
-/// Instances of 64 joints or so: of 24 bytes each more than the 8 MiB from which on matrices go past the caches.
+/// The number of instances, with about 64 joints each. Even 24 bytes per joint are more than the 8 MiB above which the engine
+/// uses streaming stores.
 const INSTANCES: usize = 6000;
 
-/// Asserts that some instances of a large crowd are posed as the reference poses them, by each instruction set.
+/// Asserts that each instruction set poses some instances of a large crowd as the reference does.
 #[track_caller]
 fn assert_posed(library: &Library, large: &Crowd, format: SkinFormat) {
     let now = Ticks::from_seconds(12.3);
@@ -41,7 +42,7 @@ fn a_crowd_larger_than_the_caches_is_posed_as_a_small_one() {
 }
 
 #[test]
-fn dual_quaternions_larger_than_the_caches_too() {
+fn dual_quaternions_larger_than_the_caches_are_posed_as_a_small_crowd() {
     let mut library = Library::new();
     // One joint more than whole blocks of any instruction set.
     let skeleton = demo::add_uniform_rig(&mut library, 65, 4, 8).unwrap();

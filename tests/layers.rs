@@ -1,4 +1,4 @@
-//! Layers over one another, by hand: every rule, on every engine.
+//! Blending of layers: a hand-worked case for every rule, on every engine.
 
 use glam::{DQuat, DVec3};
 use posse::{
@@ -30,7 +30,7 @@ fn steady(width: usize, values: &[f64]) -> Curve {
     curve(Interpolation::Linear, width, &[0.0], values)
 }
 
-/// A clip of 1 s in which tracks go from a value to another.
+/// Adds a clip of 1 s with these tracks.
 fn add(library: &mut Library, skeleton: SkeletonId, tracks: Vec<(Target, Curve)>) -> ClipId {
     let tracks = tracks.into_iter().map(|(target, curve)| Track::new(target, curve)).collect();
     library.add_clip(Clip::new(None, skeleton, tracks)).unwrap()
@@ -52,7 +52,7 @@ fn blend(clip: ClipId, weight: f64) -> Layer {
     at(clip, weight, LayerMode::Blend)
 }
 
-/// Asks every engine for the pose of an instance at a tick.
+/// Checks the pose of an instance at a tick, on every engine.
 fn check(library: &Library, layers: &[Layer], now: Ticks, check: impl Fn(&Pose, &str)) {
     let mut crowd = Crowd::new();
     crowd.push(library.skeleton_ids().next().unwrap(), layers).unwrap();
@@ -67,7 +67,7 @@ fn check_x(library: &Library, layers: &[Layer], now: Ticks, x: f64) {
 }
 
 #[test]
-fn what_blends_is_the_mean_and_the_rest_pose_fills_what_is_missing() {
+fn blended_layers_give_the_mean_and_the_rest_pose_fills_missing_weight() {
     let (mut library, skeleton) = rig();
     let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x, x, x])]));
     let now = Ticks(0);
@@ -83,7 +83,7 @@ fn what_blends_is_the_mean_and_the_rest_pose_fills_what_is_missing() {
 }
 
 #[test]
-fn each_thing_is_blended_by_the_layers_that_have_it() {
+fn each_target_is_blended_by_the_layers_that_drive_it() {
     let (mut library, skeleton) = rig();
     let a = add(&mut library, skeleton, vec![moved([8.0; 3]), (Target::Weights(1), steady(1, &[1.0]))]);
     let b = add(&mut library, skeleton, vec![(Target::Scale(0), steady(3, &[3.0; 3])), moved([0.0; 3])]);
@@ -93,7 +93,7 @@ fn each_thing_is_blended_by_the_layers_that_have_it() {
         assert_vector(pose.local[0].scale, [3.0; 3], name);
         assert_vector(pose.local[1].translation, [1.0, 2.0, 3.0], name);
         assert_close(&pose.weights, &[1.0], name);
-        // Half of 0.1, and half of it the rest.
+        // Half of 0.1, and half of the rest pose.
         assert_close(&pose.properties, &[7.0, 0.0, 0.0, 0.0, 1.0], name);
     });
 }
@@ -109,17 +109,17 @@ fn rotations_are_summed_in_the_hemisphere_of_the_first() {
         check(&library, layers, Ticks(0), |pose, name| assert_rotation(pose.local[0].rotation, expected, name));
     };
     turn(&[blend(a, 1.0), blend(b, 1.0)], degrees(DVec3::Y, 60.0));
-    // A half turn is a right angle as quaternions go, and is not negated.
+    // The quaternion of a half turn is at a right angle to the identity, so it is not negated.
     turn(&[blend(none, 1.0), blend(half, 1.0)], degrees(DVec3::Y, 90.0));
     let sum = degrees(DVec3::Y, 30.0) * 1.0 + degrees(DVec3::Y, 90.0) * 3.0;
     turn(&[blend(a, 1.0), blend(b, 3.0)], sum.normalize());
-    // The rest fills up in the hemisphere of the first with a weight, however it is stored.
+    // The rest pose fills the missing weight in the hemisphere of the first layer with a weight, with any stored sign.
     let filled = degrees(DVec3::Y, 90.0) * 0.05 + DQuat::IDENTITY * 0.05;
     turn(&[blend(a, 0.0), blend(b, 0.05)], filled.normalize());
 }
 
 #[test]
-fn an_override_goes_over_what_is_below_by_its_weight() {
+fn an_override_replaces_the_layers_below_by_its_weight() {
     let (mut library, skeleton) = rig();
     let a = add(&mut library, skeleton, vec![moved([4.0; 3]), turned(DVec3::X, 0.0)]);
     let b = add(&mut library, skeleton, vec![moved([8.0; 3]), turned(DVec3::X, 80.0)]);
@@ -137,7 +137,7 @@ fn an_override_goes_over_what_is_below_by_its_weight() {
 }
 
 #[test]
-fn an_additive_layer_adds_its_difference_from_its_start_or_from_the_rest() {
+fn an_additive_layer_adds_its_difference_from_the_first_or_the_rest_pose() {
     let (mut library, skeleton) = rig();
     let line = |target, width, from: &[f64], to: &[f64]| {
         (target, curve(Interpolation::Linear, width, &[0.0, 1.0], &[from, to].concat()))
@@ -160,7 +160,7 @@ fn an_additive_layer_adds_its_difference_from_its_start_or_from_the_rest() {
     let half = |delta: DQuat, weight: f64| (DQuat::IDENTITY * (1.0 - weight) + delta * weight).normalize();
     check(&library, &[blend(base, 1.0), layer(0.5, FIRST)], Ticks(0), |pose, name| {
         assert_vector(pose.local[0].translation, [12.0; 3], name);
-        // 1 + 0.5 (3 - 1); a reference of nothing is compared to by 1.
+        // 1 + 0.5 (3 - 1). A reference scale near 0 counts as 1.
         assert_vector(pose.local[0].scale, [2.0, 1.0, 1.0], name);
         let turned = degrees(DVec3::Y, 90.0) * half(degrees(DVec3::X, 60.0), 0.5);
         assert_rotation(pose.local[0].rotation, turned, name);
@@ -176,7 +176,7 @@ fn an_additive_layer_adds_its_difference_from_its_start_or_from_the_rest() {
         assert_close(&pose.weights, &[0.75], name);
         assert_close(&pose.properties[..1], &[3.0], name);
     });
-    // The weight is not kept within 1.
+    // The weight is not limited to 1.
     check(&library, &[layer(2.0, FIRST)], Ticks(0), |pose, name| {
         assert_vector(pose.local[0].translation, [9.0, 10.0, 11.0], name);
         assert_vector(pose.local[0].scale, [5.0, 1.0, 1.0], name);
@@ -185,7 +185,7 @@ fn an_additive_layer_adds_its_difference_from_its_start_or_from_the_rest() {
 }
 
 #[test]
-fn masks_weigh_joints_and_their_morph_weights_and_leave_properties_alone() {
+fn masks_apply_to_joints_and_their_morph_weights_but_not_to_properties() {
     let (mut library, skeleton) = rig();
     let both = |x: f64| {
         vec![
@@ -207,7 +207,7 @@ fn masks_weigh_joints_and_their_morph_weights_and_leave_properties_alone() {
         assert_close(&pose.weights, &[4.0], name);
         assert_close(&pose.properties[..1], &[8.0], name);
     });
-    // Two that blend, of which the second has half its weight at the knee, and none at the hip.
+    // Two blended layers. The second has half of its weight at the knee, and none at the hip.
     check(&library, &[blend(a, 1.0), Layer { mask, ..blend(b, 1.0) }], Ticks(0), |pose, name| {
         assert_vector(pose.local[0].translation, [0.0; 3], name);
         assert_vector(pose.local[1].translation, [8.0 / 3.0; 3], name);
@@ -216,7 +216,7 @@ fn masks_weigh_joints_and_their_morph_weights_and_leave_properties_alone() {
 }
 
 #[test]
-fn fades_are_on_the_crowds_clock() {
+fn fades_use_the_clock_of_the_crowd() {
     let (mut library, skeleton) = rig();
     let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3])]));
     let seconds = Ticks::from_seconds;
@@ -235,13 +235,13 @@ fn fades_are_on_the_crowds_clock() {
     let at_once = Layer { fade_in: fade(1.0, 0.0, FadeShape::Linear), ..at(b, 1.0, LayerMode::Override) };
     check_x(&library, &[blend(a, 1.0), at_once], Ticks(seconds(1.0).0 - 1), 0.0);
     check_x(&library, &[blend(a, 1.0), at_once], seconds(1.0), 8.0);
-    // In and out: both count.
+    // Both a fade in and a fade out count.
     let both = Layer { fade_out: fade(1.5, 2.0, FadeShape::Linear), ..smooth };
     check_x(&library, &[blend(a, 1.0), both], seconds(2.5), 4.0);
 }
 
 #[test]
-fn layers_play_each_in_its_own_mode_and_pace() {
+fn each_layer_plays_in_its_own_mode_and_rate() {
     let (mut library, skeleton) = rig();
     let line = |target| vec![(target, curve(Interpolation::Linear, 3, &[0.0, 2.0], &[0.0, 0.0, 0.0, 2.0, 2.0, 2.0]))];
     let a = add(&mut library, skeleton, line(Target::Translation(0)));
@@ -255,7 +255,7 @@ fn layers_play_each_in_its_own_mode_and_pace() {
 }
 
 #[test]
-fn instances_of_few_and_of_many_layers_stand_in_one_crowd() {
+fn instances_of_few_and_of_many_layers_share_a_crowd() {
     let (mut library, skeleton) = rig();
     let clips: Vec<ClipId> = (0..8).map(|x| add(&mut library, skeleton, vec![moved([f64::from(x); 3])])).collect();
     let mut crowd = Crowd::new();
@@ -273,7 +273,7 @@ fn instances_of_few_and_of_many_layers_stand_in_one_crowd() {
 }
 
 #[test]
-fn what_will_not_do_is_refused() {
+fn invalid_layers_and_masks_are_refused() {
     let (mut library, skeleton) = rig();
     let clip = add(&mut library, skeleton, vec![moved([0.0; 3])]);
     let fault = |layer: Layer| match Crowd::new().push(skeleton, &[layer]) {
@@ -304,7 +304,7 @@ fn what_will_not_do_is_refused() {
 }
 
 #[test]
-fn what_is_added_later_needs_another_engine() {
+fn additions_to_a_library_need_a_new_engine() {
     let (mut library, skeleton) = rig();
     add(&mut library, skeleton, vec![moved([0.0; 3])]);
     let packing = PackedLibrary::new(&library).unwrap();
@@ -326,7 +326,7 @@ fn what_is_added_later_needs_another_engine() {
             let expected = format!("instance 0: there is no {what}, numbered from 0; {advice}");
             assert_eq!(error, expected, "{}", engine.engine());
         });
-        // Made anew, each engine knows it.
+        // Engines that are made again know the additions.
         each_engine(&library, |engine| assert!(engine.evaluate(&crowd, Ticks(0), Outputs::ALL).is_ok()));
     }
 }
@@ -344,7 +344,7 @@ fn a_clip_of_another_skeleton_is_named_with_both() {
     assert_eq!(library.find_clip("run"), Some(of_fox[1]));
     assert_eq!([fox, man].map(|skeleton| library.find_clip_of(skeleton, "run")), [Some(of_fox[1]), Some(of_man[1])]);
     assert_eq!(library.find_clip_of(man, "swim"), None);
-    let refused = |skeleton, clip, saying: &str| {
+    let assert_refused = |skeleton, clip, saying: &str| {
         let mut crowd = Crowd::new();
         crowd.push(skeleton, &[blend(clip, 1.0)]).unwrap();
         each_engine(&library, |engine| {
@@ -354,12 +354,16 @@ fn a_clip_of_another_skeleton_is_named_with_both() {
         });
     };
     let moves = "animates skeleton";
-    refused(fox, of_man[1], &format!("3 (\"run\") {moves} 1 (\"man\"), but the instance uses skeleton 0 (\"fox\")"));
-    refused(nameless, of_fox[0], &format!("0 (\"walk\") {moves} 0 (\"fox\"), but the instance uses skeleton 2"));
+    assert_refused(
+        fox,
+        of_man[1],
+        &format!("3 (\"run\") {moves} 1 (\"man\"), but the instance uses skeleton 0 (\"fox\")"),
+    );
+    assert_refused(nameless, of_fox[0], &format!("0 (\"walk\") {moves} 0 (\"fox\"), but the instance uses skeleton 2"));
 }
 
 #[test]
-fn one_instance_of_a_crowd_is_asked_for_without_the_others() {
+fn one_instance_of_a_crowd_is_evaluated_without_the_others() {
     let (mut library, skeleton) = rig();
     let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3]), turned(DVec3::Z, 10.0 * x)]));
     let mut crowd = Crowd::new();
@@ -375,7 +379,7 @@ fn one_instance_of_a_crowd_is_asked_for_without_the_others() {
 }
 
 #[test]
-fn an_instance_is_given_other_layers_and_the_others_keep_theirs() {
+fn an_instance_gets_other_layers_and_the_others_keep_theirs() {
     let (mut library, skeleton) = rig();
     let clips = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3])]));
     let alone = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());
@@ -384,7 +388,7 @@ fn an_instance_is_given_other_layers_and_the_others_keep_theirs() {
     for _ in 0..4 {
         crowd.push(skeleton, &[blend(clips[1], 1.0)]).unwrap();
     }
-    // More layers, none, and another skeleton's.
+    // More layers, none, and those of another skeleton.
     crowd.set(1, skeleton, &[blend(clips[0], 1.0), blend(clips[1], 3.0)]).unwrap();
     crowd.set(2, skeleton, &[]).unwrap();
     crowd.set(3, alone, &[blend(theirs, 1.0)]).unwrap();

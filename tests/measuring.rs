@@ -1,4 +1,4 @@
-//! The commands that need no file: `posse demo` and `posse bench`, with every engine.
+//! The commands that need no file: `posse demo` and `posse bench`, on every engine.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn posse(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn the_demo_says_who_posed_how_fast_and_how_right() {
+fn the_demo_reports_engine_speed_and_correctness() {
     for engine in ["auto", "cpu", "gpu", "reference"] {
         let output = posse(&["demo", "--instances", "50", "--engine", engine]);
         let text = String::from_utf8(output.stdout).unwrap();
@@ -70,9 +70,9 @@ fn a_benchmark_checks_every_case_that_it_times() {
     }
 }
 
-/// A rig of 1100 joints is too much for one lane.
+/// A rig of 1100 joints is too large for the serial kernels, which use one lane per instance.
 #[test]
-fn a_benchmark_says_of_each_case_which_kernels_posed_it() {
+fn a_benchmark_reports_the_kernels_of_each_case() {
     let arguments = ["bench", "--instances", "2", "--joints", "8,1100", "--keys", "2", "--seconds", "0"];
     let arguments = [&arguments[..], &["--engine", "gpu,cpu"]].concat();
     let report: Value = serde_json::from_slice(&posse(&[&arguments[..], &["--json"]].concat()).stdout).unwrap();
@@ -87,8 +87,9 @@ fn a_benchmark_says_of_each_case_which_kernels_posed_it() {
     let column = headings.iter().position(|heading| *heading == "kernels");
     assert_eq!(column.is_some(), !is_hardware, "{text}");
     if let Some(column) = column {
-        let of = |joints| rows.iter().find(|row| row.starts_with(&["gpu", "2", joints])).expect(&text)[column];
-        assert_eq!(["8", "1100"].map(of), ["serial", "parallel"], "{text}");
+        let kernels_of_rig =
+            |joints| rows.iter().find(|row| row.starts_with(&["gpu", "2", joints])).expect(&text)[column];
+        assert_eq!(["8", "1100"].map(kernels_of_rig), ["serial", "parallel"], "{text}");
     }
 }
 
@@ -111,7 +112,7 @@ fn a_benchmark_counts_the_bytes_of_each_skin_format() {
     assert!(text.contains("24 as half or dual-quaternion") && text.contains("  dual-quaternion  "), "{text}");
 }
 
-/// A benchmark of the CPU engine on one thread, as briefly as can be.
+/// Runs a benchmark of the CPU engine on one thread, as short as possible.
 fn bench(folder: &Path, arguments: &[&str]) -> Output {
     let command = ["bench", "--engine", "cpu", "--threads", "1", "--seconds", "0"];
     Command::new(env!("CARGO_BIN_EXE_posse")).current_dir(folder).args(command).args(arguments).output().unwrap()
@@ -163,8 +164,8 @@ fn the_cpu_engine_is_timed_with_each_number_of_threads() {
     assert_eq!(rows[headings + 2][..3], ["cpu", "3", "2"], "{text}");
 }
 
-/// The most threads that a benchmark of the CPU engine on so many is seen with, while it packs keys for eight and poses an
-/// instance, which is for one.
+/// The largest number of threads seen while a benchmark of the CPU engine runs with `--threads`. It packs enough keys for eight
+/// threads, and poses one instance, which uses one thread.
 #[cfg(target_os = "linux")]
 fn most_threads(threads: &str) -> usize {
     use std::process::Stdio;
@@ -184,10 +185,10 @@ fn most_threads(threads: &str) -> usize {
     }
 }
 
-/// Threads are counted from outside, again and again; short ones may be missed, but not each time.
+/// Threads are counted from outside, many times. Some counts may miss threads that live shortly, but not all.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_benchmark_packs_on_as_many_threads_as_are_asked_for() {
+fn a_benchmark_packs_on_the_requested_number_of_threads() {
     assert!((0..50).any(|_| most_threads("3") > 1), "no thread was ever seen");
     assert!((0..5).all(|_| most_threads("1") == 1));
 }
@@ -213,11 +214,11 @@ fn the_same_sizes_of_another_file_are_another_case() {
 }
 
 #[test]
-fn a_baseline_that_is_none_is_refused_with_the_place() {
+fn an_invalid_baseline_is_refused_with_the_path_of_the_fault() {
     let folder = TempDir::new().unwrap();
     let output = bench(folder.path(), &["--instances", "1", "--joints", "1", "--json"]);
     let run: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let changed = |change: &dyn Fn(&mut Value)| {
+    let run_with_baseline = |change: &dyn Fn(&mut Value)| {
         let mut run = run.clone();
         change(&mut run);
         run.to_string()
@@ -226,13 +227,16 @@ fn a_baseline_that_is_none_is_refused_with_the_place() {
         (String::new(), "earlier.json: JSON: "),
         ("engine instances".into(), "earlier.json: JSON: "),
         ("{}".into(), "earlier.json: format: it is missing"),
-        (changed(&|run| run["format"] = json!(99)), "earlier.json: format: 99 is another version"),
+        (run_with_baseline(&|run| run["format"] = json!(99)), "earlier.json: format: 99 is another version"),
         (
-            changed(&|run| drop(run.as_object_mut().unwrap().remove("cases"))),
+            run_with_baseline(&|run| drop(run.as_object_mut().unwrap().remove("cases"))),
             "earlier.json: JSON: missing field `cases`",
         ),
-        (changed(&|run| run["cases"][0]["joints"] = json!("many")), "earlier.json: cases[0].joints: "),
-        (changed(&|run| run["cases"][0]["joints_per_second"] = json!(0)), "earlier.json: cases[0].joints_per_second: "),
+        (run_with_baseline(&|run| run["cases"][0]["joints"] = json!("many")), "earlier.json: cases[0].joints: "),
+        (
+            run_with_baseline(&|run| run["cases"][0]["joints_per_second"] = json!(0)),
+            "earlier.json: cases[0].joints_per_second: ",
+        ),
     ];
     for (text, place) in faults {
         fs::write(folder.path().join("earlier.json"), &text).unwrap();
@@ -262,7 +266,7 @@ fn cost_tables_compare_every_step_with_their_base() {
         let of_table: Vec<&Value> = cases.iter().filter(|case| case["table"] == table).collect();
         let found: Vec<u64> = of_table.iter().map(|case| case[size].as_u64().unwrap()).collect();
         assert_eq!(found, steps, "{table}");
-        // What a joint costs at the base, by hand.
+        // The hand-worked cost per joint at the base.
         let cost = |case: &Value| case["wall_ms"]["median"].as_f64().unwrap() / case["joints_posed"].as_f64().unwrap();
         let at_base = cost(of_table[found.iter().position(|&step| step == base).unwrap()]);
         for case in of_table {
@@ -274,7 +278,7 @@ fn cost_tables_compare_every_step_with_their_base() {
 }
 
 #[test]
-fn what_does_not_fit_is_left_out_aloud() {
+fn cases_that_do_not_fit_are_skipped_with_a_note() {
     let folder = TempDir::new().unwrap();
     let output = bench(folder.path(), &["--table", "instances", "--memory", "0.005", "--json"]);
     let notes = String::from_utf8(output.stderr).unwrap();
@@ -289,7 +293,7 @@ fn what_does_not_fit_is_left_out_aloud() {
         assert!(notes.contains(&format!("note: {why}\n")), "{notes}");
     }
     assert_eq!(skipped.len(), 3);
-    // Without the base there is nothing to compare with.
+    // Without the base, no costs are compared.
     assert!(report["cases"].as_array().unwrap().iter().all(|case| case["relative_cost"].is_null()));
 }
 

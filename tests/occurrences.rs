@@ -1,8 +1,8 @@
 //! Events that layers reach between two ticks, on every engine.
 
-/// Crowds at random.
+/// Random crowds.
 mod random;
-/// More events than there is room for.
+/// More events than a list has room for.
 mod room;
 
 use posse::{
@@ -16,7 +16,7 @@ const SECOND: i64 = Ticks::PER_SECOND;
 const DAY: i64 = 86_400 * SECOND;
 const ENDLESS: [WrapMode; 4] = [WrapMode::Loop, WrapMode::LoopReverse, WrapMode::PingPong, WrapMode::PingPongReverse];
 
-/// A library of clips that do nothing but call: each a length and the times of its events.
+/// A library of clips that have only events. Each clip is given by its length and the times of its events.
 fn calls(clips: &[(f64, &[f64])]) -> (Library, SkeletonId, Vec<ClipId>) {
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
@@ -29,7 +29,7 @@ fn calls(clips: &[(f64, &[f64])]) -> (Library, SkeletonId, Vec<ClipId>) {
     (library, skeleton, ids)
 }
 
-/// Asserts that two lists are the same, and names where they part.
+/// Asserts that two lists are the same, and prints the first difference.
 #[track_caller]
 pub fn assert_same(found: &EventList, expected: &EventList, what: &str) {
     let parts = found.events.iter().zip(&expected.events).find(|(found, expected)| found != expected);
@@ -37,7 +37,7 @@ pub fn assert_same(found: &EventList, expected: &EventList, what: &str) {
     assert_eq!((parts, counts(found)), (None, counts(expected)), "{what}");
 }
 
-/// Seconds to the nearest tick.
+/// Converts seconds to the nearest tick.
 fn ticks(seconds: f64) -> Ticks {
     Ticks::from_seconds(seconds)
 }
@@ -46,7 +46,7 @@ fn step(from: f64, to: f64) -> Step {
     Step { from: ticks(from), to: ticks(to) }
 }
 
-/// What is asked of one layer, and what every engine is to answer: ticks and events.
+/// A layer, a step, and the expected events with their ticks.
 struct Case<'a> {
     clip: (f64, &'a [f64]),
     layer: Layer,
@@ -54,19 +54,19 @@ struct Case<'a> {
     expected: Vec<(i64, usize)>,
 }
 
-/// A case of a play, with its ticks in seconds, rounded up.
+/// A case of a playback. The expected ticks are given in seconds, and rounded up.
 fn case<'a>(clip: (f64, &'a [f64]), playback: Playback, range: (f64, f64), expected: &[(f64, usize)]) -> Case<'a> {
     let tick = |seconds: f64| (seconds * SECOND as f64).ceil() as i64;
     let expected = expected.iter().map(|&(seconds, event)| (tick(seconds), event)).collect();
     Case { clip, layer: layer(LayerTime::Playing(playback)), step: step(range.0, range.1), expected }
 }
 
-/// A layer of any clip.
+/// A layer at a time. Its clip is set by the case.
 fn layer(time: LayerTime) -> Layer {
     Layer::new(calls(&[STEPS]).2[0], time)
 }
 
-/// Asserts what each engine gives for each case.
+/// Asserts that each engine gives the expected events of each case.
 #[track_caller]
 fn assert_cases(cases: &[Case]) {
     let (library, skeleton, ids) = calls(&cases.iter().map(|case| case.clip).collect::<Vec<_>>());
@@ -87,7 +87,7 @@ fn playing(wrap: WrapMode, rate: f64) -> Playback {
     Playback::new(wrap, Ticks(0), rate)
 }
 
-/// Two seconds, with events 0 at 0 s, 1 and 2 at 0.5 s, 3 at 1.5 s, 4 at 2 s.
+/// A clip of two seconds, with event 0 at 0 s, 1 and 2 at 0.5 s, 3 at 1.5 s, and 4 at 2 s.
 const STEPS: (f64, &[f64]) = (2.0, &[0.0, 0.5, 0.5, 1.5, 2.0]);
 
 #[test]
@@ -111,13 +111,13 @@ fn a_play_that_does_not_repeat_reaches_each_event_once() {
     cases.push(play(WrapMode::Reverse, 1.0, (-1.0, 9.0), &back));
     cases.push(play(WrapMode::Reverse, -1.0, (-1.0, 9.0), &once));
     cases.push(play(WrapMode::Reverse, 0.5, (0.0, 3.0), &[(1.0, 3), (3.0, 1), (3.0, 2)]));
-    // At a negative rate the very first pose is the clip's start, but the play comes from its end.
+    // At a negative rate the first pose is the start of the clip, but the playback comes from its end.
     cases.push(play(WrapMode::Normal, -1.0, (-1.0, 9.0), &back));
     assert_cases(&cases);
 }
 
 #[test]
-fn a_loop_reaches_its_end_and_its_start_where_passes_meet() {
+fn a_loop_reaches_its_end_and_its_start_between_passes() {
     let forwards = [(0.5, 1), (0.5, 2), (1.5, 3), (2.0, 0), (2.0, 4), (2.5, 1), (2.5, 2), (3.5, 3), (4.0, 0), (4.0, 4)];
     let back = [(0.5, 3), (1.5, 1), (1.5, 2), (2.0, 0), (2.0, 4), (2.5, 3), (3.5, 1), (3.5, 2), (4.0, 0), (4.0, 4)];
     let play = |wrap: WrapMode, rate: f64, range: (f64, f64), expected: &[(f64, usize)]| {
@@ -128,7 +128,7 @@ fn a_loop_reaches_its_end_and_its_start_where_passes_meet() {
         play(WrapMode::LoopReverse, -1.0, (0.0, 4.0), &forwards),
         play(WrapMode::LoopReverse, 1.0, (0.0, 4.0), &back),
         play(WrapMode::Loop, -1.0, (0.0, 4.0), &back),
-        // It has been playing for ever.
+        // A loop has played forever before its start.
         play(WrapMode::Loop, 1.0, (-2.25, -1.5), &[(-2.0, 0), (-2.0, 4), (-1.5, 1), (-1.5, 2)]),
         play(WrapMode::Loop, -1.0, (-2.25, -1.5), &[(-2.0, 0), (-2.0, 4), (-1.5, 3)]),
         play(WrapMode::Loop, 1.0, (-0.25, 0.25), &[(0.0, 0), (0.0, 4)]),
@@ -136,11 +136,11 @@ fn a_loop_reaches_its_end_and_its_start_where_passes_meet() {
 }
 
 #[test]
-fn a_ping_pong_reaches_inner_events_both_ways_and_those_at_a_turn_once() {
+fn a_ping_pong_reaches_inner_events_both_ways_and_events_at_a_turn_once() {
     let there = [(0.5, 1), (0.5, 2), (1.5, 3), (2.0, 4), (2.5, 3), (3.5, 1), (3.5, 2), (4.0, 0), (4.5, 1), (4.5, 2)];
     let back = [(0.5, 3), (1.5, 1), (1.5, 2), (2.0, 0), (2.5, 1), (2.5, 2), (3.5, 3), (4.0, 4), (4.5, 3), (5.5, 1)];
-    // Before its start it goes as after it, the passes counted the other way: the last of them is like the first. Between
-    // the two it leaps from its end to its start.
+    // Before its start it plays as after it, with the passes counted backwards: the last of them is like the first. Between the two
+    // it jumps from its end to its start.
     let before = [(-2.5, 1), (-2.5, 2), (-2.0, 0), (-1.5, 1), (-1.5, 2), (-0.5, 3), (0.0, 0), (0.0, 4)];
     let play = |wrap: WrapMode, rate: f64, range: (f64, f64), expected: &[(f64, usize)]| {
         case(STEPS, playing(wrap, rate), range, expected)
@@ -170,15 +170,15 @@ fn a_play_stops_after_its_passes() {
         times(WrapMode::Loop, 0.0, (-9.0, 99.0), &[]),
         times(WrapMode::PingPong, 2.0, (0.0, 99.0), &there),
         times(WrapMode::Normal, 2.0, (4.0, 99.0), &[]),
-        // Before its start a mode that repeats has as many passes as after it; it comes out of a stand there, and what
-        // lies where it stood is not reached by going.
+        // A mode that repeats has as many passes before its start as after it. Before those passes it stands still. When it begins
+        // to move, it does not reach the events at the time where it stood.
         times(WrapMode::Loop, 1.0, (-99.0, -0.25), &[(-1.5, 1), (-1.5, 2), (-0.5, 3)]),
         times(WrapMode::Loop, 0.25, (-99.0, 99.0), &[(0.0, 0), (0.0, 4), (0.5, 1), (0.5, 2)]),
     ]);
 }
 
 #[test]
-fn a_part_reaches_what_lies_in_it() {
+fn a_range_reaches_the_events_in_it() {
     let part = |wrap: WrapMode, part: [f64; 2], range: (f64, f64), expected: &[(f64, usize)]| {
         case(STEPS, Playback { range: Some(part), ..playing(wrap, 1.0) }, range, expected)
     };
@@ -189,13 +189,13 @@ fn a_part_reaches_what_lies_in_it() {
         part(WrapMode::Loop, [1.0, 99.0], (0.0, 2.0), &[(0.5, 3), (1.0, 4), (1.5, 3), (2.0, 4)]),
         part(WrapMode::Loop, [0.75, 1.25], (0.0, 9.0), &[]),
         part(WrapMode::Loop, [0.5, 0.5], (0.0, 9.0), &[]),
-        // Outside the clip there is nothing to reach.
+        // Events outside the clip are not reached.
         case((1.0, &[-0.5, 0.25, 1.5]), playing(WrapMode::Loop, 1.0), (0.0, 2.0), &[(0.25, 1), (1.25, 1)]),
     ]);
 }
 
 #[test]
-fn what_stands_still_reaches_nothing() {
+fn a_layer_that_stands_still_reaches_no_event() {
     let mut cases = Vec::new();
     for wrap in WrapMode::ALL {
         cases.push(case(STEPS, playing(wrap, 0.0), (-9.0, 9.0), &[]));
@@ -208,14 +208,14 @@ fn what_stands_still_reaches_nothing() {
     assert_cases(&cases);
 }
 
-/// A step of one tick, to this one.
+/// The step of one tick that ends at this tick.
 fn tick(tick: i64) -> Step {
     Step { from: Ticks(tick - 1), to: Ticks(tick) }
 }
 
 #[test]
 fn the_tick_is_the_first_at_which_the_event_is_reached() {
-    // 0.7 s are 734,003.2 ticks; a third of a second 349,525.33.
+    // 0.7 s are 734,003.2 ticks, and a third of a second is 349,525.33 ticks.
     let seconds = |ticks: i64| ticks as f64 / SECOND as f64;
     let mut cases = vec![
         case((1.0, &[0.7]), playing(WrapMode::Loop, 1.0), (0.0, 1.0), &[(seconds(734_004), 0)]),
@@ -224,7 +224,7 @@ fn the_tick_is_the_first_at_which_the_event_is_reached() {
     ];
     let start = DAY + 17;
     let layer = |wrap| layer(LayerTime::Playing(Playback::new(wrap, Ticks(start), 0.25)));
-    // 0.125 s are reached after half a second.
+    // At a rate of 0.25, 0.125 s are reached after half a second.
     let reached = start + SECOND / 2;
     for (offset, expected) in [(-1, vec![]), (0, vec![(reached, 0)]), (1, vec![])] {
         cases.push(Case {
@@ -240,13 +240,13 @@ fn the_tick_is_the_first_at_which_the_event_is_reached() {
 }
 
 #[test]
-fn whole_seconds_are_whole_however_the_clip_is_cut() {
-    // Neither a third nor a tenth is a number of any engine, but ten tenths are a second.
+fn events_at_whole_seconds_are_exact_for_any_clip_length() {
+    // Neither a third nor a tenth is exact in any engine, but ten tenths are a second.
     let clips = [(3.0, 1), (0.1, 10), (0.3, 10), (1.0 / 3.0, 3), (0.7, 10), (1e-3, 1000)];
     let mut cases = Vec::new();
     for (length, passes) in &clips {
         let expected = (length * f64::from(*passes)).round() as i64 * SECOND;
-        // 84,000 s are whole passes of all these clips, and thirty times as many are a month.
+        // 84,000 s are whole passes of all these clips. Thirty times 84,000 s are almost a month.
         for start in [0, -30 * 84_000 * SECOND] {
             let layer = layer(LayerTime::Playing(Playback::looping(Ticks(start), 1.0)));
             let clip = (*length, std::slice::from_ref(length));
@@ -258,7 +258,7 @@ fn whole_seconds_are_whole_however_the_clip_is_cut() {
 }
 
 #[test]
-fn thirty_days_on_events_are_where_they_were() {
+fn events_are_exact_after_thirty_days() {
     let (library, skeleton, ids) = calls(&[STEPS]);
     each_engine(&library, |engine| {
         for (wrap, rate) in ENDLESS.into_iter().flat_map(|wrap| [(wrap, 1.0), (wrap, -1.0)]) {
@@ -277,12 +277,12 @@ fn thirty_days_on_events_are_where_they_were() {
 }
 
 #[test]
-fn a_layer_without_a_weight_reaches_nothing() {
+fn a_layer_without_a_weight_reaches_no_event() {
     let fade = |start: f64, seconds: f64| {
         [FadeShape::Linear, FadeShape::Smooth].map(|shape| Fade { start: ticks(start), length: ticks(seconds), shape })
     };
     let layer = layer(LayerTime::Playing(playing(WrapMode::Loop, 1.0)));
-    // An event a second, at 0.5 s.
+    // One event per second, at 0.5 s.
     let clip: (f64, &[f64]) = (1.0, &[0.5]);
     let to_tick = |seconds: &f64| ((seconds * SECOND as f64) as i64, 0);
     let mut cases = Vec::new();
@@ -319,8 +319,8 @@ fn a_layer_without_a_weight_reaches_nothing() {
 }
 
 #[test]
-fn an_instance_is_named_by_its_place_in_the_crowd() {
-    // Two skeletons in turn, and layers of which the second or the third calls.
+fn an_occurrence_has_the_index_of_its_instance() {
+    // Instances of two skeletons, mixed. The second or the third layer has events.
     let mut library = Library::new();
     let skeletons = [0; 2].map(|_| library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap()));
     let clips = skeletons.map(|skeleton| {
@@ -351,23 +351,23 @@ fn an_instance_is_named_by_its_place_in_the_crowd() {
 }
 
 #[test]
-fn a_clip_calls_what_it_is_given() {
+fn events_of_a_clip_can_be_replaced() {
     let (mut library, skeleton, ids) = calls(&[(1.0, &[0.75])]);
     let event = |time| Event { time, ..Event::default() };
-    let refused = |library: &mut Library, events: &[f64]| {
+    let refuse = |library: &mut Library, events: &[f64]| {
         library.set_events(ids[0], events.iter().map(|&time| event(time)).collect()).unwrap_err().to_string()
     };
     assert_eq!(
-        refused(&mut library, &[0.5, 0.25]),
+        refuse(&mut library, &[0.5, 0.25]),
         "clip unnamed: event 1 is at 0.25 s, event 0 at 0.5 s; order the events by time"
     );
-    assert_eq!(refused(&mut library, &[f64::NAN]), "clip unnamed: event 0 (\"\") is at NaN s; expected a finite time");
+    assert_eq!(refuse(&mut library, &[f64::NAN]), "clip unnamed: event 0 (\"\") is at NaN s; expected a finite time");
     let beyond = calls(&[STEPS; 2]).2[1];
     assert_eq!(
         library.set_events(beyond, Vec::new()).unwrap_err().to_string(),
         "there is no clip 1; the library has 1, numbered from 0"
     );
-    // What was refused has left what was there.
+    // A refused list leaves the events unchanged.
     assert_eq!(library.set_events(ids[0], vec![event(0.25), event(0.5)]).unwrap(), [event(0.75)]);
     let mut crowd = Crowd::new();
     crowd.push(skeleton, &[Layer::new(ids[0], LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))]).unwrap();

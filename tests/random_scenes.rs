@@ -1,4 +1,4 @@
-//! Random scenes: every engine against the reference, within the numeric contract.
+//! Random scenes: every engine is within the numeric contract, compared with the reference.
 
 use std::collections::HashSet;
 
@@ -18,13 +18,13 @@ use crate::support::scenes::{Scene, SceneSpec, scenes};
 fn check(spec: &SceneSpec) {
     let scene = spec.scene();
     let packing = || PackedLibrary::new(&scene.library).unwrap();
-    // Half of the scenes for each form of the kernels, and compressed keys in the other.
+    // Each kernel form runs half of the scenes, and compressed keys run with the other form.
     let other = (spec.seed / 4 % 2) as usize;
     fast_engines(&[KernelForm::ALL[1 - other]], &packing, &mut |engine| {
         check_engine(spec, &scene, &scene.library, engine)
     });
-    // Compressed keys are held to what the reference makes of them. A software GPU takes longer to compile kernels than to run
-    // them, and the collected files run them too.
+    // Compressed keys are compared with the reference on the same compressed library. Only a quarter of the scenes run them, since
+    // a software GPU takes longer to compile kernels than to run them, and the collected files run them too.
     if spec.is_one_in(4) {
         let compressed = CompressedLibrary::new(&scene.library, ErrorBound::default()).unwrap();
         compressed_engines(&[KernelForm::ALL[other]], &compressed, |engine| {
@@ -48,17 +48,17 @@ fn check_engine(spec: &SceneSpec, scene: &Scene, library: &Library, engine: &mut
     }
 }
 
-/// What a suite of random scenes has at least once.
+/// Features that the random scenes of a suite have had.
 #[derive(Debug, Default)]
 struct Seen {
     skeletons: usize,
     skins: usize,
-    /// Joints of the skeletons in one crowd: small beside more than 64, and beside more than 256.
+    /// Whether a crowd had a small skeleton together with one of more than 64 joints, and with one of more than 256 joints.
     beside: [bool; 2],
     layers: [bool; Crowd::MAX_LAYERS + 1],
     modes: HashSet<LayerMode>,
     masked: usize,
-    /// Fades that are under way: in, out, both.
+    /// Whether a layer was fading in, fading out, and both.
     fading: [bool; 3],
     shared: usize,
 }
@@ -97,7 +97,7 @@ impl Seen {
 }
 
 #[test]
-fn random_crowds_are_as_mixed_as_they_are_meant_to_be() {
+fn random_crowds_have_every_mix_of_features() {
     let mut runner = TestRunner::new(cases(60, 2026));
     let mut seen = Seen::default();
     for _ in 0..60 {
@@ -108,7 +108,7 @@ fn random_crowds_are_as_mixed_as_they_are_meant_to_be() {
     assert!(seen.masked > 100 && seen.fading == [true; 3] && seen.shared > 10, "{seen:?}");
 }
 
-/// Checks random scenes by a seed. Several tests do, so that all cores take part.
+/// Checks random scenes from a seed. Several tests call it, so that all cores work.
 fn check_scenes(scenes: impl Strategy<Value = SceneSpec>, count: u32, seed: u64) {
     let mut runner = TestRunner::new(cases(count, seed));
     let found = runner.run(&scenes, |spec| {

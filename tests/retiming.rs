@@ -1,4 +1,4 @@
-//! Key times that compressed keys do without, and those that they share.
+//! Key times that compression removes, and key times that tracks share.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::support::cases::cases;
 use crate::support::displacement::assert_within;
 use crate::support::each_engine::compressed_engines;
 
-/// A tenth of a second from key to key.
+/// Key times a tenth of a second apart, in seconds.
 fn tenths(keys: usize) -> Vec<f64> {
     (0..keys).map(|key| key as f64 / 10.0).collect()
 }
 
-/// The key times of a clip's first track with compressed keys, after the bound has been seen to.
+/// The key times of the first track of a clip after compression. The error is asserted to be within the bound.
 #[track_caller]
-fn kept(made: &Library, id: ClipId, what: &str) -> Vec<f64> {
+fn compressed_key_times(made: &Library, id: ClipId, what: &str) -> Vec<f64> {
     let compressed = CompressedLibrary::new(made, ErrorBound::default()).unwrap();
     assert_within(made, &compressed, ErrorBound::default(), what);
     compressed.library().clip(id).tracks[0].curve.timeline().times().to_vec()
 }
 
 #[test]
-fn a_straight_way_needs_its_ends_and_its_bends() {
-    // Rest for a second, then a line to (2, -1, 4) for two, then rest again for seven: by hand 0, 1, 3 and 10 s.
+fn a_piecewise_linear_track_needs_only_its_ends_and_bends() {
+    // Rest for 1 s, a line to (2, -1, 4) for 2 s, then rest for 7 s. By hand, the keys are at 0, 1, 3 and 10 s.
     let values: Vec<f64> = (0..=100)
         .flat_map(|key| {
             let way = ((key as f64 - 10.0) / 20.0).clamp(0.0, 1.0);
@@ -37,12 +37,12 @@ fn a_straight_way_needs_its_ends_and_its_bends() {
         })
         .collect();
     let (made, id) = one_track(Target::Translation(0), curve(Interpolation::Linear, 3, &tenths(101), &values));
-    assert_eq!(kept(&made, id, "rest, line, rest"), [0.0, 1.0, 3.0, 10.0]);
+    assert_eq!(compressed_key_times(&made, id, "rest, line, rest"), [0.0, 1.0, 3.0, 10.0]);
     let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
     let report = &compressed.reports()[0];
     assert_eq!((report.float_key_times, report.compressed_key_times), (101, 4));
-    // Four times of 8 bytes and five cells that find them, a record of at most 12 words, a row of a key of at most 8 bytes,
-    // and a column's record of at most 7 words.
+    // Four times of 8 bytes and five cells of the search table, a record of at most 12 words, a row of at most 8 bytes per key, and
+    // a column record of at most 7 words.
     assert!(report.compressed_bytes <= 4 * 8 + 5 * 4 + 12 * 4 + 4 * 8 + 7 * 4, "{report:?}");
     compressed_engines(&KernelForm::ALL, &compressed, |engine| {
         for (seconds, way) in [(0.5, 0.0), (1.5, 0.25), (2.05, 0.525), (3.0, 1.0), (9.99, 1.0)] {
@@ -54,20 +54,20 @@ fn a_straight_way_needs_its_ends_and_its_bends() {
 }
 
 #[test]
-fn an_even_turn_needs_its_ends() {
-    // 0.9 degrees a key, 108 in all; then back as fast.
+fn a_turn_at_constant_speed_needs_only_its_ends() {
+    // 0.9 degrees per key, 108 degrees in total; then back at the same speed.
     let axis = DVec3::new(0.48, -0.6, 0.64);
     let turn = |key: usize| degrees(axis, 0.9 * (120.0 - (key as f64 - 120.0).abs()));
     for signs in [[1.0, 1.0], [1.0, -1.0]] {
         let keys: Vec<f64> = (0..=240).flat_map(|key| (turn(key) * signs[key % 2]).to_array()).collect();
         let (made, id) = one_track(Target::Rotation(0), curve(Interpolation::Linear, 4, &tenths(241), &keys));
-        assert_eq!(kept(&made, id, "there and back"), [0.0, 12.0, 24.0]);
+        assert_eq!(compressed_key_times(&made, id, "there and back"), [0.0, 12.0, 24.0]);
     }
-    // 220 degrees in all: the shorter way from end to end is the other one. Nor is a gap of nearly a half turn wanted, whose
-    // direction would hang on the last digits.
+    // 220 degrees in total, so the shorter arc from end to end is the other one. A gap of nearly half a turn is not wanted either,
+    // since its direction would depend on the last digits.
     let keys: Vec<f64> = (0..=110).flat_map(|key| degrees(axis, 2.0 * f64::from(key)).to_array()).collect();
     let (made, id) = one_track(Target::Rotation(0), curve(Interpolation::Linear, 4, &tenths(111), &keys));
-    let times = kept(&made, id, "more than half around");
+    let times = compressed_key_times(&made, id, "more than half around");
     assert!((3..6).contains(&times.len()), "{times:?}");
     assert!(times.windows(2).all(|gap| gap[1] - gap[0] <= 6.0), "{times:?} leave a gap of more than 120 degrees");
 }
@@ -76,8 +76,8 @@ fn an_even_turn_needs_its_ends() {
 fn steps_need_the_keys_that_change_something() {
     let values: Vec<f64> = (0..40).flat_map(|key| [f64::from(key / 10), 0.0, 0.0]).collect();
     let (made, id) = one_track(Target::Translation(0), curve(Interpolation::Step, 3, &tenths(40), &values));
-    // The last key stays, since a clip is as long as its tracks.
-    assert_eq!(kept(&made, id, "steps"), [0.0, 1.0, 2.0, 3.0, 3.9]);
+    // The last key stays, since the duration of a clip is that of its tracks.
+    assert_eq!(compressed_key_times(&made, id, "steps"), [0.0, 1.0, 2.0, 3.0, 3.9]);
     let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
     compressed_engines(&KernelForm::ALL, &compressed, |engine| {
         for (seconds, wanted) in [(0.0, 0.0), (0.999, 0.0), (1.0, 1.0), (2.5, 2.0), (3.9, 3.0)] {
@@ -88,7 +88,7 @@ fn steps_need_the_keys_that_change_something() {
 }
 
 #[test]
-fn a_key_stays_that_one_of_a_timelines_tracks_needs() {
+fn a_key_stays_if_any_track_of_its_timeline_needs_it() {
     let timeline = Arc::new(Timeline::new(tenths(101)).unwrap());
     let bent = |at: usize| {
         let values = (0..=100).flat_map(|key: usize| [key.abs_diff(at) as f64, 0.0, 0.0]).collect();
@@ -97,15 +97,15 @@ fn a_key_stays_that_one_of_a_timelines_tracks_needs() {
     let (mut made, skeleton) = library(vec![joint(None, [0.0; 3]), joint(Some(0), [1.0, 0.0, 0.0])]);
     let tracks = vec![(Target::Translation(0), bent(20)), (Target::Translation(1), bent(70))];
     let id = clip(&mut made, skeleton, tracks);
-    assert_eq!(kept(&made, id, "two bends"), [0.0, 2.0, 7.0, 10.0]);
+    assert_eq!(compressed_key_times(&made, id, "two bends"), [0.0, 2.0, 7.0, 10.0]);
     let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
     let tracks = &compressed.library().clip(id).tracks;
     assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they share no timeline any more");
 }
 
 #[test]
-fn a_track_with_fewer_keys_gets_those_of_another() {
-    // As exporters leave them that drop single keys: a track lacks every tenth of another's keys.
+fn a_track_with_fewer_keys_gets_the_timeline_of_another() {
+    // Some exporters drop single keys: here, one track lacks every tenth key of the other.
     let all = tenths(101);
     let some: Vec<f64> = (0..101).filter(|key| key % 10 != 5).map(|key| f64::from(key) / 10.0).collect();
     let values = |times: &[f64], rate: f64| -> Vec<f64> {
@@ -120,7 +120,7 @@ fn a_track_with_fewer_keys_gets_those_of_another() {
     let tracks = &compressed.library().clip(id).tracks;
     assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they are on timelines of their own");
     assert_eq!(compressed.reports()[0].compressed_key_times, 101);
-    // At a time that the second track had no key at, it is half way between its neighbours.
+    // At a time without a key of the second track, its value is halfway between those of its neighbours.
     let [before, after] = [0.4, 0.6].map(|time: f64| DVec3::new((5.0 * time).sin(), (5.0 * time).cos(), 0.0));
     compressed_engines(&KernelForm::ALL, &compressed, |engine| {
         let found = pose_at(engine, &made, id, 0.5).local[1].translation;
@@ -130,7 +130,7 @@ fn a_track_with_fewer_keys_gets_those_of_another() {
 }
 
 #[test]
-fn ways_that_are_not_straight_keep_their_keys() {
+fn curves_that_are_not_linear_keep_their_keys() {
     let line: Vec<f64> = (0..=20).flat_map(|key| [f64::from(key), 0.0, 0.0]).collect();
     let times = tenths(21);
     let eased = curve(Interpolation::Linear, 3, &times, &line).with_easing(CurveEasing::One(Easing::QuadIn)).unwrap();
@@ -143,13 +143,13 @@ fn ways_that_are_not_straight_keep_their_keys() {
         let (mut made, skeleton) = library(vec![Joint::default()]);
         let tracks = vec![Track::new(Target::Translation(0), curve)];
         let id = made.add_clip(Clip { length: Some(5.0), ..Clip::new(None, skeleton, tracks) }).unwrap();
-        assert_eq!(kept(&made, id, what), times, "{what}");
+        assert_eq!(compressed_key_times(&made, id, what), times, "{what}");
     }
 }
 
 #[test]
-fn clips_that_share_a_curve_last_as_long_as_they_did() {
-    // The second clip's own track has the first half of the first clip's key times.
+fn clips_that_share_a_curve_keep_their_duration() {
+    // The own track of the second clip has the first half of the key times of the first clip.
     let timelines =
         [300, 150].map(|keys| Arc::new(Timeline::new((0..keys).map(|key| f64::from(key) / 30.0).collect()).unwrap()));
     let wave = |timeline: &Arc<Timeline>, rate: f64| {
@@ -172,21 +172,21 @@ fn clips_that_share_a_curve_last_as_long_as_they_did() {
 }
 
 #[test]
-fn a_weight_that_wobbles_by_its_bound_keeps_to_it() {
-    // Weights that might round to one number, on the key times of a straight way that needs its ends alone.
+fn a_weight_that_varies_by_its_bound_stays_within_it() {
+    // Weights that could round to one number, on the key times of a linear track that needs only its ends.
     let timeline = Arc::new(Timeline::new(tenths(101)).unwrap());
-    let lying = |width: usize, key: &dyn Fn(usize) -> [f64; 3]| {
+    let on_timeline = |width: usize, key: &dyn Fn(usize) -> [f64; 3]| {
         let values = (0..=100).flat_map(|index| key(index)[..width].to_vec()).collect();
         Curve::new(timeline.clone(), Interpolation::Linear, width, values).unwrap()
     };
     for share in [1e-4, 1e-2] {
         for swing in [0.25, 0.4, 0.45, 0.49, 0.51] {
-            // The largest weight is 1; codes are 1.99 times what its share is from one another.
+            // The largest weight is 1. Codes are 1.99 times its share apart.
             let cell = 1.99 * share;
-            // The ends differ, or they would be one number again.
+            // The ends differ, since otherwise the weights would be constant.
             let weight = |key: usize| cell * (25.0 + swing * [1.0, -1.0][(key + key / 100) % 2]);
-            let weights = lying(2, &|key| [weight(key), 1.0, 0.0]);
-            let straight = lying(3, &|key| [key as f64, 0.0, 0.0]);
+            let weights = on_timeline(2, &|key| [weight(key), 1.0, 0.0]);
+            let straight = on_timeline(3, &|key| [key as f64, 0.0, 0.0]);
             let (mut made, skeleton) = library(vec![Joint { weights: vec![0.0; 2], ..Joint::default() }]);
             let tracks = vec![(Target::Weights(0), weights), (Target::Translation(0), straight)];
             let id = clip(&mut made, skeleton, tracks);
@@ -201,11 +201,11 @@ fn a_weight_that_wobbles_by_its_bound_keeps_to_it() {
     }
 }
 
-/// A stretch of keys of a track: how many, how far from one to the next, and whether they jump about that way.
+/// A run of keys of a track: the number of keys, the step from key to key, and whether the keys jump by it instead of adding up.
 type Run = (usize, f64, bool);
 
-/// The number that some runs lead through, key by key.
-fn led(runs: &[Run], keys: usize) -> Vec<f64> {
+/// The number at each key, if runs follow one another.
+fn follow(runs: &[Run], keys: usize) -> Vec<f64> {
     let mut numbers = vec![0.0];
     for &(count, step, jumps) in runs.iter().cycle() {
         for key in 0..count {
@@ -219,7 +219,7 @@ fn led(runs: &[Run], keys: usize) -> Vec<f64> {
     numbers
 }
 
-/// Tracks of runs, on the same forty tenths of a second or on some of them, so many joints below one another.
+/// Tracks of runs, one per joint of a chain, on key times over four seconds or on some of these key times.
 fn runs() -> impl Strategy<Value = Vec<(Vec<Run>, u64, bool)>> {
     let step = prop_oneof![Just(0.0), Just(1e-5), -0.1..0.1];
     let run = (1..12_usize, step, any::<bool>());
@@ -240,11 +240,11 @@ proptest! {
         let (mut made, skeleton) = library(joints);
         let mut moves: Vec<(Target, Curve)> = Vec::new();
         for (index, (runs, lacking, stepped)) in tracks.iter().enumerate() {
-            // The first and the last key are in all of them.
+            // Every track has the first and the last key.
             let kept: Vec<usize> =
                 (0..KEYS).filter(|key| key % (KEYS - 1) == 0 || lacking >> key & 1 == 0).collect();
             let times: Vec<f64> = kept.iter().map(|&key| tenths(KEYS)[key]).collect();
-            let numbers = led(runs, KEYS);
+            let numbers = follow(runs, KEYS);
             let mode = if *stepped { Interpolation::Step } else { Interpolation::Linear };
             let turns: Vec<f64> = kept.iter().flat_map(|&key| degrees(DVec3::X, 90.0 * numbers[key]).to_array()).collect();
             let places: Vec<f64> = kept.iter().flat_map(|&key| [numbers[key], 1.0, 0.5 * numbers[key]]).collect();

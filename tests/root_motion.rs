@@ -1,8 +1,8 @@
-//! Root motion: what instances move by from one moment to another, by hand, on every engine.
+//! Root motion over a step: hand-worked cases on every engine.
 
-/// Whole crowds.
+/// Root motion of whole crowds.
 mod crowds;
-/// The pose without what moves the instance, and layers that are mixed.
+/// The pose without the root motion, and the root motion of several layers.
 mod mixed;
 
 use glam::{DAffine3, DQuat, DVec3};
@@ -46,7 +46,7 @@ fn walk() -> (Library, ClipId) {
     (library, clip)
 }
 
-/// A metre along z in 1 s while turning left by a quarter.
+/// A walk of 1 m along z in 1 s, with a quarter turn to the left.
 fn curving() -> (Library, ClipId) {
     let (mut library, skeleton) = rig();
     let tracks =
@@ -67,7 +67,7 @@ fn layer(clip: ClipId, playback: Playback) -> Layer {
     Layer::new(clip, LayerTime::Playing(playback))
 }
 
-/// Asks every engine for an instance at the end of a step.
+/// Checks the pose of an instance at the end of a step, on every engine.
 fn check(library: &Library, layers: &[Layer], step: Step, check: impl Fn(&Pose, &str)) {
     let mut crowd = Crowd::new();
     crowd.push(library.skeleton_ids().next().unwrap(), layers).unwrap();
@@ -77,10 +77,10 @@ fn check(library: &Library, layers: &[Layer], step: Step, check: impl Fn(&Pose, 
     });
 }
 
-/// A hip whose parent lies, as that of a file made with +Z up: it walks 2 m along the parent's -y, which is the instance's +z,
-/// rises by 0.5 m along z, and turns left by a quarter.
+/// A hip whose parent is rotated, as in a file made with +Z up. It walks 2 m along the parent's -y, which is the instance's +z,
+/// rises by 0.5 m along z, and makes a quarter turn to the left.
 #[test]
-fn an_instance_is_moved_over_its_own_ground() {
+fn motion_over_the_ground_is_in_the_space_of_the_instance() {
     let mut lying = joint(None, [0.0, 0.0, 3.0]);
     lying.rest.rotation = degrees(DVec3::X, -90.0);
     let (mut whole, skeleton) = library(vec![lying, joint(Some(0), [0.0; 3])]);
@@ -100,17 +100,18 @@ fn an_instance_is_moved_over_its_own_ground() {
         let motion = pose.root_motion.unwrap();
         assert_vector(motion.translation, [0.0, -2.0, 0.0], engine);
         let moved = motion.in_space(&space);
-        // The turn is about the parent's origin, which it would take from (0, 0, 3) to (3, 0, 0): (0, 0, 3) + 2 z - (3, 0, 0).
+        // The rotation is about the origin of the parent, and would move it from (0, 0, 3) to (3, 0, 0). The translation is
+        // (0, 0, 3) + 2 z - (3, 0, 0).
         assert_vector(moved.translation, [-3.0, 0.0, 5.0], engine);
         assert_rotation(moved.rotation, degrees(DVec3::Y, 90.0), engine);
-        // The height is the pose's: the instance and its pose are where the clip alone has the hip, at (0, 1.5, 5).
+        // The height stays in the pose. Instance and pose together put the hip where the clip alone has it, at (0, 1.5, 5).
         let instance = DAffine3::from_rotation_translation(moved.rotation, moved.translation);
         assert_vector(pose.model[1].translation, [0.0, 1.5, 3.0], engine);
         assert_vector((instance * pose.model[1]).translation, [0.0, 1.5, 5.0], engine);
     });
 }
 
-/// Layers, a step, and the motion that is expected of them.
+/// Cases of layers, a step, and the expected translation and rotation.
 #[derive(Default)]
 struct Cases(Vec<(Vec<Layer>, Step, [f64; 3], DQuat)>);
 
@@ -119,13 +120,13 @@ impl Cases {
         self.0.push((layers.to_vec(), step, translation, rotation));
     }
 
-    /// A way along z, and the way back.
+    /// Adds a case with a motion along z, and the same case backwards.
     fn z(&mut self, clip: ClipId, playback: Playback, from: f64, to: f64, z: f64) {
         self.add(&[layer(clip, playback)], step(from, to), [0.0, 0.0, z], DQuat::IDENTITY);
         self.add(&[layer(clip, playback)], step(to, from), [0.0, 0.0, -z], DQuat::IDENTITY);
     }
 
-    /// Asks every engine for all of them.
+    /// Checks all cases on every engine.
     fn check(&self, library: &Library) {
         each_engine(library, |engine| {
             for (layers, step, translation, rotation) in &self.0 {
@@ -154,11 +155,11 @@ fn loops_are_counted() {
     cases.z(clip, walk, 0.0, 2.5, 5.0);
     cases.z(clip, walk, 0.25, 0.75, 1.0);
     cases.z(clip, walk, 0.75, 1.25, 1.0);
-    // A whole pass is its end, not the next one's start, and that makes no difference.
+    // After a whole pass the phase is its end, not the start of the next pass; that makes no difference.
     cases.z(clip, walk, 1.0, 1.25, 0.5);
     cases.z(clip, walk, 0.75, 1.0, 0.5);
     cases.z(clip, walk, 1.0, 3.0, 4.0);
-    // Before the start it has been playing, too.
+    // A loop also plays before its start.
     cases.z(clip, walk, -0.5, 0.25, 1.5);
     cases.z(clip, walk, -3.0, -1.0, 4.0);
     cases.z(clip, walk, -2.25, 2.0, 8.5);
@@ -167,15 +168,15 @@ fn loops_are_counted() {
     cases.z(clip, playing(WrapMode::LoopReverse, 1.0), 0.25, 2.5, -4.5);
     cases.z(clip, playing(WrapMode::LoopReverse, -1.0), -1.0, 2.5, 7.0);
     cases.z(clip, walk, 0.0, 4096.25, 8192.5);
-    // A thousand loops a second for a thousand seconds.
+    // A thousand loops per second for a thousand seconds.
     cases.z(clip, playing(WrapMode::Loop, 1000.0), -500.0, 500.0, 2e6);
-    // A tick alone is no step.
+    // A single tick is a step without motion.
     cases.add(&[layer(clip, walk)], Ticks(12345).into(), [0.0; 3], DQuat::IDENTITY);
     cases.check(&library);
 }
 
 #[test]
-fn back_and_forth_leads_nowhere_in_the_end() {
+fn a_ping_pong_returns_to_its_start() {
     let (library, clip) = walk();
     let mut cases = Cases::default();
     let swing = playing(WrapMode::PingPong, 1.0);
@@ -185,7 +186,7 @@ fn back_and_forth_leads_nowhere_in_the_end() {
         (0.0, 2.0, 0.0),
         (1.0, 2.5, -1.0),
         (0.25, 4001.75, 0.0),
-        // At its start it jumps, since passes before it are mirrored: from the first pass back to its start.
+        // At its start it jumps from the end to the start of the clip, since the passes before the start are mirrored.
         (-1.0, 0.0, 2.0),
         (-0.5, 0.5, 2.0),
         (-2.5, 0.25, 1.5),
@@ -198,7 +199,7 @@ fn back_and_forth_leads_nowhere_in_the_end() {
 }
 
 #[test]
-fn what_waits_or_has_stopped_does_not_move() {
+fn a_layer_that_waits_or_has_stopped_does_not_move() {
     let (library, clip) = walk();
     let mut cases = Cases::default();
     let once = playing(WrapMode::Normal, 1.0);
@@ -207,7 +208,7 @@ fn what_waits_or_has_stopped_does_not_move() {
     cases.z(clip, once, 0.5, 9.0, 1.0);
     cases.z(clip, once, 2.0, 9.0, 0.0);
     cases.z(clip, playing(WrapMode::Reverse, 1.0), -1.0, 0.75, -1.5);
-    // Backwards it jumps to the end as soon as it moves.
+    // At a negative rate it jumps to the end as soon as it moves.
     cases.z(clip, playing(WrapMode::Normal, -1.0), -1.0, 0.75, -1.5);
     cases.z(clip, playing(WrapMode::Normal, -1.0), 0.0, 5.0, -2.0);
     let times = |count: f64, wrap| Playback { repeat_count: Some(count), ..playing(wrap, 1.0) };
@@ -227,14 +228,14 @@ fn what_waits_or_has_stopped_does_not_move() {
 }
 
 #[test]
-fn turning_loops_curve() {
+fn loops_with_a_turn_move_along_a_curve() {
     let (library, clip) = curving();
     let mut cases = Cases::default();
     let mut walk = |from, to, translation, angle| {
         let turn = degrees(DVec3::Y, angle);
         cases.add(&[layer(clip, playing(WrapMode::Loop, 1.0))], step(from, to), translation, turn);
     };
-    // Each loop goes a metre the way that it found itself turned: along z, x, -z, -x.
+    // Each loop moves 1 m in the direction that it has when it begins: along z, x, -z, -x.
     walk(0.0, 1.0, [0.0, 0.0, 1.0], 90.0);
     walk(0.0, 2.0, [1.0, 0.0, 1.0], 180.0);
     walk(0.0, 3.0, [1.0, 0.0, 0.0], 270.0);
@@ -242,7 +243,7 @@ fn turning_loops_curve() {
     walk(0.0, 4001.0, [0.0, 0.0, 1.0], 90.0);
     walk(0.0, 1.5, [0.5, 0.0, 1.0], 135.0);
     walk(2.0, 0.0, [1.0, 0.0, 1.0], 180.0);
-    // From half a loop on, half a metre remains, seen from an eighth of a turn.
+    // From the middle of a loop, half a metre remains, in a frame rotated by an eighth of a turn.
     let half = 0.5 * 0.5_f64.sqrt();
     walk(0.5, 1.0, [-half, 0.0, half], 45.0);
     walk(0.5, 1.5, [-half + half, 0.0, half + half], 90.0);
@@ -257,12 +258,12 @@ fn steps_add_up() {
         crowd.push(library.clip(clip).skeleton, &[layer(clip, playing(wrap, rate))]).unwrap();
     }
     each_engine(&library, |engine| {
-        let mut ask = |from, to| {
+        let mut evaluate = |from, to| {
             let poses = engine.evaluate_step(&crowd, step(from, to), Outputs { root_motion: true, ..Outputs::NONE });
             poses.unwrap().instances.into_iter().map(|pose| pose.root_motion.unwrap()).collect::<Vec<Motion>>()
         };
-        let parts = [ask(-1.3, 0.4), ask(0.4, 1.0), ask(1.0, 5.75)];
-        for (instance, whole) in ask(-1.3, 5.75).into_iter().enumerate() {
+        let parts = [evaluate(-1.3, 0.4), evaluate(0.4, 1.0), evaluate(1.0, 5.75)];
+        for (instance, whole) in evaluate(-1.3, 5.75).into_iter().enumerate() {
             let sum = parts.iter().fold(Motion::IDENTITY, |sum, part| sum.then(part[instance]));
             let what = format!("{}: instance {instance}", engine.engine());
             assert!((sum.translation - whole.translation).length() < 1e-5, "{what}: {sum:?}, {whole:?}");
@@ -273,8 +274,8 @@ fn steps_add_up() {
 }
 
 #[test]
-fn up_is_that_of_the_file_in_a_parent_that_lies() {
-    // As exporters of z-up tools have it: +Z of the root's parent is up.
+fn yaw_is_about_the_up_axis_of_a_rotated_parent() {
+    // Exporters of z-up tools rotate the parent of the root, so that its +Z is up.
     let parent = Joint {
         rest: Transform { rotation: degrees(DVec3::X, -90.0), scale: DVec3::splat(0.01), ..Transform::IDENTITY },
         ..Joint::default()
@@ -287,14 +288,14 @@ fn up_is_that_of_the_file_in_a_parent_that_lies() {
     let clip = add(&mut library, skeleton, Some(root), vec![turn, moved(1, 1.0, [0.0; 3], [100.0, 0.0, 0.0])]);
     let once = [layer(clip, playing(WrapMode::Loop, 1.0))];
     check_motion(&library, &once, step(0.0, 1.0), [100.0, 0.0, 0.0], degrees(DVec3::Z, 90.0));
-    // The 20 degrees and the third axis stay.
+    // The 20 degrees about the other axis stay in the pose.
     check(&library, &once, step(0.0, 1.0), |pose, name| {
         assert_rotation(pose.local[1].rotation, degrees(DVec3::X, 20.0), name);
     });
 }
 
 #[test]
-fn what_has_no_track_stays_as_it_is() {
+fn joints_without_a_track_keep_their_rest_pose() {
     let (mut library, skeleton) = rig();
     let clip = add(&mut library, skeleton, Some(YAW), vec![turned(1.0, DQuat::IDENTITY, degrees(DVec3::Y, 90.0))]);
     check(&library, &[layer(clip, playing(WrapMode::Loop, 1.0))], step(0.0, 3.5), |pose, name| {
@@ -315,7 +316,7 @@ fn a_half_turn_about_another_axis_has_no_yaw() {
 }
 
 #[test]
-fn roots_that_cannot_be_are_refused() {
+fn invalid_roots_are_refused() {
     let fixed = Joint { matrix: Some(DAffine3::IDENTITY), ..Joint::default() };
     let (mut library, skeleton) = library(vec![Joint::default(), fixed]);
     let mut add = |joint| {

@@ -1,4 +1,4 @@
-//! Clips shared with other skeletons by joint name: what moves there, what is said, and that keys are stored once.
+//! Clips shared with other skeletons by joint name: the driven joints, the reported faults, and the storage of keys.
 
 /// Keys are stored once.
 mod storage;
@@ -31,8 +31,8 @@ fn moved(joint: usize, from: [f64; 3], to: [f64; 3]) -> Track {
     Track::new(Target::Translation(joint), curve(Interpolation::Linear, 3, &[0.0, 1.0], &[from, to].concat()))
 }
 
-/// A clip on four joints: the hips grow from 1 to 3, the spine turns by 90 degrees about z, the arm moves from the origin to
-/// (2, 4, 0), and the tail, for 5 s, back and forth.
+/// Adds a clip on four joints: the hips are scaled from 1 to 3, the spine turns by 90 degrees about z, the arm moves from the
+/// origin to (2, 4, 0), and the tail moves back and forth for 5 s.
 fn dance(library: &mut Library) -> ClipId {
     let joints = vec![
         joint("hips", None, [0.0, 1.0, 0.0]),
@@ -56,7 +56,8 @@ fn dance(library: &mut Library) -> ClipId {
     library.add_clip(Clip { speed, wrap, events, ..Clip::new(Some("dance".into()), skeleton, tracks) }).unwrap()
 }
 
-/// Another order, another hierarchy, other rest poses, and no tail: the arm hangs on the hips, before the spine.
+/// Adds a skeleton with another order, another hierarchy, other rest poses, and no tail. The arm is a child of the hips, and
+/// comes before the spine.
 fn other(library: &mut Library) -> SkeletonId {
     let mut joints = vec![
         joint("rig", None, [5.0, 0.0, 0.0]),
@@ -90,10 +91,10 @@ fn joints_of_the_same_name_move_in_any_order_and_hierarchy() {
         assert_vector(pose.local[2].translation, [1.0, 2.0, 0.0], name);
         assert_rotation(pose.local[3].rotation, degrees(DVec3::Z, 45.0), name);
         assert_vector(pose.local[3].translation, [0.0, 3.0, 0.0], name);
-        // From the rig at (5, 0, 0) to the hips 2 above; from there twice as far to the arm, and to the spine.
+        // From the rig at (5, 0, 0), the hips are 2 above. From there, the arm and the spine are twice as far.
         assert_vector(pose.model[2].translation, [7.0, 6.0, 0.0], name);
         assert_vector(pose.model[3].translation, [5.0, 8.0, 0.0], name);
-        // What was shared is as it was: hips at (0, 1, 0), spine 2 above, the arm at 2 x (1, 2, 0) turned by 45 degrees.
+        // The original clip is unchanged: hips at (0, 1, 0), the spine 2 above, the arm at 2 x (1, 2, 0), turned by 45 degrees.
         let pose = pose_at(engine, &library, dance, 0.5);
         let half = 0.5_f64.sqrt();
         assert_vector(
@@ -106,7 +107,7 @@ fn joints_of_the_same_name_move_in_any_order_and_hierarchy() {
 }
 
 #[test]
-fn a_shared_clip_plays_as_the_clip_does() {
+fn a_shared_clip_plays_like_its_original() {
     let mut library = Library::new();
     let dance = dance(&mut library);
     let other = other(&mut library);
@@ -121,7 +122,7 @@ fn a_shared_clip_plays_as_the_clip_does() {
 }
 
 #[test]
-fn a_root_joint_is_shared_by_its_name_or_lost_aloud() {
+fn a_root_joint_is_shared_by_name_or_its_loss_is_reported() {
     let mut library = Library::new();
     let dance = dance(&mut library);
     let other = other(&mut library);
@@ -135,7 +136,7 @@ fn a_root_joint_is_shared_by_its_name_or_lost_aloud() {
 }
 
 #[test]
-fn of_joints_that_share_a_name_the_path_decides() {
+fn the_path_decides_between_joints_of_the_same_name() {
     let mut library = Library::new();
     let hands = |order: [&str; 2]| {
         vec![
@@ -260,7 +261,7 @@ fn targets_that_cannot_be_driven_are_reported() {
 }
 
 #[test]
-fn nothing_in_common_is_a_clip_that_rests() {
+fn a_clip_without_common_joints_gives_the_rest_pose() {
     let mut library = Library::new();
     let dance = dance(&mut library);
     let stranger = add(&mut library, vec![joint("wheel", None, [1.0, 2.0, 3.0])], Vec::new());
@@ -273,7 +274,7 @@ fn nothing_in_common_is_a_clip_that_rests() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn missing_clips_and_skeletons_are_refused() {
     let (mut library, mut fuller) = (Library::new(), Library::new());
     dance(&mut fuller);
     let dance_too = dance(&mut fuller);

@@ -1,4 +1,4 @@
-//! Clips of one glTF file on the nodes of another, through the `posse` command.
+//! Clips of one glTF file on the nodes of another file, through the `posse` command.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -10,8 +10,8 @@ use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
 const ENGINES: [&str; 3] = ["reference", "cpu", "gpu"];
 
-/// A folder with `dancer.glb`, whose clips are `lift` of its hip and tail, for 1 s, and `blink` of its lid; with `rig.glb`,
-/// which has a hip in another place of another hierarchy, but neither tail nor lid; and with `box.glb`, which has none.
+/// A folder with three files. `dancer.glb` has the clips `lift`, which moves its hip and tail for 1 s, and `blink`, which moves
+/// its lid. `rig.glb` has a hip at another position in another hierarchy, but no tail and no lid. `box.glb` has none of them.
 struct Folder(TempDir);
 
 impl Folder {
@@ -44,7 +44,7 @@ impl Folder {
         folder
     }
 
-    /// The command on files of the folder.
+    /// Runs the command on files of the folder.
     fn run(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_posse")).current_dir(self.0.path()).args(arguments).output().unwrap()
     }
@@ -75,7 +75,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 #[test]
-fn a_clip_moves_the_nodes_of_another_file_by_their_names() {
+fn a_clip_moves_nodes_of_another_file_by_name() {
     let folder = Folder::new();
     for engine in ENGINES {
         let arguments =
@@ -105,7 +105,7 @@ fn a_clip_moves_the_nodes_of_another_file_by_their_names() {
 }
 
 #[test]
-fn a_file_is_a_rig_of_its_own() {
+fn a_file_can_be_its_own_rig() {
     let folder = Folder::new();
     let alone = folder.json(&["eval", "dancer.glb", "--clip", "lift", "--times", "0.3", "--engine", "reference"]);
     let arguments = ["eval", "dancer.glb", "--rig", "dancer.glb", "--clip", "lift", "--times", "0.3"];
@@ -116,7 +116,7 @@ fn a_file_is_a_rig_of_its_own() {
 }
 
 #[test]
-fn inspect_says_what_moves_in_the_rig() {
+fn inspect_lists_the_driven_nodes_of_the_rig() {
     let folder = Folder::new();
     let summary = folder.json(&["inspect", "dancer.glb", "--rig", "rig.glb", "--json"]);
     assert_eq!((&summary["asset"], &summary["rig"]), (&json!("dancer.glb"), &json!("rig.glb")));
@@ -132,7 +132,7 @@ fn inspect_says_what_moves_in_the_rig() {
 }
 
 #[test]
-fn what_finds_nothing_is_refused() {
+fn clips_without_a_common_node_are_refused() {
     let folder = Folder::new();
     let eval = |rest: &[&str], saying: &str| {
         let arguments = [&["eval", "dancer.glb", "--times", "0", "--rig"], rest].concat();
@@ -148,7 +148,7 @@ fn what_finds_nothing_is_refused() {
 }
 
 #[test]
-fn small_files_cannot_grow_without_end_together() {
+fn small_files_that_expand_together_are_refused() {
     let folder = Folder::new();
     let mut dancer = GltfBuilder::new();
     dancer.push("nodes", json!({ "name": "hip" }));

@@ -1,7 +1,7 @@
-//! Skin matrices in half the bytes: to the bit where that can be worked out by hand, within the contract everywhere else,
-//! and refused where dual quaternions have no room.
+//! Packed skin formats of half the size: hand-worked cases to the bit, random cases within the contract, and scales that dual
+//! quaternions cannot store.
 
-/// Who scales alike along all axes.
+/// Uniform scales, which dual quaternions need.
 mod uniform;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -18,7 +18,7 @@ use crate::support::cases::cases;
 use crate::support::each_engine::{each_engine, fast_engines, gpu_engine, gpu_unless_left_out};
 use crate::support::scenes::{Scene, scenes};
 
-/// A joint that stands as it is bound, as it was built.
+/// A library with one joint in its rest pose, and a crowd of one instance.
 fn standing(rest: Transform) -> (Library, Crowd) {
     let (mut library, skeleton) = library(vec![Joint { rest, ..Joint::default() }]);
     let inverse_bind = vec![DAffine3::IDENTITY];
@@ -28,7 +28,7 @@ fn standing(rest: Transform) -> (Library, Crowd) {
     (library, crowd)
 }
 
-/// The words of the skin matrices that each engine but the reference writes.
+/// The words of the skin matrices that each engine except the reference writes.
 fn words(library: &Library, crowd: &Crowd, format: SkinFormat) -> Vec<(&'static str, Vec<u32>)> {
     let outputs = Outputs::SKIN.with_skin_format(format);
     let mut all = Vec::new();
@@ -56,10 +56,10 @@ fn words(library: &Library, crowd: &Crowd, format: SkinFormat) -> Vec<(&'static 
 }
 
 #[test]
-fn skins_of_a_skeleton_follow_each_other() {
+fn skins_of_a_skeleton_are_stored_one_after_the_other() {
     let (mut library, one) = library(vec![joint(None, [0.0; 3])]);
     let other = library.add_skeleton(Skeleton::new(None, vec![joint(None, [0.0; 3])], Vec::new()).unwrap());
-    // Each joint of a skin is moved along x by a number of its own; the second skin is another skeleton's.
+    // Each joint of a skin is moved along x by another number. The second skin belongs to another skeleton.
     let mut number = 0.0;
     let mut skin = |skeleton, joints: usize| {
         let bind = |_| {
@@ -90,9 +90,9 @@ fn skins_of_a_skeleton_follow_each_other() {
 }
 
 #[test]
-fn twenty_four_bytes_of_halves_by_hand() {
-    // A third of a turn about the diagonal takes x to y, y to z, z to x; twice as large, and moved by (1, 2, 3):
-    // 0 0 2 1, 2 0 0 2, 0 2 0 3. As f16 1 is 0x3c00, 2 is 0x4000, 3 is 0x4200.
+fn half_matrices_are_as_worked_by_hand() {
+    // A third of a turn about the diagonal takes x to y, y to z, z to x. Scaled by 2 and moved by (1, 2, 3), the rows are
+    // 0 0 2 1, 2 0 0 2, 0 2 0 3. As f16, 1 is 0x3c00, 2 is 0x4000, 3 is 0x4200.
     let rotation = DQuat::from_xyzw(0.5, 0.5, 0.5, 0.5);
     let (library, crowd) =
         standing(Transform { translation: DVec3::new(1.0, 2.0, 3.0), rotation, scale: DVec3::splat(2.0) });
@@ -103,8 +103,8 @@ fn twenty_four_bytes_of_halves_by_hand() {
 }
 
 #[test]
-fn twenty_four_bytes_of_a_dual_quaternion_by_hand() {
-    // A quarter turn about z is (0, 0, sqrt 1/2, sqrt 1/2), in steps of 1 / 32767 23169.8: 23170, or 0x5a82.
+fn dual_quaternions_are_as_worked_by_hand() {
+    // A quarter turn about z is (0, 0, sqrt 1/2, sqrt 1/2). In steps of 1 / 32767, that is 23169.8, rounded to 23170, or 0x5a82.
     let rotation = degrees(DVec3::Z, 90.0);
     for scale in [2.0, 1e-9, 1e9] {
         let (library, crowd) =
@@ -119,8 +119,8 @@ fn twenty_four_bytes_of_a_dual_quaternion_by_hand() {
 }
 
 #[test]
-fn every_format_gives_the_matrix_back() {
-    // Half a turn about an axis between x and z: the quaternion's w is 0, and each of x, y and z is the largest once.
+fn every_format_decodes_to_the_matrix() {
+    // Half a turn about an axis between two others: w of the quaternion is 0, and x and y are the largest in turn.
     for axis in [DVec3::new(0.8, 0.0, 0.6), DVec3::new(0.6, 0.8, 0.0), DVec3::new(0.0, 0.6, 0.8)] {
         let rest = Transform {
             translation: DVec3::new(-0.25, 0.5, 1.5),
@@ -129,7 +129,7 @@ fn every_format_gives_the_matrix_back() {
         };
         let (library, crowd) = standing(rest);
         let expected = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::SKIN).unwrap();
-        // By hand: twice the projection on the axis, less the vector itself.
+        // By hand: twice the projection on the axis, minus the vector itself.
         let turned = |vector: DVec3| 1.25 * (2.0 * axis.dot(vector) * axis - vector);
         let linear = DMat3::from_cols(turned(DVec3::X), turned(DVec3::Y), turned(DVec3::Z));
         let by_hand = DAffine3::from_mat3_translation(linear, rest.translation);
@@ -150,7 +150,7 @@ fn every_format_gives_the_matrix_back() {
 }
 
 #[test]
-fn numbers_beyond_the_largest_half_stay_there() {
+fn numbers_beyond_the_largest_half_are_clamped_to_it() {
     let scale = DVec3::splat(1e6);
     let (library, crowd) =
         standing(Transform { translation: DVec3::new(-7e4, 65519.0, 0.0), scale, ..Transform::IDENTITY });
@@ -168,15 +168,14 @@ fn numbers_beyond_the_largest_half_stay_there() {
 }
 
 #[test]
-fn what_has_no_size_has_some_rotation_and_no_nonsense() {
+fn a_scale_of_zero_gives_the_identity_rotation() {
     let (library, crowd) = standing(Transform { scale: DVec3::ZERO, translation: DVec3::X, ..Transform::IDENTITY });
     for (engine, words) in words(&library, &crowd, SkinFormat::DualQuaternion) {
         assert_eq!(words, [0, 0x7fff_0000, 1.0_f32.to_bits(), 0, 0, 0], "{engine}: {words:x?}");
     }
 }
 
-/// Holds every fast engine to the reference in a format. Compressed keys of any scene are held to a reference of their own
-/// elsewhere.
+/// Compares every fast engine with the reference in a format. Compressed libraries are compared in other tests.
 fn check(scene: &Scene, format: SkinFormat) {
     let Scene { library, crowd, step } = scene;
     let outputs = Outputs::ALL.with_skin_format(format);
@@ -209,7 +208,7 @@ proptest! {
 }
 
 #[test]
-fn formats_are_as_large_as_they_say() {
+fn formats_have_their_documented_size() {
     assert_eq!(SkinFormat::ALL.map(SkinFormat::bytes), [48, 24, 24]);
     assert_eq!(Outputs::SKIN.skin_format, SkinFormat::Matrix);
     let (library, crowd) = standing(Transform::IDENTITY);

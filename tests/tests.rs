@@ -1,85 +1,85 @@
-//! All tests of the crate's face, one module a theme. Tests of single functions stand beside the functions.
+//! All tests of the public API, one module per theme. Tests of single functions are beside the functions.
 
-/// What the themes share: scenes, fixtures, comparisons.
+/// Scenes, fixtures and comparisons that the themes share.
 mod support;
 
-/// Files that are broken are refused, each at its place, and never do harm.
+/// Broken glTF files: each is refused with the path of its fault, and none does harm.
 mod bad_input;
-/// `posse bench --report`: the page says what the JSON says.
+/// `posse bench --report`: the page has the figures of the JSON.
 #[cfg(feature = "cli")]
 mod benchmark_page;
-/// What clips can have beyond glTF, by hand, on every engine.
+/// Features of clips that glTF lacks, with hand-worked cases, on every engine.
 mod beyond_gltf;
-/// Clips of named targets are bound to skeletons.
+/// Binding of clips with named targets to skeletons.
 mod binding;
-/// Time does not drift: thirty days later, every engine is where exact arithmetic says.
+/// Time does not drift: after thirty days, every engine has the phase of exact arithmetic.
 mod clock;
-/// The `posse` command on Cocos clips, and any clip in any wrap mode.
+/// The `posse` command with Cocos clips, and with wrap modes.
 #[cfg(feature = "cli")]
 mod cocos_command_line;
-/// Cocos Creator's clips become what they say, and what its engine made of them.
+/// The importer of Cocos Creator clips, compared with hand-worked cases and with figures of Cocos Creator.
 mod cocos_import;
-/// Third-party files, where they are at hand, are posed by every engine as another evaluator posed them.
+/// Collected third-party files on every engine, compared with poses of another evaluator.
 mod collection;
-/// The `posse` command, as a shell sees it.
+/// The `posse` command, run as from a shell.
 #[cfg(feature = "cli")]
 mod command_line;
-/// Compressed keys through the `posse` command.
+/// Compressed libraries through the `posse` command.
 #[cfg(feature = "cli")]
 mod compress_command_line;
-/// Compressed keys: what they may be off by, what they take, what is refused.
+/// Compressed libraries: errors, sizes, and bounds that are refused.
 mod compressed;
-/// `posse verify` and `posse bench` of crowd files, with every engine.
+/// `posse verify` and `posse bench` with crowd files, on every engine.
 #[cfg(feature = "cli")]
 mod crowd_commands;
-/// Crowd files through the `posse` command: every rule by hand, every fault by its place.
+/// Crowd files through the `posse` command: hand-worked cases, and faults with their paths.
 #[cfg(feature = "cli")]
 mod crowd_file;
-/// Curves of every kind, against collected figures.
+/// Curves of every kind, compared with collected figures.
 mod curves;
-/// Easings, by hand and against the figures of the engine that they come from.
+/// Easings, compared with hand-worked cases and with figures of Cocos Creator.
 mod easing;
-/// Events, and the player that fires them frame by frame, against the figures of the engine that they come from.
+/// Events, and the player that fires them frame by frame, compared with figures of Cocos Creator.
 mod events;
-/// Documents that the `gltf` crate has loaded become what their files are.
+/// Documents that the `gltf` crate has loaded, compared with their files.
 #[cfg(feature = "gltf")]
 mod gltf_documents;
-/// The GPU engine beyond the values it gives: limits of devices, many frames, failures.
+/// The GPU engine, apart from its values: limits of devices, many frames, failures.
 mod gpu;
-/// Cases small enough to be worked out by hand, asked of every engine.
+/// Hand-worked cases on every engine.
 mod hand_worked;
-/// glTF files become what they say.
+/// The glTF importer.
 mod import;
-/// Interpolation of one's own, in Rust and in WGSL.
+/// Custom interpolators, in Rust and in WGSL.
 mod interpolators;
 /// Crowds larger than the caches, on the CPU engine.
 mod large_crowds;
-/// Layers over one another, by hand, on every engine.
+/// Blending of layers: hand-worked cases, on every engine.
 mod layers;
-/// `posse demo` and `posse bench`, with every engine.
+/// `posse demo` and `posse bench`, on every engine.
 #[cfg(feature = "cli")]
 mod measuring;
-/// Events that layers reach between two ticks: by hand, tick by tick, and at random, on every engine.
+/// Events that layers reach between two ticks: hand-worked, tick by tick, and random cases, on every engine.
 mod occurrences;
-/// Random scenes, every engine against the reference.
+/// Random scenes: every engine compared with the reference.
 mod random_scenes;
-/// `posse render` and the renderer beneath it: vertices against the reference, pictures against stored ones, files, faults.
+/// `posse render` and its renderer: vertices compared with the reference, pictures with stored ones, files, faults.
 #[cfg(feature = "cli")]
 mod render;
-/// The renderer of the examples draws each character where the reference poses it.
+/// The renderer of the examples: the positions of characters, compared with the reference.
 mod renderer;
-/// Key times that compressed keys do without, and those that they share.
+/// Key times that compression removes, and key times that tracks share.
 mod retiming;
-/// What instances move by, by hand, on every engine.
+/// Root motion: hand-worked cases, on every engine.
 mod root_motion;
-/// Clips shared with other skeletons by joint name: what moves, what is said, what it costs.
+/// Clips shared with other skeletons by joint name: driven joints, reported faults, and storage.
 mod sharing;
-/// Clips of one glTF file on the nodes of another, through the `posse` command.
+/// Clips of one glTF file on the nodes of another file, through the `posse` command.
 #[cfg(feature = "cli")]
 mod sharing_command_line;
-/// Skin matrices in half the bytes, on every engine: by hand, at random, and refused where dual quaternions have no room.
+/// Packed skin formats on every engine: hand-worked and random cases, and scales that dual quaternions cannot store.
 mod skin_formats;
-/// `posse view` on a virtual display: what the display shows, what keys do, how it ends.
+/// `posse view` on a virtual display: pictures, keys, and errors.
 #[cfg(all(feature = "view", target_os = "linux"))]
 mod view;
 /// Wrap modes, repeats and ranges, on every engine.

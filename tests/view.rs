@@ -12,14 +12,15 @@ use tempfile::TempDir;
 use crate::render::likeness;
 use crate::support::aloud;
 
-/// How long is waited for what has to come, in seconds: pictures take long where other tests draw too.
+/// The seconds to wait for a picture or an end. Pictures take long while other tests draw too.
 const PATIENCE: u64 = 120;
 const SIZE: [u32; 2] = [640, 360];
-/// Rows of the window between the numbers and the controls, and rows of the controls.
+/// The rows of the window between the numbers and the controls.
 const BETWEEN: Range<u32> = 130..230;
+/// The rows of the controls.
 const CONTROLS: Range<u32> = 270..360;
 
-/// A virtual X display, and a folder.
+/// A virtual X display with a folder.
 struct Display {
     server: Child,
     name: String,
@@ -27,13 +28,13 @@ struct Display {
 }
 
 impl Display {
-    /// A display; `None`, said aloud, where there is no Xvfb.
+    /// Starts a display. Without Xvfb, it prints a note and returns `None`.
     fn start() -> Option<Self> {
         let folder = TempDir::new().unwrap();
         let server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0"])
             .arg(format!("{}x{}x24", SIZE[0], SIZE[1]))
-            // What it shows is a file.
+            // The content of the screen is a file.
             .arg("-fbdir")
             .arg(folder.path())
             .stdout(Stdio::piped())
@@ -59,7 +60,7 @@ impl Display {
         self.command(env!("CARGO_BIN_EXE_posse"), arguments).output().unwrap()
     }
 
-    /// The picture that a command writes.
+    /// Runs a command, and reads the picture that it writes.
     fn picture(&self, arguments: &[&str], file: &str) -> Picture {
         let size = format!("{}x{}", SIZE[0], SIZE[1]);
         let output = self.posse(&[arguments, &["--size", &size]].concat());
@@ -67,7 +68,7 @@ impl Display {
         decode(&self.folder.path().join(file))
     }
 
-    /// What the display shows: X's own window dump format, version 7.
+    /// The content of the display, read from X's window dump format, version 7.
     fn shown(&self) -> Picture {
         let bytes = fs::read(self.folder.path().join("Xvfb_screen0")).unwrap();
         let field = |index: usize| u32::from_be_bytes(*bytes[4 * index..].first_chunk().unwrap()) as usize;
@@ -78,7 +79,7 @@ impl Display {
         Picture { size: [width as u32, height as u32], pixels: pixels.collect() }
     }
 
-    /// Waits until the display shows what is wanted.
+    /// Waits until the content of the display is as wanted.
     fn wait(&self, what: &str, wanted: impl Fn(&Picture) -> bool) -> Picture {
         let start = Instant::now();
         loop {
@@ -145,11 +146,11 @@ fn a_window_shows_what_render_draws() {
     let rendered = render("1.5");
     let bare = view(&["--bare", "--frames", "1", "--time", "1.5"]);
     assert_eq!(likeness::fault(&bare, &rendered), None);
-    // Three frames later, 0.05 s.
+    // Three frames later, which is 0.05 s.
     let later = view(&["--bare", "--frames", "4", "--time", "1.45"]);
     assert_eq!(likeness::fault(&later, &rendered), None);
     assert!(!alike(&bare, &render("1.9")), "another time is another picture");
-    // The controls are at the bottom and in a corner at the top.
+    // The controls are at the bottom and in a top corner.
     let controlled = view(&["--frames", "3", "--time", "1.5", "--paused"]);
     assert!(!alike(&rows(&controlled, CONTROLS), &rows(&rendered, CONTROLS)), "controls are seen");
     assert_eq!(likeness::fault(&rows(&controlled, BETWEEN), &rows(&rendered, BETWEEN)), None);
@@ -218,7 +219,7 @@ fn without_a_display_there_is_an_error_with_a_remedy() {
 }
 
 #[test]
-fn files_and_adapters_that_will_not_do_are_named() {
+fn unusable_files_and_adapters_are_named() {
     let Some(display) = Display::start() else { return };
     let output = display.posse(&["view", "missing.glb"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::support::cases::some_of;
 use crate::support::gltf_builder::{bytes, load, something_of_everything};
 
-/// Loads a file or is refused with a place in it.
+/// Asserts that a file loads, or is refused with the path of a fault.
 fn harmless(file: &[u8]) {
     match load(file) {
         Ok(_) => {}
@@ -15,7 +15,7 @@ fn harmless(file: &[u8]) {
     }
 }
 
-/// Numbers at which code breaks.
+/// Numbers that often break code.
 fn awkward() -> impl Strategy<Value = String> {
     let numbers = [
         "-1",
@@ -37,7 +37,7 @@ fn awkward() -> impl Strategy<Value = String> {
     prop::sample::select(numbers.map(String::from).to_vec())
 }
 
-/// The places of numbers in a text.
+/// The ranges of the numbers in a text.
 fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut places = Vec::new();
     let bytes = text.as_bytes();

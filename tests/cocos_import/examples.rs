@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
-/// One example of each form.
+/// All examples, one of each form.
 pub fn all() -> [Value; 5] {
     [document(), seed(), frames(), modifiers(), tracks()]
 }
 
-/// The form that clips are documented in.
+/// The documented form of clips.
 pub fn document() -> Value {
     json!({
         "name": "nod", "duration": 2.0, "speed": 0.5, "wrapMode": "pingPong",
@@ -146,13 +146,13 @@ pub fn tracks() -> Value {
     ])
 }
 
-/// A straight curve over the first second.
+/// A linear curve over the first second.
 fn real(values: &[f64]) -> Value {
     let keys: Vec<Value> = values.iter().map(|value| json!({ "value": value })).collect();
     json!({ "__type__": "cc.RealCurve", "_times": (0..values.len()).collect::<Vec<_>>(), "_values": keys })
 }
 
-/// A track of a property of the node `door`, with further fields.
+/// A track of a property of the node `door`, with more fields.
 pub fn track(kind: &str, property: &str, mut fields: Value) -> Value {
     let path = json!({ "__type__": "cc.animation.HierarchyPath", "path": "door" });
     fields["__type__"] = json!(format!("cc.animation.{kind}"));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{examples, read, warned};
 
-/// Where a file is refused.
+/// The path of the fault for which a file is refused.
 #[track_caller]
 fn refused(file: &Value) -> String {
     match read(file) {
@@ -18,7 +18,7 @@ fn refused(file: &Value) -> String {
     }
 }
 
-/// Changes one thing of an example; a field may be new.
+/// Changes or adds one field of an example.
 fn changed(mut file: Value, pointer: &str, value: Value) -> Value {
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     match file.pointer_mut(parent).unwrap_or_else(|| panic!("there is no {parent}")) {
@@ -40,14 +40,14 @@ fn warns(file: Value, pointer: &str, value: Value, path: &str) {
 }
 
 #[test]
-fn the_files_that_the_other_tests_break_are_whole() {
+fn the_unchanged_examples_are_read() {
     for file in examples::all() {
         assert_eq!(warned(&read(&file).unwrap()), [""; 0]);
     }
 }
 
 #[test]
-fn what_is_no_clip_is_refused() {
+fn files_that_are_no_clip_are_refused() {
     let path = |bytes: &[u8]| match cocos::from_slice(&Library::new(), Path::new("x.anim"), bytes) {
         Err(Error::Import { file, path, .. }) => {
             assert_eq!(file, Path::new("x.anim"));
@@ -68,7 +68,7 @@ fn what_is_no_clip_is_refused() {
 }
 
 #[test]
-fn faults_of_documents_are_refused_where_they_are() {
+fn faults_of_documents_are_refused_with_their_path() {
     let document = examples::document;
     refuses(document(), "/duration", json!(-1), "duration");
     refuses(document(), "/duration", json!(1e300), "duration");
@@ -107,8 +107,8 @@ fn faults_of_documents_are_refused_where_they_are() {
 }
 
 #[test]
-fn cycles_and_crowds_of_references_end() {
-    // A value within itself.
+fn cycles_and_many_references_are_refused() {
+    // A value that contains itself.
     let mut file = examples::modifiers();
     file[5]["values"] = json!([{ "__id__": 6 }, 1, 2]);
     file[6] = json!({ "__type__": "custom", "a": [[{ "__id__": 6 }]] });
@@ -119,13 +119,13 @@ fn cycles_and_crowds_of_references_end() {
     file[5]["values"] = json!([[0, 1], { "__id__": 99 }, 2]);
     assert_eq!(refused(&file), "[5].values[1]");
 
-    // Wide lists within wide lists, over and over.
+    // Wide lists within wide lists, many levels deep.
     let many: Vec<Value> = vec![json!({ "__id__": 6 }); 1000];
     file[5]["values"] = json!([{ "__type__": "custom", "a": many.clone() }, 1, 2]);
     file[6] = json!(many);
     refused(&file);
 
-    // A few bytes that stand for many.
+    // A few bytes that expand to many.
     let times: Vec<usize> = (0..10_000).collect();
     let values: Vec<Value> = times.iter().map(|_| json!({})).collect();
     let curve = json!({ "_times": times, "_values": values });
@@ -139,7 +139,7 @@ fn cycles_and_crowds_of_references_end() {
 }
 
 #[test]
-fn what_is_referred_to_often_takes_neither_memory_nor_time() {
+fn repeated_references_take_little_memory_and_time() {
     let clip = |fields: Value| {
         let mut clip = json!({ "__type__": "cc.AnimationClip", "_duration": 1 });
         fields.as_object().unwrap().iter().for_each(|(name, field)| clip[name] = field.clone());
@@ -149,28 +149,28 @@ fn what_is_referred_to_often_takes_neither_memory_nor_time() {
         Err(Error::Import { reason, .. }) => assert!(reason.contains("outgrows"), "{reason}"),
         other => panic!("{:?}", other.map(|file| file.clip.tracks.len())),
     };
-    // The long name of a component, once a channel.
+    // The long name of a component, once per channel.
     let curve = json!({ "_times": [0], "_values": [{}] });
     let mut track = examples::track("RealArrayTrack", "x", json!({ "_channels": vec![json!({ "__id__": 1 }); 2000] }));
     let component = json!({ "__type__": "cc.animation.ComponentPath", "component": "c".repeat(20_000) });
     track["_binding"]["path"]["_paths"] = json!([component, "x"]);
     outgrows(&json!([clip(json!({ "_tracks": [track] })), { "_curve": curve }]));
-    // Many frames, once a property.
+    // Many frames, once per property.
     let properties = |curve: Value| {
         let curve = |number: usize| (number.to_string(), curve.clone());
         (0..3000).map(curve).collect::<serde_json::Map<_, _>>()
     };
     let frames = properties(json!({ "__id__": 1 }));
     outgrows(&json!([clip(json!({ "curveData": { "props": frames } })), vec![json!({}); 20_000]]));
-    // A long first value, once a curve.
+    // A long first value, once per curve.
     let held = properties(json!({ "keys": -1, "values": { "__id__": 1 } }));
     let file = read(&json!([clip(json!({ "curveDatas": { "": held } })), [vec![0; 500_000]]])).unwrap();
     assert!(file.clip.tracks.iter().all(|track| track.kind == ValueKind::Held));
 }
 
 #[test]
-fn large_files_that_refer_to_nothing_often_are_read() {
-    // The least of a file that makes the most of a clip.
+fn large_files_without_repeated_references_are_read() {
+    // The smallest file that gives the largest clip.
     let times: Vec<usize> = (0..50_000).map(|key| key / 10_000).collect();
     let curve = json!({ "keys": 0, "values": times, "easingMethods": { "0": 2 } });
     let document = json!({ "duration": 1, "keys": [times], "curveDatas": { "": { "a": curve, "b": curve } } });
@@ -189,7 +189,7 @@ fn large_files_that_refer_to_nothing_often_are_read() {
 }
 
 #[test]
-fn easings_that_are_none_are_linear_or_refused() {
+fn unknown_easings_are_linear_or_refused() {
     let easing = "/curveDatas/~1Head/position/easingMethod";
     let at = "curveDatas[\"/Head\"].position.easingMethod";
     warns(examples::document(), easing, json!("wobble"), at);
@@ -207,7 +207,7 @@ fn easings_that_are_none_are_linear_or_refused() {
 }
 
 #[test]
-fn faults_of_tracks_are_refused_where_they_are() {
+fn faults_of_tracks_are_refused_with_their_path() {
     let tracks = examples::tracks;
     refuses(tracks(), "/0/_tracks/0/__id__", json!(9), "[0]._tracks[0]");
     refuses(tracks(), "/0/_tracks/0", json!(9), "[0]._tracks[0]");
@@ -229,7 +229,7 @@ fn faults_of_tracks_are_refused_where_they_are() {
 }
 
 #[test]
-fn faults_of_modifiers_are_refused_where_they_are() {
+fn faults_of_modifiers_are_refused_with_their_path() {
     let modifiers = examples::modifiers;
     refuses(modifiers(), "/0/_curves/1/commonTarget", json!(1), "[0]._curves[1].commonTarget");
     refuses(modifiers(), "/0/_curves/0/modifiers", json!(null), "[0]._curves[0]");
@@ -245,7 +245,7 @@ fn a_component_without_a_property_is_refused() {
 }
 
 #[test]
-fn what_is_not_supported_is_named() {
+fn unsupported_features_are_named() {
     warns(examples::document(), "/duration", json!(null), "duration");
     warns(examples::document(), "/wrapMode", json!("sideways"), "wrapMode");
     warns(examples::document(), "/wrapMode", json!(5), "wrapMode");

@@ -8,7 +8,7 @@ use super::examples;
 use super::{read, value};
 use crate::support::aloud::skipped;
 
-/// The figures, where they are at hand.
+/// The collected figures; `None` if they are not there.
 fn figures() -> Option<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/curves.json");
     let Ok(bytes) = std::fs::read(&file) else {
@@ -18,7 +18,7 @@ fn figures() -> Option<Value> {
     Some(serde_json::from_slice(&bytes).unwrap())
 }
 
-/// The only curve of a clip; `None` where it has no keys.
+/// The only curve of a clip; `None` if it has no keys.
 fn only_curve(clip: &Value) -> Option<Curve> {
     let mut file = read(clip).unwrap();
     match file.clip.tracks.pop().unwrap().curves {
@@ -39,11 +39,11 @@ fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// How near the values have to be: rounding alone, but for Bezier easings that are steep, which multiply it.
+/// The tolerance of values: rounding, which steep Bezier easings multiply.
 const TOLERANCE: f64 = 1e-12;
 const STEEP: f64 = 1e-9;
 
-/// Whether something of a case is eased by a Bezier curve.
+/// Whether any part of a case is eased by a Bezier curve.
 fn has_bezier(case: &Value) -> bool {
     let list = |easing: &Value| easing.is_array();
     let inner = |value: Option<&Value>| match value {
@@ -62,7 +62,7 @@ fn assert_near(value: &[f64], expected: &[f64], magnitude: f64, tolerance: f64, 
     }
 }
 
-/// The largest number of some values.
+/// The largest absolute value in `values`.
 fn magnitude(values: &Value) -> f64 {
     match values {
         Value::Array(items) => items.iter().map(magnitude).fold(1.0, f64::max),
@@ -71,7 +71,7 @@ fn magnitude(values: &Value) -> f64 {
     }
 }
 
-/// A value as a clip's file has it.
+/// A value in the form of a clip file.
 fn encode(kind: &str, value: &Value) -> Value {
     let object = |name: &str, fields: &[&str]| {
         let mut object = json!({ "__type__": name });
@@ -114,8 +114,8 @@ fn document(case: &Value) -> Value {
     json!({ "duration": case["duration"], "keys": keys, "curveDatas": { "/": { "p": curve } } })
 }
 
-/// What the first release gave, or the next that knew the form. The first release made a 1 of a quaternion's w of 0 on
-/// the way in, and so interpolated other values than it was given.
+/// The figures of the first release, or of the next release that knew the form. The first release turned a w of 0 of a quaternion
+/// into 1 on import, and so interpolated other values than the file has.
 fn expected<'a>(case: &Value, expected: &'a Value) -> &'a [Value] {
     let no_w = |value: &Value| case["type"] == "quat" && value[3] == json!(0);
     let seed = expected["seed"].is_array() && !array(&case["values"]).iter().any(no_w);
@@ -172,7 +172,7 @@ fn one_track(kind: &str, curve: Value) -> Value {
     json!({ "__type__": "cc.AnimationClip", "_duration": 4, "_tracks": [track] })
 }
 
-/// A keyframe curve of the figures with its keyframes as a file has them.
+/// A keyframe curve of the figures, with its keyframes in the form of a clip file.
 fn keyframe_curve(figure: &Value, keyframe: impl Fn(&Value) -> Value) -> Value {
     let keyframes = array(&figure["keyframes"]);
     let times: Vec<&Value> = keyframes.iter().map(|keyframe| &keyframe["time"]).collect();
@@ -202,7 +202,7 @@ fn real_curves_have_the_values_of_the_figures() {
                 "leftTangent": key["lt"], "leftTangentWeight": key["ltw"], "rightTangent": key["rt"],
                 "rightTangentWeight": key["rtw"], "easingMethod": key["easing"] })
         });
-        // Weights make time a Bezier curve, which may be steep.
+        // Weights make time a Bezier curve, which can be steep.
         let weighted = array(&figure["keyframes"]).iter().any(|key| key["twm"] != json!(0));
         check_keyframes(figure, &one_track("RealTrack", curve), if weighted { STEEP } else { TOLERANCE });
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{channel, curve, examples, read, track, value, warned};
 
 #[test]
-fn a_document_becomes_what_it_says() {
+fn a_document_is_read() {
     let file = read(&examples::document()).unwrap();
     let clip = &file.clip;
     assert_eq!(file.warnings, []);
@@ -23,7 +23,7 @@ fn a_document_becomes_what_it_says() {
     assert_eq!(clip.events[1], Event { time: 1.5, function: "late".into(), parameters });
     assert_eq!(clip.tracks.len(), 10);
 
-    // A quarter of the way, of which the easing makes a sixteenth; of the last value the first three numbers count.
+    // A quarter of the interval, which the easing turns into a sixteenth. Only the first three numbers of the last value count.
     let position = curve(&file, "Head::position");
     assert_eq!(track(&file, "Head::position").kind, ValueKind::Vec3);
     assert_eq!(value(position, 0.125), [0.0625, 0.125, 0.1875]);
@@ -36,7 +36,7 @@ fn a_document_becomes_what_it_says() {
     let root = 0.5_f64.sqrt();
     assert!((value(rotation, 1.0)[2] - root).abs() < 1e-15);
     assert_eq!(value(curve(&file, "Head::scale"), 1.9), [2.0; 3]);
-    // Of the same list of keys, curves share the timeline.
+    // Curves with the same list of keys share their timeline.
     assert!(Arc::ptr_eq(position.timeline(), curve(&file, "Head::scale").timeline()));
     assert_eq!(rotation.timeline().window(), 2e-6);
     assert_eq!(position.timeline().window(), 2e-6);
@@ -54,28 +54,28 @@ fn a_document_becomes_what_it_says() {
 }
 
 #[test]
-fn a_clip_before_release_1_becomes_what_it_says() {
+fn a_clip_before_release_1_is_read() {
     let file = read(&examples::seed()).unwrap();
     assert_eq!((file.clip.name.as_deref(), file.clip.duration, file.clip.wrap), (Some("lamp"), 4.0, WrapMode::Loop));
     assert_eq!(warned(&file), [""; 0]);
     let rotation = curve(&file, "lamp::rotation");
     assert_eq!(rotation.interpolation(), Interpolation::CubicSpline);
     assert_eq!((rotation.in_tangent(1)[0], rotation.value(1)[0], rotation.out_tangent(1)[0]), (0.5, 1.0, 0.25));
-    // Halfway: half the values and an eighth of the tangents, 4 seconds long.
+    // At the middle: half of the values, and an eighth of the tangents times 4 seconds.
     assert_eq!(value(rotation, 2.0), [0.5 + 4.0 / 8.0 * (0.25 - 0.5), 0.0, 0.0, 1.0]);
     assert_eq!(curve(&file, "lamp:cc.Light:color").values(), [0.0, 0.0, 0.0, 255.0, 255.0, 32.0, 64.0, 128.0]);
-    // The second interval has no easing any more. Even keys are hit within a millionth of their step.
+    // The second interval has no easing. Evenly spaced keys have a window of a millionth of their step.
     let power = curve(&file, "lamp:cc.Light:power");
     assert_eq!((value(power, 1.5), value(power, 2.5)), (vec![1.25], vec![3.0]));
     assert_eq!(power.timeline().window(), 1e-6);
 }
 
 #[test]
-fn a_clip_of_frames_becomes_what_it_says() {
+fn a_clip_of_frames_is_read() {
     let file = read(&examples::frames()).unwrap();
     assert_eq!((file.clip.duration, file.clip.speed, file.clip.wrap), (1.0, 2.0, WrapMode::PingPong));
     assert_eq!(warned(&file), [""; 0]);
-    // The easing of a frame is that of the interval after it.
+    // The easing of a frame belongs to the interval after it.
     assert_eq!(value(curve(&file, "::opacity"), 0.5), [155.0]);
     assert_eq!(curve(&file, "arm/hand::x").easing_at(0), Easing::Bezier([0.2, 0.0, 0.4, 1.0]));
     assert_eq!(value(curve(&file, "arm/hand::y"), 0.4), [0.0]);
@@ -84,7 +84,7 @@ fn a_clip_of_frames_becomes_what_it_says() {
 }
 
 #[test]
-fn a_clip_with_modifiers_becomes_what_it_says() {
+fn a_clip_with_modifiers_is_read() {
     let file = read(&examples::modifiers()).unwrap();
     assert_eq!(warned(&file), [""; 0]);
     let glow = curve(&file, "arm:cc.MeshRenderer:sharedMaterials.0.glow[2]");
@@ -92,7 +92,7 @@ fn a_clip_with_modifiers_becomes_what_it_says() {
     assert_eq!(track(&file, "::position#1").kind, ValueKind::Number);
     assert_eq!(value(curve(&file, "::position#1"), 1.0), [1.5]);
     assert_eq!(value(curve(&file, "arm/hand/thumb::eulerAngles"), 1.5), [1.5; 3]);
-    // The clip need not come first.
+    // The clip can come after other objects.
     let mut list = examples::modifiers();
     list.as_array_mut().unwrap().swap(0, 6);
     list[0]["_curves"] = json!(null);
@@ -102,11 +102,11 @@ fn a_clip_with_modifiers_becomes_what_it_says() {
 }
 
 #[test]
-fn a_clip_of_tracks_becomes_what_it_says() {
+fn a_clip_of_tracks_is_read() {
     let file = read(&examples::tracks()).unwrap();
     assert_eq!((file.clip.duration, file.clip.events.len(), file.clip.tracks.len()), (1.0, 1, 9));
     assert_eq!(warned(&file), [""; 0]);
-    // Hermite, 2 a second at the start: 1/8 of it and 1/2 of the rise; then on along the chord.
+    // Hermite with a slope of 2 per second at the start: 1/8 of it and 1/2 of the rise; then along the chord.
     let width = curve(&file, "door::width");
     assert_eq!(value(width, 0.5), [1.75]);
     assert_eq!(width.extrapolation(), [Extrapolation::Clamp, Extrapolation::Linear]);
@@ -129,7 +129,8 @@ fn a_clip_of_tracks_becomes_what_it_says() {
 
 #[test]
 fn vertical_and_weighted_tangents_bend_time() {
-    // Straight up, then level: the parameter s at time t has t = s^3, the value 1 - (1 - s)^3 of its handles' length 1.
+    // A vertical tangent, then a level one, with handles of length 1: at the parameter s, the time is t = s^3 and the value is
+    // 1 - (1 - s)^3.
     let keys = json!([
         { "interpolationMode": 2, "tangentWeightMode": 2, "value": 0, "rightTangent": 1e300, "rightTangentWeight": 1 },
         { "interpolationMode": 2, "tangentWeightMode": 1, "value": 1, "leftTangent": 0, "leftTangentWeight": 1 },
@@ -144,7 +145,7 @@ fn vertical_and_weighted_tangents_bend_time() {
 }
 
 #[test]
-fn quaternions_go_on_in_no_straight_line() {
+fn quaternions_clamp_instead_of_extrapolating_linearly() {
     let key = |x: f64| json!({ "value": { "__type__": "cc.Quat", "x": x, "w": 1 }, "interpolationMode": 1 });
     let curve_data =
         json!({ "_times": [0, 1], "_values": [key(0.0), key(1.0)], "preExtrapolation": 0, "postExtrapolation": 0 });
@@ -167,7 +168,7 @@ fn evenly_spaced_keys_have_a_window_of_their_step() {
 }
 
 #[test]
-fn interpolation_off_holds_what_a_key_gives() {
+fn a_curve_without_interpolation_holds_the_value_of_each_key() {
     let mut clip = examples::seed();
     clip["curveDatas"]["/lamp"]["props"]["rotation"]["interpolate"] = json!(false);
     let rotation = curve(&read(&clip).unwrap(), "lamp::rotation").clone();
@@ -178,7 +179,7 @@ fn interpolation_off_holds_what_a_key_gives() {
 }
 
 #[test]
-fn a_clip_can_be_authored_in_code() {
+fn a_clip_can_be_built_in_code() {
     let mut clip = Document::new(1.5);
     clip.name("wave").speed(2.0).wrap_mode(WrapMode::LoopReverse).event(0.5, "half", ["way"]);
     let keys = clip.keys([0.25, 0.75]);
@@ -206,7 +207,7 @@ fn a_clip_can_be_authored_in_code() {
     assert_eq!(curve(&made, "Arm:cc.Sprite:alpha").easing_at(0), bezier);
     assert_eq!(track(&made, "Arm::props").kind, ValueKind::Vec2);
 
-    // Through a file it comes back as it was, to the last bit, and as a file it is the same clip.
+    // Written to a file and read again, it is the same to the last bit.
     let json = serde_json::to_vec(&clip).unwrap();
     assert_eq!(serde_json::from_slice::<Document>(&json).unwrap(), clip);
     assert_eq!(from_slice(&Library::new(), Path::new("wave.json"), &json).unwrap(), made);
@@ -219,13 +220,13 @@ fn a_clip_can_be_authored_in_code() {
 }
 
 #[test]
-fn documents_of_files_are_documents() {
+fn documents_survive_a_round_trip_through_json() {
     let mut json = examples::document();
-    // Of this, the plain library knows no interpolator.
+    // The library has no interpolator for this property, so its values are replaced.
     json["curveDatas"]["Body//Arm/"]["comps"]["cc.Sprite"]["told"] = json!({ "keys": 1, "values": ["a", "b"] });
     let document: Document = serde_json::from_value(json.clone()).unwrap();
     assert_eq!(serde_json::from_value::<Document>(serde_json::to_value(&document).unwrap()).unwrap(), document);
-    // A file has its curves in an order of its own.
+    // A file can have its curves in another order.
     let sorted = |mut file: ClipFile| {
         file.clip.tracks.sort_by_key(|track| track.target.to_string());
         file

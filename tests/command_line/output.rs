@@ -1,4 +1,4 @@
-//! What is written where: files whole or not at all, through links, and to readers that stop reading.
+//! Output of the command: files are written whole or not at all, links are followed, and readers can stop reading.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{Scene, assert_refused, posse};
 
 #[test]
 fn a_file_is_written_whole_or_not_at_all() {
-    // A number that the reference holds and a 32-bit result does not makes writing fail after the first sample.
+    // A number that fits the reference but not a 32-bit result makes writing fail after the first sample.
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name);
     let node = json!({ "translation": [3e38, 0, 0], "children": [1] });
@@ -41,7 +41,7 @@ fn a_file_is_written_whole_or_not_at_all() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_permissions_kept_and_devices_written_as_they_stand() {
+fn links_are_followed_permissions_are_kept_and_devices_are_written() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let scene = Scene::new();
     let (target, link) = (scene.path("target.json"), scene.path("link.json"));
@@ -74,7 +74,7 @@ fn a_reader_that_stops_reading_is_no_error() {
 }
 
 #[test]
-fn a_verdict_does_not_hang_on_a_reader() {
+fn a_verdict_does_not_depend_on_a_reader() {
     let scene = Scene::new();
     let file = scene.path("scene.gltf");
     let arguments = ["verify", "--engine", "reference", file.to_str().unwrap(), "nowhere.glb"];

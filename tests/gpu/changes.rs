@@ -5,7 +5,7 @@ use posse::{
 
 use super::{NOW, assert_right, engine, play};
 
-/// A rig with a clip, as a library, its skeleton and its clip.
+/// A library of a rig with one clip, its skeleton and its clip.
 fn rig() -> (Library, SkeletonId, ClipId) {
     let library = demo::rig(20, 30, 4).unwrap();
     let (skeleton, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
@@ -24,7 +24,7 @@ fn at(clip: ClipId, time: f64, weight: f64) -> Layer {
     Layer { weight, ..Layer::new(clip, LayerTime::At(time)) }
 }
 
-/// Asserts that a crowd on the GPU poses as the reference poses another.
+/// Asserts that a crowd on the GPU has the poses that the reference gives for a CPU crowd.
 #[track_caller]
 fn assert_poses(engine: &GpuEngine, library: &Library, on_gpu: &GpuCrowd, crowd: &Crowd) {
     let poses = play(engine, on_gpu, crowd.len(), NOW, Outputs::ALL);
@@ -32,7 +32,7 @@ fn assert_poses(engine: &GpuEngine, library: &Library, on_gpu: &GpuCrowd, crowd:
 }
 
 #[test]
-fn layers_are_replaced_in_place_or_refused_whole() {
+fn layers_are_replaced_in_place_or_all_are_refused() {
     let (library, skeleton, clip) = rig();
     let engine = engine(KernelForm::Parallel, &library);
     let gpu_crowd = |crowd: &Crowd| GpuCrowd::new(&engine.gpu().device, engine.library(), crowd, Outputs::ALL).unwrap();
@@ -46,7 +46,7 @@ fn layers_are_replaced_in_place_or_refused_whole() {
     assert_eq!(set(&on_gpu, &others), LayersOutcome::Replaced);
     let poses = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
     assert_right(&library, &others, NOW, Outputs::ALL, &poses);
-    // Fewer instances, more layers, and a weight that has to be mixed: they would need another crowd.
+    // Fewer instances, more layers, and a weight that must be blended: each would need another GPU crowd.
     let two = crowd(9, &|_| vec![at(0.1, 0.5), at(0.2, 0.5)]);
     let some_faint = crowd(9, &|instance| vec![at(0.1, if instance < 4 { 1.0 } else { 0.05 })]);
     let more_mixing = |instance, needed, room| LayersOutcome::MoreMixing { instance, needed, room };
@@ -60,21 +60,21 @@ fn layers_are_replaced_in_place_or_refused_whole() {
     }
     let same = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
     assert_eq!(same, poses, "what is refused leaves no trace");
-    // Where layers are blended, any weight will do, and no other mode.
+    // A crowd made for blending accepts any weight, but no other mode.
     let mixing = gpu_crowd(&two);
     let others = crowd(9, &|instance| vec![at(0.3, 0.1 * instance as f64), at(0.6, 0.03)]);
     assert!(set(&mixing, &others).is_replaced());
     let over = crowd(9, &|_| vec![at(0.3, 1.0), Layer { mode: LayerMode::Override, ..at(0.6, 0.5) }]);
     assert_eq!(set(&mixing, &over), more_mixing(0, Mixing::Any, Mixing::Blend));
     assert_poses(&engine, &library, &mixing, &others);
-    // Fewer layers than there is room for, and none at all.
+    // Fewer layers than the crowd has room for, and no layers.
     let fewer = crowd(9, &|instance| vec![at(0.3, 1.0); instance % 3 % 2]);
     assert!(set(&mixing, &fewer).is_replaced());
     assert_poses(&engine, &library, &mixing, &fewer);
 }
 
 #[test]
-fn who_mixes_does_so_apart_from_who_does_not() {
+fn instances_with_different_mixing_are_in_different_batches() {
     let (library, skeleton, clip) = rig();
     let over = |time| Layer { mode: LayerMode::Override, ..at(clip, time, 0.5) };
     let crowd = crowd_of(skeleton, 10, &|instance| {
@@ -86,7 +86,7 @@ fn who_mixes_does_so_apart_from_who_does_not() {
             _ => vec![at(clip, time, 1.0)],
         }
     });
-    // By kernel: plain, blended, all others.
+    // The batches by kernel: plain, blended, all others.
     let expected = [vec![2, 3, 4, 7, 8, 9], vec![0, 5], vec![1, 6]];
     for form in KernelForm::ALL {
         let engine = engine(form, &library);
@@ -94,12 +94,12 @@ fn who_mixes_does_so_apart_from_who_does_not() {
         let on_gpu = GpuCrowd::new(device, engine.library(), &crowd, Outputs::ALL).unwrap();
         assert!(on_gpu.batches().iter().map(|batch| batch.instances()).eq(expected.iter().map(Vec::as_slice)));
         assert_poses(&engine, &library, &on_gpu, &crowd);
-        // Each has the room of those that are mixed as it is.
+        // Each instance has the room of its batch.
         let two = [at(clip, 0.3, 0.5), at(clip, 0.6, 0.5)];
         let set = |on_gpu: &GpuCrowd, instance| on_gpu.set_instance(queue, engine.library(), instance, &two).unwrap();
         assert_eq!(set(&on_gpu, 3), LayersOutcome::MoreLayers { instance: 3, needed: 2, room: 1 });
         assert_eq!([0, 1].map(|instance| set(&on_gpu, instance)), [LayersOutcome::Replaced; 2]);
-        // With room for all that there is, all are together.
+        // With room for all layers and modes, all instances are in one batch.
         let options = CrowdOptions { layers: 2, mixing: Mixing::Any, ..CrowdOptions::default() };
         let with_room = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
         assert_eq!(with_room.batches().len(), 1);
@@ -111,7 +111,7 @@ fn who_mixes_does_so_apart_from_who_does_not() {
 }
 
 #[test]
-fn a_crowd_of_single_layers_with_room_takes_any() {
+fn a_crowd_of_single_layers_with_room_accepts_more_layers() {
     let (library, skeleton, clip) = rig();
     let at = |time, weight| at(clip, time, weight);
     let plain = crowd_of(skeleton, 9, &|instance| vec![at(0.1 * instance as f64, 1.0)]);
@@ -124,15 +124,15 @@ fn a_crowd_of_single_layers_with_room_takes_any() {
         vec![at(0.3, 1.0), Layer { mode, ..at(0.1 * instance as f64, 0.4) }, at(0.5, 0.7)]
     });
     let four = crowd_of(skeleton, 9, &|_| vec![at(0.1, 1.0); 4]);
-    let refused = |room| Some(LayersOutcome::MoreLayers { instance: 0, needed: 4, room });
+    let refuse = |room| Some(LayersOutcome::MoreLayers { instance: 0, needed: 4, room });
     let more_mixing = Some(LayersOutcome::MoreMixing { instance: 0, needed: Mixing::Any, room: Mixing::Blend });
     for form in KernelForm::ALL {
         let engine = engine(form, &library);
         for (layers, mixing, mixed, too_many) in [
-            (3, Mixing::None, more_mixing, refused(3)),
-            (3, Mixing::Any, None, refused(3)),
+            (3, Mixing::None, more_mixing, refuse(3)),
+            (3, Mixing::Any, None, refuse(3)),
             (4, Mixing::Any, None, None),
-            // No instance can have more than eight.
+            // No instance can have more than eight layers.
             (99, Mixing::Blend, more_mixing, None),
         ] {
             let options = CrowdOptions { layers, mixing, ..CrowdOptions::default() };
@@ -151,8 +151,8 @@ fn a_crowd_of_single_layers_with_room_takes_any() {
 }
 
 #[test]
-fn one_instance_is_given_other_layers_and_the_others_keep_theirs() {
-    // Two skeletons, their instances in turn, so that an instance's place is not its index.
+fn one_instance_gets_other_layers_and_the_others_keep_theirs() {
+    // Instances of two skeletons alternate, so that the slot of an instance is not its index.
     let mut library = demo::rig(20, 30, 4).unwrap();
     let other = demo::add_uniform_rig(&mut library, 7, 5, 3).unwrap();
     let clip_of = |skeleton| library.clip_ids().find(|&clip| library.clip(clip).skeleton == skeleton).unwrap();
@@ -173,13 +173,13 @@ fn one_instance_is_given_other_layers_and_the_others_keep_theirs() {
         };
         for instance in [7, 2, 10, 0, 7] {
             let clip = clips[instance % 2];
-            // None, one, two or three of them.
+            // No layer, one, two or three layers.
             let layers = &[at(clip, 0.7, 0.5), at(clip, 0.2, 1.0), at(clip, 0.4, 2.0)][..instance % 4];
             assert_eq!(set(instance, layers).unwrap(), LayersOutcome::Replaced);
             crowd.set(instance, skeletons[instance % 2], layers).unwrap();
             assert_poses(&engine, &library, &on_gpu, &crowd);
         }
-        // What does not fit, what the library does not have, and what no crowd takes, changes nothing.
+        // Layers that do not fit, that the library does not have, or that no crowd accepts, change nothing.
         let before = play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL);
         let over = Layer { mode: LayerMode::Override, ..at(clips[1], 0.5, 1.0) };
         let more_mixing = LayersOutcome::MoreMixing { instance: 3, needed: Mixing::Any, room: Mixing::Blend };
@@ -201,7 +201,7 @@ fn one_instance_is_given_other_layers_and_the_others_keep_theirs() {
 }
 
 #[test]
-fn who_is_left_out_of_the_lists_is_gone_until_a_place_is_taken_again() {
+fn an_instance_missing_from_the_lists_is_not_posed_until_its_slot_is_used_again() {
     let (library, skeleton, clip) = rig();
     let crowd = crowd_of(skeleton, 5, &|instance| vec![at(clip, 0.1 * instance as f64, 1.0)]);
     let engine = engine(KernelForm::Parallel, &library);
@@ -221,11 +221,11 @@ fn who_is_left_out_of_the_lists_is_gone_until_a_place_is_taken_again() {
     };
     draw(&[0, 1, 2, 3, 4]);
     let last = local(3);
-    // Gone, whatever its layers say; the others are posed.
+    // Instance 3 is not posed any more, with any layers; the others are.
     assert!(on_gpu.set_instance(queue, engine.library(), 3, &[at(clip, 0.65, 1.0)]).unwrap().is_replaced());
     draw(&[0, 1, 2, 4]);
     assert_eq!(local(3), last);
-    // Somebody else takes the place.
+    // A new instance uses the slot.
     draw(&[0, 1, 2, 3, 4]);
     let mut now = crowd.clone();
     now.set(3, skeleton, &[at(clip, 0.65, 1.0)]).unwrap();
@@ -236,7 +236,7 @@ fn who_is_left_out_of_the_lists_is_gone_until_a_place_is_taken_again() {
 }
 
 #[test]
-fn a_refusal_says_why_and_what_would_help() {
+fn a_refusal_names_its_reason_and_a_remedy() {
     let more_layers = LayersOutcome::MoreLayers { instance: 7, needed: 3, room: 1 };
     let more_mixing = LayersOutcome::MoreMixing { instance: 7, needed: Mixing::Any, room: Mixing::Blend };
     assert_eq!(

@@ -9,7 +9,7 @@ use crate::occurrences::assert_same;
 use crate::support::each_engine::gpu;
 use crate::support::scenes::Numbers;
 
-/// Two skeletons, each with a clip of a second that calls at 0.25 s and 0.75 s, and instances of the one and the other.
+/// Instances of two skeletons. Each skeleton has a clip of one second with events at 0.25 s and 0.75 s.
 fn walkers(instances: usize) -> (Library, Crowd) {
     let mut library = Library::new();
     let clips = [1, 300].map(|joints| {
@@ -30,7 +30,7 @@ fn walkers(instances: usize) -> (Library, Crowd) {
     (library, crowd)
 }
 
-/// A crowd on a device, and its list of events.
+/// Makes a crowd on a device, with its list of events.
 fn listed(gpu: &GpuContext, library: &Library, crowd: &Crowd, capacity: usize) -> Result<(GpuCrowd, GpuEvents), Error> {
     let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(library)?)?;
     let crowd = GpuCrowd::new(&gpu.device, &library, crowd, Outputs::NONE)?;
@@ -70,7 +70,7 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
     });
     let mut encoder = device.create_command_encoder(&Default::default());
     events.encode(device, &mut encoder, frame(0));
-    // As a renderer does it: the first list is used where it is recorded, poses between them.
+    // As in a renderer, the first list is copied right after its step, and poses are recorded between the steps.
     encoder.copy_buffer_to_buffer(events.buffer(), 0, &copy, 0, copy.size());
     on_gpu.encode(device, &mut encoder, NOW);
     events.encode(device, &mut encoder, frame(1 << 30));
@@ -81,23 +81,23 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
     let bytes = copy.get_mapped_range(..).unwrap().to_vec();
     let first = expected(&library, &crowd, frame(0));
     assert_same(&GpuEvents::list(&bytes), &first, "the first");
-    // The buffer is what its documentation says: four words, then five for each event, in any order.
+    // The buffer has its documented layout: four words, then five words per event, in any order.
     let words: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
     assert_eq!(words[..4], [first.events.len() as u32, 0, 0, 0]);
-    let of = |words: &[u32]| Occurrence {
+    let decode = |words: &[u32]| Occurrence {
         tick: Ticks((u64::from(words[1]) << 32 | u64::from(words[0])) as i64),
         instance: words[2] as usize,
         layer: words[3] as usize,
         event: words[4] as usize,
     };
-    let mut found: Vec<Occurrence> = words[4..].chunks_exact(5).take(first.events.len()).map(of).collect();
+    let mut found: Vec<Occurrence> = words[4..].chunks_exact(5).take(first.events.len()).map(decode).collect();
     found.sort_unstable();
     assert_eq!(found, first.events);
 }
 
 #[test]
-fn a_step_costs_an_upload_of_one_clock() {
-    // `encode` is given no queue, so that what reaches the device is in the encoder: the step, and nothing by instance.
+fn a_step_uploads_only_its_clock() {
+    // `encode` gets no queue, so everything that reaches the device is in the encoder: the step, and nothing per instance.
     assert_eq!(size_of::<Frame>(), 32);
     let (library, crowd) = walkers(1000);
     let gpu = gpu();
@@ -108,8 +108,8 @@ fn a_step_costs_an_upload_of_one_clock() {
 }
 
 #[test]
-fn a_crowd_in_several_buffers_on_a_device_that_allows_less_lists_the_same() {
-    // 300 joints take 14,400 bytes of matrices an instance.
+fn a_crowd_in_several_buffers_lists_the_same_events() {
+    // 300 joints take 14,400 bytes of matrices per instance.
     let (library, crowd) = walkers(600);
     let limits =
         wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, max_buffer_size: 1 << 20, ..wgpu::Limits::default() };
@@ -117,7 +117,7 @@ fn a_crowd_in_several_buffers_on_a_device_that_allows_less_lists_the_same() {
     let (on_gpu, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();
     assert!(on_gpu.batches().len() > 2, "{} batches", on_gpu.batches().len());
     assert_same(&list(&gpu, &events, frame(0)), &expected(&library, &crowd, frame(0)), "");
-    // A list larger than a binding is refused before anything is made.
+    // A list larger than a binding is refused before any buffer is made.
     match listed(&gpu, &library, &crowd, 60_000) {
         Err(Error::Limit { needed, allowed, .. }) => assert_eq!((needed, allowed), (16 + 60_000 * 20, 1 << 20)),
         other => panic!("{other:?}"),
@@ -126,7 +126,7 @@ fn a_crowd_in_several_buffers_on_a_device_that_allows_less_lists_the_same() {
 }
 
 #[test]
-fn more_layers_than_a_row_of_workgroups_holds_are_all_asked() {
+fn more_layers_than_a_row_of_workgroups_are_all_searched() {
     let (library, crowd) = walkers(3000);
     let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 60, ..wgpu::Limits::default() };
     let gpu = lesser_gpu(limits);
@@ -143,7 +143,7 @@ fn a_list_that_overflows_keeps_real_events_and_counts_the_others() {
         let (_, events) = listed(&gpu, &library, &crowd, capacity).unwrap();
         let list = list(&gpu, &events, frame(0));
         assert_eq!((list.events.len(), list.missed as usize), (capacity, whole.events.len() - capacity));
-        // Each is one of the whole list, and none is there twice.
+        // Each event is in the whole list, and none is listed twice.
         assert!(list.events.windows(2).all(|pair| pair[0] < pair[1]));
         assert!(list.events.iter().all(|found| whole.events.binary_search(found).is_ok()));
     }
@@ -177,7 +177,7 @@ fn the_ends_of_the_clock_do_no_harm() {
 }
 
 #[test]
-fn a_number_beyond_64_bits_is_said_to_be_that() {
+fn a_count_beyond_64_bits_is_reported() {
     let head = |words: [u32; 4]| GpuEvents::list(bytemuck::bytes_of(&words));
     assert_eq!(size_of::<EventCount>(), 16);
     assert_eq!(head([0, 7, 2, 0]), EventList { events: Vec::new(), missed: (2 << 32) + 7 });
@@ -188,7 +188,7 @@ fn a_number_beyond_64_bits_is_said_to_be_that() {
 }
 
 #[test]
-fn a_lost_device_is_an_error_where_the_list_is_wanted() {
+fn reading_a_list_of_a_lost_device_fails() {
     let (library, crowd) = walkers(10);
     let gpu = lesser_gpu(wgpu::Limits::default());
     let (_, events) = listed(&gpu, &library, &crowd, 100).unwrap();

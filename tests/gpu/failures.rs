@@ -12,7 +12,7 @@ fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
 }
 
 #[test]
-fn a_lost_device_is_an_error_wherever_it_shows() {
+fn every_use_of_a_lost_device_fails() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
     let mut engine = GpuEngine::new(&library, lesser_gpu(wgpu::Limits::default())).unwrap();
@@ -21,7 +21,7 @@ fn a_lost_device_is_an_error_wherever_it_shows() {
     engine.wait().unwrap();
     device.destroy();
 
-    // A frame is recorded as ever: that the device is lost shows where its results are wanted.
+    // A frame can still be recorded. The loss of the device is reported when its results are read.
     let mut encoder = device.create_command_encoder(&Default::default());
     on_gpu.encode(&device, &mut encoder, NOW);
     engine.gpu().queue.submit([encoder.finish()]);
@@ -34,7 +34,7 @@ fn a_lost_device_is_an_error_wherever_it_shows() {
 }
 
 #[test]
-fn a_library_of_another_device_is_refused_before_wgpu_stops_the_program() {
+fn a_library_of_another_device_is_refused_before_wgpu_panics() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
     let [one, other] = [0, 1].map(|_| lesser_gpu(wgpu::Limits::default()));
@@ -53,7 +53,7 @@ fn a_library_of_another_device_is_refused_before_wgpu_stops_the_program() {
 }
 
 #[test]
-fn what_is_beyond_a_chunk_is_an_error() {
+fn reading_beyond_a_batch_fails() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
     let engine = super::engine(KernelForm::Serial, &library);
@@ -63,7 +63,7 @@ fn what_is_beyond_a_chunk_is_an_error() {
     assert_eq!(engine.read(batch, 2..2).unwrap(), Default::default());
 }
 
-/// The command in a process of its own, which is told to use an adapter that is not there.
+/// Runs the command with the name of an adapter that does not exist. Returns the exit code, stdout and stderr.
 #[cfg(feature = "cli")]
 fn without_adapter(engine: &str) -> (Option<i32>, String, String) {
     let folder = tempfile::TempDir::new().unwrap();
@@ -78,7 +78,7 @@ fn without_adapter(engine: &str) -> (Option<i32>, String, String) {
 
 #[test]
 #[cfg(feature = "cli")]
-fn a_missing_adapter_is_an_error_that_says_what_to_do() {
+fn a_missing_adapter_is_an_error_with_a_remedy() {
     let (code, stdout, stderr) = without_adapter("gpu");
     assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
     for part in ["no GPU adapter named like nonesuch", "mesa-vulkan-drivers", "--engine cpu"] {
@@ -88,7 +88,7 @@ fn a_missing_adapter_is_an_error_that_says_what_to_do() {
 
 #[test]
 #[cfg(feature = "cli")]
-fn without_a_gpu_the_cpu_answers_and_says_so() {
+fn the_cpu_engine_answers_without_a_gpu_and_prints_a_note() {
     let (code, stdout, stderr) = without_adapter("auto");
     assert_eq!(code, Some(0), "{stderr}");
     let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();

@@ -17,7 +17,7 @@ fn read(engine: &GpuEngine, gpu_crowd: &GpuCrowd, crowd: &Crowd) -> Poses {
     Poses { instances: (0..crowd.len()).map(read).collect() }
 }
 
-/// A buffer to read another of this size from.
+/// A mappable buffer to copy another buffer into.
 fn copy_of(device: &wgpu::Device, buffer: &wgpu::Buffer) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
@@ -27,7 +27,7 @@ fn copy_of(device: &wgpu::Device, buffer: &wgpu::Buffer) -> wgpu::Buffer {
     })
 }
 
-/// What is in a buffer that can be mapped, once everything submitted is done.
+/// The bytes of a mappable buffer, after all submitted work is done.
 fn bytes(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
     buffer.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
     device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
@@ -35,9 +35,9 @@ fn bytes(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
 }
 
 #[test]
-fn a_playing_crowd_needs_nothing_but_its_clock() {
+fn a_playing_crowd_needs_only_its_clock() {
     for form in KernelForm::ALL {
-        // Between the frames the crowd is not touched: encode has no argument but the tick.
+        // The crowd is not changed between the frames. The only input of a frame is its tick.
         let library = demo::rig(20, 30, 4).unwrap();
         let crowd = only_clip(&library, 9);
         let engine = engine(form, &library);
@@ -85,9 +85,9 @@ fn two_frames_in_one_submission_do_not_disturb_each_other() {
 }
 
 #[test]
-fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
+fn frames_of_a_crowd_in_all_modes_upload_only_the_clock() {
     for form in KernelForm::ALL {
-        // `encode` is given no queue, so that what reaches the device is in the encoder: the frame's record, and nothing by
+        // `encode` gets no queue, so everything that reaches the device is in the encoder: the record of the frame, and nothing per
         // instance.
         assert_eq!(size_of::<Frame>(), 32);
         let library = demo::rig(20, 30, 4).unwrap();
@@ -119,7 +119,7 @@ fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
         for (now, copies) in frames.into_iter().zip(&copies) {
             let poses = play(&engine, &on_gpu, crowd.len(), now, Outputs::ALL);
             assert_right(&library, &crowd, now, Outputs::ALL, &poses);
-            // Alone in its submission, the frame gives the same bytes.
+            // A frame that is alone in its submission gives the same bytes.
             let mut encoder = device.create_command_encoder(&Default::default());
             let alone: Vec<wgpu::Buffer> = outputs.iter().map(|output| copy_of(device, output)).collect();
             for (output, copy) in outputs.iter().zip(&alone) {
@@ -134,7 +134,7 @@ fn frames_of_a_crowd_in_all_modes_cost_an_upload_of_one_clock() {
 }
 
 #[test]
-fn two_crowds_of_one_library_in_one_submission() {
+fn two_crowds_of_one_library_share_a_submission() {
     for form in KernelForm::ALL {
         let library = demo::rig(20, 30, 4).unwrap();
         let crowds = [only_clip(&library, 9), only_clip(&library, 70)];
@@ -152,10 +152,10 @@ fn two_crowds_of_one_library_in_one_submission() {
 }
 
 #[test]
-fn two_libraries_on_one_device() {
+fn two_libraries_share_a_device() {
     for form in KernelForm::ALL {
         let libraries: [Library; 2] = [demo::rig(20, 30, 4).unwrap(), demo::rig(300, 7, 9).unwrap()];
-        // Both engines hold the one device of the tests.
+        // Both engines use the same device.
         let engines = libraries.each_ref().map(|library| engine(form, library));
         assert_eq!(engines[0].gpu().device, engines[1].gpu().device);
         let crowds = libraries.each_ref().map(|library| only_clip(library, 5));
@@ -173,7 +173,7 @@ fn two_libraries_on_one_device() {
 #[test]
 fn a_crowd_outlives_the_handle_of_its_library() {
     for form in KernelForm::ALL {
-        // As a renderer does it, without an engine: the crowd holds what it needs.
+        // As in a renderer, there is no engine: the crowd keeps everything that it needs.
         let library = demo::rig(5, 3, 2).unwrap();
         let crowd = only_clip(&library, 4);
         let engine = engine(form, &library);

@@ -7,7 +7,7 @@ use posse::{
 use super::{NOW, assert_evaluates, assert_right, engine, lesser_gpu, only_clip, play};
 use crate::support::build;
 
-/// A device whose buffers hold no more than this.
+/// The limits of a device whose buffers hold at most this many bytes.
 fn small_buffers(bytes: u64) -> wgpu::Limits {
     wgpu::Limits {
         max_buffer_size: bytes,
@@ -17,7 +17,7 @@ fn small_buffers(bytes: u64) -> wgpu::Limits {
     }
 }
 
-/// Asserts that the batches of a crowd hold each instance once, where `find` finds it; gives their number.
+/// Asserts that the batches of a crowd hold each instance once, in the slot that `find` returns. Returns the number of batches.
 #[track_caller]
 fn assert_covers(crowd: &GpuCrowd, instances: usize) -> usize {
     let mut visible = vec![0; instances];
@@ -50,7 +50,7 @@ fn a_crowd_larger_than_a_binding_is_split() {
         let engine = GpuEngine::with_form(form, &library, lesser_gpu(small_buffers(1 << 20))).unwrap();
         let crowd = demo::crowd(&library, 1000).unwrap();
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
-        // 64 joints of 48 bytes: 341 instances in a mebibyte.
+        // With 64 joints of 48 bytes, a mebibyte holds 341 instances.
         assert_eq!(assert_covers(&gpu_crowd, 1000), 3);
         let poses = play(&engine, &gpu_crowd, 1000, NOW, Outputs::ALL);
         assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
@@ -58,13 +58,13 @@ fn a_crowd_larger_than_a_binding_is_split() {
 }
 
 #[test]
-fn a_crowd_of_packed_skin_matrices_has_twice_as_many_to_a_binding() {
+fn a_binding_holds_twice_as_many_instances_with_packed_skin_matrices() {
     let mut library = Library::new();
     demo::add_uniform_rig(&mut library, 64, 3, 10).unwrap();
-    // The serial form has model matrices in memory, too, which take more room than packed ones.
+    // The serial form also has model matrices in memory, which are larger than packed ones.
     let engine = GpuEngine::with_form(KernelForm::Parallel, &library, lesser_gpu(small_buffers(1 << 20))).unwrap();
     let crowd = only_clip(&library, 1500);
-    // 64 joints: 341 instances of 48 bytes a joint in a mebibyte, 682 of 24.
+    // With 64 joints, a mebibyte holds 341 instances of 48 bytes per joint, or 682 of 24.
     for (format, batches) in [(SkinFormat::Matrix, 5), (SkinFormat::HalfMatrix, 3), (SkinFormat::DualQuaternion, 3)] {
         let outputs = Outputs::SKIN.with_skin_format(format);
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, outputs).unwrap();
@@ -77,7 +77,7 @@ fn a_crowd_of_packed_skin_matrices_has_twice_as_many_to_a_binding() {
 }
 
 #[test]
-fn several_skeletons_are_split_each() {
+fn each_of_several_skeletons_is_split() {
     for form in KernelForm::ALL {
         let mut library = demo::rig(30, 5, 4).unwrap();
         let (other, clip) = (library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap());
@@ -94,7 +94,7 @@ fn several_skeletons_are_split_each() {
         }
         let mut engine = GpuEngine::with_form(form, &library, lesser_gpu(small_buffers(1 << 17))).unwrap();
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::SKIN).unwrap();
-        // 133 of 1440 bytes, 91 in a batch; 67 of 14400 bytes of scratch, 9 in a batch.
+        // 133 instances of 1440 bytes, 91 per batch; 67 instances of 14400 bytes of scratch, 9 per batch.
         assert_eq!(assert_covers(&gpu_crowd, 200), 2 + 8);
         assert_evaluates(&mut engine, &library, &crowd, Outputs { local: true, ..Outputs::SKIN });
     }
@@ -102,7 +102,7 @@ fn several_skeletons_are_split_each() {
 
 #[test]
 fn a_library_larger_than_a_binding_is_refused() {
-    // 4000 joints at rest: 3 values each, in their one array of values.
+    // 4000 joints at rest have 3 values each, in one array.
     let (library, _) = build::library(vec![Joint::default(); 4000]);
     let upload =
         |bytes| GpuLibrary::new(&lesser_gpu(small_buffers(bytes)).device, PackedLibrary::new(&library).unwrap());
@@ -113,7 +113,7 @@ fn a_library_larger_than_a_binding_is_refused() {
 
 #[test]
 fn an_instance_larger_than_a_binding_is_refused() {
-    // A joint that a clip does not move takes fewer bytes than the layers of one instance.
+    // A joint that no track moves takes fewer bytes than the layers of one instance.
     let (mut library, skeleton) = build::library(vec![Joint::default()]);
     let clip = library.add_clip(Clip::new(None, skeleton, Vec::new())).unwrap();
     let mut crowd = Crowd::new();
@@ -132,14 +132,14 @@ fn an_instance_larger_than_a_binding_is_refused() {
 }
 
 #[test]
-fn a_dispatch_has_several_rows_and_a_crowd_several_dispatches_where_need_be() {
+fn large_crowds_have_dispatches_of_several_rows_and_several_dispatches() {
     for (form, instances, batches) in [(KernelForm::Parallel, 150, 3), (KernelForm::Serial, 1100, 3)] {
         let library = demo::rig(33, 3, 4).unwrap();
         let crowd = only_clip(&library, instances);
         let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
         let engine = GpuEngine::with_form(form, &library, lesser_gpu(limits)).unwrap();
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
-        // A workgroup an instance, or eight instances; 64 workgroups a dispatch.
+        // One workgroup per instance, or per eight instances; 64 workgroups per dispatch.
         assert_eq!(assert_covers(&gpu_crowd, instances), batches);
         let poses = play(&engine, &gpu_crowd, instances, NOW, Outputs::ALL);
         assert_right(&library, &crowd, NOW, Outputs::ALL, &poses);
@@ -147,7 +147,7 @@ fn a_dispatch_has_several_rows_and_a_crowd_several_dispatches_where_need_be() {
 }
 
 #[test]
-fn more_workgroups_than_a_dimension_holds() {
+fn more_workgroups_than_a_dimension_allows_are_run() {
     let library = demo::rig(33, 2, 1).unwrap();
     let instances = 70_000;
     let crowd = only_clip(&library, instances);
@@ -158,7 +158,7 @@ fn more_workgroups_than_a_dimension_holds() {
     let mut encoder = device.create_command_encoder(&Default::default());
     gpu_crowd.encode(device, &mut encoder, NOW);
     engine.gpu().queue.submit([encoder.finish()]);
-    // Those about the end of the first row, and the last.
+    // Instances around the end of the first row, and the last one.
     for instance in (65_530..65_540).chain([instances - 1]) {
         let pose = engine.read_instance(&gpu_crowd, instance, outputs).unwrap();
         let mut alone = Crowd::new();
@@ -168,7 +168,7 @@ fn more_workgroups_than_a_dimension_holds() {
 }
 
 #[test]
-fn the_limits_of_every_device_suffice() {
+fn the_default_limits_suffice() {
     for form in KernelForm::ALL {
         let gpu = lesser_gpu(wgpu::Limits::default());
         assert!(gpu.device.features().is_empty(), "{:?}", gpu.device.features());
@@ -182,7 +182,7 @@ fn the_limits_of_every_device_suffice() {
     }
 }
 
-/// Instances of the first skeleton, each with so many layers that blend all clips in turn.
+/// Instances of the first skeleton, each with this many layers that blend all clips in turn.
 fn blended(library: &Library, instances: usize, layers: usize) -> Crowd {
     let clips: Vec<_> = library.clip_ids().collect();
     let mut crowd = Crowd::new();
@@ -199,7 +199,7 @@ fn blended(library: &Library, instances: usize, layers: usize) -> Crowd {
 }
 
 #[test]
-fn a_hundred_thousand_of_two_layers_are_posed_within_the_limits_of_every_device() {
+fn a_hundred_thousand_instances_of_two_layers_are_posed_within_the_default_limits() {
     for form in KernelForm::ALL {
         const INSTANCES: usize = 100_000;
         let library = demo::library().unwrap();
@@ -209,7 +209,7 @@ fn a_hundred_thousand_of_two_layers_are_posed_within_the_limits_of_every_device(
         let crowd = blended(&library, INSTANCES, 2);
         let device = &engine.gpu().device;
         let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
-        // 64 joints of 48 bytes: 307 MB in pieces of 128 MiB.
+        // 64 joints of 48 bytes: 307 MB in buffers of 128 MiB.
         assert_eq!(assert_covers(&gpu_crowd, INSTANCES), 3);
         let sizes = gpu_crowd.batches().iter().map(|batch| batch.skin().unwrap().size());
         assert!(sizes.clone().all(|size| size <= binding), "{binding}");
@@ -227,7 +227,7 @@ fn a_hundred_thousand_of_two_layers_are_posed_within_the_limits_of_every_device(
 }
 
 #[test]
-fn a_device_that_allows_too_little_is_refused_by_the_name_of_its_limit() {
+fn a_device_below_a_required_limit_is_refused_with_its_name() {
     let library = demo::rig(5, 10, 2).unwrap();
     let error = |limits| GpuEngine::new(&library, lesser_gpu(limits)).unwrap_err().to_string();
     let least = GpuLibrary::required_limits();
@@ -247,7 +247,7 @@ fn a_device_that_allows_too_little_is_refused_by_the_name_of_its_limit() {
 }
 
 #[test]
-fn the_limits_that_are_required_suffice() {
+fn the_required_limits_suffice() {
     let least = GpuLibrary::required_limits();
     assert!(least.check_limits(&wgpu::Limits::default()), "WebGPU has them");
     for form in KernelForm::ALL {

@@ -1,20 +1,20 @@
-//! The GPU engine beyond the values it gives. A machine without an adapter fails here.
+//! The GPU engine, apart from its values. These tests fail on a machine without an adapter.
 
-/// Crowds whose layers are replaced while they play.
+/// Replacement of layers while a crowd plays.
 mod changes;
-/// Lists of events: steps in one submission, crowds in several buffers, devices that allow less.
+/// Lists of events: several steps in one submission, crowds in several buffers, devices with lower limits.
 mod events;
-/// What can go wrong with a device, and what is said of it.
+/// Failures of devices, and their errors.
 mod failures;
-/// Frames of one crowd, crowds of one library, libraries of one device.
+/// Several frames of one crowd, several crowds of one library, several libraries on one device.
 mod frames;
-/// Devices that allow less, and crowds that need more.
+/// Devices with lower limits, and crowds that need more.
 mod limits;
-/// Rigs at the borders between the kernel's forms, of all shapes, and crowds that mix them.
+/// Rigs of all shapes and of sizes at which the kernels change, and crowds that mix them.
 mod rigs;
-/// What frames upload, counted.
+/// The bytes that frames upload.
 mod uploads;
-/// Only what is visible: lists on the GPU, update_intervals, fewer joints, and the matrices of the frame before.
+/// Visible lists: culling on the GPU, update intervals, fewer joints, and previous skin matrices.
 mod visible;
 
 use posse::{
@@ -25,20 +25,20 @@ use posse::{
 use crate::support::each_engine::{gpu, gpu_library};
 use crate::support::scenes::Numbers;
 
-/// A tick that is nothing special.
+/// An ordinary tick.
 const NOW: Ticks = Ticks(123_456_789);
 
-/// A device with these limits on the adapter of the tests, without features.
+/// A device with these limits and no features, on the adapter of the tests.
 fn lesser_gpu(limits: wgpu::Limits) -> GpuContext {
     GpuContext::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An engine on the device of the tests, its kernels in this form.
+/// An engine on the device of the tests, with this kernel form.
 fn engine(form: KernelForm, library: &Library) -> GpuEngine {
     GpuEngine::with_library(gpu(), gpu_library(form, PackedLibrary::new(library).unwrap()).unwrap())
 }
 
-/// Instances that play a clip, each from its own start at its own rate.
+/// Instances that play a clip, each with its own start and rate.
 fn players(skeleton: SkeletonId, clip: ClipId, instances: usize) -> Crowd {
     let mut numbers = Numbers::new(instances as u64);
     let mut crowd = Crowd::new();
@@ -50,12 +50,12 @@ fn players(skeleton: SkeletonId, clip: ClipId, instances: usize) -> Crowd {
     crowd
 }
 
-/// A crowd that plays the only clip of a library.
+/// A crowd whose instances play the only clip of a library.
 fn only_clip(library: &Library, instances: usize) -> Crowd {
     players(library.skeleton_ids().next().unwrap(), library.clip_ids().next().unwrap(), instances)
 }
 
-/// Records a crowd at a tick, runs it, and reads every instance by itself.
+/// Records a crowd at a tick, runs it, and reads every instance separately.
 fn play(engine: &GpuEngine, crowd: &GpuCrowd, instances: usize, now: Ticks, outputs: Outputs) -> Poses {
     let device = &engine.gpu().device;
     let mut encoder = device.create_command_encoder(&Default::default());
@@ -65,7 +65,7 @@ fn play(engine: &GpuEngine, crowd: &GpuCrowd, instances: usize, now: Ticks, outp
     Poses { instances: (0..instances).map(read).collect() }
 }
 
-/// Asserts that poses are within the contract, and hold nothing that was not asked for.
+/// Asserts that poses are within the contract, and have no outputs that were not requested.
 #[track_caller]
 fn assert_right(library: &Library, crowd: &Crowd, now: Ticks, outputs: Outputs, actual: &Poses) {
     let expected = Reference::new(library).evaluate(crowd, now, outputs).unwrap();

@@ -12,7 +12,7 @@ use super::{NOW, assert_evaluates, engine, only_clip};
 use crate::support::build::{self, joint};
 use crate::support::scenes::Numbers;
 
-/// Every output alone, all, and none.
+/// Every output alone, all outputs, and none.
 fn each_alone() -> [Outputs; 7] {
     let none = Outputs::NONE;
     [
@@ -27,12 +27,12 @@ fn each_alone() -> [Outputs; 7] {
 }
 
 #[test]
-fn rigs_at_the_borders_of_the_kernels_forms() {
+fn rigs_at_the_sizes_where_kernels_change_are_posed() {
     for form in KernelForm::ALL {
         for joints in [1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
             let library = demo::rig(joints, 9, joints.min(12)).unwrap();
             let mut engine = engine(form, &library);
-            // More than a workgroup holds of the smallest rigs, and not a multiple of it.
+            // More instances of the smallest rigs than a workgroup holds, and not a multiple of that number.
             let instances = if joints < 4 { 70 } else { 5 };
             let crowd = only_clip(&library, instances);
             for outputs in [Outputs::ALL, Outputs::SKIN] {
@@ -42,9 +42,9 @@ fn rigs_at_the_borders_of_the_kernels_forms() {
     }
 }
 
-/// One lane has too much with a thousand joints, or with a hundred in eight layers: who is posed how depends on the crowd.
+/// A thousand joints, or a hundred with eight layers, are too many for one lane, so the kernels depend on the crowd.
 #[test]
-fn a_crowd_says_which_kernels_pose_it() {
+fn a_measurement_counts_the_instances_of_the_serial_kernels() {
     let mut library = Library::new();
     let [small, middle, large] = [8, 129, 1025].map(|joints| demo::add_rig(&mut library, joints, 2, 4).unwrap());
     let clip = |skeleton| library.clip_ids().find(|&clip| library.clip(clip).skeleton == skeleton).unwrap();
@@ -67,7 +67,7 @@ fn a_crowd_says_which_kernels_pose_it() {
 }
 
 #[test]
-fn a_chain_of_500_joints() {
+fn a_chain_of_500_joints_is_posed() {
     for form in KernelForm::ALL {
         let library = demo::rig(500, 9, 500).unwrap();
         assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 3), Outputs::ALL);
@@ -75,7 +75,7 @@ fn a_chain_of_500_joints() {
 }
 
 #[test]
-fn a_rig_of_3000_joints() {
+fn a_rig_of_3000_joints_is_posed() {
     for form in KernelForm::ALL {
         for depth in [10, 3000] {
             let library = demo::rig(3000, 4, depth).unwrap();
@@ -87,7 +87,7 @@ fn a_rig_of_3000_joints() {
     }
 }
 
-/// A rig of which each track has a timeline of its own, even or not.
+/// A rig whose tracks have one timeline each.
 fn own_timelines(joints: usize) -> Library {
     let mut numbers = Numbers::new(joints as u64);
     let rig: Vec<Joint> = (0..joints).map(|index| joint(index.checked_sub(1).map(|_| 0), [0.1, 0.2, 0.0])).collect();
@@ -105,9 +105,10 @@ fn own_timelines(joints: usize) -> Library {
 }
 
 #[test]
-fn more_timelines_than_workgroup_memory_has_room_for() {
+fn more_timelines_than_workgroup_memory_holds_are_searched() {
     for form in KernelForm::ALL {
-        // Twice as many timelines as joints; there is room for 128, 192, 256 and 512, of small rigs for each instance's share.
+        // There are twice as many timelines as joints. Workgroup memory has room for 128, 192, 256 and 512 timelines; for small
+        // rigs, the instances of a workgroup share it.
         for joints in [5, 64, 128, 256, 400] {
             let library = own_timelines(joints);
             assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 9), Outputs::ALL);
@@ -115,7 +116,7 @@ fn more_timelines_than_workgroup_memory_has_room_for() {
     }
 }
 
-/// Three skeletons: a rig with two skins, weights and properties; properties without joints; joints without skins.
+/// A library of three skeletons: a rig with two skins, weights and properties; properties without joints; joints without skins.
 fn mixed() -> Library {
     let mut library = Library::new();
     let property = |name: &str, width: usize| Property { name: name.into(), rest: vec![0.25; width], rotation: false };
@@ -159,7 +160,7 @@ fn mixed() -> Library {
 }
 
 #[test]
-fn a_crowd_mixes_skeletons_and_each_output_stands_alone() {
+fn a_crowd_mixes_skeletons_and_gives_each_output_alone() {
     for form in KernelForm::ALL {
         let library = mixed();
         let clips: Vec<_> = library.clip_ids().collect();
@@ -184,7 +185,7 @@ fn a_crowd_mixes_skeletons_and_each_output_stands_alone() {
 }
 
 #[test]
-fn nobody_is_posed_too() {
+fn an_empty_crowd_is_posed() {
     for form in KernelForm::ALL {
         let empty = Library::new();
         assert_evaluates(&mut engine(form, &empty), &empty, &Crowd::new(), Outputs::ALL);
@@ -194,7 +195,7 @@ fn nobody_is_posed_too() {
 }
 
 #[test]
-fn what_is_not_asked_for_has_no_buffer() {
+fn outputs_that_are_not_requested_have_no_buffer() {
     for form in KernelForm::ALL {
         let library = demo::rig(300, 4, 5).unwrap();
         let engine = engine(form, &library);

@@ -1,5 +1,5 @@
-//! What goes to the device between two frames of a playing crowd, counted from outside: wgpu can write down all that it is
-//! asked to do, and each upload, by whatever way, is then a file of its bytes. A device that does nothing else will do.
+//! The bytes that a playing crowd uploads between two frames, counted from outside. wgpu can write a trace of all its commands,
+//! in which every upload is a file. A device that only writes the trace is enough.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use tempfile::TempDir;
 
 use super::{NOW, only_clip};
 
-/// Bytes that were uploaded since the trace began.
+/// The bytes that were uploaded since the trace began.
 fn uploaded(trace: &Path) -> u64 {
     let files = std::fs::read_dir(trace).unwrap().map(|entry| entry.unwrap());
     let uploads = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "bin"));
     uploads.map(|file| file.metadata().unwrap().len()).sum()
 }
 
-/// A device that writes all that is uploaded into a folder.
+/// A device that writes all uploads into a folder.
 fn traced(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
     wgpu::Device::noop(&wgpu::DeviceDescriptor {
         trace: wgpu::Trace::Directory(trace.to_path_buf()),
@@ -28,7 +28,7 @@ fn traced(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
     })
 }
 
-/// Bytes that a crowd uploads until it can play, and in each of some frames thereafter.
+/// The bytes that a crowd uploads when it is made, and in each of the first frames.
 fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
     let trace = TempDir::new().unwrap();
     let (device, queue) = traced(trace.path());
@@ -47,7 +47,7 @@ fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
     (beginning, (0..5).map(frame).collect())
 }
 
-/// Instances whose layers blend, override and add, masked, with fades that begin, go on and end while they are watched.
+/// Instances whose layers blend, override and add, with masks, and with fades that begin, continue and end during the frames.
 fn layered(library: &Library, mask: MaskId, instances: usize) -> Crowd {
     let clips: Vec<_> = library.clip_ids().collect();
     let mut crowd = Crowd::new();
@@ -73,7 +73,7 @@ fn layered(library: &Library, mask: MaskId, instances: usize) -> Crowd {
 }
 
 #[test]
-fn a_frame_uploads_the_same_few_bytes_however_large_the_crowd() {
+fn a_frame_uploads_the_same_few_bytes_for_any_size_of_crowd() {
     let mut library = demo::library().unwrap();
     let skeleton = library.skeleton_ids().next().unwrap();
     let weights = (0..library.skeleton(skeleton).joints().len()).map(|joint| joint as f64 * 0.01).collect();
@@ -95,7 +95,7 @@ fn a_frame_uploads_the_same_few_bytes_however_large_the_crowd() {
 }
 
 #[test]
-fn an_instance_that_changes_uploads_its_own_layers_alone() {
+fn an_instance_that_changes_uploads_only_its_layers() {
     let library = demo::library().unwrap();
     let clip = library.clip_ids().next().unwrap();
     for instances in [10, 10_000] {
@@ -110,7 +110,7 @@ fn an_instance_that_changes_uploads_its_own_layers_alone() {
         assert!(gpu_crowd.set_instance(&queue, &on_gpu, instances / 2, &layers).unwrap().is_replaced());
         queue.submit([]);
         assert_eq!(uploaded(trace.path()) - before, 3 * 104, "the room of one instance");
-        // What is refused uploads nothing.
+        // Layers that are refused upload nothing.
         let outcome = gpu_crowd.set_instance(&queue, &on_gpu, 1, &[layers[0]; 4]).unwrap();
         assert!(!outcome.is_replaced());
         queue.submit([]);

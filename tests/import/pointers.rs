@@ -1,4 +1,4 @@
-//! Animation pointers: to nodes, and to anything else.
+//! Animation pointers, to nodes and to other objects.
 
 use posse::import::gltf::Asset;
 use posse::{Library, Target};
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::tracks;
 use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
 
-/// One channel with this pointer, on a file of a node with two morph targets and one with weights of its own.
+/// Loads a file with one channel that has this pointer. Its nodes have two morph targets each; the last has its own weights.
 fn pointer(pointer: &str, output: impl FnOnce(&mut GltfBuilder) -> usize) -> (Library, Asset) {
     let mut file = GltfBuilder::new();
     file.json["cameras"] = json!([{ "perspective": { "yfov": 0.75 } }]);
@@ -42,7 +42,7 @@ fn pointers_to_nodes_are_ordinary_tracks() {
 }
 
 #[test]
-fn pointers_to_anything_else_are_properties() {
+fn pointers_to_other_objects_are_properties() {
     let property = |text: &str, loaded: (Library, Asset)| {
         assert_eq!(tracks(&loaded)[0].target, Target::Property(0));
         let property = loaded.0.skeleton(loaded.1.skeleton).properties()[0].clone();
@@ -64,7 +64,7 @@ fn pointers_to_anything_else_are_properties() {
     assert_eq!(parts, (vec![1.0], vec![0.0, 1.0]));
 }
 
-/// What the property tables of glTF 2.0 and of its extensions say where a file says nothing.
+/// The defaults are those in the property tables of glTF 2.0 and of its extensions.
 #[test]
 fn a_property_that_the_file_leaves_out_rests_at_its_default() {
     for (text, kind, default) in [

@@ -1,4 +1,4 @@
-//! Crowds at random: engine against engine, steps against a step over all, and the events that Cocos Creator fires.
+//! Random crowds: engines compared with each other, steps compared with one long step, and with the events of Cocos Creator.
 
 use posse::{
     Clip, ClipId, Crowd, Evaluator, Event, EventList, Fade, FadeShape, Layer, LayerTime, Library, Occurrence, Playback,
@@ -9,7 +9,7 @@ use super::{DAY, SECOND, assert_same, calls, playing};
 use crate::support::each_engine::each_engine;
 use crate::support::scenes::Numbers;
 
-/// A crowd of two skeletons, with clips of all kinds of events, played in all ways around a tick, and its library.
+/// A random library and crowd of two skeletons. Its clips have events of all kinds, and play in all modes around a tick.
 fn random(seed: u64, now: i64) -> (Library, Crowd) {
     let mut numbers = Numbers::new(seed);
     let mut library = Library::new();
@@ -65,7 +65,7 @@ fn random(seed: u64, now: i64) -> (Library, Crowd) {
 }
 
 #[test]
-fn random_crowds_reach_the_same_on_every_engine() {
+fn random_crowds_reach_the_same_events_on_every_engine() {
     let mut total = 0;
     for seed in 0..6 {
         let now = [0, DAY, 30 * DAY][seed as usize % 3] + 12_345;
@@ -81,20 +81,20 @@ fn random_crowds_reach_the_same_on_every_engine() {
                 assert_same(answer, &fast[0].1, &format!("{engine}, seed {seed}"));
             }
             assert_eq!((reference.1.missed, fast[0].1.missed), (0, 0));
-            // Within a tick of each other; at the ends of the step, one may have what the other has not.
+            // The ticks are within one of each other. At the ends of the step, one list can have an event that the other lacks.
             let near = |tick: Ticks, end: Ticks| (tick.0 - end.0).abs() <= 1;
-            let ordered = |list: &EventList| {
+            let sort_inner = |list: &EventList| {
                 let inner =
                     list.events.iter().filter(|found| !near(found.tick, step.to) && !near(found.tick, step.from));
                 let mut ordered: Vec<Occurrence> = inner.copied().collect();
                 ordered.sort_by_key(|found| (found.instance, found.layer, found.event, found.tick));
                 ordered
             };
-            let (expected, found) = (ordered(&reference.1), ordered(&fast[0].1));
+            let (expected, found) = (sort_inner(&reference.1), sort_inner(&fast[0].1));
             assert_eq!(expected.len(), found.len(), "seed {seed}");
             for (expected, found) in expected.iter().zip(&found) {
-                let who = |of: &Occurrence| (of.instance, of.layer, of.event);
-                assert_eq!(who(expected), who(found), "seed {seed}");
+                let key = |found: &Occurrence| (found.instance, found.layer, found.event);
+                assert_eq!(key(expected), key(found), "seed {seed}");
                 assert!(near(expected.tick, found.tick), "{expected:?}, {found:?}, seed {seed}");
             }
             total += found.len();
@@ -104,33 +104,33 @@ fn random_crowds_reach_the_same_on_every_engine() {
 }
 
 #[test]
-fn steps_that_follow_one_another_reach_what_one_over_all_does() {
+fn consecutive_steps_reach_the_events_of_one_long_step() {
     let now = 3 * DAY;
     let (library, crowd) = random(77, now);
     let mut numbers = Numbers::new(7);
     let mut ends = vec![now];
     while ends[ends.len() - 1] < now + SECOND / 2 {
-        // Frames, single ticks, and leaps.
+        // Frames, single ticks, and long steps.
         let next = [1, 1, 17_476, numbers.below(100_000) as i64 + 1][numbers.below(4)];
         ends.push((ends[ends.len() - 1] + next).min(now + SECOND / 2));
     }
     each_engine(&library, |engine| {
-        let mut over = |from: i64, to: i64| {
+        let mut list_events = |from: i64, to: i64| {
             let list = engine.evaluate_events(&crowd, Step { from: Ticks(from), to: Ticks(to) }, 1 << 16).unwrap();
             assert_eq!(list.missed, 0);
             list.events
         };
-        let whole = over(now, now + SECOND / 2);
-        let parts: Vec<Occurrence> = ends.windows(2).flat_map(|ends| over(ends[0], ends[1])).collect();
+        let whole = list_events(now, now + SECOND / 2);
+        let parts: Vec<Occurrence> = ends.windows(2).flat_map(|ends| list_events(ends[0], ends[1])).collect();
         assert!(whole.len() > 200, "only {} events", whole.len());
         assert_eq!(parts, whole);
     });
 }
 
 #[test]
-fn where_no_pass_is_left_out_it_is_what_cocos_creator_fires() {
-    // No event at an end, where that engine has its own ways, and steps of less than a pass that end at no event. From
-    // one side of a turn to the other it leaves out an event that it stands beside on both.
+fn steps_shorter_than_a_pass_reach_the_events_of_cocos_creator() {
+    // No event is at an end, where Cocos Creator behaves differently. Steps are shorter than a pass and end at no event. In a step
+    // across a turn, Cocos Creator leaves out an event that is next to both ends of the step.
     let (library, skeleton, ids) = calls(&[(2.0, &[0.25, 0.7, 0.7, 1.3])]);
     let clip = library.clip(ids[0]);
     let mut numbers = Numbers::new(5);
@@ -140,7 +140,7 @@ fn where_no_pass_is_left_out_it_is_what_cocos_creator_fires() {
             let playback = playing(wrap, rate);
             let mut crowd = Crowd::new();
             crowd.push(skeleton, &[Layer::new(ids[0], LayerTime::Playing(playback))]).unwrap();
-            // At the very start, a play backwards stands at the other end of the clip than a moment later.
+            // At its very first tick, a backwards playback is at the other end of the clip, so the steps begin one tick later.
             let mut from = Ticks(1);
             for _ in 0..80 {
                 let to = Ticks(from.0 + 1 + numbers.below(SECOND as usize / 2) as i64);

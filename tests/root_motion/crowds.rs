@@ -1,4 +1,4 @@
-//! Motions of whole crowds: in the buffers of a batch, over many loops, and of a file.
+//! Root motion of whole crowds: in the buffers of a batch, over many loops, and from files.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::support::assert_close::{assert_close, assert_rotation, assert_vector}
 use crate::support::each_engine::{each_engine, gpu_engine};
 
 #[test]
-fn a_buffer_holds_the_motions_of_a_chunk() {
+fn a_buffer_holds_the_root_motion_of_a_batch() {
     let (library, clip) = curving();
     let mut crowd = Crowd::new();
     for instance in 0..150 {
@@ -24,11 +24,11 @@ fn a_buffer_holds_the_motions_of_a_chunk() {
     let mut engine = gpu_engine(&library).unwrap();
     let device = &engine.gpu().device;
     let outputs = Outputs { root_motion: true, ..Outputs::NONE };
-    let asked = posse::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
-    assert_eq!(asked.batches()[0].root_motion().unwrap().size(), 150 * 32);
-    let unasked = posse::GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
-    assert!(unasked.batches()[0].root_motion().is_none());
-    // The last one is beyond the first two workgroups. It begins 0.375 along and ends at (1, 0, 0.625).
+    let with_motion = posse::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
+    assert_eq!(with_motion.batches()[0].root_motion().unwrap().size(), 150 * 32);
+    let without_motion = posse::GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
+    assert!(without_motion.batches()[0].root_motion().is_none());
+    // The last instance is beyond the first two workgroups. It begins at 0.375 of the way and ends at (1, 0, 0.625).
     let poses = posse::Evaluator::evaluate_step(&mut engine, &crowd, step(0.0, 2.0), outputs).unwrap();
     let last = poses.instances[149].root_motion.unwrap();
     assert_close(&[last.rotation.w], &[0.0], "two quarter turns");
@@ -61,7 +61,7 @@ fn large_crowds_of_turning_loops_are_within_the_contract() {
             let expected = expected.get_or_insert_with(|| poses.clone());
             let report = contract::compare(&library, &crowd, step, expected, &poses);
             assert!(report.motion.is_some() && report.is_within(), "{}, {span} s: {report:?}", engine.engine());
-            // And what is off by a millimetre in a step of seconds is not.
+            // An error of a millimetre in a step of seconds is outside the contract.
             let mut wrong = poses.clone();
             wrong.instances[7].root_motion.as_mut().unwrap().translation.x += 1e-3;
             let report = contract::compare(&library, &crowd, step, expected, &wrong);
@@ -71,7 +71,7 @@ fn large_crowds_of_turning_loops_are_within_the_contract() {
 }
 
 #[test]
-fn a_fox_is_where_its_file_has_it() {
+fn root_motion_moves_a_fox_as_its_file_does() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/Fox/Fox.glb");
     if !file.exists() {
         return skipped("root motion of Fox.glb: ../shared/gltf is not here");
@@ -79,7 +79,7 @@ fn a_fox_is_where_its_file_has_it() {
     let mut whole = Library::new();
     let asset = posse::import::gltf::load(&mut whole, &file).unwrap();
     let skeleton = whole.skeleton(asset.skeleton);
-    // The joint that its clips move, in a parent that lies: +Z is up.
+    // The joint that the clips move. Its parent is rotated, so that +Z is up.
     let joint = skeleton.find_joint("b_Hip_01").unwrap();
     let ground = RootMotion::on_ground(skeleton, joint).unwrap();
     assert_eq!((ground.translation, ground.rotation), ([true, true, false], RootRotation::Yaw));
@@ -96,27 +96,27 @@ fn a_fox_is_where_its_file_has_it() {
         for clip in whole.clip_ids() {
             parted.set_root_motion(clip, Some(root)).unwrap();
         }
-        // Within a loop, so that what the file says of both moments is all there is to know.
+        // Both times are within one loop, so the poses of the file at these times give the whole motion.
         let mut crowd = Crowd::new();
         for clip in whole.clip_ids() {
             crowd.push(asset.skeleton, &[layer(clip, playing(WrapMode::Loop, 1.0))]).unwrap();
         }
-        let ask = |library: &Library, step: Step| {
+        let evaluate = |library: &Library, step: Step| {
             let mut answers = Vec::new();
             each_engine(library, |engine| answers.push(engine.evaluate_step(&crowd, step, outputs).unwrap().instances));
             answers
         };
         let (from, to) = (0.1, 0.6);
-        let [before, after] = [from, to].map(|time| ask(&whole, step(time, time)));
-        let [left_before, left_after] = [step(from, from), step(from, to)].map(|step| ask(&parted, step));
+        let [before, after] = [from, to].map(|time| evaluate(&whole, step(time, time)));
+        let [left_before, left_after] = [step(from, from), step(from, to)].map(|step| evaluate(&parted, step));
         for engine in 0..before.len() {
             for clip in 0..crowd.len() {
                 let local = |poses: &[Vec<Pose>]| poses[engine][clip].local[joint].to_affine();
-                let taken = |all: &[Vec<Pose>], left: &[Vec<Pose>]| local(all) * local(left).inverse();
-                let way = taken(&before, &left_before).inverse() * taken(&after, &left_after);
+                let find_removed = |all: &[Vec<Pose>], left: &[Vec<Pose>]| local(all) * local(left).inverse();
+                let way = find_removed(&before, &left_before).inverse() * find_removed(&after, &left_after);
                 let motion = left_after[engine][clip].root_motion.unwrap();
                 let found = DAffine3::from_rotation_translation(motion.rotation, motion.translation);
-                // The way is made of single-precision poses some 30 units from their parent.
+                // The expected motion comes from single-precision poses about 30 units from their parent.
                 assert!(found.abs_diff_eq(way, 5e-5), "engine {engine}, clip {clip}: {found}, {way}");
                 if root.rotation == RootRotation::Full {
                     let left = left_after[engine][clip].local[joint];
@@ -129,7 +129,7 @@ fn a_fox_is_where_its_file_has_it() {
 }
 
 #[test]
-fn what_was_made_with_z_up_keeps_its_height() {
+fn files_made_with_z_up_keep_their_height() {
     for (file, joint) in [("Fox", "b_Hip_01"), ("CesiumMan", "Skeleton_torso_joint_1")] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../shared/gltf/{file}/{file}.glb"));
         if !path.exists() {
@@ -151,10 +151,10 @@ fn what_was_made_with_z_up_keeps_its_height() {
         for clip in whole.clip_ids() {
             crowd.push(asset.skeleton, &[layer(clip, playing(WrapMode::Loop, 1.0))]).unwrap();
         }
-        let ask =
+        let evaluate =
             |library: &Library| Reference::new(library).evaluate_step(&crowd, step(0.1, 0.4), Outputs::ALL).unwrap();
-        for (all, left) in ask(&whole).instances.iter().zip(&ask(&parted).instances) {
-            // What rounding has left of a slope in the file is some millionths of how far the joint is from its parent.
+        for (all, left) in evaluate(&whole).instances.iter().zip(&evaluate(&parted).instances) {
+            // Rounding in the file leaves a slope of a few millionths of the distance of the joint from its parent.
             let near = 1e-5 * all.local[joint].translation.length();
             assert!((all.model[joint].translation.y - left.model[joint].translation.y).abs() < near, "{file}");
             let moved = left.root_motion.unwrap().in_space(&space);

@@ -1,4 +1,4 @@
-//! What moves the instance leaves the pose, and motions of several layers are mixed as poses are.
+//! Root motion is removed from the pose, and the root motion of several layers is blended like their poses.
 
 use glam::{DQuat, DVec3};
 use posse::{
@@ -12,13 +12,13 @@ use crate::support::build::degrees;
 use crate::support::each_engine::each_engine;
 
 #[test]
-fn what_moves_the_instance_is_taken_out_of_the_pose() {
+fn root_motion_is_removed_from_the_pose() {
     let (library, clip) = walk();
     check(&library, &[layer(clip, playing(WrapMode::Loop, 1.0))], step(0.0, 2.5), |pose, name| {
         assert_vector(pose.local[0].translation, [0.125, 1.25, 0.0], name);
         assert_vector(pose.model[1].translation, [0.125, 0.75, 0.0], name);
     });
-    // Without being asked for, too.
+    // It is removed even if the output was not requested.
     let mut crowd = Crowd::new();
     crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(0.5))]).unwrap();
     each_engine(&library, |engine| {
@@ -27,8 +27,8 @@ fn what_moves_the_instance_is_taken_out_of_the_pose() {
         assert_eq!(pose.root_motion, None);
         assert_vector(pose.local[0].translation, [0.125, 1.25, 0.0], engine.engine());
     });
-    // Turned by an eighth with a lean of 30 degrees after it, half a metre along z: the lean stays, and what is left of the
-    // translation is seen from the turn.
+    // An eighth of a turn with a lean of 30 degrees after it, and half a metre along z. The lean stays, and the remaining
+    // translation is in the rotated frame.
     let (mut library, skeleton) = rig();
     let lean = degrees(DVec3::X, 30.0);
     let tracks = vec![
@@ -51,7 +51,7 @@ fn what_moves_the_instance_is_taken_out_of_the_pose() {
 }
 
 #[test]
-fn a_layer_alone_is_as_one_that_is_mixed() {
+fn a_single_layer_gives_the_same_motion_as_a_masked_one() {
     let (library, clip) = curving();
     let plain = layer(clip, playing(WrapMode::Loop, 0.7));
     let mask = Mask { name: None, skeleton: library.clip(clip).skeleton, weights: vec![1.0; 2] };
@@ -76,7 +76,7 @@ fn a_layer_alone_is_as_one_that_is_mixed() {
 }
 
 #[test]
-fn motions_are_mixed_as_poses_are() {
+fn root_motion_is_blended_like_poses() {
     let (mut library, skeleton) = rig();
     let line = |z| vec![moved(0, 1.0, [0.0, 1.0, 0.0], [0.0, 1.0, z])];
     let turning = |angle| vec![turned(1.0, DQuat::IDENTITY, degrees(DVec3::Y, angle))];
@@ -94,7 +94,7 @@ fn motions_are_mixed_as_poses_are() {
     let masked = |mask, layer| Layer { mask: Some(mask), ..layer };
     z(&[once(slow, 1.0), once(fast, 3.0)], 5.0);
     z(&[once(rootless, 7.0), once(slow, 0.5)], 2.0);
-    // A quarter of what would fill it.
+    // A quarter of the weight that would replace the rest pose.
     z(&[once(slow, 0.025)], 0.5);
     z(&[once(slow, 0.0)], 0.0);
     z(&[once(slow, 1.0), masked(half, once(fast, 2.0))], 4.0);
@@ -106,9 +106,9 @@ fn motions_are_mixed_as_poses_are() {
         z(&[once(slow, 1.0), mode(LayerMode::Additive(reference), once(fast, 1.0))], 2.0);
         z(&[mode(LayerMode::Additive(reference), once(fast, 1.0))], 0.0);
     }
-    // A layer that stands takes part as one that does not move.
+    // A layer that stands still is blended with zero motion.
     z(&[once(fast, 1.0), Layer::new(slow, LayerTime::At(0.5))], 3.0);
-    // Fades count at the end of the step.
+    // Fades have their weight at the end of the step.
     let fade = |start: f64| Fade {
         start: Ticks::from_seconds(start),
         length: Ticks::from_seconds(2.0),
@@ -121,7 +121,7 @@ fn motions_are_mixed_as_poses_are() {
     let over = [once(left, 1.0), mode(LayerMode::Override, once(right, 0.5))];
     cases.add(&over, step(0.0, 1.0), [0.0; 3], degrees(DVec3::Y, 20.0));
     cases.check(&library);
-    // Nobody has a root.
+    // No layer has a root joint.
     for layers in [&[once(rootless, 1.0)][..], &[]] {
         check(&library, layers, step(0.0, 1.0), |pose, name| assert_eq!(pose.root_motion, None, "{name}"));
     }
@@ -130,7 +130,7 @@ fn motions_are_mixed_as_poses_are() {
 }
 
 #[test]
-fn an_additive_layer_is_compared_without_what_moves_the_instance() {
+fn an_additive_layer_is_compared_without_root_motion() {
     let (mut library, skeleton) = rig();
     let tracks = vec![moved(0, 1.0, [1.0, 2.0, 3.0], [5.0, 4.0, 9.0])];
     let clip = add(&mut library, skeleton, Some(ALONG), tracks);
@@ -141,7 +141,7 @@ fn an_additive_layer_is_compared_without_what_moves_the_instance() {
             assert_vector(pose.local[0].translation, [0.0, y, 0.0], name);
         });
     };
-    // (0, 3, 0) less (0, 2, 0), or less the rest at (0, 1, 0), on the rest.
+    // (0, 3, 0) minus (0, 2, 0), or minus the rest pose at (0, 1, 0), added to the rest pose.
     y(AdditiveReference::First, 2.0);
     y(AdditiveReference::Rest, 3.0);
 }

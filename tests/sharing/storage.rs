@@ -1,4 +1,4 @@
-//! Keys of shared clips are stored once.
+//! Storage of shared clips: their keys are stored once.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{add, joint};
 use crate::support::build::{curve, degrees, pose_at};
 use crate::support::each_engine::each_engine;
 
-/// A clip that moves and turns each of some joints, all keys on a timeline but one track, and a skeleton of the same names.
+/// A clip that moves and turns each joint, with all tracks but one on the same timeline, and a skeleton with the same names.
 fn long_clip(joints: usize, keys: usize) -> (Library, ClipId, SkeletonId) {
     let mut library = Library::new();
     let names: Vec<String> = (0..joints).map(|index| format!("joint {index}")).collect();
@@ -22,7 +22,7 @@ fn long_clip(joints: usize, keys: usize) -> (Library, ClipId, SkeletonId) {
     };
     let from = add(&mut library, chain(&|index| index), Vec::new());
     let to = add(&mut library, chain(&|index| (5 * index + 3) % joints), Vec::new());
-    // Not evenly spaced, so that there is a table to find a key by, too.
+    // The keys are not evenly spaced, so that the timeline needs a search table too.
     let times: Vec<f64> = (0..keys).map(|key| (key * key) as f64 * 1e-3).collect();
     let timeline = Arc::new(Timeline::new(times.clone()).unwrap());
     let mut tracks = Vec::new();
@@ -42,7 +42,7 @@ fn long_clip(joints: usize, keys: usize) -> (Library, ClipId, SkeletonId) {
 }
 
 #[test]
-fn keys_are_stored_once_however_many_skeletons_share_them() {
+fn keys_are_stored_once_for_any_number_of_skeletons() {
     const JOINTS: usize = 16;
     let mut added = Vec::new();
     for keys in [3, 3000] {
@@ -63,20 +63,20 @@ fn keys_are_stored_once_however_many_skeletons_share_them() {
                     crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(time))]).unwrap();
                 }
             }
-            let ask = |engine: &mut dyn posse::Evaluator| engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
-            let (expected, actual) = (ask(&mut Reference::new(&library)), ask(engine));
+            let evaluate = |engine: &mut dyn posse::Evaluator| engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+            let (expected, actual) = (evaluate(&mut Reference::new(&library)), evaluate(engine));
             let report = contract::compare(&library, &crowd, Ticks(0), &expected, &actual);
             assert!(report.is_within(), "{}: {:?}", engine.engine(), report.quantities());
         });
     }
-    // A record of the clip, two of timelines, and three channels of 8 bytes a joint.
+    // A record of the clip, two of timelines, and three channels of 8 bytes per joint.
     let table = size_of::<ClipRecord>() + 2 * size_of::<TimelineRecord>() + 3 * 8 * JOINTS;
     assert_eq!(added, [table; 2]);
 }
 
 #[test]
-fn curves_of_several_clips_meet_in_another() {
-    // Keys lie in a block for each clip: a clip that has curves of both finds them in neither, and has a block of its own.
+fn a_clip_can_have_curves_of_several_clips() {
+    // Each clip has a block of keys. A clip with curves of two clips finds its keys in neither block, and gets its own.
     let mut library = Library::new();
     let names = ["a", "b", "c"].map(|name| joint(name, None, [0.0; 3]));
     let skeleton = add(&mut library, names.to_vec(), Vec::new());

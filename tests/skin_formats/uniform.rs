@@ -1,4 +1,4 @@
-//! Which rigs scale alike along all axes, and so have dual quaternions, and what is said of the others.
+//! Rigs with uniform scales, which can use dual quaternions, and the errors for other rigs.
 
 use glam::{DAffine3, DMat3, DVec3};
 use posse::{
@@ -11,12 +11,12 @@ use crate::support::assert_close::assert_matrix;
 use crate::support::build::{curve, degrees, joint, library};
 use crate::support::each_engine::each_engine;
 
-/// A rig of an arm and a hand, its skin, and a clip that moves it, all of them uniform until changed.
+/// A rig of an arm and a hand, with a skin and a clip. All scales are uniform until a test changes them.
 struct Rig {
     joints: Vec<Joint>,
     inverse_bind: Vec<DAffine3>,
     tracks: Vec<Track>,
-    /// Which joints the skin has.
+    /// The joints of the skin.
     skinned: Vec<usize>,
 }
 
@@ -47,7 +47,7 @@ impl Rig {
     }
 }
 
-/// What each engine says to dual quaternions of a crowd that plays a rig's clip.
+/// The answer of each engine to a request for dual quaternions, for a crowd that plays the clip of a changed rig.
 fn answers(change: impl FnOnce(&mut Rig)) -> Vec<Result<(), String>> {
     let mut rig = Rig::new();
     change(&mut rig);
@@ -56,12 +56,12 @@ fn answers(change: impl FnOnce(&mut Rig)) -> Vec<Result<(), String>> {
     crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(0.5))]).unwrap();
     let mut answers = Vec::new();
     each_engine(&library, |engine| {
-        // The same crowd in full, and as halves, is no trouble.
+        // The same crowd is posed with full matrices and with halves.
         for format in [SkinFormat::Matrix, SkinFormat::HalfMatrix] {
             engine.evaluate(&crowd, Ticks(0), Outputs::ALL.with_skin_format(format)).unwrap();
         }
         let packed = Outputs::ALL.with_skin_format(SkinFormat::DualQuaternion);
-        // Whoever wants no skin matrices does not care.
+        // Without skin matrices, the skin format does not matter.
         engine.evaluate(&crowd, Ticks(0), Outputs { skin: false, ..packed }).unwrap();
         let answer = engine.evaluate(&crowd, Ticks(0), packed);
         answers.push(answer.map(drop).map_err(|error| error.to_string()));
@@ -92,14 +92,14 @@ fn scales(interpolation: Interpolation, values: &[[f64; 3]]) -> Curve {
 }
 
 #[test]
-fn a_rig_that_scales_alike_along_all_axes_passes() {
+fn a_rig_with_uniform_scales_passes() {
     assert_uniform(|_| {});
     assert_uniform(|rig| rig.joints[0].rest.scale = DVec3::splat(3.0));
-    // What files have of rounding.
+    // Rounding errors as in files.
     assert_uniform(|rig| rig.joints[0].rest.scale = DVec3::new(1.0, 1.000_05, 0.999_98));
     let matrix = DAffine3::from_scale_rotation_translation(DVec3::splat(100.0), degrees(DVec3::X, 40.0), DVec3::X);
     assert_uniform(|rig| rig.joints[1].matrix = Some(matrix));
-    // Hidden at the end.
+    // A scale of 0 at the end hides the joint.
     let hides = scales(Interpolation::Step, &[[1.0; 3], [0.0; 3]]);
     assert_uniform(|rig| rig.tracks[0] = Track::new(Target::Scale(1), hides));
     let spline = [[0.0; 3], [1.0; 3], [2.0; 3], [-1.0; 3], [3.0; 3], [0.0, 5.0, 0.0]];
@@ -113,7 +113,7 @@ fn a_rig_that_scales_alike_along_all_axes_passes() {
 }
 
 #[test]
-fn a_joint_that_no_skin_hangs_on_may_have_any_scale() {
+fn a_joint_without_a_skin_can_have_any_scale() {
     let stretch = scales(Interpolation::Linear, &[[1.0; 3], [1.0, 2.0, 3.0]]);
     assert_uniform(|rig| {
         rig.joints[2].rest.scale = DVec3::new(1.0, -2.0, 3.0);
@@ -128,7 +128,7 @@ fn a_rest_pose_that_is_not_uniform_is_refused() {
     assert_uneven("skeleton, joint 0: arm", "not uniform", scaled(DVec3::new(1.0, 1.0, 1.001)));
     assert_uneven("skeleton, joint 0: arm", "not uniform", scaled(DVec3::new(-1.0, 1.0, 1.0)));
     assert_uneven("skeleton, joint 0: arm", "mirrors", scaled(DVec3::splat(-1.0)));
-    // The turned child of a stretched parent is sheared.
+    // The rotated child of a parent with a non-uniform scale is sheared.
     assert_uneven("skeleton, joint 0: arm", "not uniform", |rig| {
         rig.joints[0].rest.scale = DVec3::new(1.0, 3.0, 1.0);
         rig.joints[1].rest.rotation = degrees(DVec3::Z, 45.0);
@@ -162,7 +162,7 @@ fn clips_that_are_not_uniform_are_refused() {
     assert_uneven(place, "at key 1 is (-1, -1, -1), which mirrors", with(mirrors));
     let tangents = [[0.0; 3], [1.0; 3], [0.0; 3], [0.0, 0.0, 1.0], [1.0; 3], [0.0; 3]];
     assert_uneven(place, "tangents after key 0", with(scales(Interpolation::CubicSpline, &tangents)));
-    // One of three numbers, all of them, but not alike, and two that stand still elsewhere than the third at rest.
+    // One of three components; all three, but not equal; and one with a constant value that differs from the rest of the others.
     let number = |end: f64| curve(Interpolation::Linear, 1, &[0.0, 1.0], &[1.0, end]);
     let numbers = |ends: &'static [f64]| {
         move |rig: &mut Rig| {
@@ -179,7 +179,7 @@ fn clips_that_are_not_uniform_are_refused() {
 }
 
 #[test]
-fn what_counts_as_uniform_is_within_the_contract() {
+fn scales_that_count_as_uniform_are_within_the_contract() {
     let rest = Transform {
         translation: DVec3::new(1.0, 2.0, 3.0),
         rotation: degrees(DVec3::new(0.6, 0.0, 0.8), 70.0),
@@ -197,8 +197,9 @@ fn what_counts_as_uniform_is_within_the_contract() {
 }
 
 #[test]
-fn a_spline_may_take_a_scale_below_nothing() {
-    // From 1 to 1 in a second, downwards at 12 a second at first: half-way 1 + 12 (-1/8 - 1/8) = -2, and the tip with it.
+fn a_spline_can_make_a_uniform_scale_negative() {
+    // From 1 to 1 in one second, with a slope of -12 per second at first. At the middle, it is 1 + 12 (-1/8 - 1/8) = -2, also for
+    // the hand.
     let mut rig = Rig::new();
     let spline = [[0.0; 3], [1.0; 3], [-12.0; 3], [12.0; 3], [1.0; 3], [0.0; 3]];
     let spline = curve(Interpolation::CubicSpline, 3, &[0.0, 1.0], spline.as_flattened());
@@ -207,7 +208,7 @@ fn a_spline_may_take_a_scale_below_nothing() {
     let mut crowd = Crowd::new();
     crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(0.5))]).unwrap();
     let outputs = Outputs::SKIN.with_skin_format(SkinFormat::DualQuaternion);
-    // The hand, a metre from an arm that is at (0, 1, 0).
+    // The hand is 1 m from an arm at (0, 1, 0).
     let linear = DMat3::from_diagonal(DVec3::splat(-2.0));
     let by_hand = DAffine3::from_mat3_translation(linear, DVec3::new(0.0, -1.0, 0.0));
     each_engine(&library, |engine| {
@@ -217,7 +218,7 @@ fn a_spline_may_take_a_scale_below_nothing() {
 }
 
 #[test]
-fn only_what_a_crowd_uses_has_to_be_uniform() {
+fn only_the_clips_of_a_crowd_need_uniform_scales() {
     let (mut library, clip) = Rig::new().library();
     let skeleton = library.clip(clip).skeleton;
     let stretches = Track::new(Target::Scale(0), scales(Interpolation::Linear, &[[1.0; 3], [1.0, 2.0, 1.0]]));

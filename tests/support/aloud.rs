@@ -1,9 +1,9 @@
-//! What must be heard even of a test that passes.
+//! Notes that are printed even if the test passes.
 
 use std::io::Write;
 
-/// Says that a check was left out, past the test harness, which keeps what passing tests print to itself.
+/// Prints that a check did not run. The note goes around the test harness, which hides the output of passing tests.
 pub fn skipped(what: &str) {
-    // A closed stderr has nobody to hear it.
+    // If stderr is closed, the note is lost.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
 }

@@ -1,8 +1,8 @@
-//! Comparisons with numbers worked out by hand.
+//! Comparisons with hand-worked numbers.
 
 use glam::{DAffine3, DQuat, DVec3};
 
-/// Asserts that numbers are within 2e-6 of the largest of them, or of 1.
+/// Asserts that numbers are as expected, within 2e-6 times the largest of them, or times 1 if all are smaller.
 #[track_caller]
 pub fn assert_close(actual: &[f64], expected: &[f64], what: &str) {
     let size = expected.iter().fold(1.0_f64, |size, number| size.max(number.abs()));
@@ -17,7 +17,7 @@ pub fn assert_vector(actual: DVec3, expected: [f64; 3], what: &str) {
     assert_close(&actual.to_array(), &expected, what);
 }
 
-/// Asserts that a rotation is of unit length and as expected; a quaternion and its negative are the same rotation.
+/// Asserts that a rotation has unit length and is as expected. A quaternion and its negative are the same rotation.
 #[track_caller]
 pub fn assert_rotation(actual: DQuat, expected: DQuat, what: &str) {
     assert!((actual.length() - 1.0).abs() < 1e-6, "{what}: {actual} is not of unit length");

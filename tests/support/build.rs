@@ -1,4 +1,4 @@
-//! Small libraries, built in a line or two.
+//! Builders of small libraries.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub fn joint(parent: Option<usize>, translation: [f64; 3]) -> Joint {
     Joint { parent, rest, ..Joint::default() }
 }
 
-/// A curve of these times and values.
+/// A curve with these times and values.
 pub fn curve(interpolation: Interpolation, width: usize, times: &[f64], values: &[f64]) -> Curve {
     let timeline = Arc::new(Timeline::new(times.to_vec()).unwrap());
     Curve::new(timeline, interpolation, width, values.to_vec()).unwrap()
@@ -27,7 +27,7 @@ pub fn library(joints: Vec<Joint>) -> (Library, SkeletonId) {
     (library, skeleton)
 }
 
-/// A clip of these tracks, added to a library.
+/// Adds a clip with these tracks to a library.
 pub fn clip(library: &mut Library, skeleton: SkeletonId, tracks: Vec<(Target, Curve)>) -> ClipId {
     let tracks = tracks.into_iter().map(|(target, curve)| Track::new(target, curve)).collect();
     library.add_clip(Clip::new(None, skeleton, tracks)).unwrap()
@@ -40,14 +40,14 @@ pub fn one_track(target: Target, curve: Curve) -> (Library, ClipId) {
     (library, clip)
 }
 
-/// Everything about one instance with one clip.
+/// All outputs of one instance that plays one clip.
 pub fn pose(engine: &mut dyn Evaluator, library: &Library, clip: ClipId, time: LayerTime, now: Ticks) -> Pose {
     let mut crowd = Crowd::new();
     crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)]).unwrap();
     engine.evaluate(&crowd, now, Outputs::ALL).unwrap().instances.remove(0)
 }
 
-/// Everything about one instance with one clip at a time of the clip, in seconds.
+/// All outputs of one instance at a clip time, in seconds.
 pub fn pose_at(engine: &mut dyn Evaluator, library: &Library, clip: ClipId, seconds: f64) -> Pose {
     pose(engine, library, clip, LayerTime::At(seconds), Ticks::default())
 }

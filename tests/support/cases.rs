@@ -4,16 +4,16 @@ use proptest::test_runner::{Config, RngSeed};
 
 use crate::support::aloud::skipped;
 
-/// One of this many random cases runs by default.
+/// By default, one in this many random cases runs.
 const ONE_IN: u64 = 8;
 
-/// The number of random cases to run: all of them with `tests/run --all`, which sets `POSSE_ALL_TESTS=1`, else an eighth,
+/// The number of random cases to run. `tests/run --all` sets `POSSE_ALL_TESTS=1` and runs all; otherwise it is an eighth,
 /// rounded up.
 pub fn some_of(all: u64) -> u64 {
     if all_run() { all } else { all.div_ceil(ONE_IN) }
 }
 
-/// Whether the long suites run in full. The first call of a run that leaves them out says so.
+/// Returns whether the long suites run in full. If they do not, the first call prints a note.
 pub fn all_run() -> bool {
     static ALL: OnceLock<bool> = OnceLock::new();
     *ALL.get_or_init(|| match std::env::var("POSSE_ALL_TESTS").as_deref() {
@@ -26,8 +26,8 @@ pub fn all_run() -> bool {
     })
 }
 
-/// Random cases: [`some_of`] so many, the same ones every time for a seed, so that a failure belongs to the change that
-/// shows it; `PROPTEST_CASES=N` asks for N others. A failure prints its case, which is all it takes to repeat it.
+/// The configuration of a random test: [`some_of`] `all` cases. A seed always gives the same cases, so that a failure belongs
+/// to the change under test. `PROPTEST_CASES=N` runs N other cases. A failure prints its case, which is enough to repeat it.
 pub fn cases(all: u32, seed: u64) -> Config {
     let others = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     let rng_seed = if others.is_some() { RngSeed::Random } else { RngSeed::Fixed(seed) };

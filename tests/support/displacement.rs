@@ -3,7 +3,7 @@ use posse::{
     ClipId, CompressedLibrary, Crowd, ErrorBound, Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks,
 };
 
-/// The largest distance of a joint from the origin at rest, worked out by the reference.
+/// The largest distance of a joint from the origin in the rest pose, computed by the reference; 1 if it is 0.
 pub fn size(library: &Library, clip: ClipId) -> f64 {
     let mut crowd = Crowd::new();
     crowd.push(library.clip(clip).skeleton, &[]).unwrap();
@@ -12,7 +12,7 @@ pub fn size(library: &Library, clip: ClipId) -> f64 {
     if size > 0.0 { size } else { 1.0 }
 }
 
-/// How far points about each joint are displaced at some times of a clip, at the most.
+/// The largest displacement of points about each joint, at some times of a clip.
 pub fn displacement(original: &Library, compressed: &Library, clip: ClipId, shell: f64, times: &[f64]) -> f64 {
     let mut crowd = Crowd::new();
     for &time in times {
@@ -26,7 +26,7 @@ pub fn displacement(original: &Library, compressed: &Library, clip: ClipId, shel
     pairs.map(|(wanted, found)| apart(&wanted, &found, shell)).fold(0.0, f64::max)
 }
 
-/// How far a joint's place, or a point a shell away along one of its axes, is from where it ought to be.
+/// The largest displacement of a joint, or of the points at the distance `shell` along its axes.
 fn apart(wanted: &DAffine3, found: &DAffine3, shell: f64) -> f64 {
     let points = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
         let stretch = wanted.transform_vector3(axis).length();
@@ -38,7 +38,7 @@ fn apart(wanted: &DAffine3, found: &DAffine3, shell: f64) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Asserts that all clips of a compressed are within its bound, at keys and between them, and that the report says so.
+/// Asserts that all clips of a compressed library, at keys and between them, are within the bound, and so are their reports.
 #[track_caller]
 pub fn assert_within(original: &Library, compressed: &CompressedLibrary, bound: ErrorBound, what: &str) {
     for id in original.clip_ids() {
@@ -51,7 +51,7 @@ pub fn assert_within(original: &Library, compressed: &CompressedLibrary, bound: 
         times.dedup();
         let middles: Vec<f64> = times.windows(2).map(|gap| 0.5 * (gap[0] + gap[1])).collect();
         times.extend(middles);
-        // As many of very many keys as a test has time for.
+        // At most about 500 times, since a test has no time for more.
         let times: Vec<f64> = times.iter().copied().step_by(times.len().div_ceil(500).max(1)).collect();
         let found = displacement(original, compressed.library(), id, shell, &times);
         let reported = compressed.reports()[id.index()].error;

@@ -1,4 +1,4 @@
-//! Every engine, held to the same checks.
+//! The same checks on every engine.
 
 use std::sync::{Once, OnceLock};
 
@@ -9,9 +9,9 @@ use posse::{
 
 use crate::support::aloud::skipped;
 
-/// Runs a check with each engine of a library: reference, CPU with each instruction set that the machine has, GPU in each
-/// form of its kernels; the fast ones on both packings, compressed keys being as fine as they can be, and on the GPU in the form
-/// that hardware runs.
+/// Runs a check with each engine of a library: the reference, the CPU engine with each available instruction set, and the GPU
+/// engine with each kernel form. The fast engines run it again on the compressed library, with the finest keys; on the GPU only
+/// with the form that hardware uses.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
     check(&mut Reference::new(library));
     fast_engines(&KernelForm::ALL, &|| PackedLibrary::new(library).expect("a packing"), &mut check);
@@ -19,7 +19,7 @@ pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator))
     compressed_engines(&[KernelForm::Parallel], &compressed, check);
 }
 
-/// Runs a check with each fast engine on compressed keys.
+/// Runs a check with each fast engine on a compressed library.
 pub fn compressed_engines(
     forms: &[KernelForm],
     compressed: &CompressedLibrary,
@@ -28,15 +28,15 @@ pub fn compressed_engines(
     fast_engines(forms, &|| compressed.pack().expect("a compressed packing"), &mut check);
 }
 
-/// Runs a check with each fast engine on a packing, on the GPU in these forms: compiling kernels takes a software renderer
-/// longer than most tests.
+/// Runs a check with each fast engine on a packed library. The GPU engine runs only these kernel forms, since a software
+/// renderer takes longer to compile kernels than to run most tests.
 pub fn fast_engines(
     forms: &[KernelForm],
     packing: &dyn Fn() -> PackedLibrary,
     check: &mut dyn FnMut(&mut dyn Evaluator),
 ) {
     for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
-        // One thread, then all.
+        // Some instruction sets run with one thread, the others with all threads.
         let threads = match instructions {
             InstructionSet::Avx2 | InstructionSet::Neon => 1,
             _ => std::thread::available_parallelism().map_or(1, usize::from),
@@ -50,8 +50,8 @@ pub fn fast_engines(
     }
 }
 
-/// A library on the GPU of the tests, in this form. All such libraries share kernels, which take a software renderer longer to
-/// compile than to run.
+/// A library on the GPU of the tests, with this kernel form. All such libraries share kernels, which a software renderer takes
+/// longer to compile than to run.
 pub fn gpu_library(form: KernelForm, packing: PackedLibrary) -> Result<GpuLibrary, posse::Error> {
     static FIRST: OnceLock<[GpuLibrary; KernelForm::ALL.len()]> = OnceLock::new();
     let empty = |form| {
@@ -62,7 +62,7 @@ pub fn gpu_library(form: KernelForm, packing: PackedLibrary) -> Result<GpuLibrar
     first[form as usize].repacked(packing)
 }
 
-/// An engine on the GPU of the tests, in the form that suits it.
+/// An engine on the GPU of the tests, with the kernel form that suits the device.
 pub fn gpu_engine(library: &Library) -> Result<GpuEngine, posse::Error> {
     Ok(GpuEngine::with_library(
         gpu(),
@@ -70,8 +70,8 @@ pub fn gpu_engine(library: &Library) -> Result<GpuEngine, posse::Error> {
     ))
 }
 
-/// The GPU of the tests, unless `POSSE_TEST_ENGINES=cpu` leaves it out, which is said aloud: an emulator has no adapter. What
-/// tests the GPU alone asks for [`gpu`], and fails without.
+/// The GPU of the tests, or `None` if `POSSE_TEST_ENGINES=cpu`, as on an emulator, which has no adapter; a note is printed.
+/// Tests of the GPU alone call [`gpu`], which fails without an adapter.
 pub fn gpu_unless_left_out() -> Option<GpuContext> {
     static SAID: Once = Once::new();
     match std::env::var("POSSE_TEST_ENGINES").as_deref() {
@@ -84,8 +84,8 @@ pub fn gpu_unless_left_out() -> Option<GpuContext> {
     }
 }
 
-/// The GPU of the tests: hardware where there is some, else a software renderer. A machine without either fails here,
-/// and the message says what to install.
+/// The GPU of the tests: hardware if there is some, otherwise a software renderer. Without either, this fails with a message
+/// that names the package to install.
 pub fn gpu() -> GpuContext {
     static GPU: OnceLock<GpuContext> = OnceLock::new();
     GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()

@@ -3,7 +3,7 @@ use posse::import::gltf::{self, Asset};
 use posse::{Error, Library};
 use serde_json::{Value, json};
 
-/// A glTF file in the making: a document that a test may change at will, and one binary buffer.
+/// A glTF file under construction: a document that a test can change freely, and one binary buffer.
 #[derive(Clone)]
 pub struct GltfBuilder {
     pub json: Value,
@@ -19,14 +19,14 @@ impl GltfBuilder {
         Self { json, bin: Vec::new() }
     }
 
-    /// Adds to one of the document's arrays, and gives the index.
+    /// Adds an item to one of the document's arrays, and returns its index.
     pub fn push(&mut self, array: &str, item: Value) -> usize {
         let array = self.json[array].as_array_mut().unwrap();
         array.push(item);
         array.len() - 1
     }
 
-    /// A buffer view of these bytes.
+    /// Adds a buffer view of these bytes, and returns its index.
     pub fn view(&mut self, bytes: &[u8]) -> usize {
         self.bin.resize(self.bin.len().next_multiple_of(4), 0);
         let offset = self.bin.len();
@@ -34,7 +34,7 @@ impl GltfBuilder {
         self.push("bufferViews", json!({ "buffer": 0, "byteOffset": offset, "byteLength": bytes.len() }))
     }
 
-    /// An accessor of these bytes, with a view of its own.
+    /// Adds an accessor of these bytes with its own view, and returns its index.
     pub fn accessor(&mut self, kind: &str, component: u32, normalized: bool, count: usize, bytes: &[u8]) -> usize {
         let view = self.view(bytes);
         let accessor = json!({
@@ -43,7 +43,7 @@ impl GltfBuilder {
         self.push("accessors", accessor)
     }
 
-    /// An accessor of floats.
+    /// Adds an accessor of floats, and returns its index.
     pub fn floats(&mut self, kind: &str, numbers: &[f32]) -> usize {
         let width = match kind {
             "SCALAR" => 1,
@@ -55,13 +55,13 @@ impl GltfBuilder {
         self.accessor(kind, 5126, false, numbers.len() / width, &bytes(numbers))
     }
 
-    /// An animation of one channel.
+    /// Adds an animation of one channel, and returns its index.
     pub fn animate(&mut self, target: Value, input: usize, output: usize, interpolation: &str) -> usize {
         let sampler = json!({ "input": input, "output": output, "interpolation": interpolation });
         self.push("animations", json!({ "channels": [{ "sampler": 0, "target": target }], "samplers": [sampler] }))
     }
 
-    /// Sets the value at a JSON pointer, whose parent is there.
+    /// Sets the value at a JSON pointer. Its parent must exist.
     pub fn set(&mut self, pointer: &str, value: Value) {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         match self.json.pointer_mut(parent).unwrap() {
@@ -70,13 +70,13 @@ impl GltfBuilder {
         }
     }
 
-    /// Takes away the value at a JSON pointer.
+    /// Removes the value at a JSON pointer.
     pub fn remove(&mut self, pointer: &str) {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         self.json.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(key).unwrap();
     }
 
-    /// The document, with the buffer unless the test has set one.
+    /// The bytes of the document, with the buffer unless the test has set one.
     fn document(&self, uri: Option<&str>) -> Vec<u8> {
         let mut json = self.json.clone();
         if json["buffers"].as_array().is_some_and(Vec::is_empty) {
@@ -115,25 +115,25 @@ impl GltfBuilder {
         self.gltf(&format!("data:application/octet-stream;base64,{data}"))
     }
 
-    /// The file in a library of its own.
+    /// Loads the file into a new library.
     pub fn load(&self) -> Result<(Library, Asset), Error> {
         load(&self.glb())
     }
 }
 
-/// A file in a library of its own.
+/// Loads a file into a new library.
 pub fn load(file: &[u8]) -> Result<(Library, Asset), Error> {
     let mut library = Library::new();
     let asset = gltf::from_slice(&mut library, "made.glb".as_ref(), file, None)?;
     Ok((library, asset))
 }
 
-/// Little-endian bytes.
+/// The little-endian bytes of numbers.
 pub fn bytes(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// Three nodes, a skin, morph targets, a sparse accessor, a pointer: something of everything.
+/// A file with something of everything: three nodes, a skin, morph targets, a sparse accessor, an animation pointer.
 pub fn something_of_everything() -> GltfBuilder {
     let mut file = GltfBuilder::new();
     file.json["materials"] = json!([{ "pbrMetallicRoughness": { "baseColorFactor": [1, 0.5, 0.25, 1] } }]);

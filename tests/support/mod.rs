@@ -1,11 +1,11 @@
 pub mod aloud;
 pub mod assert_close;
 pub mod build;
-/// How many random cases, and which.
+/// The number and the seed of random cases.
 pub mod cases;
-/// How far compressed keys are from the original ones.
+/// The errors of compressed libraries.
 pub mod displacement;
 pub mod each_engine;
-/// glTF files made in code.
+/// glTF files built in code.
 pub mod gltf_builder;
 pub mod scenes;

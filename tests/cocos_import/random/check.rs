@@ -1,4 +1,4 @@
-//! What becomes of a file, whatever it holds.
+//! The outcome of reading and posing any file.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use posse::{
     WrapMode, contract,
 };
 
-/// What becomes of a file.
+/// The outcome of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome {
     Refused,
-    /// Its loops are too many to be bound.
+    /// Its curves loop too often over the clip, so it cannot be bound.
     Unbound,
     Posed,
 }
 
-/// Reads a file, binds the clip in both ways, and poses it by two engines, which have to agree.
+/// Reads a file, binds the clip in both ways, and asserts that two engines pose it alike.
 pub fn check(library: &Library, bytes: &[u8]) -> Outcome {
     let file = match cocos::from_slice(library, Path::new("random.anim"), bytes) {
         Ok(file) => file,
@@ -46,17 +46,17 @@ fn pose(mut library: Library, clip: &UnboundClip, properties: PropertyTracks, jo
     };
     assert_eq!(binding.tracks.len(), clip.tracks.len());
     PackedLibrary::new(&library).unwrap();
-    // There is nothing to pose.
+    // The clip has nothing to pose.
     if library.skeleton(skeleton).joints().is_empty() && library.skeleton(skeleton).properties().is_empty() {
         return Outcome::Posed;
     }
     let curves = || clip.tracks.iter().flat_map(curves_of);
-    // Of so many seconds no engine closes the seams.
+    // At times beyond 1e6 s, no engine is exact at the seams of loops.
     if curves().any(|curve| loops(curve) && curve.timeline().times().iter().any(|time| time.abs() > 1e6)) {
         return Outcome::Posed;
     }
     let length = clip.duration;
-    // Nowhere near the seams of passes, where a rounding leads elsewhere.
+    // Times that are not near the seams of passes, where rounding changes the pose.
     let times = [0.0, 0.09173, 0.26537, 0.51931, 0.76811, 0.98713].map(|part| LayerTime::At(part * length));
     let plays = WrapMode::ALL.map(|wrap| LayerTime::Playing(Playback::new(wrap, Ticks::default(), clip.speed)));
     let keys = curves().flat_map(|curve| curve.timeline().times()).take(5).map(|&time| LayerTime::At(time));
@@ -84,18 +84,18 @@ fn curves_of(track: &UnboundTrack) -> Vec<&Curve> {
     }
 }
 
-/// Whether a clip plays so that an `f32` can follow; engines may part over others.
+/// Whether `f32` is precise enough for a clip. Engines may differ on other clips.
 fn is_everyday(clip: &UnboundClip) -> bool {
     let speed = clip.speed.abs();
     (clip.duration == 0.0 || (1e-2..=1e3).contains(&clip.duration)) && (speed == 0.0 || (1e-3..=1e2).contains(&speed))
 }
 
-/// Whether an `f32` tells a curve's keys apart, and holds its values wherever an easing throws them.
+/// Whether `f32` distinguishes the key times of a curve, and can hold its values even where an easing overshoots.
 fn curve_is_everyday(curve: &Curve, length: f64) -> bool {
     let times = curve.timeline().times();
     let apart = |pair: &[f64]| pair[0] == pair[1] || pair[1] - pair[0] >= 1e-5 + 1e-4 * length;
     let shared = |pair: Option<&[f64]>| pair.is_some_and(|pair| pair[0] == pair[1]);
-    // Where keys share the first or the last time, what is past it is another matter.
+    // Curves whose keys share the first or the last time are left out, since they differ beyond it.
     !shared(times.get(..2))
         && !shared(times.len().checked_sub(2).and_then(|start| times.get(start..)))
         && times.windows(2).all(apart)
@@ -107,12 +107,12 @@ fn loops(curve: &Curve) -> bool {
     curve.extrapolation().iter().any(|how| matches!(how, Extrapolation::Loop | Extrapolation::PingPong))
 }
 
-/// Whether one of the times that are asked for, or an end of the clip, is where a curve's loop begins anew, so that a
-/// rounding leads elsewhere.
+/// Whether a sampled time, or an end of the clip, is at a time where a curve's loop starts again, so that rounding changes the
+/// pose.
 fn has_seam(curve: &Curve, crowd: &Crowd, length: f64) -> bool {
     let timeline = curve.timeline();
     let (first, span) = (timeline.first(), timeline.last() - timeline.first());
-    let asked = (0..crowd.len()).flat_map(|instance| crowd.layers(instance)).filter_map(|layer| match layer.time {
+    let times = (0..crowd.len()).flat_map(|instance| crowd.layers(instance)).filter_map(|layer| match layer.time {
         LayerTime::At(time) => Some(time),
         LayerTime::Playing(_) => None,
     });
@@ -121,5 +121,5 @@ fn has_seam(curve: &Curve, crowd: &Crowd, length: f64) -> bool {
         let inside = time >= first && time <= timeline.last();
         !inside && (passes - passes.round()).abs() * span <= 1e-6 + 1e-7 * length
     };
-    loops(curve) && span > 0.0 && asked.chain([0.0, length]).any(at_seam)
+    loops(curve) && span > 0.0 && times.chain([0.0, length]).any(at_seam)
 }

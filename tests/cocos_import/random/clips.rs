@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::dice::Dice;
 
 impl Dice {
-    /// Keys, by the index of a list of them, and values.
+    /// Keys, as the index of a list of keys, and values.
     pub(super) fn keys_and_values(&mut self, lists: &[Vec<f64>]) -> Value {
         let keys = self.index(lists.len());
         let count = keys.as_u64().and_then(|index| lists.get(index as usize)).map_or(1, Vec::len);
@@ -83,7 +83,7 @@ impl Dice {
         node
     }
 
-    /// The document form, and that before release 1.0.
+    /// The document form, and the form before release 1.0.
     pub(super) fn document(&mut self) -> Value {
         let lists: Vec<Vec<f64>> = (0..1 + self.roll(3)).map(|_| self.times()).collect();
         let private = self.one_in(2);
@@ -130,7 +130,7 @@ impl Dice {
         clip
     }
 
-    /// The way to a property.
+    /// The steps that lead to a property.
     pub(super) fn steps(&mut self) -> Value {
         let mut steps = Vec::new();
         for _ in 0..self.roll(3) {

@@ -1,13 +1,13 @@
-//! Choices that are the same every time.
+//! Repeatable random choices.
 
 use serde_json::{Value, json};
 
-/// A generator of choices that are the same every time.
+/// A generator of repeatable random choices.
 pub struct Dice {
     pub(super) state: u64,
-    /// Whether numbers are beyond all bounds now and then.
+    /// Whether some numbers are extreme.
     pub(super) extreme: bool,
-    /// One number in so many is none; 0 is never.
+    /// One number in this many is replaced by a wrong value; 0 means none.
     pub(super) faulty: usize,
 }
 
@@ -38,7 +38,7 @@ impl Dice {
         self.pick(&all)
     }
 
-    /// A number of everyday size, or of any.
+    /// A number of ordinary size, or of any size.
     pub(super) fn float(&mut self) -> f64 {
         const EXTREMES: [f64; 14] = [
             -0.0,
@@ -69,7 +69,7 @@ impl Dice {
         if self.faulty > 0 && self.one_in(self.faulty) { self.wrong() } else { json!(self.float()) }
     }
 
-    /// A whole number below a limit, or, rarely, something else.
+    /// An integer below a limit, or rarely another value.
     pub(super) fn index(&mut self, limit: usize) -> Value {
         if self.faulty > 0 && self.one_in(self.faulty) {
             return self.pick(&[json!(-1), json!(limit), json!(0.5), json!(1e15), json!(null), json!("0")]);

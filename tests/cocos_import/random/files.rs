@@ -1,4 +1,4 @@
-//! Whole files, sound or broken.
+//! Whole files, intact or broken.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ impl Dice {
         self.flip(file.to_string().into_bytes(), 16)
     }
 
-    /// Flips a bit, once in so many times.
+    /// Flips a bit in one of this many files.
     pub(super) fn flip(&mut self, mut bytes: Vec<u8>, times: usize) -> Vec<u8> {
         if self.one_in(times) {
             let index = self.roll(bytes.len());
@@ -35,7 +35,7 @@ impl Dice {
         bytes
     }
 
-    /// A file as a list, some of whose parts are objects of that list.
+    /// Turns a file into a list. Some of its parts become objects of that list.
     pub(super) fn with_references(&mut self, mut clip: Value) -> Value {
         if clip.is_array() {
             return clip;
@@ -51,7 +51,7 @@ impl Dice {
         [vec![clip], objects].concat().into()
     }
 
-    /// Breaks something.
+    /// Breaks one value of a file.
     pub(super) fn mutate(&mut self, file: &mut Value) {
         let mut places = Vec::new();
         pointers(file, String::new(), &mut places);
@@ -76,7 +76,7 @@ impl Dice {
     }
 }
 
-/// All places of a value, as pointers.
+/// The JSON pointers of a value and of everything in it.
 fn pointers(value: &Value, at: String, out: &mut Vec<String>) {
     match value {
         Value::Array(items) => {

@@ -1,12 +1,12 @@
-/// What becomes of a file.
+/// The outcome of a file.
 mod check;
-/// Clips of the old forms.
+/// Clips of the forms before release 3.3.
 mod clips;
-/// Choices that are the same every time.
+/// Repeatable random choices.
 mod dice;
-/// Whole files, and what breaks them.
+/// Whole files, intact or broken.
 mod files;
-/// Clips of the new form.
+/// Clips of release 3.3 and later.
 mod tracks;
 /// Times, values, easings and names.
 mod values;
@@ -23,8 +23,7 @@ use self::dice::Dice;
 use super::{examples, library};
 use crate::support::cases::some_of;
 
-/// So many files, the same ones every time; `FUZZ_SECONDS=N` asks for others, as many as are done in N seconds. A failure
-/// prints its file.
+/// Checks a fixed set of random files. `FUZZ_SECONDS=N` checks other files instead, for N seconds. A failure prints its file.
 #[test]
 fn random_files_are_refused_or_posed_alike() {
     let library = library();

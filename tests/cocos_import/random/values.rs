@@ -1,4 +1,4 @@
-//! What curves hold: times, values, easings, and the names of what they drive.
+//! Contents of curves: times, values, easings, and the names of targets.
 
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ impl Dice {
         self.pick(&["cc.Sprite", "cc.Light", "Mine"])
     }
 
-    /// Values, so many, of one type but for slips.
+    /// This many values, all of one type except for errors.
     pub(super) fn values(&mut self, count: usize) -> Vec<Value> {
         let shape = self.roll(16);
         let slips = self.faulty > 0 && self.one_in(8);

@@ -10,7 +10,7 @@ use crate::support::scenes::Numbers;
 
 const LATER: Ticks = Ticks(NOW.0 + 333_333);
 
-/// Instances stand on a line; a camera sees those near it.
+/// A culling kernel: instances stand on a line, and a camera sees those near it.
 const CULL: &str = "
 struct Entry { slot: u32, joints: u32, update_interval: u32 }
 struct List { count: atomic<u32>, entries: array<Entry> }
@@ -24,7 +24,7 @@ fn run(@builtin(global_invocation_id) id: vec3<u32>) {
     }
 }";
 
-/// Where an instance stands.
+/// The position of an instance on the line.
 fn position(instance: usize) -> i32 {
     (instance as i32 * 619) % 1000
 }
@@ -33,7 +33,7 @@ fn is_near(instance: usize, camera: i32) -> bool {
     (position(instance) - camera).abs() < 300
 }
 
-/// Skeletons for all forms of the kernels, one of them without joints; two of them mix layers.
+/// A crowd of skeletons for all kernel forms. One skeleton has no joints; instances of two have several layers.
 fn zoo() -> (Library, Crowd) {
     let mut library = Library::new();
     let mut clips: Vec<_> =
@@ -60,7 +60,7 @@ fn zoo() -> (Library, Crowd) {
     (library, crowd)
 }
 
-/// Records the culling pass, visible from a camera.
+/// Records the culling pass for a camera.
 fn encode_culling(stage: &Stage, encoder: &mut wgpu::CommandEncoder, camera: i32) {
     let device = stage.device();
     let cull = super::Kernel::new(device, CULL);
@@ -84,7 +84,7 @@ fn encode_culling(stage: &Stage, encoder: &mut wgpu::CommandEncoder, camera: i32
 }
 
 #[test]
-fn a_culling_pass_on_the_gpu_decides_who_is_posed() {
+fn a_culling_pass_on_the_gpu_chooses_the_posed_instances() {
     for form in KernelForm::ALL {
         let (library, crowd) = zoo();
         let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
@@ -98,7 +98,7 @@ fn a_culling_pass_on_the_gpu_decides_who_is_posed() {
 }
 
 #[test]
-fn two_culled_frames_in_one_submission() {
+fn two_culled_frames_share_a_submission() {
     for form in KernelForm::ALL {
         let (library, crowd) = zoo();
         let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
@@ -121,7 +121,8 @@ fn two_culled_frames_in_one_submission() {
 #[test]
 fn lists_with_faults_do_no_harm() {
     for form in KernelForm::ALL {
-        // 48 of the small rig in a workgroup and one of the large one, whose matrices are made in the output itself.
+        // A workgroup holds 48 instances of the small rig, or one of the large rig, whose matrices are computed in the output
+        // buffer.
         for (joints, instances) in [(2, 48), (300, 5)] {
             let library = branches(joints, 10);
             let crowd = only_clip(&library, instances);
@@ -130,19 +131,19 @@ fn lists_with_faults_do_no_harm() {
                 let batch = &stage.on_gpu.batches()[0];
                 let all = instances as u32;
                 let entry = |slot: u32| VisibleInstance { slot, joints: ALL, update_interval: 0 };
-                let everybody: Vec<VisibleInstance> = (0..all).map(entry).collect();
-                // A list as it was written last holds more than the count says.
+                let every_entry: Vec<VisibleInstance> = (0..all).map(entry).collect();
+                // Entries that an earlier list has left are beyond the count.
                 let cases: [(&str, u32, Vec<VisibleInstance>, Vec<usize>); 7] = [
-                    ("all", all, everybody.clone(), (0..instances).collect()),
-                    ("nobody, though entries are there", 0, everybody.clone(), vec![]),
-                    ("the first two", 2, everybody.clone(), vec![0, 1]),
+                    ("all", all, every_entry.clone(), (0..instances).collect()),
+                    ("none, although entries are there", 0, every_entry.clone(), vec![]),
+                    ("the first two", 2, every_entry.clone(), vec![0, 1]),
                     (
                         "a count beyond the list",
                         u32::MAX,
-                        everybody.iter().rev().copied().collect(),
+                        every_entry.iter().rev().copied().collect(),
                         (0..instances).collect(),
                     ),
-                    ("one beyond", all + 1, everybody, (0..instances).collect()),
+                    ("one beyond", all + 1, every_entry, (0..instances).collect()),
                     ("slots beyond the batch", 4, [all, u32::MAX, 3, 1 << 31].map(entry).into(), vec![3]),
                     ("one slot again and again", u32::MAX, vec![entry(4); instances], vec![4]),
                 ];
@@ -161,7 +162,7 @@ fn lists_with_faults_do_no_harm() {
 #[test]
 fn an_instance_listed_often_is_posed_once() {
     for form in KernelForm::ALL {
-        // Its matrices are made in the output itself: two workgroups at once would multiply what the other has multiplied.
+        // The matrices are computed in the output buffer, where two workgroups at once would multiply twice.
         let library = branches(300, 31);
         let crowd = only_clip(&library, 120);
         let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
@@ -179,7 +180,7 @@ fn an_instance_listed_often_is_posed_once() {
 }
 
 #[test]
-fn a_list_begins_empty_and_stays_as_it_is() {
+fn a_list_begins_empty_and_is_kept_between_frames() {
     for form in KernelForm::ALL {
         let library = branches(40, 7);
         let crowd = only_clip(&library, 20);
@@ -192,14 +193,14 @@ fn a_list_begins_empty_and_stays_as_it_is() {
             stage.show(now, number);
             stage.assert_holds(|instance| (instance % 3 == 1).then_some(now));
         }
-        // All are posed where nobody asks for the list.
+        // A frame that does not use the list poses all instances.
         let poses = play(&stage.engine, &stage.on_gpu, 20, NOW, Outputs::ALL);
         assert_right(&stage.library, &stage.crowd, NOW, Outputs::ALL, &poses);
     }
 }
 
 #[test]
-fn a_crowd_without_lists_poses_all() {
+fn a_crowd_without_lists_poses_all_instances() {
     for form in KernelForm::ALL {
         let library = branches(40, 7);
         let crowd = only_clip(&library, 20);
@@ -213,7 +214,7 @@ fn a_crowd_without_lists_poses_all() {
 }
 
 #[test]
-fn each_chunk_has_a_list() {
+fn each_batch_has_a_list() {
     for form in KernelForm::ALL {
         let library = demo::library().unwrap();
         let crowd = demo::crowd(&library, 1000).unwrap();
@@ -235,10 +236,11 @@ fn each_chunk_has_a_list() {
 }
 
 #[test]
-fn a_dispatch_of_what_is_seen_has_several_rows_where_need_be() {
+fn a_dispatch_of_visible_instances_can_have_several_rows() {
     let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
     let gpu = lesser_gpu(limits);
-    // A workgroup an instance, and 64 instances a workgroup: more entries than the first kernel's row has invocations. Then 8.
+    // One workgroup per instance; then 64 instances per workgroup, with more entries than a row of the first kernel has
+    // invocations; then 8 instances per workgroup.
     for (form, joints, instances, listed) in [
         (KernelForm::Parallel, 33, 60, vec![0, 1, 7, 8, 9, 16, 17, 59]),
         (KernelForm::Parallel, 1, 3000, vec![0, 64, 513, 2999]),
@@ -267,7 +269,7 @@ fn a_dispatch_of_what_is_seen_has_several_rows_where_need_be() {
 }
 
 #[test]
-fn more_seen_workgroups_than_a_dimension_holds() {
+fn more_visible_workgroups_than_a_dimension_allows_are_run() {
     let library = demo::rig(33, 2, 1).unwrap();
     let instances = 66_000;
     let crowd = only_clip(&library, instances);
@@ -275,8 +277,8 @@ fn more_seen_workgroups_than_a_dimension_holds() {
     let stage = Stage::new(KernelForm::Parallel, library, crowd, outputs, VISIBLE);
     assert_eq!(stage.on_gpu.batches().len(), 1);
     stage.forget();
-    let unseen = |instance: usize| instance == 100 || instance == instances - 2;
-    stage.list_instances(|instance| (!unseen(instance)).then_some((ALL, 0)));
+    let is_hidden = |instance: usize| instance == 100 || instance == instances - 2;
+    stage.list_instances(|instance| (!is_hidden(instance)).then_some((ALL, 0)));
     stage.show(NOW, 0);
     let numbers = stage.read().remove(0).local;
     let stride = numbers.len() / instances;
@@ -289,7 +291,7 @@ fn more_seen_workgroups_than_a_dimension_holds() {
 }
 
 #[test]
-fn a_lost_device_shows_where_results_are_wanted() {
+fn a_lost_device_is_reported_when_results_are_read() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
     let engine = GpuEngine::new(&library, lesser_gpu(wgpu::Limits::default())).unwrap();

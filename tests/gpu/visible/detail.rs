@@ -8,7 +8,7 @@ use crate::gpu::{NOW, assert_right};
 use crate::support::build;
 use crate::support::scenes::Numbers;
 
-/// The joints of a skeleton level by level, found by walking up from each.
+/// The joints of a skeleton level by level. The level of a joint is found by walking up from it.
 fn level_order(skeleton: &Skeleton) -> Vec<usize> {
     let joints = skeleton.joints();
     let level = |joint: usize| std::iter::successors(joints[joint].parent, |&above| joints[above].parent).count();
@@ -17,7 +17,7 @@ fn level_order(skeleton: &Skeleton) -> Vec<usize> {
     order
 }
 
-/// The library without the tracks of all joints but these; tracks of weights and properties stay.
+/// The library with tracks of only these joints. Tracks of weights and properties stay.
 fn without_others(library: &Library, joints: &[usize]) -> Library {
     let mut less = Library::new();
     library.skeletons().iter().for_each(|skeleton| _ = less.add_skeleton(skeleton.clone()));
@@ -37,7 +37,7 @@ fn without_others(library: &Library, joints: &[usize]) -> Library {
     less
 }
 
-/// Instances that stand in the clips of a library, one layer each.
+/// Instances with one layer each, at a fixed time in a clip of a library.
 fn plain(library: &Library, instances: usize) -> Crowd {
     let clips: Vec<_> = library.clip_ids().collect();
     let mut numbers = Numbers::new(1);
@@ -50,7 +50,7 @@ fn plain(library: &Library, instances: usize) -> Crowd {
     crowd
 }
 
-/// Instances of three layers, of all modes, one masked.
+/// Instances with three layers, of all modes, one of them with a mask.
 fn layered(library: &mut Library, instances: usize) -> Crowd {
     let clips: Vec<_> = library.clip_ids().collect();
     let skeleton = library.clips()[0].skeleton;
@@ -74,7 +74,7 @@ fn layered(library: &mut Library, instances: usize) -> Crowd {
     crowd
 }
 
-/// Asserts that each instance with so many joints is posed as by clips that drive no others.
+/// Asserts that each instance with fewer joints is posed as by clips that drive only those joints.
 #[track_caller]
 fn assert_detail(form: KernelForm, library: Library, crowd: Crowd, outputs: Outputs, joints: impl Fn(usize) -> u32) {
     let order = level_order(&library.skeletons()[0]);
@@ -91,9 +91,9 @@ fn assert_detail(form: KernelForm, library: Library, crowd: Crowd, outputs: Outp
 }
 
 #[test]
-fn levels_of_a_small_tree_by_hand() {
+fn levels_of_a_small_tree_are_as_worked_by_hand() {
     for form in KernelForm::ALL {
-        // 0 and 4 are roots; below 0 hang 1 (with 2 below it) and 3 (with 5 below it).
+        // Joints 0 and 4 are roots. The children of 0 are 1, whose child is 2, and 3, whose child is 5.
         let library = tree(&[None, Some(0), Some(1), Some(0), None, Some(3)]);
         let by_hand = [0, 4, 1, 3, 2, 5];
         let stage = Stage::new(form, library.clone(), plain(&library, 8), Outputs::ALL, VISIBLE);
@@ -112,9 +112,9 @@ fn levels_of_a_small_tree_by_hand() {
 }
 
 #[test]
-fn fewer_joints_of_rigs_of_all_sizes() {
+fn rigs_of_all_sizes_are_posed_with_fewer_joints() {
     for form in KernelForm::ALL {
-        // Whole workgroups, several instances in one, several joints a lane, matrices in storage.
+        // Rigs that fill a workgroup, several instances per workgroup, several joints per lane, matrices in storage.
         for joints in [2, 6, 33, 100, 200, 300, 530] {
             let library = branches(joints, 13);
             let details =
@@ -132,7 +132,7 @@ fn fewer_joints_of_rigs_of_all_sizes() {
 }
 
 #[test]
-fn a_human_of_fewer_joints_keeps_weights_and_properties() {
+fn a_human_with_fewer_joints_keeps_weights_and_properties() {
     for form in KernelForm::ALL {
         let library = demo::library().unwrap();
         assert_detail(form, library.clone(), plain(&library, 67), Outputs::ALL, |instance| instance as u32);
@@ -167,7 +167,7 @@ fn an_instance_listed_several_times_has_the_most_joints() {
             let library = branches(joints, 7);
             let stage = Stage::new(form, library.clone(), plain(&library, 3), Outputs::ALL, VISIBLE);
             let entry = |joints, update_interval| VisibleInstance { slot: 1, joints, update_interval };
-            // The last is not due: slot and frame add up to 1.
+            // The last entry is not due, since slot and frame add up to 1.
             stage.list(&stage.on_gpu.batches()[0], 3, &[entry(2, 1), entry(5, 1), entry(ALL, 2)]);
             stage.forget();
             stage.show(NOW, 0);

@@ -1,12 +1,12 @@
-//! Only what is visible, on a device with the default limits and no features.
+//! Visible lists, on a device with the default limits and no features.
 
-/// A culling pass on the GPU decides, and lists by hand with every fault they can have.
+/// Lists from a culling pass on the GPU, and lists with faults.
 mod culling;
-/// Fewer joints, against clips without the tracks of the others.
+/// Instances with fewer joints, compared with clips without the tracks of the other joints.
 mod detail;
-/// The matrices of the frame before.
+/// Skin matrices of the previous frame.
 mod previous;
-/// Every second, every fourth frame.
+/// Instances that are posed every second or fourth frame.
 mod update_intervals;
 
 use std::sync::{Arc, OnceLock};
@@ -24,11 +24,11 @@ use crate::support::scenes::Numbers;
 
 /// All joints.
 const ALL: u32 = u32::MAX;
-/// A number that no pose has.
+/// A number that is in no pose.
 const SENTINEL: f32 = -12345.0;
 const VISIBLE: CrowdOptions = CrowdOptions { visible: true, ..CrowdOptions::NONE };
 
-/// A crowd on the GPU, with all that it is compared to.
+/// A crowd on the GPU, with the library and the crowd that it is compared with.
 struct Stage {
     library: Library,
     crowd: Crowd,
@@ -37,7 +37,7 @@ struct Stage {
     outputs: Outputs,
 }
 
-/// A device as every machine has it, without features.
+/// A device with the default limits and no features.
 fn default_gpu() -> GpuContext {
     static GPU: OnceLock<GpuContext> = OnceLock::new();
     GPU.get_or_init(|| lesser_gpu(wgpu::Limits::default())).clone()
@@ -70,14 +70,14 @@ impl Stage {
         &self.engine.gpu().queue
     }
 
-    /// Writes the list of a batch: a count, and entries of which there may be more or fewer.
+    /// Writes the list of a batch: a count, and entries, whose number can differ from the count.
     fn list(&self, batch: &GpuBatch, count: u32, entries: &[VisibleInstance]) {
         let list = batch.visible().expect("a list");
         self.queue().write_buffer(list, 0, bytemuck::bytes_of(&count));
         self.queue().write_buffer(list, 4, bytemuck::cast_slice(entries));
     }
 
-    /// Lists instances of the crowd, wherever they are.
+    /// Lists instances of the crowd in the lists of their batches.
     fn list_instances(&self, entry: impl Fn(usize) -> Option<(u32, u32)>) {
         for batch in self.on_gpu.batches() {
             let listed = (0..).zip(batch.instances());
@@ -89,7 +89,7 @@ impl Stage {
         }
     }
 
-    /// Writes the sentinel wherever poses go.
+    /// Writes the sentinel into all buffers of poses.
     fn forget(&self) {
         let run = Kernel::new(
             self.device(),
@@ -108,14 +108,14 @@ impl Stage {
         self.queue().submit([encoder.finish()]);
     }
 
-    /// Runs a frame of what is visible.
+    /// Runs a frame of the visible instances.
     fn show(&self, step: impl Into<Step>, frame_number: u32) {
         let mut encoder = self.device().create_command_encoder(&Default::default());
         self.on_gpu.encode_visible(self.device(), &mut encoder, step, frame_number);
         self.queue().submit([encoder.finish()]);
     }
 
-    /// What all batches hold.
+    /// Reads the numbers of all batches.
     fn read(&self) -> Vec<Read> {
         let batches = self.on_gpu.batches().iter();
         batches.map(|batch| self.engine.read(batch, 0..batch.instances().len()).unwrap()).collect()
@@ -125,7 +125,7 @@ impl Stage {
         self.engine.read_instance(&self.on_gpu, instance, self.outputs).unwrap()
     }
 
-    /// The crowd of some instances.
+    /// A crowd of only these instances.
     fn part(&self, instances: &[usize]) -> Crowd {
         let mut part = Crowd::new();
         for &instance in instances {
@@ -134,7 +134,7 @@ impl Stage {
         part
     }
 
-    /// Asserts that each instance holds the pose of its tick, or the sentinel where there is none.
+    /// Asserts that each instance holds the pose of its tick, or the sentinel if it has no tick.
     #[track_caller]
     fn assert_holds(&self, tick: impl Fn(usize) -> Option<Ticks>) {
         let mut by_tick = std::collections::BTreeMap::<Ticks, Vec<usize>>::new();
@@ -159,7 +159,7 @@ impl Stage {
     }
 }
 
-/// A compute pass of the test's own, of storage buffers.
+/// A compute kernel of a test, with storage buffers.
 struct Kernel(wgpu::ComputePipeline);
 
 impl Kernel {
@@ -197,15 +197,15 @@ impl Kernel {
     }
 }
 
-/// A skeleton whose branches of a few joints follow one another, so that levels are all over it, with a skin and a clip of
-/// two seconds that moves, turns and scales every joint.
+/// A skeleton of branches of a few joints, one after the other, so that the joints of a level are spread over it. It has a skin,
+/// and a clip of two seconds that moves, turns and scales every joint.
 fn branches(joints: usize, branch: usize) -> Library {
     let parent = |index: usize| if index % branch == 1 { Some(0) } else { index.checked_sub(1) };
     let parents: Vec<Option<usize>> = (0..joints).map(parent).collect();
     tree(&parents)
 }
 
-/// Such a skeleton of these parents.
+/// A skeleton with these parents, with such a skin and clip.
 fn tree(parents: &[Option<usize>]) -> Library {
     let mut numbers = Numbers::new(parents.len() as u64);
     let rig: Vec<Joint> = parents.iter().map(|&parent| joint(parent, [0.1, 0.2, -0.05])).collect();
@@ -230,7 +230,7 @@ fn tree(parents: &[Option<usize>]) -> Library {
     library
 }
 
-/// Adds the skeletons of another library with their skins and clips; gives the first clip.
+/// Adds the skeletons of another library with their skins and clips. Returns the first added clip.
 fn add(library: &mut Library, other: &Library) -> ClipId {
     let skeletons: Vec<SkeletonId> =
         other.skeletons().iter().map(|skeleton| library.add_skeleton(skeleton.clone())).collect();

@@ -14,7 +14,7 @@ fn step(from: i64, to: i64) -> Step {
     Step { from: tick(from), to: tick(to) }
 }
 
-/// The skin matrices of a stage's only batch: the previous ones, and the present ones.
+/// The skin matrices of the only batch of a stage: the previous ones, and the present ones.
 fn skins(stage: &Stage) -> [Vec<f32>; 2] {
     let batch = &stage.on_gpu.batches()[0];
     let (device, queue) = (stage.device(), stage.queue());
@@ -37,7 +37,7 @@ fn skins(stage: &Stage) -> [Vec<f32>; 2] {
     })
 }
 
-/// Asserts that present skin matrices are those of a tick.
+/// Asserts that the present skin matrices are those of a tick.
 #[track_caller]
 fn assert_present(stage: &Stage, now: Ticks) {
     let poses = Poses { instances: (0..stage.crowd.len()).map(|instance| stage.pose(instance)).collect() };
@@ -45,7 +45,7 @@ fn assert_present(stage: &Stage, now: Ticks) {
 }
 
 #[test]
-fn previous_matrices_are_those_of_the_step_before_and_a_cut_has_none() {
+fn previous_matrices_are_those_of_the_previous_step_except_after_a_cut() {
     for form in KernelForm::ALL {
         for joints in [3, 40, 300] {
             let library = branches(joints, 7);
@@ -58,7 +58,7 @@ fn previous_matrices_are_those_of_the_step_before_and_a_cut_has_none() {
                 assert_present(&stage, step.to);
                 skins(&stage)
             };
-            // The first frame has nothing before it.
+            // The first frame has no previous frame.
             let [previous, first] = encode(step(0, 0));
             assert_eq!(previous, first);
             let [previous, second] = encode(step(0, 1));
@@ -66,7 +66,7 @@ fn previous_matrices_are_those_of_the_step_before_and_a_cut_has_none() {
             assert_ne!(second, first);
             let [previous, third] = encode(step(1, 2));
             assert_eq!(previous, second);
-            // A cut to somewhere else, and on from there.
+            // A cut to another time, and one step from there.
             let [previous, cut] = encode(step(100, 100));
             assert_eq!(previous, cut);
             assert_ne!(cut, third);
@@ -77,12 +77,13 @@ fn previous_matrices_are_those_of_the_step_before_and_a_cut_has_none() {
 }
 
 #[test]
-fn what_is_not_posed_stands_still() {
+fn instances_that_are_not_posed_stand_still() {
     for form in KernelForm::ALL {
         let library = branches(40, 7);
         let crowd = only_clip(&library, 16);
         let stage = Stage::new(form, library, crowd, Outputs::SKIN, BOTH);
-        // The first four are not listed, the next each second, then each fourth frame, the last in each.
+        // The first four are not listed. The next four are due every second frame, then four every fourth frame, and the last four
+        // in every frame.
         let update_interval = |instance: usize| [0, 2, 4, 1][instance / 4];
         let is_due = |instance: usize, frame: i64| {
             update_interval(instance) > 0 && (frame as usize + instance).is_multiple_of(update_interval(instance))
@@ -107,7 +108,7 @@ fn what_is_not_posed_stands_still() {
             stage.assert_holds(|instance| Some(last_due[instance]));
             last = present;
         }
-        // A cut leaves nothing moving, those included that are not posed.
+        // After a cut no instance moves, including those that are not posed.
         stage.show(tick(50), 0);
         let [previous, present] = skins(&stage);
         assert_eq!(previous, present);
@@ -116,7 +117,7 @@ fn what_is_not_posed_stands_still() {
 }
 
 #[test]
-fn packed_matrices_are_kept_and_left_alone_as_full_ones() {
+fn packed_matrices_are_kept_like_full_ones() {
     let formats = [SkinFormat::HalfMatrix, SkinFormat::DualQuaternion];
     for (form, format) in KernelForm::ALL.into_iter().flat_map(|form| formats.map(|format| (form, format))) {
         let mut library = Library::new();
@@ -165,16 +166,16 @@ fn two_steps_in_one_submission() {
 }
 
 #[test]
-fn there_is_nothing_previous_where_nobody_asked() {
+fn previous_matrices_exist_only_if_they_are_requested() {
     for form in KernelForm::ALL {
         let library = demo::rig(5, 3, 2).unwrap();
         let crowd = only_clip(&library, 2);
-        let asked = |outputs, options| {
+        let find_size = |outputs, options| {
             let stage = Stage::new(form, library.clone(), crowd.clone(), outputs, options);
             stage.on_gpu.batches()[0].previous_skin().map(wgpu::Buffer::size)
         };
-        assert_eq!(asked(Outputs::ALL, PREVIOUS), Some(2 * 5 * 48));
-        assert_eq!(asked(Outputs { skin: false, ..Outputs::ALL }, PREVIOUS), None);
-        assert_eq!(asked(Outputs::ALL, CrowdOptions::default()), None);
+        assert_eq!(find_size(Outputs::ALL, PREVIOUS), Some(2 * 5 * 48));
+        assert_eq!(find_size(Outputs { skin: false, ..Outputs::ALL }, PREVIOUS), None);
+        assert_eq!(find_size(Outputs::ALL, CrowdOptions::default()), None);
     }
 }

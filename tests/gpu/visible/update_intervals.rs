@@ -8,7 +8,7 @@ fn tick(frame: i64) -> Ticks {
     Ticks(NOW.0 + 40_001 * frame)
 }
 
-/// Shows 8 frames and asserts after each that every instance holds the pose of the last frame in which it was due.
+/// Runs 8 frames. After each, asserts that every instance holds the pose of the last frame in which it was due.
 fn assert_posed_when_due(stage: &Stage, first_number: u32, update_interval: impl Fn(usize) -> u64) {
     stage.forget();
     let instances = stage.crowd.len();
@@ -17,7 +17,7 @@ fn assert_posed_when_due(stage: &Stage, first_number: u32, update_interval: impl
         let number = first_number.wrapping_add(frame as u32);
         for (instance, last_due) in last_due.iter_mut().enumerate() {
             let (_, slot) = stage.on_gpu.find(instance);
-            // The number wraps at a multiple of 2 and 4, and the slots are small: no frame is left out.
+            // The number wraps at a multiple of 2 and 4, and the slots are small, so the interval stays even across the wrap.
             if (u64::from(number) + slot as u64).is_multiple_of(update_interval(instance)) {
                 *last_due = Some(tick(frame));
             }
@@ -31,7 +31,7 @@ fn assert_posed_when_due(stage: &Stage, first_number: u32, update_interval: impl
 #[test]
 fn an_instance_is_posed_every_second_or_fourth_frame() {
     for form in KernelForm::ALL {
-        // One workgroup an instance, many instances a workgroup, matrices in storage; mixing and not.
+        // One workgroup per instance, many instances per workgroup, matrices in storage; with one layer and with two.
         for (joints, instances) in [(40, 24), (3, 50), (300, 8)] {
             for mixes in [false, true] {
                 let library = branches(joints, 7);
@@ -54,7 +54,7 @@ fn an_instance_is_posed_every_second_or_fourth_frame() {
 }
 
 #[test]
-fn any_update_interval_will_do() {
+fn any_update_interval_is_kept() {
     for form in KernelForm::ALL {
         let library = demo::rig(20, 3, 4).unwrap();
         let crowd = only_clip(&library, 30);
@@ -72,7 +72,7 @@ fn any_update_interval_will_do() {
             stage.show(tick(frame), 1000 + frame as u32);
             stage.assert_holds(|instance| last_due[instance]);
         }
-        // 0 is as 1, and the largest is due once in 2^32 frames.
+        // An interval of 0 counts as 1, and the largest is due once in 2^32 frames.
         stage.list_instances(|instance| Some((ALL, [0, u32::MAX][instance % 2])));
         stage.forget();
         stage.show(NOW, 1000);
@@ -101,12 +101,12 @@ fn the_load_is_even_from_frame_to_frame() {
 }
 
 #[test]
-fn an_instance_listed_several_times_is_due_where_one_entry_is() {
+fn an_instance_listed_several_times_is_due_if_one_entry_is() {
     for form in KernelForm::ALL {
         let library = demo::rig(20, 3, 4).unwrap();
         let crowd = only_clip(&library, 6);
         let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
-        // Place 1 is due in each odd frame by one entry, in each by the other; slot 2 in no frame asked for here.
+        // Slot 1 is due in each odd frame by one entry, and in each frame by the other. Slot 2 is due in none of these frames.
         let entry = |slot, update_interval| VisibleInstance { slot, joints: ALL, update_interval };
         stage.list(&stage.on_gpu.batches()[0], 4, &[entry(1, 2), entry(1, 1), entry(2, 4), entry(2, 4)]);
         for number in [0, 1] {
