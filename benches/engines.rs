@@ -17,7 +17,7 @@ fn engines(criterion: &mut Criterion) {
         };
 
         for (name, threads) in [("cpu, one thread", 1), ("cpu, two threads", 2)] {
-            let engine = CpuEngine::with_threads(&library, threads).expect("a packing");
+            let engine = CpuEngine::with_threads(&library, threads).expect("a packed library");
             let mut posed = engine.crowd(&crowd, Outputs::SKIN).expect("a crowd");
             group.bench_function(BenchmarkId::new(name, instances), |bencher| {
                 bencher.iter(|| engine.pose(&mut posed, next()));

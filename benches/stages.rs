@@ -53,7 +53,7 @@ fn stages(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("stages");
     group.throughput(Throughput::Elements((INSTANCES * RIG.0) as u64));
     for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
-        let engine = CpuEngine::with_threads(&library, 1).expect("a packing").with_instructions(instructions);
+        let engine = CpuEngine::with_threads(&library, 1).expect("a packed library").with_instructions(instructions);
         for (stage, layers, outputs) in cases() {
             let mut posed = engine.crowd(&crowd(&library, layers), outputs).expect("a crowd");
             group.bench_function(BenchmarkId::new(instructions.name(), stage), |bencher| {

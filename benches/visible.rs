@@ -9,6 +9,16 @@ use posse::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, GpuEngine, Outputs,
 const ROUNDS: usize = 41;
 const ALL: u32 = u32::MAX;
 
+/// The entries of a visible list.
+#[derive(Clone, Copy)]
+struct Listed {
+    /// One of so many instances is listed; 0 lists no instance.
+    one_of: usize,
+    joints: u32,
+    update_interval: u32,
+}
+
+/// A crowd with its list, and its times.
 struct Case {
     name: &'static str,
     crowd: GpuCrowd,
@@ -28,30 +38,31 @@ fn main() {
     let (device, queue) = (gpu.device.clone(), gpu.queue.clone());
     let engine = GpuEngine::new(&library, gpu).expect("a library on the GPU");
 
-    // `visible` is the listed part: one of every n instances (0: no instance), the joints, and the update interval.
-    let case = |name, visible: Option<(usize, u32, u32)>, previous_skin| {
-        let options = CrowdOptions { visible: visible.is_some(), previous_skin, ..CrowdOptions::NONE };
+    let case = |name, listed: Option<Listed>, previous_skin| {
+        let options = CrowdOptions { visible: listed.is_some(), previous_skin, ..CrowdOptions::NONE };
         let crowd = GpuCrowd::with_options(&device, engine.library(), &crowd, Outputs::SKIN, options).expect("a crowd");
         for batch in crowd.batches() {
-            let (Some((part, joints, update_interval)), Some(list)) = (visible, batch.visible()) else { continue };
-            let slots = (0..batch.instances().len()).filter(|slot| part > 0 && slot % part == 0);
+            let (Some(listed), Some(list)) = (listed, batch.visible()) else { continue };
+            let Listed { one_of, joints, update_interval } = listed;
+            let slots = (0..batch.instances().len()).filter(|slot| one_of > 0 && slot % one_of == 0);
             let entries: Vec<_> =
                 slots.map(|slot| VisibleInstance { slot: slot as u32, joints, update_interval }).collect();
             queue.write_buffer(list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
             queue.write_buffer(list, 4, bytemuck::cast_slice(&entries));
         }
-        Case { name, crowd, only_visible: visible.is_some(), milliseconds: Vec::new() }
+        Case { name, crowd, only_visible: listed.is_some(), milliseconds: Vec::new() }
     };
+    let listed = |one_of, joints, update_interval| Some(Listed { one_of, joints, update_interval });
     let mut cases = [
         case("all, without lists", None, false),
         case("all, and the previous matrices", None, true),
-        case("all are listed", Some((1, ALL, 1)), false),
-        case("all are listed, every fourth frame", Some((1, ALL, 4)), false),
-        case("all are listed, of 16 joints", Some((1, 16, 1)), false),
-        case("one tenth", Some((10, ALL, 1)), false),
-        case("one tenth, every fourth frame", Some((10, ALL, 4)), false),
-        case("one tenth, of 16 joints", Some((10, 16, 1)), false),
-        case("no instance", Some((0, ALL, 1)), false),
+        case("all are listed", listed(1, ALL, 1), false),
+        case("all are listed, every fourth frame", listed(1, ALL, 4), false),
+        case("all are listed, of 16 joints", listed(1, 16, 1), false),
+        case("one tenth", listed(10, ALL, 1), false),
+        case("one tenth, every fourth frame", listed(10, ALL, 4), false),
+        case("one tenth, of 16 joints", listed(10, 16, 1), false),
+        case("no instance", listed(0, ALL, 1), false),
     ];
     for round in 0..=ROUNDS {
         let tick = |round: usize| Ticks(round as i64 * Ticks::PER_SECOND / 60);

@@ -55,7 +55,7 @@ impl BatchBuilder<'_> {
     /// * [`Error::Limit`] if the outputs of one instance are larger than a binding.
     /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
     pub fn build(&self, packed: &PackedBatch) -> Result<Vec<GpuBatch>, Error> {
-        let skeleton = &self.library.packing.skeletons[packed.skeleton.index()].record;
+        let skeleton = &self.library.packed.skeletons[packed.skeleton.index()].record;
         let layout = OutputLayout::new(skeleton, self.outputs);
         // Without skin matrices, the format has no effect: use the kernel that exists already.
         let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
@@ -172,7 +172,7 @@ impl BatchBuilder<'_> {
 fn batch_record(library: &GpuLibrary, device: &wgpu::Device, shared: &SharedParts, instance_count: u32) -> BatchRecord {
     let &SharedParts { packed, plan, layout, .. } = shared;
     BatchRecord {
-        skeleton: library.packing.skeletons[packed.skeleton.index()].record,
+        skeleton: library.packed.skeletons[packed.skeleton.index()].record,
         instance_count,
         lane_count: plan.lane_count,
         span_count: plan.span_count,

@@ -266,16 +266,16 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
 #[test]
 fn a_joint_costs_the_bytes_that_the_results_derive_from() {
     let library = demo::rig(64, 60, 10).unwrap();
-    let packing = PackedLibrary::new(&library).unwrap();
-    let skeleton = &packing.skeletons[0].record;
-    let crowd = PackedCrowd::new(&packing, &demo::crowd(&library, 10).unwrap()).unwrap();
+    let packed = PackedLibrary::new(&library).unwrap();
+    let skeleton = &packed.skeletons[0].record;
+    let crowd = PackedCrowd::new(&packed, &demo::crowd(&library, 10).unwrap()).unwrap();
     // Through memory: a skin matrix is written, and one layer per 64 joints is read.
     let layout = OutputLayout::new(skeleton, Outputs::SKIN);
     assert_eq!(4 * layout.strides().iter().sum::<usize>(), 64 * 48);
     assert_eq!((crowd.layers.len(), size_of::<record::LayerRecord>()), (10, 104));
     // From caches: keys, rest poses and inverse bind matrices, which all instances share.
     let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * 3);
-    assert_eq!(packing.arrays.values.len(), keys + at_rest + inverse_binds);
+    assert_eq!(packed.arrays.values.len(), keys + at_rest + inverse_binds);
     assert_eq!((skeleton.timeline_count, skeleton.round_count), (1, 4));
     // Workgroup memory, which limits the number of workgroups that run at a time.
     let bytes = |mixing, layers| {

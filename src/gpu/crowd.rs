@@ -90,8 +90,8 @@ impl GpuCrowd {
         options: CrowdOptions,
     ) -> Result<Self, Error> {
         library.check_device(device)?;
-        let packed = PackedCrowd::with_room(&library.packing, crowd, options.layer_room(), options.mixing_room())?;
-        library.packing.check_outputs(crowd, outputs)?;
+        let packed = PackedCrowd::with_room(&library.packed, crowd, options.layer_room(), options.mixing_room())?;
+        library.packed.check_outputs(crowd, outputs)?;
         let scopes = Scopes::push(device);
         let frame = FrameBuffer::new(device);
         let builder = BatchBuilder { device, library, crowd: &packed, outputs, frame: frame.buffer(), options };
@@ -117,9 +117,9 @@ impl GpuCrowd {
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in [`new`](Self::new).
     pub fn set_layers(&self, queue: &wgpu::Queue, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
         for instance in 0..crowd.len() {
-            check_instance(&library.packing, instance, crowd.skeleton(instance), crowd.layers(instance))?;
+            check_instance(&library.packed, instance, crowd.skeleton(instance), crowd.layers(instance))?;
         }
-        library.packing.check_outputs(crowd, self.outputs)?;
+        library.packed.check_outputs(crowd, self.outputs)?;
         if crowd.len() != self.locations.len() {
             return Ok(LayersOutcome::OtherInstances);
         }
@@ -137,7 +137,7 @@ impl GpuCrowd {
             records.clear();
             for &instance in batch.instances() {
                 let layers = crowd.layers(instance);
-                pack_instance(&library.packing, batch.skeleton(), layers, batch.layer_count as usize, &mut records);
+                pack_instance(&library.packed, batch.skeleton(), layers, batch.layer_count as usize, &mut records);
             }
             queue.write_buffer(&batch.layers, 0, bytemuck::cast_slice(&records));
         }
@@ -165,14 +165,14 @@ impl GpuCrowd {
         }
         let (batch, slot) = self.find(instance);
         check_layers(instance, layers)?;
-        check_instance(&library.packing, instance, batch.skeleton(), layers)?;
-        library.packing.check_instance_outputs(batch.skeleton(), layers, self.outputs)?;
+        check_instance(&library.packed, instance, batch.skeleton(), layers)?;
+        library.packed.check_instance_outputs(batch.skeleton(), layers, self.outputs)?;
         if let Some(refusal) = batch.refusal(instance, layers) {
             return Ok(refusal);
         }
         let room = batch.layer_count as usize;
         let mut records = Vec::with_capacity(room);
-        pack_instance(&library.packing, batch.skeleton(), layers, room, &mut records);
+        pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
         let bytes: &[u8] = bytemuck::cast_slice(&records);
         queue.write_buffer(&batch.layers, (slot * bytes.len()) as u64, bytes);
         Ok(LayersOutcome::Replaced)

@@ -106,7 +106,7 @@ impl GpuEngine {
     pub fn read_instance(&self, crowd: &GpuCrowd, instance: usize, outputs: Outputs) -> Result<Pose, Error> {
         let (batch, slot) = crowd.find(instance);
         let numbers = self.read(batch, slot..slot + 1)?;
-        let skeleton = &self.library.packing.skeletons[batch.skeleton().index()];
+        let skeleton = &self.library.packed.skeletons[batch.skeleton().index()];
         Ok(numbers.pose(skeleton, batch.layout(), 0, outputs))
     }
 
@@ -137,7 +137,7 @@ impl Evaluator for GpuEngine {
         let mut instances = vec![Pose::default(); crowd.len()];
         for batch in gpu_crowd.batches() {
             let numbers = self.read(batch, 0..batch.instances().len())?;
-            let skeleton = &self.library.packing.skeletons[batch.skeleton().index()];
+            let skeleton = &self.library.packed.skeletons[batch.skeleton().index()];
             for (slot, &instance) in batch.instances().iter().enumerate() {
                 instances[instance] = numbers.pose(skeleton, batch.layout(), slot, outputs);
             }

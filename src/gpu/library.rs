@@ -16,8 +16,8 @@ use crate::pack::PackedLibrary;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
-/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It is the library at the time of its
-/// packing; to use a skeleton or a clip that is added later, pack and upload again.
+/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It holds the library as it was when it
+/// was packed. To use a skeleton or a clip that is added later, pack and upload again.
 ///
 /// Each process compiles the pipelines anew, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes of such a cache, so that
 /// its creation is `unsafe`, and this crate allows `unsafe` only in the kernels of the CPU. Most drivers have a cache of their
@@ -40,7 +40,7 @@ use crate::pack::PackedLibrary;
 #[derive(Debug)]
 pub struct GpuLibrary {
     device: wgpu::Device,
-    pub(super) packing: PackedLibrary,
+    pub(super) packed: PackedLibrary,
     pub(super) words: wgpu::Buffer,
     pub(super) values: wgpu::Buffer,
     pub(super) layout: wgpu::BindGroupLayout,
@@ -69,16 +69,16 @@ impl GpuLibrary {
     /// * [`Error::Limit`] if the device allows less than [`required_limits`](Self::required_limits), or if the packed library
     ///   does not fit a binding.
     /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
-    pub fn new(device: &wgpu::Device, packing: PackedLibrary) -> Result<Self, Error> {
-        Self::with_form(KernelForm::for_device(device), device, packing)
+    pub fn new(device: &wgpu::Device, packed: PackedLibrary) -> Result<Self, Error> {
+        Self::with_form(KernelForm::for_device(device), device, packed)
     }
 
     /// As [`new`](Self::new), in a given form.
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
-    pub fn with_form(form: KernelForm, device: &wgpu::Device, packing: PackedLibrary) -> Result<Self, Error> {
-        Self::with_cache(Arc::default(), form, device, packing)
+    pub fn with_form(form: KernelForm, device: &wgpu::Device, packed: PackedLibrary) -> Result<Self, Error> {
+        Self::with_cache(Arc::default(), form, device, packed)
     }
 
     /// Uploads another packed library to the same device, in the same form. Both libraries share their pipelines: only the
@@ -86,35 +86,35 @@ impl GpuLibrary {
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
-    pub fn repacked(&self, packing: PackedLibrary) -> Result<Self, Error> {
-        Self::with_cache(self.cache.clone(), self.form, &self.device, packing)
+    pub fn repacked(&self, packed: PackedLibrary) -> Result<Self, Error> {
+        Self::with_cache(self.cache.clone(), self.form, &self.device, packed)
     }
 
     fn with_cache(
         cache: Arc<PipelineCache>,
         form: KernelForm,
         device: &wgpu::Device,
-        packing: PackedLibrary,
+        packed: PackedLibrary,
     ) -> Result<Self, Error> {
         check_limits(device)?;
         check_size(
             device,
             "words of a packed library, in bytes (split the library)",
-            4 * packing.arrays.words.len() as u64,
+            4 * packed.arrays.words.len() as u64,
         )?;
         check_size(
             device,
             "values of a packed library, in bytes (split or compress the library)",
-            16 * packing.arrays.values.len() as u64,
+            16 * packed.arrays.values.len() as u64,
         )?;
         let scopes = Scopes::push(device);
-        let words = upload(device, "posse words", bytemuck::cast_slice(&packing.arrays.words));
-        let values = upload(device, "posse values", bytemuck::cast_slice(&packing.arrays.values));
+        let words = upload(device, "posse words", bytemuck::cast_slice(&packed.arrays.words));
+        let values = upload(device, "posse values", bytemuck::cast_slice(&packed.arrays.values));
         let layout = bind_group_layout(device, &POSE_BINDINGS);
         scopes.pop()?;
         let library = Self {
             device: device.clone(),
-            packing,
+            packed,
             words: words?,
             values: values?,
             layout,
@@ -126,7 +126,7 @@ impl GpuLibrary {
             events_kernel: OnceLock::new(),
         };
         // Kernels that mix, and those of other skin formats, are compiled for the first crowd that needs them.
-        for skeleton in &library.packing.skeletons {
+        for skeleton in &library.packed.skeletons {
             library.pose_pipeline(device, &Plan::new(form, Mixing::None, &skeleton.record, 1).kernel)?;
         }
         Ok(library)
@@ -162,7 +162,7 @@ impl GpuLibrary {
         if let Some(ready) = pipelines().get(kernel) {
             return Ok(ready.clone());
         }
-        let composed = Composed::pose(kernel, self.packing.features, &self.packing.interpolators);
+        let composed = Composed::pose(kernel, self.packed.features, &self.packed.interpolators);
         let compiled = self.cache.pipeline(device, &self.layout, &composed, POSE_ENTRY)?;
         Ok(pipelines().entry(*kernel).or_insert(compiled).clone())
     }
@@ -175,7 +175,7 @@ impl GpuLibrary {
     /// The kernel of root motion, compiled at the first request.
     pub(super) fn root_motion_kernel(&self, device: &wgpu::Device) -> Result<&SideKernel, Error> {
         get_or_create(&self.root_motion_kernel, || {
-            let composed = Composed::root_motion(self.packing.features);
+            let composed = Composed::root_motion(self.packed.features);
             SideKernel::new(device, &self.cache, &composed, &ROOT_MOTION_BINDINGS, ROOT_MOTION_ENTRY)
         })
     }

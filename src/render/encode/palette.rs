@@ -137,7 +137,7 @@ mod tests {
         for (pixel, &index) in flat.pixels.as_chunks::<4>().0.iter().zip(&indices) {
             assert_eq!(palette.colours[usize::from(index)], pixel[..3]);
         }
-        let ramp = (0..64 * 64).flat_map(|place: u32| [(place % 64 * 4) as u8, (place / 64 * 4) as u8, 99, 255]);
+        let ramp = (0..64 * 64).flat_map(|pixel: u32| [(pixel % 64 * 4) as u8, (pixel / 64 * 4) as u8, 99, 255]);
         let ramp = Picture { size: [64, 64], pixels: ramp.collect() };
         let mut palette = Palette::new([&ramp], 64);
         assert_eq!(palette.colours.len(), 64);
