@@ -302,5 +302,5 @@ fn a_page_that_cannot_be_written_is_refused_before_measuring() {
     assert_refused(&["--report", "page.html", "--from", "run.json", "--seconds", "1"], "--seconds");
     fs::write(folder.path().join("run.json"), "{}").unwrap();
     assert_refused(&["--report", "page.html", "--from", "run.json"], "run.json: format: it is missing");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no page and no draft of one is left");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no page and no temporary file is left");
 }

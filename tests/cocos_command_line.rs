@@ -167,7 +167,7 @@ fn every_kind_of_value_has_its_json_form() {
     );
     let output = folder.run("eval", "kinds.anim", &["--times", "1,2", "--clip", "kinds", "--engine", "cpu"]);
     assert!(output.status.success() && stderr(&output).contains("no keys"), "{}", stderr(&output));
-    assert!(!stderr(&output).contains("no node"), "without a rig there are none to be missed: {}", stderr(&output));
+    assert!(!stderr(&output).contains("no node"), "without a rig no node is missing: {}", stderr(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let targets = answer["samples"][0]["targets"].as_array().unwrap();
     let value = |property: &str| &targets.iter().find(|target| target["property"] == property).unwrap()["value"];
@@ -212,7 +212,7 @@ fn a_played_clip_reports_its_phase() {
             (0.25, 1, 1.25, false),
             (1.0, 1, 2.0, false)
         ],
-        "whole passes are the end"
+        "whole passes end at the end of the clip"
     );
     assert_eq!(
         play(&["--wrap", "Ping-Pong", "--repeat-count", "2.5", "--times", "0.25,1,1.25,2.25,3"]),
@@ -234,7 +234,7 @@ fn a_played_clip_reports_its_phase() {
     );
     assert_eq!(play(&["--wrap", "normal", "--repeat-count", "inf", "--times", "4.5"]), [(0.5, 1, 4.5, false)]);
     assert_eq!(play(&["--wrap", "normal", "--repeat-count", "0", "--times", "0.5"]), [(1.0, 1, 0.0, true)]);
-    assert_eq!(play(&["--wrap", "default", "--times", "9"]), [(1.0, 1, 1.0, true)], "the clip has no mode of its own");
+    assert_eq!(play(&["--wrap", "default", "--times", "9"]), [(1.0, 1, 1.0, true)], "the clip has no mode");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn a_range_plays_alone_and_keeps_clip_time() {
             (1.75, 1, 2.5, true)
         ]
     );
-    assert!(!play(&["--wrap", "default", "--times", "4.75"])[0].3, "the clip's own mode is to loop");
+    assert!(!play(&["--wrap", "default", "--times", "4.75"])[0].3, "the mode of the clip is a loop");
     assert_eq!(folder.play("long.json", &["--wrap", "loop", "--range", "-1,9", "--times", "4"])[0].0, 1.0);
 }
 
@@ -369,7 +369,7 @@ fn npz_has_times_and_properties() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn invalid_arguments_are_refused() {
     let folder = Folder::new().with_rig();
     let assert_refused = |arguments: &[&str], saying: &str| {
         folder.assert_refused("eval", "clip.json", &[&["--times", "0"], arguments].concat(), &[saying]);

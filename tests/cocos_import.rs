@@ -29,7 +29,8 @@ fn track<'a>(file: &'a ClipFile, wanted: &str) -> &'a UnboundTrack {
         format!("{}:{}:{}{element}", target.path.join("/"), target.component.as_deref().unwrap_or(""), target.property)
     };
     let found = file.clip.tracks.iter().find(|track| spell(track) == wanted);
-    found.unwrap_or_else(|| panic!("{wanted} is none of {:?}", file.clip.tracks.iter().map(spell).collect::<Vec<_>>()))
+    found
+        .unwrap_or_else(|| panic!("{wanted} is not among {:?}", file.clip.tracks.iter().map(spell).collect::<Vec<_>>()))
 }
 
 /// The only curve of a target.

@@ -262,7 +262,7 @@ fn absurd_requests_are_refused_before_any_work() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn invalid_arguments_are_refused() {
     let scene = Scene::new();
     assert_refused(&scene.eval(&["--times", "0", "--from", "1"]), "--from");
     assert_refused(&scene.eval(&["--times", "0", "--to", "1"]), "--to");

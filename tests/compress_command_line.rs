@@ -179,7 +179,7 @@ fn invalid_bounds_are_usage_errors() {
             assert!(message.contains("0.01%"), "{command} {bound}: {message}");
         }
         let alone = folder.run(&[command, "arm.glb", "--shell", "3%"]);
-        assert_eq!(alone.status.code(), Some(2), "a shell of nothing");
+        assert_eq!(alone.status.code(), Some(2), "a shell of 0");
     }
 }
 

@@ -9,11 +9,11 @@ use posse::{
     PackedLibrary, Reference, RootMotion, RootRotation, Target, Track, demo,
 };
 
-use crate::support::aloud::skipped;
 use crate::support::assert_close::assert_vector;
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
 use crate::support::displacement::assert_within;
 use crate::support::each_engine::compressed_engines;
+use crate::support::skip::report_skipped;
 
 /// The bytes of the keys of all clips, in the ordinary packed library and in the compressed one.
 fn bytes(compressed: &CompressedLibrary) -> [usize; 2] {
@@ -47,7 +47,7 @@ fn at_a_ten_thousandth_of_the_size_real_keys_take_a_quarter() {
     ];
     for file in files {
         if !folder.join(file).exists() {
-            skipped(&format!("{file} is not here; compressed keys are still measured on the demo's clips"));
+            report_skipped(&format!("{file} is not here; compressed keys are still measured on the demo's clips"));
             continue;
         }
         let mut library = Library::new();
@@ -89,7 +89,7 @@ fn an_absolute_bound_and_a_shell_have_the_units_of_the_rig() {
     assert_eq!(compress(absolute).reports(), compress(ErrorBound::new(Length::Share(0.001))).reports());
     let far = ErrorBound { shell: Length::Units(20.0), ..absolute };
     assert_within(&made, &compress(far), far, "far");
-    assert!(bytes(&compress(far))[1] > bytes(&compress(absolute))[1], "a wider shell wants finer rotations");
+    assert!(bytes(&compress(far))[1] > bytes(&compress(absolute))[1], "a wider shell needs finer rotations");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn verify_compares_each_skeleton_of_a_crowd_with_the_reference() {
         assert_eq!((&report["within"], &report["engine"]), (&json!(true), &json!(engine)));
         assert_eq!((&report["instances"], &report["checked"]), (&json!(8), &json!(8)));
         let times: Vec<f64> = serde_json::from_value(report["times"].clone()).unwrap();
-        assert_eq!((times.len(), times[0], times[15]), (16, -1.0, 3.5), "over all that starts and ends");
+        assert_eq!((times.len(), times[0], times[15]), (16, -1.0, 3.5), "from the first start to the last end");
         assert!(times.is_sorted());
         let skeletons = report["skeletons"].as_array().unwrap();
         assert_eq!(skeletons.len(), 2);
@@ -140,11 +140,11 @@ fn verify_compares_root_motion_since_the_time_before() {
     assert!(turn["error"].as_f64().unwrap() > 0.0 && turn["share"].as_f64().unwrap() <= 1.0, "{turn}");
     assert!(turn["time"].as_f64().unwrap() > 0.0 && turn["place"] == "root motion", "{turn}");
     let single = folder.json("verify", &crowd, &["--engine", "cpu", "--times", "1.7"]);
-    assert_eq!(single["skeletons"][0]["quantities"]["motion turn"]["error"], 0.0, "the first is since itself");
+    assert_eq!(single["skeletons"][0]["quantities"]["motion turn"]["error"], 0.0, "the first sample has no motion");
 }
 
 #[test]
-fn verify_takes_a_sample_of_a_huge_crowd_and_says_so() {
+fn verify_samples_a_huge_crowd_and_reports_it() {
     let folder = Folder::new();
     let layers = json!([{ "clip": "wave", "wrap": "loop" }]);
     let crowd = json!({ "files": ["arm.glb", "all.glb"], "instances": [
@@ -160,7 +160,7 @@ fn verify_takes_a_sample_of_a_huge_crowd_and_says_so() {
         stderr(&output)
     );
     assert!((1000..100_000).contains(&checked), "{checked}");
-    assert_eq!(report["skeletons"][0]["checked"], 2, "the two that stand alone are among them");
+    assert_eq!(report["skeletons"][0]["checked"], 2, "instances of single groups are included");
     assert_eq!(report["skeletons"][1]["checked"].as_u64(), Some(checked - 2));
 }
 

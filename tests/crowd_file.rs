@@ -315,7 +315,7 @@ fn npz_is_for_one_file() {
 }
 
 #[test]
-fn names_that_no_file_has_a_joint_for_are_warned_of() {
+fn mask_joints_that_no_file_has_are_warned_of() {
     let folder = Folder::new();
     let crowd = json!({
         "files": ["rig.glb", "all.glb"],

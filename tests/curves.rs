@@ -10,8 +10,8 @@ use posse::{
 };
 use serde_json::{Value, json};
 
-use crate::support::aloud::skipped;
 use crate::support::each_engine::each_engine;
+use crate::support::skip::report_skipped;
 
 /// A custom interpolator. Between keys the result is `[a + (b - a) t, t, seconds, 1]`. On a key it is `[a, 0, 0, 1]`, or
 /// `[a, 0, 0, 0]` if it is bare, which stands for the value itself.
@@ -159,7 +159,7 @@ fn compare(library: &Library, skeleton: SkeletonId, clips: &[ClipId], figures: &
 fn collection() -> Option<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/curves.json");
     let Ok(bytes) = std::fs::read(file) else {
-        skipped("the collected figures of curves are not here; curves are still tested by hand");
+        report_skipped("the collected figures of curves are not here; curves are still tested by hand");
         return None;
     };
     Some(serde_json::from_slice(&bytes).unwrap())

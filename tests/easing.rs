@@ -12,10 +12,10 @@ use posse::{
 };
 use serde_json::Value;
 
-use crate::support::aloud::skipped;
 use crate::support::assert_close::{assert_close, assert_rotation};
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
 use crate::support::each_engine::each_engine;
+use crate::support::skip::report_skipped;
 
 /// Each easing over one second, at each quarter: the expected values follow from the formulas, by hand.
 #[test]
@@ -164,7 +164,7 @@ fn extreme_bezier_points_do_no_harm() {
 fn figures(name: &str) -> Option<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos").join(name);
     let Ok(bytes) = std::fs::read(path) else {
-        skipped(&format!("{name} is not here; easings are still tested by hand and in random scenes"));
+        report_skipped(&format!("{name} is not here; easings are still tested by hand and in random scenes"));
         return None;
     };
     Some(serde_json::from_slice(&bytes).unwrap())

@@ -6,7 +6,7 @@ use posse::low_level::reference::Events;
 use posse::{Clip, Event, Library, Playback, Player, Skeleton, Ticks, WrapMode};
 use serde_json::Value;
 
-use crate::support::aloud::skipped;
+use crate::support::skip::report_skipped;
 
 /// A clip that has only events.
 fn calls(duration: f64, times: impl IntoIterator<Item = f64>) -> Clip {
@@ -24,7 +24,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 fn events_are_those_of_the_collected_figures() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/events.json");
     let Ok(bytes) = std::fs::read(file) else {
-        return skipped("the collected figures of events are not here; events are still tested by hand");
+        return report_skipped("the collected figures of events are not here; events are still tested by hand");
     };
     let figures: Value = serde_json::from_slice(&bytes).unwrap();
     let (mut updates, mut fired, mut lingering) = (0, 0, 0);
@@ -68,7 +68,7 @@ fn a_player_fires_the_events_that_its_frames_pass() {
         };
         dt.iter().map(fire).collect()
     };
-    assert_eq!(frames(&mut player, &[1.0]), [[0; 0]], "nothing before it plays");
+    assert_eq!(frames(&mut player, &[1.0]), [[0; 0]], "no event before it plays");
     player.play();
     let expected = [vec![0], vec![1, 2], vec![3], vec![0]];
     assert_eq!(frames(&mut player, &[9.0, 0.25, 0.125, 0.1875]), expected);

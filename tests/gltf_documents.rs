@@ -9,8 +9,8 @@ use posse::{Error, Joint, Library};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::support::aloud::skipped;
 use crate::support::gltf_builder::{GltfBuilder, something_of_everything};
+use crate::support::skip::report_skipped;
 
 /// A document of the `gltf` crate, with its buffers.
 struct Document {
@@ -100,7 +100,7 @@ fn every_collected_document_is_the_library_of_its_file() {
     let mut files = Vec::new();
     find(&folder, &mut files);
     if files.is_empty() {
-        skipped("the collected glTF files are not here; a made-up one is still compared");
+        report_skipped("the collected glTF files are not here; a made-up one is still compared");
         return;
     }
     let mut refused = Vec::new();

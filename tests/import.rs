@@ -133,7 +133,7 @@ fn every_component_type_becomes_numbers() {
         assert_eq!(curve(&rotation(component, component != 5126, bytes.clone())).values(), wanted);
         if component != 5126 {
             let loaded = rotation(component, false, bytes).load().unwrap();
-            assert_eq!(tracks(&loaded)[0].curve.values(), wanted, "normalized without saying so");
+            assert_eq!(tracks(&loaded)[0].curve.values(), wanted, "normalized although the file does not say so");
             assert_eq!(warnings(&loaded), ["animations[0].samplers[0].output"]);
         }
     }

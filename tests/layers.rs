@@ -397,7 +397,7 @@ fn an_instance_gets_other_layers_and_the_others_keep_theirs() {
     assert_eq!(refused.to_string(), "instance 4: the crowd has 4 instances");
     assert!(matches!(crowd.set(1, skeleton, &[blend(clips[0], 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
     assert!(matches!(crowd.set(1, alone, &[blend(theirs, -1.0)]), Err(Error::Instance { instance: 1, .. })));
-    assert_eq!(crowd, before, "what is refused leaves no trace");
+    assert_eq!(crowd, before, "refused layers change nothing");
     each_engine(&library, |engine| {
         let poses = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
         let x: Vec<f64> = poses.instances.iter().map(|pose| pose.local[0].translation.x).collect();

@@ -189,7 +189,7 @@ fn most_threads(threads: &str) -> usize {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_benchmark_packs_on_the_requested_number_of_threads() {
-    assert!((0..50).any(|_| most_threads("3") > 1), "no thread was ever seen");
+    assert!((0..50).any(|_| most_threads("3") > 1), "no second thread was ever counted");
     assert!((0..5).all(|_| most_threads("1") == 1));
 }
 

@@ -17,7 +17,7 @@ const DAY: i64 = 86_400 * SECOND;
 const ENDLESS: [WrapMode; 4] = [WrapMode::Loop, WrapMode::LoopReverse, WrapMode::PingPong, WrapMode::PingPongReverse];
 
 /// A library of clips that have only events. Each clip is given by its length and the times of its events.
-fn calls(clips: &[(f64, &[f64])]) -> (Library, SkeletonId, Vec<ClipId>) {
+fn event_clips(clips: &[(f64, &[f64])]) -> (Library, SkeletonId, Vec<ClipId>) {
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
     let clip = |&(length, times): &(f64, &[f64])| {
@@ -63,13 +63,13 @@ fn case<'a>(clip: (f64, &'a [f64]), playback: Playback, range: (f64, f64), expec
 
 /// A layer at a time. Its clip is set by the case.
 fn layer(time: LayerTime) -> Layer {
-    Layer::new(calls(&[STEPS]).2[0], time)
+    Layer::new(event_clips(&[STEPS]).2[0], time)
 }
 
 /// Asserts that each engine gives the expected events of each case.
 #[track_caller]
 fn assert_cases(cases: &[Case]) {
-    let (library, skeleton, ids) = calls(&cases.iter().map(|case| case.clip).collect::<Vec<_>>());
+    let (library, skeleton, ids) = event_clips(&cases.iter().map(|case| case.clip).collect::<Vec<_>>());
     each_engine(&library, |engine| {
         for (case, &clip) in cases.iter().zip(&ids) {
             let layer = Layer { clip, ..case.layer };
@@ -259,7 +259,7 @@ fn events_at_whole_seconds_are_exact_for_any_clip_length() {
 
 #[test]
 fn events_are_exact_after_thirty_days() {
-    let (library, skeleton, ids) = calls(&[STEPS]);
+    let (library, skeleton, ids) = event_clips(&[STEPS]);
     each_engine(&library, |engine| {
         for (wrap, rate) in ENDLESS.into_iter().flat_map(|wrap| [(wrap, 1.0), (wrap, -1.0)]) {
             let mut crowd = Crowd::new();
@@ -352,7 +352,7 @@ fn an_occurrence_has_the_index_of_its_instance() {
 
 #[test]
 fn events_of_a_clip_can_be_replaced() {
-    let (mut library, skeleton, ids) = calls(&[(1.0, &[0.75])]);
+    let (mut library, skeleton, ids) = event_clips(&[(1.0, &[0.75])]);
     let event = |time| Event { time, ..Event::default() };
     let refuse = |library: &mut Library, events: &[f64]| {
         library.set_events(ids[0], events.iter().map(|&time| event(time)).collect()).unwrap_err().to_string()
@@ -362,7 +362,7 @@ fn events_of_a_clip_can_be_replaced() {
         "clip unnamed: event 1 is at 0.25 s, event 0 at 0.5 s; order the events by time"
     );
     assert_eq!(refuse(&mut library, &[f64::NAN]), "clip unnamed: event 0 (\"\") is at NaN s; expected a finite time");
-    let beyond = calls(&[STEPS; 2]).2[1];
+    let beyond = event_clips(&[STEPS; 2]).2[1];
     assert_eq!(
         library.set_events(beyond, Vec::new()).unwrap_err().to_string(),
         "there is no clip 1; the library has 1, numbered from 0"

@@ -50,7 +50,7 @@ fn check_engine(spec: &SceneSpec, scene: &Scene, library: &Library, engine: &mut
 
 /// Features that the random scenes of a suite have had.
 #[derive(Debug, Default)]
-struct Seen {
+struct Coverage {
     skeletons: usize,
     skins: usize,
     /// Whether a crowd had a small skeleton together with one of more than 64 joints, and with one of more than 256 joints.
@@ -63,7 +63,7 @@ struct Seen {
     shared: usize,
 }
 
-impl Seen {
+impl Coverage {
     fn note(&mut self, scene: &Scene) {
         let Scene { library, crowd, step } = scene;
         let ids: HashSet<_> = (0..crowd.len()).map(|instance| crowd.skeleton(instance)).collect();
@@ -81,8 +81,8 @@ impl Seen {
             for layer in layers {
                 let under_way = |fade: Option<Fade>| fade.is_some_and(|fade| (1e-3..0.999).contains(&fade.at(step.to)));
                 let [fades_in, fades_out] = [layer.fade_in, layer.fade_out].map(under_way);
-                for (seen, new) in self.fading.iter_mut().zip([fades_in, fades_out, fades_in && fades_out]) {
-                    *seen |= new;
+                for (found, new) in self.fading.iter_mut().zip([fades_in, fades_out, fades_in && fades_out]) {
+                    *found |= new;
                 }
                 let curves = library.clip(layer.clip).tracks.iter().map(|track| track.curve.values().as_ptr());
                 let curves: HashSet<_> = curves.collect();
@@ -99,13 +99,13 @@ impl Seen {
 #[test]
 fn random_crowds_have_every_mix_of_features() {
     let mut runner = TestRunner::new(cases(60, 2026));
-    let mut seen = Seen::default();
+    let mut coverage = Coverage::default();
     for _ in 0..60 {
-        seen.note(&scenes(700, 40).new_tree(&mut runner).unwrap().current().scene());
+        coverage.note(&scenes(700, 40).new_tree(&mut runner).unwrap().current().scene());
     }
-    assert!(seen.skeletons >= 4 && seen.skins >= 3 && seen.beside == [true; 2], "{seen:?}");
-    assert!(seen.layers == [true; Crowd::MAX_LAYERS + 1] && seen.modes.len() == 4, "{seen:?}");
-    assert!(seen.masked > 100 && seen.fading == [true; 3] && seen.shared > 10, "{seen:?}");
+    assert!(coverage.skeletons >= 4 && coverage.skins >= 3 && coverage.beside == [true; 2], "{coverage:?}");
+    assert!(coverage.layers == [true; Crowd::MAX_LAYERS + 1] && coverage.modes.len() == 4, "{coverage:?}");
+    assert!(coverage.masked > 100 && coverage.fading == [true; 3] && coverage.shared > 10, "{coverage:?}");
 }
 
 /// Checks random scenes from a seed. Several tests call it, so that all cores work.

@@ -100,7 +100,7 @@ fn a_key_stays_if_any_track_of_its_timeline_needs_it() {
     assert_eq!(compressed_key_times(&made, id, "two bends"), [0.0, 2.0, 7.0, 10.0]);
     let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
     let tracks = &compressed.library().clip(id).tracks;
-    assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they share no timeline any more");
+    assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they do not share a timeline");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_track_with_fewer_keys_gets_the_timeline_of_another() {
     let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
     assert_within(&made, &compressed, ErrorBound::default(), "shared");
     let tracks = &compressed.library().clip(id).tracks;
-    assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they are on timelines of their own");
+    assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they do not share a timeline");
     assert_eq!(compressed.reports()[0].compressed_key_times, 101);
     // At a time without a key of the second track, its value is halfway between those of its neighbours.
     let [before, after] = [0.4, 0.6].map(|time: f64| DVec3::new((5.0 * time).sin(), (5.0 * time).cos(), 0.0));
@@ -201,13 +201,29 @@ fn a_weight_that_varies_by_its_bound_stays_within_it() {
     }
 }
 
-/// A run of keys of a track: the number of keys, the step from key to key, and whether the keys jump by it instead of adding up.
-type Run = (usize, f64, bool);
+/// A run of keys of a track.
+#[derive(Debug, Clone)]
+struct Run {
+    keys: usize,
+    /// The step from key to key.
+    step: f64,
+    /// Whether the keys jump by multiples of the step instead of adding it up.
+    jumps: bool,
+}
+
+/// The runs of a track.
+#[derive(Debug, Clone)]
+struct TrackRuns {
+    runs: Vec<Run>,
+    /// The keys that the track lacks, as bits.
+    lacking: u64,
+    stepped: bool,
+}
 
 /// The number at each key, if runs follow one another.
 fn follow(runs: &[Run], keys: usize) -> Vec<f64> {
     let mut numbers = vec![0.0];
-    for &(count, step, jumps) in runs.iter().cycle() {
+    for &Run { keys: count, step, jumps } in runs.iter().cycle() {
         for key in 0..count {
             let last = numbers[numbers.len() - 1];
             numbers.push(if jumps { step * (key % 3) as f64 } else { last + step });
@@ -220,11 +236,13 @@ fn follow(runs: &[Run], keys: usize) -> Vec<f64> {
 }
 
 /// Tracks of runs, one per joint of a chain, on key times over four seconds or on some of these key times.
-fn runs() -> impl Strategy<Value = Vec<(Vec<Run>, u64, bool)>> {
+fn runs() -> impl Strategy<Value = Vec<TrackRuns>> {
     let step = prop_oneof![Just(0.0), Just(1e-5), -0.1..0.1];
-    let run = (1..12_usize, step, any::<bool>());
+    let run = (1..12_usize, step, any::<bool>()).prop_map(|(keys, step, jumps)| Run { keys, step, jumps });
     let lacking = prop_oneof![Just(0), any::<u64>()];
-    prop::collection::vec((prop::collection::vec(run, 1..6), lacking, any::<bool>()), 1..6)
+    let track = (prop::collection::vec(run, 1..6), lacking, any::<bool>())
+        .prop_map(|(runs, lacking, stepped)| TrackRuns { runs, lacking, stepped });
+    prop::collection::vec(track, 1..6)
 }
 
 proptest! {
@@ -239,7 +257,7 @@ proptest! {
         joints[0].weights = vec![0.0; 2];
         let (mut made, skeleton) = library(joints);
         let mut moves: Vec<(Target, Curve)> = Vec::new();
-        for (index, (runs, lacking, stepped)) in tracks.iter().enumerate() {
+        for (index, TrackRuns { runs, lacking, stepped }) in tracks.iter().enumerate() {
             // Every track has the first and the last key.
             let kept: Vec<usize> =
                 (0..KEYS).filter(|key| key % (KEYS - 1) == 0 || lacking >> key & 1 == 0).collect();

@@ -13,10 +13,10 @@ use posse::{
     SharingFaultKind, Skeleton, SkeletonId, Target, Timeline, Track, Transform, WrapMode,
 };
 
-use crate::support::aloud::skipped;
 use crate::support::assert_close::{assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees, pose_at};
 use crate::support::each_engine::each_engine;
+use crate::support::skip::report_skipped;
 
 fn joint(name: &str, parent: Option<usize>, translation: [f64; 3]) -> Joint {
     let rest = Transform { translation: DVec3::from(translation), ..Transform::IDENTITY };
@@ -115,7 +115,7 @@ fn a_shared_clip_plays_like_its_original() {
     let [from, to] = [dance, shared].map(|clip| library.clip(clip));
     assert_eq!((to.name.as_deref(), to.speed, to.wrap), (Some("dance"), 2.0, WrapMode::PingPong));
     assert_eq!(to.events, from.events);
-    assert_eq!(to.duration(), 5.0, "though the track that lasts so long is left out");
+    assert_eq!(to.duration(), 5.0, "although the longest track is left out");
     let whole = library.share_clip(dance, from.skeleton).unwrap();
     assert_eq!((library.clip(whole.clip).length, whole.faults.len()), (None, 0), "nothing is left out");
     assert_eq!(library.clip(whole.clip), library.clip(dance));
@@ -297,7 +297,7 @@ fn collected_files_share_their_clips() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf");
     let files = ["CesiumMan/CesiumMan.glb", "CesiumMan-meshopt/CesiumMan-meshopt.glb", "RiggedFigure/RiggedFigure.glb"];
     if !files.iter().all(|file| folder.join(file).exists()) {
-        skipped("the collected glTF files are not here; clips are still shared between made-up skeletons");
+        report_skipped("the collected glTF files are not here; clips are still shared between made-up skeletons");
         return;
     }
     let mut library = Library::new();

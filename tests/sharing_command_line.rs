@@ -86,7 +86,7 @@ fn a_clip_moves_nodes_of_another_file_by_name() {
             [&json!("dancer.glb"), &json!("rig.glb"), &json!("lift"), &json!(0), &json!(1.0)]
         );
         let sample = &answer["samples"][0];
-        assert_eq!(sample["nodes"].as_array().unwrap().len(), 3, "those of the rig, in its order");
+        assert_eq!(sample["nodes"].as_array().unwrap().len(), 3, "the nodes of the rig, in its order");
         assert_eq!(numbers(&sample["nodes"][2]["translation"]), [1.0, 2.0, 3.0]);
         assert_eq!(numbers(&sample["nodes"][0]["world"])[12..15], [11.0, 2.0, 4.0]);
         let matrices = &sample["skins"][0]["joint_matrices"];

@@ -10,7 +10,7 @@ use posse::render::Picture;
 use tempfile::TempDir;
 
 use crate::render::likeness;
-use crate::support::aloud;
+use crate::support::skip;
 
 /// The seconds to wait for a picture or an end. Pictures take long while other tests draw too.
 const PATIENCE: u64 = 120;
@@ -41,7 +41,7 @@ impl Display {
             .stderr(Stdio::null())
             .spawn();
         let Ok(mut server) = server else {
-            aloud::skipped("posse view on a display: there is no Xvfb (Debian and Ubuntu: apt-get install xvfb)");
+            skip::report_skipped("posse view on a display: there is no Xvfb (Debian and Ubuntu: apt-get install xvfb)");
             return None;
         };
         let mut number = String::new();
@@ -132,7 +132,7 @@ fn alike(one: &Picture, other: &Picture) -> bool {
 }
 
 #[test]
-fn a_window_shows_what_render_draws() {
+fn a_window_shows_the_picture_of_render() {
     let Some(display) = Display::start() else { return };
     let crowd = ["demo", "--instances", "200"];
     let render = |time: &str| {
@@ -149,10 +149,10 @@ fn a_window_shows_what_render_draws() {
     // Three frames later, which is 0.05 s.
     let later = view(&["--bare", "--frames", "4", "--time", "1.45"]);
     assert_eq!(likeness::fault(&later, &rendered), None);
-    assert!(!alike(&bare, &render("1.9")), "another time is another picture");
+    assert!(!alike(&bare, &render("1.9")), "another time gives another picture");
     // The controls are at the bottom and in a top corner.
     let controlled = view(&["--frames", "3", "--time", "1.5", "--paused"]);
-    assert!(!alike(&rows(&controlled, CONTROLS), &rows(&rendered, CONTROLS)), "controls are seen");
+    assert!(!alike(&rows(&controlled, CONTROLS), &rows(&rendered, CONTROLS)), "controls are visible");
     assert_eq!(likeness::fault(&rows(&controlled, BETWEEN), &rows(&rendered, BETWEEN)), None);
 }
 
@@ -160,7 +160,9 @@ fn a_window_shows_what_render_draws() {
 fn keys_play_pause_hide_and_close() {
     let Some(display) = Display::start() else { return };
     if display.command("xdotool", &["version"]).output().is_err() {
-        return aloud::skipped("keys of posse view: there is no xdotool (Debian and Ubuntu: apt-get install xdotool)");
+        return skip::report_skipped(
+            "keys of posse view: there is no xdotool (Debian and Ubuntu: apt-get install xdotool)",
+        );
     }
     let crowd = ["demo", "--clip", "walk", "--instances", "3"];
     let rendered = display.picture(&[&["render"], &crowd[..], &["-o", "render.png"]].concat(), "render.png");

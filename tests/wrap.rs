@@ -15,10 +15,10 @@ use posse::{
 };
 use serde_json::Value;
 
-use crate::support::aloud::skipped;
 use crate::support::build::{curve, library};
 use crate::support::each_engine::each_engine;
 use crate::support::scenes::Numbers;
+use crate::support::skip::report_skipped;
 
 const DAY: i64 = 86_400 * Ticks::PER_SECOND;
 
@@ -219,7 +219,7 @@ fn exact(playback: &Playback, now: Ticks, duration: f64) -> f64 {
 fn collection() -> Option<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/wrap.json");
     let Ok(bytes) = std::fs::read(file) else {
-        skipped("the collected figures of wrap modes are not here; the modes are still tested by hand");
+        report_skipped("the collected figures of wrap modes are not here; the modes are still tested by hand");
         return None;
     };
     Some(serde_json::from_slice(&bytes).unwrap())
@@ -339,12 +339,12 @@ fn a_player_is_as_worked_by_hand() {
     player.play();
     // The frame in which the delay ends is the first one, and does not advance.
     assert_eq!(times(&mut player, &[0.125, 9.0, 0.25, 1.0]), [None, Some(0.5), Some(0.75), Some(0.75)]);
-    assert_eq!(player.accumulated(), 1.75, "from the start of the range on");
+    assert_eq!(player.accumulated(), 1.75, "counted from the start of the range");
     player.set_time(1.0);
     assert_eq!(times(&mut player, &[9.0, 0.25]), [Some(1.0), Some(1.25)]);
     player.stop();
     assert_eq!(times(&mut player, &[1.0]), [None]);
-    assert_eq!(player.accumulated(), 1.25, "it stays where it was");
+    assert_eq!(player.accumulated(), 1.25, "the time is kept");
 
     let mut player = Player::new(clip, Playback::new(WrapMode::Default, Ticks(0), 1.0), 0.0).unwrap();
     player.play();
@@ -352,7 +352,11 @@ fn a_player_is_as_worked_by_hand() {
     player.set_repeat_count(Some(9.0)).unwrap();
     player.set_wrap(WrapMode::Normal);
     assert_eq!(player.accumulated(), 0.0);
-    assert_eq!(times(&mut player, &[0.5, 2.5, 0.5]), [Some(0.5), Some(2.0), None], "passes are the mode's own again");
+    assert_eq!(
+        times(&mut player, &[0.5, 2.5, 0.5]),
+        [Some(0.5), Some(2.0), None],
+        "the number of passes is that of the mode again"
+    );
     player.set_repeat_count(Some(1.5)).unwrap();
     player.set_rate(-1.0).unwrap();
     player.play();

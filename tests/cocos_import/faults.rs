@@ -14,7 +14,7 @@ fn refused(file: &Value) -> String {
             assert!(!reason.is_empty());
             path
         }
-        other => panic!("this was to be refused: {other:?}"),
+        other => panic!("expected a refusal, found {other:?}"),
     }
 }
 

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::examples;
 use super::{read, value};
-use crate::support::aloud::skipped;
+use crate::support::skip::report_skipped;
 
 /// The collected figures; `None` if they are not there.
 fn figures() -> Option<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/curves.json");
     let Ok(bytes) = std::fs::read(&file) else {
-        skipped(&format!("the figures of curves: there is no {}", file.display()));
+        report_skipped(&format!("the figures of curves: there is no {}", file.display()));
         return None;
     };
     Some(serde_json::from_slice(&bytes).unwrap())

@@ -30,11 +30,11 @@ fn a_file_is_written_whole_or_not_at_all() {
     };
     assert_refused(&eval("cpu", "json", &old), "overflows");
     assert_refused(&eval("cpu", "npz", &new), "overflows");
-    assert_eq!(fs::read_to_string(&old).unwrap(), "old", "what was there before is kept");
-    assert_eq!(names(), ["far.gltf", "old.json"], "nothing is left behind");
+    assert_eq!(fs::read_to_string(&old).unwrap(), "old", "the old file is kept");
+    assert_eq!(names(), ["far.gltf", "old.json"], "no temporary file is left");
 
     assert!(eval("reference", "json", &old).status.success());
-    assert!(fs::read_to_string(&old).unwrap().starts_with('{'), "what was there before is replaced");
+    assert!(fs::read_to_string(&old).unwrap().starts_with('{'), "the old file is replaced");
     assert_eq!(names(), ["far.gltf", "old.json"]);
     assert_refused(&eval("reference", "json", folder.path()), "directory");
 }

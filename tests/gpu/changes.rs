@@ -59,7 +59,7 @@ fn layers_are_replaced_in_place_or_all_are_refused() {
         assert!(!outcome.is_replaced());
     }
     let same = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
-    assert_eq!(same, poses, "what is refused leaves no trace");
+    assert_eq!(same, poses, "refused layers change nothing");
     // A crowd made for blending accepts any weight, but no other mode.
     let mixing = gpu_crowd(&two);
     let others = crowd(9, &|instance| vec![at(0.3, 0.1 * instance as f64), at(0.6, 0.03)]);

@@ -7,7 +7,7 @@ fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
     match result {
         Err(Error::Device(_)) => {}
         Err(other) => panic!("{what}: {other}"),
-        Ok(_) => panic!("{what} went well"),
+        Ok(_) => panic!("{what} succeeded"),
     }
 }
 

@@ -48,7 +48,7 @@ fn a_playing_crowd_needs_only_its_clock() {
             poses
         });
         assert_ne!(frames[0], frames[1]);
-        assert_eq!(frames[0], frames[2], "a frame has no memory of those before it");
+        assert_eq!(frames[0], frames[2], "a frame does not depend on earlier frames");
     }
 }
 

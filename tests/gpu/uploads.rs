@@ -85,12 +85,12 @@ fn a_frame_uploads_the_same_few_bytes_for_any_size_of_crowd() {
             let records = (instances * layers * size_of::<LayerRecord>()) as u64;
             assert!(
                 beginning >= records,
-                "the crowd itself goes up once, and is visible: {beginning} of {records} bytes"
+                "the crowd is uploaded once, and its upload is counted: {beginning} of {records} bytes"
             );
             counts.extend(frames);
         }
     }
-    assert_eq!(counts, [size_of::<Frame>() as u64; 20], "the clock, and nothing else");
+    assert_eq!(counts, [size_of::<Frame>() as u64; 20], "only the clock is uploaded");
     assert!(counts[0] <= 64);
 }
 
@@ -109,7 +109,7 @@ fn an_instance_that_changes_uploads_only_its_layers() {
         let layers = [Layer::new(clip, LayerTime::At(0.5)); 2];
         assert!(gpu_crowd.set_instance(&queue, &on_gpu, instances / 2, &layers).unwrap().is_replaced());
         queue.submit([]);
-        assert_eq!(uploaded(trace.path()) - before, 3 * 104, "the room of one instance");
+        assert_eq!(uploaded(trace.path()) - before, 3 * 104, "the layers of one instance");
         // Layers that are refused upload nothing.
         let outcome = gpu_crowd.set_instance(&queue, &on_gpu, 1, &[layers[0]; 4]).unwrap();
         assert!(!outcome.is_replaced());

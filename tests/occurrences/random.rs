@@ -5,7 +5,7 @@ use posse::{
     Reference, Skeleton, Step, Ticks, WrapMode,
 };
 
-use super::{DAY, SECOND, assert_same, calls, playing};
+use super::{DAY, SECOND, assert_same, event_clips, playing};
 use crate::support::each_engine::each_engine;
 use crate::support::scenes::Numbers;
 
@@ -131,7 +131,7 @@ fn consecutive_steps_reach_the_events_of_one_long_step() {
 fn steps_shorter_than_a_pass_reach_the_events_of_cocos_creator() {
     // No event is at an end, where Cocos Creator behaves differently. Steps are shorter than a pass and end at no event. In a step
     // across a turn, Cocos Creator leaves out an event that is next to both ends of the step.
-    let (library, skeleton, ids) = calls(&[(2.0, &[0.25, 0.7, 0.7, 1.3])]);
+    let (library, skeleton, ids) = event_clips(&[(2.0, &[0.25, 0.7, 0.7, 1.3])]);
     let clip = library.clip(ids[0]);
     let mut numbers = Numbers::new(5);
     let mut total = 0;

@@ -2,12 +2,12 @@
 
 use posse::{Crowd, Layer, LayerTime, Step, Ticks, WrapMode};
 
-use super::{DAY, SECOND, assert_same, calls, playing, step};
+use super::{DAY, SECOND, assert_same, event_clips, playing, step};
 use crate::support::each_engine::each_engine;
 
 #[test]
 fn events_without_room_are_counted() {
-    let (library, skeleton, ids) = calls(&[(1.0, &[0.25, 0.5, 0.5, 0.75, 1.0])]);
+    let (library, skeleton, ids) = event_clips(&[(1.0, &[0.25, 0.5, 0.5, 0.75, 1.0])]);
     let mut crowd = Crowd::new();
     for _ in 0..10 {
         let looping = Layer::new(ids[0], LayerTime::Playing(playing(WrapMode::Loop, 1.0)));
@@ -30,7 +30,7 @@ fn events_without_room_are_counted() {
 
 #[test]
 fn the_first_256_events_of_a_layer_are_listed() {
-    let (library, skeleton, ids) = calls(&[(1.0, &[0.25]), (1e-3, &[0.0, 5e-4]), (1e-3, &[1e-3])]);
+    let (library, skeleton, ids) = event_clips(&[(1.0, &[0.25]), (1e-3, &[0.0, 5e-4]), (1e-3, &[1e-3])]);
     let mut crowd = Crowd::new();
     let modes = [(0, WrapMode::Loop), (1, WrapMode::Loop), (2, WrapMode::PingPong)];
     let layers = modes.map(|(clip, wrap)| Layer::new(ids[clip], LayerTime::Playing(playing(wrap, 1.0))));
@@ -63,7 +63,7 @@ fn the_first_256_events_of_a_layer_are_listed() {
 #[test]
 fn a_step_over_a_month_of_short_passes_takes_little_time() {
     // One pass per millisecond at rate 1, and ten million passes per second at rate 10,000.
-    let (library, skeleton, ids) = calls(&[(1e-3, &[0.0, 5e-4, 1e-3])]);
+    let (library, skeleton, ids) = event_clips(&[(1e-3, &[0.0, 5e-4, 1e-3])]);
     let month = Step { from: Ticks(0), to: Ticks(30 * DAY) };
     let ages = Step { from: Ticks(-1 << 57), to: Ticks(1 << 57) };
     for (wrap, rate, step, expected) in [

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::aloud;
+use crate::support::skip;
 
 fn posse(folder: &TempDir, arguments: &[&str]) -> Output {
     command(folder, arguments).output().unwrap()
@@ -90,7 +90,7 @@ fn films_are_written_by_ffmpeg_and_without_it_the_message_names_the_package() {
     assert!(text(&output).contains("ffmpeg, which writes films, is not installed. Install it"), "{}", text(&output));
     assert!(!folder.path().join("film.mp4").exists());
     if Command::new("ffmpeg").arg("-version").output().is_err() {
-        return aloud::skipped("films: ffmpeg is not installed");
+        return skip::report_skipped("films: ffmpeg is not installed");
     }
     let output = posse(&folder, &film);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));

@@ -9,7 +9,7 @@ use posse::{Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks};
 
 use super::files;
 use super::scenes::Shot;
-use crate::support::aloud;
+use crate::support::skip;
 
 /// The largest distance between vertices of the shader and of the reference, as a fraction of the size of the figure; and the
 /// number of vertices.
@@ -74,7 +74,7 @@ fn two_skins_two_morph_targets_and_a_mirrored_node_match_values_worked_out_by_ha
 fn third_party_files_match_the_reference() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf");
     if !folder.is_dir() {
-        return aloud::skipped("vertices of third-party files: there is no ../shared/gltf");
+        return skip::report_skipped("vertices of third-party files: there is no ../shared/gltf");
     }
     let files = [
         "Fox/Fox.glb",

@@ -9,9 +9,9 @@ use posse::{
 };
 
 use super::{YAW, curving, layer, playing, step};
-use crate::support::aloud::skipped;
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::each_engine::{each_engine, gpu_engine};
+use crate::support::skip::report_skipped;
 
 #[test]
 fn a_buffer_holds_the_root_motion_of_a_batch() {
@@ -74,7 +74,7 @@ fn large_crowds_of_turning_loops_are_within_the_contract() {
 fn root_motion_moves_a_fox_as_its_file_does() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/Fox/Fox.glb");
     if !file.exists() {
-        return skipped("root motion of Fox.glb: ../shared/gltf is not here");
+        return report_skipped("root motion of Fox.glb: ../shared/gltf is not here");
     }
     let mut whole = Library::new();
     let asset = posse::import::gltf::load(&mut whole, &file).unwrap();
@@ -133,7 +133,7 @@ fn files_made_with_z_up_keep_their_height() {
     for (file, joint) in [("Fox", "b_Hip_01"), ("CesiumMan", "Skeleton_torso_joint_1")] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../shared/gltf/{file}/{file}.glb"));
         if !path.exists() {
-            skipped(&format!("root motion of {file}.glb over the ground: ../shared/gltf is not here"));
+            report_skipped(&format!("root motion of {file}.glb over the ground: ../shared/gltf is not here"));
             continue;
         }
         let mut whole = Library::new();

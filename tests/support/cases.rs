@@ -2,7 +2,7 @@ use std::sync::OnceLock;
 
 use proptest::test_runner::{Config, RngSeed};
 
-use crate::support::aloud::skipped;
+use crate::support::skip::report_skipped;
 
 /// By default, one in this many random cases runs.
 const ONE_IN: u64 = 8;
@@ -19,7 +19,7 @@ pub fn all_run() -> bool {
     *ALL.get_or_init(|| match std::env::var("POSSE_ALL_TESTS").as_deref() {
         Ok("1") => true,
         Err(_) => {
-            skipped("most random cases and the longest tests: tests/run --all runs them");
+            report_skipped("most random cases and the longest tests: tests/run --all runs them");
             false
         }
         Ok(value) => panic!("POSSE_ALL_TESTS={value}: it may be `1`, or not be set"),

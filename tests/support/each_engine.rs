@@ -7,15 +7,15 @@ use posse::{
     KernelForm, Library, PackedLibrary, Reference,
 };
 
-use crate::support::aloud::skipped;
+use crate::support::skip::report_skipped;
 
 /// Runs a check with each engine of a library: the reference, the CPU engine with each available instruction set, and the GPU
 /// engine with each kernel form. The fast engines run it again on the compressed library, with the finest keys; on the GPU only
 /// with the form that hardware uses.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
     check(&mut Reference::new(library));
-    fast_engines(&KernelForm::ALL, &|| PackedLibrary::new(library).expect("a packing"), &mut check);
-    let compressed = CompressedLibrary::with_width(library, 24).expect("a width that is possible");
+    fast_engines(&KernelForm::ALL, &|| PackedLibrary::new(library).expect("a packed library"), &mut check);
+    let compressed = CompressedLibrary::with_width(library, 24).expect("a valid width");
     compressed_engines(&[KernelForm::Parallel], &compressed, check);
 }
 
@@ -25,14 +25,14 @@ pub fn compressed_engines(
     compressed: &CompressedLibrary,
     mut check: impl FnMut(&mut dyn Evaluator),
 ) {
-    fast_engines(forms, &|| compressed.pack().expect("a compressed packing"), &mut check);
+    fast_engines(forms, &|| compressed.pack().expect("a packed compressed library"), &mut check);
 }
 
 /// Runs a check with each fast engine on a packed library. The GPU engine runs only these kernel forms, since a software
 /// renderer takes longer to compile kernels than to run most tests.
 pub fn fast_engines(
     forms: &[KernelForm],
-    packing: &dyn Fn() -> PackedLibrary,
+    packed: &dyn Fn() -> PackedLibrary,
     check: &mut dyn FnMut(&mut dyn Evaluator),
 ) {
     for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
@@ -41,25 +41,25 @@ pub fn fast_engines(
             InstructionSet::Avx2 | InstructionSet::Neon => 1,
             _ => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        check(&mut CpuEngine::from_packed(packing(), threads).with_instructions(instructions));
+        check(&mut CpuEngine::from_packed(packed(), threads).with_instructions(instructions));
     }
     let Some(gpu) = gpu_unless_left_out() else { return };
     for &form in forms {
-        let library = gpu_library(form, packing()).expect("a library on the GPU");
+        let library = gpu_library(form, packed()).expect("a library on the GPU");
         check(&mut GpuEngine::with_library(gpu.clone(), library));
     }
 }
 
 /// A library on the GPU of the tests, with this kernel form. All such libraries share kernels, which a software renderer takes
 /// longer to compile than to run.
-pub fn gpu_library(form: KernelForm, packing: PackedLibrary) -> Result<GpuLibrary, posse::Error> {
+pub fn gpu_library(form: KernelForm, packed: PackedLibrary) -> Result<GpuLibrary, posse::Error> {
     static FIRST: OnceLock<[GpuLibrary; KernelForm::ALL.len()]> = OnceLock::new();
     let empty = |form| {
-        let packing = PackedLibrary::new(&Library::new()).expect("a packing");
-        GpuLibrary::with_form(form, &gpu().device, packing).expect("a library on the GPU")
+        let packed = PackedLibrary::new(&Library::new()).expect("a packed library");
+        GpuLibrary::with_form(form, &gpu().device, packed).expect("a library on the GPU")
     };
     let first = FIRST.get_or_init(|| KernelForm::ALL.map(empty));
-    first[form as usize].repacked(packing)
+    first[form as usize].repacked(packed)
 }
 
 /// An engine on the GPU of the tests, with the kernel form that suits the device.
@@ -73,11 +73,11 @@ pub fn gpu_engine(library: &Library) -> Result<GpuEngine, posse::Error> {
 /// The GPU of the tests, or `None` if `POSSE_TEST_ENGINES=cpu`, as on an emulator, which has no adapter; a note is printed.
 /// Tests of the GPU alone call [`gpu`], which fails without an adapter.
 pub fn gpu_unless_left_out() -> Option<GpuContext> {
-    static SAID: Once = Once::new();
+    static NOTED: Once = Once::new();
     match std::env::var("POSSE_TEST_ENGINES").as_deref() {
         Err(_) => Some(gpu()),
         Ok("cpu") => {
-            SAID.call_once(|| skipped("the GPU engine, in every test: POSSE_TEST_ENGINES=cpu leaves it out"));
+            NOTED.call_once(|| report_skipped("the GPU engine, in every test: POSSE_TEST_ENGINES=cpu leaves it out"));
             None
         }
         Ok(engines) => panic!("POSSE_TEST_ENGINES={engines}: it may be `cpu`, or not be set"),

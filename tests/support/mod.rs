@@ -1,4 +1,3 @@
-pub mod aloud;
 pub mod assert_close;
 pub mod build;
 /// The number and the seed of random cases.
@@ -9,3 +8,4 @@ pub mod each_engine;
 /// glTF files built in code.
 pub mod gltf_builder;
 pub mod scenes;
+pub mod skip;

@@ -88,7 +88,7 @@ fn a_culling_pass_on_the_gpu_chooses_the_posed_instances() {
     for form in KernelForm::ALL {
         let (library, crowd) = zoo();
         let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
-        stage.forget();
+        stage.write_sentinel();
         let mut encoder = stage.device().create_command_encoder(&Default::default());
         encode_culling(&stage, &mut encoder, 200);
         stage.on_gpu.encode_visible(stage.device(), &mut encoder, NOW, 0);
@@ -102,7 +102,7 @@ fn two_culled_frames_share_a_submission() {
     for form in KernelForm::ALL {
         let (library, crowd) = zoo();
         let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
-        stage.forget();
+        stage.write_sentinel();
         let mut encoder = stage.device().create_command_encoder(&Default::default());
         for (number, (now, camera)) in (0..).zip([(NOW, 100), (LATER, 500)]) {
             encode_culling(&stage, &mut encoder, camera);
@@ -148,9 +148,9 @@ fn lists_with_faults_do_no_harm() {
                     ("one slot again and again", u32::MAX, vec![entry(4); instances], vec![4]),
                 ];
                 for (what, count, entries, posed) in cases {
-                    stage.forget();
+                    stage.write_sentinel();
                     stage.list(batch, count, &entries);
-                    stage.show(NOW, 7);
+                    stage.run_frame(NOW, 7);
                     println!("{what}, {joints} joints");
                     stage.assert_holds(|instance| posed.contains(&instance).then_some(NOW));
                 }
@@ -172,8 +172,8 @@ fn an_instance_listed_often_is_posed_once() {
             &[VisibleInstance { slot: 7, joints: ALL, update_interval: 1 }; 120],
         );
         for number in 0..5 {
-            stage.forget();
-            stage.show(NOW, number);
+            stage.write_sentinel();
+            stage.run_frame(NOW, number);
             stage.assert_holds(|instance| (instance == 7).then_some(NOW));
         }
     }
@@ -185,12 +185,12 @@ fn a_list_begins_empty_and_is_kept_between_frames() {
         let library = branches(40, 7);
         let crowd = only_clip(&library, 20);
         let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
-        stage.forget();
-        stage.show(NOW, 0);
+        stage.write_sentinel();
+        stage.run_frame(NOW, 0);
         stage.assert_holds(|_| None);
         stage.list_instances(|instance| (instance % 3 == 1).then_some((ALL, 1)));
         for (number, now) in [(1, NOW), (2, LATER)] {
-            stage.show(now, number);
+            stage.run_frame(now, number);
             stage.assert_holds(|instance| (instance % 3 == 1).then_some(now));
         }
         // A frame that does not use the list poses all instances.
@@ -207,8 +207,8 @@ fn a_crowd_without_lists_poses_all_instances() {
         let stage = Stage::new(form, library, crowd, Outputs::ALL, CrowdOptions::default());
         let batch = &stage.on_gpu.batches()[0];
         assert!(batch.visible().is_none() && batch.previous_skin().is_none());
-        stage.forget();
-        stage.show(NOW, 3);
+        stage.write_sentinel();
+        stage.run_frame(NOW, 3);
         stage.assert_holds(|_| Some(NOW));
     }
 }
@@ -227,10 +227,10 @@ fn each_batch_has_a_list() {
         assert_eq!(stage.on_gpu.batches().len(), 3);
         let room = |batch: &GpuBatch| batch.visible().unwrap().size() as usize;
         assert!(stage.on_gpu.batches().iter().all(|batch| room(batch) == 4 + 12 * batch.instances().len()));
-        stage.forget();
+        stage.write_sentinel();
         let visible = |instance: usize| instance % 10 == 3;
         stage.list_instances(|instance| visible(instance).then_some((ALL, 1)));
-        stage.show(NOW, 0);
+        stage.run_frame(NOW, 0);
         stage.assert_holds(|instance| visible(instance).then_some(NOW));
     }
 }
@@ -252,9 +252,9 @@ fn a_dispatch_of_visible_instances_can_have_several_rows() {
         let stage = Stage::on(form, gpu.clone(), library, crowd, outputs, VISIBLE);
         assert_eq!(stage.on_gpu.batches().len(), 1);
         for count in listed {
-            stage.forget();
+            stage.write_sentinel();
             stage.list_instances(|instance| (instance < count).then_some((ALL, 1)));
-            stage.show(NOW, 0);
+            stage.run_frame(NOW, 0);
             let borders = [0, count.saturating_sub(1), count, instances - 1].map(|slot| slot.min(instances - 1));
             for instance in borders {
                 if instance < count {
@@ -276,10 +276,10 @@ fn more_visible_workgroups_than_a_dimension_allows_are_run() {
     let outputs = Outputs { local: true, ..Outputs::NONE };
     let stage = Stage::new(KernelForm::Parallel, library, crowd, outputs, VISIBLE);
     assert_eq!(stage.on_gpu.batches().len(), 1);
-    stage.forget();
+    stage.write_sentinel();
     let is_hidden = |instance: usize| instance == 100 || instance == instances - 2;
     stage.list_instances(|instance| (!is_hidden(instance)).then_some((ALL, 0)));
-    stage.show(NOW, 0);
+    stage.run_frame(NOW, 0);
     let numbers = stage.read().remove(0).local;
     let stride = numbers.len() / instances;
     let untouched = numbers.chunks(stride).enumerate().filter(|(_, local)| local[0] == super::SENTINEL);

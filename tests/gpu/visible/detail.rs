@@ -79,9 +79,9 @@ fn layered(library: &mut Library, instances: usize) -> Crowd {
 fn assert_detail(form: KernelForm, library: Library, crowd: Crowd, outputs: Outputs, joints: impl Fn(usize) -> u32) {
     let order = level_order(&library.skeletons()[0]);
     let stage = Stage::new(form, library, crowd, outputs, VISIBLE);
-    stage.forget();
+    stage.write_sentinel();
     stage.list_instances(|instance| Some((joints(instance), 1)));
-    stage.show(NOW, 0);
+    stage.run_frame(NOW, 0);
     for instance in 0..stage.crowd.len() {
         let wanted = &order[..order.len().min(joints(instance) as usize)];
         let less = without_others(&stage.library, wanted);
@@ -98,7 +98,7 @@ fn levels_of_a_small_tree_are_as_worked_by_hand() {
         let by_hand = [0, 4, 1, 3, 2, 5];
         let stage = Stage::new(form, library.clone(), plain(&library, 8), Outputs::ALL, VISIBLE);
         stage.list_instances(|instance| Some((instance as u32, 1)));
-        stage.show(NOW, 0);
+        stage.run_frame(NOW, 0);
         let rest = library.skeletons()[0].joints()[0].rest;
         for instance in 0..8 {
             let pose = stage.pose(instance);
@@ -169,8 +169,8 @@ fn an_instance_listed_several_times_has_the_most_joints() {
             let entry = |joints, update_interval| VisibleInstance { slot: 1, joints, update_interval };
             // The last entry is not due, since slot and frame add up to 1.
             stage.list(&stage.on_gpu.batches()[0], 3, &[entry(2, 1), entry(5, 1), entry(ALL, 2)]);
-            stage.forget();
-            stage.show(NOW, 0);
+            stage.write_sentinel();
+            stage.run_frame(NOW, 0);
             let less = without_others(&library, &level_order(&library.skeletons()[0])[..5]);
             let poses = Poses { instances: vec![stage.pose(1)] };
             assert_right(&less, &stage.part(&[1]), NOW, Outputs::ALL, &poses);

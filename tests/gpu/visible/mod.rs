@@ -90,7 +90,7 @@ impl Stage {
     }
 
     /// Writes the sentinel into all buffers of poses.
-    fn forget(&self) {
+    fn write_sentinel(&self) {
         let run = Kernel::new(
             self.device(),
             "@group(0) @binding(0) var<storage, read_write> numbers: array<f32>;
@@ -109,7 +109,7 @@ impl Stage {
     }
 
     /// Runs a frame of the visible instances.
-    fn show(&self, step: impl Into<Step>, frame_number: u32) {
+    fn run_frame(&self, step: impl Into<Step>, frame_number: u32) {
         let mut encoder = self.device().create_command_encoder(&Default::default());
         self.on_gpu.encode_visible(self.device(), &mut encoder, step, frame_number);
         self.queue().submit([encoder.finish()]);

@@ -95,9 +95,9 @@ fn instances_that_are_not_posed_stand_still() {
         let [_, mut last] = skins(&stage);
         let mut last_due = [tick(0); 16];
         for frame in 1..9 {
-            stage.show(step(frame - 1, frame), frame as u32);
+            stage.run_frame(step(frame - 1, frame), frame as u32);
             let [previous, present] = skins(&stage);
-            assert_eq!(previous, last, "what was there before frame {frame}");
+            assert_eq!(previous, last, "the matrices before frame {frame}");
             let stride = present.len() / 16;
             for (instance, (before, after)) in previous.chunks(stride).zip(present.chunks(stride)).enumerate() {
                 assert_eq!(before != after, is_due(instance, frame), "instance {instance} in frame {frame}");
@@ -109,7 +109,7 @@ fn instances_that_are_not_posed_stand_still() {
             last = present;
         }
         // After a cut no instance moves, including those that are not posed.
-        stage.show(tick(50), 0);
+        stage.run_frame(tick(50), 0);
         let [previous, present] = skins(&stage);
         assert_eq!(previous, present);
         assert_ne!(present, last);
@@ -133,7 +133,7 @@ fn packed_matrices_are_kept_like_full_ones() {
         assert_eq!(previous, first);
         assert_eq!(first.len(), 10 * 64 * 6);
         stage.list_instances(|instance| (instance % 2 == 0).then_some((ALL, 1)));
-        stage.show(step(0, 1), 1);
+        stage.run_frame(step(0, 1), 1);
         let [previous, second] = words(&stage);
         assert_eq!(previous, first);
         for (instance, (before, after)) in first.chunks(64 * 6).zip(second.chunks(64 * 6)).enumerate() {

@@ -10,7 +10,7 @@ fn tick(frame: i64) -> Ticks {
 
 /// Runs 8 frames. After each, asserts that every instance holds the pose of the last frame in which it was due.
 fn assert_posed_when_due(stage: &Stage, first_number: u32, update_interval: impl Fn(usize) -> u64) {
-    stage.forget();
+    stage.write_sentinel();
     let instances = stage.crowd.len();
     let mut last_due = vec![None; instances];
     for frame in 0..8 {
@@ -22,10 +22,10 @@ fn assert_posed_when_due(stage: &Stage, first_number: u32, update_interval: impl
                 *last_due = Some(tick(frame));
             }
         }
-        stage.show(tick(frame), number);
+        stage.run_frame(tick(frame), number);
         stage.assert_holds(|instance| last_due[instance]);
     }
-    assert!(last_due.iter().all(Option::is_some), "each was due within 8 frames");
+    assert!(last_due.iter().all(Option::is_some), "each instance was due within 8 frames");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn any_update_interval_is_kept() {
         let stage = Stage::new(form, library, crowd, Outputs::SKIN, VISIBLE);
         let update_interval = |instance: usize| [1, 3, 5, 7, 8][instance % 5];
         stage.list_instances(|instance| Some((ALL, update_interval(instance) as u32)));
-        stage.forget();
+        stage.write_sentinel();
         let mut last_due = [None; 30];
         for frame in 0..8 {
             for (instance, last_due) in last_due.iter_mut().enumerate() {
@@ -69,13 +69,13 @@ fn any_update_interval_is_kept() {
                     *last_due = Some(tick(frame));
                 }
             }
-            stage.show(tick(frame), 1000 + frame as u32);
+            stage.run_frame(tick(frame), 1000 + frame as u32);
             stage.assert_holds(|instance| last_due[instance]);
         }
         // An interval of 0 counts as 1, and the largest is due once in 2^32 frames.
         stage.list_instances(|instance| Some((ALL, [0, u32::MAX][instance % 2])));
-        stage.forget();
-        stage.show(NOW, 1000);
+        stage.write_sentinel();
+        stage.run_frame(NOW, 1000);
         stage.assert_holds(|instance| (instance % 2 == 0).then_some(NOW));
     }
 }
@@ -90,8 +90,8 @@ fn the_load_is_even_from_frame_to_frame() {
         for update_interval in [2, 4] {
             stage.list_instances(|_| Some((ALL, update_interval)));
             for number in 0..5 {
-                stage.forget();
-                stage.show(NOW, number);
+                stage.write_sentinel();
+                stage.run_frame(NOW, number);
                 let numbers = stage.read().remove(0).local;
                 let posed = numbers.chunks(numbers.len() / 40).filter(|local| local[0] != super::SENTINEL).count();
                 assert_eq!(posed, 40 / update_interval as usize);
@@ -110,8 +110,8 @@ fn an_instance_listed_several_times_is_due_if_one_entry_is() {
         let entry = |slot, update_interval| VisibleInstance { slot, joints: ALL, update_interval };
         stage.list(&stage.on_gpu.batches()[0], 4, &[entry(1, 2), entry(1, 1), entry(2, 4), entry(2, 4)]);
         for number in [0, 1] {
-            stage.forget();
-            stage.show(NOW, number);
+            stage.write_sentinel();
+            stage.run_frame(NOW, number);
             stage.assert_holds(|instance| (instance == 1).then_some(NOW));
         }
     }
