@@ -173,7 +173,7 @@ impl Evaluation for ClipEvaluation {
     }
 }
 
-/// The instances of a crowd file at given times of the crowd's clock.
+/// The instances of a crowd file at given times of the crowd clock.
 pub struct CrowdEvaluation<'a> {
     file: &'a CrowdFile,
     times: Vec<f64>,
@@ -181,7 +181,7 @@ pub struct CrowdEvaluation<'a> {
 }
 
 impl<'a> CrowdEvaluation<'a> {
-    /// Creates the evaluation. Fails if a time is beyond the crowd's clock, or if there are too many poses.
+    /// Creates the evaluation. Fails if a time is beyond the crowd clock, or if there are too many poses.
     pub fn new(library: &Library, file: &'a CrowdFile, times: Vec<f64>) -> Result<Self, Error> {
         let ticks = times.iter().map(|&time| clock_ticks(time)).collect::<Result<_, _>>()?;
         let samples = times.len() as u64;
@@ -244,9 +244,9 @@ impl Evaluation for CrowdEvaluation<'_> {
     }
 }
 
-/// Converts seconds to ticks of the crowd's clock. Fails if the clock does not reach that time.
+/// Converts seconds to ticks of the crowd clock. Fails if the clock does not reach that time.
 pub fn clock_ticks(seconds: f64) -> Result<Ticks, Error> {
-    let beyond = || Error::Usage(format!("{seconds:e} s is beyond the crowd's clock; give a time nearer to 0"));
+    let beyond = || Error::Usage(format!("{seconds:e} s is beyond the crowd clock; give a time nearer to 0"));
     CrowdFile::ticks(seconds).ok_or_else(beyond)
 }
 

@@ -178,7 +178,7 @@ impl GpuCrowd {
         Ok(LayersOutcome::Replaced)
     }
 
-    /// Records the poses of all instances at a tick of the crowd's clock, or at the end of a step.
+    /// Records the poses of all instances at a tick of the crowd clock, or at the end of a step.
     ///
     /// It only records: it does not submit or wait. Its upload, the 32 bytes of a [`Frame`], goes through the encoder, so that
     /// two frames in one submission do not disturb each other.

@@ -1,4 +1,4 @@
-//! Stage 3: from ticks of the crowd's clock to passes, by exact arithmetic. A pass is once through the played part of a clip.
+//! Stage 3: from ticks of the crowd clock to passes, by exact arithmetic. A pass is once through the played part of a clip.
 
 use crate::model::{Playback, Ticks};
 

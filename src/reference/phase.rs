@@ -1,4 +1,4 @@
-//! Stage 3: from the crowd's clock to the time of a clip.
+//! Stage 3: from the crowd clock to the time of a clip.
 
 use crate::model::{Clip, LayerTime, Playback, Ticks};
 use crate::reference::passes::{Passes, ticks_since_start};
@@ -16,7 +16,7 @@ pub struct Phase {
     pub stopped: bool,
 }
 
-/// The time of a clip in seconds, for a layer at a tick of the crowd's clock. A layer [`At`](LayerTime::At) a time stays
+/// The time of a clip in seconds, for a layer at a tick of the crowd clock. A layer [`At`](LayerTime::At) a time stays
 /// there.
 pub fn clip_time(time: LayerTime, now: Ticks, clip: &Clip) -> f64 {
     match time {
@@ -31,7 +31,7 @@ pub fn played(playback: &Playback, now: Ticks) -> f64 {
     ticks_since_start(playback, now) as f64 / Ticks::PER_SECOND as f64 * playback.rate
 }
 
-/// The phase of a clip of a duration in seconds, at a tick of the crowd's clock.
+/// The phase of a clip of a duration in seconds, at a tick of the crowd clock.
 ///
 /// It is exact: the passes are counted by [`Passes`]. A whole number of passes is the end of the last of them, not the start
 /// of the next; backwards, the start.

@@ -139,7 +139,7 @@ impl Events {
     }
 }
 
-/// The events of a clip that a playing layer fires after the tick `before` of the crowd's clock, up to and with the tick `now`,
+/// The events of a clip that a playing layer fires after the tick `before` of the crowd clock, up to and with the tick `now`,
 /// as indices in order. There are none unless `now` is the later one. Without `before`, this is the first frame, which fires
 /// the events that it hits.
 ///

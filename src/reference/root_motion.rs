@@ -1,4 +1,4 @@
-//! Root motion: the movement of an instance between two ticks of the crowd's clock.
+//! Root motion: the movement of an instance between two ticks of the crowd clock.
 //!
 //! A pass goes through the played part of a clip, forwards or backwards. Let `G` be the part of the root joint that moves the
 //! instance. Within a pass, from clip time `a` to `b`, the instance moves by `G(a)^-1 G(b)`. The whole movement is the product

@@ -1,4 +1,4 @@
-//! `posse eval --crowd`: the instances of a crowd file at given times of the crowd's clock.
+//! `posse eval --crowd`: the instances of a crowd file at given times of the crowd clock.
 
 use std::io::Write;
 use std::path::Path;

@@ -10,7 +10,7 @@ const MAX_TIMES: u64 = 1 << 24;
 /// A list of times, or a frame rate.
 #[derive(Debug, clap::Args)]
 pub struct TimeArgs {
-    /// Times in seconds of the clip, clamped to its keys; with --wrap since the play began; with --crowd of the crowd's clock.
+    /// Times in seconds of the clip, clamped to its keys; with --wrap since the play began; with --crowd of the crowd clock.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
     /// Evenly spaced times, this many per second.
@@ -32,7 +32,7 @@ impl TimeArgs {
                 Err(Error::Usage("which times? Give --times A,B,C, or --fps F with --to SECONDS".into()))
             }
             (Some(_), None) => {
-                Err(Error::Usage("--fps needs an end: a crowd's clock has none; give --to SECONDS".into()))
+                Err(Error::Usage("--fps needs an end: a crowd clock has none; give --to SECONDS".into()))
             }
             _ => self.times(None),
         }

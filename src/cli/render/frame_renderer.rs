@@ -49,7 +49,7 @@ impl<'a> FrameRenderer<'a> {
         self.canvas.aspect()
     }
 
-    /// Draws the poses of the GPU engine at a time of the crowd's clock.
+    /// Draws the poses of the GPU engine at a time of the crowd clock.
     pub fn picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
         let device = &self.gpu.device;
         let mut encoder = device.create_command_encoder(&Default::default());
@@ -57,7 +57,7 @@ impl<'a> FrameRenderer<'a> {
         Picture::draw(&self.renderer, encoder, &self.canvas, &self.scene, view)
     }
 
-    /// Draws the poses of the reference engine at a time of the crowd's clock.
+    /// Draws the poses of the reference engine at a time of the crowd clock.
     pub fn reference_picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
         let device = &self.gpu.device;
         let poses = Reference::new(&self.drawn.library).evaluate(&self.drawn.crowd, now, self.outputs)?;

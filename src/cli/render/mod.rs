@@ -140,7 +140,7 @@ impl Format {
     }
 }
 
-/// A span of the crowd's clock.
+/// A span of the crowd clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
     /// The start in seconds.

@@ -19,7 +19,7 @@ Keys:  Space       plays and pauses         [ ]    previous and next clip
   posse view Fox.glb --instances 200
   posse view --crowd crowd.json";
 
-/// The step of an arrow key in seconds of the crowd's clock.
+/// The step of an arrow key in seconds of the crowd clock.
 const FRAME_SECONDS: f64 = 1.0 / 30.0;
 /// The pixels on a touchpad that count as one step of a wheel.
 const PIXELS_PER_STEP: f64 = 40.0;

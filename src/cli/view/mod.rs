@@ -44,7 +44,7 @@ pub struct Args {
     /// Draws as many frames as possible. By default, the rate of the screen is the limit.
     #[arg(long)]
     uncapped: bool,
-    /// Writes the content of the window as a PNG file, and ends. The crowd's clock then advances by 1/60 s per frame.
+    /// Writes the content of the window as a PNG file, and ends. The crowd clock then advances by 1/60 s per frame.
     #[arg(long, value_name = "FILE")]
     screenshot: Option<PathBuf>,
     /// The number of frames that --screenshot draws. The last one is written.

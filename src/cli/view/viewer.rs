@@ -26,7 +26,7 @@ use crate::cli::view::screen::Screen;
 use crate::cli::view::window_state::{Limits, WindowState};
 use crate::cli::view_args;
 
-/// The seconds of the crowd's clock between two frames if a screenshot is written.
+/// The seconds of the crowd clock between two frames if a screenshot is written.
 const SCREENSHOT_STEP: f64 = 1.0 / 60.0;
 /// The interval at which a hidden window is tried again.
 const HIDDEN_INTERVAL: Duration = Duration::from_millis(100);

@@ -4,7 +4,7 @@ use crate::model::{Step, Ticks};
 use crate::pack::record::record;
 
 record! {
-    /// The uniform that changes from frame to frame: a step of the crowd's clock.
+    /// The uniform that changes from frame to frame: a step of the crowd clock.
     Frame {
         /// The tick to pose, lower half.
         now_low: u32,

@@ -21,7 +21,7 @@ use crate::cli::verify::{Args, clip_evaluation, compressed};
 /// The largest number of times.
 const MAX_TIMES: u64 = 1 << 20;
 
-/// Compares an engine with the reference at the given times of the crowd's clock, or at 16 times over its longest play.
+/// Compares an engine with the reference at the given times of the crowd clock, or at 16 times over its longest play.
 /// Compressed keys are compared with the original keys, clip by clip.
 pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport, Error> {
     let mut original = Library::new();

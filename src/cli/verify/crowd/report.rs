@@ -25,7 +25,7 @@ struct CrowdWorstError {
     place: String,
     /// The index of the instance in the crowd file, with groups unrolled.
     instance: usize,
-    /// Seconds of the crowd's clock.
+    /// Seconds of the crowd clock.
     time: f64,
 }
 
@@ -67,7 +67,7 @@ pub struct CrowdReport {
     instances: usize,
     /// The number of instances that were checked.
     checked: usize,
-    /// Seconds of the crowd's clock.
+    /// Seconds of the crowd clock.
     times: Vec<f64>,
     skeletons: Vec<SkeletonReport>,
     /// The index of each skeleton in `skeletons`.
