@@ -50,8 +50,8 @@ impl<'a> Easings<'a> {
                     reader.charge(node.path(), size_of::<Easing>())?;
                     let key: usize = name.parse().map_err(|_| node.fault("its name is not the number of a key"))?;
                     // An easing after the last key has no effect.
-                    if let Some(slot) = easings.get_mut(key) {
-                        *slot = easing(reader, &node)?;
+                    if let Some(entry) = easings.get_mut(key) {
+                        *entry = easing(reader, &node)?;
                     }
                 }
             }

@@ -136,8 +136,8 @@ fn untyped(
                 property.fault(format!("{name:?} belongs to another kind of value than the channels before it"))
             );
         }
-        if let Some(slot) = curves.get_mut(index) {
-            *slot = real(reader, &channel)?;
+        if let Some(entry) = curves.get_mut(index) {
+            *entry = real(reader, &channel)?;
             last = last.max(index);
         }
     }

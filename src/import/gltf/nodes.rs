@@ -32,22 +32,22 @@ impl Hierarchy {
         for (parent, node) in document.nodes.iter().enumerate() {
             for (position, &child) in node.children.iter().enumerate() {
                 let path = || format!("nodes[{parent}].children[{position}]");
-                let slot = parents.get_mut(child).ok_or_else(|| Fault::index(path(), child, "nodes", count))?;
-                if let Some((other, _)) = *slot {
+                let known = parents.get_mut(child).ok_or_else(|| Fault::index(path(), child, "nodes", count))?;
+                if let Some((other, _)) = *known {
                     return Err(Fault::new(
                         path(),
                         format!("node {child} has two parents: node {other} names it, too"),
                     ));
                 }
-                *slot = Some((parent, position));
+                *known = Some((parent, position));
             }
         }
         let in_order = parents.iter().enumerate().all(|(node, parent)| parent.is_none_or(|(parent, _)| parent < node));
         let nodes = if in_order { (0..count).collect() } else { preorder(document, &parents)? };
         let mut joints = vec![0; count];
         for (joint, &node) in nodes.iter().enumerate() {
-            if let Some(slot) = joints.get_mut(node) {
-                *slot = joint;
+            if let Some(entry) = joints.get_mut(node) {
+                *entry = joint;
             }
         }
         let parents = parents.into_iter().map(|parent| parent.map(|(parent, _)| parent)).collect();

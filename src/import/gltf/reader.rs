@@ -114,8 +114,8 @@ impl<'a> Reader<'a> {
             },
         )?;
         let bytes: Bytes<'a> = Rc::new(Cow::Owned(decompressed));
-        if let Some(slot) = self.decompressed.get_mut(index) {
-            *slot = Some(bytes.clone());
+        if let Some(entry) = self.decompressed.get_mut(index) {
+            *entry = Some(bytes.clone());
         }
         Ok(bytes)
     }
@@ -147,8 +147,8 @@ impl<'a> Reader<'a> {
             return Ok(bytes.clone());
         }
         let bytes = self.load(index, buffer)?;
-        if let Some(slot) = self.buffers.get_mut(index) {
-            *slot = Some(bytes.clone());
+        if let Some(entry) = self.buffers.get_mut(index) {
+            *entry = Some(bytes.clone());
         }
         Ok(bytes)
     }
