@@ -14,12 +14,13 @@
 //!    branch.
 //! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`,
 //!    just meets the bound.
+//! 6. Choice (`variants.rs`): steps 1 to 5 run for several shares of the tolerance that the removal of keys may use up, with and
+//!    without error compensation. The result with the fewest bytes is kept.
 //!
 //! The result is again a library. It holds exactly the numbers that the engines decode, so that the reference can compute the
 //! expected poses.
 
 mod bound;
-mod clips;
 mod compensation;
 mod curve;
 mod displacement;
@@ -29,6 +30,7 @@ mod retiming;
 mod shared_clips;
 mod shared_curve;
 mod tolerance;
+mod variants;
 
 pub use bound::rig_size;
 pub use bound::{ErrorBound, Length};
@@ -38,8 +40,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crate::compress::clips::{Goal, compress_clips};
 use crate::compress::shared_clips::CompressedClip;
+use crate::compress::variants::{Goal, compress_clips};
 use crate::error::Error;
 use crate::model::{Clip, Library};
 use crate::pack::{MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};

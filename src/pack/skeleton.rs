@@ -3,7 +3,7 @@
 use glam::{DAffine3, DQuat, Vec4};
 
 use crate::model::rotation::unit;
-use crate::model::{Skeleton, Skin, Transform};
+use crate::model::{Skeleton, Skin};
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::record::{NONE, SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
 
@@ -90,11 +90,13 @@ fn pack_ancestors(arrays: &mut Arrays, skeleton: &Skeleton) -> (u32, u32) {
     (offset, rounds)
 }
 
-/// Packs the rest pose, and returns its offset in the values.
+/// Packs the rest pose with rotations of unit length, and returns its offset in the values.
 fn pack_rest(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
     let offset = arrays.values.len() as u32;
-    let part = |part: usize| skeleton.joints().iter().map(move |joint| transform_parts(&joint.rest)[part]);
-    arrays.values.extend(part(0).chain(part(1)).chain(part(2)).map(Vec4::from));
+    let rests = || skeleton.joints().iter().map(|joint| &joint.rest);
+    arrays.values.extend(rests().map(|rest| rest.translation.as_vec3().extend(0.0)));
+    arrays.values.extend(rests().map(|rest| Vec4::from(unit(rest.rotation).unwrap_or(DQuat::IDENTITY).as_quat())));
+    arrays.values.extend(rests().map(|rest| rest.scale.as_vec3().extend(0.0)));
     offset
 }
 
@@ -114,13 +116,6 @@ fn pack_matrices(arrays: &mut Arrays, skeleton: &Skeleton) -> u32 {
         }
     }
     offset
-}
-
-/// The translation, the rotation at unit length, and the scale, as four numbers each.
-pub fn transform_parts(transform: &Transform) -> [[f32; 4]; 3] {
-    let rotation = unit(transform.rotation).unwrap_or(DQuat::IDENTITY);
-    let [translation, scale] = [transform.translation, transform.scale].map(|vector| vector.as_vec3().extend(0.0));
-    [translation.to_array(), rotation.as_quat().to_array(), scale.to_array()]
 }
 
 /// The three rows of a matrix.
