@@ -138,7 +138,7 @@ impl Local {
         }
     }
 
-    /// The same with the full transform of the root joint.
+    /// The bounds of the values of a clip at a time, with the full transform of the root joint.
     pub fn sampled(library: &Library, id: ClipId, time: f64, clock: Clock, magnitudes: &mut Magnitudes) -> Self {
         let clip = library.clip(id);
         let skeleton = library.skeleton(clip.skeleton);

@@ -203,7 +203,7 @@ pub(super) fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 
         let off = |term: &Term<DQuat>| term.share.weight * term.own + PI * term.slip;
         bound = (blended().map(off).sum::<f64>() + (whole - sum) * at_rest) / whole;
         bound = (bound + NARROW) / step.length;
-        // The last bit decides about the sign of a term.
+        // Rounding may negate a term: then any rotation is within the bound.
         if step.turn < 2.0 * worst {
             return PI;
         }

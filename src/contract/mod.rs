@@ -45,8 +45,8 @@ pub struct Worst {
     pub allowed: f64,
     /// Index of the instance in the crowd.
     pub instance: usize,
-    /// Index of the joint in the skeleton. For a weight or property, its index among those of the skeleton.
-    pub place: usize,
+    /// Index of the joint in the skeleton. For a weight or property, its index among those of the skeleton; for root motion 0.
+    pub index: usize,
 }
 
 impl Worst {
@@ -73,7 +73,7 @@ pub struct Report {
     pub position: Option<Worst>,
     /// Skin matrices: distances of virtual vertices, at the distance of a shell from the joint.
     pub skin: Option<Worst>,
-    /// Root motions: the distance of their translations. There is one per instance, and its `place` is 0.
+    /// Root motions: the distance of their translations. There is one per instance, and its `index` is 0.
     pub motion: Option<Worst>,
     /// Root motions: the angle between their rotations, in radians.
     pub motion_rotation: Option<Worst>,
@@ -182,9 +182,9 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    fn worst(&self, place: usize, error: f64, allowed: f64) -> Worst {
+    fn worst(&self, index: usize, error: f64, allowed: f64) -> Worst {
         let error = if error.is_finite() { error } else { f64::INFINITY };
-        Worst { error, allowed, instance: self.instance, place }
+        Worst { error, allowed, instance: self.instance, index }
     }
 
     fn local(&mut self, bounds: &Local) {

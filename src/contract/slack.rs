@@ -39,7 +39,7 @@ pub struct Slack<'a> {
     pub span: Span,
     /// The error of the eased fraction.
     eased: f64,
-    /// The curve begins again here, and rounding decides on which side of the jump the time is.
+    /// True if the curve begins again here: rounding decides on which side of the jump the time is.
     pub on_seam: bool,
 }
 

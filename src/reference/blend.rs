@@ -80,7 +80,7 @@ pub struct Step {
     /// The length before the normalisation, as a fraction of the sum of the lengths of its terms. The normalisation divides
     /// errors by it.
     pub length: f64,
-    /// The smallest magnitude of the dot products whose signs decided about negations.
+    /// The smallest magnitude of the dot products by whose signs terms were negated.
     pub turn: f64,
 }
 

@@ -72,7 +72,7 @@ pub fn ease(easing: Easing, k: f64) -> f64 {
     }
 }
 
-/// The end or ends of the time at which an easing of a family is slow.
+/// The direction of an easing: `In` begins slowly, `Out` ends slowly, `InOut` does both, `OutIn` is slow in the middle.
 #[derive(Clone, Copy)]
 enum Direction {
     In,
@@ -81,7 +81,7 @@ enum Direction {
     OutIn,
 }
 
-/// An easing of a family.
+/// The function of a family of easings, such as [`quad`].
 type Family = fn(Direction, f64) -> f64;
 
 /// One direction of a family in the first half of the time, another one in the second.
@@ -89,7 +89,7 @@ fn halves(family: Family, first: Direction, second: Direction, k: f64) -> f64 {
     if k < 0.5 { family(first, 2.0 * k) / 2.0 } else { family(second, 2.0 * k - 1.0) / 2.0 + 0.5 }
 }
 
-/// Out in the first half of the time, in in the second.
+/// `Out` in the first half of the time, `In` in the second.
 fn out_in(family: Family, k: f64) -> f64 {
     halves(family, Direction::Out, Direction::In, k)
 }

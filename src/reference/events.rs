@@ -40,16 +40,16 @@ pub fn of_layer(clip: &Clip, layer: &Layer, step: Step, capacity: usize) -> (Vec
             continue;
         }
         for run in play.runs(from, to) {
-            let Some(way) = play.way(run.first, time) else { continue };
+            let Some(distance) = play.distance(run.first, time) else { continue };
             // Later passes reach it at later ticks, after more passes.
             let pass = |index: i64| run.first + 2 * index;
             let begin = partition(run.count, |index| {
-                play.tick(pass(index), way) <= from || play.passes(pass(index), way) <= -play.most
+                play.tick(pass(index), distance) <= from || play.passes(pass(index), distance) <= -play.most
             });
             let end = partition(run.count, |index| {
-                play.tick(pass(index), way) <= to && play.passes(pass(index), way) <= play.most
+                play.tick(pass(index), distance) <= to && play.passes(pass(index), distance) <= play.most
             });
-            let ticks = (begin..end).take(capacity).map(|index| play.tick(pass(index), way));
+            let ticks = (begin..end).take(capacity).map(|index| play.tick(pass(index), distance));
             reached.extend(ticks.map(|tick| (Ticks(tick as i64), event)));
             count = count.saturating_add((end - begin).max(0) as u64);
         }
@@ -112,19 +112,19 @@ impl Play {
 
     /// Seconds of the clip from the start of a pass to an event of the part. `None` if the pass begins at the event after a
     /// turn, because the previous pass has reached it.
-    fn way(&self, pass: i64, event: f64) -> Option<f64> {
-        let way = if self.is_upward(pass) { event - self.part[0] } else { self.part[1] - event };
-        (way > 0.0 || pass == 0 || !self.playback.wrap.is_ping_pong()).then_some(way)
+    fn distance(&self, pass: i64, event: f64) -> Option<f64> {
+        let distance = if self.is_upward(pass) { event - self.part[0] } else { self.part[1] - event };
+        (distance > 0.0 || pass == 0 || !self.playback.wrap.is_ping_pong()).then_some(distance)
     }
 
-    /// Passes from the start of the play to `way` seconds after the start of a pass.
-    fn passes(&self, pass: i64, way: f64) -> f64 {
-        pass as f64 + way / self.length()
+    /// Passes from the start of the play to `distance` seconds after the start of a pass.
+    fn passes(&self, pass: i64, distance: f64) -> f64 {
+        pass as f64 + distance / self.length()
     }
 
-    /// The first tick at which a pass has taken `way` seconds of the clip.
-    fn tick(&self, pass: i64, way: f64) -> i128 {
-        let ticks = (pass as f64).mul_add(self.length(), way) * self.pace;
+    /// The first tick at which a pass has taken `distance` seconds of the clip.
+    fn tick(&self, pass: i64, distance: f64) -> i128 {
+        let ticks = (pass as f64).mul_add(self.length(), distance) * self.pace;
         // A slow pass may end beyond the last tick of the clock.
         i128::from(self.playback.start.0).saturating_add((ticks - NEAR).ceil() as i128)
     }
@@ -168,7 +168,7 @@ mod tests {
     use crate::model::{ClipId, Fade, FadeShape};
 
     #[test]
-    fn a_layer_counts_where_its_ramp_leaves_something() {
+    fn a_layer_reaches_events_while_its_ramp_is_above_0() {
         let lengths = [0, 1, 2, 7];
         for (length_in, length_out) in lengths.into_iter().flat_map(|a| lengths.map(|b| (a, b))) {
             for (gap, shape) in (-4..10).flat_map(|gap| [(gap, FadeShape::Linear), (gap, FadeShape::Smooth)]) {

@@ -12,7 +12,7 @@ pub struct Phase {
     pub direction: i32,
     /// Passes played so far, with the fraction of the present one; at most the repeat count.
     pub iterations: f64,
-    /// The last pass is over.
+    /// True if the last pass is over.
     pub stopped: bool,
 }
 
@@ -85,7 +85,7 @@ fn is_odd(iterations: f64) -> bool {
 struct Progress {
     /// Passes so far.
     iterations: f64,
-    /// The present pass, numbered from 0, is an odd one.
+    /// True if the present pass, numbered from 0, is an odd one.
     is_odd: bool,
     /// Seconds of the present pass, up to the length of the part; negative if they are counted backwards.
     seconds: f64,

@@ -115,7 +115,7 @@ impl Walk<'_> {
         let mut pass = from.pass + 1.0;
         let mut middle = Motion::IDENTITY;
         if whole > MOST_PASSES {
-            // Any two passes, one after the other, are like any other two.
+            // Every two successive passes move the instance by the same motion.
             let pairs = (whole / 2.0).floor();
             middle = power(self.within(pass, 0.0, 1.0).then(self.within(pass + 1.0, 0.0, 1.0)), pairs);
             (pass, whole) = (pass + 2.0 * pairs, whole - 2.0 * pairs);

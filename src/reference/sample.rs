@@ -83,8 +83,8 @@ pub(crate) fn slerp(a: DQuat, b: DQuat, fraction: f64) -> DQuat {
     (a * from + b * to) * angle.sin().recip()
 }
 
-/// Spherical interpolation of two stored quaternions of any length, as in Cocos Creator: linear up to an angle of
-/// [`LEAST_ARC`], else with the sines of their angle as weights.
+/// Spherical interpolation of two stored quaternions of any length, as in Cocos Creator: linear if `1 - cos` of their angle is
+/// at most [`LEAST_ARC`], else with the sines of their angle as weights.
 ///
 /// `off` is added to the cosine of their angle, to measure the effect of an error in it.
 pub(crate) fn quaternion(curve: &Curve, key: usize, fraction: f64, off: f64) -> DQuat {

@@ -10,9 +10,9 @@ pub struct Span {
     /// The fraction of the way to the next key, in `[0, 1]` unless it was eased or extrapolated; 0 on a key, before the
     /// first one and after the last one.
     pub fraction: f64,
-    /// A key is hit, or the time is before the first key or after the last one.
+    /// True if a key is hit, or if the time is before the first key or after the last one.
     pub hit: bool,
-    /// Values from key to key lie on a straight line, whatever the interpolation of the curve is.
+    /// True if values from key to key lie on a straight line, whatever the interpolation of the curve is.
     pub straight: bool,
 }
 

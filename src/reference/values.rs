@@ -33,11 +33,11 @@ pub struct Animated {
 /// The parts of a joint's local transform that a clip animates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AnimatedParts {
-    /// The clip has a track for the translation.
+    /// True if the clip has a track for the translation.
     pub translation: bool,
-    /// The clip has a track for the rotation, as a quaternion or as angles.
+    /// True if the clip has a track for the rotation, as a quaternion or as angles.
     pub rotation: bool,
-    /// The clip has a track for the scale.
+    /// True if the clip has a track for the scale.
     pub scale: bool,
 }
 

@@ -33,7 +33,7 @@ pub fn worst_displacement(
     Ok(WorstError::new(compressed, evaluation, QUANTITY, result, 0))
 }
 
-/// The largest displacement, with the extracted root motion of the libraries.
+/// The largest displacement of poses without the root motion of the libraries.
 fn worst(
     original: &Library,
     compressed: &Library,
@@ -44,16 +44,16 @@ fn worst(
     let shell = args.shell.of(size);
     let allowed = args.bound.map_or(0.0, |length| length.of(size));
     let outputs = Outputs { model: true, ..Outputs::NONE };
-    let mut worst = Worst { error: 0.0, allowed, instance: 0, place: 0 };
+    let mut worst = Worst { error: 0.0, allowed, instance: 0, index: 0 };
     for block in evaluation.blocks(original, outputs) {
         let crowd = evaluation.crowd(block.clone())?;
         let pose = |library| Reference::new(library).evaluate(&crowd, Ticks::default(), outputs);
         let (wanted, found) = (pose(original)?, pose(compressed)?);
         for (instance, (wanted, found)) in block.zip(wanted.instances.iter().zip(&found.instances)) {
-            for (place, (wanted, found)) in wanted.model.iter().zip(&found.model).enumerate() {
+            for (index, (wanted, found)) in wanted.model.iter().zip(&found.model).enumerate() {
                 let error = displacement(wanted, found, shell);
                 if error > worst.error {
-                    worst = Worst { error, instance, place, ..worst };
+                    worst = Worst { error, instance, index, ..worst };
                 }
             }
         }

@@ -5,7 +5,7 @@ use posse::Clip;
 /// The fractions of a key interval: its first key, just after it, a third, half, and most of it.
 const FRACTIONS: [f64; 5] = [0.0, 0.01, 1.0 / 3.0, 0.5, 0.9];
 
-/// Selects times before the first key, after the last, on keys and between them: at max `max`, spread over the whole clip.
+/// Selects times before the first key, after the last, on keys and between them: at most `max`, spread over the whole clip.
 pub fn choose(clip: &Clip, max: usize) -> Vec<f64> {
     let mut keys: Vec<f64> = Vec::new();
     let mut visited = std::collections::HashSet::new();

@@ -233,9 +233,9 @@ mod tests {
             indices: HashMap::from([(id, 0)]),
         };
         let mut add = |error: f64, instance: usize| {
-            let worst = Worst { error, allowed: 2e-6, instance, place: 2 };
+            let worst = Worst { error, allowed: 2e-6, instance, index: 2 };
             let found = Report { rotation: Some(worst), ..Report::default() };
-            report.add(&library, id, found, |place| (10 * place, 2.0));
+            report.add(&library, id, found, |instance| (10 * instance, 2.0));
             let worst = report.skeletons[0].quantities["rotation"].clone();
             (report.is_within(), worst.map(|worst| (worst.error, worst.instance)))
         };
@@ -282,7 +282,7 @@ mod tests {
         let evaluation =
             ClipEvaluation { skeleton, clip: Some(clip), times: vec![0.5], instances: 1, phase: 0.0, playback: None };
         for (error, within) in [(1e-4, true), (2e-4, false), (1e-4, false)] {
-            let worst = Worst { error, allowed: 1e-4, instance: 0, place: 0 };
+            let worst = Worst { error, allowed: 1e-4, instance: 0, index: 0 };
             report.add_compressed(skeleton, &reported, ClipWorstError::new(&library, &evaluation, QUANTITY, worst, 0));
             assert_eq!(report.is_within(), within, "{error}");
         }
