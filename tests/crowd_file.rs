@@ -278,7 +278,7 @@ fn parts_can_be_left_out_and_frames_need_an_end() {
     assert_eq!(answer["samples"], json!([sample(1.0), sample(1.5), sample(2.0)]));
     for (arguments, saying) in [
         (&["--fps", "2"][..], "no end; give --to"),
-        (&[], "which times?"),
+        (&[], "no times given"),
         (&["--times", "1e30"], "beyond the crowd clock"),
         (&["--times", "0", "--clip", "walk"], "--clip"),
         (&["--times", "0", "--wrap", "loop"], "--wrap"),

@@ -50,7 +50,7 @@ impl From<SkinFormatChoice> for SkinFormat {
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
-        Ok(_) => Err("not a finite number that 32-bit floats hold".into()),
+        Ok(_) => Err("not in the range of a 32-bit float".into()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -60,7 +60,7 @@ pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
     let (width, height) = text.split_once(['x', 'X']).ok_or("not two numbers, as in 1280x720")?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|error| error.to_string());
     match [number(width)?, number(height)?] {
-        size if size.contains(&0) => Err("a side of 0".into()),
+        size if size.contains(&0) => Err("the width or the height is 0; both must be at least 1".into()),
         size => Ok(size),
     }
 }

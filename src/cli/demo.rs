@@ -80,7 +80,7 @@ fn print_check(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     };
     writeln!(
         out,
-        "cross-check  {verdict}: the worst error is {:.1e} of {name}; the bound is {:.1e}",
+        "cross-check  {verdict}: the worst error, of {name}, is {:.1e}; its bound is {:.1e}",
         worst.error, worst.allowed
     )
 }

@@ -1,4 +1,4 @@
-//! Machines without a desktop.
+//! The command on machines without a desktop.
 
 /// A folder that does not exist. It therefore holds no socket of a Wayland display.
 #[cfg(target_os = "linux")]
@@ -12,7 +12,7 @@ const NO_FOLDER: &str = "/nonexistent";
 /// variables without `unsafe` code, so that a new process image takes this one's place: the same process id and the same
 /// arguments. If that fails, the program goes on as it is.
 #[cfg(target_os = "linux")]
-pub fn without_wayland_errors() {
+pub fn suppress_wayland_errors() {
     use std::env;
     use std::os::unix::process::CommandExt;
     use std::path::Path;
@@ -30,4 +30,4 @@ pub fn without_wayland_errors() {
 
 /// Does nothing: only Linux has Wayland displays.
 #[cfg(not(target_os = "linux"))]
-pub fn without_wayland_errors() {}
+pub fn suppress_wayland_errors() {}

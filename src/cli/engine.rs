@@ -108,13 +108,13 @@ impl<'a> Engine<'a> {
 
     fn gpu(library: EngineLibrary, kind: AdapterKind, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
         let gpu = start_up.step("device", || GpuContext::new(kind))?;
-        let packing = start_up.step("pack", || library.pack(threads))?;
-        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu.device, packing))?;
+        let packed = start_up.step("pack", || library.pack(threads))?;
+        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu.device, packed))?;
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))
     }
 
     fn cpu(library: EngineLibrary, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
-        let engine = || library.pack(threads).map(|packing| CpuEngine::from_packed(packing, threads));
+        let engine = || library.pack(threads).map(|packed| CpuEngine::from_packed(packed, threads));
         start_up.step("pack", engine).map(Self::Cpu)
     }
 

@@ -17,9 +17,9 @@ const BLOCK_BYTES: usize = 64 << 20;
 /// An upper estimate of the bytes of the layers of an instance.
 const LAYERS_BYTES: usize = 2048;
 /// The largest number of samples, and of instances.
-const MOST: u64 = 1 << 24;
+const MAX_COUNT: u64 = 1 << 24;
 /// The largest product of samples, instances and joints.
-const MOST_JOINTS: u64 = 1 << 32;
+const MAX_JOINTS: u64 = 1 << 32;
 
 /// A clip or the rest pose at given times, for one or more instances. The poses are ordered by sample, then by instance.
 #[derive(Debug, Clone)]
@@ -74,12 +74,12 @@ impl ClipEvaluation {
         }
         let (samples, instances) = (self.times.len() as u64, self.instances as u64);
         let joints = library.skeleton(self.skeleton).joints().len().max(1) as u64;
-        check_limit("samples", samples, MOST)?;
-        check_limit("instances", instances, MOST)?;
+        check_limit("samples", samples, MAX_COUNT)?;
+        check_limit("instances", instances, MAX_COUNT)?;
         check_limit(
             "samples x instances x joints",
             samples.saturating_mul(instances).saturating_mul(joints),
-            MOST_JOINTS,
+            MAX_JOINTS,
         )
     }
 
@@ -185,11 +185,11 @@ impl<'a> CrowdEvaluation<'a> {
     pub fn new(library: &Library, file: &'a CrowdFile, times: Vec<f64>) -> Result<Self, Error> {
         let ticks = times.iter().map(|&time| clock_ticks(time)).collect::<Result<_, _>>()?;
         let samples = times.len() as u64;
-        check_limit("samples", samples, MOST)?;
+        check_limit("samples", samples, MAX_COUNT)?;
         let joints = |index: usize| library.skeleton(file.files[index].asset.skeleton).joints().len().max(1) as u64;
         let joints = file.groups().map(|(instances, index)| (instances.len() as u64).saturating_mul(joints(index)));
         let joints = joints.fold(0, u64::saturating_add);
-        check_limit("samples x instances x joints", samples.saturating_mul(joints), MOST_JOINTS)?;
+        check_limit("samples x instances x joints", samples.saturating_mul(joints), MAX_JOINTS)?;
         Ok(Self { file, times, ticks })
     }
 

@@ -103,9 +103,9 @@ fn definition() -> clap::Command {
 
 /// Runs a command.
 pub fn run(cli: Cli) -> Result<Outcome, Error> {
-    // Only `inspect` never lists the adapters.
+    // All commands but `inspect` can list the adapters.
     if !matches!(cli.command, Command::Inspect(_)) {
-        desktop::without_wayland_errors();
+        desktop::suppress_wayland_errors();
     }
     match cli.command {
         Command::Demo(args) => demo::run(&args),

@@ -15,7 +15,7 @@ use crate::cli::arguments::check_limit;
 use crate::cli::output::{file_name, note};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
-const MOST_CLIP_JOINTS: u64 = 1 << 24;
+const MAX_CLIP_JOINTS: u64 = 1 << 24;
 
 /// A file with clips, imported into a library.
 pub struct Source {
@@ -91,7 +91,7 @@ impl Source {
         let asset = gltf::from_slice(&mut self.library, rig, &bytes, Some(folder))?;
         self.warn(rig, &asset.warnings);
         let joints = self.library.skeleton(asset.skeleton).joints().len() as u64;
-        check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MOST_CLIP_JOINTS)?;
+        check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
         for clip in &self.clips {
             let sharing = self.library.share_clip(*clip, asset.skeleton)?;

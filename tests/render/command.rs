@@ -117,7 +117,7 @@ fn bad_arguments_are_refused_with_a_message() {
     let cases: [(&[&str], &str); 12] = [
         (&["demo", "--size", "100000x100", "-o", "a.png"], "pixels of a picture's side: 100000 needed"),
         (&["demo", "--size", "8192x8192", "-o", "a.png"], "pixels of a picture: 67108864 needed, 33554432 allowed"),
-        (&["demo", "--size", "0x5", "-o", "a.png"], "a side of 0"),
+        (&["demo", "--size", "0x5", "-o", "a.png"], "both must be at least 1"),
         (&["demo", "--size", "big", "-o", "a.png"], "1280x720"),
         (&["demo", "--instances", "4000000000", "-o", "a.png"], "1000000"),
         (&["demo", "-o", "a.jpg"], "does not end with .png"),

@@ -7,8 +7,7 @@ use clap::builder::ArgPredicate;
 use posse::{Crowd, SkinFormat};
 
 use super::cost::Table;
-use crate::cli::arguments::CompressArgs;
-use crate::cli::arguments::SkinFormatChoice;
+use crate::cli::arguments::{CompressArgs, SkinFormatChoice};
 use crate::cli::engine::EngineChoice;
 
 /// The default of `--table`: all cost tables with `--report`, unless an option is present that selects other cases.

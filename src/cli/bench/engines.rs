@@ -48,10 +48,10 @@ impl Args {
     /// The number of joints of each case of a cost table. The cases of all engines on a page have the same size, so a software
     /// adapter makes all of them smaller.
     pub fn joints_per_table_case(&self) -> u32 {
-        let is_drawn = self.report.is_some() && self.engines().contains(&EngineChoice::Gpu);
+        let page_has_gpu = self.report.is_some() && self.engines().contains(&EngineChoice::Gpu);
         let in_software = || GpuContext::new(AdapterKind::Any).is_ok_and(|gpu| !gpu.is_hardware());
         self.table_joints
-            .unwrap_or_else(|| if is_drawn && in_software() { TABLE_JOINTS_IN_SOFTWARE } else { TABLE_JOINTS })
+            .unwrap_or_else(|| if page_has_gpu && in_software() { TABLE_JOINTS_IN_SOFTWARE } else { TABLE_JOINTS })
     }
 }
 

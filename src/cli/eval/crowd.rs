@@ -63,8 +63,8 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
         Format::Npz => Some(single_file(&file)?),
     };
     let compressed = args.compress.compress(&library)?;
-    let keys = EngineLibrary::new(&library, compressed.as_ref());
-    let mut engine = engine::open(keys, args.engine.engine)?;
+    let engine_library = EngineLibrary::new(&library, compressed.as_ref());
+    let mut engine = engine::open(engine_library, args.engine.engine)?;
     engine::print_name(engine.as_ref());
     let output = Output::create(args.output.as_deref())?;
     let Some(index) = file_of_arrays else {

@@ -13,9 +13,7 @@ use std::path::PathBuf;
 
 use posse::{ClipId, Error, Outputs};
 
-use crate::cli::arguments::CompressArgs;
-use crate::cli::arguments::SkinFormatChoice;
-use crate::cli::arguments::parse_seconds;
+use crate::cli::arguments::{CompressArgs, SkinFormatChoice, parse_seconds};
 use crate::cli::engine::{self, EngineArgs, EngineLibrary};
 use crate::cli::eval::npz::PoseTable;
 use crate::cli::evaluation::ClipEvaluation;

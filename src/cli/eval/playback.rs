@@ -51,7 +51,7 @@ fn parse_mode(text: &str) -> Result<WrapMode, String> {
 fn parse_count(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(count) if count >= 0.0 => Ok(count),
-        Ok(_) => Err("not a number of 0 or more".into()),
+        Ok(_) => Err("a number of 0 or more is needed".into()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -59,7 +59,7 @@ fn parse_count(text: &str) -> Result<f64, String> {
 fn parse_speed(text: &str) -> Result<f64, String> {
     match parse_seconds(text)? {
         speed if speed.abs() <= 1e4 => Ok(speed),
-        _ => Err("not from -1e4 to 1e4".into()),
+        _ => Err("a speed from -1e4 to 1e4 is needed".into()),
     }
 }
 

@@ -29,7 +29,7 @@ impl TimeArgs {
     pub fn on_clock(&self) -> Result<Vec<f64>, Error> {
         match (self.fps, self.to) {
             (None, _) if self.times.is_empty() => {
-                Err(Error::Usage("which times? Give --times A,B,C, or --fps F with --to SECONDS".into()))
+                Err(Error::Usage("no times given; give --times A,B,C, or --fps F with --to SECONDS".into()))
             }
             (Some(_), None) => {
                 Err(Error::Usage("--fps needs an end: a crowd clock has none; give --to SECONDS".into()))
@@ -44,7 +44,7 @@ impl TimeArgs {
             return match (self.times.is_empty(), clip) {
                 (false, _) => Ok(self.times.clone()),
                 (true, None) => Ok(vec![0.0]),
-                (true, Some(_)) => Err(Error::Usage("which times? Give --times A,B,C or --fps F".into())),
+                (true, Some(_)) => Err(Error::Usage("no times given; give --times A,B,C or --fps F".into())),
             };
         };
         let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or_else(|| clip.map_or(0.0, Clip::duration)));

@@ -67,7 +67,7 @@ impl Figure {
         write(area, self.across, (middle, (SIZE.1 - 12) * UNIT), text(12.0, MUTED.light, HPos::Center))?;
 
         let [across, up] = &self.scales;
-        let range = |scale: &Scale| scale.place(scale.range[0])..scale.place(scale.range[1]);
+        let range = |scale: &Scale| scale.position(scale.range[0])..scale.position(scale.range[1]);
         let chart = ChartBuilder::on(area)
             .margin_top(top)
             .margin_right(right)
@@ -81,7 +81,7 @@ impl Figure {
 
     /// The position of a pair of values on the plane.
     fn at(&self, across: f64, up: f64) -> (f64, f64) {
-        (self.scales[0].place(across), self.scales[1].place(up))
+        (self.scales[0].position(across), self.scales[1].position(up))
     }
 
     /// Draws the grid lines and their labels.

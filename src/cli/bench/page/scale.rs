@@ -68,14 +68,14 @@ impl Scale {
     }
 
     /// The position of a value: its logarithm on a logarithmic scale.
-    pub fn place(&self, value: f64) -> f64 {
+    pub fn position(&self, value: f64) -> f64 {
         if self.is_logarithmic { value.log10() } else { value }
     }
 
     /// The position of a value as a share of the axis, from 0 to 1.
     pub fn share(&self, value: f64) -> f64 {
-        let [low, high] = self.range.map(|end| self.place(end));
-        (self.place(value) - low) / (high - low)
+        let [low, high] = self.range.map(|end| self.position(end));
+        (self.position(value) - low) / (high - low)
     }
 }
 
