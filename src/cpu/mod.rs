@@ -2,7 +2,7 @@
 //!
 //! * [`engine`] splits a [`crowd`] between threads, [`pose`] poses one instance, [`plan`] groups the joints of a clip, and
 //!   [`source`] holds the inputs, the outputs and the memory that the stages share.
-//! * [`stages`] are the scalar stages. They have the names of the shader files in `shaders/shared`.
+//! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
 //! * [`block`] holds the stages that work on a block of joints in registers.
 //! * [`simd`] holds the registers: one type per instruction set. It does not know the packed library.
 

@@ -8,12 +8,11 @@ use crate::cpu::block::columns::four_by_four;
 use crate::cpu::simd::{FourColumns, LARGEST_BLOCK};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
-use crate::pack::Arrays;
-use crate::pack::PackedLibrary;
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP, SkeletonRecord, mode_of,
     timeline_of,
 };
+use crate::pack::{Arrays, PackedLibrary};
 
 /// The runs of the joints of a clip.
 #[derive(Debug, Clone, Default)]

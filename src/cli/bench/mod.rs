@@ -109,7 +109,9 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
             for &case in cases {
                 let PlannedCase { size, step } = case;
                 if args.report.is_some() && step.is_some() && engines::takes_long(&engine, size) {
-                    report.skip(format!("without {size} on the gpu engine: a software adapter takes too long for a page"));
+                    report.skip(format!(
+                        "without {size} on the gpu engine: a software adapter takes too long for a page"
+                    ));
                     progress.add(1);
                     continue;
                 }

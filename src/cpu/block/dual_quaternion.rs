@@ -2,8 +2,7 @@
 
 use glam::Vec4;
 
-use crate::cpu::simd::LARGEST_BLOCK;
-use crate::cpu::simd::Lanes;
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::pack::record::SKIN_LEAST_SQUARE;
 use crate::pack::skin_format::SNORM;
 

@@ -135,7 +135,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn product(left: &Matrix, right: &Rows) -> Product {
         let left = left.numbers();
-        // SAFETY: code of a kernel, on a machine with AVX2; a matrix has 8 numbers, and 4 from the eighth on.
+        // SAFETY: code of a kernel, on a machine with AVX2; a matrix has 12 numbers: 8 and 4.
         unsafe {
             let upper = _mm256_loadu_ps(left.as_ptr());
             let lower = _mm_loadu_ps(left[8..12].as_ptr());
@@ -168,7 +168,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn store_matrix(product: Product, to: &mut Matrix) {
         let to = to.numbers_mut();
-        // SAFETY: the product exists only on a machine with AVX2; a matrix has 8 numbers, and 4 from the eighth on.
+        // SAFETY: the product exists only on a machine with AVX2; a matrix has 12 numbers: 8 and 4.
         unsafe {
             _mm256_storeu_ps(to.as_mut_ptr(), product.upper);
             _mm_storeu_ps(to[8..12].as_mut_ptr(), product.lower);
@@ -177,7 +177,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn store_rows(product: Product, to: &mut [f32; MATRIX_NUMBERS]) {
-        // SAFETY: the product exists only on a machine with AVX2; `to` has 8 numbers, and 4 from the eighth on.
+        // SAFETY: the product exists only on a machine with AVX2; `to` has 12 numbers: 8 and 4.
         unsafe {
             _mm256_storeu_ps(to.as_mut_ptr(), product.upper);
             _mm_storeu_ps(to[8..].as_mut_ptr(), product.lower);

@@ -143,7 +143,7 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn store_rows(product: __m512, to: &mut [f32; MATRIX_NUMBERS]) {
-        // SAFETY: the product exists only on a machine with AVX-512; `to` has 8 numbers, and 4 from the eighth on.
+        // SAFETY: the product exists only on a machine with AVX-512; `to` has 12 numbers: 8 and 4.
         unsafe {
             _mm256_storeu_ps(to.as_mut_ptr(), _mm512_castps512_ps256(product));
             _mm_storeu_ps(to[8..].as_mut_ptr(), _mm512_extractf32x4_ps::<2>(product));

@@ -12,7 +12,7 @@ use crate::pack::record::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Progress {
     pass: i64,
-    /// Events at a distance below this from the begin of the pass are reached, in the units of the clip. All events of earlier
+    /// Events at a distance below this from the start of the pass are reached, in the units of the clip. All events of earlier
     /// passes are reached.
     reach: u64,
 }
@@ -196,7 +196,7 @@ impl<'a> PlayedPart<'a> {
         ((clock & CLOCK_BACKWARDS != 0) != (clock & CLOCK_REVERSE != 0)) == turned
     }
 
-    /// The number of events of a pass at a distance below `reach` from its begin.
+    /// The number of events of a pass at a distance below `reach` from its start.
     fn within(&self, pass: i64, reach: u64) -> usize {
         match self.is_upward(pass) {
             true => self.before(self.start + reach) - self.first,
@@ -204,7 +204,7 @@ impl<'a> PlayedPart<'a> {
         }
     }
 
-    /// The number of events at the begin of a pass that it leaves out, because the pass before it reached them when it turned.
+    /// The number of events at the start of a pass that it leaves out, because the pass before it reached them when it turned.
     fn skipped(&self, pass: i64) -> usize {
         if self.layer.clock & CLOCK_PING_PONG != 0 && pass != 0 { self.within(pass, 1) } else { 0 }
     }
@@ -233,7 +233,7 @@ impl<'a> PlayedPart<'a> {
         count.wrapping_add(of_pass as u64)
     }
 
-    /// The event of a rank in a pass: its index in the clip, and its distance from the begin of the pass.
+    /// The event of a rank in a pass: its index in the clip, and its distance from the start of the pass.
     fn event(&self, pass: i64, rank: usize) -> (usize, u64) {
         let upward = self.is_upward(pass);
         let index = if upward { self.first + rank } else { self.last - 1 - rank };

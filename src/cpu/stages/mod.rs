@@ -1,4 +1,5 @@
-//! The scalar stages. Each file has the name of its counterpart in `shaders/`, and computes the same in the same order.
+//! The scalar stages. Each computes the same as a shader file, in the same order. Most have the name of that file; `sampler` is
+//! `pose_part.wgsl`, and `quantized` a part of `sample.wgsl`.
 
 pub mod blend;
 pub mod ease;
