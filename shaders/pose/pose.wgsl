@@ -6,7 +6,7 @@
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     let share = pose_share(group, invocation);
-    var sampler = Sampler(0u, share.slot * batch.span_count, batch.span_count, Time(0.0, 0.0));
+    var sampler = Sampler(0u, share.index_in_group * batch.span_count, batch.span_count, Time(0.0, 0.0));
     if share.present {
         let layer = layers[share.instance];
         let clip = clip_load(layer.clip);

@@ -1,7 +1,7 @@
 //! The common part of the kernels of the pose pass: outputs, the share of a lane, and the stages after the sampling.
 //!
 //! A workgroup poses one instance or several, each with `lane_count` lanes: in the parallel form about one per joint, in the
-//! serial form one.
+//! serial form one. Binding 7, the skin matrices, is declared by the file of their format.
 
 /// Translation, rotation and scale of each joint.
 @group(0) @binding(5) var<storage, read_write> local_out: array<vec4<f32>>;
@@ -17,8 +17,8 @@ var<workgroup> spans: array<Span, SPAN_CAPACITY>;
 
 /// The share of an invocation: a lane of an instance.
 struct Share {
-    /// The slot of the instance in the workgroup.
-    slot: u32,
+    /// The index of the instance among those of the workgroup, below `batch.instances_per_group`.
+    index_in_group: u32,
     /// The lane of the instance, below `lane_count`.
     lane: u32,
     /// The index of the instance in the batch. `batch.instance_count` or more if the lane has no instance.
@@ -34,9 +34,9 @@ struct Share {
 /// The share of an invocation: a lane of the next of all instances, or of the next that is due.
 fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
     var share: Share;
-    share.slot = invocation / batch.lane_count;
+    share.index_in_group = invocation / batch.lane_count;
     share.lane = invocation % batch.lane_count;
-    let index = (group.y * batch.groups_per_row + group.x) * batch.instances_per_group + share.slot;
+    let index = (group.y * batch.groups_per_row + group.x) * batch.instances_per_group + share.index_in_group;
     if frame.visible_only == 0u {
         share.instance = index;
         share.joints = NONE;
@@ -48,7 +48,7 @@ fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
         share.joints = due[1u + share.instance] - 1u;
     }
     share.present = share.instance < batch.instance_count;
-    share.base = joint_matrix_base(share.slot, share.instance);
+    share.base = joint_matrix_base(share.index_in_group, share.instance);
     return share;
 }
 

@@ -35,7 +35,7 @@ var<workgroup> played: array<Played, PLAYED_CAPACITY>;
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     let share = pose_share(group, invocation);
-    let first_layer = share.slot * batch.layer_count;
+    let first_layer = share.index_in_group * batch.layer_count;
     if share.present {
         for (var index = share.lane; index < batch.layer_count; index += batch.lane_count) {
             let layer = layers[share.instance * batch.layer_count + index];

@@ -2,7 +2,7 @@
 //! `joints_in_workgroup.wgsl` is the alternative.
 
 /// The index of the first matrix of an instance.
-fn joint_matrix_base(slot: u32, instance: u32) -> u32 {
+fn joint_matrix_base(index_in_group: u32, instance: u32) -> u32 {
     return instance * batch.skeleton.joint_count;
 }
 

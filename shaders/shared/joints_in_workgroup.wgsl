@@ -4,8 +4,8 @@
 var<workgroup> joint_matrices: array<vec4<f32>, 3u * JOINT_CAPACITY>;
 
 /// The index of the first matrix of an instance.
-fn joint_matrix_base(slot: u32, instance: u32) -> u32 {
-    return slot * batch.skeleton.joint_count;
+fn joint_matrix_base(index_in_group: u32, instance: u32) -> u32 {
+    return index_in_group * batch.skeleton.joint_count;
 }
 
 /// A row of a matrix.

@@ -74,8 +74,8 @@ fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
     return t + t * (s - QUAT_SINE_SQUARES[0]) * (x / QUAT_SINE_DIVISORS[0]) * sum;
 }
 
-/// Normalises a quaternion whose squared length neither overflows nor vanishes. The built-in root may be off by two units in the last
-/// place; one step of Newton's method corrects it.
+/// Normalises a quaternion whose squared length neither overflows nor vanishes. The built-in root may be off by two units in the
+/// last place; one step of Newton's method corrects it.
 fn quat_unit(q: vec4<f32>) -> vec4<f32> {
     let near = q * inverseSqrt(dot(q, q));
     return near * (1.5 - 0.5 * dot(near, near));

@@ -10,9 +10,9 @@ use crate::pack::OutputLayout;
 /// Instances of one skeleton that need the same mixing, with the buffers of their poses.
 ///
 /// A crowd has one batch for each of its skeletons and each [`Mixing`] that instances of the skeleton need. A batch is cut if a
-/// buffer would be larger than a binding of the device allows. [`layout`](Self::layout) describes the buffers, which hold instance after
-/// instance; an output that was not requested has no buffer. The buffers have the usages `STORAGE`, `VERTEX` and `COPY_SRC`, so
-/// that a vertex shader reads them without a copy.
+/// buffer would be larger than a binding of the device allows. [`layout`](Self::layout) describes the buffers, which hold
+/// instance after instance; an output that was not requested has no buffer. The buffers have the usages `STORAGE`, `VERTEX` and
+/// `COPY_SRC`, so that a vertex shader reads them without a copy.
 #[derive(Debug)]
 pub struct GpuBatch {
     pub(super) skeleton: SkeletonId,

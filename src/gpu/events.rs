@@ -14,7 +14,8 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 
 /// Lists the events that the layers of a crowd reach in a step of the crowd clock, each as an [`Occurrence`].
 ///
-/// A crowd without a `GpuEvents` pays nothing for events. A `GpuEvents` keeps the buffers of its crowd alive, so it may outlive the crowd.
+/// A crowd without a `GpuEvents` pays nothing for events. A `GpuEvents` keeps the buffers of its crowd alive, so it may outlive
+/// the crowd.
 ///
 /// # Examples
 /// ```
