@@ -115,7 +115,7 @@ impl Player {
         self.playing
     }
 
-    /// Accumulated seconds of the clip. A negative rate counts down.
+    /// Accumulated seconds of the clip. A play begins at the start of the range; a negative rate counts down from there.
     pub fn accumulated(&self) -> f64 {
         self.accumulated
     }

@@ -8,10 +8,10 @@
 //!    point that turns with the joint, and from the number of moving tracks on the way to it.
 //! 3. Error compensation (`compensation.rs`): the rotation of a joint is rounded against the already rounded rotations of its
 //!    ancestors.
-//! 4. Quantization (`curve.rs`, `quantize.rs`): each track has a quantization step, and each of its numbers a least value and a
-//!    number of bits. Of a rotation, the component that stays farthest from 0 over the whole clip is dropped, and a square root
-//!    restores it. "Smallest three" would drop the largest component of each key; one index per track takes fewer bits and no
-//!    branch.
+//! 4. Quantization (`curve.rs`, `quantize.rs`): each track has a quantization step (tangents have their own), and each of its
+//!    numbers a least value and a number of bits. Of a rotation, the component that stays farthest from 0 over the whole clip is
+//!    dropped, and a square root restores it; splines keep all four. "Smallest three" would drop the largest component of each
+//!    key; one index per track takes fewer bits and no branch.
 //! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`,
 //!    just meets the bound.
 //! 6. Choice (`variants.rs`): steps 1 to 5 run for several shares of the tolerance that the removal of keys may use up, with and

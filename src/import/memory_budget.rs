@@ -36,8 +36,8 @@ impl MemoryBudget {
         let Some(left) = self.left.checked_sub(bytes) else {
             let Self { left, allowance } = self;
             let reason = format!(
-                "it outgrows the memory budget of the file: {bytes} bytes are needed, {left} are left of {GROWTH} per \
-                 byte of the file and {allowance}; the file may refer to the same data too often, or be damaged"
+                "it outgrows the memory budget of the file: {bytes} bytes are needed, {left} are left. The budget is {GROWTH} \
+                 bytes per byte of the file and {allowance} bytes. The file may refer to the same data too often, or be damaged"
             );
             return Err(Fault::new(path, reason));
         };

@@ -3,7 +3,7 @@
 //! All nodes of a file, whether or not a scene shows them, become the joints of one skeleton. Its skins and animations become
 //! skins and clips. Of meshes, only the morph weights are read. `render::gltf` reads meshes, materials and textures.
 //!
-//! Supported beside the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
+//! Supported besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
 //! `KHR_meshopt_compression` and `EXT_meshopt_compression`. An unknown extension does not stop a file, even if the file
 //! requires it: a [`Warning`] names it.
 //!
