@@ -10,9 +10,9 @@ use crate::model::{
     Clip, Interpolation, Library, NumberRange, RootMotion, RootRotation, Skeleton, Target, Timeline, Track,
 };
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::blocks::{elements_per_key, narrow, reserve};
 use crate::pack::channels::{pack_joint_channels, pack_value_channels};
 use crate::pack::column::{Channels, Column, QuantizedCurves, columns};
+use crate::pack::key_blocks::{elements_per_key, narrow, reserve};
 use crate::pack::keys::PackedKeys;
 use crate::pack::playback::time_unit;
 use crate::pack::quantized_rows::{self, pack_rows};

@@ -13,7 +13,7 @@ use crate::pack::column::Column;
 /// The location of the keys of some columns: one row per key of the timeline. Rows consist of values, or of words if the keys are
 /// quantized.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct KeyBlock {
     /// The number of values or words from one key to the next.
     pub row: usize,
     /// For each column the offset of its first key, or of its record if the keys are quantized.
@@ -27,7 +27,7 @@ const VALUES_PER_THREAD: usize = 1 << 17;
 const KEYS_AT_A_TIME: usize = 32;
 
 /// A block with an offset and no values yet.
-pub struct UnfilledBlock<'a> {
+pub struct UnfilledKeyBlock<'a> {
     offset: usize,
     row: usize,
     keys: usize,
@@ -35,7 +35,7 @@ pub struct UnfilledBlock<'a> {
 }
 
 /// Reserves a block for the keys of columns that share their key times.
-pub fn reserve<'a>(arrays: &mut Arrays, keys: usize, columns: &[&Column<'a>]) -> (Block, UnfilledBlock<'a>) {
+pub fn reserve<'a>(arrays: &mut Arrays, keys: usize, columns: &[&Column<'a>]) -> (KeyBlock, UnfilledKeyBlock<'a>) {
     let offset = arrays.values.len();
     let mut row = 0;
     let mut offsets = Vec::with_capacity(columns.len());
@@ -45,11 +45,11 @@ pub fn reserve<'a>(arrays: &mut Arrays, keys: usize, columns: &[&Column<'a>]) ->
     }
     arrays.values.resize(offset + row * keys, Vec4::ZERO);
     let columns = columns.iter().map(|&&column| column).collect();
-    (Block { row, offsets }, UnfilledBlock { offset, row, keys, columns })
+    (KeyBlock { row, offsets }, UnfilledKeyBlock { offset, row, keys, columns })
 }
 
 /// Fills blocks, given in the order of their offsets, on up to this many threads.
-pub fn fill(values: &mut [Vec4], blocks: Vec<UnfilledBlock>, threads: usize) {
+pub fn fill(values: &mut [Vec4], blocks: Vec<UnfilledKeyBlock>, threads: usize) {
     let count: usize = blocks.iter().map(|block| block.row * block.keys).sum();
     let threads = threads.min(count.div_ceil(VALUES_PER_THREAD));
     let (mut rest, mut start) = (values, 0);
@@ -74,7 +74,7 @@ pub fn fill(values: &mut [Vec4], blocks: Vec<UnfilledBlock>, threads: usize) {
     });
 }
 
-impl UnfilledBlock<'_> {
+impl UnfilledKeyBlock<'_> {
     fn fill(&self, values: &mut [Vec4]) {
         let mut previous = vec![None; self.columns.len()];
         for (part, rows) in values.chunks_mut(KEYS_AT_A_TIME * self.row).enumerate() {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::model::{Interpolation, NumberRange, Timeline};
 use crate::pack::arrays::Arrays;
-use crate::pack::blocks::{self, Block, UnfilledBlock};
 use crate::pack::column::Column;
+use crate::pack::key_blocks::{self, KeyBlock, UnfilledKeyBlock};
 use crate::pack::unroll::Beyond;
 
 /// The time axis of keys: a timeline, its continuation beyond the keys, and the offset of its easings.
@@ -46,7 +46,7 @@ pub struct PackedKeys<'a> {
     /// The latest location of each column of an axis.
     columns: HashMap<(Axis, KeyIdentity), ColumnLocation>,
     constants: HashMap<[u32; 4], u32>,
-    unfilled: Vec<UnfilledBlock<'a>>,
+    unfilled: Vec<UnfilledKeyBlock<'a>>,
 }
 
 impl<'a> PackedKeys<'a> {
@@ -56,7 +56,7 @@ impl<'a> PackedKeys<'a> {
     }
 
     /// The block of some columns of an axis; `None` unless all of them lie in one block.
-    pub fn find(&self, axis: Axis, columns: &[&Column]) -> Option<Block> {
+    pub fn find(&self, axis: Axis, columns: &[&Column]) -> Option<KeyBlock> {
         let mut block = None;
         let mut offsets = Vec::with_capacity(columns.len());
         for column in columns {
@@ -66,11 +66,11 @@ impl<'a> PackedKeys<'a> {
             }
             offsets.push(location.offset);
         }
-        block.map(|(_, row)| Block { row, offsets })
+        block.map(|(_, row)| KeyBlock { row, offsets })
     }
 
     /// Remembers the block of some columns of an axis.
-    pub fn insert(&mut self, axis: Axis, columns: &[&Column], block: &Block) {
+    pub fn insert(&mut self, axis: Axis, columns: &[&Column], block: &KeyBlock) {
         let Some(&first) = block.offsets.first() else { return };
         for (column, &offset) in columns.iter().zip(&block.offsets) {
             let location = ColumnLocation { block: first, row: block.row, offset };
@@ -79,13 +79,13 @@ impl<'a> PackedKeys<'a> {
     }
 
     /// Remembers a block for [`fill`](Self::fill).
-    pub fn fill_later(&mut self, block: UnfilledBlock<'a>) {
+    pub fn fill_later(&mut self, block: UnfilledKeyBlock<'a>) {
         self.unfilled.push(block);
     }
 
     /// Fills all remembered blocks, on up to this many threads.
     pub fn fill(self, arrays: &mut Arrays, threads: usize) {
-        blocks::fill(&mut arrays.values, self.unfilled, threads);
+        key_blocks::fill(&mut arrays.values, self.unfilled, threads);
     }
 
     /// The offset of a constant value. Equal values are packed once.

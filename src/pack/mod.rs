@@ -4,7 +4,6 @@
 //! poses, inverse bind matrices. An offset into an array counts elements of that array.
 
 mod arrays;
-mod blocks;
 mod channels;
 mod clip;
 mod column;
@@ -12,6 +11,7 @@ mod crowd;
 mod easing;
 mod events;
 mod features;
+mod key_blocks;
 mod keys;
 mod library;
 mod outputs;

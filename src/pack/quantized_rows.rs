@@ -1,7 +1,7 @@
 //! Packing of quantized keys: one row of bits per key, and one record per column.
 
 use crate::pack::arrays::Arrays;
-use crate::pack::blocks::Block;
+use crate::pack::key_blocks::KeyBlock;
 use crate::pack::quantized::{Form, QuantizedKeys};
 use crate::pack::record::{
     QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_WIDE,
@@ -9,18 +9,18 @@ use crate::pack::record::{
 };
 
 /// Packs the quantized keys of columns that share their key times: rows of whole words, then the records.
-pub fn pack_rows(arrays: &mut Arrays, keys: usize, columns: &[&[QuantizedKeys]]) -> Block {
+pub fn pack_rows(arrays: &mut Arrays, keys: usize, columns: &[&[QuantizedKeys]]) -> KeyBlock {
     let bits: u32 = columns.iter().copied().flatten().flat_map(|part| part.widths).sum();
     let row = bits.div_ceil(u32::BITS) as usize;
     let first = arrays.words.len();
     arrays.words.resize(first + row * keys, 0);
     let mut offsets = Vec::with_capacity(columns.len());
     let mut bit = 0;
-    for part in columns.iter().copied() {
+    for column in columns.iter().copied() {
         offsets.push(arrays.words.len());
         // The three records of a spline must have one size.
-        let wide = part.iter().any(is_wide);
-        for part in part {
+        let wide = column.iter().any(is_wide);
+        for part in column {
             let position = BitPosition { word: first + bit / u32::BITS as usize, bit: bit as u32 % u32::BITS };
             push_record(arrays, part, wide, position);
             for (number, &width) in part.widths.iter().enumerate() {
@@ -31,7 +31,7 @@ pub fn pack_rows(arrays: &mut Arrays, keys: usize, columns: &[&[QuantizedKeys]])
             }
         }
     }
-    Block { row, offsets }
+    KeyBlock { row, offsets }
 }
 
 /// The bytes of the records of columns of one curve.
