@@ -135,7 +135,7 @@ fn eval_prints_nodes_in_the_order_of_the_file() {
 }
 
 #[test]
-fn times_may_be_negative_many_and_clamped() {
+fn many_times_and_negative_times_are_clamped() {
     let scene = Scene::new();
     for arguments in [["--times", "-1,0,9"].as_slice(), &["--times=-1,0,9"], &["--times", "-1", "--times", "0,9"]] {
         let samples = scene.json(arguments)["samples"].clone();
@@ -187,7 +187,7 @@ fn outputs_that_are_not_requested_are_left_out() {
 }
 
 #[test]
-fn the_clip_is_named_or_the_only_one() {
+fn a_clip_must_be_named_unless_it_is_the_only_one() {
     let scene = Scene::with_clips(2);
     assert_eq!(scene.json(&["--clip", "1", "--times", "0"])["animation"], 1);
     assert_refused(&scene.eval(&["--times", "0"]), "0 unnamed, 1 unnamed");

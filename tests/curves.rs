@@ -217,7 +217,7 @@ struct Case<'a> {
     id: String,
     values: &'a [Value],
     times: Vec<f64>,
-    /// Whether each key holds until the next one.
+    /// True if each key holds until the next one.
     steps: bool,
 }
 

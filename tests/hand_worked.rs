@@ -39,7 +39,7 @@ fn keys(rotations: &[DQuat]) -> Vec<f64> {
 }
 
 #[test]
-fn the_example_of_the_gltf_tutorial() {
+fn the_example_of_the_gltf_tutorial_is_interpolated() {
     let cases = [(1.2, [16.0, 2.0, -0.5])];
     translations(Interpolation::Linear, &[0.8, 1.6], &[14.0, 3.0, -2.0, 18.0, 1.0, 1.0], &cases);
 }

@@ -94,7 +94,7 @@ fn twice(wgsl: &'static str) -> (Library, Crowd) {
     (library, crowd)
 }
 
-/// Whether the GPU agrees with the reference.
+/// Returns whether the GPU agrees with the reference.
 fn agrees(wgsl: &'static str) -> bool {
     let (library, crowd) = twice(wgsl);
     let expected = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();

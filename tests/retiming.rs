@@ -207,7 +207,7 @@ struct Run {
     keys: usize,
     /// The step from key to key.
     step: f64,
-    /// Whether the keys jump by multiples of the step instead of adding it up.
+    /// True if the keys jump by multiples of the step instead of adding it up.
     jumps: bool,
 }
 

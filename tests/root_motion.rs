@@ -148,7 +148,7 @@ fn check_motion(library: &Library, layers: &[Layer], step: Step, translation: [f
 }
 
 #[test]
-fn loops_are_counted() {
+fn root_motion_counts_loops() {
     let (library, clip) = walk();
     let mut cases = Cases::default();
     let walk = playing(WrapMode::Loop, 1.0);
@@ -251,7 +251,7 @@ fn loops_with_a_turn_move_along_a_curve() {
 }
 
 #[test]
-fn steps_add_up() {
+fn the_motions_of_consecutive_steps_add_up() {
     let (library, clip) = curving();
     let mut crowd = Crowd::new();
     for (wrap, rate) in [(WrapMode::Loop, 1.0), (WrapMode::PingPong, -0.7), (WrapMode::LoopReverse, 1.3)] {

@@ -43,7 +43,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 const TOLERANCE: f64 = 1e-12;
 const STEEP: f64 = 1e-9;
 
-/// Whether any part of a case is eased by a Bezier curve.
+/// Returns whether any part of a case is eased by a Bezier curve.
 fn has_bezier(case: &Value) -> bool {
     let list = |easing: &Value| easing.is_array();
     let inner = |value: Option<&Value>| match value {

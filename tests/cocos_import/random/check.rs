@@ -84,13 +84,13 @@ fn curves_of(track: &UnboundTrack) -> Vec<&Curve> {
     }
 }
 
-/// Whether `f32` is precise enough for a clip. Engines may differ on other clips.
+/// Returns whether `f32` is precise enough for a clip. Engines may differ on other clips.
 fn is_everyday(clip: &UnboundClip) -> bool {
     let speed = clip.speed.abs();
     (clip.duration == 0.0 || (1e-2..=1e3).contains(&clip.duration)) && (speed == 0.0 || (1e-3..=1e2).contains(&speed))
 }
 
-/// Whether `f32` distinguishes the key times of a curve, and can hold its values even where an easing overshoots.
+/// Returns whether `f32` distinguishes the key times of a curve, and can hold its values even if an easing overshoots.
 fn curve_is_everyday(curve: &Curve, length: f64) -> bool {
     let times = curve.timeline().times();
     let apart = |pair: &[f64]| pair[0] == pair[1] || pair[1] - pair[0] >= 1e-5 + 1e-4 * length;
@@ -107,7 +107,7 @@ fn loops(curve: &Curve) -> bool {
     curve.extrapolation().iter().any(|how| matches!(how, Extrapolation::Loop | Extrapolation::PingPong))
 }
 
-/// Whether a sampled time, or an end of the clip, is at a time where a curve's loop starts again, so that rounding changes the
+/// Returns whether the loop of a curve starts again at a sampled time or at an end of the clip, so that rounding changes the
 /// pose.
 fn has_seam(curve: &Curve, crowd: &Crowd, length: f64) -> bool {
     let timeline = curve.timeline();

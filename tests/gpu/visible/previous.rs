@@ -144,7 +144,7 @@ fn packed_matrices_are_kept_like_full_ones() {
 }
 
 #[test]
-fn two_steps_in_one_submission() {
+fn two_steps_in_one_submission_keep_the_matrices_of_the_first() {
     for form in KernelForm::ALL {
         let library = branches(40, 7);
         let crowd = only_clip(&library, 5);

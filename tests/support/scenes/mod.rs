@@ -176,7 +176,7 @@ struct Streams<'a> {
 }
 
 impl SceneSpec {
-    /// Whether this is one scene in this many, by its seed.
+    /// Returns whether this is one scene in this many, by its seed.
     pub fn is_one_in(&self, scenes: u64) -> bool {
         self.seed.is_multiple_of(scenes)
     }

@@ -89,13 +89,13 @@ impl Driven {
         matches!(self.target, Target::EulerAngles(_))
     }
 
-    /// Whether the joint has a matrix, so that its translation, rotation and scale cannot be animated.
+    /// Returns whether the joint has a matrix, so that its translation, rotation and scale cannot be animated.
     fn is_held_by_a_matrix(&self, skeleton: &Skeleton) -> bool {
         let parts = matches!(self.target, Target::Translation(_) | Target::Rotation(_) | Target::Scale(_));
         (self.is_angles() || parts) && skeleton.joints()[self.joint].matrix.is_some()
     }
 
-    /// Whether a track drives a number that this one would drive too.
+    /// Returns whether a track drives a number that this one would drive too.
     fn overlaps(&self, track: &Track) -> bool {
         let apart = track.component.is_some() && self.component.is_some() && track.component != self.component;
         let turned = match (track.target, self.target) {
