@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::gltf_builder::{GltfBuilder, load, something_of_everything};
 
 /// The path of the fault for which a file is refused.
-fn refused(file: &[u8]) -> String {
+fn fault_path(file: &[u8]) -> String {
     match load(file) {
         Err(Error::Import { path, reason, .. }) => {
             assert!(!reason.is_empty());
@@ -22,10 +22,10 @@ fn refused(file: &[u8]) -> String {
 
 /// Changes one value, and asserts that the file is refused with this path.
 #[track_caller]
-fn refuses(pointer: &str, value: Value, path: &str) {
+fn assert_refused(pointer: &str, value: Value, path: &str) {
     let mut file = something_of_everything();
     file.set(pointer, value.clone());
-    assert_eq!(refused(&file.glb()), path, "with {value} at {pointer}");
+    assert_eq!(fault_path(&file.glb()), path, "with {value} at {pointer}");
 }
 
 #[test]
@@ -36,74 +36,82 @@ fn the_unchanged_file_is_read() {
 
 #[test]
 fn indices_beyond_their_array_are_refused_with_their_path() {
-    refuses("/animations/0/channels/2/sampler", json!(5), "animations[0].channels[2].sampler");
-    refuses("/animations/0/channels/4/sampler", json!(5), "animations[0].channels[4].sampler");
-    refuses("/animations/0/channels/0/target/node", json!(3), "animations[0].channels[0].target.node");
-    refuses("/animations/0/samplers/1/input", json!(7), "animations[0].samplers[1].input");
-    refuses("/animations/0/samplers/1/output", json!(7), "animations[0].samplers[1].output");
-    refuses("/animations/0/samplers/4/output", json!(7), "animations[0].samplers[4].output");
-    refuses("/accessors/0/bufferView", json!(8), "accessors[0].bufferView");
-    refuses("/accessors/5/sparse/indices/bufferView", json!(8), "accessors[5].sparse.indices.bufferView");
-    refuses("/accessors/5/sparse/values/bufferView", json!(8), "accessors[5].sparse.values.bufferView");
-    refuses("/bufferViews/1/buffer", json!(1), "bufferViews[1].buffer");
-    refuses("/skins/0/joints/1", json!(3), "skins[0].joints[1]");
-    refuses("/skins/0/inverseBindMatrices", json!(7), "skins[0].inverseBindMatrices");
-    refuses("/nodes/0/children/1", json!(3), "nodes[0].children[1]");
-    refuses("/nodes/2/mesh", json!(1), "nodes[2].mesh");
+    assert_refused("/animations/0/channels/2/sampler", json!(5), "animations[0].channels[2].sampler");
+    assert_refused("/animations/0/channels/4/sampler", json!(5), "animations[0].channels[4].sampler");
+    assert_refused("/animations/0/channels/0/target/node", json!(3), "animations[0].channels[0].target.node");
+    assert_refused("/animations/0/samplers/1/input", json!(7), "animations[0].samplers[1].input");
+    assert_refused("/animations/0/samplers/1/output", json!(7), "animations[0].samplers[1].output");
+    assert_refused("/animations/0/samplers/4/output", json!(7), "animations[0].samplers[4].output");
+    assert_refused("/accessors/0/bufferView", json!(8), "accessors[0].bufferView");
+    assert_refused("/accessors/5/sparse/indices/bufferView", json!(8), "accessors[5].sparse.indices.bufferView");
+    assert_refused("/accessors/5/sparse/values/bufferView", json!(8), "accessors[5].sparse.values.bufferView");
+    assert_refused("/bufferViews/1/buffer", json!(1), "bufferViews[1].buffer");
+    assert_refused("/skins/0/joints/1", json!(3), "skins[0].joints[1]");
+    assert_refused("/skins/0/inverseBindMatrices", json!(7), "skins[0].inverseBindMatrices");
+    assert_refused("/nodes/0/children/1", json!(3), "nodes[0].children[1]");
+    assert_refused("/nodes/2/mesh", json!(1), "nodes[2].mesh");
     let pointer = "/animations/0/channels/4/target/extensions/KHR_animation_pointer/pointer";
     let path = "animations[0].channels[4].target.extensions.KHR_animation_pointer.pointer";
     for broken in ["/nodes/3/scale", "/nodes/-1/scale", "/nodes/99999999999999999999/scale", "/meshes/1/weights", "x"] {
-        refuses(pointer, json!(broken), path);
+        assert_refused(pointer, json!(broken), path);
     }
-    refuses(pointer, json!("/meshes/0/weights/2"), "animations[0].channels[4].target");
+    assert_refused(pointer, json!("/meshes/0/weights/2"), "animations[0].channels[4].target");
 }
 
 #[test]
 fn types_and_counts_that_do_not_fit_are_refused() {
-    refuses("/accessors/0/componentType", json!(5123), "animations[0].samplers[0].input");
-    refuses("/accessors/0/componentType", json!(5124), "accessors[0].componentType");
-    refuses("/accessors/0/type", json!("VEC3"), "animations[0].samplers[0].input");
-    refuses("/accessors/0/type", json!("VEC5"), "accessors[0].type");
-    refuses("/accessors/0/count", json!(0), "animations[0].samplers[0].input");
-    refuses("/accessors/0/count", json!(-1), "accessors[0].count");
-    refuses("/accessors/0/count", json!(4), "accessors[0].bufferView");
-    refuses("/accessors/0/byteOffset", json!(u64::MAX), "accessors[0].bufferView");
-    refuses("/accessors/1/type", json!("VEC4"), "animations[0].samplers[0].output");
-    refuses("/accessors/1/count", json!(2), "animations[0].samplers[0].output");
-    refuses("/accessors/1/count", json!(0), "animations[0].samplers[0].output");
-    refuses("/accessors/3/count", json!(5), "animations[0].samplers[2].output");
-    refuses("/accessors/3/type", json!("VEC2"), "animations[0].samplers[2].output");
-    refuses("/accessors/4/count", json!(1), "skins[0].inverseBindMatrices");
-    refuses("/accessors/4/type", json!("VEC4"), "skins[0].inverseBindMatrices");
-    refuses("/accessors/4/componentType", json!(5122), "skins[0].inverseBindMatrices");
-    refuses("/accessors/5/sparse/count", json!(4), "accessors[5].sparse.count");
-    refuses("/accessors/5/sparse/count", json!(2), "accessors[5].sparse.indices.bufferView");
-    refuses("/accessors/5/sparse/indices/componentType", json!(5126), "accessors[5].sparse.indices.componentType");
-    refuses("/animations/0/samplers/0/interpolation", json!("CUBICSPLINE"), "animations[0].samplers[0].output");
-    refuses("/animations/0/samplers/0/interpolation", json!("BEZIER"), "animations[0].samplers[0].interpolation");
-    refuses("/bufferViews/1/byteStride", json!(8), "accessors[1].bufferView");
-    refuses("/bufferViews/1/byteLength", json!(35), "accessors[1].bufferView");
-    refuses("/bufferViews/1/byteLength", json!(4_000_000_000u64), "bufferViews[1]");
-    refuses("/bufferViews/1/byteOffset", json!(u64::MAX), "bufferViews[1]");
-    refuses("/nodes/1/translation", json!([1, 2]), "nodes[1].translation");
-    refuses("/nodes/1/translation/1", json!(1e300), "nodes[1].translation");
+    assert_refused("/accessors/0/componentType", json!(5123), "animations[0].samplers[0].input");
+    assert_refused("/accessors/0/componentType", json!(5124), "accessors[0].componentType");
+    assert_refused("/accessors/0/type", json!("VEC3"), "animations[0].samplers[0].input");
+    assert_refused("/accessors/0/type", json!("VEC5"), "accessors[0].type");
+    assert_refused("/accessors/0/count", json!(0), "animations[0].samplers[0].input");
+    assert_refused("/accessors/0/count", json!(-1), "accessors[0].count");
+    assert_refused("/accessors/0/count", json!(4), "accessors[0].bufferView");
+    assert_refused("/accessors/0/byteOffset", json!(u64::MAX), "accessors[0].bufferView");
+    assert_refused("/accessors/1/type", json!("VEC4"), "animations[0].samplers[0].output");
+    assert_refused("/accessors/1/count", json!(2), "animations[0].samplers[0].output");
+    assert_refused("/accessors/1/count", json!(0), "animations[0].samplers[0].output");
+    assert_refused("/accessors/3/count", json!(5), "animations[0].samplers[2].output");
+    assert_refused("/accessors/3/type", json!("VEC2"), "animations[0].samplers[2].output");
+    assert_refused("/accessors/4/count", json!(1), "skins[0].inverseBindMatrices");
+    assert_refused("/accessors/4/type", json!("VEC4"), "skins[0].inverseBindMatrices");
+    assert_refused("/accessors/4/componentType", json!(5122), "skins[0].inverseBindMatrices");
+    assert_refused("/accessors/5/sparse/count", json!(4), "accessors[5].sparse.count");
+    assert_refused("/accessors/5/sparse/count", json!(2), "accessors[5].sparse.indices.bufferView");
+    assert_refused(
+        "/accessors/5/sparse/indices/componentType",
+        json!(5126),
+        "accessors[5].sparse.indices.componentType",
+    );
+    assert_refused("/animations/0/samplers/0/interpolation", json!("CUBICSPLINE"), "animations[0].samplers[0].output");
+    assert_refused(
+        "/animations/0/samplers/0/interpolation",
+        json!("BEZIER"),
+        "animations[0].samplers[0].interpolation",
+    );
+    assert_refused("/bufferViews/1/byteStride", json!(8), "accessors[1].bufferView");
+    assert_refused("/bufferViews/1/byteLength", json!(35), "accessors[1].bufferView");
+    assert_refused("/bufferViews/1/byteLength", json!(4_000_000_000u64), "bufferViews[1]");
+    assert_refused("/bufferViews/1/byteOffset", json!(u64::MAX), "bufferViews[1]");
+    assert_refused("/nodes/1/translation", json!([1, 2]), "nodes[1].translation");
+    assert_refused("/nodes/1/translation/1", json!(1e300), "nodes[1].translation");
 }
 
 #[test]
 fn absurd_counts_cost_no_memory() {
     for count in [4_000_000_000, u64::MAX / 16, u64::MAX] {
-        refuses("/accessors/0/count", json!(count), "accessors[0].count");
-        refuses("/accessors/5/sparse/count", json!(count), "accessors[5].sparse.count");
-        refuses("/buffers", json!([{ "byteLength": count }]), "buffers[0].byteLength");
+        assert_refused("/accessors/0/count", json!(count), "accessors[0].count");
+        assert_refused("/accessors/5/sparse/count", json!(count), "accessors[5].sparse.count");
+        assert_refused("/buffers", json!([{ "byteLength": count }]), "buffers[0].byteLength");
         let mut file = something_of_everything();
         file.remove("/accessors/0/bufferView");
         file.set("/accessors/0/count", json!(count));
-        assert_eq!(refused(&file.glb()), "accessors[0].count");
+        assert_eq!(fault_path(&file.glb()), "accessors[0].count");
         // Enough scalars for a property of this width.
         let mut file = something_of_everything();
         file.json["accessors"][6] = json!({ "componentType": 5126, "count": count, "type": "SCALAR" });
         file.json["accessors"][0]["count"] = json!(1);
-        assert!(refused(&file.glb()).starts_with("animations[0].samplers["));
+        assert!(fault_path(&file.glb()).starts_with("animations[0].samplers["));
     }
 }
 
@@ -121,7 +129,7 @@ fn a_small_file_that_expands_to_too_many_keys_is_refused() {
             json!({ "channels": [{ "sampler": 0, "target": target }], "samplers": [{ "input": input, "output": output }] }),
         );
     }
-    assert_eq!(refused(&file.glb()), format!("accessors[{output}].count"));
+    assert_eq!(fault_path(&file.glb()), format!("accessors[{output}].count"));
 }
 
 #[test]
@@ -150,7 +158,7 @@ fn key_times_that_do_not_increase_are_refused() {
         let mut file = something_of_everything();
         let input = file.floats("SCALAR", &times);
         file.set("/animations/0/samplers/1/input", json!(input));
-        assert_eq!(refused(&file.glb()), "animations[0].samplers[1].input");
+        assert_eq!(fault_path(&file.glb()), "animations[0].samplers[1].input");
     }
 }
 
@@ -159,27 +167,29 @@ fn sparse_indices_beyond_the_elements_are_refused() {
     let mut file = something_of_everything();
     let offset = file.json["bufferViews"][5]["byteOffset"].as_u64().unwrap() as usize;
     file.bin[offset] = 3;
-    assert_eq!(refused(&file.glb()), "accessors[5].sparse.indices");
+    assert_eq!(fault_path(&file.glb()), "accessors[5].sparse.indices");
 }
 
 #[test]
 fn hierarchies_that_are_not_trees_are_refused() {
-    refuses("/nodes/1/children", json!([2]), "nodes[1].children[0]");
-    refuses("/nodes/0/children", json!([1, 1]), "nodes[0].children[1]");
-    refuses("/nodes/2/children", json!([2]), "nodes[2].children[0]");
+    assert_refused("/nodes/1/children", json!([2]), "nodes[1].children[0]");
+    assert_refused("/nodes/0/children", json!([1, 1]), "nodes[0].children[1]");
+    assert_refused("/nodes/2/children", json!([2]), "nodes[2].children[0]");
     let mut file = GltfBuilder::new();
     for children in [json!([1]), json!([2]), json!([1])] {
         file.push("nodes", json!({ "children": children }));
     }
-    assert_eq!(refused(&file.glb()), "nodes[2].children[0]");
+    assert_eq!(fault_path(&file.glb()), "nodes[2].children[0]");
     let mut file = GltfBuilder::new();
     for children in [json!([]), json!([2]), json!([3]), json!([1])] {
         file.push("nodes", json!({ "children": children }));
     }
-    assert!(["nodes[1].children[0]", "nodes[2].children[0]", "nodes[3].children[0]"].contains(&&*refused(&file.glb())));
+    assert!(
+        ["nodes[1].children[0]", "nodes[2].children[0]", "nodes[3].children[0]"].contains(&&*fault_path(&file.glb()))
+    );
     let mut file = GltfBuilder::new();
     file.push("nodes", json!({ "children": [0] }));
-    assert_eq!(refused(&file.glb()), "nodes[0].children[0]");
+    assert_eq!(fault_path(&file.glb()), "nodes[0].children[0]");
 }
 
 #[test]
@@ -211,12 +221,12 @@ fn missing_buffers_are_refused() {
         "data:application/octet-stream;base64,@@@@",
         "data:,a%",
     ] {
-        assert_eq!(refused(&file.gltf(uri)), "buffers[0].uri", "{uri}");
+        assert_eq!(fault_path(&file.gltf(uri)), "buffers[0].uri", "{uri}");
     }
-    assert_eq!(refused(&file.gltf("data:application/octet-stream;base64,AAAA")), "buffers[0].byteLength");
+    assert_eq!(fault_path(&file.gltf("data:application/octet-stream;base64,AAAA")), "buffers[0].byteLength");
     let mut none = file.clone();
     none.json["buffers"] = json!([{ "byteLength": file.bin.len() }]);
-    assert_eq!(refused(&serde_json::to_vec(&none.json).unwrap()), "buffers[0]");
+    assert_eq!(fault_path(&serde_json::to_vec(&none.json).unwrap()), "buffers[0]");
 
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("short.bin"), &file.bin[..8]).unwrap();
@@ -268,7 +278,7 @@ fn many_nodes_times_many_animations_are_limited() {
         file.glb()
     };
     assert_eq!(load(&file(500, 2000)).unwrap().1.clips.len(), 2000);
-    assert_eq!(refused(&file(20_000, 20_000)), "animations[19999]");
+    assert_eq!(fault_path(&file(20_000, 20_000)), "animations[19999]");
 }
 
 #[test]
@@ -277,7 +287,7 @@ fn broken_containers_are_refused() {
     let with = |offset: usize, word: u32| {
         let mut glb = glb.clone();
         glb[offset..offset + 4].copy_from_slice(&word.to_le_bytes());
-        refused(&glb)
+        fault_path(&glb)
     };
     for length in [0, 11, glb.len() as u32 + 1, u32::MAX] {
         assert_eq!(with(8, length), "GLB header", "length {length}");
@@ -290,19 +300,19 @@ fn broken_containers_are_refused() {
     let json = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     assert_eq!(with(20 + json, u32::MAX), "GLB chunk 1");
     for end in 0..glb.len() {
-        refused(&glb[..end]);
+        fault_path(&glb[..end]);
     }
     for other in [b"".as_slice(), b"solid cube", b"[]", b"null", b"\xEF\xBB\xBF"] {
-        assert_eq!(refused(other), "file", "{other:?}");
+        assert_eq!(fault_path(other), "file", "{other:?}");
     }
-    assert_eq!(refused(b"{"), "JSON");
-    assert_eq!(refused(br#"{ "asset": { "ver"#), "asset");
+    assert_eq!(fault_path(b"{"), "JSON");
+    assert_eq!(fault_path(br#"{ "asset": { "ver"#), "asset");
     assert_eq!(
-        refused(br#"{ "asset": { "version": "2.0" }, "nodes": [{}, { "children": [0.5] }] }"#),
+        fault_path(br#"{ "asset": { "version": "2.0" }, "nodes": [{}, { "children": [0.5] }] }"#),
         "nodes[1].children[0]"
     );
-    assert_eq!(refused(br#"{ "asset": { "version": "1.0" }, "nodes": { "a": {} } }"#), "asset.version");
-    assert_eq!(refused(br#"{ "asset": { "version": "3.0" } }"#), "asset.version");
+    assert_eq!(fault_path(br#"{ "asset": { "version": "1.0" }, "nodes": { "a": {} } }"#), "asset.version");
+    assert_eq!(fault_path(br#"{ "asset": { "version": "3.0" } }"#), "asset.version");
 }
 
 #[test]
@@ -313,7 +323,7 @@ fn broken_compression_is_refused() {
         let mut file = something_of_everything();
         file.json["bufferViews"][0]["extensions"] = json!({ "EXT_meshopt_compression": compression });
         file.json["bufferViews"][0]["extensions"]["EXT_meshopt_compression"][key] = value;
-        refused(&file.glb())
+        fault_path(&file.glb())
     };
     assert_eq!(with("buffer", json!(0)), extension);
     assert_eq!(with("buffer", json!(1)), format!("{extension}.buffer"));

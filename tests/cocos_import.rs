@@ -57,7 +57,7 @@ fn value(curve: &Curve, time: f64) -> Vec<f64> {
 }
 
 /// The paths of the warnings of a file.
-fn warned(file: &ClipFile) -> Vec<&str> {
+fn warning_paths(file: &ClipFile) -> Vec<&str> {
     file.warnings.iter().map(|warning| warning.path.as_str()).collect()
 }
 

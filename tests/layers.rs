@@ -36,11 +36,11 @@ fn add(library: &mut Library, skeleton: SkeletonId, tracks: Vec<(Target, Curve)>
     library.add_clip(Clip::new(None, skeleton, tracks)).unwrap()
 }
 
-fn moved(to: [f64; 3]) -> (Target, Curve) {
+fn translation_track(to: [f64; 3]) -> (Target, Curve) {
     (Target::Translation(0), steady(3, &to))
 }
 
-fn turned(axis: DVec3, angle: f64) -> (Target, Curve) {
+fn rotation_track(axis: DVec3, angle: f64) -> (Target, Curve) {
     (Target::Rotation(0), steady(4, &degrees(axis, angle).to_array()))
 }
 
@@ -69,7 +69,7 @@ fn check_x(library: &Library, layers: &[Layer], now: Ticks, x: f64) {
 #[test]
 fn blended_layers_give_the_mean_and_the_rest_pose_fills_missing_weight() {
     let (mut library, skeleton) = rig();
-    let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x, x, x])]));
+    let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![translation_track([x, x, x])]));
     let now = Ticks(0);
     check_x(&library, &[blend(a, 1.0)], now, 0.0);
     check_x(&library, &[blend(a, 1.0), blend(b, 3.0)], now, 6.0);
@@ -85,8 +85,8 @@ fn blended_layers_give_the_mean_and_the_rest_pose_fills_missing_weight() {
 #[test]
 fn each_target_is_blended_by_the_layers_that_drive_it() {
     let (mut library, skeleton) = rig();
-    let a = add(&mut library, skeleton, vec![moved([8.0; 3]), (Target::Weights(1), steady(1, &[1.0]))]);
-    let b = add(&mut library, skeleton, vec![(Target::Scale(0), steady(3, &[3.0; 3])), moved([0.0; 3])]);
+    let a = add(&mut library, skeleton, vec![translation_track([8.0; 3]), (Target::Weights(1), steady(1, &[1.0]))]);
+    let b = add(&mut library, skeleton, vec![(Target::Scale(0), steady(3, &[3.0; 3])), translation_track([0.0; 3])]);
     let c = add(&mut library, skeleton, vec![(Target::Property(0), steady(1, &[10.0]))]);
     check(&library, &[blend(a, 1.0), blend(b, 3.0), blend(c, 0.05)], Ticks(0), |pose, name| {
         assert_vector(pose.local[0].translation, [2.0; 3], name);
@@ -121,8 +121,8 @@ fn rotations_are_summed_in_the_hemisphere_of_the_first() {
 #[test]
 fn an_override_replaces_the_layers_below_by_its_weight() {
     let (mut library, skeleton) = rig();
-    let a = add(&mut library, skeleton, vec![moved([4.0; 3]), turned(DVec3::X, 0.0)]);
-    let b = add(&mut library, skeleton, vec![moved([8.0; 3]), turned(DVec3::X, 80.0)]);
+    let a = add(&mut library, skeleton, vec![translation_track([4.0; 3]), rotation_track(DVec3::X, 0.0)]);
+    let b = add(&mut library, skeleton, vec![translation_track([8.0; 3]), rotation_track(DVec3::X, 80.0)]);
     let over = |weight| at(b, weight, LayerMode::Override);
     check_x(&library, &[blend(a, 1.0), over(0.25)], Ticks(0), 5.0);
     check_x(&library, &[over(0.25), blend(a, 1.0)], Ticks(0), 5.0);
@@ -142,7 +142,7 @@ fn an_additive_layer_adds_its_difference_from_the_first_or_the_rest_pose() {
     let line = |target, width, from: &[f64], to: &[f64]| {
         (target, curve(Interpolation::Linear, width, &[0.0, 1.0], &[from, to].concat()))
     };
-    let base = add(&mut library, skeleton, vec![moved([10.0; 3]), turned(DVec3::Y, 90.0)]);
+    let base = add(&mut library, skeleton, vec![translation_track([10.0; 3]), rotation_track(DVec3::Y, 90.0)]);
     let quarter = degrees(DVec3::X, 90.0).to_array();
     let added = add(
         &mut library,
@@ -189,7 +189,7 @@ fn masks_apply_to_joints_and_their_morph_weights_but_not_to_properties() {
     let (mut library, skeleton) = rig();
     let both = |x: f64| {
         vec![
-            moved([x; 3]),
+            translation_track([x; 3]),
             (Target::Translation(1), steady(3, &[x; 3])),
             (Target::Weights(1), steady(1, &[x])),
             (Target::Property(0), steady(1, &[x])),
@@ -218,7 +218,7 @@ fn masks_apply_to_joints_and_their_morph_weights_but_not_to_properties() {
 #[test]
 fn fades_use_the_clock_of_the_crowd() {
     let (mut library, skeleton) = rig();
-    let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3])]));
+    let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![translation_track([x; 3])]));
     let seconds = Ticks::from_seconds;
     let fade = |start: f64, length: f64, shape| Some(Fade { start: seconds(start), length: seconds(length), shape });
     let layers = [
@@ -257,7 +257,8 @@ fn each_layer_plays_in_its_own_mode_and_rate() {
 #[test]
 fn instances_of_few_and_of_many_layers_share_a_crowd() {
     let (mut library, skeleton) = rig();
-    let clips: Vec<ClipId> = (0..8).map(|x| add(&mut library, skeleton, vec![moved([f64::from(x); 3])])).collect();
+    let clips: Vec<ClipId> =
+        (0..8).map(|x| add(&mut library, skeleton, vec![translation_track([f64::from(x); 3])])).collect();
     let mut crowd = Crowd::new();
     for instance in 0..300 {
         let layers: Vec<Layer> = clips[..instance % 9].iter().map(|&clip| blend(clip, 1.0)).collect();
@@ -275,7 +276,7 @@ fn instances_of_few_and_of_many_layers_share_a_crowd() {
 #[test]
 fn invalid_layers_and_masks_are_refused() {
     let (mut library, skeleton) = rig();
-    let clip = add(&mut library, skeleton, vec![moved([0.0; 3])]);
+    let clip = add(&mut library, skeleton, vec![translation_track([0.0; 3])]);
     let fault = |layer: Layer| match Crowd::new().push(skeleton, &[layer]) {
         Err(Error::Instance { instance: 0, reason }) => reason,
         other => panic!("{other:?}"),
@@ -306,9 +307,9 @@ fn invalid_layers_and_masks_are_refused() {
 #[test]
 fn additions_to_a_library_need_a_new_engine() {
     let (mut library, skeleton) = rig();
-    add(&mut library, skeleton, vec![moved([0.0; 3])]);
+    add(&mut library, skeleton, vec![translation_track([0.0; 3])]);
     let packing = PackedLibrary::new(&library).unwrap();
-    let clip = add(&mut library, skeleton, vec![moved([1.0; 3])]);
+    let clip = add(&mut library, skeleton, vec![translation_track([1.0; 3])]);
     let later = library.add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
     let weights = vec![1.0; 2];
     let mask = Some(library.add_mask(Mask { name: None, skeleton, weights }).unwrap());
@@ -365,7 +366,8 @@ fn a_clip_of_another_skeleton_is_named_with_both() {
 #[test]
 fn one_instance_of_a_crowd_is_evaluated_without_the_others() {
     let (mut library, skeleton) = rig();
-    let [a, b] = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3]), turned(DVec3::Z, 10.0 * x)]));
+    let [a, b] = [0.0, 8.0]
+        .map(|x| add(&mut library, skeleton, vec![translation_track([x; 3]), rotation_track(DVec3::Z, 10.0 * x)]));
     let mut crowd = Crowd::new();
     for instance in 0..10 {
         crowd.push(skeleton, &[blend(a, 1.0), blend(b, f64::from(instance))]).unwrap();
@@ -381,9 +383,9 @@ fn one_instance_of_a_crowd_is_evaluated_without_the_others() {
 #[test]
 fn an_instance_gets_other_layers_and_the_others_keep_theirs() {
     let (mut library, skeleton) = rig();
-    let clips = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![moved([x; 3])]));
+    let clips = [0.0, 8.0].map(|x| add(&mut library, skeleton, vec![translation_track([x; 3])]));
     let alone = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());
-    let theirs = add(&mut library, alone, vec![moved([5.0; 3])]);
+    let theirs = add(&mut library, alone, vec![translation_track([5.0; 3])]);
     let mut crowd = Crowd::new();
     for _ in 0..4 {
         crowd.push(skeleton, &[blend(clips[1], 1.0)]).unwrap();
@@ -408,7 +410,7 @@ fn an_instance_gets_other_layers_and_the_others_keep_theirs() {
 #[test]
 fn an_engine_is_used_from_two_threads_in_turn() {
     let (mut library, skeleton) = rig();
-    let clip = add(&mut library, skeleton, vec![moved([8.0; 3])]);
+    let clip = add(&mut library, skeleton, vec![translation_track([8.0; 3])]);
     let mut crowd = Crowd::new();
     crowd.push(skeleton, &[blend(clip, 1.0)]).unwrap();
     let mut engines: Vec<Box<dyn Evaluator + Send>> = vec![Box::new(CpuEngine::new(&library).unwrap())];

@@ -24,12 +24,12 @@ fn rig() -> (Library, SkeletonId) {
     library(vec![joint(None, [0.0, 1.0, 0.0]), joint(Some(0), [0.0, -0.5, 0.0])])
 }
 
-fn moved(joint: usize, seconds: f64, from: [f64; 3], to: [f64; 3]) -> Track {
+fn translation_track(joint: usize, seconds: f64, from: [f64; 3], to: [f64; 3]) -> Track {
     let values = [from, to].concat();
     Track::new(Target::Translation(joint), curve(Interpolation::Linear, 3, &[0.0, seconds], &values))
 }
 
-fn turned(seconds: f64, from: DQuat, to: DQuat) -> Track {
+fn rotation_track(seconds: f64, from: DQuat, to: DQuat) -> Track {
     let values = [from.to_array(), to.to_array()].concat();
     Track::new(Target::Rotation(0), curve(Interpolation::Linear, 4, &[0.0, seconds], &values))
 }
@@ -41,7 +41,7 @@ fn add(library: &mut Library, skeleton: SkeletonId, root_motion: Option<RootMoti
 /// A walk of 2 m along z in 1 s, which bobs from 1 m to 1.5 m and leans by 0.25 m.
 fn walk() -> (Library, ClipId) {
     let (mut library, skeleton) = rig();
-    let tracks = vec![moved(0, 1.0, [0.0, 1.0, 3.0], [0.25, 1.5, 5.0])];
+    let tracks = vec![translation_track(0, 1.0, [0.0, 1.0, 3.0], [0.25, 1.5, 5.0])];
     let clip = add(&mut library, skeleton, Some(RootMotion { translation: [false, false, true], ..STILL }), tracks);
     (library, clip)
 }
@@ -49,8 +49,10 @@ fn walk() -> (Library, ClipId) {
 /// A walk of 1 m along z in 1 s, with a quarter turn to the left.
 fn curving() -> (Library, ClipId) {
     let (mut library, skeleton) = rig();
-    let tracks =
-        vec![moved(0, 1.0, [0.0, 1.0, 0.0], [0.0, 1.0, 1.0]), turned(1.0, DQuat::IDENTITY, degrees(DVec3::Y, 90.0))];
+    let tracks = vec![
+        translation_track(0, 1.0, [0.0, 1.0, 0.0], [0.0, 1.0, 1.0]),
+        rotation_track(1.0, DQuat::IDENTITY, degrees(DVec3::Y, 90.0)),
+    ];
     let clip = add(&mut library, skeleton, Some(YAW), tracks);
     (library, clip)
 }
@@ -86,7 +88,7 @@ fn motion_over_the_ground_is_in_the_space_of_the_instance() {
     let (mut whole, skeleton) = library(vec![lying, joint(Some(0), [0.0; 3])]);
     let turns = [DQuat::IDENTITY, degrees(DVec3::Z, 90.0)].map(|turn| turn.to_array()).concat();
     let tracks = vec![
-        moved(1, 1.0, [0.0, 0.0, 1.0], [0.0, -2.0, 1.5]),
+        translation_track(1, 1.0, [0.0, 0.0, 1.0], [0.0, -2.0, 1.5]),
         Track::new(Target::Rotation(1), curve(Interpolation::Linear, 4, &[0.0, 1.0], &turns)),
     ];
     let clip = add(&mut whole, skeleton, None, tracks);
@@ -285,7 +287,8 @@ fn yaw_is_about_the_up_axis_of_a_rotated_parent() {
     let values = values.map(|rotation| rotation.to_array()).concat();
     let turn = Track::new(Target::Rotation(1), curve(Interpolation::Linear, 4, &[0.0, 1.0], &values));
     let root = RootMotion { joint: 1, ..YAW };
-    let clip = add(&mut library, skeleton, Some(root), vec![turn, moved(1, 1.0, [0.0; 3], [100.0, 0.0, 0.0])]);
+    let clip =
+        add(&mut library, skeleton, Some(root), vec![turn, translation_track(1, 1.0, [0.0; 3], [100.0, 0.0, 0.0])]);
     let once = [layer(clip, playing(WrapMode::Loop, 1.0))];
     check_motion(&library, &once, step(0.0, 1.0), [100.0, 0.0, 0.0], degrees(DVec3::Z, 90.0));
     // The 20 degrees about the other axis stay in the pose.
@@ -297,7 +300,8 @@ fn yaw_is_about_the_up_axis_of_a_rotated_parent() {
 #[test]
 fn joints_without_a_track_keep_their_rest_pose() {
     let (mut library, skeleton) = rig();
-    let clip = add(&mut library, skeleton, Some(YAW), vec![turned(1.0, DQuat::IDENTITY, degrees(DVec3::Y, 90.0))]);
+    let clip =
+        add(&mut library, skeleton, Some(YAW), vec![rotation_track(1.0, DQuat::IDENTITY, degrees(DVec3::Y, 90.0))]);
     check(&library, &[layer(clip, playing(WrapMode::Loop, 1.0))], step(0.0, 3.5), |pose, name| {
         assert_vector(pose.local[0].translation, [0.0, 1.0, 0.0], name);
         assert_rotation(pose.local[0].rotation, DQuat::IDENTITY, name);
@@ -309,7 +313,7 @@ fn joints_without_a_track_keep_their_rest_pose() {
 fn a_half_turn_about_another_axis_has_no_yaw() {
     let (mut library, skeleton) = rig();
     let over = DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0);
-    let clip = add(&mut library, skeleton, Some(YAW), vec![turned(1.0, over, over)]);
+    let clip = add(&mut library, skeleton, Some(YAW), vec![rotation_track(1.0, over, over)]);
     check(&library, &[Layer::new(clip, LayerTime::At(0.5))], step(0.0, 1.0), |pose, name| {
         assert_rotation(pose.local[0].rotation, over, name);
     });

@@ -27,7 +27,7 @@ fn add(library: &mut Library, joints: Vec<Joint>, properties: Vec<Property>) -> 
     library.add_skeleton(Skeleton::new(None, joints, properties).unwrap())
 }
 
-fn moved(joint: usize, from: [f64; 3], to: [f64; 3]) -> Track {
+fn translation_track(joint: usize, from: [f64; 3], to: [f64; 3]) -> Track {
     Track::new(Target::Translation(joint), curve(Interpolation::Linear, 3, &[0.0, 1.0], &[from, to].concat()))
 }
 
@@ -150,7 +150,7 @@ fn the_path_decides_between_joints_of_the_same_name() {
         ]
     };
     let from = add(&mut library, hands(["left", "right"]), Vec::new());
-    let tracks = [3, 4, 5, 6].map(|joint| moved(joint, [0.0; 3], [joint as f64, 0.0, 0.0]));
+    let tracks = [3, 4, 5, 6].map(|joint| translation_track(joint, [0.0; 3], [joint as f64, 0.0, 0.0]));
     let clip = library.add_clip(Clip::new(None, from, tracks.to_vec())).unwrap();
 
     let swapped = add(&mut library, hands(["right", "left"]), Vec::new());
@@ -195,8 +195,8 @@ fn face_clip(library: &mut Library) -> ClipId {
         curve(Interpolation::Linear, width, &[0.0, 1.0], &values)
     };
     let tracks = vec![
-        moved(0, [0.0; 3], [1.0; 3]),
-        moved(1, [0.0; 3], [1.0; 3]),
+        translation_track(0, [0.0; 3], [1.0; 3]),
+        translation_track(1, [0.0; 3], [1.0; 3]),
         Track::new(Target::Weights(1), line(2)),
         Track::new(Target::Weights(2), line(2)),
         Track::component(Target::Weights(3), 1, line(1)),

@@ -4,11 +4,11 @@ use posse::import::cocos;
 use posse::{Error, Library, ValueKind};
 use serde_json::{Value, json};
 
-use super::{examples, read, warned};
+use super::{examples, read, warning_paths};
 
 /// The path of the fault for which a file is refused.
 #[track_caller]
-fn refused(file: &Value) -> String {
+fn fault_path(file: &Value) -> String {
     match read(file) {
         Err(Error::Import { path, reason, .. }) => {
             assert!(!reason.is_empty());
@@ -19,7 +19,7 @@ fn refused(file: &Value) -> String {
 }
 
 /// Changes or adds one field of an example.
-fn changed(mut file: Value, pointer: &str, value: Value) -> Value {
+fn with_change(mut file: Value, pointer: &str, value: Value) -> Value {
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     match file.pointer_mut(parent).unwrap_or_else(|| panic!("there is no {parent}")) {
         Value::Array(items) => items[name.parse::<usize>().unwrap()] = value,
@@ -29,20 +29,20 @@ fn changed(mut file: Value, pointer: &str, value: Value) -> Value {
 }
 
 #[track_caller]
-fn refuses(file: Value, pointer: &str, value: Value, path: &str) {
-    assert_eq!(refused(&changed(file, pointer, value.clone())), path, "with {value} at {pointer}");
+fn assert_refused(file: Value, pointer: &str, value: Value, path: &str) {
+    assert_eq!(fault_path(&with_change(file, pointer, value.clone())), path, "with {value} at {pointer}");
 }
 
 #[track_caller]
-fn warns(file: Value, pointer: &str, value: Value, path: &str) {
-    let file = read(&changed(file, pointer, value.clone())).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(warned(&file), [path], "with {value} at {pointer}");
+fn assert_warns(file: Value, pointer: &str, value: Value, path: &str) {
+    let file = read(&with_change(file, pointer, value.clone())).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(warning_paths(&file), [path], "with {value} at {pointer}");
 }
 
 #[test]
 fn the_unchanged_examples_are_read() {
     for file in examples::all() {
-        assert_eq!(warned(&read(&file).unwrap()), [""; 0]);
+        assert_eq!(warning_paths(&read(&file).unwrap()), [""; 0]);
     }
 }
 
@@ -70,27 +70,27 @@ fn files_that_are_no_clip_are_refused() {
 #[test]
 fn faults_of_documents_are_refused_with_their_path() {
     let document = examples::document;
-    refuses(document(), "/duration", json!(-1), "duration");
-    refuses(document(), "/duration", json!(1e300), "duration");
-    refuses(document(), "/duration", json!("Infinity"), "duration");
-    refuses(document(), "/speed", json!(2e4), "speed");
-    refuses(document(), "/wrapMode", json!({}), "wrapMode");
-    refuses(document(), "/name", json!(1), "name");
-    refuses(document(), "/keys", json!({}), "keys");
-    refuses(document(), "/keys/0", json!(3), "keys[0]");
-    refuses(document(), "/keys/0/1", json!("NaN"), "keys[0][1]");
-    refuses(document(), "/keys/0/1", json!(null), "keys[0][1]");
-    refuses(document(), "/keys/0/1", json!(2.5), "keys[0][2]");
-    refuses(document(), "/events/0/frame", json!(null), "events[0]");
-    refuses(document(), "/events/0/func", json!(1), "events[0].func");
-    refuses(document(), "/events/0/params", json!("a"), "events[0].params");
+    assert_refused(document(), "/duration", json!(-1), "duration");
+    assert_refused(document(), "/duration", json!(1e300), "duration");
+    assert_refused(document(), "/duration", json!("Infinity"), "duration");
+    assert_refused(document(), "/speed", json!(2e4), "speed");
+    assert_refused(document(), "/wrapMode", json!({}), "wrapMode");
+    assert_refused(document(), "/name", json!(1), "name");
+    assert_refused(document(), "/keys", json!({}), "keys");
+    assert_refused(document(), "/keys/0", json!(3), "keys[0]");
+    assert_refused(document(), "/keys/0/1", json!("NaN"), "keys[0][1]");
+    assert_refused(document(), "/keys/0/1", json!(null), "keys[0][1]");
+    assert_refused(document(), "/keys/0/1", json!(2.5), "keys[0][2]");
+    assert_refused(document(), "/events/0/frame", json!(null), "events[0]");
+    assert_refused(document(), "/events/0/func", json!(1), "events[0].func");
+    assert_refused(document(), "/events/0/params", json!("a"), "events[0].params");
 
     let position = "/curveDatas/~1Head/position";
     let at = "curveDatas[\"/Head\"].position";
     let position_is = |field: &str, value, path: &str| {
-        refuses(document(), &format!("{position}/{field}"), value, &format!("{at}.{path}"));
+        assert_refused(document(), &format!("{position}/{field}"), value, &format!("{at}.{path}"));
     };
-    refuses(document(), position, json!(3), at);
+    assert_refused(document(), position, json!(3), at);
     position_is("keys", json!(2), "keys");
     position_is("keys", json!(0.5), "keys");
     position_is("keys", json!(1), "values");
@@ -112,18 +112,18 @@ fn cycles_and_many_references_are_refused() {
     let mut file = examples::modifiers();
     file[5]["values"] = json!([{ "__id__": 6 }, 1, 2]);
     file[6] = json!({ "__type__": "custom", "a": [[{ "__id__": 6 }]] });
-    refused(&file);
+    fault_path(&file);
     file[6] = json!({ "__id__": 6 });
-    assert_eq!(refused(&file), "[5].values[0]");
+    assert_eq!(fault_path(&file), "[5].values[0]");
     file[6] = json!([{ "__id__": 99 }]);
     file[5]["values"] = json!([[0, 1], { "__id__": 99 }, 2]);
-    assert_eq!(refused(&file), "[5].values[1]");
+    assert_eq!(fault_path(&file), "[5].values[1]");
 
     // Wide lists within wide lists, many levels deep.
     let many: Vec<Value> = vec![json!({ "__id__": 6 }); 1000];
     file[5]["values"] = json!([{ "__type__": "custom", "a": many.clone() }, 1, 2]);
     file[6] = json!(many);
-    refused(&file);
+    fault_path(&file);
 
     // A few bytes that expand to many.
     let times: Vec<usize> = (0..10_000).collect();
@@ -181,7 +181,7 @@ fn large_files_without_repeated_references_are_read() {
     let keys = vec![json!({}); times.len()];
     let curve = json!({ "_channel": { "_curve": { "_times": times, "_values": keys } } });
     let clip = json!({ "__type__": "cc.AnimationClip", "_tracks": [examples::track("RealTrack", "x", curve)] });
-    assert_eq!(warned(&read(&clip).unwrap()), ["duration"]);
+    assert_eq!(warning_paths(&read(&clip).unwrap()), ["duration"]);
     let paths: serde_json::Map<String, Value> =
         (0..10_000).map(|path| (format!("a/b/{path}"), json!({ "x": [] }))).collect();
     let document = json!({ "duration": 1, "curveDatas": paths });
@@ -192,79 +192,79 @@ fn large_files_without_repeated_references_are_read() {
 fn unknown_easings_are_linear_or_refused() {
     let easing = "/curveDatas/~1Head/position/easingMethod";
     let at = "curveDatas[\"/Head\"].position.easingMethod";
-    warns(examples::document(), easing, json!("wobble"), at);
-    warns(examples::document(), easing, json!(44), at);
-    warns(examples::document(), easing, json!(-1), at);
-    refuses(examples::document(), easing, json!([0, 1]), at);
-    refuses(examples::document(), easing, json!([0, 1e7, 0, 0]), &format!("{at}[1]"));
-    refuses(examples::document(), easing, json!(true), at);
+    assert_warns(examples::document(), easing, json!("wobble"), at);
+    assert_warns(examples::document(), easing, json!(44), at);
+    assert_warns(examples::document(), easing, json!(-1), at);
+    assert_refused(examples::document(), easing, json!([0, 1]), at);
+    assert_refused(examples::document(), easing, json!([0, 1e7, 0, 0]), &format!("{at}[1]"));
+    assert_refused(examples::document(), easing, json!(true), at);
     let easings = "/curveDatas/~1Head/rotation/easingMethods";
     let at = "curveDatas[\"/Head\"].rotation.easingMethods";
-    warns(examples::document(), easings, json!([null, "wobble"]), &format!("{at}[1]"));
-    refuses(examples::document(), easings, json!({ "a": "linear" }), &format!("{at}.a"));
-    refuses(examples::document(), easings, json!("quadIn"), at);
-    assert!(read(&changed(examples::document(), easings, json!({ "4000000000": "quadIn" }))).is_ok());
+    assert_warns(examples::document(), easings, json!([null, "wobble"]), &format!("{at}[1]"));
+    assert_refused(examples::document(), easings, json!({ "a": "linear" }), &format!("{at}.a"));
+    assert_refused(examples::document(), easings, json!("quadIn"), at);
+    assert!(read(&with_change(examples::document(), easings, json!({ "4000000000": "quadIn" }))).is_ok());
 }
 
 #[test]
 fn faults_of_tracks_are_refused_with_their_path() {
     let tracks = examples::tracks;
-    refuses(tracks(), "/0/_tracks/0/__id__", json!(9), "[0]._tracks[0]");
-    refuses(tracks(), "/0/_tracks/0", json!(9), "[0]._tracks[0]");
-    refuses(tracks(), "/1/_channel", json!(null), "[1]");
-    refuses(tracks(), "/5/_times", json!(null), "[5]");
-    refuses(tracks(), "/5/_times", json!([0]), "[5]._values");
-    refuses(tracks(), "/5/_times", json!([1, 0]), "[5]._times[1]");
-    refuses(tracks(), "/5/_times", json!({ "__type__": "cc.CompactValueTypeArray" }), "[5]._times");
-    refuses(tracks(), "/5/_values/0", json!(1), "[5]._values[0]");
-    refuses(tracks(), "/5/_values/0/interpolationMode", json!(3), "[5]._values[0]");
-    refuses(tracks(), "/5/_values/0/rightTangent", json!("Infinity"), "[5]._values[0].rightTangent");
-    refuses(tracks(), "/5/_values/0/rightTangent", json!(1e300), "[5]._values[0]");
-    refuses(tracks(), "/5/_values/0/tangentWeightMode", json!(4), "[5]._values[0]");
-    refuses(tracks(), "/5/preExtrapolation", json!(4), "[5].preExtrapolation");
-    refuses(tracks(), "/0/_tracks/1/_nComponents", json!(5), "[0]._tracks[1]._nComponents");
-    refuses(tracks(), "/0/_tracks/7/_channels/1/property", json!("r"), "[0]._tracks[7]._channels[1].property");
+    assert_refused(tracks(), "/0/_tracks/0/__id__", json!(9), "[0]._tracks[0]");
+    assert_refused(tracks(), "/0/_tracks/0", json!(9), "[0]._tracks[0]");
+    assert_refused(tracks(), "/1/_channel", json!(null), "[1]");
+    assert_refused(tracks(), "/5/_times", json!(null), "[5]");
+    assert_refused(tracks(), "/5/_times", json!([0]), "[5]._values");
+    assert_refused(tracks(), "/5/_times", json!([1, 0]), "[5]._times[1]");
+    assert_refused(tracks(), "/5/_times", json!({ "__type__": "cc.CompactValueTypeArray" }), "[5]._times");
+    assert_refused(tracks(), "/5/_values/0", json!(1), "[5]._values[0]");
+    assert_refused(tracks(), "/5/_values/0/interpolationMode", json!(3), "[5]._values[0]");
+    assert_refused(tracks(), "/5/_values/0/rightTangent", json!("Infinity"), "[5]._values[0].rightTangent");
+    assert_refused(tracks(), "/5/_values/0/rightTangent", json!(1e300), "[5]._values[0]");
+    assert_refused(tracks(), "/5/_values/0/tangentWeightMode", json!(4), "[5]._values[0]");
+    assert_refused(tracks(), "/5/preExtrapolation", json!(4), "[5].preExtrapolation");
+    assert_refused(tracks(), "/0/_tracks/1/_nComponents", json!(5), "[0]._tracks[1]._nComponents");
+    assert_refused(tracks(), "/0/_tracks/7/_channels/1/property", json!("r"), "[0]._tracks[7]._channels[1].property");
     let steep = json!({ "interpolationMode": 2, "tangentWeightMode": 2, "value": 1, "rightTangentWeight": 1e9 });
-    refuses(tracks(), "/5/_values/0", steep, "[5]._values[0]");
+    assert_refused(tracks(), "/5/_values/0", steep, "[5]._values[0]");
 }
 
 #[test]
 fn faults_of_modifiers_are_refused_with_their_path() {
     let modifiers = examples::modifiers;
-    refuses(modifiers(), "/0/_curves/1/commonTarget", json!(1), "[0]._curves[1].commonTarget");
-    refuses(modifiers(), "/0/_curves/0/modifiers", json!(null), "[0]._curves[0]");
-    refuses(modifiers(), "/0/_curves/1/data/values", json!([[1, 2], [3, 4]]), "[0]._curves[1].data.values[0]");
-    refuses(modifiers(), "/1/path", json!(5), "[1].path");
+    assert_refused(modifiers(), "/0/_curves/1/commonTarget", json!(1), "[0]._curves[1].commonTarget");
+    assert_refused(modifiers(), "/0/_curves/0/modifiers", json!(null), "[0]._curves[0]");
+    assert_refused(modifiers(), "/0/_curves/1/data/values", json!([[1, 2], [3, 4]]), "[0]._curves[1].data.values[0]");
+    assert_refused(modifiers(), "/1/path", json!(5), "[1].path");
 }
 
 #[test]
 fn a_component_without_a_property_is_refused() {
     let curve = json!({ "keys": 1, "values": [0, 1] });
     let at = "curveDatas[\"Body//Arm/\"].comps[\"cc.Sprite\"]";
-    refuses(examples::document(), "/curveDatas/Body~1~1Arm~1/comps/cc.Sprite", curve, at);
+    assert_refused(examples::document(), "/curveDatas/Body~1~1Arm~1/comps/cc.Sprite", curve, at);
 }
 
 #[test]
 fn unsupported_features_are_named() {
-    warns(examples::document(), "/duration", json!(null), "duration");
-    warns(examples::document(), "/wrapMode", json!("sideways"), "wrapMode");
-    warns(examples::document(), "/wrapMode", json!(5), "wrapMode");
-    warns(examples::seed(), "/_stepness", json!(10), "_stepness");
-    warns(examples::tracks(), "/0/_exoticAnimation", json!({}), "[0]._exoticAnimation");
-    warns(examples::tracks(), "/0/_embeddedPlayers", json!([{}]), "[0]._embeddedPlayers");
-    warns(examples::tracks(), "/0/_auxiliaryCurveEntries", json!([{}]), "[0]._auxiliaryCurveEntries");
-    warns(examples::tracks(), "/6/enabled", json!(true), "[6]");
-    warns(examples::tracks(), "/1/__type__", json!("cc.animation.MagicTrack"), "[1]");
-    warns(examples::tracks(), "/1/_binding/proxy", json!({ "__type__": "Mine" }), "[1]._binding.proxy");
-    warns(examples::tracks(), "/2/_paths/1", json!({ "__type__": "Mine" }), "[2]._paths[1]");
-    warns(examples::tracks(), "/2/_paths", json!([{ "__id__": 3 }]), "[2]._paths");
+    assert_warns(examples::document(), "/duration", json!(null), "duration");
+    assert_warns(examples::document(), "/wrapMode", json!("sideways"), "wrapMode");
+    assert_warns(examples::document(), "/wrapMode", json!(5), "wrapMode");
+    assert_warns(examples::seed(), "/_stepness", json!(10), "_stepness");
+    assert_warns(examples::tracks(), "/0/_exoticAnimation", json!({}), "[0]._exoticAnimation");
+    assert_warns(examples::tracks(), "/0/_embeddedPlayers", json!([{}]), "[0]._embeddedPlayers");
+    assert_warns(examples::tracks(), "/0/_auxiliaryCurveEntries", json!([{}]), "[0]._auxiliaryCurveEntries");
+    assert_warns(examples::tracks(), "/6/enabled", json!(true), "[6]");
+    assert_warns(examples::tracks(), "/1/__type__", json!("cc.animation.MagicTrack"), "[1]");
+    assert_warns(examples::tracks(), "/1/_binding/proxy", json!({ "__type__": "Mine" }), "[1]._binding.proxy");
+    assert_warns(examples::tracks(), "/2/_paths/1", json!({ "__type__": "Mine" }), "[2]._paths[1]");
+    assert_warns(examples::tracks(), "/2/_paths", json!([{ "__id__": 3 }]), "[2]._paths");
     let property = "/0/_tracks/7/_channels/1/property";
-    warns(examples::tracks(), property, json!("q"), "[0]._tracks[7]._channels[1].property");
-    warns(examples::modifiers(), "/3/__type__", json!("Mine"), "[3]");
-    warns(examples::modifiers(), "/0/_curves/1/modifiers/0", json!("q"), "[0]._curves[1].modifiers");
-    warns(examples::modifiers(), "/5/_arrayLength", json!(2), "[5]._arrayLength");
+    assert_warns(examples::tracks(), property, json!("q"), "[0]._tracks[7]._channels[1].property");
+    assert_warns(examples::modifiers(), "/3/__type__", json!("Mine"), "[3]");
+    assert_warns(examples::modifiers(), "/0/_curves/1/modifiers/0", json!("q"), "[0]._curves[1].modifiers");
+    assert_warns(examples::modifiers(), "/5/_arrayLength", json!(2), "[5]._arrayLength");
     let motion = json!([[0, 1, 2, 3, 4, 5]]);
     let path = "curveData.paths[\"arm/hand\"].props.y[1].motionPath";
-    warns(examples::frames(), "/curveData/paths/arm~1hand/props/y/1/motionPath", motion, path);
-    warns(examples::frames(), "/curveData/other", json!({}), "curveData.other");
+    assert_warns(examples::frames(), "/curveData/paths/arm~1hand/props/y/1/motionPath", motion, path);
+    assert_warns(examples::frames(), "/curveData/other", json!({}), "curveData.other");
 }

@@ -9,7 +9,7 @@ use posse::{
 };
 use serde_json::json;
 
-use super::{channel, curve, examples, read, track, value, warned};
+use super::{channel, curve, examples, read, track, value, warning_paths};
 
 #[test]
 fn a_document_is_read() {
@@ -57,7 +57,7 @@ fn a_document_is_read() {
 fn a_clip_before_release_1_is_read() {
     let file = read(&examples::seed()).unwrap();
     assert_eq!((file.clip.name.as_deref(), file.clip.duration, file.clip.wrap), (Some("lamp"), 4.0, WrapMode::Loop));
-    assert_eq!(warned(&file), [""; 0]);
+    assert_eq!(warning_paths(&file), [""; 0]);
     let rotation = curve(&file, "lamp::rotation");
     assert_eq!(rotation.interpolation(), Interpolation::CubicSpline);
     assert_eq!((rotation.in_tangent(1)[0], rotation.value(1)[0], rotation.out_tangent(1)[0]), (0.5, 1.0, 0.25));
@@ -74,7 +74,7 @@ fn a_clip_before_release_1_is_read() {
 fn a_clip_of_frames_is_read() {
     let file = read(&examples::frames()).unwrap();
     assert_eq!((file.clip.duration, file.clip.speed, file.clip.wrap), (1.0, 2.0, WrapMode::PingPong));
-    assert_eq!(warned(&file), [""; 0]);
+    assert_eq!(warning_paths(&file), [""; 0]);
     // The easing of a frame belongs to the interval after it.
     assert_eq!(value(curve(&file, "::opacity"), 0.5), [155.0]);
     assert_eq!(curve(&file, "arm/hand::x").easing_at(0), Easing::Bezier([0.2, 0.0, 0.4, 1.0]));
@@ -86,7 +86,7 @@ fn a_clip_of_frames_is_read() {
 #[test]
 fn a_clip_with_modifiers_is_read() {
     let file = read(&examples::modifiers()).unwrap();
-    assert_eq!(warned(&file), [""; 0]);
+    assert_eq!(warning_paths(&file), [""; 0]);
     let glow = curve(&file, "arm:cc.MeshRenderer:sharedMaterials.0.glow[2]");
     assert_eq!(glow.easing_at(0), Easing::SineIn);
     assert_eq!(track(&file, "::position#1").kind, ValueKind::Number);
@@ -105,7 +105,7 @@ fn a_clip_with_modifiers_is_read() {
 fn a_clip_of_tracks_is_read() {
     let file = read(&examples::tracks()).unwrap();
     assert_eq!((file.clip.duration, file.clip.events.len(), file.clip.tracks.len()), (1.0, 1, 9));
-    assert_eq!(warned(&file), [""; 0]);
+    assert_eq!(warning_paths(&file), [""; 0]);
     // Hermite with a slope of 2 per second at the start: 1/8 of it and 1/2 of the rise; then along the chord.
     let width = curve(&file, "door::width");
     assert_eq!(value(width, 0.5), [1.75]);

@@ -6,7 +6,9 @@ use posse::{
     Ticks, WrapMode,
 };
 
-use super::{ALONG, Cases, YAW, add, check, curving, layer, moved, playing, rig, step, turned, walk};
+use super::{
+    ALONG, Cases, YAW, add, check, curving, layer, playing, rig, rotation_track, step, translation_track, walk,
+};
 use crate::support::assert_close::{assert_rotation, assert_vector};
 use crate::support::build::degrees;
 use crate::support::each_engine::each_engine;
@@ -32,8 +34,8 @@ fn root_motion_is_removed_from_the_pose() {
     let (mut library, skeleton) = rig();
     let lean = degrees(DVec3::X, 30.0);
     let tracks = vec![
-        moved(0, 1.0, [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]),
-        turned(1.0, degrees(DVec3::Y, 45.0) * lean, degrees(DVec3::Y, 45.0) * lean),
+        translation_track(0, 1.0, [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]),
+        rotation_track(1.0, degrees(DVec3::Y, 45.0) * lean, degrees(DVec3::Y, 45.0) * lean),
     ];
     let clip =
         add(&mut library, skeleton, Some(RootMotion { translation: [false, true, true], ..YAW }), tracks.clone());
@@ -78,8 +80,8 @@ fn a_single_layer_gives_the_same_motion_as_a_masked_one() {
 #[test]
 fn root_motion_is_blended_like_poses() {
     let (mut library, skeleton) = rig();
-    let line = |z| vec![moved(0, 1.0, [0.0, 1.0, 0.0], [0.0, 1.0, z])];
-    let turning = |angle| vec![turned(1.0, DQuat::IDENTITY, degrees(DVec3::Y, angle))];
+    let line = |z| vec![translation_track(0, 1.0, [0.0, 1.0, 0.0], [0.0, 1.0, z])];
+    let turning = |angle| vec![rotation_track(1.0, DQuat::IDENTITY, degrees(DVec3::Y, angle))];
     let [slow, fast] = [2.0, 6.0].map(|z| add(&mut library, skeleton, Some(ALONG), line(z)));
     let rootless = add(&mut library, skeleton, None, line(100.0));
     let [left, right] = [80.0, -40.0].map(|angle| add(&mut library, skeleton, Some(YAW), turning(angle)));
@@ -132,7 +134,7 @@ fn root_motion_is_blended_like_poses() {
 #[test]
 fn an_additive_layer_is_compared_without_root_motion() {
     let (mut library, skeleton) = rig();
-    let tracks = vec![moved(0, 1.0, [1.0, 2.0, 3.0], [5.0, 4.0, 9.0])];
+    let tracks = vec![translation_track(0, 1.0, [1.0, 2.0, 3.0], [5.0, 4.0, 9.0])];
     let clip = add(&mut library, skeleton, Some(ALONG), tracks);
     let y = |reference, y: f64| {
         let mode = LayerMode::Additive(reference);
