@@ -57,7 +57,7 @@ impl Player {
             delay,
             duration: clip.duration(),
             own_wrap: clip.wrap,
-            events: Events::of(clip),
+            events: Events::new(clip),
             playing: false,
             wait: 0.0,
             accumulated: 0.0,

@@ -42,7 +42,7 @@ fn events_are_those_of_the_collected_figures() {
             player.update(dt);
             assert_eq!(player.accumulated(), accumulated, "{run}");
             assert_eq!(player.fired(), expected, "at {accumulated} of {run}");
-            let alone = Events::of(&clip).fired(&playback, before, accumulated);
+            let alone = Events::new(&clip).fired(&playback, before, accumulated);
             if alone != expected {
                 // In a reversed ping-pong, Cocos Creator takes the first step for a turn, and continues in that direction.
                 assert!(wrap == WrapMode::PingPong && playback.rate < 0.0, "from {before:?} to {accumulated} of {run}");

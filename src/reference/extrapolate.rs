@@ -10,13 +10,13 @@ pub fn span(curve: &Curve, time: f64, rotation: bool) -> Span {
     let (first, last) = (timeline.first(), timeline.last());
     let length = last - first;
     let [before, after] = curve.extrapolation();
-    let how = match time {
+    let extrapolation = match time {
         _ if length == 0.0 => Extrapolation::Clamp,
         _ if time < first => before,
         _ if time > last => after,
         _ => Extrapolation::Clamp,
     };
-    match how {
+    match extrapolation {
         Extrapolation::Clamp => find(timeline, time),
         Extrapolation::Linear if rotation || !curve.interpolation().has_lines() => find(timeline, time),
         Extrapolation::Linear => line(timeline.times(), time).unwrap_or_else(|| find(timeline, time)),

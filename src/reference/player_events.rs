@@ -33,7 +33,7 @@ pub struct Mark {
 
 impl Events {
     /// The events of a clip.
-    pub fn of(clip: &Clip) -> Self {
+    pub fn new(clip: &Clip) -> Self {
         let duration = clip.duration();
         let mut moments: Vec<(f64, Range<usize>)> = Vec::new();
         for alike in clip.events.chunk_by(|a, b| a.time == b.time) {
@@ -146,7 +146,7 @@ impl Events {
 /// A mode that does not repeat begins at its start, with the events there.
 pub fn fired(clip: &Clip, playback: &Playback, before: Option<Ticks>, now: Ticks) -> Vec<usize> {
     let playback = playback.resolve_wrap(clip.wrap);
-    let events = Events::of(clip);
+    let events = Events::new(clip);
     let begun = |tick: Ticks| playback.wrap.repeats() || tick >= playback.start;
     if !begun(now) || before.is_some_and(|before| before >= now) {
         return Vec::new();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn from_to(wrap: WrapMode, rate: f64, before: Option<f64>, now: f64) -> Vec<usize> {
-        Events::of(&clip()).fired(&Playback::new(wrap, Ticks(0), rate), before, now)
+        Events::new(&clip()).fired(&Playback::new(wrap, Ticks(0), rate), before, now)
     }
 
     #[test]
@@ -235,8 +235,8 @@ mod tests {
     fn a_leap_over_passes_fires_one_pass() {
         let lone = Clip { events: vec![Event { time: 0.5, ..Event::default() }], ..clip() };
         let playback = Playback::looping(Ticks(0), 1.0);
-        assert_eq!(Events::of(&lone).fired(&playback, Some(0.25), 10.25), [0]);
-        assert_eq!(Events::of(&lone).fired(&playback, Some(0.75), 10.75), [0]);
+        assert_eq!(Events::new(&lone).fired(&playback, Some(0.25), 10.25), [0]);
+        assert_eq!(Events::new(&lone).fired(&playback, Some(0.75), 10.75), [0]);
         assert_eq!(from_to(WrapMode::Loop, 1.0, Some(0.25), 10.75), [1, 2]);
     }
 
@@ -247,8 +247,8 @@ mod tests {
                 let playback = Playback::new(wrap, Ticks(0), rate);
                 assert_eq!(Events::default().fired(&playback, Some(0.0), 9.0), NONE);
                 let still = Clip { length: Some(0.0), ..clip() };
-                assert_eq!(Events::of(&still).fired(&playback, None, 9.0), [0]);
-                assert_eq!(Events::of(&still).fired(&playback, Some(1.0), 9.0), NONE);
+                assert_eq!(Events::new(&still).fired(&playback, None, 9.0), [0]);
+                assert_eq!(Events::new(&still).fired(&playback, Some(1.0), 9.0), NONE);
             }
         }
     }

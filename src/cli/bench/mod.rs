@@ -67,13 +67,13 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 
 /// Opens the file of a page.
 fn open_page(file: &Path) -> Result<(&Path, Output), Error> {
-    Format::of(file)?;
+    Format::from_name(file)?;
     Ok((file, Output::create(Some(file))?))
 }
 
 /// Writes the page of a run, or its first plot.
 fn write_page(run: &Run, file: &Path, mut page: Output) -> Result<(), Error> {
-    let format = Format::of(file)?;
+    let format = Format::from_name(file)?;
     page.write(|out| match format {
         Format::Page => run.write_page(out),
         Format::Plot => run.write_plot(out),

@@ -108,7 +108,7 @@ fn write(
 ) -> Result<(), Error> {
     let files = file.files.iter().map(|file| file.name.as_str()).collect();
     let head = Head { files, engine: engine.engine(), adapter: engine.adapter() };
-    let precision = Precision::of(head.engine);
+    let precision = Precision::of_engine(head.engine);
     let head = serde_json::to_string(&head).map_err(|error| Error::Usage(error.to_string()))?;
     output.write(|out| write!(out, "{},\n\"samples\": [", head.trim_end_matches('}')))?;
     let begin = |output: &mut Output, sample: usize| {

@@ -51,7 +51,7 @@ pub fn write(
         engine: engine.engine(),
         adapter: engine.adapter(),
     };
-    let (skeleton, precision) = (source.library.skeleton(evaluation.skeleton), Precision::of(head.engine));
+    let (skeleton, precision) = (source.library.skeleton(evaluation.skeleton), Precision::of_engine(head.engine));
     let shape = Shape::new(skeleton, &source.joints, clip.into_iter(), outputs, precision);
     let shape = match &source.named {
         Some(named) => shape.with_targets(named),

@@ -138,7 +138,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let file = match (&args.crowd, &args.file) {
         (Some(crowd), _) => return crowd::run(args, crowd),
         (None, Some(file)) => file,
-        (None, None) => return Err(Error::Usage("which file? Name one, or a crowd file with --crowd".into())),
+        (None, None) => return Err(Error::Usage("no file given; give one, or a crowd file with --crowd".into())),
     };
     let source = Source::load(file, args.rig.as_deref())?;
     let library = &source.library;
@@ -203,6 +203,6 @@ fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Er
         }
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(*only)),
-        (None, _) => Err(Error::Usage(format!("which clip? Name one with --clip: {}", list()))),
+        (None, _) => Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list()))),
     }
 }

@@ -62,11 +62,10 @@ pub fn write(table: &PoseTable, engine: &mut dyn Evaluator, mut output: Output) 
     for time in evaluation.times() {
         zip.write_all(&time.to_le_bytes()).map_err(|error| output_name.error(error))?;
     }
-    let precision = Precision::of(engine.engine());
     let arrays = table.arrays();
     let progress = Progress::new(arrays.len() * evaluation.poses(), "poses");
     for array in arrays {
-        write_array(table, engine, &mut zip, output_name, &array, precision, &progress)?;
+        write_array(table, engine, &mut zip, output_name, &array, &progress)?;
     }
     zip.finish().map_err(|error| output_name.error(error))?;
     output.finish()
@@ -78,10 +77,9 @@ fn write_array(
     zip: &mut Zip,
     output_name: OutputName,
     array: &Array,
-    precision: Precision,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let evaluation = table.evaluation;
+    let (evaluation, precision) = (table.evaluation, Precision::of_engine(engine.engine()));
     let shape = [&[evaluation.times().len(), evaluation.instances()], array.shape.as_slice()].concat();
     begin(zip, &array.name, precision, &shape).map_err(|error| output_name.error(error))?;
     let (mut numbers, mut bytes) = (Vec::new(), Vec::new());

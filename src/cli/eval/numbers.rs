@@ -25,7 +25,7 @@ pub enum Precision {
 
 impl Precision {
     /// The precision of an engine, by its name.
-    pub fn of(engine: &str) -> Self {
+    pub fn of_engine(engine: &str) -> Self {
         if engine == "reference" { Self::Double } else { Self::Single }
     }
 

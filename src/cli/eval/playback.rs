@@ -44,7 +44,7 @@ impl PlaybackArgs {
 fn parse_mode(text: &str) -> Result<WrapMode, String> {
     WrapMode::from_name(text).ok_or_else(|| {
         let names: Vec<_> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
-        format!("no such mode; there are {}", names.join(", "))
+        format!("an unknown mode; expected one of {}", names.join(", "))
     })
 }
 
@@ -67,6 +67,6 @@ fn parse_range(text: &str) -> Result<[f64; 2], String> {
     let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
     match [parse_seconds(start)?, parse_seconds(end)?] {
         [start, end] if start <= end => Ok([start, end]),
-        [start, end] => Err(format!("it ends, at {end} s, before it starts, at {start} s")),
+        [start, end] => Err(format!("the range ends at {end} s, before it starts at {start} s")),
     }
 }

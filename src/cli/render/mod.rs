@@ -73,7 +73,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let grid = if args.compare { Grid::COMPARISON } else { sheet.unwrap_or(Grid::SINGLE) };
     if grid.columns > size[0] || grid.rows > size[1] {
         let Grid { columns, rows } = grid;
-        return Err(Error::Usage(format!("{columns} x {rows} pictures do not fit {} x {} pixels", size[0], size[1])));
+        return Err(Error::Usage(format!(
+            "{columns} x {rows} pictures do not fit {} x {} pixels; give a larger --size",
+            size[0], size[1]
+        )));
     }
     if args.seconds.is_some_and(|seconds| seconds <= 0.0) || args.fps <= 0.0 {
         return Err(Error::Usage("--seconds and --fps must be more than 0".into()));

@@ -26,8 +26,8 @@ pub struct FourColumns {
 }
 
 impl FourColumns {
-    /// The codes of one column at a key, at their bits within their bytes. `row` is the words of the library as bytes, without as
-    /// many at the start as lie between the row of the first key and the row of this key.
+    /// The codes of one column at a key, at their bits within their bytes. `row` is the words of the library as bytes. It
+    /// skips the distance from the row of the first key to the row of this key.
     #[inline(always)]
     pub fn codes(&self, column: usize, row: &[u8]) -> Vec4 {
         codes(&row[self.firsts[column]..], &self.bytes[column], self.masks[column])

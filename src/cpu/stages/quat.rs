@@ -64,7 +64,7 @@ pub fn conjugate(q: Vec4) -> Vec4 {
     q * Vec4::new(-1.0, -1.0, -1.0, 1.0)
 }
 
-/// A quaternion, negated where its dot product with another is negative: the same rotation in the other's hemisphere.
+/// A quaternion in the hemisphere of another: negated if their dot product is negative. The rotation stays the same.
 #[inline(always)]
 pub fn toward(q: Vec4, other: Vec4) -> Vec4 {
     if q.dot(other) < 0.0 { -q } else { q }

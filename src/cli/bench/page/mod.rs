@@ -33,7 +33,7 @@ pub enum Format {
 
 impl Format {
     /// The format of a file. Fails for other extensions.
-    pub fn of(file: &Path) -> Result<Self, Error> {
+    pub fn from_name(file: &Path) -> Result<Self, Error> {
         let extension = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         match extension.as_str() {
             "html" | "htm" => Ok(Self::Page),

@@ -40,7 +40,8 @@ fn all() -> impl Iterator<Item = &'static Tone> {
 }
 
 /// A colour as an SVG attribute.
-pub fn hex(RGBColor(red, green, blue): RGBColor) -> String {
+pub fn hex(colour: RGBColor) -> String {
+    let RGBColor(red, green, blue) = colour;
     format!("#{red:02X}{green:02X}{blue:02X}")
 }
 
