@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::skip::report_skipped;
 
 /// A clip that has only events.
-fn calls(duration: f64, times: impl IntoIterator<Item = f64>) -> Clip {
+fn clip_with_events(duration: f64, times: impl IntoIterator<Item = f64>) -> Clip {
     let skeleton = Library::new().add_skeleton(Skeleton::new(None, Vec::new(), Vec::new()).unwrap());
     let event = |time| Event { time, ..Event::default() };
     let events = times.into_iter().map(event).collect();
@@ -29,7 +29,7 @@ fn events_are_those_of_the_collected_figures() {
     let figures: Value = serde_json::from_slice(&bytes).unwrap();
     let (mut updates, mut fired, mut lingering) = (0, 0, 0);
     for run in figures["runs"].as_array().unwrap() {
-        let clip = calls(run["duration"].as_f64().unwrap(), numbers(&run["frames"]));
+        let clip = clip_with_events(run["duration"].as_f64().unwrap(), numbers(&run["frames"]));
         let wrap = WrapMode::from_name(run["mode"].as_str().unwrap()).unwrap();
         let playback = Playback::new(wrap, Ticks(0), run["speed"].as_f64().unwrap());
         let mut player = Player::new(&clip, playback, 0.0).unwrap();
@@ -59,7 +59,7 @@ fn events_are_those_of_the_collected_figures() {
 
 #[test]
 fn a_player_fires_the_events_that_its_frames_pass() {
-    let clip = calls(1.0, [0.0, 0.25, 0.25, 0.75]);
+    let clip = clip_with_events(1.0, [0.0, 0.25, 0.25, 0.75]);
     let mut player = Player::new(&clip, Playback::looping(Ticks(0), 2.0), 0.0).unwrap();
     let frames = |player: &mut Player, dt: &[f64]| -> Vec<Vec<usize>> {
         let fire = |&dt: &f64| {

@@ -2,7 +2,7 @@
 //! quaternions cannot store.
 
 /// Uniform scales, which dual quaternions need.
-mod uniform;
+mod uniform_scale;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::low_level::skin_format;
@@ -19,7 +19,7 @@ use crate::support::each_engine::{each_engine, fast_engines, gpu_engine, gpu_unl
 use crate::support::scenes::{Scene, scenes};
 
 /// A library with one joint in its rest pose, and a crowd of one instance.
-fn standing(rest: Transform) -> (Library, Crowd) {
+fn rest_pose_crowd(rest: Transform) -> (Library, Crowd) {
     let (mut library, skeleton) = library(vec![Joint { rest, ..Joint::default() }]);
     let inverse_bind = vec![DAffine3::IDENTITY];
     library.add_skin(Skin { name: None, skeleton, joints: vec![0], inverse_bind }).unwrap();
@@ -95,7 +95,7 @@ fn half_matrices_are_as_worked_by_hand() {
     // 0 0 2 1, 2 0 0 2, 0 2 0 3. As f16, 1 is 0x3c00, 2 is 0x4000, 3 is 0x4200.
     let rotation = DQuat::from_xyzw(0.5, 0.5, 0.5, 0.5);
     let (library, crowd) =
-        standing(Transform { translation: DVec3::new(1.0, 2.0, 3.0), rotation, scale: DVec3::splat(2.0) });
+        rest_pose_crowd(Transform { translation: DVec3::new(1.0, 2.0, 3.0), rotation, scale: DVec3::splat(2.0) });
     for (engine, words) in words(&library, &crowd, SkinFormat::HalfMatrix) {
         let expected = [0x0000_0000, 0x3c00_4000, 0x0000_4000, 0x4000_0000, 0x4000_0000, 0x4200_0000];
         assert_eq!(words, expected, "{engine}: {words:x?}");
@@ -108,7 +108,7 @@ fn dual_quaternions_are_as_worked_by_hand() {
     let rotation = degrees(DVec3::Z, 90.0);
     for scale in [2.0, 1e-9, 1e9] {
         let (library, crowd) =
-            standing(Transform { translation: DVec3::new(1.0, 2.0, 3.0), rotation, scale: DVec3::splat(scale) });
+            rest_pose_crowd(Transform { translation: DVec3::new(1.0, 2.0, 3.0), rotation, scale: DVec3::splat(scale) });
         for (engine, words) in words(&library, &crowd, SkinFormat::DualQuaternion) {
             assert_eq!(words[..2], [0x0000_0000, 0x5a82_5a82], "{engine}: {words:x?}");
             assert_eq!(words[2..5], [1.0_f32, 2.0, 3.0].map(f32::to_bits), "{engine}: {words:x?}");
@@ -127,7 +127,7 @@ fn every_format_decodes_to_the_matrix() {
             rotation: degrees(axis, 180.0),
             scale: DVec3::splat(1.25),
         };
-        let (library, crowd) = standing(rest);
+        let (library, crowd) = rest_pose_crowd(rest);
         let expected = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::SKIN).unwrap();
         // By hand: twice the projection on the axis, minus the vector itself.
         let turned = |vector: DVec3| 1.25 * (2.0 * axis.dot(vector) * axis - vector);
@@ -153,7 +153,7 @@ fn every_format_decodes_to_the_matrix() {
 fn numbers_beyond_the_largest_half_are_clamped_to_it() {
     let scale = DVec3::splat(1e6);
     let (library, crowd) =
-        standing(Transform { translation: DVec3::new(-7e4, 65519.0, 0.0), scale, ..Transform::IDENTITY });
+        rest_pose_crowd(Transform { translation: DVec3::new(-7e4, 65519.0, 0.0), scale, ..Transform::IDENTITY });
     for (engine, words) in words(&library, &crowd, SkinFormat::HalfMatrix) {
         let expected = [0x0000_7bff, 0xfbff_0000, 0x7bff_0000, 0x7bff_0000, 0x0000_0000, 0x0000_7bff];
         assert_eq!(words, expected, "{engine}: {words:x?}");
@@ -169,7 +169,8 @@ fn numbers_beyond_the_largest_half_are_clamped_to_it() {
 
 #[test]
 fn a_scale_of_zero_gives_the_identity_rotation() {
-    let (library, crowd) = standing(Transform { scale: DVec3::ZERO, translation: DVec3::X, ..Transform::IDENTITY });
+    let (library, crowd) =
+        rest_pose_crowd(Transform { scale: DVec3::ZERO, translation: DVec3::X, ..Transform::IDENTITY });
     for (engine, words) in words(&library, &crowd, SkinFormat::DualQuaternion) {
         assert_eq!(words, [0, 0x7fff_0000, 1.0_f32.to_bits(), 0, 0, 0], "{engine}: {words:x?}");
     }
@@ -211,7 +212,7 @@ proptest! {
 fn formats_have_their_documented_size() {
     assert_eq!(SkinFormat::ALL.map(SkinFormat::bytes), [48, 24, 24]);
     assert_eq!(Outputs::SKIN.skin_format, SkinFormat::Matrix);
-    let (library, crowd) = standing(Transform::IDENTITY);
+    let (library, crowd) = rest_pose_crowd(Transform::IDENTITY);
     for format in SkinFormat::ALL {
         for (engine, words) in words(&library, &crowd, format) {
             assert_eq!(4 * words.len(), format.bytes(), "{engine}");

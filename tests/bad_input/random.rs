@@ -7,7 +7,7 @@ use crate::support::cases::some_of;
 use crate::support::gltf_builder::{bytes, load, something_of_everything};
 
 /// Asserts that a file loads, or is refused with the path of a fault.
-fn harmless(file: &[u8]) {
+fn assert_harmless(file: &[u8]) {
     match load(file) {
         Ok(_) => {}
         Err(Error::Import { path, .. }) => assert_ne!(path, "document"),
@@ -65,7 +65,7 @@ proptest! {
             let place = place.index(glb.len());
             glb[place] = byte;
         }
-        harmless(&glb);
+        assert_harmless(&glb);
     }
 
     #[test]
@@ -75,7 +75,7 @@ proptest! {
             let places = numbers(&text);
             text.replace_range(places[place.index(places.len())].clone(), &number);
         }
-        harmless(text.as_bytes());
+        assert_harmless(text.as_bytes());
     }
 
     #[test]
@@ -92,7 +92,7 @@ proptest! {
         if let Some(header) = glb.get_mut(8..12) {
             header.copy_from_slice(&length.to_le_bytes());
         }
-        harmless(&glb);
+        assert_harmless(&glb);
     }
 
     #[test]
@@ -101,6 +101,6 @@ proptest! {
         let end = file.bin.len();
         let place = (place * 4).min(end - 4);
         file.bin[place..place + 4].copy_from_slice(&bytes(&[number]));
-        harmless(&file.glb());
+        assert_harmless(&file.glb());
     }
 }

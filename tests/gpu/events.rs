@@ -4,13 +4,13 @@ use posse::{
     Layer, LayerTime, Library, Occurrence, Outputs, PackedLibrary, Playback, Skeleton, Step, Ticks, WrapMode,
 };
 
-use super::{NOW, lesser_gpu};
+use super::{NOW, gpu_with_limits};
 use crate::occurrences::assert_same;
 use crate::support::each_engine::gpu;
 use crate::support::scenes::Numbers;
 
 /// Instances of two skeletons. Each skeleton has a clip of one second with events at 0.25 s and 0.75 s.
-fn walkers(instances: usize) -> (Library, Crowd) {
+fn crowd_with_events(instances: usize) -> (Library, Crowd) {
     let mut library = Library::new();
     let clips = [1, 300].map(|joints| {
         let skeleton = Skeleton::new(None, vec![Joint::default(); joints], Vec::new()).unwrap();
@@ -31,7 +31,12 @@ fn walkers(instances: usize) -> (Library, Crowd) {
 }
 
 /// Makes a crowd on a device, with its list of events.
-fn listed(gpu: &GpuContext, library: &Library, crowd: &Crowd, capacity: usize) -> Result<(GpuCrowd, GpuEvents), Error> {
+fn make_list(
+    gpu: &GpuContext,
+    library: &Library,
+    crowd: &Crowd,
+    capacity: usize,
+) -> Result<(GpuCrowd, GpuEvents), Error> {
     let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(library)?)?;
     let crowd = GpuCrowd::new(&gpu.device, &library, crowd, Outputs::NONE)?;
     let events = GpuEvents::new(&gpu.device, &library, &crowd, capacity)?;
@@ -58,10 +63,10 @@ fn expected(library: &Library, crowd: &Crowd, step: Step) -> EventList {
 
 #[test]
 fn two_steps_in_one_submission_do_not_disturb_each_other() {
-    let (library, crowd) = walkers(100);
+    let (library, crowd) = crowd_with_events(100);
     let gpu = gpu();
     let GpuContext { device, queue, .. } = &gpu;
-    let (on_gpu, events) = listed(&gpu, &library, &crowd, 1000).unwrap();
+    let (on_gpu, events) = make_list(&gpu, &library, &crowd, 1000).unwrap();
     let copy = device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
         size: events.buffer().size(),
@@ -99,9 +104,9 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
 fn a_step_uploads_only_its_clock() {
     // `encode` gets no queue, so everything that reaches the device is in the encoder: the step, and nothing per instance.
     assert_eq!(size_of::<Frame>(), 32);
-    let (library, crowd) = walkers(1000);
+    let (library, crowd) = crowd_with_events(1000);
     let gpu = gpu();
-    let (_, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();
+    let (_, events) = make_list(&gpu, &library, &crowd, 10_000).unwrap();
     for step in [0, 1 << 24, 1 << 25].map(frame) {
         assert_same(&list(&gpu, &events, step), &expected(&library, &crowd, step), "");
     }
@@ -110,37 +115,37 @@ fn a_step_uploads_only_its_clock() {
 #[test]
 fn a_crowd_in_several_buffers_lists_the_same_events() {
     // 300 joints take 14,400 bytes of matrices per instance.
-    let (library, crowd) = walkers(600);
+    let (library, crowd) = crowd_with_events(600);
     let limits =
         wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, max_buffer_size: 1 << 20, ..wgpu::Limits::default() };
-    let gpu = lesser_gpu(limits);
-    let (on_gpu, events) = listed(&gpu, &library, &crowd, 10_000).unwrap();
+    let gpu = gpu_with_limits(limits);
+    let (on_gpu, events) = make_list(&gpu, &library, &crowd, 10_000).unwrap();
     assert!(on_gpu.batches().len() > 2, "{} batches", on_gpu.batches().len());
     assert_same(&list(&gpu, &events, frame(0)), &expected(&library, &crowd, frame(0)), "");
     // A list larger than a binding is refused before any buffer is made.
-    match listed(&gpu, &library, &crowd, 60_000) {
+    match make_list(&gpu, &library, &crowd, 60_000) {
         Err(Error::Limit { needed, allowed, .. }) => assert_eq!((needed, allowed), (16 + 60_000 * 20, 1 << 20)),
         other => panic!("{other:?}"),
     }
-    assert!(matches!(listed(&gpu, &library, &crowd, usize::MAX), Err(Error::Limit { .. })));
+    assert!(matches!(make_list(&gpu, &library, &crowd, usize::MAX), Err(Error::Limit { .. })));
 }
 
 #[test]
 fn more_layers_than_a_row_of_workgroups_are_all_searched() {
-    let (library, crowd) = walkers(3000);
+    let (library, crowd) = crowd_with_events(3000);
     let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 60, ..wgpu::Limits::default() };
-    let gpu = lesser_gpu(limits);
-    let (_, events) = listed(&gpu, &library, &crowd, 100_000).unwrap();
+    let gpu = gpu_with_limits(limits);
+    let (_, events) = make_list(&gpu, &library, &crowd, 100_000).unwrap();
     assert_same(&list(&gpu, &events, frame(0)), &expected(&library, &crowd, frame(0)), "");
 }
 
 #[test]
 fn a_list_that_overflows_keeps_real_events_and_counts_the_others() {
-    let (library, crowd) = walkers(1000);
+    let (library, crowd) = crowd_with_events(1000);
     let gpu = gpu();
     let whole = expected(&library, &crowd, frame(0));
     for capacity in [0, 1, 100, whole.events.len() - 1, whole.events.len()] {
-        let (_, events) = listed(&gpu, &library, &crowd, capacity).unwrap();
+        let (_, events) = make_list(&gpu, &library, &crowd, capacity).unwrap();
         let list = list(&gpu, &events, frame(0));
         assert_eq!((list.events.len(), list.missed as usize), (capacity, whole.events.len() - capacity));
         // Each event is in the whole list, and none is listed twice.
@@ -168,7 +173,7 @@ fn the_ends_of_the_clock_do_no_harm() {
         crowd.push(skeleton, &[Layer::new(clips[numbers.below(3)], time)]).unwrap();
     }
     let gpu = gpu();
-    let (_, events) = listed(&gpu, &library, &crowd, 0).unwrap();
+    let (_, events) = make_list(&gpu, &library, &crowd, 0).unwrap();
     for step in ends.iter().flat_map(|&from| ends.iter().map(move |&to| Step { from, to })) {
         let expected = CpuEngine::new(&library).unwrap().evaluate_events(&crowd, step, 0).unwrap();
         assert_same(&list(&gpu, &events, step), &expected, &format!("{step:?}"));
@@ -189,13 +194,13 @@ fn a_count_beyond_64_bits_is_reported() {
 
 #[test]
 fn reading_a_list_of_a_lost_device_fails() {
-    let (library, crowd) = walkers(10);
-    let gpu = lesser_gpu(wgpu::Limits::default());
-    let (_, events) = listed(&gpu, &library, &crowd, 100).unwrap();
+    let (library, crowd) = crowd_with_events(10);
+    let gpu = gpu_with_limits(wgpu::Limits::default());
+    let (_, events) = make_list(&gpu, &library, &crowd, 100).unwrap();
     gpu.device.destroy();
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     events.encode(&gpu.device, &mut encoder, frame(0));
     gpu.queue.submit([encoder.finish()]);
     assert!(matches!(events.read(&gpu), Err(Error::Device(_))));
-    assert!(matches!(listed(&gpu, &library, &crowd, 100), Err(Error::Device(_))));
+    assert!(matches!(make_list(&gpu, &library, &crowd, 100), Err(Error::Device(_))));
 }

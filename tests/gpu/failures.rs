@@ -1,6 +1,6 @@
 use posse::{Error, Evaluator, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
 
-use super::{NOW, lesser_gpu, only_clip};
+use super::{NOW, gpu_with_limits, only_clip};
 
 #[track_caller]
 fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
@@ -15,7 +15,7 @@ fn assert_device_error<T>(result: Result<T, Error>, what: &str) {
 fn every_use_of_a_lost_device_fails() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let mut engine = GpuEngine::new(&library, lesser_gpu(wgpu::Limits::default())).unwrap();
+    let mut engine = GpuEngine::new(&library, gpu_with_limits(wgpu::Limits::default())).unwrap();
     let device = engine.gpu().device.clone();
     let on_gpu = GpuCrowd::new(&device, engine.library(), &crowd, Outputs::ALL).unwrap();
     engine.wait().unwrap();
@@ -37,7 +37,7 @@ fn every_use_of_a_lost_device_fails() {
 fn a_library_of_another_device_is_refused_before_wgpu_panics() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let [one, other] = [0, 1].map(|_| lesser_gpu(wgpu::Limits::default()));
+    let [one, other] = [0, 1].map(|_| gpu_with_limits(wgpu::Limits::default()));
     let engine = GpuEngine::new(&library, one).unwrap();
     let here = engine.gpu().device.clone();
     let on_gpu = GpuCrowd::new(&here, engine.library(), &crowd, Outputs::ALL).unwrap();

@@ -18,7 +18,7 @@ fn read(engine: &GpuEngine, gpu_crowd: &GpuCrowd, crowd: &Crowd) -> Poses {
 }
 
 /// A mappable buffer to copy another buffer into.
-fn copy_of(device: &wgpu::Device, buffer: &wgpu::Buffer) -> wgpu::Buffer {
+fn mappable_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
         size: buffer.size(),
@@ -61,7 +61,7 @@ fn two_frames_in_one_submission_do_not_disturb_each_other() {
         let on_gpu = gpu_crowd(&engine, &crowd);
         let device = &engine.gpu().device;
         let model = on_gpu.batches()[0].model().unwrap();
-        let copy = copy_of(device, model);
+        let copy = mappable_buffer(device, model);
         let mut encoder = device.create_command_encoder(&Default::default());
         on_gpu.encode(device, &mut encoder, NOW);
         encoder.copy_buffer_to_buffer(model, 0, &copy, 0, model.size());
@@ -106,7 +106,7 @@ fn frames_of_a_crowd_in_all_modes_upload_only_the_clock() {
             |batch: &GpuBatch| [batch.local(), batch.model(), batch.skin(), batch.values()].map(Option::<&_>::cloned);
         let outputs: Vec<wgpu::Buffer> = on_gpu.batches().iter().flat_map(buffers).flatten().collect();
         let copies: Vec<Vec<wgpu::Buffer>> =
-            frames.map(|_| outputs.iter().map(|output| copy_of(device, output)).collect()).into();
+            frames.map(|_| outputs.iter().map(|output| mappable_buffer(device, output)).collect()).into();
         let mut encoder = device.create_command_encoder(&Default::default());
         for (now, copies) in frames.into_iter().zip(&copies) {
             on_gpu.encode(device, &mut encoder, now);
@@ -121,7 +121,7 @@ fn frames_of_a_crowd_in_all_modes_upload_only_the_clock() {
             assert_right(&library, &crowd, now, Outputs::ALL, &poses);
             // A frame that is alone in its submission gives the same bytes.
             let mut encoder = device.create_command_encoder(&Default::default());
-            let alone: Vec<wgpu::Buffer> = outputs.iter().map(|output| copy_of(device, output)).collect();
+            let alone: Vec<wgpu::Buffer> = outputs.iter().map(|output| mappable_buffer(device, output)).collect();
             for (output, copy) in outputs.iter().zip(&alone) {
                 encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
             }

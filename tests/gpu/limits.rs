@@ -4,7 +4,7 @@ use posse::{
     PackedLibrary, Playback, Poses, Skeleton, SkinFormat, Ticks, demo,
 };
 
-use super::{NOW, assert_evaluates, assert_right, engine, lesser_gpu, only_clip, play};
+use super::{NOW, assert_evaluates, assert_right, engine, gpu_with_limits, only_clip, play};
 use crate::support::build;
 
 /// The limits of a device whose buffers hold at most this many bytes.
@@ -47,7 +47,7 @@ fn assert_limit(error: Error, what: &str, needed: u64, allowed: u64) {
 fn a_crowd_larger_than_a_binding_is_split() {
     for form in KernelForm::ALL {
         let library = demo::library().unwrap();
-        let engine = GpuEngine::with_form(form, &library, lesser_gpu(small_buffers(1 << 20))).unwrap();
+        let engine = GpuEngine::with_form(form, &library, gpu_with_limits(small_buffers(1 << 20))).unwrap();
         let crowd = demo::crowd(&library, 1000).unwrap();
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
         // With 64 joints of 48 bytes, a mebibyte holds 341 instances.
@@ -62,7 +62,7 @@ fn a_binding_holds_twice_as_many_instances_with_packed_skin_matrices() {
     let mut library = Library::new();
     demo::add_uniform_rig(&mut library, 64, 3, 10).unwrap();
     // The serial form also has model matrices in memory, which are larger than packed ones.
-    let engine = GpuEngine::with_form(KernelForm::Parallel, &library, lesser_gpu(small_buffers(1 << 20))).unwrap();
+    let engine = GpuEngine::with_form(KernelForm::Parallel, &library, gpu_with_limits(small_buffers(1 << 20))).unwrap();
     let crowd = only_clip(&library, 1500);
     // With 64 joints, a mebibyte holds 341 instances of 48 bytes per joint, or 682 of 24.
     for (format, batches) in [(SkinFormat::Matrix, 5), (SkinFormat::HalfMatrix, 3), (SkinFormat::DualQuaternion, 3)] {
@@ -92,7 +92,7 @@ fn each_of_several_skeletons_is_split() {
                 crowd.push(other, &[layer]).unwrap()
             };
         }
-        let mut engine = GpuEngine::with_form(form, &library, lesser_gpu(small_buffers(1 << 17))).unwrap();
+        let mut engine = GpuEngine::with_form(form, &library, gpu_with_limits(small_buffers(1 << 17))).unwrap();
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::SKIN).unwrap();
         // 133 instances of 1440 bytes, 91 per batch; 67 instances of 14400 bytes of scratch, 9 per batch.
         assert_eq!(assert_covers(&gpu_crowd, 200), 2 + 8);
@@ -105,7 +105,7 @@ fn a_library_larger_than_a_binding_is_refused() {
     // 4000 joints at rest have 3 values each, in one array.
     let (library, _) = build::library(vec![Joint::default(); 4000]);
     let upload =
-        |bytes| GpuLibrary::new(&lesser_gpu(small_buffers(bytes)).device, PackedLibrary::new(&library).unwrap());
+        |bytes| GpuLibrary::new(&gpu_with_limits(small_buffers(bytes)).device, PackedLibrary::new(&library).unwrap());
     let needed = 3 * 4000 * 16;
     assert_limit(upload(needed - 16).unwrap_err(), "values of a packed library", needed, needed - 16);
     assert!(upload(needed).is_ok());
@@ -121,7 +121,7 @@ fn an_instance_larger_than_a_binding_is_refused() {
     let bytes = (Crowd::MAX_LAYERS * size_of::<LayerRecord>()) as u64;
     for form in KernelForm::ALL {
         let upload = |bytes| {
-            let gpu = lesser_gpu(small_buffers(bytes));
+            let gpu = gpu_with_limits(small_buffers(bytes));
             let packing = PackedLibrary::new(&library).unwrap();
             let on_gpu = GpuLibrary::with_form(form, &gpu.device, packing).unwrap();
             GpuCrowd::new(&gpu.device, &on_gpu, &crowd, Outputs::NONE)
@@ -137,7 +137,7 @@ fn large_crowds_have_dispatches_of_several_rows_and_several_dispatches() {
         let library = demo::rig(33, 3, 4).unwrap();
         let crowd = only_clip(&library, instances);
         let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
-        let engine = GpuEngine::with_form(form, &library, lesser_gpu(limits)).unwrap();
+        let engine = GpuEngine::with_form(form, &library, gpu_with_limits(limits)).unwrap();
         let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
         // One workgroup per instance, or per eight instances; 64 workgroups per dispatch.
         assert_eq!(assert_covers(&gpu_crowd, instances), batches);
@@ -170,7 +170,7 @@ fn more_workgroups_than_a_dimension_allows_are_run() {
 #[test]
 fn the_default_limits_suffice() {
     for form in KernelForm::ALL {
-        let gpu = lesser_gpu(wgpu::Limits::default());
+        let gpu = gpu_with_limits(wgpu::Limits::default());
         assert!(gpu.device.features().is_empty(), "{:?}", gpu.device.features());
         for joints in [5, 64, 100, 200, 300] {
             let library = demo::rig(joints, 10, 5).unwrap();
@@ -205,7 +205,7 @@ fn a_hundred_thousand_instances_of_two_layers_are_posed_within_the_default_limit
         let library = demo::library().unwrap();
         let limits = wgpu::Limits::default();
         let binding = limits.max_storage_buffer_binding_size;
-        let engine = GpuEngine::with_form(form, &library, lesser_gpu(limits)).unwrap();
+        let engine = GpuEngine::with_form(form, &library, gpu_with_limits(limits)).unwrap();
         let crowd = blended(&library, INSTANCES, 2);
         let device = &engine.gpu().device;
         let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
@@ -229,7 +229,7 @@ fn a_hundred_thousand_instances_of_two_layers_are_posed_within_the_default_limit
 #[test]
 fn a_device_below_a_required_limit_is_refused_with_its_name() {
     let library = demo::rig(5, 10, 2).unwrap();
-    let error = |limits| GpuEngine::new(&library, lesser_gpu(limits)).unwrap_err().to_string();
+    let error = |limits| GpuEngine::new(&library, gpu_with_limits(limits)).unwrap_err().to_string();
     let least = GpuLibrary::required_limits();
     for (limits, words) in [
         (wgpu::Limits::downlevel_defaults(), "max_storage_buffers_per_shader_stage"),
@@ -253,7 +253,7 @@ fn the_required_limits_suffice() {
     for form in KernelForm::ALL {
         for joints in [5, 100, 300] {
             let library = demo::rig(joints, 10, 5).unwrap();
-            let mut engine = GpuEngine::with_form(form, &library, lesser_gpu(least.clone())).unwrap();
+            let mut engine = GpuEngine::with_form(form, &library, gpu_with_limits(least.clone())).unwrap();
             assert_evaluates(&mut engine, &library, &blended(&library, 7, 1), Outputs::ALL);
             assert_evaluates(&mut engine, &library, &blended(&library, 7, 3), Outputs::ALL);
         }

@@ -29,7 +29,7 @@ use crate::support::scenes::Numbers;
 const NOW: Ticks = Ticks(123_456_789);
 
 /// A device with these limits and no features, on the adapter of the tests.
-fn lesser_gpu(limits: wgpu::Limits) -> GpuContext {
+fn gpu_with_limits(limits: wgpu::Limits) -> GpuContext {
     GpuContext::with_limits(AdapterKind::Any, limits).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -13,14 +13,14 @@ use tempfile::TempDir;
 use super::{NOW, only_clip};
 
 /// The bytes that were uploaded since the trace began.
-fn uploaded(trace: &Path) -> u64 {
+fn uploaded_bytes(trace: &Path) -> u64 {
     let files = std::fs::read_dir(trace).unwrap().map(|entry| entry.unwrap());
     let uploads = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "bin"));
     uploads.map(|file| file.metadata().unwrap().len()).sum()
 }
 
 /// A device that writes all uploads into a folder.
-fn traced(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
+fn traced_device(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
     wgpu::Device::noop(&wgpu::DeviceDescriptor {
         trace: wgpu::Trace::Directory(trace.to_path_buf()),
         required_limits: wgpu::Limits::default(),
@@ -31,17 +31,17 @@ fn traced(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
 /// The bytes that a crowd uploads when it is made, and in each of the first frames.
 fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
     let trace = TempDir::new().unwrap();
-    let (device, queue) = traced(trace.path());
+    let (device, queue) = traced_device(trace.path());
     let on_gpu = GpuLibrary::new(&device, PackedLibrary::new(library).unwrap()).unwrap();
-    let before = uploaded(trace.path());
+    let before = uploaded_bytes(trace.path());
     let on_gpu = GpuCrowd::new(&device, &on_gpu, crowd, Outputs::ALL).unwrap();
-    let mut last = uploaded(trace.path());
+    let mut last = uploaded_bytes(trace.path());
     let beginning = last - before;
     let frame = |frame: i64| {
         let mut encoder = device.create_command_encoder(&Default::default());
         on_gpu.encode(&device, &mut encoder, Ticks(NOW.0 + frame * Ticks::PER_SECOND / 60));
         queue.submit([encoder.finish()]);
-        let all = uploaded(trace.path());
+        let all = uploaded_bytes(trace.path());
         all - std::mem::replace(&mut last, all)
     };
     (beginning, (0..5).map(frame).collect())
@@ -100,20 +100,20 @@ fn an_instance_that_changes_uploads_only_its_layers() {
     let clip = library.clip_ids().next().unwrap();
     for instances in [10, 10_000] {
         let trace = TempDir::new().unwrap();
-        let (device, queue) = traced(trace.path());
+        let (device, queue) = traced_device(trace.path());
         let on_gpu = GpuLibrary::new(&device, PackedLibrary::new(&library).unwrap()).unwrap();
         let crowd = only_clip(&library, instances);
         let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
         let gpu_crowd = GpuCrowd::with_options(&device, &on_gpu, &crowd, Outputs::ALL, options).unwrap();
-        let before = uploaded(trace.path());
+        let before = uploaded_bytes(trace.path());
         let layers = [Layer::new(clip, LayerTime::At(0.5)); 2];
         assert!(gpu_crowd.set_instance(&queue, &on_gpu, instances / 2, &layers).unwrap().is_replaced());
         queue.submit([]);
-        assert_eq!(uploaded(trace.path()) - before, 3 * 104, "the layers of one instance");
+        assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 104, "the layers of one instance");
         // Layers that are refused upload nothing.
         let outcome = gpu_crowd.set_instance(&queue, &on_gpu, 1, &[layers[0]; 4]).unwrap();
         assert!(!outcome.is_replaced());
         queue.submit([]);
-        assert_eq!(uploaded(trace.path()) - before, 3 * 104);
+        assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 104);
     }
 }

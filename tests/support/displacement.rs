@@ -23,11 +23,11 @@ pub fn displacement(original: &Library, compressed: &Library, clip: ClipId, shel
         Reference::new(library).evaluate(&crowd, Ticks(0), outputs).unwrap().instances
     };
     let pairs = pose(original).into_iter().zip(pose(compressed)).flat_map(|(a, b)| a.model.into_iter().zip(b.model));
-    pairs.map(|(wanted, found)| apart(&wanted, &found, shell)).fold(0.0, f64::max)
+    pairs.map(|(wanted, found)| joint_displacement(&wanted, &found, shell)).fold(0.0, f64::max)
 }
 
 /// The largest displacement of a joint, or of the points at the distance `shell` along its axes.
-fn apart(wanted: &DAffine3, found: &DAffine3, shell: f64) -> f64 {
+fn joint_displacement(wanted: &DAffine3, found: &DAffine3, shell: f64) -> f64 {
     let points = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|axis| {
         let stretch = wanted.transform_vector3(axis).length();
         if stretch > 0.0 { axis * (shell / stretch) } else { DVec3::ZERO }

@@ -4,7 +4,7 @@ use posse::{
 };
 
 use super::{ALL, Stage, VISIBLE, add, branches};
-use crate::gpu::{NOW, assert_right, lesser_gpu, only_clip, play};
+use crate::gpu::{NOW, assert_right, gpu_with_limits, only_clip, play};
 use crate::support::build;
 use crate::support::scenes::Numbers;
 
@@ -34,7 +34,7 @@ fn is_near(instance: usize, camera: i32) -> bool {
 }
 
 /// A crowd of skeletons for all kernel forms. One skeleton has no joints; instances of two have several layers.
-fn zoo() -> (Library, Crowd) {
+fn mixed_crowd() -> (Library, Crowd) {
     let mut library = Library::new();
     let mut clips: Vec<_> =
         [branches(3, 2), branches(40, 7), branches(130, 20), branches(300, 31), demo::library().unwrap()]
@@ -86,7 +86,7 @@ fn encode_culling(stage: &Stage, encoder: &mut wgpu::CommandEncoder, camera: i32
 #[test]
 fn a_culling_pass_on_the_gpu_chooses_the_posed_instances() {
     for form in KernelForm::ALL {
-        let (library, crowd) = zoo();
+        let (library, crowd) = mixed_crowd();
         let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
         stage.write_sentinel();
         let mut encoder = stage.device().create_command_encoder(&Default::default());
@@ -100,7 +100,7 @@ fn a_culling_pass_on_the_gpu_chooses_the_posed_instances() {
 #[test]
 fn two_culled_frames_share_a_submission() {
     for form in KernelForm::ALL {
-        let (library, crowd) = zoo();
+        let (library, crowd) = mixed_crowd();
         let stage = Stage::new(form, library, crowd, Outputs::ALL, VISIBLE);
         stage.write_sentinel();
         let mut encoder = stage.device().create_command_encoder(&Default::default());
@@ -223,7 +223,7 @@ fn each_batch_has_a_list() {
             max_storage_buffer_binding_size: 1 << 20,
             ..wgpu::Limits::default()
         };
-        let stage = Stage::on(form, lesser_gpu(limits), library, crowd, Outputs::ALL, VISIBLE);
+        let stage = Stage::on(form, gpu_with_limits(limits), library, crowd, Outputs::ALL, VISIBLE);
         assert_eq!(stage.on_gpu.batches().len(), 3);
         let room = |batch: &GpuBatch| batch.visible().unwrap().size() as usize;
         assert!(stage.on_gpu.batches().iter().all(|batch| room(batch) == 4 + 12 * batch.instances().len()));
@@ -238,7 +238,7 @@ fn each_batch_has_a_list() {
 #[test]
 fn a_dispatch_of_visible_instances_can_have_several_rows() {
     let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
-    let gpu = lesser_gpu(limits);
+    let gpu = gpu_with_limits(limits);
     // One workgroup per instance; then 64 instances per workgroup, with more entries than a row of the first kernel has
     // invocations; then 8 instances per workgroup.
     for (form, joints, instances, listed) in [
@@ -294,7 +294,7 @@ fn more_visible_workgroups_than_a_dimension_allows_are_run() {
 fn a_lost_device_is_reported_when_results_are_read() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let engine = GpuEngine::new(&library, lesser_gpu(wgpu::Limits::default())).unwrap();
+    let engine = GpuEngine::new(&library, gpu_with_limits(wgpu::Limits::default())).unwrap();
     let device = engine.gpu().device.clone();
     let options = CrowdOptions { visible: true, previous_skin: true, ..CrowdOptions::NONE };
     let make = || GpuCrowd::with_options(&device, engine.library(), &crowd, Outputs::ALL, options);

@@ -18,7 +18,7 @@ use posse::{
     Timeline, Track, VisibleInstance,
 };
 
-use super::{assert_right, lesser_gpu};
+use super::{assert_right, gpu_with_limits};
 use crate::support::build::joint;
 use crate::support::scenes::Numbers;
 
@@ -40,7 +40,7 @@ struct Stage {
 /// A device with the default limits and no features.
 fn default_gpu() -> GpuContext {
     static GPU: OnceLock<GpuContext> = OnceLock::new();
-    GPU.get_or_init(|| lesser_gpu(wgpu::Limits::default())).clone()
+    GPU.get_or_init(|| gpu_with_limits(wgpu::Limits::default())).clone()
 }
 
 impl Stage {

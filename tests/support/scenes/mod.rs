@@ -12,7 +12,7 @@ mod roots;
 /// Tracks of clips.
 mod tracks;
 /// Scenes whose scales are the same along all axes.
-mod uniform;
+mod uniform_scale;
 
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use posse::{
     SkinFormat, Target, Ticks, Track, Transform, contract,
 };
 
-use super::standing;
+use super::rest_pose_crowd;
 use crate::support::assert_close::assert_matrix;
 use crate::support::build::{curve, degrees, joint, library};
 use crate::support::each_engine::each_engine;
@@ -185,7 +185,7 @@ fn scales_that_count_as_uniform_are_within_the_contract() {
         rotation: degrees(DVec3::new(0.6, 0.0, 0.8), 70.0),
         scale: DVec3::new(1.0, 1.000_06, 0.999_97),
     };
-    let (library, crowd) = standing(rest);
+    let (library, crowd) = rest_pose_crowd(rest);
     let outputs = Outputs::SKIN.with_skin_format(SkinFormat::DualQuaternion);
     let expected = Reference::new(&library).evaluate(&crowd, Ticks(0), outputs).unwrap();
     each_engine(&library, |engine| {
