@@ -27,7 +27,7 @@ pub fn bounds(
     let skeleton = library.skeleton(skeleton_id);
     match layers {
         [] => Local::at_rest(skeleton),
-        // A single layer with full weight is not blended.
+        // A single plain layer is not blended: the mean of one layer is its value.
         [only] if only.is_plain() => own(library, only, now, magnitudes),
         _ => {
             let bounds: Vec<LayerBounds> =
