@@ -1,10 +1,5 @@
 //! Span to value: keys and fraction to a value (glTF 2.0, appendix C).
 
-/// The parts of a joint's transform, in the order of its channels.
-const PART_TRANSLATION: u32 = 0u;
-const PART_ROTATION: u32 = 1u;
-const PART_SCALE: u32 = 2u;
-
 /// The mode of a sampler.
 fn sample_mode(sampler: u32) -> u32 {
     return sampler & ((1u << MODE_BITS) - 1u);

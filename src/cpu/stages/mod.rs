@@ -13,12 +13,14 @@ pub mod sample;
 pub mod sampler;
 pub mod search;
 
+use crate::pack::record::{PART_ROTATION, PART_SCALE, PART_TRANSLATION};
+
 /// A part of the transform of a joint. As a number, it is the index into arrays of the three parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransformPart {
-    Translation,
-    Rotation,
-    Scale,
+    Translation = PART_TRANSLATION as isize,
+    Rotation = PART_ROTATION as isize,
+    Scale = PART_SCALE as isize,
 }
 
 impl TransformPart {

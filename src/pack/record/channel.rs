@@ -28,6 +28,13 @@ constants! {
     /// clip.
     pub const MODE_BITS: u32 = 8;
 
+    /// The index of a joint's translation among its channels and rest values.
+    pub const PART_TRANSLATION: u32 = 0;
+    /// The index of a joint's rotation.
+    pub const PART_ROTATION: u32 = 1;
+    /// The index of a joint's scale.
+    pub const PART_SCALE: u32 = 2;
+
     /// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.
     pub const SHAPE_ROTATION: u32 = 8;
     /// Bit of [`ValueChannel::shape`]: the clip has no track for it. The value is the rest value.
