@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::compress::compensation::{ErrorCompensation, RoundedRotations};
+use crate::compress::compensation::RoundedRotations;
 use crate::compress::curve::Resolution;
 use crate::compress::displacement::{Displacement, Original, is_of_joint};
-use crate::compress::shared_curve::{Candidate, SharedCurve, TrackUse, goes_beyond, shared_curves};
-use crate::compress::tolerance::{ErrorPropagation, joint_of};
+use crate::compress::shared_curve::{Candidate, SharedClip, SharedCurve, TrackUse, goes_beyond, shared_curves};
+use crate::compress::tolerance::joint_of;
 use crate::model::{Clip, Curve, Timeline, Track};
 use crate::pack::{PackedTimeline, QuantizedCurve};
 
@@ -32,25 +32,6 @@ const AIM: f64 = 0.98;
 const MOST_REFINEMENTS: i32 = 10;
 /// The most joints whose curves the final check leaves uncompressed, before it leaves all curves uncompressed.
 const MOST_UNCOMPRESSED_JOINTS: usize = 8;
-
-/// One of the clips that share curves.
-pub struct SharedClip<'a> {
-    pub original: &'a Original<'a>,
-    /// The clip, with its curves on the timelines that they will have.
-    pub clip: &'a Clip,
-    pub compensation: ErrorCompensation,
-    pub propagation: ErrorPropagation,
-}
-
-impl<'a> SharedClip<'a> {
-    /// A clip. `may_change` returns true for tracks with a curve that no other track uses.
-    fn new(original: &'a Original<'a>, clip: &'a Clip, may_change: impl Fn(&Track) -> bool) -> Self {
-        let may_change: Vec<bool> = clip.tracks.iter().map(may_change).collect();
-        let compensation = ErrorCompensation::new(original.skeleton(), clip, &may_change);
-        let propagation = ErrorPropagation::new(original, clip, compensation.compensates());
-        Self { original, clip, compensation, propagation }
-    }
-}
 
 /// Clips that share curves, and each of their curves once.
 ///

@@ -1,14 +1,33 @@
-//! A curve that one or several clips use, and its quantization.
+//! Clips that share curves, and a curve of one or several of them with its quantization.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::compress::compensation::ErrorCompensation;
 use crate::compress::curve::{Outcome, Resolution, can_be_quantized, quantize};
-use crate::compress::displacement::{is_of_joint, largest_number};
-use crate::compress::shared_clips::SharedClip;
-use crate::compress::tolerance::easing_gain;
-use crate::model::{Curve, Extrapolation, Interpolation};
+use crate::compress::displacement::{Original, is_of_joint, largest_number};
+use crate::compress::tolerance::{ErrorPropagation, easing_gain};
+use crate::model::{Clip, Curve, Extrapolation, Interpolation, Track};
 use crate::pack::QuantizedCurve;
+
+/// One of the clips that share curves.
+pub struct SharedClip<'a> {
+    pub original: &'a Original<'a>,
+    /// The clip, with its curves on the timelines that they will have.
+    pub clip: &'a Clip,
+    pub compensation: ErrorCompensation,
+    pub propagation: ErrorPropagation,
+}
+
+impl<'a> SharedClip<'a> {
+    /// A clip. `may_change` returns true for tracks with a curve that no other track uses.
+    pub fn new(original: &'a Original<'a>, clip: &'a Clip, may_change: impl Fn(&Track) -> bool) -> Self {
+        let may_change: Vec<bool> = clip.tracks.iter().map(may_change).collect();
+        let compensation = ErrorCompensation::new(original.skeleton(), clip, &may_change);
+        let propagation = ErrorPropagation::new(original, clip, compensation.compensates());
+        Self { original, clip, compensation, propagation }
+    }
+}
 
 /// A track of one of the clips that share curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

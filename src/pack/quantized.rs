@@ -3,7 +3,7 @@
 use glam::DVec4;
 
 use crate::model::Curve;
-use crate::pack::quantized_rows::record_bytes;
+use crate::pack::record::{QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS};
 
 /// The most bits per code. An `f32` holds every integer of 24 bits exactly.
 pub const MOST_BITS: u32 = 24;
@@ -91,4 +91,15 @@ impl QuantizedKeys {
         }
         numbers
     }
+}
+
+/// The bytes of the records of columns of one curve.
+fn record_bytes(columns: &[QuantizedKeys]) -> usize {
+    let words = if columns.iter().any(is_wide) { QUANTIZED_WIDE_COLUMN_WORDS } else { QUANTIZED_NARROW_COLUMN_WORDS };
+    4 * words as usize * columns.len()
+}
+
+/// Returns true if a least value does not fit 16 bits.
+pub fn is_wide(part: &QuantizedKeys) -> bool {
+    part.least.iter().any(|&least| i16::try_from(least).is_err())
 }

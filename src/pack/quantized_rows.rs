@@ -2,10 +2,10 @@
 
 use crate::pack::arrays::Arrays;
 use crate::pack::key_blocks::KeyBlock;
-use crate::pack::quantized::{Form, QuantizedKeys};
+use crate::pack::quantized::{Form, QuantizedKeys, is_wide};
 use crate::pack::record::{
-    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_WIDE,
-    QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
+    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS,
+    QuantizedColumn,
 };
 
 /// Packs the quantized keys of columns that share their key times: rows of whole words, then the records.
@@ -32,17 +32,6 @@ pub fn pack_rows(arrays: &mut Arrays, keys: usize, columns: &[&[QuantizedKeys]])
         }
     }
     KeyBlock { row, offsets }
-}
-
-/// The bytes of the records of columns of one curve.
-pub fn record_bytes(columns: &[QuantizedKeys]) -> usize {
-    let words = if columns.iter().any(is_wide) { QUANTIZED_WIDE_COLUMN_WORDS } else { QUANTIZED_NARROW_COLUMN_WORDS };
-    4 * words as usize * columns.len()
-}
-
-/// Returns true if a least value does not fit 16 bits.
-fn is_wide(part: &QuantizedKeys) -> bool {
-    part.least.iter().any(|&least| i16::try_from(least).is_err())
 }
 
 /// The largest number of words of columns that share their key times.

@@ -7,7 +7,25 @@ use posse::{
 
 use crate::cli::drawn_crowd::DrawnCrowd;
 use crate::cli::output::note;
-use crate::cli::render::grid::Grid;
+
+/// The number of pictures in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    pub columns: u32,
+    pub rows: u32,
+}
+
+impl Grid {
+    /// One picture.
+    pub const SINGLE: Self = Self { columns: 1, rows: 1 };
+    /// The pictures of a comparison.
+    pub const COMPARISON: Self = Self { columns: 3, rows: 1 };
+
+    /// An empty picture with room for the grid. `cell` is the size of one picture.
+    pub fn canvas(self, cell: [u32; 2]) -> Picture {
+        Picture::filled([self.columns * cell[0], self.rows * cell[1]], [0; 4])
+    }
+}
 
 /// A drawn crowd on a device, and the canvas of its pictures.
 pub struct FrameRenderer<'a> {

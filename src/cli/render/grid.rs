@@ -6,29 +6,10 @@ use posse::render::{Picture, View};
 use crate::cli::output::note;
 use crate::cli::progress::Progress;
 use crate::cli::render::Span;
-use crate::cli::render::frame_renderer::FrameRenderer;
+use crate::cli::render::frame_renderer::{FrameRenderer, Grid};
 
 /// The factor of the colour differences in a comparison.
 const AMPLIFICATION: u8 = 32;
-
-/// The number of pictures in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grid {
-    pub columns: u32,
-    pub rows: u32,
-}
-
-impl Grid {
-    /// One picture.
-    pub const SINGLE: Self = Self { columns: 1, rows: 1 };
-    /// The pictures of a comparison.
-    pub const COMPARISON: Self = Self { columns: 3, rows: 1 };
-
-    /// An empty picture with room for the grid. `cell` is the size of one picture.
-    fn canvas(self, cell: [u32; 2]) -> Picture {
-        Picture::filled([self.columns * cell[0], self.rows * cell[1]], [0; 4])
-    }
-}
 
 /// Draws a contact sheet: pictures at evenly spaced times, row by row.
 pub fn draw_sheet(renderer: &FrameRenderer, view: &View, span: Span, grid: Grid) -> Result<Picture, Error> {

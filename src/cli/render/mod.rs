@@ -14,8 +14,7 @@ use crate::cli::arguments::{check_limit, parse_seconds, parse_size};
 use crate::cli::drawn_crowd::{DrawnCrowd, DrawnCrowdArgs};
 use crate::cli::evaluation::clock_ticks;
 use crate::cli::output::{Output, check_folder};
-use crate::cli::render::frame_renderer::FrameRenderer;
-use crate::cli::render::grid::Grid;
+use crate::cli::render::frame_renderer::{FrameRenderer, Grid};
 use crate::cli::render::loops::Frames;
 use crate::cli::view_args::ViewArgs;
 

@@ -2,7 +2,12 @@
 
 use posse::Ticks;
 
-use crate::cli::view::window_state::Direction;
+/// The direction of a step through a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Previous,
+    Next,
+}
 
 /// A clock that runs forwards or backwards at a speed, or is paused.
 #[derive(Debug, Clone, Copy, PartialEq)]

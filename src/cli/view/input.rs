@@ -3,8 +3,9 @@
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use winit::keyboard::{Key, NamedKey};
 
+use crate::cli::view::clock::Direction;
 use crate::cli::view::orbit::Drag;
-use crate::cli::view::window_state::{Action, Direction};
+use crate::cli::view::window_state::Action;
 
 /// The end of `posse view --help`.
 pub const HELP: &str = "\

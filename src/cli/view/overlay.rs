@@ -6,7 +6,8 @@ use posse::GpuContext;
 use crate::cli::drawn_crowd::DrawnCrowd;
 use crate::cli::drawn_crowd::crowd_source::{CrowdSource, clip_name};
 use crate::cli::view::clock::Clock;
-use crate::cli::view::window_state::{Action, Direction, Limits, MAX_INSTANCES, WindowState};
+use crate::cli::view::clock::Direction;
+use crate::cli::view::window_state::{Action, Limits, MAX_INSTANCES, WindowState};
 
 /// The facts about a crowd that the overlay shows.
 pub struct CrowdInfo {

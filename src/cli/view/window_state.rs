@@ -3,7 +3,7 @@
 use posse::render::Camera;
 
 use crate::cli::drawn_crowd::crowd_source::CrowdSettings;
-use crate::cli::view::clock::Clock;
+use crate::cli::view::clock::{Clock, Direction};
 use crate::cli::view::orbit::{self, DistanceRange, Drag};
 
 /// The largest number of instances that an action selects.
@@ -37,13 +37,6 @@ pub struct Limits {
     pub seconds: f64,
     /// The distances of the camera.
     pub distances: DistanceRange,
-}
-
-/// The direction of a step through a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    Previous,
-    Next,
 }
 
 /// An action of the user.

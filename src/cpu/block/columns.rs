@@ -4,38 +4,9 @@ use glam::Vec4;
 
 use crate::cpu::block::slerp::{Ends, Weights};
 use crate::cpu::plan::Keys;
-use crate::cpu::simd::{FourColumns, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{FourColumns, Lanes};
 use crate::cpu::stages::TransformPart;
-use crate::cpu::stages::quantized::Column;
 use crate::cpu::stages::search::Span;
-
-/// Columns of neighbouring joints, four by four, padded to whole blocks with columns whose numbers are not used. The flag says
-/// that the codes of each two joints lie in one window.
-pub fn four_by_four(columns: &[Column]) -> (Vec<FourColumns>, bool) {
-    let mut all: Vec<FourColumns> = columns.chunks(4).map(four_columns).collect();
-    let pairs: Option<Vec<_>> = columns.as_chunks::<2>().0.iter().map(|[a, b]| b.bytes_from(a.first)).collect();
-    for (pair, &bytes) in pairs.iter().flatten().enumerate() {
-        let four = &mut all[pair / 2];
-        let second = pair % 2 * 2 + 1;
-        (four.firsts[second], four.bytes[second]) = (four.firsts[second - 1], bytes);
-    }
-    all.resize(columns.len().next_multiple_of(LARGEST_BLOCK) / 4, FourColumns::default());
-    (all, pairs.is_some())
-}
-
-/// Up to four columns side by side.
-fn four_columns(columns: &[Column]) -> FourColumns {
-    let mut four = FourColumns::default();
-    for (index, column) in columns.iter().enumerate() {
-        four.bytes[index] = column.bytes;
-        four.masks[index] = column.masks;
-        four.scales[index] = column.scale;
-        four.bases[index] = column.base;
-        four.orders[index] = column.order;
-        four.firsts[index] = column.first;
-    }
-    four
-}
 
 /// The square of a number that is not stored is at least this.
 const LEAST_SQUARE: f32 = 1e-12;
@@ -127,8 +98,9 @@ fn quaternions<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8]
 mod tests {
     use super::*;
     use crate::cpu::InstructionSet;
+    use crate::cpu::plan::four_by_four;
     use crate::cpu::simd::Kernel;
-    use crate::cpu::stages::quantized::WORDS_BEYOND;
+    use crate::cpu::stages::quantized::{Column, WORDS_BEYOND};
     use crate::pack::record::{QUANTIZED_BITS, QUANTIZED_NARROW_COLUMN_WORDS};
 
     /// Interpolates the middle between two rows of columns.
