@@ -82,8 +82,10 @@ fn main() {
             }
         }
     }
-    for case in &mut cases {
-        case.milliseconds.sort_by(f64::total_cmp);
-        println!("{:8.3} ms  {}", case.milliseconds[ROUNDS / 2], case.name);
-    }
+    cases.iter_mut().for_each(print_median);
+}
+
+fn print_median(case: &mut Case) {
+    case.milliseconds.sort_by(f64::total_cmp);
+    println!("{:8.3} ms  {}", case.milliseconds[ROUNDS / 2], case.name);
 }
