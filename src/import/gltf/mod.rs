@@ -126,7 +126,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], folder: Opti
     Ok(append(library, read(name, bytes, folder)?))
 }
 
-/// Reads a document that the [`gltf`](::gltf) crate has loaded, with the data of its buffers, into a library.
+/// Reads a document that the `gltf` crate has loaded, with the data of its buffers, into a library.
 ///
 /// The result equals that of [`load`] for the same file, except for parts that the document of the crate does not hold:
 ///
