@@ -277,7 +277,7 @@ fn parts_can_be_left_out_and_frames_need_an_end() {
     let sample = |time: f64| json!({ "time": time, "instances": [{ "file": 0, "pointers": {}, "root_motion": null }] });
     assert_eq!(answer["samples"], json!([sample(1.0), sample(1.5), sample(2.0)]));
     for (arguments, saying) in [
-        (&["--fps", "2"][..], "no end; give --to"),
+        (&["--fps", "2"][..], "--fps needs an end: a crowd clock has none; give --to"),
         (&[], "no times given"),
         (&["--times", "1e30"], "beyond the crowd clock"),
         (&["--times", "0", "--clip", "walk"], "--clip"),

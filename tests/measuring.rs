@@ -227,7 +227,7 @@ fn an_invalid_baseline_is_refused_with_the_path_of_the_fault() {
         (String::new(), "earlier.json: JSON: "),
         ("engine instances".into(), "earlier.json: JSON: "),
         ("{}".into(), "earlier.json: format: it is missing"),
-        (run_with_baseline(&|run| run["format"] = json!(99)), "earlier.json: format: 99 is another version"),
+        (run_with_baseline(&|run| run["format"] = json!(99)), "earlier.json: format: found version 99, expected 1"),
         (
             run_with_baseline(&|run| drop(run.as_object_mut().unwrap().remove("cases"))),
             "earlier.json: JSON: missing field `cases`",

@@ -50,7 +50,7 @@ impl From<SkinFormatChoice> for SkinFormat {
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
-        Ok(_) => Err("not in the range of a 32-bit float".into()),
+        Ok(_) => Err("expected a finite number in the range of a 32-bit float".into()),
         Err(error) => Err(error.to_string()),
     }
 }
