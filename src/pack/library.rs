@@ -42,6 +42,7 @@ pub struct PackedLibrary {
     clips: Vec<PackedClip>,
     /// For each mask its skeleton and the offset of its weights in the words.
     pub(crate) masks: Vec<(SkeletonId, u32)>,
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only kernels are compiled by features"))]
     pub(crate) features: Features,
     /// The interpolators of the library, in order.
     pub(crate) interpolators: Vec<Arc<dyn Interpolator>>,
