@@ -41,8 +41,8 @@ impl Precision {
     /// Rounds an array of numbers with a common name.
     pub fn numbers<const N: usize>(self, numbers: [f64; N], name: impl Fn() -> String) -> Result<[Number; N], Error> {
         let mut result = [Number::Double(0.0); N];
-        for (slot, number) in result.iter_mut().zip(numbers) {
-            *slot = self.number(number, &name)?;
+        for (element, number) in result.iter_mut().zip(numbers) {
+            *element = self.number(number, &name)?;
         }
         Ok(result)
     }

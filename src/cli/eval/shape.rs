@@ -8,7 +8,7 @@ use posse::{Clip, Error, Outputs, Pose, Skeleton, Target, Track, Transform};
 use serde::Serialize;
 
 use crate::cli::eval::numbers::{Number, Precision, columns};
-use crate::cli::eval::targets::{self, TargetSlot, TargetValue};
+use crate::cli::eval::targets::{self, TargetReader, TargetValue};
 use crate::cli::source::NamedClip;
 
 /// One instance. Outputs that are not wanted are left out.
@@ -73,7 +73,7 @@ pub struct Shape<'a> {
     weights: Vec<Range<usize>>,
     pointers: Vec<(&'a str, Range<usize>)>,
     /// Named targets, which replace the pointers.
-    targets: Option<Vec<TargetSlot<'a>>>,
+    targets: Option<Vec<TargetReader<'a>>>,
 }
 
 impl<'a> Shape<'a> {
@@ -114,7 +114,7 @@ impl<'a> Shape<'a> {
     /// Replaces the pointers by the named targets of a clip.
     pub fn with_targets(self, named: &'a NamedClip) -> Self {
         let properties = ranges(self.skeleton.properties().iter().map(|property| property.rest.len()));
-        Self { targets: Some(targets::slots(named, &properties)), ..self }
+        Self { targets: Some(targets::readers(named, &properties)), ..self }
     }
 
     /// The JSON form of a pose. `phase` is the phase of the clip, if it plays.
@@ -136,8 +136,8 @@ impl<'a> Shape<'a> {
         let pointers = (outputs.properties && self.targets.is_none())
             .then(|| self.pointers.iter().map(pointer).collect::<Result<_, _>>());
         let targets = self.targets.as_ref().filter(|_| outputs.properties);
-        let targets = targets.map(|slots| {
-            slots.iter().map(|slot| slot.value(&pose.properties, self.precision)).collect::<Result<_, _>>()
+        let targets = targets.map(|readers| {
+            readers.iter().map(|reader| reader.value(&pose.properties, self.precision)).collect::<Result<_, _>>()
         });
         Ok(Instance {
             phase: phase.map(PlayedPhase::new).transpose()?,

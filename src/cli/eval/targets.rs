@@ -10,7 +10,7 @@ use crate::cli::eval::numbers::{Number, Precision};
 use crate::cli::source::{NamedClip, target_path, target_property};
 
 /// The position and the type of the value of a target in a pose.
-pub struct TargetSlot<'a> {
+pub struct TargetReader<'a> {
     path: String,
     component: Option<&'a str>,
     property: String,
@@ -50,13 +50,13 @@ enum Value {
     Key([u64; 1]),
 }
 
-/// The slots of the targets of a clip. `properties` has the range of the numbers of each property.
-pub fn slots<'a>(named: &'a NamedClip, properties: &[Range<usize>]) -> Vec<TargetSlot<'a>> {
-    let slot = |(track, bound): (&'a UnboundTrack, &BoundTrack)| {
+/// The readers of the targets of a clip. `properties` has the range of the numbers of each property.
+pub fn readers<'a>(named: &'a NamedClip, properties: &[Range<usize>]) -> Vec<TargetReader<'a>> {
+    let reader = |(track, bound): (&'a UnboundTrack, &BoundTrack)| {
         let target = &track.target;
         let numbers = bound.property.and_then(|property| properties.get(property)).cloned();
         let width = numbers.as_ref().map_or(0, Range::len);
-        TargetSlot {
+        TargetReader {
             path: target_path(target),
             component: target.component.as_deref(),
             property: target_property(target),
@@ -72,10 +72,10 @@ pub fn slots<'a>(named: &'a NamedClip, properties: &[Range<usize>]) -> Vec<Targe
             },
         }
     };
-    named.clip.tracks.iter().zip(&named.tracks).map(slot).collect()
+    named.clip.tracks.iter().zip(&named.tracks).map(reader).collect()
 }
 
-impl TargetSlot<'_> {
+impl TargetReader<'_> {
     /// The target with its value in a pose of these properties.
     pub fn value(&self, properties: &[f64], precision: Precision) -> Result<TargetValue<'_>, Error> {
         let mut target = TargetValue {

@@ -5,30 +5,30 @@ use posse::render::{Picture, View};
 
 use crate::cli::output::note;
 use crate::cli::progress::Progress;
-use crate::cli::render::Span;
+use crate::cli::render::ClockRange;
 use crate::cli::render::frame_renderer::{FrameRenderer, Grid};
 
 /// The factor of the colour differences in a comparison.
 const AMPLIFICATION: u8 = 32;
 
 /// Draws a contact sheet: pictures at evenly spaced times, row by row.
-pub fn draw_sheet(renderer: &FrameRenderer, view: &View, span: Span, grid: Grid) -> Result<Picture, Error> {
+pub fn draw_sheet(renderer: &FrameRenderer, view: &View, range: ClockRange, grid: Grid) -> Result<Picture, Error> {
     let [width, height] = renderer.size();
     let mut sheet = grid.canvas([width, height]);
     let count = grid.columns as usize * grid.rows as usize;
     let progress = Progress::new(count, "pictures");
     let cells = (0..grid.rows).flat_map(|row| (0..grid.columns).map(move |column| (row, column)));
     for (index, (row, column)) in cells.enumerate() {
-        sheet.paste(&renderer.picture(span.time(index, count)?, view)?, column * width, row * height);
+        sheet.paste(&renderer.picture(range.time(index, count)?, view)?, column * width, row * height);
         progress.add(1);
     }
     Ok(sheet)
 }
 
-/// Draws three pictures at the start of a span: the poses of the GPU engine, the poses of the reference engine, and their
+/// Draws three pictures at the start of a range: the poses of the GPU engine, the poses of the reference engine, and their
 /// difference, amplified. Prints the largest difference.
-pub fn draw_comparison(renderer: &FrameRenderer, view: &View, span: Span) -> Result<Picture, Error> {
-    let now = span.time(0, 1)?;
+pub fn draw_comparison(renderer: &FrameRenderer, view: &View, range: ClockRange) -> Result<Picture, Error> {
+    let now = range.time(0, 1)?;
     let (gpu, reference) = (renderer.picture(now, view)?, renderer.reference_picture(now, view)?);
     let mut difference = Picture::filled(gpu.size, [0, 0, 0, 255]);
     let (mut largest, mut differing) = (0, 0);

@@ -1,4 +1,4 @@
-//! Loops and films: successive pictures of a span of time.
+//! Loops and films: successive pictures of a range of time.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::cli::arguments::check_limit;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::cli::render::frame_renderer::FrameRenderer;
-use crate::cli::render::{Format, Span};
+use crate::cli::render::{ClockRange, Format};
 
 /// The largest number of pictures in a loop.
 const MAX_FRAMES: u64 = 20_000;
@@ -20,24 +20,24 @@ const PALETTE_PICTURES: usize = 5;
 /// The times of the pictures of a loop.
 #[derive(Debug, Clone, Copy)]
 pub struct Frames {
-    span: Span,
+    range: ClockRange,
     count: usize,
     /// Pictures per second.
     rate: f64,
 }
 
 impl Frames {
-    /// Divides a span into pictures. The rate in pictures per second is rounded to one that the format can store.
-    pub fn new(span: Span, rate: f64, format: Format) -> Result<Self, Error> {
+    /// Divides a range into pictures. The rate in pictures per second is rounded to one that the format can store.
+    pub fn new(range: ClockRange, rate: f64, format: Format) -> Result<Self, Error> {
         let rate = match format {
             // Programs show a picture of one hundredth of a second for ten hundredths, so that two is the shortest duration.
             Format::Gif => 100.0 / (100.0 / rate).round().clamp(2.0, 65535.0),
             Format::Apng => 1000.0 / (1000.0 / rate).round().clamp(1.0, 65535.0),
             _ => rate,
         };
-        let count = (span.seconds * rate).round().max(1.0);
+        let count = (range.seconds * rate).round().max(1.0);
         check_limit("pictures of a loop, by --seconds and --fps", count as u64, MAX_FRAMES)?;
-        Ok(Self { span, count: count as usize, rate })
+        Ok(Self { range, count: count as usize, rate })
     }
 
     /// The duration of a picture in a unit of which a second has `units_per_second`.
@@ -48,7 +48,7 @@ impl Frames {
 
 /// Draws the pictures and writes the file.
 pub fn write(file: &Path, format: Format, renderer: &FrameRenderer, view: &View, frames: Frames) -> Result<(), Error> {
-    let draw = |index: usize| renderer.picture(frames.span.time(index, frames.count)?, view);
+    let draw = |index: usize| renderer.picture(frames.range.time(index, frames.count)?, view);
     let progress = Progress::new(frames.count, "pictures");
     let draw_all = |add: &mut dyn FnMut(Picture) -> Result<(), Error>| {
         (0..frames.count).try_for_each(|index| {

@@ -84,19 +84,19 @@ pub fn run(args: &Args) -> Result<(), Error> {
     check_folder(&args.output)?;
     let drawn = DrawnCrowd::load(&args.crowd_args)?;
     drawn.warn_if_empty();
-    let span = Span { start: args.time, seconds: args.seconds.unwrap_or(drawn.seconds) };
+    let range = ClockRange { start: args.time, seconds: args.seconds.unwrap_or(drawn.seconds) };
     let frames = match format {
         Format::Png => None,
-        _ => Some(Frames::new(span, args.fps, format)?),
+        _ => Some(Frames::new(range, args.fps, format)?),
     };
     let bones = args.view_args.bones(&drawn) != Bones::Hidden;
     let renderer = FrameRenderer::new(&drawn, size, grid, bones)?;
     let view = args.view_args.view(&drawn, renderer.aspect());
     match (frames, sheet, args.compare) {
         (Some(frames), ..) => loops::write(&args.output, format, &renderer, &view, frames),
-        (None, Some(grid), _) => args.write(&grid::draw_sheet(&renderer, &view, span, grid)?),
-        (None, None, true) => args.write(&grid::draw_comparison(&renderer, &view, span)?),
-        (None, None, false) => args.write(&renderer.picture(span.time(0, 1)?, &view)?),
+        (None, Some(grid), _) => args.write(&grid::draw_sheet(&renderer, &view, range, grid)?),
+        (None, None, true) => args.write(&grid::draw_comparison(&renderer, &view, range)?),
+        (None, None, false) => args.write(&renderer.picture(range.time(0, 1)?, &view)?),
     }
 }
 
@@ -142,16 +142,16 @@ impl Format {
     }
 }
 
-/// A span of the crowd clock.
+/// A range of the crowd clock.
 #[derive(Debug, Clone, Copy)]
-pub struct Span {
+pub struct ClockRange {
     /// The start in seconds.
     pub start: f64,
     /// The duration in seconds.
     pub seconds: f64,
 }
 
-impl Span {
+impl ClockRange {
     /// The time of one of `count` evenly spaced pictures. No picture has the time of the end: in a loop, the end is the start of
     /// the next pass.
     pub fn time(self, picture: usize, count: usize) -> Result<Ticks, Error> {
