@@ -37,6 +37,7 @@ impl Matrix {
 
     /// All numbers, row after row, then four of padding, to be written.
     #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
     pub fn numbers_mut(&mut self) -> &mut [f32; 16] {
         bytemuck::cast_mut(&mut self.0)
     }
