@@ -21,7 +21,8 @@ const END: f64 = 3.0;
 
 /// A clip that steps when the part begins, an instant later, and when the part ends. It is a second longer than the part. Its
 /// events lie at the start and at the end of the part, and its joint moves the instance.
-fn stepping(library: &mut Library, skeleton: SkeletonId, [start, end]: [f64; 2]) -> Layer {
+fn stepping(library: &mut Library, skeleton: SkeletonId, part: [f64; 2]) -> Layer {
+    let [start, end] = part;
     let times = [start, start + INSTANT, end, end + 1.0];
     let values = [START, WITHIN, END, 4.0].map(|x| [x, 0.0, 0.0]).concat();
     let track = Track::new(Target::Translation(0), curve(Interpolation::Step, 3, &times, &values));
@@ -29,7 +30,7 @@ fn stepping(library: &mut Library, skeleton: SkeletonId, [start, end]: [f64; 2])
         events: [start, end].map(|time| Event { time, ..Event::default() }).to_vec(),
         ..Clip::new(None, skeleton, vec![track])
     };
-    let playback = Playback { range: Some([start, end]), ..Playback::looping(NOW, 1.0) };
+    let playback = Playback { range: Some(part), ..Playback::looping(NOW, 1.0) };
     Layer::new(library.add_clip(clip).unwrap(), LayerTime::Playing(playback))
 }
 
