@@ -1,0 +1,1 @@
+//! Tests of motion in bulk: BVH files and `posse bake`. One module per theme.
