@@ -9,6 +9,7 @@ mod engine;
 mod eval;
 mod evaluation;
 mod inspect;
+mod npy;
 mod output;
 mod progress;
 mod render;

@@ -9,6 +9,7 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::cli::eval::numbers::{Number, Precision, rows};
 use crate::cli::eval::shape::ranges;
 use crate::cli::evaluation::Evaluation;
+use crate::cli::npy;
 use crate::cli::output::{Output, OutputName, Writer};
 use crate::cli::progress::Progress;
 
@@ -108,25 +109,7 @@ fn begin(zip: &mut Zip, name: &str, precision: Precision, shape: &[usize]) -> io
     // Files of 4 GiB or more need the large size fields of the zip format. 4096 bytes are reserved for the header.
     let large = bytes > u64::from(u32::MAX) - 4096;
     zip.start_file(format!("{name}.npy"), options.large_file(large))?;
-    zip.write_all(&header(kind, shape)?)
-}
-
-/// The header of a `.npy` file, version 1.0 of the format: a Python dictionary, padded with spaces so that the numbers begin
-/// at a multiple of 64 bytes. `kind` is the NumPy name of the number type.
-fn header(kind: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
-    const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
-    // A Python tuple of one element needs a comma.
-    let shape = match shape {
-        [length] => format!("({length},)"),
-        lengths => format!("({})", lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
-    };
-    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    let before = MAGIC.len() + size_of::<u16>();
-    let padded = (before + text.len() + 1).next_multiple_of(64) - before;
-    text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
-    text.push('\n');
-    let length = u16::try_from(padded).map_err(io::Error::other)?;
-    Ok([MAGIC, &length.to_le_bytes(), text.as_bytes()].concat())
+    zip.write_all(&npy::header(kind, shape)?)
 }
 
 impl<'a> PoseTable<'a> {
@@ -220,37 +203,5 @@ impl<'a> PoseTable<'a> {
                 numbers.extend(motion(pose).rotation.to_array());
             }),
         ]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_equal_those_of_numpy() {
-        // The bytes of `numpy.save`: 118 (`v`) of text after the length, 128 in all.
-        for (kind, shape, text) in [
-            ("<f4", [2, 3].as_slice(), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"),
-            ("<f8", [7].as_slice(), "{'descr': '<f8', 'fortran_order': False, 'shape': (7,), }"),
-            ("<f8", [].as_slice(), "{'descr': '<f8', 'fortran_order': False, 'shape': (), }"),
-        ] {
-            let expected = [b"\x93NUMPY\x01\x00v\x00".as_slice(), format!("{text:<117}\n").as_bytes()].concat();
-            assert_eq!(header(kind, shape).unwrap(), expected);
-        }
-    }
-
-    #[test]
-    fn numbers_begin_at_a_multiple_of_64_bytes() {
-        // Shapes of 1 to 32 dimensions make headers on both sides of a multiple of 64 bytes.
-        for dimensions in 1..=32 {
-            let lengths = vec![1; dimensions];
-            let header = header("<f4", &lengths).unwrap();
-            assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));
-            let length = u16::from_le_bytes([header[8], header[9]]);
-            assert_eq!(usize::from(length), header.len() - 10);
-            let array = npyz::NpyHeader::from_reader(header.as_slice()).unwrap();
-            assert_eq!(array.shape(), vec![1_u64; dimensions]);
-        }
     }
 }
