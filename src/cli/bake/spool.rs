@@ -1,0 +1,105 @@
+//! Arrays of a clip that wait until the clip is complete: in memory up to a size, then in files without names.
+
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use posse::Error;
+use tempfile::SpooledTempFile;
+
+/// The bytes of a clip that stay in memory, all arrays together.
+pub const MEMORY: usize = 64 << 20;
+
+/// Numbers that are written once, then read from the beginning.
+pub struct SpooledNumbers {
+    file: SpooledTempFile,
+    folder: PathBuf,
+}
+
+impl SpooledNumbers {
+    /// An empty list. From `memory` bytes on, the numbers move to a file without a name in `folder`.
+    pub fn new(memory: usize, folder: &Path) -> Self {
+        Self { file: tempfile::spooled_tempfile_in(memory, folder), folder: folder.to_path_buf() }
+    }
+
+    /// Appends numbers. They are stored as little-endian bytes.
+    pub fn append<T: bytemuck::Pod>(&mut self, numbers: &[T]) -> Result<(), Error> {
+        let written = self.file.write_all(bytemuck::cast_slice(numbers));
+        written.map_err(|error| self.error(error))
+    }
+
+    /// Goes back to the first number.
+    pub fn rewind(&mut self) -> Result<(), Error> {
+        self.file.rewind().map_err(|error| self.error(error))
+    }
+
+    /// Reads the next numbers into a slice. To be called after [`rewind`](Self::rewind).
+    pub fn read<T: bytemuck::Pod>(&mut self, numbers: &mut [T]) -> Result<(), Error> {
+        let read = self.file.read_exact(bytemuck::cast_slice_mut(numbers));
+        read.map_err(|error| self.error(error))
+    }
+
+    /// The little-endian bytes from the current place on.
+    pub fn bytes(&mut self) -> impl Read {
+        &mut self.file
+    }
+
+    fn error(&self, source: io::Error) -> Error {
+        Error::Io { file: self.folder.clone(), source }
+    }
+}
+
+/// The frames of a clip: its times and arrays.
+pub struct Spool {
+    times: SpooledNumbers,
+    arrays: Vec<SpooledNumbers>,
+    widths: Vec<usize>,
+    frames: u64,
+    read: u64,
+}
+
+impl Spool {
+    /// A clip without frames. `widths` has the numbers per frame of each array. Large clips take room in `folder`.
+    pub fn new(widths: Vec<usize>, folder: &Path) -> Self {
+        let memory = MEMORY / (widths.len() + 1);
+        let arrays = widths.iter().map(|_| SpooledNumbers::new(memory, folder)).collect();
+        Self { times: SpooledNumbers::new(memory, folder), arrays, widths, frames: 0, read: 0 }
+    }
+
+    /// The number of frames.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Appends frames.
+    pub fn append(&mut self, times: &[f64], arrays: &[Vec<f32>]) -> Result<(), Error> {
+        self.times.append(times)?;
+        for (spooled, numbers) in self.arrays.iter_mut().zip(arrays) {
+            spooled.append(numbers)?;
+        }
+        self.frames += times.len() as u64;
+        Ok(())
+    }
+
+    /// Goes back to the first frame.
+    pub fn rewind(&mut self) -> Result<(), Error> {
+        self.read = 0;
+        self.times.rewind()?;
+        self.arrays.iter_mut().try_for_each(SpooledNumbers::rewind)
+    }
+
+    /// Reads the next frames, at most `count`: their times, and the numbers of each array. Returns no times at the end. To be called
+    /// after [`rewind`](Self::rewind).
+    pub fn read(&mut self, count: usize) -> Result<(Vec<f64>, Vec<Vec<f32>>), Error> {
+        let count = count.min(usize::try_from(self.frames - self.read).unwrap_or(usize::MAX));
+        let mut times = vec![0.0; count];
+        self.times.read(&mut times)?;
+        let mut arrays = Vec::with_capacity(self.arrays.len());
+        for (spooled, width) in self.arrays.iter_mut().zip(&self.widths) {
+            let mut numbers = vec![0.0; count * width];
+            spooled.read(&mut numbers)?;
+            arrays.push(numbers);
+        }
+        self.read += count as u64;
+        Ok((times, arrays))
+    }
+}
