@@ -10,6 +10,7 @@
 //! * [`CompressedLibrary`]: a library whose keys are integers of a few bits, within an error bound.
 //! * [`Evaluator`]: the trait of the engines [`GpuEngine`], [`CpuEngine`] and [`Reference`].
 //! * [`GpuCrowd`], [`CpuCrowd`]: a crowd that an engine poses frame after frame.
+//! * [`bake`]: arrays of clips at many times, in `f32`, for training data and files.
 //! * [`contract`]: error bounds of an engine, and its errors.
 //! * [`measure`]: times of an engine.
 //! * [`Player`]: one play of a clip, stepped frame by frame, for callers without a crowd clock.
@@ -17,7 +18,7 @@
 //! * `render`: draws crowds of glTF figures from the buffers of the GPU engine.
 //!
 //! Each layer imports only layers to its right:
-//! `main -> cli -> lib -> {measure, player, render} -> {contract, gpu, cpu, compress} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
+//! `main -> cli -> lib -> {bake, measure, player, render} -> {contract, gpu, cpu, compress} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
 //! ARCHITECTURE.md leads from a question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
@@ -71,6 +72,7 @@ mod readme {}
 #[doc = include_str!("../docs/library.md")]
 mod library_page {}
 
+pub mod bake;
 mod compress;
 pub mod contract;
 mod cpu;

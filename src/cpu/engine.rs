@@ -14,7 +14,7 @@ use crate::cpu::stages::events::{self, InstanceLayer};
 use crate::cpu::stages::{quantized, root_motion};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::{Crowd, EventList, Library, Mixing, Outputs, Pose, Poses, SkeletonId, Step};
+use crate::model::{Crowd, EventList, Library, Mixing, Outputs, Pose, Poses, SkeletonId, Step, no_such};
 use crate::pack::all_threads;
 use crate::pack::record::LayerRecord;
 use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary};
@@ -93,6 +93,32 @@ impl CpuEngine {
     pub fn with_instructions(self, instructions: InstructionSet) -> Self {
         let instructions = if instructions.is_available() { instructions } else { InstructionSet::Portable };
         Self { instructions, ..self }
+    }
+
+    /// The packed library.
+    pub(crate) fn library(&self) -> &PackedLibrary {
+        &self.library
+    }
+
+    /// The number of threads, at least 1.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The instruction set of the kernels.
+    pub(crate) fn instructions(&self) -> InstructionSet {
+        self.instructions
+    }
+
+    /// The inputs of the stages, for a skeleton.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the library has no such skeleton.
+    pub(super) fn source(&self, skeleton: SkeletonId) -> Result<Source<'_>, Error> {
+        let skeletons = &self.library.skeletons;
+        let missing = || Error::Usage(no_such("skeleton", skeleton.index(), "library of the engine", skeletons.len()));
+        let skeleton = skeletons.get(skeleton.index()).ok_or_else(missing)?;
+        Ok(Source { library: &self.library, skeleton, plans: &self.plans, past_caches: false })
     }
 
     /// Packs a crowd and makes room for its poses.

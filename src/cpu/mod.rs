@@ -1,12 +1,13 @@
 //! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
-//! * [`engine`] splits a [`crowd`] between threads, [`pose`] poses one instance, [`plan`] groups the joints of a clip, and
+//! * [`engine`] splits a [`crowd`] between threads, [`clip_poser`] poses clips without a crowd, [`pose`] poses one instance, [`plan`] groups the joints of a clip, and
 //!   [`source`] holds the inputs, the outputs and the memory that the stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
 //! * [`block`] holds the stages that work on a block of joints in registers.
 //! * [`simd`] holds the registers: one type per instruction set. It does not know the packed library.
 
 mod block;
+mod clip_poser;
 mod crowd;
 mod engine;
 mod plan;
@@ -15,6 +16,7 @@ mod simd;
 mod source;
 mod stages;
 
+pub(crate) use clip_poser::{ClipPoser, ClipTime};
 pub use crowd::{CpuBatch, CpuCrowd};
 pub use engine::CpuEngine;
 pub use simd::InstructionSet;

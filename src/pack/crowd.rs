@@ -105,7 +105,8 @@ pub(crate) fn pack_instance(
     records.extend(filled.chain(std::iter::repeat(rest)).take(count));
 }
 
-fn pack_layer(packed: &PackedLibrary, layer: &Layer) -> Option<LayerRecord> {
+/// The record of a layer; `None` if the library does not have its clip.
+pub(crate) fn pack_layer(packed: &PackedLibrary, layer: &Layer) -> Option<LayerRecord> {
     let &PackedClip { offset: clip, duration, length, wrap, .. } = packed.clip(layer.clip)?;
     let timed = match layer.time {
         LayerTime::At(seconds) => {

@@ -28,7 +28,7 @@ pub(crate) use arrays::Arrays;
 pub(crate) use clip::key_bytes;
 #[cfg(feature = "gpu")]
 pub(crate) use crowd::pack_instance;
-pub(crate) use crowd::{PackedBatch, PackedCrowd};
+pub(crate) use crowd::{PackedBatch, PackedCrowd, pack_layer};
 #[cfg(test)]
 pub(crate) use easing::folds;
 pub(crate) use features::Features;
@@ -37,6 +37,7 @@ pub use library::{PackedLibrary, all_threads};
 pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS};
 pub use outputs::{OutputLayout, OutputNumbers};
 pub(crate) use quantized::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys};
+pub(crate) use skeleton::rows;
 pub(crate) use timeline::PackedTimeline;
 #[cfg(all(test, feature = "gpu"))]
 pub(crate) use unroll::Beyond;

@@ -77,6 +77,9 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// `1 / sqrt(self)`, off by at most two roundings of an `f32`, for numbers far from the ends of its range.
     fn inverse_square_root(self) -> Self;
 
+    /// `sqrt(self)`, rounded correctly.
+    fn square_root(self) -> Self;
+
     /// The same numbers with 1 as the fourth number of each joint.
     fn with_one(self) -> Self;
 

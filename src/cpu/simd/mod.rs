@@ -2,13 +2,14 @@
 //!
 //! [`Lanes`] is the trait of a register. Each instruction set implements it: `avx2.rs`, `avx512.rs`, `neon.rs`, `portable.rs`.
 //! [`InstructionSet`] selects one of them at run time and runs a [`Kernel`] in it. Nothing here knows the packed library.
-//! `unsafe` code of the crate exists only in this folder.
+//! [`Exact`](exact::Exact) registers give the same bits on machines that differ. `unsafe` code of the crate exists only in this folder.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod codes;
+mod exact;
 mod instruction_set;
 mod lanes;
 mod matrix;
@@ -19,6 +20,7 @@ mod portable;
 mod x86;
 
 pub use codes::{FourColumns, WINDOW, codes, in_order};
+pub use exact::ExactKernel;
 pub use instruction_set::InstructionSet;
 pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};

@@ -222,6 +222,11 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    fn square_root(self) -> Self {
+        both!(vsqrtq_f32(self))
+    }
+
+    #[inline(always)]
     fn with_one(self) -> Self {
         let [first, second] = self.0;
         // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.

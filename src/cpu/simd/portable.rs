@@ -89,6 +89,11 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn square_root(self) -> Self {
+        Self(self.0.map(f32::sqrt))
+    }
+
+    #[inline(always)]
     fn with_one(self) -> Self {
         Self(self.0.with_w(1.0))
     }

@@ -24,7 +24,7 @@ pub(super) use operators;
 macro_rules! register_methods {
     (
         load $load:ident, store $store:ident, splat $splat:ident, multiply_add $multiply_add:ident,
-        min $min:ident, max $max:ident, reciprocal_square_root $estimate:ident,
+        min $min:ident, max $max:ident, reciprocal_square_root $estimate:ident, square_root $root:ident,
         permute $permute:ident $load_integers:ident, unpack $unpack_low:ident $unpack_high:ident, shuffle $shuffle:ident
     ) => {
         #[inline(always)]
@@ -79,6 +79,12 @@ macro_rules! register_methods {
             // One step of Newton's method: from the 12 bits of AVX2 to 23, from the 14 bits of AVX-512 to all.
             let half = Self::splat(-0.5) * self * near;
             near * half.multiply_add(near, Self::splat(1.5))
+        }
+
+        #[inline(always)]
+        fn square_root(self) -> Self {
+            // SAFETY: `self` exists only on a machine with the instructions; no memory is accessed.
+            Self(unsafe { $root(self.0) })
         }
 
         #[inline(always)]

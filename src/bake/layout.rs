@@ -1,0 +1,211 @@
+//! The arrays of a skeleton: names, shapes, and the numbers of a pose that each of them holds.
+
+use std::ops::Range;
+
+use crate::bake::rotation::Chain;
+use crate::bake::space::Space;
+use crate::bake::{ArrayKind, ArrayRequest};
+use crate::error::Error;
+use crate::model::{Library, Outputs, Skeleton, SkeletonId, SkinFormat, is_usable, no_such};
+use crate::pack::{NUMBERS, OutputLayout};
+
+/// The name and the shape of an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayShape {
+    /// The name: that of the kind, and the index of the skin if there are several, for example `skin_1`.
+    pub name: String,
+    /// The kind.
+    pub kind: ArrayKind,
+    /// The lengths of the axes after that of moments, for example joints and 3.
+    pub shape: Vec<usize>,
+}
+
+impl ArrayShape {
+    /// The numbers per moment: the product of the shape.
+    pub fn width(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// The arrays of a skeleton for a request.
+///
+/// The module [`bake`](crate::bake) has an example.
+#[derive(Debug, Clone)]
+pub struct ArrayLayout {
+    pub(super) skeleton: SkeletonId,
+    arrays: Vec<ArrayShape>,
+    joints: Vec<usize>,
+    parents: Vec<Option<usize>>,
+    /// True for joints that are roots of the skeleton.
+    pub(super) roots: Vec<bool>,
+    pub(super) space: Space,
+    pub(super) chain: Chain,
+    /// The matrices of each skin among those of all skins.
+    pub(super) skins: Vec<Range<usize>>,
+    /// The weights of a pose in the order of the nodes.
+    pub(super) weights: Vec<usize>,
+    /// The outputs that an engine evaluates.
+    pub(super) outputs: Outputs,
+    pub(super) numbers: OutputLayout,
+}
+
+impl ArrayLayout {
+    /// The arrays of a skeleton of a library.
+    ///
+    /// `nodes` has the joint of each node in the order of the file, as [`gltf::Asset::joints`](crate::import::gltf::Asset); it is the
+    /// order of the morph weights. A skeleton without skins has no arrays of kind [`ArrayKind::Skin`].
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a joint or node does not exist, a joint is listed twice, the root is wanted without joints, or the scale is
+    /// not a finite number above 0.
+    pub fn new(
+        library: &Library,
+        skeleton: SkeletonId,
+        nodes: &[usize],
+        request: &ArrayRequest,
+    ) -> Result<Self, Error> {
+        let model = library.skeletons().get(skeleton.index());
+        let missing = || Error::Usage(no_such("skeleton", skeleton.index(), "library", library.skeletons().len()));
+        let model = model.ok_or_else(missing)?;
+        check(model, nodes, request)?;
+        let joints = request.joints.clone();
+        let skins = ranges(library.skins_of(skeleton).map(|(_, skin)| skin.joints.len()));
+        let weight_ranges = ranges(model.joints().iter().map(|joint| joint.weights.len()));
+        let weights: Vec<usize> = nodes.iter().flat_map(|&node| weight_ranges[node].clone()).collect();
+        let has_rotations = |kind: &ArrayKind| matches!(kind, ArrayKind::Quat | ArrayKind::Angvel | ArrayKind::Root);
+        let rotated = if request.kinds.iter().any(has_rotations) { joints.as_slice() } else { &[] };
+        let outputs = outputs(&request.kinds);
+        Ok(Self {
+            skeleton,
+            arrays: arrays(&request.kinds, joints.len(), &skins, [weights.len(), model.property_width()]),
+            parents: parents(model, &joints),
+            roots: joints.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
+            space: Space { up: request.up, scale: request.scale, order: request.quaternions },
+            chain: Chain::new(model, rotated),
+            numbers: numbers(model, skins.last().map_or(0, |last| last.end), outputs),
+            joints,
+            skins,
+            weights,
+            outputs,
+        })
+    }
+
+    /// The arrays, in the order of the request.
+    pub fn arrays(&self) -> &[ArrayShape] {
+        &self.arrays
+    }
+
+    /// The joints of the arrays per joint, as indices into the skeleton.
+    pub fn joints(&self) -> &[usize] {
+        &self.joints
+    }
+
+    /// For each of the [`joints`](Self::joints) its nearest ancestor among them, as an index into them.
+    pub fn parents(&self) -> &[Option<usize>] {
+        &self.parents
+    }
+
+    /// Returns true if an array holds velocities.
+    pub fn has_velocities(&self) -> bool {
+        self.arrays.iter().any(|array| array.kind.is_velocity())
+    }
+}
+
+/// Checks that a request fits a skeleton.
+fn check(skeleton: &Skeleton, nodes: &[usize], request: &ArrayRequest) -> Result<(), Error> {
+    let fault = |reason: String| Err(Error::Usage(reason));
+    let count = skeleton.joints().len();
+    if let Some(&joint) = request.joints.iter().chain(nodes).find(|&&joint| joint >= count) {
+        return fault(no_such("joint", joint, "skeleton", count));
+    }
+    let mut listed = vec![false; count];
+    if let Some(&joint) = request.joints.iter().find(|&&joint| std::mem::replace(&mut listed[joint], true)) {
+        let name = skeleton.joints()[joint].name.as_deref().unwrap_or("unnamed");
+        return fault(format!("joint {joint} ({name}) is listed twice; list each joint once"));
+    }
+    if request.joints.is_empty() && request.kinds.contains(&ArrayKind::Root) {
+        return fault("the array root holds the first joint, but no joint is listed; list a joint".into());
+    }
+    if !(request.scale > 0.0 && is_usable(request.scale)) {
+        return fault(format!("the scale is {}; expected a finite number above 0", request.scale));
+    }
+    Ok(())
+}
+
+/// The outputs of an engine that these kinds need.
+fn outputs(kinds: &[ArrayKind]) -> Outputs {
+    use ArrayKind::*;
+    let wants = |needed: &[ArrayKind]| kinds.iter().any(|kind| needed.contains(kind));
+    Outputs {
+        local: wants(&[Quat, Angvel, LocalPos, LocalQuat, LocalScale, Root]),
+        model: wants(&[Pos, Linvel, Root]),
+        skin: wants(&[Skin]),
+        weights: wants(&[Weights]),
+        properties: wants(&[Properties]),
+        ..Outputs::NONE
+    }
+}
+
+/// The numbers per pose that an engine writes.
+fn numbers(skeleton: &Skeleton, skin_joints: usize, outputs: Outputs) -> OutputLayout {
+    let wanted = |wanted: bool, count: usize| if wanted { count } else { 0 };
+    let joints = skeleton.joints().len();
+    OutputLayout {
+        local: wanted(outputs.local, NUMBERS * joints),
+        model: wanted(outputs.model, NUMBERS * joints),
+        skin: wanted(outputs.skin, NUMBERS * skin_joints),
+        skin_format: SkinFormat::Matrix,
+        values: wanted(outputs.weights, skeleton.weight_count())
+            + wanted(outputs.properties, skeleton.property_width()),
+        root_motion: 0,
+        first_value: wanted(!outputs.weights, skeleton.weight_count()),
+    }
+}
+
+/// The shapes of the arrays. `widths` has the numbers of weights and properties.
+fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [usize; 2]) -> Vec<ArrayShape> {
+    let mut arrays: Vec<ArrayShape> = Vec::new();
+    for &kind in kinds {
+        if arrays.iter().any(|array| array.kind == kind) {
+            continue;
+        }
+        let mut push = |name: String, shape: Vec<usize>| arrays.push(ArrayShape { name, kind, shape });
+        let name = kind.name().to_owned();
+        match kind {
+            ArrayKind::Quat | ArrayKind::LocalQuat => push(name, vec![joints, 4]),
+            ArrayKind::Skin if skins.len() == 1 => push(name, vec![skins[0].len(), 4, 4]),
+            ArrayKind::Skin => {
+                for (index, skin) in skins.iter().enumerate() {
+                    push(format!("{name}_{index}"), vec![skin.len(), 4, 4]);
+                }
+            }
+            ArrayKind::Weights => push(name, vec![widths[0]]),
+            ArrayKind::Properties => push(name, vec![widths[1]]),
+            ArrayKind::Root => push(name, vec![7]),
+            _ => push(name, vec![joints, 3]),
+        }
+    }
+    arrays
+}
+
+/// For each joint its nearest ancestor among the joints.
+fn parents(skeleton: &Skeleton, joints: &[usize]) -> Vec<Option<usize>> {
+    let mut index = vec![None; skeleton.joints().len()];
+    joints.iter().enumerate().for_each(|(position, &joint)| index[joint] = Some(position));
+    let parent = |joint: usize| skeleton.joints()[joint].parent;
+    let nearest = |&joint: &usize| {
+        std::iter::successors(parent(joint), |&joint| parent(joint)).find_map(|ancestor| index[ancestor])
+    };
+    joints.iter().map(nearest).collect()
+}
+
+/// Consecutive ranges with these lengths, from 0.
+fn ranges(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut next = 0;
+    let range = |length| {
+        let first = next;
+        next += length;
+        first..next
+    };
+    lengths.map(range).collect()
+}

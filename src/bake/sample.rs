@@ -1,0 +1,226 @@
+//! Filling of arrays: in blocks that fit into a cache, on the threads of an engine.
+
+use std::thread;
+
+use crate::bake::block::{PoseList, Posed, rotations};
+use crate::bake::write::PosedMoment;
+use crate::bake::{ArrayKind, ArrayLayout, Moment, posed};
+use crate::cpu::{ClipPoser, ClipTime, CpuEngine};
+use crate::error::Error;
+use crate::evaluator::Evaluator;
+use crate::model::{ClipId, Contents, is_usable, no_such};
+use crate::pack::{OutputLayout, OutputNumbers};
+
+/// Bytes of the poses of a block: they stay in the caches of a core until they are written.
+const BLOCK_BYTES: usize = 256 << 10;
+
+/// The most moments of a block.
+const MOST_MOMENTS: usize = 256;
+
+/// Joints per thread. For fewer, starting a thread takes longer than posing them.
+const JOINTS_WORTH_A_THREAD: usize = 16_384;
+
+impl ArrayLayout {
+    /// Fills the arrays for some moments, with the poses of the CPU engine, on its threads.
+    ///
+    /// `out` has one slice per array, with the numbers of one moment after the other. Each moment is computed alone: its numbers do
+    /// not depend on the other moments and on the number of threads.
+    ///
+    /// # Errors
+    /// * [`Error::Usage`] if a clip does not animate the skeleton, a time is not finite, a slice has the wrong length, or a result
+    ///   exceeds the range of an `f32`.
+    /// * [`Error::Usage`] if the engine was made for another library, or before the clip was added.
+    pub fn sample(&self, engine: &CpuEngine, moments: &[Moment], out: &mut [&mut [f32]]) -> Result<(), Error> {
+        self.check_slices(moments, out)?;
+        self.check_engine(engine)?;
+        self.check_clips(engine, moments)?;
+        let joints = engine.library().skeletons[self.skeleton.index()].record.joint_count as usize;
+        let work = joints.max(1).saturating_mul(moments.len());
+        let threads = engine.threads().min(work.div_ceil(JOINTS_WORTH_A_THREAD)).max(1);
+        let share = moments.len().div_ceil(threads).max(1);
+        let mut shares = self.shares(moments, out, share);
+        let fill = |(moments, mut out): Share| self.fill(engine, moments, &mut out);
+        let own = shares.pop();
+        thread::scope(|scope| {
+            let started: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || fill(share))).collect();
+            let own = own.map_or(Ok(()), fill);
+            let ended = started.into_iter().map(|thread| thread.join().unwrap_or_else(|cause| resume(cause)));
+            // The first error is that of the earliest moment.
+            ended.collect::<Result<(), Error>>().and(own)
+        })
+    }
+
+    /// Fills the arrays as [`sample`](Self::sample) does, with the poses of any engine, rounded to `f32`. It is slower.
+    ///
+    /// # Errors
+    /// Those of [`sample`](Self::sample), and those of the engine.
+    pub fn sample_with(
+        &self,
+        engine: &mut dyn Evaluator,
+        moments: &[Moment],
+        out: &mut [&mut [f32]],
+    ) -> Result<(), Error> {
+        self.check_slices(moments, out)?;
+        check_times(moments)?;
+        let mut numbers = OutputNumbers::default();
+        self.each_block(moments, out, &mut |times, block| {
+            posed::evaluate(engine, self.skeleton, self.outputs, times, &mut numbers)?;
+            block(&numbers)
+        })
+    }
+
+    /// Splits moments and arrays into parts of `share` moments.
+    fn shares<'a>(&self, moments: &'a [Moment], out: &'a mut [&mut [f32]], share: usize) -> Vec<Share<'a>> {
+        let mut rest: Vec<&mut [f32]> = out.iter_mut().map(|array| &mut **array).collect();
+        let mut shares = Vec::new();
+        for moments in moments.chunks(share) {
+            let split = |(array, rest): (usize, &mut &'a mut [f32])| {
+                rest.split_off_mut(..moments.len() * self.arrays()[array].width()).unwrap_or_default()
+            };
+            shares.push((moments, rest.iter_mut().enumerate().map(split).collect()));
+        }
+        shares
+    }
+
+    /// Fills the arrays on the calling thread.
+    fn fill(&self, engine: &CpuEngine, moments: &[Moment], out: &mut [&mut [f32]]) -> Result<(), Error> {
+        let mut poser = ClipPoser::new(engine, self.skeleton, self.outputs)?;
+        self.each_block(moments, out, &mut |times, block| block(poser.pose(times)))
+    }
+
+    /// Fills the arrays block by block. `pose` takes the poses of a block, and passes their numbers on.
+    fn each_block(&self, moments: &[Moment], out: &mut [&mut [f32]], pose: &mut PoseBlock) -> Result<(), Error> {
+        let pose_bytes = usize::try_from(self.numbers.bytes()).unwrap_or(usize::MAX).max(1);
+        let count = (BLOCK_BYTES / pose_bytes).clamp(1, MOST_MOMENTS);
+        let velocities = self.has_velocities();
+        let (mut list, mut chain) = (PoseList::default(), Vec::new());
+        for (block, moments) in moments.chunks(count).enumerate() {
+            list.fill(moments, velocities);
+            let PoseList { times, of_moments } = &list;
+            pose(times, &mut |numbers| {
+                rotations(self, numbers, times.len(), &mut chain);
+                let posed = Posed { layout: self, numbers, rotations: &chain };
+                self.write_block(posed, block * count, (moments, of_moments), out)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Writes all arrays of a block, whose first moment has the index `first`.
+    fn write_block(
+        &self,
+        posed: Posed,
+        first: usize,
+        block: (&[Moment], &[[usize; 3]]),
+        out: &mut [&mut [f32]],
+    ) -> Result<(), Error> {
+        let (moments, poses) = block;
+        let mut skin = 0;
+        for (array, out) in self.arrays().iter().zip(out) {
+            let width = array.width();
+            if width > 0 {
+                let out = &mut out[first * width..][..moments.len() * width];
+                for ((moment, &poses), to) in moments.iter().zip(poses).zip(out.chunks_exact_mut(width)) {
+                    posed.write(array.kind, skin, PosedMoment { moment, poses }, to);
+                }
+                check_finite(&array.name, moments, out)?;
+            }
+            skin += usize::from(array.kind == ArrayKind::Skin);
+        }
+        Ok(())
+    }
+
+    /// Checks that the slices have the lengths of the arrays.
+    fn check_slices(&self, moments: &[Moment], out: &[&mut [f32]]) -> Result<(), Error> {
+        if out.len() != self.arrays().len() {
+            let (found, expected) = (out.len(), self.arrays().len());
+            return Err(Error::Usage(format!("there are {found} slices for {expected} arrays; give one per array")));
+        }
+        let mut slices = self.arrays().iter().zip(out);
+        match slices.find(|(array, out)| moments.len().checked_mul(array.width()) != Some(out.len())) {
+            Some((array, out)) => Err(Error::Usage(format!(
+                "the slice of {} has {} numbers; expected {} per moment for {} moments",
+                array.name,
+                out.len(),
+                array.width(),
+                moments.len()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that the engine has the skeleton of the layout.
+    fn check_engine(&self, engine: &CpuEngine) -> Result<(), Error> {
+        let found = engine.library().skeletons.get(self.skeleton.index());
+        if found.map(|skeleton| OutputLayout::new(&skeleton.record, self.outputs)) == Some(self.numbers) {
+            return Ok(());
+        }
+        let index = self.skeleton.index();
+        Err(Error::Usage(format!(
+            "skeleton {index} of the engine is not that of the arrays; make both from the same library"
+        )))
+    }
+
+    /// Checks the clips and times of moments for an engine.
+    fn check_clips(&self, engine: &CpuEngine, moments: &[Moment]) -> Result<(), Error> {
+        let library = engine.library();
+        let mut known: Option<ClipId> = None;
+        for (index, moment) in
+            moments.iter().enumerate().filter(|(_, moment)| known.replace(moment.clip) != Some(moment.clip))
+        {
+            let fault = |reason: String| Err(Error::Usage(format!("moment {index}: {reason}")));
+            let clip = moment.clip.index();
+            match library.clip(moment.clip) {
+                None => {
+                    let missing = no_such("clip", clip, "library of the engine", library.clip_count());
+                    return fault(format!("{missing}; make the engine after the clip was added"));
+                }
+                Some(found) if found.skeleton != self.skeleton => {
+                    let (other, own) = (found.skeleton.index(), self.skeleton.index());
+                    return fault(format!(
+                        "clip {clip} animates skeleton {other}, but the arrays are those of skeleton {own}"
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        check_times(moments)
+    }
+}
+
+/// Moments and the parts of the arrays for them.
+type Share<'a> = (&'a [Moment], Vec<&'a mut [f32]>);
+
+/// A function that takes the numbers of the poses of a block.
+type TakeNumbers<'a> = dyn FnMut(&OutputNumbers) -> Result<(), Error> + 'a;
+
+/// A function that poses a block and passes its numbers on.
+type PoseBlock<'a> = dyn FnMut(&[ClipTime], &mut TakeNumbers) -> Result<(), Error> + 'a;
+
+/// Goes on with the panic of a thread.
+fn resume<T>(cause: Box<dyn std::any::Any + Send>) -> T {
+    std::panic::resume_unwind(cause)
+}
+
+/// Checks that all times of moments are finite.
+fn check_times(moments: &[Moment]) -> Result<(), Error> {
+    let fault = moments.iter().position(|moment| !moment.times().into_iter().all(is_usable));
+    fault.map_or(Ok(()), |index| {
+        let Moment { before, time, after, .. } = moments[index];
+        let times = format!("{before} s, {time} s and {after} s");
+        Err(Error::Usage(format!("moment {index}: its times are {times}; expected finite numbers of seconds")))
+    })
+}
+
+/// Checks that the numbers of a block are finite.
+fn check_finite(name: &str, moments: &[Moment], numbers: &[f32]) -> Result<(), Error> {
+    if numbers.iter().fold(true, |finite, number| finite & number.is_finite()) {
+        return Ok(());
+    }
+    let first = numbers.iter().position(|number| !number.is_finite()).unwrap_or_default();
+    let moment = &moments[first * moments.len() / numbers.len()];
+    let (clip, time) = (moment.clip.index(), moment.time);
+    Err(Error::Usage(format!(
+        "{name} of clip {clip} at {time} s exceeds the range of an f32; give a smaller scale, or check the clip"
+    )))
+}
