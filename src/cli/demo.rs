@@ -11,6 +11,7 @@ use crate::cli::Outcome;
 use crate::cli::engine::{Engine, EngineArgs, EngineLibrary};
 use crate::cli::output;
 use crate::cli::progress::Progress;
+use crate::cli::threads::default_threads;
 
 /// Arguments of `posse demo`.
 #[derive(Debug, clap::Args)]
@@ -26,7 +27,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let library = demo::library()?;
     let crowd = demo::crowd(&library, args.instances as usize)?;
-    let engine = Engine::open(EngineLibrary::Float(&library), args.engine.engine)?;
+    let engine = Engine::open(EngineLibrary::Float(&library), args.engine.engine, default_threads())?;
     let workload = Workload { library: &library, crowd: &crowd, outputs: Outputs::ALL };
     let progress = Progress::waiting("measuring");
     let measured = engine.measure(&workload, Duration::from_secs(2))?;

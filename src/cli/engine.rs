@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use posse::low_level::all_threads;
 use posse::measure::{self, Measurement, Workload};
 use posse::{
     AdapterKind, CompressedLibrary, CpuEngine, Error, Evaluator, GpuContext, GpuEngine, GpuLibrary, Library,
@@ -11,6 +10,7 @@ use posse::{
 
 use crate::cli::output::note;
 use crate::cli::start_up::StartUp;
+use crate::cli::threads::default_threads;
 
 /// The name of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -72,20 +72,20 @@ pub enum Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// Opens an engine.
-    pub fn open(library: EngineLibrary<'a>, choice: EngineChoice) -> Result<Self, Error> {
-        Self::open_timed(library, choice, None, &mut StartUp::default())
+    /// Opens an engine. The library is packed on `threads` threads, and the CPU engine runs on the same number.
+    pub fn open(library: EngineLibrary<'a>, choice: EngineChoice, threads: usize) -> Result<Self, Error> {
+        Self::open_timed(library, choice, Some(threads), &mut StartUp::default())
     }
 
     /// Opens an engine, and adds the time of each step to `start_up`. The library is packed on `threads` threads, by default on
-    /// all; the CPU engine runs on the same number.
+    /// [`default_threads`]; the CPU engine runs on the same number.
     pub fn open_timed(
         library: EngineLibrary<'a>,
         choice: EngineChoice,
         threads: Option<usize>,
         start_up: &mut StartUp,
     ) -> Result<Self, Error> {
-        let threads = threads.unwrap_or_else(all_threads);
+        let threads = threads.unwrap_or_else(default_threads);
         match choice {
             EngineChoice::Reference => Ok(Self::Reference(Reference::new(library.library()))),
             EngineChoice::Cpu => Self::cpu(library, threads, start_up),
@@ -137,9 +137,9 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Opens an engine as a trait object.
+/// Opens an engine as a trait object, with the default number of threads.
 pub fn open(library: EngineLibrary, choice: EngineChoice) -> Result<Box<dyn Evaluator + '_>, Error> {
-    Ok(match Engine::open(library, choice)? {
+    Ok(match Engine::open(library, choice, default_threads())? {
         Engine::Gpu(engine) => engine,
         Engine::Cpu(engine) => Box::new(engine),
         Engine::Reference(engine) => Box::new(engine),

@@ -15,6 +15,7 @@ mod progress;
 mod render;
 mod source;
 mod start_up;
+mod threads;
 mod verify;
 #[cfg(feature = "view")]
 mod view;

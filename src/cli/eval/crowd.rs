@@ -7,7 +7,7 @@ use posse::import::crowd::CrowdFile;
 use posse::{Error, Evaluator, Layer, Library, Motion, Outputs};
 use serde::Serialize;
 
-use crate::cli::engine::{self, EngineLibrary};
+use crate::cli::engine::{self, Engine, EngineLibrary};
 use crate::cli::eval::json::Seconds;
 use crate::cli::eval::npz::{self, PoseTable};
 use crate::cli::eval::numbers::{Number, Precision};
@@ -64,17 +64,17 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     };
     let compressed = args.compress.compress(&library)?;
     let engine_library = EngineLibrary::new(&library, compressed.as_ref());
-    let mut engine = engine::open(engine_library, args.engine.engine)?;
-    engine::print_name(engine.as_ref());
+    let mut engine = Engine::open(engine_library, args.engine.engine, args.threads.count())?;
+    engine::print_name(engine.evaluator());
     let output = Output::create(args.output.as_deref())?;
     let Some(index) = file_of_arrays else {
-        return write(&library, &file, &evaluation, outputs, engine.as_mut(), output);
+        return write(&library, &file, &evaluation, outputs, engine.evaluator(), output);
     };
     let asset = &file.files[index].asset;
     let (skeleton, joints) = (asset.skeleton, asset.joints.as_slice());
     npz::write(
         &PoseTable { library: &library, skeleton, joints, evaluation: &evaluation, outputs },
-        engine.as_mut(),
+        &mut engine,
         output,
     )
 }

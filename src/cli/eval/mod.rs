@@ -14,11 +14,12 @@ use std::path::PathBuf;
 use posse::{ClipId, Error, Outputs};
 
 use crate::cli::arguments::{CompressArgs, SkinFormatChoice, parse_seconds};
-use crate::cli::engine::{self, EngineArgs, EngineLibrary};
+use crate::cli::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::cli::eval::npz::PoseTable;
 use crate::cli::evaluation::ClipEvaluation;
 use crate::cli::output::{self, Output};
 use crate::cli::source::Source;
+use crate::cli::threads::ThreadArgs;
 
 /// The end of `posse eval --help`: the output formats, and the format of crowd files.
 pub fn help() -> String {
@@ -103,6 +104,8 @@ pub struct Args {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
+    threads: ThreadArgs,
+    #[command(flatten)]
     compress: CompressArgs,
 }
 
@@ -154,19 +157,16 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let evaluation = ClipEvaluation { skeleton: source.skeleton, clip, times, instances, phase: args.phase, playback };
     evaluation.check(library)?;
     let compressed = args.compress.compress(library)?;
-    let mut engine = engine::open(EngineLibrary::new(library, compressed.as_ref()), args.engine.engine)?;
-    engine::print_name(engine.as_ref());
+    let engine_library = EngineLibrary::new(library, compressed.as_ref());
+    let mut engine = Engine::open(engine_library, args.engine.engine, args.threads.count())?;
+    engine::print_name(engine.evaluator());
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;
     match args.format {
-        Format::Json => json::write(&source, &evaluation, outputs, engine.as_mut(), output),
+        Format::Json => json::write(&source, &evaluation, outputs, engine.evaluator(), output),
         Format::Npz => {
             let (skeleton, joints) = (source.skeleton, source.joints.as_slice());
-            npz::write(
-                &PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs },
-                engine.as_mut(),
-                output,
-            )
+            npz::write(&PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs }, &mut engine, output)
         }
     }
 }
