@@ -19,7 +19,7 @@ pub enum Error {
     Import {
         /// The path as the caller gave it.
         file: PathBuf,
-        /// JSON path of the fault, for example `animations[0].channels[3].sampler`.
+        /// JSON path of the fault, for example `animations[0].channels[3].sampler`, or its line, for example `line 12`.
         path: String,
         /// The fault, and the expected content.
         reason: String,

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// A reason that a file cannot be used. It becomes [`Error::Import`] as soon as the name of the file is known.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// JSON path, or the part of a GLB container.
+    /// JSON path, the part of a GLB container, or the line of a text.
     pub path: String,
     /// The value that was found, the value that was expected, and the remedy if there is one.
     pub reason: String,
@@ -32,7 +32,7 @@ impl Fault {
 /// A fault of a file that was repaired or passed over, so that the rest could be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// JSON path of the fault, for example `animations[0].channels[3].target`.
+    /// JSON path of the fault, for example `animations[0].channels[3].target`, or its line, for example `line 12`.
     pub path: String,
     /// The fault, and the repair.
     pub message: String,

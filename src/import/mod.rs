@@ -1,9 +1,11 @@
 //! Files into a [`Library`](crate::Library): joints, skins and clips.
 //!
 //! * [`gltf`]: `.glb` and `.gltf` files into skeletons, skins and clips.
+//! * [`bvh`]: `.bvh` files into skeletons and clips.
 //! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
 //! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
 
+pub mod bvh;
 pub mod cocos;
 pub mod crowd;
 mod fault;

@@ -1,0 +1,112 @@
+//! The lines of MOTION: a frame per line, a number per channel.
+
+use super::half_angle::Column;
+use crate::import::fault::shorten;
+use crate::model::is_usable;
+
+/// The bytes of a line that are allowed per number. Numbers have up to 25 digits and signs; the rest is space between them.
+const BYTES_PER_NUMBER: usize = 256;
+/// The bytes of a line that are allowed beside its numbers.
+const BYTES_BESIDE: usize = 4096;
+
+/// The longest line of a frame in bytes.
+pub(super) fn longest_line(columns: usize) -> usize {
+    columns.saturating_mul(BYTES_PER_NUMBER).saturating_add(BYTES_BESIDE)
+}
+
+/// Reads the numbers of a line into a frame of the columns. Fails with a reason.
+pub(super) fn read_frame(line: &[u8], frame: usize, columns: &mut [Column]) -> Result<(), String> {
+    let count = columns.len();
+    let mut rest = line;
+    for (index, column) in columns.iter_mut().enumerate() {
+        rest = rest.trim_ascii_start();
+        let Ok((number, length)) = fast_float2::parse_partial::<f64, _>(rest) else {
+            return Err(wrong_number(rest, index, count));
+        };
+        let after = rest.get(length..).unwrap_or_default();
+        if !is_usable(number) || after.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            return Err(wrong_number(rest, index, count));
+        }
+        column[frame] = number;
+        rest = after;
+    }
+    match rest.trim_ascii_start() {
+        [] => Ok(()),
+        rest => Err(wrong_count(count + words(rest).count(), count)),
+    }
+}
+
+/// The reason for a text that is not a number, or for a line that ends.
+#[cold]
+fn wrong_number(rest: &[u8], index: usize, count: usize) -> String {
+    let Some(word) = words(rest).next() else { return wrong_count(index, count) };
+    let text = shorten(&String::from_utf8_lossy(word));
+    let hint = match fast_float2::parse::<f64, _>(word) {
+        Ok(number) if number.is_nan() => "; the exporter wrote a value that is not a number",
+        Ok(_) => "; the number is too large",
+        Err(_) if word.contains(&b',') => "; write a point before the decimals, and spaces between numbers",
+        Err(_) if word == b"MOTION" || word == b"HIERARCHY" => "; a second part belongs in a file of its own",
+        Err(_) => "",
+    };
+    format!("number {} of {count}: found {text:?}; expected a finite number in the range of an f32{hint}", index + 1)
+}
+
+#[cold]
+fn wrong_count(found: usize, expected: usize) -> String {
+    let hint = if found < expected { "The line may be truncated" } else { "CHANNELS may announce too few" };
+    format!("found {found} numbers; expected {expected}, one per channel, because a frame is one line. {hint}")
+}
+
+/// The words of a line.
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::half_angle::BLOCK;
+    use super::*;
+
+    fn read(line: &str, count: usize) -> Result<Vec<f64>, String> {
+        let mut columns = vec![[0.0; BLOCK]; count];
+        read_frame(line.as_bytes(), 3, &mut columns)?;
+        Ok(columns.into_iter().map(|column| column[3]).collect())
+    }
+
+    #[test]
+    fn numbers_may_have_any_usual_spelling() {
+        let line = "\t+1 .5 1. 1e-3  -0 -.25 1E+2 +0.0e0 000123.50 1.7976931348623157e-308 0.1\t\r";
+        let expected = [1.0, 0.5, 1.0, 1e-3, -0.0, -0.25, 100.0, 0.0, 123.5, 1.797_693_134_862_315_7e-308, 0.1];
+        let found = read(line, expected.len()).unwrap();
+        assert_eq!(found.iter().map(|number| number.to_bits()).collect::<Vec<_>>(), expected.map(f64::to_bits));
+    }
+
+    #[test]
+    fn other_words_are_refused() {
+        let words = [
+            "nan",
+            "-NaN",
+            "inf",
+            "-Infinity",
+            "1e39",
+            "1e999",
+            "1,5",
+            "0x10",
+            "1e",
+            "-",
+            "+",
+            ".",
+            "1-2",
+            "--1",
+            "1.5f",
+            "1_0",
+            "1.#IND",
+        ];
+        for word in words {
+            let reason = read(&format!("0 {word} 0"), 3).unwrap_err();
+            assert!(reason.starts_with(&format!("number 2 of 3: found {word:?}; expected a finite")), "{reason}");
+        }
+        assert!(read("0 0", 3).unwrap_err().starts_with("found 2 numbers; expected 3, one per channel"));
+        assert!(read("0 0 0 0 0", 3).unwrap_err().starts_with("found 5 numbers; expected 3, one per channel"));
+    }
+}

@@ -1,0 +1,137 @@
+//! BVH: motion capture as text, into a [`Library`].
+//!
+//! The joints of HIERARCHY become one skeleton, whose rest pose are the OFFSETs; an End Site becomes a joint named `PARENT_end`.
+//! MOTION becomes one clip. A joint may have positions and up to three rotations, in any order. The rotations of a frame are the
+//! product of turns about the axes, the first in the list outermost: `R1 * R2 * R3` for column vectors, angles in degrees. They
+//! are computed in `f64`. Between frames, rotations follow slerp, and translations a line. Numbers keep the units of the file.
+//!
+//! Keywords may be in any case, and words may stand on one line or on many. A name reaches to the end of its line, or to a brace. A
+//! frame is one line.
+//!
+//! [`load`] and [`from_slice`] read whole files, a [`Reader`] reads files of any length in parts.
+//!
+//! The stages, in order: `lines` finds lines. `words`, `hierarchy` and `channels` read the joints. `frame` reads the numbers of
+//! a block of frames. `half_angle` and `rotation` turn them into rotations. `keys` makes the clip.
+
+mod channels;
+mod frame;
+mod half_angle;
+mod hierarchy;
+mod keys;
+mod lines;
+mod reader;
+mod rotation;
+mod words;
+
+pub use self::keys::Keys;
+pub use self::reader::Reader;
+
+use std::path::{Path, PathBuf};
+
+use super::{Fault, Warning};
+use crate::error::Error;
+use crate::model::{ClipId, Library, SkeletonId};
+
+/// The result of reading a file: its parts of a library.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asset {
+    /// The name of the file, as the caller gave it.
+    pub file: PathBuf,
+    /// The skeleton of all joints.
+    pub skeleton: SkeletonId,
+    /// The clip of all frames. Without frames, it has no tracks.
+    pub clip: ClipId,
+    /// The number of frames.
+    pub frames: u64,
+    /// Seconds from frame to frame. It is above 0 if there are two frames or more.
+    pub frame_time: f64,
+    /// The faults that were passed over.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads a `.bvh` file into a library.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a line if it cannot be used. The library is then unchanged.
+///
+/// # Examples
+/// ```
+/// use posse::{Library, import};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("walk.bvh");
+/// # std::fs::write(&path, "HIERARCHY\nROOT hip\n{\nOFFSET 0 1 0\nCHANNELS 1 Xrotation\n}\nMOTION\nFrames: 2\nFrame Time: 0.1\n0\n90\n")?;
+/// // `path` leads to walk.bvh, a file of two frames.
+/// let mut library = Library::new();
+/// let asset = import::bvh::load(&mut library, &path)?;
+/// assert_eq!(library.skeleton(asset.skeleton).joints().len(), 1);
+/// assert_eq!((asset.frames, library.clip(asset.clip).duration()), (2, 0.1));
+/// # Ok(())
+/// # }
+/// ```
+pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Error> {
+    let file = file.as_ref();
+    let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
+    from_slice(library, file, &bytes)
+}
+
+/// Reads the bytes of a `.bvh` file into a library.
+///
+/// `name` is the name of the file in results and errors; it is not opened. Its stem is the name of the clip and the skeleton.
+///
+/// # Errors
+/// [`Error::Import`] with a line if the file cannot be used. The library is then unchanged.
+pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, Error> {
+    let mut reader = Reader::new(name, bytes)?;
+    let mut keys = Keys::new();
+    reader.begin(&mut keys)?;
+    // A frame takes at least a digit and a space per channel, whatever the file announces.
+    let most = bytes.len() / (2 * reader.columns()).max(1) + 1;
+    keys.reserve(most.min(usize::try_from(reader.frames()).unwrap_or(usize::MAX)));
+    reader.read(usize::MAX, &mut keys)?;
+    let (frames, frame_time, warnings) = (reader.frames(), reader.frame_time(), reader.warnings().to_vec());
+    let clip_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    // The reader has checked all that the model checks. If it misses a fault, the error still names the file.
+    let in_model = |error: Error| Fault::new("MOTION", error.to_string()).in_file(name);
+    let sizes = library.sizes();
+    let skeleton = library.add_skeleton(reader.skeleton().clone());
+    let clip = keys.into_clip(skeleton, clip_name).and_then(|clip| library.add_clip(clip));
+    if clip.is_err() {
+        library.truncate(sizes);
+    }
+    let clip = clip.map_err(in_model)?;
+    Ok(Asset { file: name.to_path_buf(), skeleton, clip, frames, frame_time, warnings })
+}
+
+/// Returns true for a BVH file. The content decides: its first word is HIERARCHY. If it begins like neither BVH nor glTF nor
+/// JSON, the extension of the name decides.
+pub fn is_bvh(file: &Path, bytes: &[u8]) -> bool {
+    const FIRST: &[u8] = b"HIERARCHY";
+    let text = words::without_mark(bytes).trim_ascii_start();
+    if text.get(..FIRST.len()).is_some_and(|word| word.eq_ignore_ascii_case(FIRST)) {
+        return true;
+    }
+    let is_other = text.starts_with(b"glTF") || text.starts_with(b"{") || text.starts_with(b"[");
+    !is_other && file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bvh"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_content_of_a_file_decides_its_kind_before_its_name() {
+        for (name, text, is_bvh_file) in [
+            ("a.txt", "\u{feff}\r\n hierarchy\nROOT", true),
+            ("a.bvh", "HIERARCHY", true),
+            ("a.BVH", "", true),
+            ("a.bvh", "broken", true),
+            ("a.bvh", r#"{ "asset": {} }"#, false),
+            ("a.bvh", "glTF\u{2}", false),
+            ("a.glb", "HIER", false),
+        ] {
+            assert_eq!(is_bvh(Path::new(name), text.as_bytes()), is_bvh_file, "{name} {text:?}");
+        }
+    }
+}

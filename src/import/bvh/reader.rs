@@ -1,0 +1,284 @@
+//! A BVH file, read in parts.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::channels::Columns;
+use super::frame::{longest_line, read_frame};
+use super::half_angle::{BLOCK, Column};
+use super::hierarchy::Hierarchy;
+use super::keys::{Keys, frame_seconds};
+use super::lines::Lines;
+use super::rotation::RotationState;
+use super::words::Words;
+use crate::error::Error;
+use crate::import::Warning;
+use crate::import::fault::shorten;
+use crate::model::{Skeleton, is_usable};
+
+/// The buffer of a file in bytes.
+const BUFFER: usize = 1 << 20;
+
+/// A BVH file, read in parts, for motion that does not fit into memory.
+///
+/// The keys are the same, bit for bit, for all sizes of the parts. After an error, the reader is of no use.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use posse::Library;
+/// use posse::import::bvh::{Keys, Reader};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let file = b"HIERARCHY ROOT hip
+/// { OFFSET 0 1 0 CHANNELS 2 Yposition Zrotation }
+/// MOTION Frames: 3 Frame Time: 0.5
+/// 1 0
+/// 2 45
+/// 3 90
+/// ";
+/// let mut reader = Reader::new(Path::new("turn.bvh"), &file[..])?;
+/// let mut library = Library::new();
+/// let skeleton = library.add_skeleton(reader.skeleton().clone());
+/// let mut keys = Keys::new();
+/// while reader.read(2, &mut keys)? > 0 {
+///     let clip = keys.clip(skeleton, None)?;
+///     println!("frames {} to {}", keys.first(), keys.first() as usize + keys.len() - 1);
+///     assert_eq!(clip.tracks.len(), 2);
+///     keys.drop_front(2);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Reader<R: BufRead> {
+    lines: Lines<R>,
+    skeleton: Skeleton,
+    tracks: Vec<Columns>,
+    /// Per track, the last rotation.
+    states: Vec<RotationState>,
+    /// The numbers of the frames of a block, per channel.
+    columns: Vec<Column>,
+    frames: u64,
+    frame_time: f64,
+    /// The next frame.
+    next: u64,
+    /// True if nothing follows the last frame.
+    is_complete: bool,
+    warnings: Vec<Warning>,
+}
+
+impl Reader<BufReader<File>> {
+    /// Opens a file, and reads HIERARCHY and the head of MOTION.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a line if it cannot be used.
+    pub fn open(file: impl AsRef<Path>) -> Result<Self, Error> {
+        let file = file.as_ref();
+        let input = File::open(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
+        Self::new(file, BufReader::with_capacity(BUFFER, input))
+    }
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads HIERARCHY and the head of MOTION of an input. `name` is the name of the file in errors; it is not opened. Its stem is
+    /// the name of the skeleton.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the input cannot be read; [`Error::Import`] with a line if it cannot be used.
+    pub fn new(name: &Path, input: R) -> Result<Self, Error> {
+        let mut words = Words::new(Lines::new(PathBuf::from(name), input));
+        let Hierarchy { joints, tracks, columns, mut warnings } = Hierarchy::read(&mut words)?;
+        let Head { mut frames, frame_time } = Head::read(&mut words)?;
+        let lines = words.into_lines();
+        if columns == 0 && frames > 0 {
+            let message =
+                format!("no joint has a channel; the {frames} frames are left out, and the rest pose is kept");
+            warnings.push(Warning { path: format!("line {}", lines.number()), message });
+            frames = 0;
+        }
+        let skeleton_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        // The hierarchy has checked all that the model checks. If it misses a fault, the error still names the file.
+        let skeleton =
+            Skeleton::new(skeleton_name, joints, Vec::new()).map_err(|error| lines.fault(error.to_string()))?;
+        let states = vec![RotationState::default(); tracks.len()];
+        let columns = vec![[0.0; BLOCK]; columns];
+        let (next, is_complete) = (0, false);
+        Ok(Self { lines, skeleton, tracks, states, columns, frames, frame_time, next, is_complete, warnings })
+    }
+
+    /// The joints of the file, with the OFFSETs as their rest pose.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+
+    /// The number of frames that the file announces; 0 if no joint has a channel.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Seconds from frame to frame. It is above 0 if there are two frames or more.
+    pub fn frame_time(&self) -> f64 {
+        self.frame_time
+    }
+
+    /// The time of the last frame in seconds; 0 without frames.
+    pub fn duration(&self) -> f64 {
+        frame_seconds(self.frames.saturating_sub(1), self.frame_time)
+    }
+
+    /// The faults that were passed over.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Reads up to `count` frames, and appends their keys. Returns the number of frames that were read: 0 only after the last frame,
+    /// or for a `count` of 0. After the last frame, it reads to the end of the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the input cannot be read; [`Error::Import`] with a line if a frame cannot be used, frames are missing, or
+    /// more than spaces follow the last frame; [`Error::Usage`] if `keys` has keys that do not end before the next frame.
+    pub fn read(&mut self, count: usize, keys: &mut Keys) -> Result<usize, Error> {
+        self.begin(keys)?;
+        let left = usize::try_from(self.frames - self.next).unwrap_or(usize::MAX);
+        let count = count.min(left);
+        let mut done = 0;
+        while done < count {
+            let frames = (count - done).min(BLOCK);
+            self.read_block(frames, keys)?;
+            done += frames;
+        }
+        if self.next == self.frames && !self.is_complete {
+            self.check_end()?;
+            self.is_complete = true;
+        }
+        Ok(done)
+    }
+
+    /// Prepares keys for the next frame.
+    pub(super) fn begin(&self, keys: &mut Keys) -> Result<(), Error> {
+        keys.begin(self.next, self.frame_time, self.tracks.iter().map(Columns::target))
+    }
+
+    /// The number of channels of all joints.
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Reads at most [`BLOCK`] frames.
+    fn read_block(&mut self, frames: usize, keys: &mut Keys) -> Result<(), Error> {
+        let longest = longest_line(self.columns.len());
+        for frame in 0..frames {
+            loop {
+                let Some(line) = self.lines.next(longest)? else {
+                    let (found, frames) = (self.next + frame as u64, self.frames);
+                    return Err(self.lines.fault(format!(
+                        "the file ends after {found} frames; expected {frames}, as Frames announces. It may be truncated"
+                    )));
+                };
+                // Empty lines between frames have no meaning.
+                if !line.trim_ascii_start().is_empty() {
+                    let read = read_frame(line, frame, &mut self.columns);
+                    read.map_err(|reason| self.lines.fault(reason))?;
+                    break;
+                }
+            }
+        }
+        for ((track, state), keys) in self.tracks.iter().zip(&mut self.states).zip(&mut keys.tracks) {
+            match track {
+                Columns::Translation { offset, columns, .. } => {
+                    append_translations(offset, columns, &self.columns, frames, &mut keys.values);
+                }
+                Columns::Rotation { turns, .. } => {
+                    state.append(turns, |column| &self.columns[column], frames, &mut keys.values);
+                }
+            }
+        }
+        keys.grow(frames);
+        self.next += frames as u64;
+        Ok(())
+    }
+
+    /// Checks that nothing but space follows the last frame.
+    fn check_end(&mut self) -> Result<(), Error> {
+        let longest = longest_line(self.columns.len());
+        while let Some(line) = self.lines.next(longest)? {
+            if !line.trim_ascii_start().is_empty() {
+                let frames = self.frames;
+                return Err(self.lines.fault(format!(
+                    "found more after the last of {frames} frames; expected the end of the file. Frames may announce too few"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends the translations of the first frames of a block.
+fn append_translations(
+    offset: &[f64; 3],
+    columns: &[Option<usize>; 3],
+    block: &[Column],
+    frames: usize,
+    values: &mut Vec<f64>,
+) {
+    let start = values.len();
+    values.resize(start + 3 * frames, 0.0);
+    for (axis, (&column, &offset)) in columns.iter().zip(offset).enumerate() {
+        let still = [offset; BLOCK];
+        let numbers = column.map_or(&still, |column| &block[column]);
+        values[start..].iter_mut().skip(axis).step_by(3).zip(numbers).for_each(|(value, &number)| *value = number);
+    }
+}
+
+/// The head of MOTION.
+struct Head {
+    frames: u64,
+    frame_time: f64,
+}
+
+impl Head {
+    /// Reads the words after MOTION, up to the end of the line of the frame time.
+    fn read(words: &mut Words<impl BufRead>) -> Result<Self, Error> {
+        words.keyword("FRAMES", "`Frames:`")?;
+        words.skip_colon();
+        let frames = words.count("the number of frames, a whole number of 0 or more")?;
+        let line = words.line();
+        let expected = "`Frame Time:`";
+        let frame_time = match words.next()? {
+            None if frames == 0 => return Ok(Self { frames, frame_time: 0.0 }),
+            None => return Err(words.fault(format!("the file ends; expected {expected}. It may be truncated"))),
+            Some(word) if word.eq_ignore_ascii_case("FRAME") => {
+                words.keyword("TIME", expected)?;
+                words.skip_colon();
+                words.number("the seconds per frame, a finite number")?
+            }
+            Some(word) => {
+                let word = shorten(&word);
+                return Err(words.fault(format!("found {word:?}; expected {expected}")));
+            }
+        };
+        if frames > 1 && frame_time <= 0.0 {
+            return Err(words.fault(format!(
+                "the frame time is {frame_time} s with {frames} frames; expected more than 0, for example 0.033333"
+            )));
+        }
+        if !is_usable(frame_seconds(frames.saturating_sub(1), frame_time)) {
+            let reason = "Frames times Frame Time is not a finite number in the range of an f32";
+            return Err(
+                words.fault(format!("{frames} frames of {frame_time} s: {reason}; Frames stands in line {line}"))
+            );
+        }
+        match words.rest_of_line() {
+            rest if rest.is_empty() => Ok(Self { frames, frame_time }),
+            rest => {
+                let rest = shorten(&rest);
+                Err(words.fault(format!(
+                    "found {rest:?} after the frame time; expected the first frame on the next line, because a frame is one line"
+                )))
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Turns about axes into quaternions, a block of frames at a time.
+
+use super::channels::Turn;
+use super::half_angle::{BLOCK, Column, half_sin_cos};
+
+/// The rotation keys of a track, with the key that the next one follows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RotationState {
+    /// The last key, as it was computed.
+    last: Option<[f64; 4]>,
+    /// True if the last key was written negated.
+    negated: bool,
+}
+
+impl RotationState {
+    /// Appends the rotations of the first `count` frames of a block: the product of the turns, in their order. `column` returns
+    /// the angles of a column, in degrees.
+    ///
+    /// A quaternion and its negative are one rotation. Each key is written with the sign that is nearest to the key before, so
+    /// that interpolation takes the shorter way. The key before may be that of an earlier block.
+    pub fn append<'a>(
+        &mut self,
+        turns: &[Turn],
+        column: impl Fn(usize) -> &'a Column,
+        count: usize,
+        keys: &mut Vec<f64>,
+    ) {
+        let [x, y, z, w] = &product(turns, column);
+        let mut dots = [0.0; BLOCK];
+        for frame in 1..BLOCK {
+            let last = [x[frame - 1], y[frame - 1], z[frame - 1], w[frame - 1]];
+            dots[frame] = dot(last, [x[frame], y[frame], z[frame], w[frame]]);
+        }
+        dots[0] = self.last.map_or(1.0, |last| dot(last, [x[0], y[0], z[0], w[0]]));
+        let start = keys.len();
+        keys.resize(start + 4 * count, 0.0);
+        let frames = keys[start..].chunks_exact_mut(4).zip(x.iter().zip(y).zip(z.iter().zip(w))).zip(dots);
+        for ((key, ((x, y), (z, w))), dot) in frames {
+            self.negated = if self.negated { -dot } else { dot } < 0.0;
+            let sign = if self.negated { -1.0 } else { 1.0 };
+            key.copy_from_slice(&[sign * x, sign * y, sign * z, sign * w]);
+        }
+        if let Some(end) = count.checked_sub(1) {
+            self.last = Some([x[end], y[end], z[end], w[end]]);
+        }
+    }
+}
+
+/// The components x, y, z and w of the product of turns.
+fn product<'a>(turns: &[Turn], column: impl Fn(usize) -> &'a Column) -> [Column; 4] {
+    let mut result = [[0.0; BLOCK]; 4];
+    let Some((first, others)) = turns.split_first() else {
+        return [[0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [1.0; BLOCK]];
+    };
+    let (sin, cos) = half_sin_cos(column(first.column));
+    (result[first.axis], result[3]) = (sin, cos);
+    for turn in others {
+        result = multiply(&result, turn.axis, &half_sin_cos(column(turn.column)));
+    }
+    result
+}
+
+/// The products of rotations with turns about an axis, which have only that component and w.
+fn multiply(rotations: &[Column; 4], axis: usize, turn: &(Column, Column)) -> [Column; 4] {
+    let (next, after) = ((axis + 1) % 3, (axis + 2) % 3);
+    let (sin, cos) = turn;
+    let [own, second, third, w] = [axis, next, after, 3].map(|component| &rotations[component]);
+    let mut results = [[0.0; BLOCK]; 4];
+    for frame in 0..BLOCK {
+        results[0][frame] = own[frame] * cos[frame] + w[frame] * sin[frame];
+        results[1][frame] = second[frame] * cos[frame] + third[frame] * sin[frame];
+        results[2][frame] = third[frame] * cos[frame] - second[frame] * sin[frame];
+        results[3][frame] = w[frame] * cos[frame] - own[frame] * sin[frame];
+    }
+    let mut products = [[0.0; BLOCK]; 4];
+    for (component, result) in [axis, next, after, 3].into_iter().zip(results) {
+        products[component] = result;
+    }
+    products
+}
+
+fn dot(one: [f64; 4], other: [f64; 4]) -> f64 {
+    one[0] * other[0] + one[1] * other[1] + one[2] * other[2] + one[3] * other[3]
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{DQuat, DVec3};
+
+    use super::*;
+
+    /// The keys of a track with these angles per column and frame.
+    fn keys(axes: &[usize], angles: &[Column], parts: &[usize]) -> Vec<f64> {
+        let turns: Vec<Turn> = axes.iter().enumerate().map(|(column, &axis)| Turn { axis, column }).collect();
+        let (mut state, mut keys, mut first) = (RotationState::default(), Vec::new(), 0);
+        for &count in parts {
+            let mut part = vec![[0.0; BLOCK]; angles.len()];
+            for (to, from) in part.iter_mut().zip(angles) {
+                to[..count].copy_from_slice(&from[first..first + count]);
+            }
+            state.append(&turns, |column| &part[column], count, &mut keys);
+            first += count;
+        }
+        keys
+    }
+
+    #[test]
+    fn any_axes_multiply_as_quaternions_of_glam_do() {
+        let units = [DVec3::X, DVec3::Y, DVec3::Z];
+        let angles: [Column; 3] = [[33.0; BLOCK], [-140.5; BLOCK], [71.25; BLOCK]];
+        for case in 0..27 {
+            let axes = [case / 9, case / 3 % 3, case % 3];
+            let turn = |index: usize| DQuat::from_axis_angle(units[axes[index]], angles[index][0].to_radians());
+            let expected = turn(0) * turn(1) * turn(2);
+            let own = DQuat::from_slice(&keys(&axes, &angles, &[1]));
+            assert!((own.dot(expected).abs() - 1.0).abs() < 1e-15, "{axes:?}: {own} and {expected}");
+        }
+    }
+
+    #[test]
+    fn neighbours_are_in_one_hemisphere_through_all_parts() {
+        let angles: [Column; 2] = [
+            std::array::from_fn(|frame| frame as f64 * 67.0),
+            std::array::from_fn(|frame| frame as f64 * -41.0 + 300.0),
+        ];
+        let whole = keys(&[2, 0], &angles, &[BLOCK]);
+        let pairs = whole.chunks_exact(4).zip(whole[4..].chunks_exact(4));
+        assert!(pairs.clone().all(|(key, next)| key.iter().zip(next).map(|(a, b)| a * b).sum::<f64>() >= 0.0));
+        // Several turns of 67 degrees pass 360 degrees, so that some computed keys were negated.
+        assert!(pairs.clone().count() == BLOCK - 1 && whole != keys(&[2, 0], &angles, &[1; BLOCK])[..4].repeat(BLOCK));
+        for parts in [&[1; BLOCK][..], &[5, 27], &[31, 1], &[7, 0, 25]] {
+            let bits = |keys: Vec<f64>| keys.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+            assert_eq!(bits(keys(&[2, 0], &angles, parts)), bits(whole.clone()), "{parts:?}");
+        }
+    }
+}
