@@ -63,11 +63,12 @@ fn phase_passes(layer: LayerRecord, ticks: vec2<u32>) -> Passes {
     return Passes(sum[3], vec2(sum[1], sum[2]), (sum[4] | sum[5]) != 0u);
 }
 
-/// The passes, a whole number if they are nearer to it than 1/1024 of a tick.
+/// The passes, a whole number if they are at most a tick / 2^`CLOCK_NEAR_BITS` from it.
 fn phase_settle(layer: LayerRecord, passes: Passes) -> Passes {
-    // The passes per tick have units of 2^-96, the fraction has units of 2^-64: a shift by 32 + 10 bits.
-    var near = vec2((layer.passes_1 >> 10u) | (layer.passes_2 << 22u), (layer.passes_2 >> 10u) | (layer.passes_3 << 22u));
-    if (layer.passes_3 >> 10u) != 0u {
+    // The passes per tick have units of 2^-96, the fraction has units of 2^-64: a shift by 32 + `CLOCK_NEAR_BITS`.
+    let high_passes = vec2(layer.passes_2, layer.passes_3);
+    var near = (vec2(layer.passes_1, layer.passes_2) >> vec2(CLOCK_NEAR_BITS)) | (high_passes << vec2(32u - CLOCK_NEAR_BITS));
+    if (layer.passes_3 >> CLOCK_NEAR_BITS) != 0u {
         near = vec2(0xffffffffu);
     }
     if phase_less(phase_add(passes.fraction, near), near) {

@@ -3,10 +3,11 @@
 use std::ops::RangeInclusive;
 
 use crate::model::{Clip, Crowd, EventList, Layer, LayerTime, Library, Occurrence, Playback, Step, Ticks};
+use crate::reference::passes::TICK_PARTS;
 
 /// The distance of a play to an event, in ticks, up to which it has reached the event. It exceeds the rounding of a month of
 /// passes.
-const NEAR: f64 = 1.0 / 1024.0;
+const NEAR: f64 = 1.0 / TICK_PARTS as f64;
 
 /// The largest number of a pass, 2^62, before and after the start of a play.
 const MOST_PASSES: f64 = 4_611_686_018_427_387_904.0;

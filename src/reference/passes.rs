@@ -2,6 +2,9 @@
 
 use crate::model::{Playback, Ticks};
 
+/// A play is at the end of a pass, or at an event, if its distance is at most a tick divided by this number.
+pub const TICK_PARTS: u128 = 1024;
+
 /// The number of passes that a play has made at a tick.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Passes {
@@ -15,9 +18,6 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// A play is at the end of a pass if its distance to the end is at most a tick divided by this number.
-    const NEAR: u128 = 1024;
-
     /// The passes of a play at a tick, each of a length in seconds above 0.
     ///
     /// Rate and length are exact numbers, a mantissa times a power of two, so that no product or quotient is rounded.
@@ -38,7 +38,7 @@ impl Passes {
             (tick, pass) = (rate, shift_left(length_units, -doublings));
             (before, rest) = (played / pass, played % pass);
         }
-        let is_near = |distance: u128| distance.saturating_mul(Self::NEAR) <= tick;
+        let is_near = |distance: u128| distance.saturating_mul(TICK_PARTS) <= tick;
         if rest > 0 && is_near(pass - rest) {
             (before, rest) = (before.saturating_add(1), 0);
         } else if is_near(rest) {

@@ -3,7 +3,8 @@
 //! A pass is one run through the played part of the clip.
 
 use crate::pack::record::{
-    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, ClipRecord, LayerRecord,
+    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_NEAR_BITS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS,
+    ClipRecord, LayerRecord,
 };
 
 /// A time in seconds: the sum of two numbers, exact to 48 bits.
@@ -65,11 +66,11 @@ fn passes(layer: &LayerRecord, ticks: u64) -> Passes {
     Passes { whole: (sum >> 64) + (high >> 64 << 32), fraction: sum as u64 }
 }
 
-/// Rounds passes to a whole number if they are nearer to it than 1/1024 of a tick.
+/// Rounds passes to a whole number if they are at most a tick / 2^`CLOCK_NEAR_BITS` from it.
 fn settle(layer: &LayerRecord, passes: Passes) -> Passes {
     let [low, high] = [join(layer.passes_0, layer.passes_1), join(layer.passes_2, layer.passes_3)].map(u128::from);
     // The passes per tick have units of 2^-96, the fraction has units of 2^-64.
-    let near = u64::try_from((high << 64 | low) >> (32 + 10)).unwrap_or(u64::MAX);
+    let near = u64::try_from((high << 64 | low) >> (32 + CLOCK_NEAR_BITS)).unwrap_or(u64::MAX);
     match passes.fraction.checked_add(near) {
         None => Passes { whole: passes.whole + 1, fraction: 0 },
         Some(_) if passes.fraction <= near => Passes { whole: passes.whole, fraction: 0 },

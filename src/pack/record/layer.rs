@@ -34,6 +34,8 @@ constants! {
     pub const CLOCK_PING_PONG: u32 = 16;
     /// Bit of [`LayerRecord::clock`]: the first pass goes from the end to the start.
     pub const CLOCK_REVERSE: u32 = 32;
+    /// A layer is at the end of a pass if its distance to the end is at most a tick divided by two to this power.
+    pub const CLOCK_NEAR_BITS: u32 = 10;
 }
 
 record! {
