@@ -105,6 +105,16 @@ impl Draft {
         Ok(Self { file: Some(BufWriter::with_capacity(1 << 16, file)), path, place: place.to_path_buf() })
     }
 
+    /// The path that the file gets.
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// The folder of the draft and of its place.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
     /// The error of an output, with the place of this draft.
     pub fn error(&self, source: impl Into<io::Error>) -> Error {
         Error::Io { file: self.place.clone(), source: source.into() }

@@ -9,6 +9,9 @@ use tempfile::SpooledTempFile;
 /// The bytes of a clip that stay in memory, all arrays together.
 pub const MEMORY: usize = 64 << 20;
 
+/// Bytes of an array that are read at a time.
+const BLOCK: usize = 1 << 20;
+
 /// Numbers that are written once, then read from the beginning.
 pub struct SpooledNumbers {
     file: SpooledTempFile,
@@ -39,7 +42,7 @@ impl SpooledNumbers {
     }
 
     /// The little-endian bytes from the current place on.
-    pub fn bytes(&mut self) -> impl Read {
+    pub fn bytes(&mut self) -> impl Read + '_ {
         &mut self.file
     }
 
@@ -70,6 +73,11 @@ impl Spool {
         self.frames
     }
 
+    /// The numbers per frame of an array.
+    pub fn width(&self, array: usize) -> usize {
+        self.widths[array]
+    }
+
     /// Appends frames.
     pub fn append(&mut self, times: &[f64], arrays: &[Vec<f32>]) -> Result<(), Error> {
         self.times.append(times)?;
@@ -78,6 +86,35 @@ impl Spool {
         }
         self.frames += times.len() as u64;
         Ok(())
+    }
+
+    /// The times, from the first on. Reading them disturbs [`read`](Self::read): rewind afterwards.
+    pub fn times(&mut self) -> Result<&mut SpooledNumbers, Error> {
+        self.times.rewind()?;
+        Ok(&mut self.times)
+    }
+
+    /// An array, from its first frame on. Reading it disturbs [`read`](Self::read): rewind afterwards.
+    pub fn array(&mut self, index: usize) -> Result<&mut SpooledNumbers, Error> {
+        self.arrays[index].rewind()?;
+        Ok(&mut self.arrays[index])
+    }
+
+    /// Calls a function with the frames of an array, some at a time.
+    pub fn each_block(
+        &mut self,
+        array: usize,
+        mut block: impl FnMut(&[f32]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (width, frames) = (self.widths[array], self.frames);
+        let numbers = self.array(array)?;
+        let step = (BLOCK / (width * size_of::<f32>()).max(1)).max(1);
+        let mut buffer = Vec::new();
+        (0..frames).step_by(step).try_for_each(|first| {
+            buffer.resize((frames - first).min(step as u64) as usize * width, 0.0);
+            numbers.read(&mut buffer)?;
+            block(&buffer)
+        })
     }
 
     /// Goes back to the first frame.

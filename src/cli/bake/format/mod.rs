@@ -4,11 +4,12 @@ mod glb;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod rest;
 mod usda;
 
 use std::path::Path;
 
-use posse::bake::{ArrayKind, ArrayLayout, FrameGrid};
+use posse::bake::{ArrayKind, ArrayLayout, FrameGrid, QuaternionOrder};
 use posse::{Error, Library, SkeletonId};
 
 use crate::cli::bake::draft::{Draft, DraftTag};
@@ -144,14 +145,34 @@ impl Format {
                 return Ok(if wanted.is_empty() { default } else { wanted.to_vec() });
             }
             Self::Npz(NpzLayout::Mjlab) => &[ArrayKind::Pos, ArrayKind::Quat, ArrayKind::Linvel, ArrayKind::Angvel],
-            Self::Glb | Self::Usda => {
-                &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale, ArrayKind::Weights]
-            }
+            Self::Glb => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale],
+            Self::Usda => &[ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale, ArrayKind::Weights],
         };
         if !wanted.is_empty() {
             return Err(Error::Usage("this format or layout has arrays of its own; leave out --arrays".into()));
         }
         Ok(own.to_vec())
+    }
+
+    /// The order of the numbers of quaternions. `wanted` is the value of `--quaternions`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a format or layout with an order of its own, if the other one is wanted.
+    pub fn quaternions(self, wanted: Option<QuaternionOrder>) -> Result<QuaternionOrder, Error> {
+        let (own, name) = match self {
+            Self::Npz(NpzLayout::Plain) | Self::Parquet => return Ok(wanted.unwrap_or_default()),
+            Self::Npz(NpzLayout::Mjlab) => (QuaternionOrder::Wxyz, "--layout mjlab"),
+            Self::Glb => (QuaternionOrder::Xyzw, "--format glb"),
+            Self::Usda => (QuaternionOrder::Wxyz, "--format usda"),
+        };
+        match wanted {
+            Some(order) if order != own => Err(Error::Usage(format!(
+                "{name} has quaternions in the order {}, not {}; leave out --quaternions",
+                own.name(),
+                order.name()
+            ))),
+            _ => Ok(own),
+        }
     }
 
     /// Begins the file of a clip.
