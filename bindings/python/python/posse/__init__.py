@@ -1,0 +1,28 @@
+"""Animation clips as NumPy arrays: glTF and BVH files, sampled in bulk.
+
+>>> import numpy as np, posse                                           # doctest: +SKIP
+>>> library = posse.Library("Fox.glb", "walk.bvh")                      # doctest: +SKIP
+>>> poses = library.sample("Walk", times=np.arange(0, 0.7, 1 / 60))     # doctest: +SKIP
+>>> poses.pos.shape                                                     # doctest: +SKIP
+(42, 24, 3)
+
+* `Library` reads files; `Library.sample`, `Library.bake` and `Library.states` evaluate their clips.
+* `Clip` has the facts of a clip, `Poses` the arrays of a result.
+* `Error`, a `ValueError`, is raised for files and requests that cannot be used, `OSError` for files that cannot be read.
+  `FileWarning` tells of faults of files that were repaired or passed over.
+
+Lengths are in the unit of the file, times in seconds, angles in radians. Quaternions are xyzw, and +Y is up, unless a call says
+otherwise. All results are float32 arrays in C order.
+"""
+
+from ._clip import Clip
+from ._library import FileWarning, Library
+from ._poses import Poses
+from ._posse import Error, __version__
+
+__all__ = ["Clip", "Error", "FileWarning", "Library", "Poses", "__version__"]
+
+# The names that tracebacks and `help` show.
+for _class in (Clip, FileWarning, Library, Poses):
+    _class.__module__ = __name__
+del _class

@@ -1,0 +1,282 @@
+"""The class `Library`."""
+
+from __future__ import annotations
+
+import operator
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Optional, SupportsIndex, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _posse
+from ._arguments import Space, Times
+from ._clip import Clip
+from ._out import new_arrays, reused_arrays
+from ._poses import Floats, Poses
+from ._times import clip_ids, frame_times, seconds, wrapped
+
+ClipLike = Union[Clip, str, SupportsIndex]
+"""A clip, its name or its index."""
+
+DEFAULT_ARRAYS = ("pos", "quat", "local_pos", "local_quat", "local_scale", "skin", "weights", "properties")
+"""The arrays of `Library.sample`."""
+
+
+class FileWarning(UserWarning):
+    """A fault of a file that was repaired or passed over."""
+
+
+class Library:
+    """The clips of glTF and BVH files, ready to be sampled from any number of threads. It does not change.
+
+    >>> library = posse.Library("Fox.glb", "walk.bvh")      # doctest: +SKIP
+
+    Files are told apart by content. Files with equal skeletons share one, and clips of all files can be mixed in one call of
+    `states`. A fault that could be repaired is a `FileWarning`.
+
+    `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.
+
+    Raises `OSError` for a file that cannot be read, and `Error` for one that cannot be used.
+    """
+
+    def __init__(self, *paths: Union[str, os.PathLike[str]], threads: Optional[int] = None) -> None:
+        files = [os.fspath(path) for path in paths]
+        self._native = _posse.Library(files, _threads(threads))
+        for message in self._native.warnings:
+            warnings.warn(message, FileWarning, stacklevel=2)
+        rigs = [self._layout(skeleton, ()) for skeleton in range(self._native.skeletons)]
+        names = [(tuple(rig.joint_names), tuple(rig.parents)) for rig in rigs]
+        self._clips = tuple(
+            Clip(index, name, files[file], duration, fps, skeleton, *names[skeleton], self._native)
+            for index, (name, file, duration, fps, skeleton) in enumerate(self._native.clips)
+        )
+        self._durations = np.array([clip.duration for clip in self._clips], dtype=np.float64)
+        self._rates = np.array([clip.fps for clip in self._clips], dtype=np.float64)
+        self._skeletons = np.array([clip.skeleton for clip in self._clips], dtype=np.int64)
+        self._named: dict[str, list[int]] = {}
+        for clip in self._clips:
+            self._named.setdefault(clip.name or "", []).append(clip.index)
+
+    @property
+    def clips(self) -> tuple[Clip, ...]:
+        """The clips: file after file, in the order of each file."""
+        return self._clips
+
+    def clip(self, clip: ClipLike) -> Clip:
+        """The clip of this name or index. Raises `Error` if there is none, or if several have the name."""
+        return self._clips[self._index(clip)]
+
+    def sample(
+        self,
+        clip: ClipLike,
+        times: npt.ArrayLike,
+        *,
+        arrays: Optional[Sequence[str]] = None,
+        joints: Optional[Sequence[str]] = None,
+        fps: Optional[float] = None,
+        wrap: str = "clamp",
+        up: str = "y",
+        scale: float = 1.0,
+        quaternions: str = "xyzw",
+        threads: Optional[int] = None,
+        out: Union[Poses, Mapping[str, Floats], None] = None,
+    ) -> Poses:
+        """The poses of a clip at T times in seconds.
+
+        `arrays` are names of arrays of `Poses`; by default all but velocities and `root`. `joints` are names, by default all
+        joints, in the order of the file. Velocities are central differences of the clip over `1 / fps` to both sides, one-sided
+        at its ends; by default `fps` is that of the clip. Times outside of the clip are clamped to it (`wrap="clamp"`), or start
+        over (`wrap="loop"`).
+
+        `up="z"` turns model space by +90 degrees about +X, and `scale` multiplies lengths. `quaternions` is "xyzw" or "wxyz".
+        `threads` is by default the number of cores that this process may use; the numbers do not depend on it. `out`, arrays by
+        name or the result of an earlier call, is filled instead of new arrays.
+        """
+        index = self._index(clip)
+        at = seconds(times)
+        ids = np.full(len(at), index, dtype=np.int64)
+        kinds = DEFAULT_ARRAYS if arrays is None else _names(arrays, "arrays")
+        space: Space = {"up": up, "scale": float(scale), "quaternions": quaternions}
+        rows = self._rows(ids, at, fps, wrap)
+        return self._fill(rows, [self._layout(self._clips[index].skeleton, kinds, joints, space)], threads, out)
+
+    def bake(
+        self,
+        clip: ClipLike,
+        fps: Optional[float] = None,
+        *,
+        arrays: Sequence[str] = ("pos", "quat"),
+        joints: Optional[Sequence[str]] = None,
+        up: str = "y",
+        scale: float = 1.0,
+        quaternions: str = "xyzw",
+        threads: Optional[int] = None,
+        out: Union[Poses, Mapping[str, Floats], None] = None,
+    ) -> Poses:
+        """All frames of a clip at `fps` frames per second, from 0 to its end: the arrays that `posse bake` writes, bit for bit.
+
+        By default `fps` is that of the clip. Velocities are differences between the frames before and after. The other arguments
+        are those of `sample`.
+        """
+        index = self._index(clip)
+        rate = self._clips[index].fps if fps is None else float(fps)
+        before, at, after = frame_times(rate, self._clips[index].duration)
+        ids = np.full(len(at), index, dtype=np.int64)
+        space: Space = {"up": up, "scale": float(scale), "quaternions": quaternions}
+        layout = self._layout(self._clips[index].skeleton, _names(arrays, "arrays"), joints, space)
+        rows: Times = {"clips": ids, "times": at, "before": before, "after": after}
+        return self._fill(rows, [layout], threads, out, fps=rate)
+
+    def states(
+        self,
+        clips: Union[ClipLike, Iterable[ClipLike], npt.NDArray[np.integer]],
+        times: npt.ArrayLike,
+        *,
+        velocities: bool = False,
+        arrays: Sequence[str] = ("pos", "quat"),
+        joints: Optional[Sequence[str]] = None,
+        fps: Optional[float] = None,
+        wrap: str = "clamp",
+        up: str = "y",
+        scale: float = 1.0,
+        quaternions: str = "xyzw",
+        threads: Optional[int] = None,
+        out: Union[Poses, Mapping[str, Floats], None] = None,
+    ) -> Poses:
+        """The poses of N clips at N times in seconds: row i has clip `clips[i]` at `times[i]`.
+
+        `clips` are clips, names or indices, or one for all rows; an array of integers is fastest. They may belong to several
+        skeletons, if all have one number of joints. `velocities=True` adds `linvel` and `angvel` to `arrays`. By default `fps`,
+        over which velocities are differences, is that of each clip. The other arguments are those of `sample`.
+        """
+        at = seconds(times)
+        ids = clip_ids(clips, len(at), len(self._clips), self._index)
+        kinds = _names(arrays, "arrays")
+        if velocities:
+            kinds += tuple(name for name in ("linvel", "angvel") if name not in kinds)
+        space: Space = {"up": up, "scale": float(scale), "quaternions": quaternions}
+        used = self._used_skeletons(ids)
+        layouts = [self._layout(skeleton, kinds, joints, space) for skeleton in used]
+        self._check_equal_shapes(ids, layouts)
+        return self._fill(self._rows(ids, at, fps, wrap), layouts, threads, out)
+
+    def __len__(self) -> int:
+        return len(self._clips)
+
+    def __repr__(self) -> str:
+        return f"Library({len(self._clips)} clips, {self._native.skeletons} skeletons)"
+
+    def _index(self, clip: ClipLike) -> int:
+        """The index of a clip."""
+        count = len(self._clips)
+        if isinstance(clip, Clip):
+            if clip._library is not self._native:
+                raise _posse.Error(f"{clip!r} belongs to another library; take a clip of this one")
+            return clip.index
+        if isinstance(clip, str):
+            return self._named_index(clip)
+        try:
+            index = operator.index(clip)
+        except TypeError:
+            found = type(clip).__name__
+            raise TypeError(f"a clip is a Clip, a name or an index, not {found}") from None
+        if not 0 <= index < count:
+            raise _posse.Error(f"clip {index}: the library has {count} clips")
+        return index
+
+    def _named_index(self, name: str) -> int:
+        found = self._named.get(name, [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            files = ", ".join(f"{index} of {self._clips[index].file}" for index in found[:5])
+            raise _posse.Error(f"{len(found)} clips are named {name!r} ({files}); give an index")
+        near = get_close_matches(name, self._named, n=5, cutoff=0.3)
+        remedy = f"the nearest names are {near}" if near else "`clips` has the names"
+        raise _posse.Error(f"no clip is named {name!r}; {remedy}")
+
+    def _layout(
+        self,
+        skeleton: int,
+        kinds: Sequence[str],
+        joints: Optional[Sequence[str]] = None,
+        space: Optional[Space] = None,
+    ) -> _posse.Layout:
+        names = None if joints is None else _names(joints, "joints")
+        space = {"up": "y", "scale": 1.0, "quaternions": "xyzw"} if space is None else space
+        return self._native.layout(skeleton, kinds, names, space)
+
+    def _used_skeletons(self, ids: npt.NDArray[np.int64]) -> list[int]:
+        """The skeletons of clips, that of the first clip first."""
+        if len(ids) == 0:
+            return [0] if self._native.skeletons else []
+        used = np.flatnonzero(np.bincount(self._skeletons[ids], minlength=self._native.skeletons)).tolist()
+        first = int(self._skeletons[ids[0]])
+        return [first] + [skeleton for skeleton in used if skeleton != first]
+
+    def _check_equal_shapes(self, ids: npt.NDArray[np.int64], layouts: Sequence[_posse.Layout]) -> None:
+        for layout in layouts[1:]:
+            if layout.arrays != layouts[0].arrays:
+                one = self._clips[ids[0]]
+                row = int(np.flatnonzero(self._skeletons[ids] == layout.skeleton)[0])
+                other = self._clips[ids[row]]
+                shapes = [{name: tuple(shape) for name, _, shape in each.arrays} for each in (layouts[0], layout)]
+                raise _posse.Error(
+                    f"row 0 has clip {one.index} of {one.file} with the shapes {shapes[0]}, but row {row} has clip "
+                    f"{other.index} of {other.file} with {shapes[1]}; give clips with one number of joints, or `joints`"
+                )
+
+    def _rows(
+        self, ids: npt.NDArray[np.int64], times: npt.NDArray[np.float64], fps: Optional[float], wrap: str
+    ) -> Times:
+        """The rows of times that are not frames of a grid."""
+        ends = self._durations[ids]
+        at = wrapped(times, ends, wrap)
+        if fps is not None and not 0.0 < fps < float("inf"):
+            raise _posse.Error(f"fps={fps}; expected a finite number above 0")
+        step = 1.0 / (self._rates[ids] if fps is None else float(fps))
+        return {
+            "clips": ids,
+            "times": at,
+            "before": np.clip(at - step, 0.0, ends),
+            "after": np.clip(at + step, 0.0, ends),
+        }
+
+    def _fill(
+        self,
+        rows: Times,
+        layouts: Sequence[_posse.Layout],
+        threads: Optional[int],
+        out: Union[Poses, Mapping[str, Floats], None],
+        *,
+        fps: Optional[float] = None,
+    ) -> Poses:
+        if not layouts:
+            raise _posse.Error("the library has no clips")
+        count = len(rows["times"])
+        shapes = {name: (count, *shape) for name, _, shape in layouts[0].arrays}
+        given = out.arrays if isinstance(out, Poses) else out
+        arrays = new_arrays(shapes) if given is None else reused_arrays(shapes, given)
+        self._native.fill(layouts, rows, list(arrays.values()), _threads(threads))
+        names, parents = layouts[0].joint_names, layouts[0].parents
+        return Poses(arrays, rows["times"], fps, tuple(names), tuple(parents))
+
+
+def _threads(threads: Optional[int]) -> int:
+    if threads is None:
+        return _posse.available_cores()
+    count = operator.index(threads)
+    if count < 1:
+        raise ValueError(f"threads={count}; expected 1 or more")
+    return count
+
+
+def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:
+    """A sequence of names. A single name is refused, because it is a sequence of letters."""
+    if isinstance(names, str):
+        raise TypeError(f"{argument}={names!r} is one name; expected a list of names, such as [{names!r}]")
+    return tuple(names)

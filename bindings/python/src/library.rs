@@ -1,0 +1,126 @@
+//! The class `_posse.Library`.
+
+use std::path::PathBuf;
+
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
+use posse::bake::Moment;
+use posse::{CpuEngine, PackedLibrary};
+use pyo3::prelude::*;
+
+use crate::error::{Error, to_python};
+use crate::layout::{Layout, Space};
+use crate::load::Collection;
+use crate::rows::Rows;
+
+/// The clips of files, ready to be sampled. It does not change.
+#[pyclass(frozen, module = "posse._posse")]
+#[derive(Debug)]
+pub struct Library {
+    collection: Collection,
+    /// An engine of one thread. Calls divide their rows between threads themselves, so that each call has its own number of them.
+    engine: CpuEngine,
+}
+
+/// Clips and times, one per row: a dictionary in Python.
+#[derive(Debug, FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Times<'py> {
+    clips: PyReadonlyArray1<'py, i64>,
+    times: PyReadonlyArray1<'py, f64>,
+    /// The times that velocities are measured from.
+    before: PyReadonlyArray1<'py, f64>,
+    /// The times that velocities are measured to.
+    after: PyReadonlyArray1<'py, f64>,
+}
+
+#[pymethods]
+impl Library {
+    /// Reads files on up to this many threads.
+    #[new]
+    fn new(py: Python<'_>, paths: Vec<PathBuf>, threads: usize) -> PyResult<Self> {
+        py.detach(|| {
+            let collection = Collection::load(&paths, threads)?;
+            let packed = PackedLibrary::with_threads(&collection.library, threads)?;
+            Ok(Self { collection, engine: CpuEngine::from_packed(packed, 1) })
+        })
+        .map_err(to_python)
+    }
+
+    /// Per clip its name, the index of its file, its duration in seconds, its frame rate and the index of its skeleton.
+    #[getter]
+    fn clips(&self) -> Vec<(Option<String>, usize, f64, f64, usize)> {
+        let library = &self.collection.library;
+        let facts = self.collection.clips.iter().map(|entry| {
+            let clip = library.clip(entry.clip);
+            (clip.name.clone(), entry.file, clip.duration(), entry.fps, clip.skeleton.index())
+        });
+        facts.collect()
+    }
+
+    /// The number of skeletons.
+    #[getter]
+    fn skeletons(&self) -> usize {
+        self.collection.rigs.len()
+    }
+
+    /// The faults of the files that were repaired or passed over.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.collection.warnings.clone()
+    }
+
+    /// The arrays of a skeleton.
+    fn layout(
+        &self,
+        skeleton: usize,
+        kinds: Vec<String>,
+        joints: Option<Vec<String>>,
+        space: Space,
+    ) -> PyResult<Layout> {
+        Layout::new(&self.collection, skeleton, &kinds, joints.as_deref(), &space)
+    }
+
+    /// Fills arrays, a row per clip and time. There must be a layout for the skeleton of each clip, all with the same shapes.
+    fn fill(
+        &self,
+        py: Python<'_>,
+        layouts: Vec<PyRef<'_, Layout>>,
+        times: Times<'_>,
+        out: Vec<Bound<'_, PyArrayDyn<f32>>>,
+        threads: usize,
+    ) -> PyResult<()> {
+        let moments = self.moments(&times)?;
+        let layouts: Vec<&Layout> = layouts.iter().map(|layout| &**layout).collect();
+        let mut out = out.iter().map(borrow).collect::<PyResult<Vec<_>>>()?;
+        let arrays = out.iter_mut().map(|array| array.as_slice_mut()).collect::<Result<Vec<&mut [f32]>, _>>()?;
+        py.detach(|| {
+            let rows = Rows::new(&self.collection.library, &layouts, &moments, arrays)?;
+            rows.fill(&self.engine, threads)
+        })
+        .map_err(to_python)
+    }
+}
+
+impl Library {
+    fn moments(&self, times: &Times) -> PyResult<Vec<Moment>> {
+        let (clips, seconds) = (times.clips.as_slice()?, times.times.as_slice()?);
+        let (before, after) = (times.before.as_slice()?, times.after.as_slice()?);
+        let rows = clips.iter().zip(seconds).zip(before.iter().zip(after));
+        let moment = |((&clip, &time), (&before, &after))| {
+            let entry = usize::try_from(clip).ok().and_then(|clip| self.collection.clips.get(clip));
+            let entry = entry.ok_or_else(|| Error::new_err(format!("there is no clip {clip}")))?;
+            Ok(Moment { clip: entry.clip, time, before, after })
+        };
+        rows.map(moment).collect()
+    }
+}
+
+/// Borrows an array. Two borrows of the same memory are refused, also those of two calls at the same time.
+fn borrow<'py>(array: &Bound<'py, PyArrayDyn<f32>>) -> PyResult<PyReadwriteArrayDyn<'py, f32>> {
+    let fault = |error: numpy::BorrowError| {
+        Error::new_err(format!(
+            "{error}: it overlaps another array, or another call fills it; give each its own memory"
+        ))
+    };
+    array.try_readwrite().map_err(fault)
+}

@@ -1,0 +1,166 @@
+//! Files into one library, on several threads.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use posse::bake::{DEFAULT_FPS, native_fps};
+use posse::import::{bvh, cocos, gltf};
+use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Skin, Warning};
+
+/// The clips of all files in one library.
+#[derive(Debug, Default)]
+pub struct Collection {
+    /// The skeletons, skins and clips. Files with equal skeletons and skins share a skeleton.
+    pub library: Library,
+    /// The skeletons, by index.
+    pub rigs: Vec<Rig>,
+    /// The clips, by index.
+    pub clips: Vec<Entry>,
+    /// The faults that were repaired or passed over, each with its file.
+    pub warnings: Vec<String>,
+}
+
+/// A skeleton of the collection.
+#[derive(Debug)]
+pub struct Rig {
+    /// The skeleton.
+    pub skeleton: SkeletonId,
+    /// The joint of each node, in the order of the file.
+    pub nodes: Vec<usize>,
+}
+
+/// A clip of the collection.
+#[derive(Debug)]
+pub struct Entry {
+    /// The clip.
+    pub clip: ClipId,
+    /// The index of its file.
+    pub file: usize,
+    /// Its frame rate: that of its keys, or the default.
+    pub fps: f64,
+}
+
+/// One file, in a library of its own.
+struct File {
+    library: Library,
+    skeleton: SkeletonId,
+    nodes: Vec<usize>,
+    /// The frame rate that the file states, if it has one.
+    fps: Option<f64>,
+    warnings: Vec<Warning>,
+}
+
+impl Collection {
+    /// Reads files on up to this many threads. The result does not depend on the number.
+    ///
+    /// # Errors
+    /// The error of the first file that cannot be read or used, in the order of the paths.
+    pub fn load(paths: &[PathBuf], threads: usize) -> Result<Self, Error> {
+        let mut collection = Self::default();
+        for (index, file) in read_all(paths, threads).into_iter().enumerate() {
+            collection.add(&paths[index], index, file?)?;
+        }
+        Ok(collection)
+    }
+
+    /// Adds the clips of a file, to the skeleton of an earlier file if the two are equal.
+    fn add(&mut self, path: &Path, index: usize, file: File) -> Result<(), Error> {
+        let rig = match self.find_rig(&file) {
+            Some(rig) => rig,
+            None => self.add_rig(&file)?,
+        };
+        let skeleton = self.rigs[rig].skeleton;
+        for clip in file.library.clips() {
+            let fps = file.fps.or_else(|| native_fps(clip)).unwrap_or(DEFAULT_FPS);
+            let clip = self.library.add_clip(Clip { skeleton, ..clip.clone() })?;
+            self.clips.push(Entry { clip, file: index, fps });
+        }
+        let name = path.display();
+        self.warnings.extend(file.warnings.iter().map(|warning| format!("{name}: {warning}")));
+        if file.library.clips().is_empty() {
+            self.warnings.push(format!("{name}: it has no clips"));
+        }
+        Ok(())
+    }
+
+    /// The skeleton with the same joints, properties, skins and order of nodes.
+    fn find_rig(&self, file: &File) -> Option<usize> {
+        let skeleton = file.library.skeleton(file.skeleton);
+        let is_equal = |rig: &Rig| {
+            rig.nodes == file.nodes
+                && is_same(self.library.skeleton(rig.skeleton), skeleton)
+                && have_same_skins((&self.library, rig.skeleton), (&file.library, file.skeleton))
+        };
+        self.rigs.iter().position(is_equal)
+    }
+
+    fn add_rig(&mut self, file: &File) -> Result<usize, Error> {
+        let skeleton = self.library.add_skeleton(file.library.skeleton(file.skeleton).clone());
+        for (_, skin) in file.library.skins_of(file.skeleton) {
+            self.library.add_skin(Skin { skeleton, ..skin.clone() })?;
+        }
+        self.rigs.push(Rig { skeleton, nodes: file.nodes.clone() });
+        Ok(self.rigs.len() - 1)
+    }
+}
+
+/// Compares all of two skeletons but their names, which are those of the files.
+fn is_same(one: &Skeleton, other: &Skeleton) -> bool {
+    one.joints() == other.joints() && one.properties() == other.properties()
+}
+
+fn have_same_skins(one: (&Library, SkeletonId), other: (&Library, SkeletonId)) -> bool {
+    let matrices = |library: &Library, skeleton| -> Vec<_> {
+        library.skins_of(skeleton).map(|(_, skin)| (skin.joints.clone(), skin.inverse_bind.clone())).collect()
+    };
+    matrices(one.0, one.1) == matrices(other.0, other.1)
+}
+
+/// Reads all files, each on the next free thread.
+fn read_all(paths: &[PathBuf], threads: usize) -> Vec<Result<File, Error>> {
+    let next = AtomicUsize::new(0);
+    let files = Mutex::new(Vec::with_capacity(paths.len()));
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(index) else { return };
+            let file = File::read(path);
+            // A poisoned lock means that another thread has panicked, which the scope reports.
+            if let Ok(mut files) = files.lock() {
+                files.push((index, file));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(paths.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut files = files.into_inner().unwrap_or_default();
+    files.sort_by_key(|(index, _)| *index);
+    files.into_iter().map(|(_, file)| file).collect()
+}
+
+impl File {
+    /// Reads a glTF or BVH file.
+    fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = std::fs::read(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
+        let mut library = Library::new();
+        if bvh::is_bvh(path, &bytes) {
+            let asset = bvh::from_slice(&mut library, path, &bytes)?;
+            let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
+            let fps = (asset.frame_time > 0.0).then(|| 1.0 / asset.frame_time);
+            return Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings });
+        }
+        if cocos::is_clip(path, &bytes) {
+            let file = path.display();
+            return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; give a glTF or BVH file")));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let asset = gltf::from_slice(&mut library, path, &bytes, Some(folder))?;
+        Ok(Self { library, skeleton: asset.skeleton, nodes: asset.joints, fps: None, warnings: asset.warnings })
+    }
+}

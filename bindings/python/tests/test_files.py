@@ -1,0 +1,125 @@
+"""Files into a library: clips, errors and warnings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rigs
+
+import posse
+
+
+def test_clips_have_the_facts_of_their_files(slide: Path, worm: Path) -> None:
+    library = posse.Library(slide, str(worm))
+    walk, bend, grow = library.clips
+    assert (walk.duration, walk.fps, walk.frames, walk.file) == (1.0, 2.0, 3, str(slide))
+    assert (walk.joints, walk.parents) == (("hip", "hand", "hand_end"), (-1, 0, 1))
+    assert (bend.name, bend.fps, bend.frames, bend.index) == ("bend", 20.0, 9, 1)
+    assert (bend.duration, grow.duration) == (np.float32(0.4), np.float32(0.7))
+    # Joints are in the order of the file, children before parents; keys without a rate have 30 frames per second.
+    assert (bend.joints, bend.parents) == (("tip", "middle", "base", "body"), (1, 2, -1, -1))
+    assert (grow.name, grow.fps, grow.frames) == ("grow", 30.0, 22)
+    assert (walk.skeleton, bend.skeleton, grow.skeleton) == (0, 1, 1)
+    assert repr(bend).startswith("Clip(index=1, name='bend', duration=0.4, fps=20, joints=4")
+    assert (len(library), repr(library)) == (3, "Library(3 clips, 2 skeletons)")
+
+
+def test_the_rate_of_a_bvh_file_is_not_rounded(tmp_path: Path) -> None:
+    path = tmp_path / "odd.bvh"
+    path.write_text(rigs.SLIDE.replace("Frame Time: 0.5", "Frame Time: 0.0083333"))
+    assert posse.Library(path).clips[0].fps == 1 / 0.0083333
+
+
+def test_kinds_of_files_are_told_by_content(slide: Path, worm: Path, tmp_path: Path) -> None:
+    other = tmp_path / "motion.txt"
+    other.write_bytes(slide.read_bytes())
+    assert posse.Library(other).clips[0].joints == ("hip", "hand", "hand_end")
+
+
+def test_equal_skeletons_are_shared(takes: list[Path], slide: Path, worm: Path) -> None:
+    library = posse.Library(*takes, worm, worm, slide)
+    assert [clip.skeleton for clip in library.clips] == [0] * 6 + [1] * 4 + [2]
+    # A skeleton with other skins is another one.
+    skins = rigs.worm(slide.parent / "two.gltf", skins=2)
+    assert [clip.skeleton for clip in posse.Library(worm, skins).clips] == [0, 0, 1, 1]
+
+
+def test_the_order_of_clips_does_not_depend_on_threads(takes: list[Path]) -> None:
+    for threads in (1, 2, 5):
+        library = posse.Library(*takes, threads=threads)
+        assert [clip.file for clip in library.clips] == [str(path) for path in takes]
+        assert [clip.frames for clip in library.clips] == [61, 68, 75, 82, 89, 96]
+
+
+def test_clips_are_found_by_name_and_index(slide: Path, worm: Path) -> None:
+    library = posse.Library(slide, worm)
+    assert library.clip("grow") is library.clips[2] is library.clip(2) is library.clip(np.uint8(2))
+    assert library.clip(library.clips[2]) is library.clips[2]
+    with pytest.raises(posse.Error, match=r"no clip is named 'bent'; the nearest names are \['bend'"):
+        library.clip("bent")
+    with pytest.raises(posse.Error, match="clip 3: the library has 3 clips"):
+        library.clip(3)
+    with pytest.raises(posse.Error, match="clip -1: the library has 3 clips"):
+        library.clip(-1)
+    with pytest.raises(TypeError, match="not float"):
+        library.clip(1.0)  # type: ignore[arg-type]
+    twice = posse.Library(worm, worm)
+    with pytest.raises(posse.Error, match=r"2 clips are named 'bend' \(0 of .*, 2 of .*\); give an index"):
+        twice.clip("bend")
+    with pytest.raises(posse.Error, match="belongs to another library"):
+        library.clip(twice.clips[0])
+
+
+def test_an_empty_library_has_no_clips() -> None:
+    library = posse.Library()
+    assert library.clips == ()
+    with pytest.raises(posse.Error, match="the library has 0 clips"):
+        library.sample(0, [0.0])
+    with pytest.raises(posse.Error, match="the library has no clips"):
+        library.states([], [])
+
+
+def test_faults_of_files_have_a_place(tmp_path: Path) -> None:
+    path = tmp_path / "broken.bvh"
+    path.write_text(rigs.SLIDE.replace("1 1 0 45 0", "1 1 nan 45 0"))
+    with pytest.raises(posse.Error) as caught:
+        posse.Library(path)
+    assert isinstance(caught.value, ValueError)
+    assert str(caught.value).startswith(f"{path}: line 20: number 3 of 5: ")
+    path = tmp_path / "broken.gltf"
+    path.write_text('{"asset": {"version": "2.0"}, "nodes": [{"children": [7]}]}')
+    with pytest.raises(posse.Error, match=r"broken.gltf: nodes\[0\].children\[0\]: "):
+        posse.Library(path)
+    clip = tmp_path / "clip.anim"
+    clip.write_text('[{"__type__": "cc.AnimationClip", "_name": "a"}]')
+    with pytest.raises(posse.Error, match="is a Cocos clip"):
+        posse.Library(clip)
+
+
+def test_files_that_cannot_be_read_are_os_errors(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        posse.Library(tmp_path / "missing.bvh")
+    assert caught.value.filename == str(tmp_path / "missing.bvh")
+    assert caught.value.strerror == "No such file or directory"
+    with pytest.raises(OSError):
+        posse.Library(tmp_path)
+    with pytest.raises(TypeError):
+        posse.Library(3)  # type: ignore[arg-type]
+
+
+def test_warnings_are_python_warnings(worm: Path, tmp_path: Path) -> None:
+    document = json.loads(worm.read_text())
+    del document["asset"]["version"]
+    path = tmp_path / "old.gltf"
+    path.write_text(json.dumps(document))
+    with pytest.warns(posse.FileWarning, match=r"old.gltf: asset.version: it is missing") as record:
+        posse.Library(path)
+    # The warning names the line of the caller.
+    assert record[0].filename == __file__
+    still = tmp_path / "still.gltf"
+    still.write_text('{"asset": {"version": "2.0"}, "nodes": [{"name": "a"}]}')
+    with pytest.warns(posse.FileWarning, match="still.gltf: it has no clips"):
+        posse.Library(still)

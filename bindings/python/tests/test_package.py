@@ -1,0 +1,91 @@
+"""The package itself: types, documentation, examples and dependencies."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import posse
+
+FOLDER = Path(__file__).parent.parent
+
+
+def run(*arguments: object, **variables: str) -> str:
+    """Runs a command in an empty place, so that nothing but installed packages is found."""
+    done = subprocess.run(
+        [str(argument) for argument in arguments],
+        capture_output=True,
+        text=True,
+        cwd=FOLDER / "examples",
+        env={**os.environ, **variables},
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_everything_public_is_documented() -> None:
+    for name in posse.__all__:
+        item = getattr(posse, name)
+        if not inspect.isclass(item):
+            continue
+        assert item.__module__ == "posse", name
+        assert item.__doc__, name
+        for member, value in vars(item).items():
+            if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                assert inspect.getdoc(value), f"{name}.{member}"
+    # Properties that are arrays begin with their shape.
+    for name in "time pos quat linvel angvel local_pos local_quat local_scale root skin weights properties parents".split():
+        assert re.match(r"\(T|\(J", getattr(posse.Poses, name).__doc__), name
+
+
+def test_the_version_is_that_of_the_crate() -> None:
+    assert posse.__version__ == metadata.version("posse")
+    assert metadata.requires("posse") == ["numpy>=1.21"]
+
+
+def test_types_are_installed() -> None:
+    files = [Path(str(file)).name for file in metadata.files("posse") or []]
+    assert "py.typed" in files and "_posse.pyi" in files
+
+
+@pytest.mark.parametrize("example", sorted((FOLDER / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_examples_pass_a_strict_type_check(example: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    options = ["--strict", "--cache-dir", tmp_path, "--ignore-missing-imports"]
+    run(sys.executable, "-m", "mypy", *options, example)
+
+
+def test_the_package_passes_a_strict_type_check(tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "-p", "posse")
+    # The stub of the native module has its functions with their arguments.
+    run(sys.executable, "-m", "mypy.stubtest", "posse", MYPY_CACHE_DIR=str(tmp_path))
+
+
+def test_the_example_draws_a_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    run(sys.executable, FOLDER / "examples/foot_height.py", "-o", tmp_path / "feet.png", MPLBACKEND="agg")
+    assert (tmp_path / "feet.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_readme_runs(tmp_path: Path) -> None:
+    text = (FOLDER / "README.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    run(sys.executable, "-W", "error", "-c", code)
+
+
+def test_the_build_has_no_wgpu() -> None:
+    if not shutil.which("cargo"):
+        pytest.skip("cargo is not installed")
+    tree = run("cargo", "tree", "--manifest-path", FOLDER / "Cargo.toml", "--edges", "normal", "--prefix", "none", "--locked")
+    assert re.search(r"^posse v", tree, re.MULTILINE) and re.search(r"^pyo3 v", tree, re.MULTILINE)
+    assert not re.search(r"^(wgpu|naga|clap|png|image)", tree, re.MULTILINE)
