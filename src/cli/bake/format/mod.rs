@@ -7,7 +7,7 @@ mod parquet;
 mod rest;
 mod usda;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use posse::bake::{ArrayKind, ArrayLayout, FrameGrid, QuaternionOrder};
 use posse::{Error, Library, SkeletonId};
@@ -191,6 +191,21 @@ impl Format {
             #[cfg(feature = "parquet")]
             Self::Parquet => parquet::begin(place),
             _ => Err(Error::Usage(format!("there is no {} file per share", self.extension()))),
+        }
+    }
+
+    /// The files of a share that are there, in order of their names.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the folder cannot be read. A folder that is missing has no files.
+    pub fn part_files(self, place: &PartPlace) -> Result<Vec<PathBuf>, Error> {
+        match self {
+            #[cfg(feature = "parquet")]
+            Self::Parquet => parquet::part_files(place),
+            _ => {
+                let _ = place;
+                Ok(Vec::new())
+            }
         }
     }
 

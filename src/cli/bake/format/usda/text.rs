@@ -79,7 +79,8 @@ impl Display for Matrix {
         let rows = [self.0.matrix3.x_axis, self.0.matrix3.y_axis, self.0.matrix3.z_axis, self.0.translation];
         out.write_char('(')?;
         for (row, (last, comma)) in rows.into_iter().zip([(0, ", "), (0, ", "), (0, ", "), (1, "")]) {
-            write!(out, "({}, {}, {}, {last}){comma}", row.x, row.y, row.z)?;
+            // The sum turns -0 into 0.
+            write!(out, "({}, {}, {}, {last}){comma}", row.x + 0.0, row.y + 0.0, row.z + 0.0)?;
         }
         out.write_char(')')
     }
