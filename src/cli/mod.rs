@@ -1,6 +1,7 @@
 //! The command line: a file or folder per command. Results go to stdout, notes and progress to stderr.
 
 mod arguments;
+mod bake;
 mod bench;
 mod demo;
 mod desktop;
@@ -43,6 +44,9 @@ enum Command {
     /// Evaluates a clip of a glTF file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
     #[command(after_long_help = eval::help())]
     Eval(eval::Args),
+    /// Bakes the clips of many files at a frame rate, as NumPy arrays, Parquet, glTF or USD, on one machine or many.
+    #[command(after_long_help = bake::EXAMPLES)]
+    Bake(bake::Args),
     /// Compares an engine with the f64 reference, over every clip of glTF files, over Cocos clips, or over a crowd file.
     Verify(verify::Args),
     /// Draws a crowd of a glTF file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
@@ -72,7 +76,7 @@ struct AnyArgs {
 pub enum Outcome {
     /// The command succeeded.
     Passed,
-    /// A check failed.
+    /// A check failed, or an output cannot be written.
     Failed,
     /// The usage or an input is wrong.
     BadInput,
@@ -113,6 +117,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
         Command::Demo(args) => demo::run(&args),
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),
         Command::Eval(args) => eval::run(&args).map(|()| Outcome::Passed),
+        Command::Bake(args) => bake::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Render(args) => render::run(&args).map(|()| Outcome::Passed),
         #[cfg(feature = "view")]

@@ -17,6 +17,9 @@ use crate::cli::output::{file_name, note};
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
 const MAX_CLIP_JOINTS: u64 = 1 << 24;
 
+/// A function that takes the line of a warning.
+pub type Report<'a> = dyn FnMut(&str) + 'a;
+
 /// A file with clips, imported into a library.
 pub struct Source {
     /// The file's name without its folder.
@@ -57,39 +60,43 @@ impl Source {
     /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF file are
     /// shared with the skeleton of the rig; without a rig, they animate their own skeleton.
     pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
-        let bytes = read(file)?;
-        if cocos::is_clip(file, &bytes) {
-            return Self::import_cocos(file, &bytes, rig);
+        Self::from_slice(file, &read(file)?, rig, &mut note)
+    }
+
+    /// The same as [`load`](Self::load) for a file whose bytes have been read. Passes each warning to `report`.
+    pub fn from_slice(file: &Path, bytes: &[u8], rig: Option<&Path>, report: &mut Report) -> Result<Self, Error> {
+        if cocos::is_clip(file, bytes) {
+            return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::import_gltf(file, &bytes)?;
+        let source = Self::import_gltf(file, bytes, report)?;
         match rig {
             None => Ok(source),
-            Some(rig) => source.share_with_rig(file, rig),
+            Some(rig) => source.share_with_rig(file, rig, report),
         }
     }
 
     /// Reads a glTF file, and prints its warnings to stderr. Fails for a Cocos clip.
     pub fn load_gltf(file: &Path) -> Result<Self, Error> {
-        Self::import_gltf(file, &read_gltf(file)?)
+        Self::import_gltf(file, &read_gltf(file)?, &mut note)
     }
 
-    fn import_gltf(file: &Path, bytes: &[u8]) -> Result<Self, Error> {
+    fn import_gltf(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
         let mut library = Library::new();
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
         let asset = Some(asset);
         let mut source = Self { file: file_name(file), clips, skins, joints, asset, ..Self::new(library, skeleton) };
-        source.warn(file, warnings);
+        source.warn(file, warnings, report);
         Ok(source)
     }
 
     /// Shares the clips of a glTF file with the skeleton of another.
-    fn share_with_rig(mut self, file: &Path, rig: &Path) -> Result<Self, Error> {
+    fn share_with_rig(mut self, file: &Path, rig: &Path, report: &mut Report) -> Result<Self, Error> {
         let bytes = read_gltf(rig)?;
         let folder = rig.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut self.library, rig, &bytes, Some(folder))?;
-        self.warn(rig, &asset.warnings);
+        self.warn(rig, &asset.warnings, report);
         let joints = self.library.skeleton(asset.skeleton).joints().len() as u64;
         check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
@@ -105,7 +112,7 @@ impl Source {
         }
         let mut listed = HashSet::new();
         faults.retain(|fault| listed.insert(fault.clone()));
-        self.warn(file, faults);
+        self.warn(file, faults, report);
         if clips.is_empty() {
             let (file, rig) = (file.display(), rig.display());
             return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
@@ -138,16 +145,19 @@ impl Source {
         }
     }
 
-    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Path>) -> Result<Self, Error> {
+    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Path>, report: &mut Report) -> Result<Self, Error> {
         let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
-        let mut source = rig.map_or_else(Self::without_joints, Self::load_gltf)?;
-        source.warn(file, warnings);
+        let mut source = match rig {
+            None => Self::without_joints()?,
+            Some(rig) => Self::import_gltf(rig, &read_gltf(rig)?, report)?,
+        };
+        source.warn(file, warnings, report);
         let in_file =
             |error: Error| Error::Import { file: file.to_path_buf(), path: "clip".into(), reason: error.to_string() };
         let binding = source.library.bind(source.skeleton, &clip, PropertyTracks::All).map_err(in_file)?;
         // Without a rig, no track finds a node.
         let is_expected = |kind: &FaultKind| rig.is_none() && matches!(kind, FaultKind::NoNode { .. });
-        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)));
+        source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report);
         source.file = file_name(file);
         source.clips = vec![binding.clip];
         source.named = Some(NamedClip { clip, tracks: binding.tracks });
@@ -162,11 +172,11 @@ impl Source {
         Ok(Self::new(library, skeleton))
     }
 
-    /// Stores warnings, and prints them to stderr.
-    fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>) {
+    /// Stores warnings, and reports them.
+    fn warn(&mut self, file: &Path, warnings: impl IntoIterator<Item = impl ToString>, report: &mut Report) {
         for warning in warnings {
             let warning = warning.to_string();
-            note(&format!("warning: {}: {warning}", file.display()));
+            report(&format!("warning: {}: {warning}", file.display()));
             self.warnings.push(warning);
         }
     }

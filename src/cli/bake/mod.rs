@@ -1,6 +1,169 @@
-//! `posse bake`: clips of many files as arrays or animation files.
+//! `posse bake`: clips of many files as arrays or animation files, on one machine or many.
+//!
+//! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `share` and
+//! `shards_file` select the files of a task. `workers` bake file by file: `file` and `stream` import, `sampler` poses, the formats
+//! write. `draft` gives outputs their names when they are complete. `check` compares outputs with inputs instead.
 
+mod args;
+mod check;
+mod clip;
 mod draft;
 mod facts;
+mod failures;
+mod file;
 mod format;
+mod hash;
+mod inputs;
+mod job;
+mod options;
+mod part;
+mod progress;
+mod sampler;
+mod shards_file;
+mod share;
 mod spool;
+mod stream;
+mod workers;
+
+use std::cmp::Reverse;
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use posse::Error;
+
+pub use self::args::{Args, EXAMPLES};
+use self::draft::DraftTag;
+use self::format::PartPlace;
+use self::inputs::{ClipFile, Inputs};
+use self::job::Job;
+use self::options::Options;
+use self::part::Part;
+use self::progress::Progress;
+use self::shards_file::ShardsFile;
+use self::share::Share;
+use crate::cli::Outcome;
+use crate::cli::engine::EngineChoice;
+use crate::cli::output::note;
+
+/// The reason that a bake ends early.
+enum Stop {
+    /// The usage or an input is wrong.
+    Input(Error),
+    /// An output cannot be written.
+    Output(Error),
+}
+
+/// Runs `posse bake`.
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let threads = args.threads.map_or_else(workers::allowed_cores, usize::from);
+    let share = Share::new(args.shard, args.shards)?;
+    let options = Options::new(args)?;
+    if let Some(out) = &args.check {
+        let inputs = Inputs::list(&args.inputs, out, &options, threads)?;
+        return check::run(args, &options, inputs, share, threads);
+    }
+    let Some(out) = &args.output else { return Err(Error::Usage("no OUT given; give a folder with -o".into())) };
+    let inputs = Inputs::list(&args.inputs, out, &options, threads)?;
+    match bake(args, &options, out, inputs, share, threads) {
+        Ok(outcome) => Ok(outcome),
+        Err(Stop::Input(error)) => Err(error),
+        Err(Stop::Output(error)) => {
+            note(&format!("error: {error}"));
+            Ok(Outcome::Failed)
+        }
+    }
+}
+
+/// Bakes a share of the inputs, or all.
+fn bake(
+    args: &Args,
+    options: &Options,
+    out: &Path,
+    inputs: Inputs,
+    share: Option<Share>,
+    threads: usize,
+) -> Result<Outcome, Stop> {
+    fs::create_dir_all(out).map_err(|source| Stop::Output(Error::Io { file: out.to_path_buf(), source }))?;
+    let tag = DraftTag::new(share.map(|share| share.index));
+    tag.remove_dead(out);
+    if let Some(share) = share {
+        ShardsFile::new(share.count, &inputs.files, &options.text_of_all).agree(out, &tag)?;
+    }
+    let files = own_files(&inputs.files, share);
+    let job = Job {
+        options,
+        out,
+        tag: &tag,
+        resume: args.resume,
+        strict: args.strict,
+        progress: Progress::new(files.iter().map(|file| file.clips().len()).sum(), args.json),
+        failures: Mutex::default(),
+        output_error: Mutex::default(),
+        stopped: false.into(),
+    };
+    inputs.warnings.iter().for_each(|warning| job.progress.note(&format!("warning: {warning}")));
+    inputs.failures.into_iter().for_each(|failure| job.fail_input(failure));
+    // A GPU is shared by all workers: one file at a time keeps it busy.
+    let threads = if options.engine == EngineChoice::Gpu { 1 } else { threads };
+    bake_files(&job, files, share, threads)?;
+    finish(job, share)
+}
+
+/// The files of a share; all without shares.
+fn own_files(files: &[ClipFile], share: Option<Share>) -> Vec<&ClipFile> {
+    match share {
+        Some(share) => share.deal(files).into_iter().map(|file| &files[file]).collect(),
+        None => files.iter().collect(),
+    }
+}
+
+/// Bakes files side by side.
+fn bake_files(job: &Job, mut files: Vec<&ClipFile>, share: Option<Share>, threads: usize) -> Result<(), Stop> {
+    if !job.options.format.is_per_share() {
+        // The largest files first, so that no worker begins one when the others are done.
+        files.sort_by_key(|file| Reverse(file.size));
+        workers::for_each(threads, files.len(), |index| {
+            if !job.is_stopped() {
+                file::bake(job, files[index], None);
+            }
+        });
+        return Ok(());
+    }
+    let share = share.unwrap_or(Share { index: 0, count: 1 });
+    // The order of the paths may depend on the folder that a task runs in.
+    files.sort_by(|a, b| a.below.cmp(&b.below));
+    if job.resume && check::keep_part(job, &files, share) {
+        return Ok(());
+    }
+    let place = PartPlace { folder: job.out, share: share.index, shares: share.count, tag: job.tag };
+    let part = Part::new(job.options.format.begin_part(place).map_err(Stop::Output)?);
+    workers::for_each(threads, files.len(), |index| {
+        let turn = part.turn(index);
+        if !job.is_stopped() {
+            file::bake(job, files[index], Some(&turn));
+        }
+    });
+    if job.is_stopped() { Ok(()) } else { part.finish().map_err(Stop::Output) }
+}
+
+/// Writes the failures of a bake, and reports its result.
+fn finish(job: Job, share: Option<Share>) -> Result<Outcome, Stop> {
+    let mut failures = job.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failures.sort_by(|a, b| (&a.path, &a.clip).cmp(&(&b.path, &b.clip)));
+    let output_error = job.output_error.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let written = failures::write(job.out, share.map_or(0, |share| share.index), &failures, job.tag);
+    let summary = job.progress.summary();
+    drop(job.progress);
+    match (output_error, written) {
+        (Some(error), _) | (None, Err(error)) => Err(Stop::Output(error)),
+        (None, Ok(())) if failures.is_empty() => {
+            note(&summary);
+            Ok(Outcome::Passed)
+        }
+        (None, Ok(())) => {
+            note(&format!("{summary}; {} bad inputs, listed in failed-*.jsonl", failures.len()));
+            Ok(Outcome::BadInput)
+        }
+    }
+}

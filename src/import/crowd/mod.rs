@@ -32,10 +32,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::de::IgnoredAny;
+
 use self::document::Document;
 use self::groups::{Group, Groups};
 use crate::error::Error;
 use crate::import::gltf::{self, Asset};
+use crate::import::json::without_mark;
 use crate::import::{Fault, JsonPath, Warning, cocos};
 use crate::model::{Crowd, Library, Ticks};
 
@@ -140,6 +143,12 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<CrowdFile, 
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
     let before = library.sizes();
     read(library, file, &bytes).inspect_err(|_| library.truncate(before))
+}
+
+/// Returns true for a crowd file: a JSON object with the fields `files` and `instances`, and without the field `asset` of glTF.
+pub fn is_crowd(bytes: &[u8]) -> bool {
+    let fields = serde_json::from_slice::<HashMap<String, IgnoredAny>>(without_mark(bytes)).unwrap_or_default();
+    ["files", "instances"].iter().all(|&field| fields.contains_key(field)) && !fields.contains_key("asset")
 }
 
 fn read(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<CrowdFile, Error> {

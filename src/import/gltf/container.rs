@@ -64,6 +64,12 @@ fn open_glb<'a>(bytes: &'a [u8], warnings: &mut Vec<Warning>) -> Result<Containe
     Ok(Container { json, bin })
 }
 
+/// The length in bytes of the first chunk, by the first 20 bytes of a file. `None` if it is not a GLB file that begins with JSON.
+pub(crate) fn first_json_chunk(bytes: &[u8]) -> Option<u32> {
+    let is_json = bytes.starts_with(MAGIC) && word(bytes, 4) == Some(2) && word(bytes, 16) == Some(JSON_CHUNK);
+    is_json.then(|| word(bytes, 12)).flatten()
+}
+
 fn word(bytes: &[u8], offset: usize) -> Option<u32> {
     let word = bytes.get(offset..)?.first_chunk::<4>()?;
     Some(u32::from_le_bytes(*word))

@@ -23,12 +23,14 @@ mod extensions;
 mod loaded;
 mod meshopt;
 mod nodes;
+mod outline;
 mod parse;
 mod reader;
 mod skins;
 mod uri;
 
 pub(crate) use self::document::Document;
+pub use self::outline::Outline;
 pub(crate) use self::reader::Reader;
 #[cfg(feature = "render")]
 pub(crate) use self::{

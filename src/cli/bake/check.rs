@@ -1,0 +1,153 @@
+//! `posse bake --check`, and the parts of `--resume` that it shares.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use posse::Error;
+use posse::import::gltf;
+
+use crate::cli::Outcome;
+use crate::cli::bake::args::Args;
+use crate::cli::bake::facts::{SourceFacts, StoredFacts};
+use crate::cli::bake::inputs::{ClipFile, Inputs, Kind};
+use crate::cli::bake::job::Job;
+use crate::cli::bake::options::Options;
+use crate::cli::bake::progress::ClipLine;
+use crate::cli::bake::share::Share;
+use crate::cli::bake::{hash, own_files, workers};
+use crate::cli::output::{self, note};
+
+/// Lists the clips whose outputs are missing, or are not those that a bake would make.
+pub fn run(
+    args: &Args,
+    options: &Options,
+    inputs: Inputs,
+    share: Option<Share>,
+    threads: usize,
+) -> Result<Outcome, Error> {
+    let Some(out) = &args.check else { return Ok(Outcome::Passed) };
+    let files = own_files(&inputs.files, share);
+    let outputs = Outputs::find(options, out, share);
+    let missing: Vec<Missing> =
+        workers::map(threads, &files, |file| outputs.missing(file)).into_iter().flatten().collect();
+    let clips: usize = files.iter().map(|file| file.clips().len()).sum();
+    let folders = inputs.failures.iter().map(|failure| Missing {
+        clip: None,
+        path: failure.path.clone(),
+        reason: failure.message.clone(),
+    });
+    let missing: Vec<Missing> = folders.chain(missing).collect();
+    output::print(|out| missing.iter().try_for_each(|missing| missing.print(out, args.json)))?;
+    let there = clips - missing.iter().filter(|missing| missing.clip.is_some()).count();
+    note(&format!("{there} of {clips} clips are there"));
+    Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Failed })
+}
+
+/// A clip without its output, or a file whose clips cannot be listed.
+struct Missing {
+    clip: Option<String>,
+    path: String,
+    reason: String,
+}
+
+impl Missing {
+    fn print(&self, out: &mut impl Write, json: bool) -> std::io::Result<()> {
+        let Self { clip, path, reason } = self;
+        if json {
+            let (clip, message) = (clip.as_deref(), Some(reason.as_str()));
+            let line = ClipLine { clip, path, status: "missing", frames: None, message };
+            return writeln!(out, "{}", serde_json::to_string(&line)?);
+        }
+        writeln!(out, "{}: {reason}", clip.as_ref().unwrap_or(path))
+    }
+}
+
+/// The outputs of a bake.
+struct Outputs<'a> {
+    options: &'a Options,
+    out: &'a Path,
+    /// The facts of all clips of formats with a file per share.
+    parts: HashMap<String, StoredFacts>,
+}
+
+impl<'a> Outputs<'a> {
+    /// Finds the outputs in a folder.
+    fn find(options: &'a Options, out: &'a Path, share: Option<Share>) -> Self {
+        let is_per_share = options.format.is_per_share();
+        let files = if is_per_share { part_files(out, share) } else { Vec::new() };
+        let facts = files.iter().flat_map(|file| options.format.read_facts(file).unwrap_or_default());
+        Self { options, out, parts: facts.map(|facts| (facts.clip.clone(), facts)).collect() }
+    }
+
+    /// The clips of a file whose outputs are missing.
+    fn missing(&self, file: &ClipFile) -> Vec<Missing> {
+        let path = file.path.display().to_string();
+        let kind = match &file.contents {
+            Ok(contents) => contents.kind,
+            Err(reason) => return vec![Missing { clip: None, path, reason: reason.clone() }],
+        };
+        // The file is hashed for the first output that is otherwise as it should be.
+        let mut source: Option<Result<SourceFacts, Error>> = None;
+        let mut missing = Vec::new();
+        for clip in file.clips() {
+            let reason = match self.stored(&clip.name) {
+                Err(reason) => Some(reason),
+                Ok(stored) => self.options.difference(&stored, &stored.source).or_else(|| {
+                    match source.get_or_insert_with(|| source_facts(file, kind)) {
+                        Ok(source) => self.options.difference(&stored, source),
+                        Err(error) => Some(error.to_string()),
+                    }
+                }),
+            };
+            missing.extend(reason.map(|reason| Missing { clip: Some(clip.name.clone()), path: path.clone(), reason }));
+        }
+        missing
+    }
+
+    /// The facts of the output of a clip, or the reason that there are none.
+    fn stored(&self, clip: &str) -> Result<StoredFacts, String> {
+        let missing = || "missing".to_owned();
+        if self.options.format.is_per_share() {
+            return self.parts.get(clip).cloned().ok_or_else(missing);
+        }
+        let place = self.out.join(format!("{clip}.{}", self.options.format.extension()));
+        if !place.exists() {
+            return Err(missing());
+        }
+        let stored = self.options.format.read_facts(&place).map_err(|error| format!("unreadable: {error}"))?;
+        stored.into_iter().find(|facts| facts.clip == clip).ok_or_else(|| "made for another clip".to_owned())
+    }
+}
+
+/// The facts of a file that has not been read.
+fn source_facts(file: &ClipFile, kind: Kind) -> Result<SourceFacts, Error> {
+    let buffers = if kind == Kind::Gltf { gltf::Outline::read(&file.path)?.buffers } else { Vec::new() };
+    hash::facts_of_file(&file.path, file.below.clone(), &buffers)
+}
+
+/// The files of a share, or of all shares, of a format with a file per share.
+fn part_files(out: &Path, share: Option<Share>) -> Vec<PathBuf> {
+    let start = share.map_or("part-".into(), |share| format!("part-{:05}-of-{:05}", share.index, share.count));
+    let names = std::fs::read_dir(out).into_iter().flatten().flatten();
+    let is_part = |name: &str| name.starts_with(&start) && name.ends_with(".parquet");
+    let parts = names.filter(|entry| entry.file_name().to_str().is_some_and(is_part));
+    let mut parts: Vec<PathBuf> = parts.map(|entry| entry.path()).collect();
+    parts.sort();
+    parts
+}
+
+/// Returns true if the files of a share hold all its clips and no others, as they would be made. Counts the clips then.
+pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> bool {
+    let outputs = Outputs::find(job.options, job.out, Some(share));
+    let clips: usize = files.iter().map(|file| file.clips().len()).sum();
+    let is_complete = || files.iter().all(|file| outputs.missing(file).is_empty());
+    let is_there = part_files(job.out, Some(share)).first().is_some();
+    if !is_there || outputs.parts.len() != clips || !is_complete() {
+        return false;
+    }
+    for file in files {
+        file.clips().iter().for_each(|clip| job.count_kept(file, &clip.name));
+    }
+    true
+}

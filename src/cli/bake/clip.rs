@@ -1,0 +1,91 @@
+//! One clip: its arrays, its writer and its facts.
+
+use posse::bake::{ArrayLayout, ArrayRequest, DEFAULT_FPS, FrameGrid, find_joints};
+use posse::{Error, Library, SkeletonId};
+
+use crate::cli::bake::draft::Draft;
+use crate::cli::bake::facts::{Facts, SourceFacts};
+use crate::cli::bake::format::{ClipHead, ClipWriter};
+use crate::cli::bake::job::{ClipFault, Job};
+use crate::cli::bake::options::{Options, VERSION};
+use crate::cli::bake::part::{PartClip, Turn};
+
+/// A skeleton with the arrays that are wanted of it.
+pub struct Rig<'a> {
+    pub library: &'a Library,
+    pub skeleton: SkeletonId,
+    /// The joint of each node, in the order of the file.
+    pub nodes: &'a [usize],
+    pub layout: ArrayLayout,
+}
+
+impl<'a> Rig<'a> {
+    /// The arrays of a skeleton. Fails if it lacks a joint of `--joints`.
+    pub fn new(
+        library: &'a Library,
+        skeleton: SkeletonId,
+        nodes: &'a [usize],
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let joints = match &options.joints {
+            Some(names) => find_joints(library.skeleton(skeleton), names)?,
+            None => nodes.to_vec(),
+        };
+        let Options { up, scale, quaternions, .. } = *options;
+        let request = ArrayRequest { kinds: options.kinds.clone(), joints, up, scale, quaternions };
+        let layout = ArrayLayout::new(library, skeleton, nodes, &request)?;
+        Ok(Self { library, skeleton, nodes, layout })
+    }
+
+    /// Begins the output of a clip. With a turn, the clip goes to the files of the share.
+    pub fn begin<'b, 'w>(
+        &'b self,
+        job: &'b Job<'b>,
+        turn: Option<&'b Turn<'b, 'w>>,
+        name: &'b str,
+        grid: FrameGrid,
+    ) -> Result<Box<dyn ClipWriter + 'b>, ClipFault>
+    where
+        'w: 'b,
+    {
+        let Self { library, skeleton, nodes, ref layout } = *self;
+        let head = ClipHead { library, skeleton, nodes, layout, grid, name };
+        match turn {
+            Some(turn) => Ok(Box::new(PartClip::new(job, turn, head, job.out))),
+            None => {
+                let draft = Draft::create(&job.place(name), job.tag).map_err(ClipFault::Output)?;
+                job.options.format.begin(head, draft).map_err(ClipFault::of_writer)
+            }
+        }
+    }
+
+    /// The facts of a clip.
+    pub fn facts(&self, options: &Options, name: &str, fps: f64, source: SourceFacts, engine: String) -> Facts {
+        let joints = self.library.skeleton(self.skeleton).joints();
+        let name_of = |&joint: &usize| joints[joint].name.clone().unwrap_or_default();
+        let parent = |parent: &Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
+        Facts {
+            clip: name.to_owned(),
+            fps,
+            joint_names: self.layout.joints().iter().map(name_of).collect(),
+            parents: self.layout.parents().iter().map(parent).collect(),
+            quaternion_order: options.quaternions.name(),
+            up_axis: options.up.name(),
+            unit_scale: options.scale,
+            source,
+            options: options.text.clone(),
+            posse_version: VERSION,
+            engine,
+        }
+    }
+}
+
+/// The frames of a clip: at the rate of `--fps`, otherwise at its own, otherwise at 30 per second.
+pub fn grid(options: &Options, native: Option<f64>, duration: f64) -> Result<FrameGrid, Error> {
+    FrameGrid::new(options.fps.or(native).unwrap_or(DEFAULT_FPS), duration)
+}
+
+/// The frame rate of a BVH file; `None` without a usable frame time.
+pub fn bvh_fps(frame_time: f64) -> Option<f64> {
+    Some(1.0 / frame_time).filter(|fps| *fps > 0.0 && fps.is_finite())
+}

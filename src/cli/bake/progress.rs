@@ -1,0 +1,124 @@
+//! The progress of a bake: a bar on a terminal, lines of JSON, or one line per minute.
+
+use std::collections::HashSet;
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use crate::cli::output::note;
+
+/// The time between two lines.
+const LINE_EVERY: Duration = Duration::from_secs(60);
+
+/// The line of JSON of a clip, or of a file that failed.
+#[derive(Debug, Serialize)]
+pub struct ClipLine<'a> {
+    /// The name of the clip; `None` if the whole file failed or has no clips.
+    pub clip: Option<&'a str>,
+    /// The path of the file.
+    pub path: &'a str,
+    /// `baked`, `kept`, `failed` or `empty`.
+    pub status: &'static str,
+    /// The number of frames that were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<u64>,
+    /// The fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<&'a str>,
+}
+
+/// The progress of all workers.
+pub struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    json: bool,
+    total: u64,
+    clips: AtomicU64,
+    frames: AtomicU64,
+    lines: AtomicU64,
+    /// The warnings of the rig, which each file repeats.
+    known: Mutex<HashSet<String>>,
+}
+
+impl Progress {
+    /// The progress of a number of clips.
+    pub fn new(total: usize, json: bool) -> Self {
+        let is_terminal = io::stderr().is_terminal() && !json;
+        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} clips, {msg}, {eta} left") {
+            bar.set_style(style);
+        }
+        let counter = || AtomicU64::new(0);
+        let (clips, frames, lines) = (counter(), counter(), counter());
+        Self { bar, started: Instant::now(), json, total: total as u64, clips, frames, lines, known: Mutex::default() }
+    }
+
+    /// Adds written frames.
+    pub fn add_frames(&self, count: usize) {
+        self.frames.fetch_add(count as u64, Ordering::Relaxed);
+        self.tick();
+    }
+
+    /// Adds a clip that is done, and prints its line.
+    pub fn add_clip(&self, line: &ClipLine) {
+        self.clips.fetch_add(1, Ordering::Relaxed);
+        self.bar.inc(1);
+        self.print(line);
+        self.tick();
+    }
+
+    /// Prints the line of a clip or file, if lines are wanted.
+    pub fn print(&self, line: &ClipLine) {
+        if self.json
+            && let Ok(text) = serde_json::to_string(line)
+        {
+            // A reader that stops early does not stop the bake.
+            let _ = writeln!(io::stdout(), "{text}");
+        }
+    }
+
+    /// Prints a line to stderr, above the bar.
+    pub fn note(&self, text: &str) {
+        self.bar.suspend(|| note(text));
+    }
+
+    /// The same for a line that is printed once, however often it comes.
+    pub fn note_once(&self, text: &str) {
+        if self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned()) {
+            self.note(text);
+        }
+    }
+
+    /// The result so far.
+    pub fn summary(&self) -> String {
+        let (clips, frames) = (self.clips.load(Ordering::Relaxed), self.frames.load(Ordering::Relaxed));
+        let seconds = self.started.elapsed().as_secs_f64();
+        let rate = frames as f64 / seconds.max(1e-3);
+        format!("{clips} of {} clips, {frames} frames in {seconds:.1} s, {rate:.0} frames per second", self.total)
+    }
+
+    /// Updates the bar, and prints a line if a minute has passed since the last one.
+    fn tick(&self) {
+        let elapsed = self.started.elapsed();
+        if !self.bar.is_hidden() {
+            let rate = self.frames.load(Ordering::Relaxed) as f64 / elapsed.as_secs_f64().max(1e-3);
+            self.bar.set_message(format!("{rate:.0} frames per second"));
+        } else if !self.json {
+            let due = elapsed.as_secs() / LINE_EVERY.as_secs();
+            if self.lines.fetch_max(due, Ordering::Relaxed) < due {
+                note(&self.summary());
+            }
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

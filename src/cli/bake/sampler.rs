@@ -1,0 +1,89 @@
+//! The engine of a bake, and the frames that it fills.
+
+use posse::bake::{self, ArrayLayout, ArrayShape, FrameGrid, Moment};
+use posse::{ClipId, CpuEngine, Error, Evaluator, Library};
+
+use crate::cli::engine::{self, EngineChoice, EngineLibrary};
+
+/// The bytes of the frames that are handed to a writer at once.
+const BLOCK_BYTES: usize = 4 << 20;
+/// The largest number of frames that are handed to a writer at once.
+const MOST_FRAMES: usize = 4096;
+
+/// An engine for a library. Workers have one each, so that it takes one thread.
+pub enum Sampler<'a> {
+    Cpu(Box<CpuEngine>),
+    Other(Box<dyn Evaluator + 'a>),
+}
+
+impl<'a> Sampler<'a> {
+    /// Opens an engine.
+    pub fn new(library: &'a Library, choice: EngineChoice) -> Result<Self, Error> {
+        match choice {
+            EngineChoice::Auto | EngineChoice::Cpu => Ok(Self::Cpu(Box::new(CpuEngine::with_threads(library, 1)?))),
+            _ => engine::open(EngineLibrary::new(library, None), choice).map(Self::Other),
+        }
+    }
+
+    /// The name of the engine in the facts of outputs: with the arithmetic by which the bits of the CPU engine differ.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Cpu(engine) => format!("cpu, {}", bake::arithmetic(engine)),
+            Self::Other(engine) if engine.engine() == "gpu" => format!("gpu, {}", engine.adapter()),
+            Self::Other(engine) => engine.engine().to_owned(),
+        }
+    }
+
+    /// Fills arrays.
+    fn sample(&mut self, layout: &ArrayLayout, moments: &[Moment], out: &mut [&mut [f32]]) -> Result<(), Error> {
+        match self {
+            Self::Cpu(engine) => layout.sample(engine, moments, out),
+            Self::Other(engine) => layout.sample_with(engine.as_mut(), moments, out),
+        }
+    }
+}
+
+/// Consecutive frames of a clip: times and arrays, whose memory is used again.
+pub struct Block {
+    /// The frames of a block.
+    count: u64,
+    moments: Vec<Moment>,
+    /// The times of the frames.
+    pub times: Vec<f64>,
+    /// The numbers of each array.
+    pub arrays: Vec<Vec<f32>>,
+}
+
+impl Block {
+    /// A block for the arrays of a layout.
+    pub fn new(layout: &ArrayLayout) -> Self {
+        let widths: usize = layout.arrays().iter().map(ArrayShape::width).sum();
+        let count = (BLOCK_BYTES / size_of::<f32>() / widths.max(1)).clamp(1, MOST_FRAMES) as u64;
+        Self { count, moments: Vec::new(), times: Vec::new(), arrays: vec![Vec::new(); layout.arrays().len()] }
+    }
+
+    /// The end of a block that begins at a frame.
+    pub fn end(&self, first: u64, all: u64) -> u64 {
+        all.min(first + self.count)
+    }
+
+    /// Fills the block with the frames from `first` to before `end`.
+    pub fn fill(
+        &mut self,
+        sampler: &mut Sampler,
+        layout: &ArrayLayout,
+        grid: &FrameGrid,
+        clip: ClipId,
+        frames: std::ops::Range<u64>,
+    ) -> Result<(), Error> {
+        self.moments.clear();
+        self.moments.extend(frames.clone().map(|frame| grid.moment(clip, frame)));
+        self.times.clear();
+        self.times.extend(frames.map(|frame| grid.time(frame)));
+        for (array, numbers) in layout.arrays().iter().zip(&mut self.arrays) {
+            numbers.resize(self.times.len() * array.width(), 0.0);
+        }
+        let mut slices: Vec<&mut [f32]> = self.arrays.iter_mut().map(Vec::as_mut_slice).collect();
+        sampler.sample(layout, &self.moments, &mut slices)
+    }
+}

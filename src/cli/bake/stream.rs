@@ -1,0 +1,153 @@
+//! A long BVH file: read, posed and written in parts, so that memory does not grow with its length.
+
+use std::io::{BufRead, BufReader};
+
+use posse::import::bvh::{Keys, Reader};
+use posse::{ClipId, Error, Library, SkeletonId};
+
+use crate::cli::bake::clip::{Rig, bvh_fps, grid};
+use crate::cli::bake::facts::SourceFacts;
+use crate::cli::bake::hash::{self, HashingReader};
+use crate::cli::bake::inputs::ClipFile;
+use crate::cli::bake::job::{ClipFault, Job};
+use crate::cli::bake::part::Turn;
+use crate::cli::bake::sampler::{Block, Sampler};
+
+/// The bytes of the keys of a window.
+const WINDOW_BYTES: usize = 4 << 20;
+/// The bytes of a key of a joint with a position and a rotation.
+const KEY_BYTES: usize = 7 * size_of::<f64>();
+/// The largest part of the window size that velocities may need at once.
+const MOST_WINDOWS: u64 = 8;
+/// The bytes that are read at once.
+const BUFFER: usize = 1 << 20;
+
+/// Bakes the clip of a file in parts.
+///
+/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are therefore those of the whole file.
+pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), ClipFault> {
+    let [listed] = file.clips() else { return Ok(()) };
+    let name = listed.name.as_str();
+    if turn.is_none() && job.resume && is_kept(job, file, name)? {
+        return Ok(());
+    }
+    let failed = |source| Error::Io { file: file.path.clone(), source };
+    let input = HashingReader::new(hash::open_regular(&file.path).map_err(failed)?);
+    let sha256 = input.hash();
+    let reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
+    for warning in reader.warnings() {
+        job.progress.note(&format!("warning: {}: {warning}", file.path.display()));
+    }
+    let mut library = Library::new();
+    let skeleton = library.add_skeleton(reader.skeleton().clone());
+    let nodes: Vec<usize> = (0..reader.skeleton().joints().len()).collect();
+    let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
+    let grid = grid(job.options, bvh_fps(reader.frame_time()), reader.duration())?;
+    let mut writer = rig.begin(job, turn, name, grid)?;
+    let mut block = Block::new(&rig.layout);
+    let mut window = Window::new(reader, nodes.len());
+    let velocities = rig.layout.has_velocities();
+    let (mut first, mut engine) = (0, String::new());
+    while first < grid.len() && !job.is_stopped() {
+        let end = grid.len().min(first.saturating_add(window.frames(grid.fps())));
+        let around = if velocities { [first.saturating_sub(1), end] } else { [first, end - 1] };
+        window.cover(around.map(|frame| grid.time(frame)))?;
+        let (part, clip) = window.library(&library, skeleton)?;
+        let mut sampler = Sampler::new(&part, job.options.engine)?;
+        while first < end && !job.is_stopped() {
+            let block_end = block.end(first, end);
+            block.fill(&mut sampler, &rig.layout, &grid, clip, first..block_end)?;
+            writer.append(&block.times, &block.arrays).map_err(ClipFault::of_writer)?;
+            job.progress.add_frames(block.times.len());
+            first = block_end;
+        }
+        engine = sampler.name();
+    }
+    if job.is_stopped() {
+        return Ok(());
+    }
+    window.read_rest()?;
+    let source = SourceFacts { path: file.below.clone(), sha256: sha256.digits(), buffers: Vec::new() };
+    writer.finish(&rig.facts(job.options, name, grid.fps(), source, engine)).map_err(ClipFault::of_writer)?;
+    job.count_baked(file, name, grid.len());
+    Ok(())
+}
+
+/// Returns true for a clip whose output is kept, and counts it. The file is read only if there is an output of these options.
+fn is_kept(job: &Job, file: &ClipFile, name: &str) -> Result<bool, Error> {
+    let Some(stored) = job.stored(name).filter(|stored| stored.source.path == file.below) else { return Ok(false) };
+    let is_kept = stored.source.sha256 == hash::of_file(&file.path)?;
+    if is_kept {
+        job.count_kept(file, name);
+    }
+    Ok(is_kept)
+}
+
+/// The keys of a file around the frames that are posed.
+struct Window<R: BufRead> {
+    reader: Reader<R>,
+    keys: Keys,
+    /// The number of keys of a window.
+    most: u64,
+}
+
+impl<R: BufRead> Window<R> {
+    fn new(reader: Reader<R>, joints: usize) -> Self {
+        let most = (WINDOW_BYTES / KEY_BYTES / joints.max(1)).clamp(64, 8192) as u64;
+        Self { reader, keys: Keys::new(), most }
+    }
+
+    /// The number of frames at a rate that a window serves, at least 1.
+    fn frames(&self, fps: f64) -> u64 {
+        let seconds = self.most as f64 * self.reader.frame_time();
+        // `as` turns a number beyond the range of the integer into its largest one.
+        ((seconds * fps) as u64).max(1)
+    }
+
+    /// Reads on until the keys around two times and between them are there, and drops earlier ones.
+    fn cover(&mut self, [from, to]: [f64; 2]) -> Result<(), Error> {
+        let last_key = self.reader.frames().saturating_sub(1);
+        // A key more on each side, because the quotients are rounded.
+        let key = |time: f64| if last_key == 0 { 0.0 } else { time / self.reader.frame_time() };
+        let first = (key(from).floor() as u64).saturating_sub(1);
+        let end = (key(to).ceil() as u64).saturating_add(2).min(self.reader.frames());
+        let most = MOST_WINDOWS * self.most;
+        if end.saturating_sub(first) > most {
+            let keys = end - first;
+            return Err(Error::Usage(format!(
+                "the velocities of a frame span {keys} keys, but {most} are kept in memory; give a larger --fps, or leave out linvel \
+                 and angvel"
+            )));
+        }
+        loop {
+            let before = usize::try_from(first.saturating_sub(self.keys.first())).unwrap_or(usize::MAX);
+            self.keys.drop_front(before);
+            let next = self.keys.first() + self.keys.len() as u64;
+            if next >= end || self.read(end - next)? == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads up to `count` keys, at most those of a window.
+    fn read(&mut self, count: u64) -> Result<usize, Error> {
+        self.reader.read(count.min(self.most) as usize, &mut self.keys)
+    }
+
+    /// A library of the skeleton with the keys as its clip.
+    fn library(&self, library: &Library, skeleton: SkeletonId) -> Result<(Library, ClipId), Error> {
+        let mut part = library.clone();
+        let clip = part.add_clip(self.keys.clip(skeleton, None)?)?;
+        Ok((part, clip))
+    }
+
+    /// Reads the file to its end.
+    fn read_rest(&mut self) -> Result<(), Error> {
+        loop {
+            self.keys.drop_front(usize::MAX);
+            if self.read(u64::MAX)? == 0 {
+                return Ok(());
+            }
+        }
+    }
+}

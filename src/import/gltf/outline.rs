@@ -1,0 +1,99 @@
+//! The parts of a file that are known without its buffers.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::document::{Buffer, Text};
+use super::{container, parse, uri};
+use crate::error::Error;
+use crate::import::{Fault, json};
+
+/// The bytes of the header of a GLB container and of its first chunk.
+const HEADER: usize = 20;
+
+/// The names of the clips of a file, and of the files beside it.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use posse::import::gltf::Outline;
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let file = br#"{ "asset": { "version": "2.0" }, "animations": [{ "name": "walk" }, {}], "buffers": [{ "uri": "a%20b.bin" }] }"#;
+/// let outline = Outline::from_slice(Path::new("hero.gltf"), file)?;
+/// assert_eq!(outline.clips, [Some("walk".into()), None]);
+/// assert_eq!(outline.buffers, ["a b.bin"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The names of the clips, by glTF animation index.
+    pub clips: Vec<Option<String>>,
+    /// The paths of external buffers, relative to the folder of the file, in the order of their first mention.
+    pub buffers: Vec<String>,
+}
+
+/// The fields of a document that an outline needs.
+#[derive(Deserialize)]
+struct Document<'a> {
+    #[serde(borrow, default)]
+    animations: Vec<Animation<'a>>,
+    #[serde(borrow, default)]
+    buffers: Vec<Buffer<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Animation<'a> {
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+}
+
+impl Outline {
+    /// Reads the outline of a file. Of a GLB file, only the JSON is read.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be read; [`Error::Import`] with a JSON path if the JSON cannot be used.
+    pub fn read(file: impl AsRef<Path>) -> Result<Self, Error> {
+        let name = file.as_ref();
+        let failed = |source| Error::Io { file: name.to_path_buf(), source };
+        let mut file = File::open(name).map_err(failed)?;
+        let mut bytes = Vec::new();
+        (&mut file).take(HEADER as u64).read_to_end(&mut bytes).map_err(failed)?;
+        if let Some(length) = container::first_json_chunk(&bytes) {
+            file.take(length.into()).read_to_end(&mut bytes).map_err(failed)?;
+            return Self::from_json(&bytes[HEADER..]).map_err(|fault| fault.in_file(name));
+        }
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        Self::from_slice(name, &bytes)
+    }
+
+    /// Reads the outline of the bytes of a `.glb` or `.gltf` file. `name` is the name of the file in errors; it is not opened.
+    ///
+    /// # Errors
+    /// [`Error::Import`] with a JSON path if the JSON cannot be used.
+    pub fn from_slice(name: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let json = container::open(bytes, &mut Vec::new()).map(|container| container.json);
+        json.and_then(Self::from_json).map_err(|fault| fault.in_file(name))
+    }
+
+    fn from_json(text: &[u8]) -> Result<Self, Fault> {
+        let text = parse::trim(text);
+        // Keeping paths costs time. Only a document with a fault is parsed a second time, with paths.
+        let document: Document = match serde_json::from_slice(text) {
+            Ok(document) => document,
+            Err(_) => json::parse(text)?,
+        };
+        let mut known = HashSet::new();
+        let uris = document.buffers.iter().filter_map(|buffer| buffer.uri.as_deref());
+        let paths = uris.filter(|uri| !uri::is_data(uri)).filter_map(uri::decode_path);
+        let buffers = paths.filter(|path| known.insert(path.clone())).collect();
+        let clips = document.animations.into_iter().map(|animation| animation.name.map(|name| name.0.into_owned()));
+        Ok(Self { clips: clips.collect(), buffers })
+    }
+}
