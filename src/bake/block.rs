@@ -1,7 +1,6 @@
 //! A block of moments: the distinct poses that it needs, and the numbers of these poses.
 
-use glam::{DQuat, DVec3};
-
+use crate::bake::rotation::ModelRotations;
 use crate::bake::{ArrayLayout, Moment};
 use crate::cpu::ClipTime;
 use crate::pack::{NUMBERS, OutputNumbers};
@@ -19,15 +18,19 @@ pub struct PoseList {
 const LOOK_BACK: usize = 6;
 
 impl PoseList {
-    /// Lists the poses of some moments.
-    pub fn fill(&mut self, moments: &[Moment], velocities: bool) {
+    /// Lists the poses of the first moments, up to about `most` poses. Returns the number of moments, at least 1 if there are any.
+    pub fn fill(&mut self, moments: &[Moment], velocities: bool, most: usize) -> usize {
         self.times.clear();
         self.of_moments.clear();
         for moment in moments {
+            if self.times.len() >= most {
+                break;
+            }
             let mut find = |time: f64| self.find(ClipTime { clip: moment.clip, time });
             let poses = if velocities { moment.times().map(find) } else { [find(moment.time); 3] };
             self.of_moments.push(poses);
         }
+        self.of_moments.len()
     }
 
     /// The index of a pose, which is added if it is new.
@@ -35,13 +38,11 @@ impl PoseList {
         let first = self.times.len().saturating_sub(LOOK_BACK);
         // Times are compared by their bits, so that -0 and 0 stay apart.
         let is_same = |other: &ClipTime| other.clip == pose.clip && other.time.to_bits() == pose.time.to_bits();
-        self.times[first..].iter().rposition(is_same).map_or_else(
-            || {
-                self.times.push(pose);
-                self.times.len() - 1
-            },
-            |index| first + index,
-        )
+        if let Some(index) = self.times[first..].iter().rposition(is_same) {
+            return first + index;
+        }
+        self.times.push(pose);
+        self.times.len() - 1
     }
 }
 
@@ -50,25 +51,21 @@ impl PoseList {
 pub struct Posed<'a> {
     pub layout: &'a ArrayLayout,
     pub numbers: &'a OutputNumbers,
-    /// The rotations of the chain in model space, pose after pose, of any length.
-    pub rotations: &'a [DQuat],
+    pub rotations: &'a ModelRotations,
 }
 
 impl Posed<'_> {
     /// The local transform of a joint in a pose: translation xyz, 0, rotation xyzw, scale xyz, 0.
-    pub fn local(&self, pose: usize, joint: usize) -> &[f32] {
-        &self.numbers.local[pose * self.layout.numbers.local + NUMBERS * joint..][..NUMBERS]
+    #[inline(always)]
+    pub fn local(&self, pose: usize, joint: usize) -> &[f32; NUMBERS] {
+        &self.numbers.local[pose * self.layout.numbers.local..].as_chunks().0[joint]
     }
 
     /// The position of a joint in model space.
-    pub fn position(&self, pose: usize, joint: usize) -> DVec3 {
-        let rows = &self.numbers.model[pose * self.layout.numbers.model + NUMBERS * joint..][..NUMBERS];
-        DVec3::new(rows[3].into(), rows[7].into(), rows[11].into())
-    }
-
-    /// The rotation in model space of the joint at a position of the list of joints, of any length.
-    pub fn rotation(&self, pose: usize, position: usize) -> DQuat {
-        self.rotations[pose * self.layout.chain.len() + self.layout.chain.ends()[position]]
+    #[inline(always)]
+    pub fn position(&self, pose: usize, joint: usize) -> [f64; 3] {
+        let rows: &[f32; NUMBERS] = &self.numbers.model[pose * self.layout.numbers.model..].as_chunks().0[joint];
+        [rows[3].into(), rows[7].into(), rows[11].into()]
     }
 
     /// The skin matrices of a pose.
@@ -84,21 +81,11 @@ impl Posed<'_> {
     }
 }
 
-/// Writes the rotations of the chain of a layout for all poses.
-pub fn rotations(layout: &ArrayLayout, numbers: &OutputNumbers, poses: usize, to: &mut Vec<DQuat>) {
-    let width = layout.chain.len();
-    to.clear();
-    to.resize(width * poses, DQuat::IDENTITY);
-    if width == 0 {
-        return;
-    }
-    let locals = numbers.local.chunks_exact(layout.numbers.local);
-    for (local, to) in locals.zip(to.chunks_exact_mut(width)) {
-        layout.chain.multiply(|joint| rotation(&local[NUMBERS * joint..]), to);
-    }
-}
-
-/// The rotation of a local transform.
-pub fn rotation(local: &[f32]) -> DQuat {
-    DQuat::from_xyzw(local[4].into(), local[5].into(), local[6].into(), local[7].into())
+/// Multiplies the rotations of the chain of a layout for all poses.
+pub fn rotate(layout: &ArrayLayout, numbers: &OutputNumbers, poses: usize, to: &mut ModelRotations) {
+    let stride = layout.numbers.local;
+    to.multiply(&layout.chain, poses, |pose, joint| {
+        let local: &[f32; NUMBERS] = &numbers.local[pose * stride..].as_chunks().0[joint];
+        [local[4], local[5], local[6], local[7]]
+    });
 }

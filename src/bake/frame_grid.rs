@@ -62,9 +62,8 @@ impl FrameGrid {
         if !(duration >= 0.0 && duration.is_finite()) {
             return Err(Error::Usage(format!("the duration is {duration} s; expected a finite number of 0 or more")));
         }
-        let frames = frames(duration, fps);
         // `as` turns a number beyond the range of the integer into its largest one.
-        let len = (frames as u64).saturating_add(1);
+        let len = (last_frame(0.0, duration, fps) as u64).saturating_add(1);
         if len > MOST_FRAMES {
             let what = format!("frames of {duration} s at {fps} per second");
             return Err(Error::Limit { what, needed: len, allowed: MOST_FRAMES });
@@ -100,11 +99,11 @@ impl FrameGrid {
     }
 }
 
-/// The index of the last frame of a duration in seconds: `floor(duration x fps + tolerance)`, with the tolerance of [`FrameGrid`].
-/// It is a whole number, or infinite.
-pub fn frames(duration: f64, fps: f64) -> f64 {
-    let frames = duration * fps;
-    (frames + TOLERANCE.max(frames * TOLERANCE_SHARE)).floor()
+/// The index of the last frame from one time to another, in seconds: `floor((to - from) x fps + tolerance)`, with the tolerance of
+/// [`FrameGrid`] for the frames up to the later time. It is a whole number or infinite, if the times are in order.
+pub fn last_frame(from: f64, to: f64, fps: f64) -> f64 {
+    let rounding = from.abs().max(to.abs()) * fps * TOLERANCE_SHARE;
+    ((to - from) * fps + TOLERANCE.max(rounding)).floor()
 }
 
 /// The frame rate of the keys of a clip, if all gaps between keys are within 1e-3 of their mean, and within the rounding of an `f32`

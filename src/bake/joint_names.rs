@@ -47,9 +47,9 @@ fn nearest<'a>(skeleton: &'a Skeleton, name: &str) -> Vec<&'a str> {
     let mut near: Vec<(usize, &str)> = names.map(|name| (distance_of(&wanted, &plain(name)), name)).collect();
     near.sort();
     near.dedup();
-    // A name that differs in more than half of its letters helps only if there is no better one.
+    // A name that differs in more than a third of its letters helps only if there is no better one.
     let least = near.first().map_or(0, |(distance, _)| *distance);
-    let most = least.max(wanted.len() / 2);
+    let most = least.max(wanted.len() / 3);
     near.into_iter().take_while(|(distance, _)| *distance <= most).take(MOST_PROPOSED).map(|(_, name)| name).collect()
 }
 

@@ -43,10 +43,11 @@ mod request;
 mod rotation;
 mod sample;
 mod space;
+mod wide;
 mod write;
 
 pub use arithmetic::arithmetic;
-pub use frame_grid::{DEFAULT_FPS, FrameGrid, MOST_FRAMES, frames, native_fps};
+pub use frame_grid::{DEFAULT_FPS, FrameGrid, MOST_FRAMES, last_frame, native_fps};
 pub use joint_names::find_joints;
 pub use kind::ArrayKind;
 pub use layout::{ArrayLayout, ArrayShape};

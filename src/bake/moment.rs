@@ -44,9 +44,9 @@ impl Moment {
         [self.before, self.time, self.after]
     }
 
-    /// The time between `before` and `after`, more than 0; `None` without.
-    pub(super) fn length(&self) -> Option<f64> {
+    /// The inverse of the time from `before` to `after`; 0 if `after` is not after `before`.
+    pub(super) fn rate(&self) -> f64 {
         let length = self.after - self.before;
-        (length > 0.0).then_some(length)
+        if length > 0.0 { 1.0 / length } else { 0.0 }
     }
 }

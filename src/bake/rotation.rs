@@ -1,10 +1,6 @@
-//! Rotations in model space, and the angular velocity between two of them, in scalar `f64`.
-//!
-//! All operations are rounded correctly by every machine, so that the results have the same bits everywhere. Functions of the
-//! system, such as `atan2`, may differ in the last bit.
+//! Rotations of joints in model space: products of local rotations, in `f64`.
 
-use glam::{DQuat, DVec3};
-
+use crate::bake::wide::{LANES, WideRotation, multiply};
 use crate::model::Skeleton;
 
 /// The joints whose rotations lead to those of some joints: these joints and their ancestors, parents before children.
@@ -47,91 +43,73 @@ impl Chain {
     pub fn len(&self) -> usize {
         self.links.len()
     }
-
-    /// For each of the joints the index of its rotation.
-    pub fn ends(&self) -> &[usize] {
-        &self.ends
-    }
-
-    /// Writes the products of the local rotations from the root to each joint of the chain. They are not normalised.
-    pub fn multiply(&self, local: impl Fn(usize) -> DQuat, to: &mut [DQuat]) {
-        for (index, link) in self.links.iter().enumerate() {
-            let own = local(link.joint);
-            to[index] = link.parent.map_or(own, |parent| to[parent] * own);
-        }
-    }
 }
 
-/// Coefficients of `atan(t) / t` as a series in `t^2`.
-const ARCTANGENT: [f64; 12] = [
-    1.0,
-    -1.0 / 3.0,
-    1.0 / 5.0,
-    -1.0 / 7.0,
-    1.0 / 9.0,
-    -1.0 / 11.0,
-    1.0 / 13.0,
-    -1.0 / 15.0,
-    1.0 / 17.0,
-    -1.0 / 19.0,
-    1.0 / 21.0,
-    -1.0 / 23.0,
-];
+/// The rotations of a chain in model space for a block of poses. They are not normalised.
+#[derive(Debug, Default)]
+pub struct ModelRotations {
+    /// Groups of poses, link after link.
+    rotations: Vec<WideRotation>,
+}
 
-/// The rotation vector from one rotation to another, the shorter way: the axis times the angle in radians. The rotations may have
-/// any length.
-pub fn rotation_vector(from: DQuat, to: DQuat) -> DVec3 {
-    let turn = to * from.conjugate();
-    let turn = if turn.w < 0.0 { -turn } else { turn };
-    let axis = turn.xyz();
-    let length = turn.length();
-    if length == 0.0 {
-        return DVec3::ZERO;
+impl ModelRotations {
+    /// Multiplies the local rotations from the root to each joint of a chain. `local` returns the numbers xyzw of a joint in a pose.
+    pub fn multiply(&mut self, chain: &Chain, poses: usize, local: impl Fn(usize, usize) -> [f32; 4]) {
+        let links = chain.len();
+        self.rotations.resize(poses.div_ceil(LANES) * links, WideRotation::default());
+        if links == 0 {
+            return;
+        }
+        let mut own = WideRotation::default();
+        for (group, to) in self.rotations.chunks_exact_mut(links).enumerate() {
+            let first = group * LANES;
+            for (index, link) in chain.links.iter().enumerate() {
+                for pose in first..poses.min(first + LANES) {
+                    own.set(pose - first, local(pose, link.joint).map(f64::from));
+                }
+                let (before, from_here) = to.split_at_mut(index);
+                match link.parent {
+                    Some(parent) => multiply(&before[parent], &own, &mut from_here[0]),
+                    None => from_here[0] = own,
+                }
+            }
+        }
     }
-    // With `s` the length of the axis, tan(angle / 4) = s / (length + w). Two more halvings bring the tangent below 0.2, for which
-    // the series is exact to 1e-17. `s` is a factor of each tangent, so that small angles need no other formula.
-    let square = axis.length_squared();
-    let mut factor = 1.0 / (length + turn.w);
-    for _ in 0..2 {
-        factor /= 1.0 + (1.0 + square * factor * factor).sqrt();
+
+    /// Copies the rotations of the joint at a position of the list of joints, in up to sixteen poses.
+    pub fn gather(&self, chain: &Chain, position: usize, poses: impl Iterator<Item = usize>, to: &mut WideRotation) {
+        let (links, link) = (chain.len(), chain.ends[position]);
+        for (lane, pose) in poses.take(LANES).enumerate() {
+            to.set(lane, self.rotations[pose / LANES * links + link].lane(pose % LANES));
+        }
     }
-    let argument = square * factor * factor;
-    let series = ARCTANGENT.iter().rev().fold(0.0, |sum, term| sum * argument + term);
-    axis * (16.0 * factor * series)
 }
 
 #[cfg(test)]
 mod tests {
+    use glam::DQuat;
+
     use super::*;
     use crate::model::Joint;
 
     #[test]
-    fn a_rotation_vector_is_the_axis_times_the_angle() {
-        let axis = DVec3::new(0.48, -0.6, 0.64);
-        let start = DQuat::from_xyzw(0.5, 0.5, -0.5, 0.5);
-        for angle in [0.0, 1e-300, 1e-12, 1e-6, 0.01, 0.5, 1.0, 2.0, 3.0, 3.14, -2.5] {
-            let turned = DQuat::from_axis_angle(axis, angle) * start;
-            for to in [turned, -turned, turned * 3.0] {
-                let found = rotation_vector(start, to);
-                assert!((found - axis * angle).length() <= 1e-15 + 1e-14 * angle.abs(), "{angle}: {found}");
-            }
-        }
-        // 200 degrees are 160 degrees the other way.
-        let found = rotation_vector(DQuat::IDENTITY, DQuat::from_rotation_y(200_f64.to_radians()));
-        assert!((found - DVec3::NEG_Y * 160_f64.to_radians()).length() < 1e-14, "{found}");
-        let half = rotation_vector(DQuat::IDENTITY, DQuat::from_xyzw(0.0, 0.0, 1.0, 0.0));
-        assert!((half - DVec3::Z * std::f64::consts::PI).length() < 1e-15, "{half}");
-    }
-
-    #[test]
-    fn a_chain_holds_the_joints_and_their_ancestors() {
+    fn rotations_are_multiplied_from_the_root_to_each_joint() {
         let parents = [None, Some(0), Some(1), Some(0), Some(3)];
         let joints = parents.map(|parent| Joint { parent, ..Joint::default() }).to_vec();
         let chain = Chain::new(&Skeleton::new(None, joints, Vec::new()).unwrap(), &[4, 1]);
-        assert_eq!((chain.len(), chain.ends()), (4, [3, 1].as_slice()));
-        let mut rotations = [DQuat::IDENTITY; 4];
-        chain.multiply(|joint| DQuat::from_rotation_x(joint as f64 / 10.0), &mut rotations);
-        assert!(rotations[3].abs_diff_eq(DQuat::from_rotation_x(0.7), 1e-15));
-        assert!(rotations[1].abs_diff_eq(DQuat::from_rotation_x(0.1), 1e-15));
+        assert_eq!((chain.len(), chain.ends.as_slice()), (4, [3, 1].as_slice()));
+        // Joint j turns by j / 10 rad about x, in pose p by p / 100 rad more.
+        let angle = |pose: usize, joint: usize| joint as f64 / 10.0 + pose as f64 / 100.0;
+        let mut rotations = ModelRotations::default();
+        rotations.multiply(&chain, 18, |pose, joint| DQuat::from_rotation_x(angle(pose, joint)).as_quat().to_array());
+        let poses = [5, 0, 17, 16];
+        for (position, path) in [(0, &[0, 3, 4][..]), (1, &[0, 1])] {
+            let mut found = WideRotation::default();
+            rotations.gather(&chain, position, poses.into_iter(), &mut found);
+            for (lane, pose) in poses.into_iter().enumerate() {
+                let expected = DQuat::from_rotation_x(path.iter().map(|&joint| angle(pose, joint)).sum());
+                assert!(DQuat::from_array(found.lane(lane)).abs_diff_eq(expected, 2e-7), "{pose}, {path:?}");
+            }
+        }
     }
 }

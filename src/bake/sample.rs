@@ -2,8 +2,9 @@
 
 use std::thread;
 
-use crate::bake::block::{PoseList, Posed, rotations};
-use crate::bake::write::PosedMoment;
+use crate::bake::block::{PoseList, Posed, rotate};
+use crate::bake::rotation::ModelRotations;
+use crate::bake::write::BlockMoments;
 use crate::bake::{ArrayKind, ArrayLayout, Moment, posed};
 use crate::cpu::{ClipPoser, ClipTime, CpuEngine};
 use crate::error::Error;
@@ -14,8 +15,11 @@ use crate::pack::{OutputLayout, OutputNumbers};
 /// Bytes of the poses of a block: they stay in the caches of a core until they are written.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// The most moments of a block.
-const MOST_MOMENTS: usize = 256;
+/// The least number of poses of a block, before the last moment of the block.
+const LEAST_POSES: usize = 8;
+
+/// The largest number of poses of a block, before the last moment of the block.
+const MOST_POSES: usize = 256;
 
 /// Joints per thread. For fewer, starting a thread takes longer than posing them.
 const JOINTS_WORTH_A_THREAD: usize = 16_384;
@@ -90,18 +94,21 @@ impl ArrayLayout {
 
     /// Fills the arrays block by block. `pose` takes the poses of a block, and passes their numbers on.
     fn each_block(&self, moments: &[Moment], out: &mut [&mut [f32]], pose: &mut PoseBlock) -> Result<(), Error> {
-        let pose_bytes = usize::try_from(self.numbers.bytes()).unwrap_or(usize::MAX).max(1);
-        let count = (BLOCK_BYTES / pose_bytes).clamp(1, MOST_MOMENTS);
+        let chain_bytes = self.chain.len() * size_of::<[f64; 4]>();
+        let pose_bytes = usize::try_from(self.numbers.bytes()).unwrap_or(usize::MAX).saturating_add(chain_bytes);
+        let most = (BLOCK_BYTES / pose_bytes.max(1)).clamp(LEAST_POSES, MOST_POSES);
         let velocities = self.has_velocities();
-        let (mut list, mut chain) = (PoseList::default(), Vec::new());
-        for (block, moments) in moments.chunks(count).enumerate() {
-            list.fill(moments, velocities);
+        let (mut list, mut model) = (PoseList::default(), ModelRotations::default());
+        let mut first = 0;
+        while first < moments.len() {
+            let count = list.fill(&moments[first..], velocities, most);
             let PoseList { times, of_moments } = &list;
+            let block = BlockMoments { moments: &moments[first..][..count], poses: of_moments };
             pose(times, &mut |numbers| {
-                rotations(self, numbers, times.len(), &mut chain);
-                let posed = Posed { layout: self, numbers, rotations: &chain };
-                self.write_block(posed, block * count, (moments, of_moments), out)
+                rotate(self, numbers, times.len(), &mut model);
+                self.write_block(Posed { layout: self, numbers, rotations: &model }, first, block, out)
             })?;
+            first += count;
         }
         Ok(())
     }
@@ -111,19 +118,16 @@ impl ArrayLayout {
         &self,
         posed: Posed,
         first: usize,
-        block: (&[Moment], &[[usize; 3]]),
+        block: BlockMoments,
         out: &mut [&mut [f32]],
     ) -> Result<(), Error> {
-        let (moments, poses) = block;
         let mut skin = 0;
         for (array, out) in self.arrays().iter().zip(out) {
             let width = array.width();
             if width > 0 {
-                let out = &mut out[first * width..][..moments.len() * width];
-                for ((moment, &poses), to) in moments.iter().zip(poses).zip(out.chunks_exact_mut(width)) {
-                    posed.write(array.kind, skin, PosedMoment { moment, poses }, to);
-                }
-                check_finite(&array.name, moments, out)?;
+                let out = &mut out[first * width..][..block.moments.len() * width];
+                posed.write(array.kind, skin, block, width, out);
+                check_finite(&array.name, block.moments, out)?;
             }
             skin += usize::from(array.kind == ArrayKind::Skin);
         }

@@ -2,13 +2,8 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use glam::{DQuat, DVec3};
-
 use crate::bake::{QuaternionOrder, UpAxis};
 use crate::pack::NUMBERS;
-
-/// The turn by +90 degrees about +X, from +Y up to +Z up.
-const TURN: DQuat = DQuat::from_xyzw(FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2);
 
 /// The space of results.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,29 +15,42 @@ pub struct Space {
 
 impl Space {
     /// A direction or an angular velocity: turned. It is exact, because numbers only change places and signs.
-    pub fn turn(&self, vector: DVec3) -> DVec3 {
+    #[inline(always)]
+    pub fn turn(&self, vector: [f64; 3]) -> [f64; 3] {
+        let [x, y, z] = vector;
         match self.up {
-            UpAxis::Y => vector,
-            UpAxis::Z => DVec3::new(vector.x, -vector.z, vector.y),
+            UpAxis::Y => [x, y, z],
+            UpAxis::Z => [x, -z, y],
         }
+    }
+
+    /// A length along each axis: scaled.
+    #[inline(always)]
+    pub fn scale(&self, vector: [f64; 3]) -> [f64; 3] {
+        vector.map(|number| number * self.scale)
     }
 
     /// A point or a velocity: turned and scaled.
-    pub fn point(&self, point: DVec3) -> DVec3 {
-        self.turn(point) * self.scale
+    #[inline(always)]
+    pub fn point(&self, point: [f64; 3]) -> [f64; 3] {
+        self.scale(self.turn(point))
     }
 
-    /// A rotation: turned.
-    pub fn rotation(&self, rotation: DQuat) -> DQuat {
+    /// A rotation: turned by +90 degrees about +X from +Y up to +Z up.
+    #[inline(always)]
+    pub fn rotation(&self, rotation: [f64; 4]) -> [f64; 4] {
+        let [x, y, z, w] = rotation;
         match self.up {
             UpAxis::Y => rotation,
-            UpAxis::Z => TURN * rotation,
+            // The product of the quaternion (sqrt(1/2), 0, 0, sqrt(1/2)) and the rotation.
+            UpAxis::Z => [x + w, y - z, y + z, w - x].map(|number| number * FRAC_1_SQRT_2),
         }
     }
 
-    /// The numbers of a quaternion in the order of results.
-    pub fn ordered(&self, rotation: DQuat) -> [f32; 4] {
-        let [x, y, z, w] = rotation.to_array().map(|number| number as f32);
+    /// The numbers of a quaternion xyzw in the order of results.
+    #[inline(always)]
+    pub fn ordered(&self, rotation: [f64; 4]) -> [f32; 4] {
+        let [x, y, z, w] = rotation.map(|number| number as f32);
         match self.order {
             QuaternionOrder::Xyzw => [x, y, z, w],
             QuaternionOrder::Wxyz => [w, x, y, z],

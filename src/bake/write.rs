@@ -1,104 +1,138 @@
 //! The numbers of one array for a block of moments.
 
-use glam::{DQuat, DVec3};
+use std::array::from_fn;
 
-use crate::bake::block::{Posed, rotation};
-use crate::bake::rotation::rotation_vector;
+use crate::bake::block::Posed;
+use crate::bake::wide::{LANES, WideRotation, WideVector, angular_velocities, normalize};
 use crate::bake::{ArrayKind, Moment};
 
-/// A moment, and its poses before, at and after its time.
+/// The moments of a block.
 #[derive(Clone, Copy)]
-pub struct PosedMoment<'a> {
-    pub moment: &'a Moment,
-    pub poses: [usize; 3],
+pub struct BlockMoments<'a> {
+    pub moments: &'a [Moment],
+    /// For each moment the poses before, at and after its time.
+    pub poses: &'a [[usize; 3]],
 }
 
 impl Posed<'_> {
-    /// Writes the numbers of an array at a moment. Of the arrays of kind [`ArrayKind::Skin`], `skin` is the index.
-    pub fn write(&self, kind: ArrayKind, skin: usize, at: PosedMoment, to: &mut [f32]) {
-        let pose = at.poses[1];
+    /// Writes the numbers of an array, `width` per moment, for a block. Of the arrays of kind [`ArrayKind::Skin`], `skin` is the
+    /// index.
+    pub fn write(&self, kind: ArrayKind, skin: usize, block: BlockMoments, width: usize, to: &mut [f32]) {
+        let layout = self.layout;
+        let rows = block.poses.iter().map(|poses| poses[1]).zip(to.chunks_exact_mut(width));
         match kind {
-            ArrayKind::Pos => self.vectors(to, |position| self.point(pose, position)),
-            ArrayKind::Linvel => self.vectors(to, |position| self.velocity(at, position)),
-            ArrayKind::Angvel => self.vectors(to, |position| self.angular_velocity(at, position)),
-            ArrayKind::LocalPos => self.vectors(to, |position| self.local_point(pose, position)),
-            ArrayKind::LocalScale => self.vectors(to, |position| self.local_scale(pose, position)),
-            ArrayKind::Quat => self.rotations(to, |position| self.turned(pose, position)),
-            ArrayKind::LocalQuat => self.rotations(to, |position| self.local_rotation(pose, position)),
-            ArrayKind::Skin => {
-                let matrices = &self.skin(pose)[self.layout.skins[skin].clone()];
-                for (matrix, to) in matrices.iter().zip(to.as_chunks_mut().0) {
-                    *to = self.layout.space.matrix(matrix);
+            ArrayKind::Quat => return self.write_rotations(block, width, to),
+            ArrayKind::Angvel => return self.write_angular_velocities(block, width, to),
+            ArrayKind::Linvel => return self.write_velocities(block, width, to),
+            ArrayKind::Pos => rows.for_each(|(pose, to)| self.vectors(to, |position| self.point(pose, position))),
+            ArrayKind::LocalPos => {
+                rows.for_each(|(pose, to)| self.vectors(to, |position| self.local_point(pose, position)));
+            }
+            ArrayKind::LocalScale => {
+                rows.for_each(|(pose, to)| self.vectors(to, |position| self.local_scale(pose, position)));
+            }
+            ArrayKind::LocalQuat => rows.for_each(|(pose, to)| {
+                for (position, to) in to.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                    *to = layout.space.ordered(self.local_rotation(pose, position));
                 }
-            }
-            ArrayKind::Weights => {
+            }),
+            ArrayKind::Skin => rows.for_each(|(pose, to)| {
+                let matrices = &self.skin(pose)[layout.skins[skin].clone()];
+                for (matrix, to) in matrices.iter().zip(to.as_chunks_mut().0) {
+                    *to = layout.space.matrix(matrix);
+                }
+            }),
+            ArrayKind::Weights => rows.for_each(|(pose, to)| {
                 let values = self.values(pose);
-                to.iter_mut().zip(&self.layout.weights).for_each(|(to, &weight)| *to = values[weight]);
-            }
-            ArrayKind::Properties => {
+                to.iter_mut().zip(&layout.weights).for_each(|(to, &weight)| *to = values[weight]);
+            }),
+            ArrayKind::Properties => rows.for_each(|(pose, to)| {
                 let values = self.values(pose);
                 to.copy_from_slice(&values[values.len() - to.len()..]);
-            }
-            ArrayKind::Root => {
-                to[..3].copy_from_slice(&self.point(pose, 0).as_vec3().to_array());
-                to[3..].copy_from_slice(&self.layout.space.ordered(self.turned(pose, 0)));
-            }
+            }),
+            ArrayKind::Root => rows.for_each(|(pose, to)| {
+                let mut rotation = WideRotation::default();
+                self.rotations.gather(&layout.chain, 0, std::iter::once(pose), &mut rotation);
+                normalize(&mut rotation);
+                to[..3].copy_from_slice(&self.point(pose, 0).map(|number| number as f32));
+                to[3..].copy_from_slice(&layout.space.ordered(layout.space.rotation(rotation.lane(0))));
+            }),
         }
     }
 
     /// Writes a vector per joint. `vector` takes the position of the joint in the list of joints.
-    fn vectors(&self, to: &mut [f32], vector: impl Fn(usize) -> DVec3) {
+    #[inline(always)]
+    fn vectors(&self, to: &mut [f32], vector: impl Fn(usize) -> [f64; 3]) {
         for (position, to) in to.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-            *to = vector(position).as_vec3().to_array();
+            *to = vector(position).map(|number| number as f32);
         }
     }
 
-    /// Writes a rotation per joint.
-    fn rotations(&self, to: &mut [f32], rotation: impl Fn(usize) -> DQuat) {
-        for (position, to) in to.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            *to = self.layout.space.ordered(rotation(position));
+    fn write_rotations(&self, block: BlockMoments, width: usize, to: &mut [f32]) {
+        let (chain, space) = (&self.layout.chain, self.layout.space);
+        let mut rotations = WideRotation::default();
+        for (poses, to) in block.poses.chunks(LANES).zip(to.chunks_mut(LANES * width)) {
+            for position in 0..width / 4 {
+                self.rotations.gather(chain, position, poses.iter().map(|poses| poses[1]), &mut rotations);
+                normalize(&mut rotations);
+                for (lane, to) in to.chunks_exact_mut(width).enumerate() {
+                    to.as_chunks_mut().0[position] = space.ordered(space.rotation(rotations.lane(lane)));
+                }
+            }
         }
     }
 
-    fn joint(&self, position: usize) -> usize {
-        self.layout.joints()[position]
+    fn write_angular_velocities(&self, block: BlockMoments, width: usize, to: &mut [f32]) {
+        let (chain, space) = (&self.layout.chain, self.layout.space);
+        let [mut from, mut until] = [WideRotation::default(); 2];
+        let (mut rates, mut turns) = ([0.0; LANES], WideVector::default());
+        let groups = block.moments.chunks(LANES).zip(block.poses.chunks(LANES));
+        for ((moments, poses), to) in groups.zip(to.chunks_mut(LANES * width)) {
+            rates.iter_mut().zip(moments).for_each(|(rate, moment)| *rate = moment.rate());
+            for position in 0..width / 3 {
+                self.rotations.gather(chain, position, poses.iter().map(|poses| poses[0]), &mut from);
+                self.rotations.gather(chain, position, poses.iter().map(|poses| poses[2]), &mut until);
+                angular_velocities(&from, &until, &rates, &mut turns);
+                for (lane, to) in to.chunks_exact_mut(width).enumerate() {
+                    to.as_chunks_mut().0[position] = space.turn(turns.lane(lane)).map(|number| number as f32);
+                }
+            }
+        }
     }
 
-    fn point(&self, pose: usize, position: usize) -> DVec3 {
-        self.layout.space.point(self.position(pose, self.joint(position)))
+    fn write_velocities(&self, block: BlockMoments, width: usize, to: &mut [f32]) {
+        for (moment, to) in to.chunks_exact_mut(width).enumerate() {
+            let ([before, _, after], rate) = (block.poses[moment], block.moments[moment].rate());
+            self.vectors(to, |position| {
+                let joint = self.layout.joints()[position];
+                let [from, to] = [before, after].map(|pose| self.position(pose, joint));
+                self.layout.space.point(from_fn(|axis| (to[axis] - from[axis]) * rate))
+            });
+        }
     }
 
-    fn turned(&self, pose: usize, position: usize) -> DQuat {
-        self.layout.space.rotation(self.rotation(pose, position).normalize())
+    #[inline(always)]
+    fn point(&self, pose: usize, position: usize) -> [f64; 3] {
+        self.layout.space.point(self.position(pose, self.layout.joints()[position]))
     }
 
-    fn velocity(&self, at: PosedMoment, position: usize) -> DVec3 {
-        let [before, _, after] = at.poses;
-        let joint = self.joint(position);
-        let moved = self.position(after, joint) - self.position(before, joint);
-        at.moment.length().map_or(DVec3::ZERO, |length| self.layout.space.point(moved / length))
+    #[inline(always)]
+    fn local_point(&self, pose: usize, position: usize) -> [f64; 3] {
+        let local = self.local(pose, self.layout.joints()[position]);
+        let (point, space) = ([local[0], local[1], local[2]].map(f64::from), self.layout.space);
+        if self.layout.roots[position] { space.point(point) } else { space.scale(point) }
     }
 
-    fn angular_velocity(&self, at: PosedMoment, position: usize) -> DVec3 {
-        let [before, _, after] = at.poses;
-        let Some(length) = at.moment.length() else { return DVec3::ZERO };
-        let turn = rotation_vector(self.rotation(before, position), self.rotation(after, position));
-        self.layout.space.turn(turn / length)
-    }
-
-    fn local_point(&self, pose: usize, position: usize) -> DVec3 {
-        let local = self.local(pose, self.joint(position));
-        let point = DVec3::new(local[0].into(), local[1].into(), local[2].into());
-        if self.layout.roots[position] { self.layout.space.point(point) } else { point * self.layout.space.scale }
-    }
-
-    fn local_rotation(&self, pose: usize, position: usize) -> DQuat {
-        let own = rotation(self.local(pose, self.joint(position)));
+    #[inline(always)]
+    fn local_rotation(&self, pose: usize, position: usize) -> [f64; 4] {
+        let local = self.local(pose, self.layout.joints()[position]);
+        let own = [local[4], local[5], local[6], local[7]].map(f64::from);
         if self.layout.roots[position] { self.layout.space.rotation(own) } else { own }
     }
 
-    fn local_scale(&self, pose: usize, position: usize) -> DVec3 {
-        let local = self.local(pose, self.joint(position));
-        DVec3::new(local[8].into(), local[9].into(), local[10].into())
+    #[inline(always)]
+    fn local_scale(&self, pose: usize, position: usize) -> [f64; 3] {
+        let local = self.local(pose, self.layout.joints()[position]);
+        [local[8], local[9], local[10]].map(f64::from)
     }
 }

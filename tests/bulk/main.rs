@@ -1,4 +1,11 @@
 //! Tests of motion in bulk: BVH files and `posse bake`. One module per theme.
 
+/// Scenes and builders of the other test binary.
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "each test binary needs a part of it")]
+mod support;
+
 /// Arrays of clips at many times: hand-worked cases, and random scenes compared with the reference.
 mod arrays;
+/// `posse eval --fps`: the frames of a clip.
+mod eval_frames;

@@ -1,5 +1,6 @@
 //! The times of `posse eval`: `--times`, `--fps`, `--from` and `--to`.
 
+use posse::bake::last_frame;
 use posse::{Clip, Error};
 
 use crate::cli::arguments::{check_limit, parse_seconds};
@@ -13,7 +14,8 @@ pub struct TimeArgs {
     /// Times in seconds of the clip, clamped to its keys; with --wrap since the play began; with --crowd of the crowd clock.
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
-    /// Evenly spaced times, this many per second.
+    /// Evenly spaced times, this many per second. The last one may be a little after the end, because files round key times; it is
+    /// then the end.
     #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
     fps: Option<f64>,
     /// The first of the evenly spaced times. Default: 0.
@@ -53,8 +55,7 @@ impl TimeArgs {
                 "no times: from {from} s to {to} s at {fps} per second; give a positive --fps, and --to after --from"
             )));
         }
-        // The small addition keeps the last frame despite rounding, for example that of 1 s at 30 per second.
-        let frames = ((to - from) * fps + 1e-6).floor();
+        let frames = last_frame(from, to, fps);
         check_limit("samples, by --fps, --from and --to", frames as u64, MAX_TIMES)?;
         Ok((0..=frames as u64).map(|frame| (from + frame as f64 / fps).min(to)).collect())
     }

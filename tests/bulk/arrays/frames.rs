@@ -1,0 +1,86 @@
+use std::sync::Arc;
+
+use posse::bake::{FrameGrid, MOST_FRAMES, native_fps};
+use posse::{Clip, Curve, Error, Interpolation, Library, Skeleton, Target, Timeline, Track};
+
+#[test]
+fn the_frames_of_a_clip_lose_nothing_to_key_times_in_f32() {
+    for (keys, rate) in [(6450_u64, 30.0), (91, 30.0), (20_000, 120.0), (2, 24.0), (1_000_001, 60.0), (1, 60.0)] {
+        let last = f64::from(((keys - 1) as f64 / rate) as f32);
+        let grid = FrameGrid::new(rate, last).unwrap();
+        assert_eq!(grid.len(), keys, "{rate} Hz");
+        assert_eq!(grid.time(keys - 1), last.min((keys - 1) as f64 / rate));
+        assert_eq!(grid.time(1), last.min(1.0 / rate));
+    }
+}
+
+#[test]
+fn the_tolerance_of_the_last_frame_is_a_thousandth_or_a_share() {
+    let frames = |fps, duration| FrameGrid::new(fps, duration).unwrap().len();
+    assert_eq!([frames(10.0, 0.999_91), frames(10.0, 0.999_89)], [11, 10]);
+    // 2^-22 of 8,388,608 frames are two frames.
+    assert_eq!([frames(1.0, 8_388_607.0), frames(1.0, 4_194.0)], [8_388_609, 4_195]);
+    let grid = FrameGrid::new(10.0, 0.999_91).unwrap();
+    assert_eq!([grid.time(9), grid.time(10)], [0.9, 0.999_91]);
+    assert_eq!(frames(24.0, 0.0), 1);
+}
+
+#[test]
+fn frames_share_the_times_of_their_velocities() {
+    let (library, _, clip) = super::arm();
+    let grid = FrameGrid::new(30.0, library.clip(clip).duration() - 0.01).unwrap();
+    assert_eq!(grid.len(), 30);
+    for frame in 0..30 {
+        let moment = grid.moment(clip, frame);
+        assert_eq!(moment.time, frame as f64 / 30.0);
+        assert_eq!(moment.before, if frame == 0 { 0.0 } else { grid.time(frame - 1) });
+        // Behind the last frame, there is a part of a frame left.
+        assert_eq!(moment.after, if frame == 29 { 0.99 } else { grid.time(frame + 1) });
+    }
+}
+
+#[test]
+fn a_rate_a_duration_and_a_count_out_of_range_are_refused() {
+    for (fps, duration) in
+        [(0.0, 1.0), (-1.0, 1.0), (f64::NAN, 1.0), (f64::INFINITY, 1.0), (30.0, -1.0), (30.0, f64::NAN)]
+    {
+        assert!(matches!(FrameGrid::new(fps, duration), Err(Error::Usage(_))), "{fps}, {duration}");
+    }
+    assert!(matches!(FrameGrid::new(1e300, 1e300), Err(Error::Limit { .. })));
+    // The tolerance adds 1,024 frames.
+    assert!(FrameGrid::new(1.0, (MOST_FRAMES - 1026) as f64).is_ok());
+    assert!(
+        matches!(FrameGrid::new(1.0, MOST_FRAMES as f64), Err(Error::Limit { needed, .. }) if needed > MOST_FRAMES)
+    );
+}
+
+/// A clip with a track at each of these key times.
+fn clip_of(timelines: &[Vec<f64>]) -> Clip {
+    let mut library = Library::new();
+    let skeleton = library.add_skeleton(Skeleton::new(None, vec![], vec![]).unwrap());
+    let track = |times: &Vec<f64>| {
+        let timeline = Arc::new(Timeline::new(times.clone()).unwrap());
+        let values = vec![0.0; 3 * times.len()];
+        Track::new(Target::Translation(0), Curve::new(timeline, Interpolation::Linear, 3, values).unwrap())
+    };
+    Clip::new(None, skeleton, timelines.iter().map(track).collect())
+}
+
+#[test]
+fn the_native_rate_is_that_of_all_keys() {
+    let even =
+        |fps: f64, keys: usize| -> Vec<f64> { (0..keys).map(|key| f64::from((key as f64 / fps) as f32)).collect() };
+    let fps = |timelines: &[Vec<f64>]| native_fps(&clip_of(timelines));
+    for rate in [24.0, 30.0, 60.0, 120.0] {
+        for keys in [2, 3, 77, 6450, 100_000] {
+            assert_eq!(fps(&[even(rate, keys)]), Some(rate), "{keys} keys");
+        }
+    }
+    assert!((fps(&[even(29.97, 500)]).unwrap() - 29.97).abs() < 1e-5);
+    assert_eq!(fps(&[even(30.0, 50), vec![0.0], even(30.0, 20)]), Some(30.0));
+    assert_eq!(fps(&[even(30.0, 50), even(60.0, 50)]), None);
+    assert_eq!(fps(&[vec![0.0, 0.1, 0.2, 0.31]]), None);
+    assert_eq!([fps(&[]), fps(&[vec![1.0]])], [None, None]);
+    // The gaps may differ by a thousandth of their mean.
+    assert!(fps(&[vec![0.0, 0.1, 0.2001, 0.3]]).is_some() && fps(&[vec![0.0, 0.1, 0.2002, 0.3]]).is_none());
+}
