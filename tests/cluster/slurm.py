@@ -328,8 +328,8 @@ def main(posse, script):
     missing = [program for program in PROGRAMS if not shutil.which(program, path=PATH)]
     if missing:
         skip(f"the job script under Slurm, which needs {', '.join(missing)}")
-    become_ordinary(posse, script)
     end_on_signals()
+    become_ordinary(posse, script)
     adopt_orphans()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="posse-slurm-") as folder:

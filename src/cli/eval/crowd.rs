@@ -63,8 +63,9 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
         Format::Npz => Some(single_file(&file)?),
     };
     let compressed = args.compress.compress(&library)?;
+    let threads = args.threads.count();
     let engine_library = EngineLibrary::new(&library, compressed.as_ref());
-    let mut engine = Engine::open(engine_library, args.engine.engine, args.threads.count())?;
+    let mut engine = Engine::open(engine_library, args.engine.engine, threads)?;
     engine::print_name(engine.evaluator());
     let output = Output::create(args.output.as_deref())?;
     let Some(index) = file_of_arrays else {
@@ -73,7 +74,7 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     let asset = &file.files[index].asset;
     let (skeleton, joints) = (asset.skeleton, asset.joints.as_slice());
     npz::write(
-        &PoseTable { library: &library, skeleton, joints, evaluation: &evaluation, outputs },
+        &PoseTable { library: &library, skeleton, joints, evaluation: &evaluation, outputs, threads },
         &mut engine,
         output,
     )

@@ -157,8 +157,9 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let evaluation = ClipEvaluation { skeleton: source.skeleton, clip, times, instances, phase: args.phase, playback };
     evaluation.check(library)?;
     let compressed = args.compress.compress(library)?;
+    let threads = args.threads.count();
     let engine_library = EngineLibrary::new(library, compressed.as_ref());
-    let mut engine = Engine::open(engine_library, args.engine.engine, args.threads.count())?;
+    let mut engine = Engine::open(engine_library, args.engine.engine, threads)?;
     engine::print_name(engine.evaluator());
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;
@@ -166,7 +167,11 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Format::Json => json::write(&source, &evaluation, outputs, engine.evaluator(), output),
         Format::Npz => {
             let (skeleton, joints) = (source.skeleton, source.joints.as_slice());
-            npz::write(&PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs }, &mut engine, output)
+            npz::write(
+                &PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs, threads },
+                &mut engine,
+                output,
+            )
         }
     }
 }

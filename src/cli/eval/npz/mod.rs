@@ -4,6 +4,8 @@ mod array;
 
 use std::io::Write;
 use std::ops::Range;
+use std::sync::mpsc;
+use std::thread;
 
 use posse::{CpuCrowd, CpuEngine, Error, Evaluator, Library, Outputs, SkeletonId};
 use zip::write::{SimpleFileOptions, StreamWriter};
@@ -17,8 +19,7 @@ use crate::cli::npy;
 use crate::cli::output::{Output, OutputName, Writer};
 use crate::cli::progress::Progress;
 
-/// Poses that the CPU engine poses at a time, in bytes of its outputs: few enough for the caches to keep them until they are
-/// written.
+/// Bytes of an array that are evaluated at a time: few enough for the caches to keep them until they are written.
 const CACHED_BYTES: usize = 4 << 20;
 
 /// Instances of one skeleton, and the outputs that are written.
@@ -30,9 +31,11 @@ pub struct PoseTable<'a> {
     /// The joint of each node, in the order of the file.
     pub joints: &'a [usize],
     /// The poses.
-    pub evaluation: &'a dyn Evaluation,
+    pub evaluation: &'a (dyn Evaluation + Sync),
     /// The outputs that are written.
     pub outputs: Outputs,
+    /// The number of threads of the CPU engine.
+    pub threads: usize,
 }
 
 /// The zip file that is written.
@@ -94,7 +97,8 @@ impl PoseTable<'_> {
         })
     }
 
-    /// Writes the numbers of an array as the CPU engine computes them, without `f64` poses between.
+    /// Writes the numbers of an array as the CPU engine computes them, without `f64` poses between. With several threads, poses are
+    /// evaluated while others are written.
     fn write_singles(
         &self,
         array: &Array,
@@ -102,22 +106,44 @@ impl PoseTable<'_> {
         file: &mut ArrayFile,
         progress: &Progress,
     ) -> Result<(), Error> {
-        let mut numbers = Vec::new();
-        let block = (CACHED_BYTES / (size_of::<f32>() * array.width().max(1))).max(1);
-        for poses in self.evaluation.blocks(self.library, array.outputs) {
-            let parts = poses.clone().step_by(block).map(|first| first..poses.end.min(first + block));
-            for poses in parts {
-                let (crowd, step) = self.evaluation.crowd(poses.clone())?;
-                let mut posed = engine.crowd(&crowd, array.outputs)?;
-                engine.pose(&mut posed, step);
-                numbers.clear();
-                append_crowd(array, &posed, poses.len(), &mut numbers);
-                check_finite(array, &numbers, &poses)?;
-                npy::write_singles(&mut file.zip, &numbers).map_err(|error| file.name.error(error))?;
-                progress.add(poses.len());
-            }
+        let mut write = |numbers: Vec<f32>| {
+            progress.add(numbers.len() / array.width());
+            npy::write_singles(&mut file.zip, &numbers).map_err(|error| file.name.error(error))
+        };
+        if array.width() == 0 {
+            return Ok(());
         }
-        Ok(())
+        if self.threads == 1 {
+            return self.parts(array).try_for_each(|poses| write(self.evaluate(array, engine, poses)?));
+        }
+        thread::scope(|scope| {
+            let (sender, receiver) = mpsc::sync_channel(1);
+            scope.spawn(move || {
+                // A failed write closes the channel.
+                self.parts(array).try_for_each(|poses| sender.send(self.evaluate(array, engine, poses)).ok())
+            });
+            receiver.into_iter().try_for_each(|numbers| write(numbers?))
+        })
+    }
+
+    /// The ranges of poses that the CPU engine evaluates at a time.
+    fn parts(&self, array: &Array) -> impl Iterator<Item = Range<usize>> {
+        let count = (CACHED_BYTES / (size_of::<f32>() * array.width())).max(1);
+        let part = move |poses: Range<usize>| {
+            poses.clone().step_by(count).map(move |first| first..poses.end.min(first + count))
+        };
+        self.evaluation.blocks(self.library, array.outputs).flat_map(part)
+    }
+
+    /// The numbers of an array for a range of poses.
+    fn evaluate(&self, array: &Array, engine: &CpuEngine, poses: Range<usize>) -> Result<Vec<f32>, Error> {
+        let (crowd, step) = self.evaluation.crowd(poses.clone())?;
+        let mut posed = engine.crowd(&crowd, array.outputs)?;
+        engine.pose(&mut posed, step);
+        let mut numbers = Vec::with_capacity(poses.len() * array.width());
+        append_crowd(array, &posed, poses.len(), &mut numbers);
+        check_finite(array, &numbers, &poses)?;
+        Ok(numbers)
     }
 }
 
@@ -127,7 +153,6 @@ fn append_crowd(array: &Array, crowd: &CpuCrowd, instances: usize, numbers: &mut
     for (index, batch) in crowd.batches().iter().enumerate() {
         batch.instances.iter().enumerate().for_each(|(slot, &instance)| slots[instance] = (index, slot));
     }
-    numbers.reserve(instances * array.width());
     slots.iter().for_each(|&(batch, slot)| array.append_slot(&crowd.batches()[batch], slot, numbers));
 }
 
