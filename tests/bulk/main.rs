@@ -9,3 +9,5 @@ mod support;
 mod arrays;
 /// `posse eval --fps`: the frames of a clip.
 mod eval_frames;
+/// `posse eval --format npz`: the bits of the arrays, and the option `--threads`.
+mod eval_npz;
