@@ -39,17 +39,17 @@ pub struct Cli {
 enum Command {
     /// Poses a crowd of a built-in rig, measures it and checks it. Needs no file.
     Demo(demo::Args),
-    /// Lists the contents of a glTF file or a Cocos clip: joints, skins, clips, tracks, timelines and repairs.
+    /// Lists the contents of a glTF file, a BVH file or a Cocos clip: joints, skins, clips, tracks, timelines and repairs.
     Inspect(inspect::Args),
-    /// Evaluates a clip of a glTF file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
+    /// Evaluates a clip of a glTF or BVH file, a Cocos clip, or a crowd file at given times, as JSON or NumPy arrays.
     #[command(after_long_help = eval::help())]
     Eval(eval::Args),
     /// Bakes the clips of many files at a frame rate, as NumPy arrays, Parquet, glTF or USD, on one machine or many.
     #[command(after_long_help = bake::EXAMPLES)]
     Bake(bake::Args),
-    /// Compares an engine with the f64 reference, over every clip of glTF files, over Cocos clips, or over a crowd file.
+    /// Compares an engine with the f64 reference, over every clip of glTF and BVH files, over Cocos clips, or over a crowd file.
     Verify(verify::Args),
-    /// Draws a crowd of a glTF file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
+    /// Draws a crowd of a glTF or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
     #[command(after_long_help = render::FILES)]
     Render(render::Args),
     /// Opens a window with a live crowd of up to 100,000 instances, with controls for camera, time, clips and layers.

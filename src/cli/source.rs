@@ -1,14 +1,14 @@
-//! The files that the commands read: glTF files, Cocos clips and crowd files.
+//! The files that the commands read: glTF files, BVH files, Cocos clips and crowd files.
 
 use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::{cocos, gltf};
+use posse::import::{bvh, cocos, gltf};
 use posse::{
     BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, SkinId, TargetPath,
-    UnboundClip,
+    UnboundClip, Warning,
 };
 
 use crate::cli::arguments::check_limit;
@@ -32,17 +32,18 @@ pub struct Source {
     pub clips: Vec<ClipId>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
-    /// The joint of each node, in the order of the glTF file.
+    /// The joint of each node, in the order of the file.
     pub joints: Vec<usize>,
-    /// The named targets of a Cocos clip; `None` for a glTF file.
+    /// The named targets of a Cocos clip; `None` for a glTF or BVH file.
     pub named: Option<NamedClip>,
-    /// The name of the glTF file of `--rig`, without its folder.
+    /// The name of the file of `--rig`, without its folder.
     pub rig: Option<String>,
     /// The clips none of whose tracks finds a node in the rig.
     pub unbound_clips: Vec<ClipId>,
     /// The repairs, and the parts that were ignored or not bound.
     pub warnings: Vec<String>,
-    /// The imported glTF file with the nodes that the clips animate; `None` for a Cocos clip without `--rig`.
+    /// The imported glTF file with the nodes that the clips animate; `None` if they animate the joints of a BVH file, or for a Cocos
+    /// clip without `--rig`.
     pub asset: Option<gltf::Asset>,
 }
 
@@ -57,51 +58,47 @@ pub struct NamedClip {
 impl Source {
     /// Reads a file, and prints its warnings to stderr.
     ///
-    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF file are
-    /// shared with the skeleton of the rig; without a rig, they animate their own skeleton.
+    /// A Cocos clip is bound to the nodes of the rig; without a rig, it animates properties only. The clips of a glTF or BVH file
+    /// are shared with the skeleton of the rig; without a rig, they animate their own skeleton.
     pub fn load(file: &Path, rig: Option<&Path>) -> Result<Self, Error> {
         Self::from_slice(file, &read(file)?, rig, &mut note)
     }
 
     /// The same as [`load`](Self::load) for a file whose bytes have been read. Passes each warning to `report`.
     pub fn from_slice(file: &Path, bytes: &[u8], rig: Option<&Path>, report: &mut Report) -> Result<Self, Error> {
-        if cocos::is_clip(file, bytes) {
+        if is_cocos(file, bytes) {
             return Self::import_cocos(file, bytes, rig, report);
         }
-        let source = Self::import_gltf(file, bytes, report)?;
+        let source = Self::import_nodes(file, bytes, report)?;
         match rig {
             None => Ok(source),
             Some(rig) => source.share_with_rig(file, rig, report),
         }
     }
 
-    /// Reads a glTF file, and prints its warnings to stderr. Fails for a Cocos clip.
-    pub fn load_gltf(file: &Path) -> Result<Self, Error> {
-        Self::import_gltf(file, &read_gltf(file)?, &mut note)
+    /// Reads a glTF or BVH file, and prints its warnings to stderr. Fails for a Cocos clip.
+    pub fn load_nodes(file: &Path) -> Result<Self, Error> {
+        Self::import_nodes(file, &read_nodes(file)?, &mut note)
     }
 
-    fn import_gltf(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
+    fn import_nodes(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
         let mut library = Library::new();
-        let folder = file.parent().unwrap_or(Path::new(""));
-        let asset = gltf::from_slice(&mut library, file, bytes, Some(folder))?;
-        let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
-        let asset = Some(asset);
+        let Nodes { skeleton, skins, joints, clips, asset, warnings } = Nodes::import(&mut library, file, bytes)?;
         let mut source = Self { file: file_name(file), clips, skins, joints, asset, ..Self::new(library, skeleton) };
         source.warn(file, warnings, report);
         Ok(source)
     }
 
-    /// Shares the clips of a glTF file with the skeleton of another.
+    /// Shares the clips of a glTF or BVH file with the skeleton of another.
     fn share_with_rig(mut self, file: &Path, rig: &Path, report: &mut Report) -> Result<Self, Error> {
-        let bytes = read_gltf(rig)?;
-        let folder = rig.parent().unwrap_or(Path::new(""));
-        let asset = gltf::from_slice(&mut self.library, rig, &bytes, Some(folder))?;
-        self.warn(rig, &asset.warnings, report);
-        let joints = self.library.skeleton(asset.skeleton).joints().len() as u64;
+        let bytes = read_nodes(rig)?;
+        let nodes = Nodes::import(&mut self.library, rig, &bytes)?;
+        self.warn(rig, &nodes.warnings, report);
+        let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
         check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
         let (mut clips, mut faults) = (Vec::with_capacity(self.clips.len()), Vec::new());
         for clip in &self.clips {
-            let sharing = self.library.share_clip(*clip, asset.skeleton)?;
+            let sharing = self.library.share_clip(*clip, nodes.skeleton)?;
             if sharing.tracks.iter().all(Option::is_none) {
                 self.unbound_clips.push(sharing.clip);
             }
@@ -124,8 +121,8 @@ impl Source {
                 rig.display()
             )));
         }
-        let (skeleton, skins, joints) = (asset.skeleton, asset.skins.clone(), asset.joints.clone());
-        Ok(Self { skeleton, clips, skins, joints, asset: Some(asset), rig: Some(file_name(rig)), ..self })
+        let Nodes { skeleton, skins, joints, asset, .. } = nodes;
+        Ok(Self { skeleton, clips, skins, joints, asset, rig: Some(file_name(rig)), ..self })
     }
 
     /// A source with a skeleton and no clips.
@@ -149,7 +146,7 @@ impl Source {
         let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
         let mut source = match rig {
             None => Self::without_joints()?,
-            Some(rig) => Self::import_gltf(rig, &read_gltf(rig)?, report)?,
+            Some(rig) => Self::import_nodes(rig, &read_nodes(rig)?, report)?,
         };
         source.warn(file, warnings, report);
         let in_file =
@@ -192,6 +189,31 @@ impl Source {
     }
 }
 
+/// The parts of a library that a glTF or BVH file becomes.
+struct Nodes {
+    skeleton: SkeletonId,
+    skins: Vec<SkinId>,
+    joints: Vec<usize>,
+    clips: Vec<ClipId>,
+    /// `None` for a BVH file.
+    asset: Option<gltf::Asset>,
+    warnings: Vec<Warning>,
+}
+
+impl Nodes {
+    fn import(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        if bvh::is_bvh(file, bytes) {
+            let bvh::Asset { skeleton, clip, warnings, .. } = bvh::from_slice(library, file, bytes)?;
+            let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+            return Ok(Self { skeleton, skins: Vec::new(), joints, clips: vec![clip], asset: None, warnings });
+        }
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
+        let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
+        Ok(Self { skeleton, skins, joints, clips, asset: Some(asset), warnings })
+    }
+}
+
 /// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
 pub fn load_crowd_file(library: &mut Library, path: &Path) -> Result<CrowdFile, Error> {
     let file = crowd::load(library, path)?;
@@ -218,14 +240,19 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
 }
 
-/// Reads the bytes of a glTF file. Fails for a Cocos clip.
-fn read_gltf(file: &Path) -> Result<Vec<u8>, Error> {
+/// Reads the bytes of a glTF or BVH file. Fails for a Cocos clip.
+fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
     let bytes = read(file)?;
-    if cocos::is_clip(file, &bytes) {
+    if is_cocos(file, &bytes) {
         let file = file.display();
-        return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF file is needed")));
+        return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")));
     }
     Ok(bytes)
+}
+
+/// Returns true for a Cocos clip, false for a glTF or BVH file.
+fn is_cocos(file: &Path, bytes: &[u8]) -> bool {
+    !bvh::is_bvh(file, bytes) && cocos::is_clip(file, bytes)
 }
 
 /// The path of the node of a target: `/` for the root.

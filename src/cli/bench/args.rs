@@ -27,7 +27,7 @@ const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 9] = [
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("tables").args(["table", "report"]).multiple(true))]
 pub struct Args {
-    /// A .glb or .gltf file. Its clips are played. Default: generated rigs.
+    /// A .glb, .gltf or .bvh file. Its clips are played. Default: generated rigs.
     pub file: Option<PathBuf>,
     /// A crowd file. Its crowd is measured unchanged. `posse eval --help` describes crowd files.
     #[arg(

@@ -31,7 +31,7 @@ pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result
         skin_format: SkinFormat::Matrix,
     };
     if let Some(file) = &args.file {
-        let Source { library, skeleton, .. } = load.step("load", || Source::load_gltf(file))?;
+        let Source { library, skeleton, .. } = load.step("load", || Source::load_nodes(file))?;
         report.file = Some(file_name(file));
         let joints = library.skeleton(skeleton).joints().len();
         let cases: Vec<_> = cases_of_rig(args, Size { joints, ..size }).collect();

@@ -27,14 +27,14 @@ const MAX_CORNERED_INSTANCES: usize = 20_000;
 /// The arguments that select a drawn crowd.
 #[derive(Debug, clap::Args)]
 pub struct DrawnCrowdArgs {
-    /// A .glb or .gltf file, a Cocos clip (with --rig), or `demo` for the built-in rig.
+    /// A .glb, .gltf or .bvh file, a Cocos clip (with --rig), or `demo` for the built-in rig.
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
     /// `posse eval --help` has an example and all its fields.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "rig", "clip", "instances"])]
     crowd: Option<PathBuf>,
-    /// A .glb or .gltf file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
+    /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// The clip, by name or by index. Default: the first clip; for `demo`, each instance plays one of all clips.
@@ -81,14 +81,16 @@ impl DrawnCrowd {
     }
 
     fn load_file(args: &DrawnCrowdArgs, file: &Path) -> Result<Self, Error> {
-        let Source { library, skeleton, clips, asset, .. } = Source::load(file, args.rig.as_deref())?;
-        let Some(asset) = &asset else {
+        let source = Source::load(file, args.rig.as_deref())?;
+        if !source.has_nodes() {
             let file = file.display();
             return Err(Error::Usage(format!(
-                "{file} is a Cocos clip, which has no nodes; give a glTF file with --rig"
+                "{file} is a Cocos clip, which has no nodes; give a glTF or BVH file with --rig"
             )));
-        };
-        let figure = load_figure(asset)?;
+        }
+        let Source { library, skeleton, clips, asset, .. } = source;
+        // A BVH file has no meshes. Its bones are drawn.
+        let figure = asset.as_ref().map_or_else(|| Ok(Figure::empty(skeleton)), load_figure)?;
         let clip = find_clip(&library, &clips, args.clip.as_deref())?;
         if let (Some(clip), None, 2..) = (clip, &args.clip, clips.len()) {
             let names: Vec<_> = clips.iter().map(|&clip| clip_name(&library, clip)).collect();

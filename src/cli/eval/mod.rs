@@ -60,7 +60,7 @@ Without --clip, the only clip of the file is evaluated; a file without clips giv
 /// Arguments of `posse eval`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb or .gltf file, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf or .bvh file, or a Cocos clip (.json, .anim).
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -72,7 +72,7 @@ pub struct Args {
         conflicts_with_all = ["file", "rig", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb or .gltf file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos clip has no nodes:
+    /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos clip has no nodes:
     /// without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,

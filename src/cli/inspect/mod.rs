@@ -25,9 +25,9 @@ use crate::cli::source::Source;
 /// Arguments of `posse inspect`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A .glb or .gltf file, or a Cocos clip (.json, .anim).
+    /// A .glb, .gltf or .bvh file, or a Cocos clip (.json, .anim).
     file: PathBuf,
-    /// A .glb or .gltf file. The clips animate its nodes, matched by name.
+    /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// Prints the joints too, each below its parent, with its rest translation.

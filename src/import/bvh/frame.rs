@@ -1,6 +1,7 @@
 //! The lines of MOTION: a frame per line, a number per channel.
 
 use super::half_angle::Column;
+use super::lines::too_long;
 use crate::import::fault::shorten;
 use crate::model::is_usable;
 
@@ -14,26 +15,50 @@ pub(super) fn longest_line(columns: usize) -> usize {
     columns.saturating_mul(BYTES_PER_NUMBER).saturating_add(BYTES_BESIDE)
 }
 
-/// Reads the numbers of a line into a frame of the columns. Fails with a reason.
-pub(super) fn read_frame(line: &[u8], frame: usize, columns: &mut [Column]) -> Result<(), String> {
+/// A line that has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ReadLine {
+    /// The bytes of the line with its end.
+    pub bytes: usize,
+    /// True if the line has numbers, false if it has only space.
+    pub is_frame: bool,
+}
+
+/// Reads the first line of a text into a frame of the columns. Fails with a reason.
+pub(super) fn read_line(text: &[u8], frame: usize, columns: &mut [Column]) -> Result<ReadLine, String> {
     let count = columns.len();
-    let mut rest = line;
-    for (index, column) in columns.iter_mut().enumerate() {
-        rest = rest.trim_ascii_start();
-        let Ok((number, length)) = fast_float2::parse_partial::<f64, _>(rest) else {
-            return Err(wrong_number(rest, index, count));
-        };
-        let after = rest.get(length..).unwrap_or_default();
-        if !is_usable(number) || after.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-            return Err(wrong_number(rest, index, count));
+    let mut rest = skip_space(text);
+    let is_frame = !matches!(rest, [] | [b'\n', ..]);
+    if is_frame {
+        for (index, column) in columns.iter_mut().enumerate() {
+            rest = skip_space(rest);
+            let Ok((number, length)) = fast_float2::parse_partial::<f64, _>(rest) else {
+                return Err(wrong_number(rest, index, count));
+            };
+            let after = rest.get(length..).unwrap_or_default();
+            if !is_usable(number) || after.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+                return Err(wrong_number(rest, index, count));
+            }
+            column[frame] = number;
+            rest = after;
         }
-        column[frame] = number;
-        rest = after;
+        rest = skip_space(rest);
     }
-    match rest.trim_ascii_start() {
-        [] => Ok(()),
-        rest => Err(wrong_count(count + words(rest).count(), count)),
+    let bytes = text.len() - rest.len();
+    match rest {
+        [] | [b'\n', ..] if bytes > longest_line(count) => Err(too_long(longest_line(count))),
+        [] => Ok(ReadLine { bytes, is_frame }),
+        [b'\n', ..] => Ok(ReadLine { bytes: bytes + 1, is_frame }),
+        _ => Err(wrong_count(count + words(rest).count(), count)),
     }
+}
+
+/// The text after space, which may begin with the end of the line.
+fn skip_space(mut text: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c', rest @ ..] = text {
+        text = rest;
+    }
+    text
 }
 
 /// The reason for a text that is not a number, or for a line that ends.
@@ -41,7 +66,7 @@ pub(super) fn read_frame(line: &[u8], frame: usize, columns: &mut [Column]) -> R
 fn wrong_number(rest: &[u8], index: usize, count: usize) -> String {
     let Some(word) = words(rest).next() else { return wrong_count(index, count) };
     let text = shorten(&String::from_utf8_lossy(word));
-    let hint = match fast_float2::parse::<f64, _>(word) {
+    let hint = match text.parse::<f64>() {
         Ok(number) if number.is_nan() => "; the exporter wrote a value that is not a number",
         Ok(_) => "; the number is too large",
         Err(_) if word.contains(&b',') => "; write a point before the decimals, and spaces between numbers",
@@ -57,8 +82,9 @@ fn wrong_count(found: usize, expected: usize) -> String {
     format!("found {found} numbers; expected {expected}, one per channel, because a frame is one line. {hint}")
 }
 
-/// The words of a line.
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The words of the first line of a text.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
@@ -69,13 +95,14 @@ mod tests {
 
     fn read(line: &str, count: usize) -> Result<Vec<f64>, String> {
         let mut columns = vec![[0.0; BLOCK]; count];
-        read_frame(line.as_bytes(), 3, &mut columns)?;
+        let read = read_line(line.as_bytes(), 3, &mut columns)?;
+        assert_eq!(read, ReadLine { bytes: line.len(), is_frame: true });
         Ok(columns.into_iter().map(|column| column[3]).collect())
     }
 
     #[test]
     fn numbers_may_have_any_usual_spelling() {
-        let line = "\t+1 .5 1. 1e-3  -0 -.25 1E+2 +0.0e0 000123.50 1.7976931348623157e-308 0.1\t\r";
+        let line = "\t+1 .5 1. 1e-3  -0 -.25 1E+2 +0.0e0 000123.50 1.7976931348623157e-308 0.1\t\r\n";
         let expected = [1.0, 0.5, 1.0, 1e-3, -0.0, -0.25, 100.0, 0.0, 123.5, 1.797_693_134_862_315_7e-308, 0.1];
         let found = read(line, expected.len()).unwrap();
         assert_eq!(found.iter().map(|number| number.to_bits()).collect::<Vec<_>>(), expected.map(f64::to_bits));

@@ -35,38 +35,42 @@ const COS: [f64; 6] = [
 ///
 /// The angle is reduced in degrees, which is exact. The functions of the standard library take radians, whose rounding is
 /// an error of its own, and compute one angle at a time. A loop without branches computes several at a time.
-pub(super) fn half_sin_cos(degrees: &Column) -> (Column, Column) {
-    let (mut sines, mut cosines) = ([0.0; BLOCK], [0.0; BLOCK]);
-    let mut angles = *degrees;
-    if angles.iter().any(|angle| angle.abs() > LARGEST) {
-        for angle in &mut angles {
-            *angle = if angle.abs() > LARGEST { *angle % 720.0 } else { *angle };
-        }
+pub(super) fn half_sin_cos(degrees: &Column, sines: &mut Column, cosines: &mut Column) {
+    // Without an early exit, the compiler checks several angles at a time.
+    if degrees.iter().fold(false, |large, angle| large | (angle.abs() > LARGEST)) {
+        let reduced = degrees.map(|angle| if angle.abs() > LARGEST { angle % 720.0 } else { angle });
+        return half_sin_cos(&reduced, sines, cosines);
     }
-    for ((sine, cosine), angle) in sines.iter_mut().zip(&mut cosines).zip(angles) {
-        let shifted = angle * (1.0 / 180.0) + ROUND;
+    for frame in 0..BLOCK {
+        let degrees = degrees[frame];
+        let shifted = degrees * (1.0 / 180.0) + ROUND;
         let quarters = shifted.to_bits();
-        let rest = angle - 180.0 * (shifted - ROUND);
-        let [sin, cos] = sin_cos(rest * (PI / 360.0)).map(f64::to_bits);
+        let angle = (degrees - 180.0 * (shifted - ROUND)) * (PI / 360.0);
+        let z = angle * angle;
+        let (sine, cosine) = (sine(angle, z).to_bits(), cosine(z).to_bits());
         // An odd number of quarter turns swaps the two; the signs follow from the quadrant.
-        let swap = (sin ^ cos) & (quarters & 1).wrapping_neg();
-        *sine = f64::from_bits(sin ^ swap ^ ((quarters & 2) << 62));
-        *cosine = f64::from_bits(cos ^ swap ^ ((quarters.wrapping_add(1) & 2) << 62));
+        let swap = (sine ^ cosine) & (quarters & 1).wrapping_neg();
+        sines[frame] = f64::from_bits(sine ^ swap ^ ((quarters & 2) << 62));
+        cosines[frame] = f64::from_bits(cosine ^ swap ^ ((quarters.wrapping_add(1) & 2) << 62));
     }
-    (sines, cosines)
 }
 
-/// The sine and the cosine of an angle from -pi/4 to pi/4.
-fn sin_cos(angle: f64) -> [f64; 2] {
+/// The sine of an angle from -pi/4 to pi/4, with its square `z`.
+#[inline(always)]
+fn sine(angle: f64, z: f64) -> f64 {
     let [s0, s1, s2, s3, s4, s5] = SIN;
+    angle + angle * z * (s0 + z * (s1 + z * (s2 + z * (s3 + z * (s4 + z * s5)))))
+}
+
+/// The cosine of an angle from -pi/4 to pi/4, whose square is `z`.
+#[inline(always)]
+fn cosine(z: f64) -> f64 {
     let [c0, c1, c2, c3, c4, c5] = COS;
-    let z = angle * angle;
-    let sine = angle + angle * z * (s0 + z * (s1 + z * (s2 + z * (s3 + z * (s4 + z * s5)))));
     let series = z * z * (c0 + z * (c1 + z * (c2 + z * (c3 + z * (c4 + z * c5)))));
-    // The subtraction from 1 rounds; the second pair of brackets has what it lost.
+    // The subtraction from 1 rounds; the inner brackets have what it lost.
     let half = 0.5 * z;
     let main = 1.0 - half;
-    [sine, main + (((1.0 - main) - half) + series)]
+    main + (((1.0 - main) - half) + series)
 }
 
 #[cfg(test)]
@@ -88,7 +92,8 @@ mod tests {
     }
 
     fn of(degrees: f64) -> [f64; 2] {
-        let (sin, cos) = half_sin_cos(&[degrees; BLOCK]);
+        let (mut sin, mut cos) = ([0.0; BLOCK], [0.0; BLOCK]);
+        half_sin_cos(&[degrees; BLOCK], &mut sin, &mut cos);
         [sin[0], cos[0]]
     }
 
@@ -137,7 +142,8 @@ mod tests {
         for (index, angle) in angles.iter_mut().enumerate() {
             *angle = 1e13 * index as f64 * 0.731 - 17.3 * index as f64;
         }
-        let (sin, cos) = half_sin_cos(&angles);
+        let (mut sin, mut cos) = ([0.0; BLOCK], [0.0; BLOCK]);
+        half_sin_cos(&angles, &mut sin, &mut cos);
         for (index, &angle) in angles.iter().enumerate() {
             assert_eq!([sin[index], cos[index]].map(f64::to_bits), of(angle).map(f64::to_bits), "{angle}");
         }

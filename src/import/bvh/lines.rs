@@ -6,97 +6,102 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::import::Fault;
 
-/// The lines of a text, one at a time. A line that lies in the buffer of the input is not copied.
+/// The lines of a text. Lines that lie in the buffer of the input are not copied.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: R,
     file: PathBuf,
-    /// The number of the present line, from 1.
-    number: u64,
-    /// The present line, if the buffer of the input does not hold it whole.
+    /// The number of lines that have been consumed.
+    consumed: u64,
+    /// A line that the buffer of the input does not hold whole, with its end.
     joined: Vec<u8>,
-    /// The bytes of the present line in the buffer of the input, with its end.
-    buffered: usize,
-}
-
-/// The place of the present line.
-enum Place {
-    /// The first bytes of the buffer of the input.
-    Buffer(usize),
-    Joined,
 }
 
 impl<R: BufRead> Lines<R> {
     pub fn new(file: PathBuf, input: R) -> Self {
-        Self { input, file, number: 0, joined: Vec::new(), buffered: 0 }
+        Self { input, file, consumed: 0, joined: Vec::new() }
     }
 
-    /// The number of the present line, from 1; of the last line at the end of the file.
+    /// The number of the last line that was consumed, from 1; 0 before the first.
     pub fn number(&self) -> u64 {
-        self.number
+        self.consumed
     }
 
-    /// A fault of the present line.
+    /// A fault of the last line that was consumed.
     pub fn fault(&self, reason: impl Into<String>) -> Error {
-        self.fault_at(self.number, reason)
+        self.fault_after(0, reason)
     }
 
-    /// A fault of a line.
-    pub fn fault_at(&self, number: u64, reason: impl Into<String>) -> Error {
-        Fault::new(format!("line {}", number.max(1)), reason).in_file(&self.file)
+    /// A fault of a line, so many lines after the last that was consumed.
+    pub fn fault_after(&self, lines: u64, reason: impl Into<String>) -> Error {
+        let line = (self.consumed + lines).max(1);
+        Fault::new(format!("line {line}"), reason).in_file(&self.file)
     }
 
-    /// The next line without its end, or `None` at the end of the file. Fails for a line of more than `longest` bytes.
-    pub fn next(&mut self, longest: usize) -> Result<Option<&[u8]>, Error> {
-        match self.advance(longest)? {
-            None => Ok(None),
-            Some(Place::Joined) => Ok(Some(&self.joined)),
-            Some(Place::Buffer(length)) => {
-                let buffer = fill(&mut self.input, &self.file)?;
-                Ok(buffer.get(..length))
+    /// The next lines with their ends, one or more; `None` at the end of the file. The last line of a file may have no end.
+    ///
+    /// Fails if it would have to copy a line of more than `longest` bytes.
+    pub fn whole_lines(&mut self, longest: usize) -> Result<Option<&[u8]>, Error> {
+        if self.joined.is_empty() {
+            let buffer = fill(&mut self.input, &self.file)?;
+            if let Some(end) = buffer.iter().rposition(|&byte| byte == b'\n') {
+                // The input returns the same buffer again. A second borrow, because the first would last to the end.
+                return Ok(fill(&mut self.input, &self.file)?.get(..=end));
             }
+            self.join(longest)?;
+        }
+        Ok(Some(self.joined.as_slice()).filter(|line| !line.is_empty()))
+    }
+
+    /// Consumes the first bytes of [`whole_lines`](Self::whole_lines), which are whole lines.
+    pub fn consume(&mut self, bytes: usize, lines: u64) {
+        self.consumed += lines;
+        if self.joined.is_empty() {
+            self.input.consume(bytes);
+        } else {
+            self.joined.drain(..bytes);
         }
     }
 
-    fn advance(&mut self, longest: usize) -> Result<Option<Place>, Error> {
-        self.input.consume(self.buffered);
-        self.buffered = 0;
-        self.joined.clear();
+    /// Reads the next line, without its end. Returns false at the end of the file. Fails for a line of more than `longest` bytes.
+    pub fn read_line(&mut self, longest: usize, line: &mut Vec<u8>) -> Result<bool, Error> {
+        line.clear();
+        let Some(lines) = self.whole_lines(longest)? else { return Ok(false) };
+        let end = lines.iter().position(|&byte| byte == b'\n');
+        let found = lines.get(..end.unwrap_or(lines.len())).unwrap_or_default();
+        let bytes = end.map_or(lines.len(), |end| end + 1);
+        if found.len() > longest {
+            return Err(self.fault_after(1, too_long(longest)));
+        }
+        line.extend_from_slice(found);
+        self.consume(bytes, 1);
+        Ok(true)
+    }
+
+    /// Copies the next line, which the buffer of the input does not hold whole. Copies nothing at the end of the file.
+    fn join(&mut self, longest: usize) -> Result<(), Error> {
         loop {
             let buffer = fill(&mut self.input, &self.file)?;
-            if buffer.is_empty() && self.joined.is_empty() {
-                return Ok(None);
-            }
             let end = buffer.iter().position(|&byte| byte == b'\n');
-            let found = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
-            if self.joined.len() + found.len() > longest {
-                self.number += 1;
-                return Err(self.fault(format!(
-                    "the line is longer than {longest} bytes, the most that is read as one line here; a frame is one line, and \
-                     a file in another encoding or without line ends is not a BVH file"
-                )));
+            let bytes = end.map_or(buffer.len(), |end| end + 1);
+            if self.joined.len() + bytes > longest {
+                return Err(self.fault_after(1, too_long(longest)));
             }
-            match end {
-                Some(end) if self.joined.is_empty() => {
-                    self.buffered = end + 1;
-                    self.number += 1;
-                    return Ok(Some(Place::Buffer(end)));
-                }
-                // The end of the line, or of the file.
-                _ if end.is_some() || buffer.is_empty() => {
-                    self.joined.extend_from_slice(found);
-                    self.input.consume(end.map_or(0, |end| end + 1));
-                    self.number += 1;
-                    return Ok(Some(Place::Joined));
-                }
-                _ => {
-                    self.joined.extend_from_slice(found);
-                    let read = buffer.len();
-                    self.input.consume(read);
-                }
+            self.joined.extend_from_slice(buffer.get(..bytes).unwrap_or_default());
+            self.input.consume(bytes);
+            if end.is_some() || bytes == 0 {
+                return Ok(());
             }
         }
     }
+}
+
+/// The reason for a line of more than `longest` bytes.
+pub(super) fn too_long(longest: usize) -> String {
+    format!(
+        "the line is longer than {longest} bytes, the most that is expected here; a frame is one line, and a file in another \
+         encoding or without line ends is not a BVH file"
+    )
 }
 
 /// The buffer of an input; empty at the end of the file.
@@ -123,13 +128,13 @@ mod tests {
         let text = b"one\n\nthree\r\n  four";
         for size in [1, 2, 3, 4, 5, 7, 64] {
             let mut lines = Lines::new("a.bvh".into(), BufReader::with_capacity(size, &text[..]));
+            let mut line = Vec::new();
             for (number, expected) in [&b"one"[..], b"", b"three\r", b"  four"].into_iter().enumerate() {
-                assert_eq!(lines.next(8).unwrap(), Some(expected), "buffer of {size}");
-                assert_eq!(lines.number(), number as u64 + 1);
+                assert!(lines.read_line(8, &mut line).unwrap());
+                assert_eq!((line.as_slice(), lines.number()), (expected, number as u64 + 1), "buffer of {size}");
             }
-            assert_eq!(lines.next(8).unwrap(), None);
-            assert_eq!(lines.next(8).unwrap(), None);
-            assert_eq!(lines.number(), 4);
+            assert!(!lines.read_line(8, &mut line).unwrap() && !lines.read_line(8, &mut line).unwrap());
+            assert_eq!((line.len(), lines.number()), (0, 4));
         }
     }
 
@@ -137,7 +142,7 @@ mod tests {
     fn a_line_without_end_takes_no_more_memory_than_the_limit() {
         let endless = BufReader::with_capacity(1 << 10, std::io::repeat(b' '));
         let mut lines = Lines::new("a.bvh".into(), endless);
-        let error = lines.next(1 << 16).unwrap_err().to_string();
+        let error = lines.read_line(1 << 16, &mut Vec::new()).unwrap_err().to_string();
         assert!(error.starts_with("a.bvh: line 1: the line is longer than 65536 bytes"), "{error}");
         assert!(lines.joined.capacity() <= 1 << 17);
     }

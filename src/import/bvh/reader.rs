@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::channels::Columns;
-use super::frame::{longest_line, read_frame};
+use super::frame::{longest_line, read_line};
 use super::half_angle::{BLOCK, Column};
 use super::hierarchy::Hierarchy;
 use super::keys::{Keys, frame_seconds};
@@ -169,22 +169,9 @@ impl<R: BufRead> Reader<R> {
 
     /// Reads at most [`BLOCK`] frames.
     fn read_block(&mut self, frames: usize, keys: &mut Keys) -> Result<(), Error> {
-        let longest = longest_line(self.columns.len());
-        for frame in 0..frames {
-            loop {
-                let Some(line) = self.lines.next(longest)? else {
-                    let (found, frames) = (self.next + frame as u64, self.frames);
-                    return Err(self.lines.fault(format!(
-                        "the file ends after {found} frames; expected {frames}, as Frames announces. It may be truncated"
-                    )));
-                };
-                // Empty lines between frames have no meaning.
-                if !line.trim_ascii_start().is_empty() {
-                    let read = read_frame(line, frame, &mut self.columns);
-                    read.map_err(|reason| self.lines.fault(reason))?;
-                    break;
-                }
-            }
+        let mut done = 0;
+        while done < frames {
+            done = self.read_lines(done, frames)?;
         }
         for ((track, state), keys) in self.tracks.iter().zip(&mut self.states).zip(&mut keys.tracks) {
             match track {
@@ -201,11 +188,35 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
+    /// Reads frames of the block from `done` to `frames`, as many as the buffer of the input holds, but at least one line.
+    /// Returns the number of frames that the block has then.
+    fn read_lines(&mut self, mut done: usize, frames: usize) -> Result<usize, Error> {
+        let Some(text) = self.lines.whole_lines(longest_line(self.columns.len()))? else {
+            let (found, frames) = (self.next + done as u64, self.frames);
+            return Err(self.lines.fault(format!(
+                "the file ends after {found} frames; expected {frames}, as Frames announces. It may be truncated"
+            )));
+        };
+        let (mut bytes, mut lines) = (0, 0);
+        while done < frames && bytes < text.len() {
+            match read_line(&text[bytes..], done, &mut self.columns) {
+                Ok(line) => {
+                    bytes += line.bytes;
+                    lines += 1;
+                    done += usize::from(line.is_frame);
+                }
+                Err(reason) => return Err(self.lines.fault_after(lines + 1, reason)),
+            }
+        }
+        self.lines.consume(bytes, lines);
+        Ok(done)
+    }
+
     /// Checks that nothing but space follows the last frame.
     fn check_end(&mut self) -> Result<(), Error> {
-        let longest = longest_line(self.columns.len());
-        while let Some(line) = self.lines.next(longest)? {
-            if !line.trim_ascii_start().is_empty() {
+        let mut line = Vec::new();
+        while self.lines.read_line(longest_line(self.columns.len()), &mut line)? {
+            if !line.trim_ascii().is_empty() {
                 let frames = self.frames;
                 return Err(self.lines.fault(format!(
                     "found more after the last of {frames} frames; expected the end of the file. Frames may announce too few"

@@ -25,58 +25,60 @@ impl RotationState {
         count: usize,
         keys: &mut Vec<f64>,
     ) {
-        let [x, y, z, w] = &product(turns, column);
+        let mut product = [[0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [1.0; BLOCK]];
+        multiply_turns(&mut product, turns, column);
+        let [x, y, z, w] = &product;
+        let key = |frame: usize| [x[frame], y[frame], z[frame], w[frame]];
         let mut dots = [0.0; BLOCK];
         for frame in 1..BLOCK {
-            let last = [x[frame - 1], y[frame - 1], z[frame - 1], w[frame - 1]];
-            dots[frame] = dot(last, [x[frame], y[frame], z[frame], w[frame]]);
+            dots[frame] = dot(key(frame - 1), key(frame));
         }
-        dots[0] = self.last.map_or(1.0, |last| dot(last, [x[0], y[0], z[0], w[0]]));
+        dots[0] = self.last.map_or(1.0, |last| dot(last, key(0)));
+        let mut signs = [1.0; BLOCK];
+        for (sign, dot) in signs.iter_mut().zip(dots) {
+            self.negated = if self.negated { -dot } else { dot } < 0.0;
+            *sign = if self.negated { -1.0 } else { 1.0 };
+        }
         let start = keys.len();
         keys.resize(start + 4 * count, 0.0);
-        let frames = keys[start..].chunks_exact_mut(4).zip(x.iter().zip(y).zip(z.iter().zip(w))).zip(dots);
-        for ((key, ((x, y), (z, w))), dot) in frames {
-            self.negated = if self.negated { -dot } else { dot } < 0.0;
-            let sign = if self.negated { -1.0 } else { 1.0 };
-            key.copy_from_slice(&[sign * x, sign * y, sign * z, sign * w]);
+        let (written, _) = keys[start..].as_chunks_mut::<4>();
+        for (frame, written) in written.iter_mut().enumerate() {
+            *written =
+                [signs[frame] * x[frame], signs[frame] * y[frame], signs[frame] * z[frame], signs[frame] * w[frame]];
         }
         if let Some(end) = count.checked_sub(1) {
-            self.last = Some([x[end], y[end], z[end], w[end]]);
+            self.last = Some(key(end));
+            self.negated = signs[end] < 0.0;
         }
     }
 }
 
-/// The components x, y, z and w of the product of turns.
-fn product<'a>(turns: &[Turn], column: impl Fn(usize) -> &'a Column) -> [Column; 4] {
-    let mut result = [[0.0; BLOCK]; 4];
-    let Some((first, others)) = turns.split_first() else {
-        return [[0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [1.0; BLOCK]];
-    };
-    let (sin, cos) = half_sin_cos(column(first.column));
-    (result[first.axis], result[3]) = (sin, cos);
-    for turn in others {
-        result = multiply(&result, turn.axis, &half_sin_cos(column(turn.column)));
+/// Multiplies identities by turns, one after the other. A rotation is the components x, y, z and w.
+fn multiply_turns<'a>(rotations: &mut [Column; 4], turns: &[Turn], column: impl Fn(usize) -> &'a Column) {
+    let (mut sin, mut cos) = ([0.0; BLOCK], [0.0; BLOCK]);
+    for (index, turn) in turns.iter().enumerate() {
+        let axes = [turn.axis, (turn.axis + 1) % 3, (turn.axis + 2) % 3, 3];
+        let Ok([own, next, last, w]) = rotations.get_disjoint_mut(axes) else { continue };
+        if index == 0 {
+            half_sin_cos(column(turn.column), own, w);
+        } else {
+            half_sin_cos(column(turn.column), &mut sin, &mut cos);
+            multiply([own, next, last, w], &sin, &cos);
+        }
     }
-    result
 }
 
-/// The products of rotations with turns about an axis, which have only that component and w.
-fn multiply(rotations: &[Column; 4], axis: usize, turn: &(Column, Column)) -> [Column; 4] {
-    let (next, after) = ((axis + 1) % 3, (axis + 2) % 3);
-    let (sin, cos) = turn;
-    let [own, second, third, w] = [axis, next, after, 3].map(|component| &rotations[component]);
-    let mut results = [[0.0; BLOCK]; 4];
+/// Multiplies rotations by turns about an axis, which have only that component and w. `rotations` are the components of that axis,
+/// of the two axes that follow in the cycle x, y, z, and w.
+fn multiply(rotations: [&mut Column; 4], sin: &Column, cos: &Column) {
+    let [own, next, last, w] = rotations;
     for frame in 0..BLOCK {
-        results[0][frame] = own[frame] * cos[frame] + w[frame] * sin[frame];
-        results[1][frame] = second[frame] * cos[frame] + third[frame] * sin[frame];
-        results[2][frame] = third[frame] * cos[frame] - second[frame] * sin[frame];
-        results[3][frame] = w[frame] * cos[frame] - own[frame] * sin[frame];
+        let before = [own[frame], next[frame], last[frame], w[frame]];
+        own[frame] = before[0] * cos[frame] + before[3] * sin[frame];
+        next[frame] = before[1] * cos[frame] + before[2] * sin[frame];
+        last[frame] = before[2] * cos[frame] - before[1] * sin[frame];
+        w[frame] = before[3] * cos[frame] - before[0] * sin[frame];
     }
-    let mut products = [[0.0; BLOCK]; 4];
-    for (component, result) in [axis, next, after, 3].into_iter().zip(results) {
-        products[component] = result;
-    }
-    products
 }
 
 fn dot(one: [f64; 4], other: [f64; 4]) -> f64 {

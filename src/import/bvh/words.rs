@@ -99,7 +99,7 @@ impl<R: BufRead> Words<R> {
     /// A number in the range of an `f32`.
     pub fn number(&mut self, expected: &str) -> Result<f64, Error> {
         let word = self.need(expected)?;
-        match fast_float2::parse::<f64, _>(&word) {
+        match word.parse::<f64>() {
             Ok(number) if is_usable(number) => Ok(number),
             _ => Err(self.fault(format!("found {:?}; expected {expected}", shorten(&word)))),
         }
@@ -128,11 +128,12 @@ impl<R: BufRead> Words<R> {
             if self.at < self.line.len() {
                 return Ok(true);
             }
-            let is_first = self.lines.number() == 0;
-            let Some(line) = self.lines.next(LONGEST_LINE)? else { return Ok(false) };
-            self.line.clear();
-            self.line.extend_from_slice(if is_first { without_mark(line) } else { line });
-            self.at = 0;
+            if !self.lines.read_line(LONGEST_LINE, &mut self.line)? {
+                self.at = 0;
+                return Ok(false);
+            }
+            let mark = self.line.len() - without_mark(&self.line).len();
+            self.at = if self.lines.number() == 1 { mark } else { 0 };
         }
     }
 }
