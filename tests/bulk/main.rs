@@ -7,6 +7,8 @@ mod support;
 
 /// Arrays of clips at many times: hand-worked cases, and random scenes compared with the reference.
 mod arrays;
+/// `posse bake`, run as from a shell.
+mod bake_command;
 /// `posse eval --fps`: the frames of a clip.
 mod eval_frames;
 /// `posse eval --format npz`: the bits of the arrays, and the option `--threads`.

@@ -9,11 +9,14 @@ use posse::import::gltf;
 
 use crate::cli::Outcome;
 use crate::cli::bake::args::Args;
+use crate::cli::bake::draft::DraftTag;
 use crate::cli::bake::facts::{SourceFacts, StoredFacts};
+use crate::cli::bake::format::PartPlace;
 use crate::cli::bake::inputs::{ClipFile, Inputs, Kind};
 use crate::cli::bake::job::Job;
 use crate::cli::bake::options::Options;
 use crate::cli::bake::progress::ClipLine;
+use crate::cli::bake::shards_file::ShardsFile;
 use crate::cli::bake::share::Share;
 use crate::cli::bake::{hash, own_files, workers};
 use crate::cli::output::{self, note};
@@ -67,6 +70,8 @@ impl Missing {
 struct Outputs<'a> {
     options: &'a Options,
     out: &'a Path,
+    /// True if there is a file of the share.
+    has_files: bool,
     /// The facts of all clips of formats with a file per share.
     parts: HashMap<String, StoredFacts>,
 }
@@ -75,9 +80,11 @@ impl<'a> Outputs<'a> {
     /// Finds the outputs in a folder.
     fn find(options: &'a Options, out: &'a Path, share: Option<Share>) -> Self {
         let is_per_share = options.format.is_per_share();
-        let files = if is_per_share { part_files(out, share) } else { Vec::new() };
+        // In a folder that cannot be read, all outputs are missing.
+        let files = if is_per_share { part_files(options, out, share).unwrap_or_default() } else { Vec::new() };
         let facts = files.iter().flat_map(|file| options.format.read_facts(file).unwrap_or_default());
-        Self { options, out, parts: facts.map(|facts| (facts.clip.clone(), facts)).collect() }
+        let has_files = !files.is_empty();
+        Self { options, out, has_files, parts: facts.map(|facts| (facts.clip.clone(), facts)).collect() }
     }
 
     /// The clips of a file whose outputs are missing.
@@ -127,14 +134,20 @@ fn source_facts(file: &ClipFile, kind: Kind) -> Result<SourceFacts, Error> {
 }
 
 /// The files of a share, or of all shares, of a format with a file per share.
-fn part_files(out: &Path, share: Option<Share>) -> Vec<PathBuf> {
-    let start = share.map_or("part-".into(), |share| format!("part-{:05}-of-{:05}", share.index, share.count));
-    let names = std::fs::read_dir(out).into_iter().flatten().flatten();
-    let is_part = |name: &str| name.starts_with(&start) && name.ends_with(".parquet");
-    let parts = names.filter(|entry| entry.file_name().to_str().is_some_and(is_part));
-    let mut parts: Vec<PathBuf> = parts.map(|entry| entry.path()).collect();
-    parts.sort();
-    parts
+fn part_files(options: &Options, out: &Path, share: Option<Share>) -> Result<Vec<PathBuf>, Error> {
+    let shares = match share {
+        Some(share) => vec![share],
+        None => {
+            let count = ShardsFile::count(out).unwrap_or(1);
+            (0..count).map(|index| Share { index, count }).collect()
+        }
+    };
+    let tag = DraftTag::new(None);
+    let mut files = Vec::new();
+    for Share { index: share, count: shares } in shares {
+        files.extend(options.format.part_files(&PartPlace { folder: out, share, shares, tag: &tag })?);
+    }
+    Ok(files)
 }
 
 /// Returns true if the files of a share hold all its clips and no others, as they would be made. Counts the clips then.
@@ -142,8 +155,7 @@ pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> bool {
     let outputs = Outputs::find(job.options, job.out, Some(share));
     let clips: usize = files.iter().map(|file| file.clips().len()).sum();
     let is_complete = || files.iter().all(|file| outputs.missing(file).is_empty());
-    let is_there = part_files(job.out, Some(share)).first().is_some();
-    if !is_there || outputs.parts.len() != clips || !is_complete() {
+    if !outputs.has_files || outputs.parts.len() != clips || !is_complete() {
         return false;
     }
     for file in files {

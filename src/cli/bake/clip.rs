@@ -43,13 +43,12 @@ impl<'a> Rig<'a> {
         job: &'b Job<'b>,
         turn: Option<&'b Turn<'b, 'w>>,
         name: &'b str,
-        grid: FrameGrid,
     ) -> Result<Box<dyn ClipWriter + 'b>, ClipFault>
     where
         'w: 'b,
     {
         let Self { library, skeleton, nodes, ref layout } = *self;
-        let head = ClipHead { library, skeleton, nodes, layout, grid, name };
+        let head = ClipHead { library, skeleton, nodes, layout, name };
         match turn {
             Some(turn) => Ok(Box::new(PartClip::new(job, turn, head, job.out))),
             None => {

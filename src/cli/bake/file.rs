@@ -135,7 +135,7 @@ impl FileBake<'_, '_> {
         }
         let clip = loaded.library.clip(id);
         let grid = grid(job.options, loaded.fps.or_else(|| native_fps(clip)), clip.duration())?;
-        let mut writer = rig.begin(job, self.turn, name, grid)?;
+        let mut writer = rig.begin(job, self.turn, name)?;
         let mut block = Block::new(&rig.layout);
         let mut first = 0;
         while first < grid.len() && !job.is_stopped() {

@@ -48,6 +48,12 @@ impl ShardsFile {
         }
     }
 
+    /// The number of shares of a bake; `None` without a file.
+    pub fn count(out: &Path) -> Option<u32> {
+        let file: Self = serde_json::from_slice(&fs::read(out.join(NAME)).ok()?).ok()?;
+        Some(file.shards)
+    }
+
     /// Writes the file if it is not there. Otherwise compares the one that is there.
     pub fn agree(&self, out: &Path, tag: &DraftTag) -> Result<(), Stop> {
         let place = out.join(NAME);

@@ -24,7 +24,8 @@ const BUFFER: usize = 1 << 20;
 
 /// Bakes the clip of a file in parts.
 ///
-/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are therefore those of the whole file.
+/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are those of the whole file, except where a
+/// rotation is constant over a part, but not over the file: it then has the bits of its key, without the rounding of slerp.
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), ClipFault> {
     let [listed] = file.clips() else { return Ok(()) };
     let name = listed.name.as_str();
@@ -43,7 +44,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), ClipF
     let nodes: Vec<usize> = (0..reader.skeleton().joints().len()).collect();
     let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
     let grid = grid(job.options, bvh_fps(reader.frame_time()), reader.duration())?;
-    let mut writer = rig.begin(job, turn, name, grid)?;
+    let mut writer = rig.begin(job, turn, name)?;
     let mut block = Block::new(&rig.layout);
     let mut window = Window::new(reader, nodes.len());
     let velocities = rig.layout.has_velocities();

@@ -9,7 +9,7 @@ mod usda;
 
 use std::path::{Path, PathBuf};
 
-use posse::bake::{ArrayKind, ArrayLayout, FrameGrid, QuaternionOrder};
+use posse::bake::{ArrayKind, ArrayLayout, QuaternionOrder};
 use posse::{Error, Library, SkeletonId};
 
 use crate::cli::bake::draft::{Draft, DraftTag};
@@ -57,8 +57,6 @@ pub struct ClipHead<'a> {
     pub nodes: &'a [usize],
     /// The arrays, and the joints written.
     pub layout: &'a ArrayLayout,
-    /// The times of the frames.
-    pub grid: FrameGrid,
     /// The name of the clip.
     pub name: &'a str,
 }

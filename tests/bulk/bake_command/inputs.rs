@@ -1,0 +1,152 @@
+use super::*;
+
+#[test]
+fn clips_are_named_by_their_paths_below_the_folder() {
+    let bench = Bench::new();
+    for name in ["a.bvh", "D.BVH", "x/walk.v2.bvh", "x/notes.txt.bvh"] {
+        bench.write(&format!("clips/{name}"), bvh(2, 0.0));
+    }
+    bench.write("clips/x/b.gltf", gltf(&[Some("walk"), Some("run/fast")]));
+    bench.write("clips/x/c.gltf", gltf(&[Some("same"), Some("same"), None, Some("")]));
+    bench.write("clips/x/one.gltf", gltf(&[Some("only")]));
+    bench.write("clips/notes.txt", "no clip");
+    bench.write("clips/list.json", "{}");
+    bench.baked(&["clips", "-o", "baked"]);
+    let mut expected =
+        ["D", "a", "x/b#run_fast", "x/b#walk", "x/c#0", "x/c#1", "x/c#2", "x/c#3", "x/notes.txt", "x/one", "x/walk.v2"]
+            .map(|name| format!("{name}.npz"))
+            .to_vec();
+    expected.sort();
+    assert_eq!(bench.names("baked"), expected);
+    let arrays = npz(&bench.path("baked/x/b#walk.npz"));
+    assert_eq!(arrays["clip"].text(), "x/b#walk");
+    assert!(arrays["source"].text().contains("\"path\":\"x/b.gltf\""), "{}", arrays["source"].text());
+}
+
+#[test]
+fn files_globs_and_lists_are_named_by_the_file() {
+    let bench = Bench::with_clips();
+    bench.write("list.txt", "clips/0.bvh\r\n\n  \nclips/more/lift.gltf\n");
+    for (input, expected) in [
+        ("clips/more/lift.gltf", vec!["lift#fall.npz", "lift#rise.npz"]),
+        ("./clips/1.bvh", vec!["1.npz"]),
+        ("@list.txt", vec!["0.npz", "lift#fall.npz", "lift#rise.npz"]),
+        ("clips/[0-2].bvh", vec!["0.npz", "1.npz", "2.npz"]),
+        ("clips/**/*.gltf", vec!["lift#fall.npz", "lift#rise.npz"]),
+    ] {
+        let out = format!("out{}", input.replace(['/', '*'], "_"));
+        bench.baked(&[input, "-o", &out]);
+        assert_eq!(bench.names(&out), expected, "{input}");
+    }
+    assert_refused(&bench.bake(&["clips/*.fbx", "-o", "baked"]), &["clips/*.fbx", "no file matches"]);
+    assert_refused(&bench.bake(&["nothing", "-o", "baked"]), &["nothing"]);
+    assert_refused(&bench.bake(&["@nothing", "-o", "baked"]), &["nothing"]);
+    fs::create_dir(bench.path("empty")).unwrap();
+    assert_refused(&bench.bake(&["empty", "-o", "baked"]), &["there is no .glb, .gltf or .bvh file in empty"]);
+    assert!(!bench.path("baked").exists());
+}
+
+#[test]
+fn two_clips_of_one_name_are_refused_before_anything_is_baked() {
+    let bench = Bench::with_clips();
+    bench.write("other/0.bvh", bvh(3, 0.0));
+    let output = bench.bake(&["clips", "other", "-o", "baked"]);
+    assert_refused(&output, &["clips/0.bvh", "other/0.bvh", "the name 0"]);
+    bench.write("clips/1.gltf", gltf(&[None]));
+    assert_refused(&bench.bake(&["clips", "-o", "baked"]), &["clips/1.bvh", "clips/1.gltf"]);
+    // The second clip of the first file has the name of the second file.
+    bench.write("pair/a.gltf", gltf(&[None, None]));
+    bench.write("pair/a#1.bvh", bvh(2, 0.0));
+    assert_refused(&bench.bake(&["pair", "-o", "baked"]), &["pair/a.gltf", "pair/a#1.bvh"]);
+    assert!(!bench.path("baked").exists());
+    // The same file twice is one file.
+    bench.baked(&["clips/0.bvh", "clips/0.bvh", "-o", "baked"]);
+    assert_eq!(bench.names("baked"), ["0.npz"]);
+}
+
+#[test]
+fn the_folder_of_the_outputs_is_not_searched() {
+    let bench = Bench::with_clips();
+    for _ in 0..2 {
+        bench.baked(&["clips", "-o", "clips/out", "--format", "glb"]);
+        assert_eq!(bench.names("clips/out").len(), 7);
+    }
+    let output = bench.bake(&["clips", "-o", "clips"]);
+    assert_refused(&output, &["clips is OUT or lies in it"]);
+    bench.baked(
+        &["clips/**/*.glb", "clips/0.bvh", "-o", "clips/out", "--format", "glb", "--resume"]
+            .map(|input| if input.contains('*') { "clips/*.bvh" } else { input }),
+    );
+    assert_refused(&bench.bake(&["clips/**/*.glb", "-o", "clips/out"]), &["no file matches"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn loops_of_links_end_and_broken_links_are_failures() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::with_clips();
+    symlink(bench.path("clips"), bench.path("clips/more/loop")).unwrap();
+    bench.write("elsewhere/linked.bvh", bvh(2, 0.0));
+    symlink(bench.path("elsewhere"), bench.path("clips/link")).unwrap();
+    let output = bench.bake(&["clips", "-o", "baked"]);
+    assert_code(&output, 0);
+    assert!(stderr(&output).contains("clips/more/loop leads back to clips"), "{}", stderr(&output));
+    assert!(bench.path("baked/link/linked.npz").exists());
+    assert_eq!(bench.names("baked").len(), 8);
+    symlink(bench.path("gone.bvh"), bench.path("clips/gone.bvh")).unwrap();
+    symlink(bench.path("gone"), bench.path("clips/gone")).unwrap();
+    let output = bench.bake(&["clips", "-o", "baked"]);
+    assert_refused(&output, &["clips/gone.bvh", "1 bad inputs"]);
+    assert_eq!(bench.names("baked").len(), 9, "with failed-00000.jsonl");
+}
+
+#[test]
+fn the_content_of_a_file_decides_its_kind() {
+    let bench = Bench::new();
+    bench.write("walk.txt", bvh(3, 0.0));
+    bench.write("clips/named.bvh", gltf(&[Some("a"), Some("b")]));
+    bench.baked(&["walk.txt", "clips", "-o", "baked"]);
+    assert_eq!(bench.names("baked"), ["named#a.npz", "named#b.npz", "walk.npz"]);
+    // A Cocos clip moves the node of its path.
+    bench.write(
+        "rise.anim",
+        r#"{ "name": "rise", "duration": 1, "wrapMode": 1, "keys": [[0, 1]],
+             "curveDatas": { "lift": { "position": { "keys": 0, "values": [[0, 0, 0], [0, 4, 0]] } } } }"#,
+    );
+    bench.write("rig.gltf", gltf_of(&[], "keys.bin").replace("\"buffers\"", "\"ignored\""));
+    assert_refused(&bench.bake(&["rise.anim", "-o", "baked"]), &["rise.anim is a Cocos clip", "--rig"]);
+    bench.write("rig.gltf", gltf(&[]));
+    bench.baked(&["rise.anim", "-o", "cocos", "--rig", "rig.gltf", "--fps", "2", "--joints", "lift"]);
+    let pos = npz(&bench.path("cocos/rise.npz"))["pos"].floats();
+    assert_eq!(pos, [0.0, 2.0, 0.0, 0.0, 4.0, 0.0, 0.0, 6.0, 0.0]);
+}
+
+#[test]
+fn a_file_without_clips_is_a_warning() {
+    let bench = Bench::with_clips();
+    bench.write("clips/still.gltf", gltf(&[]));
+    let output = bench.bake(&["clips", "-o", "baked", "--json"]);
+    assert_code(&output, 0);
+    assert!(stderr(&output).contains("warning: clips/still.gltf: the file has no clips"), "{}", stderr(&output));
+    assert_eq!(bench.names("baked").len(), 7);
+    let lines = json_lines(&output.stdout);
+    assert_eq!(lines.len(), 8);
+    let of = |status: &str| lines.iter().filter(|line| line["status"] == status).count();
+    assert_eq!([of("baked"), of("empty")], [7, 1]);
+    let longest = lines.iter().find(|line| line["clip"] == "2").unwrap();
+    assert_eq!((&longest["path"], &longest["frames"]), (&json!("clips/2.bvh"), &json!(120)));
+}
+
+#[test]
+fn single_clips_are_selected_by_name_or_index() {
+    let bench = Bench::new();
+    bench.write("clips/a.gltf", gltf(&[Some("walk"), Some("run")]));
+    bench.write("clips/b.gltf", gltf(&[Some("1"), Some("swim")]));
+    bench.baked(&["clips", "-o", "run", "--clip", "run"]);
+    assert_eq!(bench.names("run"), ["a#run.npz"]);
+    bench.baked(&["clips", "-o", "index", "--clip", "1"]);
+    assert_eq!(bench.names("index"), ["a#run.npz", "b#1.npz"], "a name comes before an index");
+    bench.baked(&["clips", "-o", "two", "--clip", "walk", "--clip", "swim"]);
+    assert_eq!(bench.names("two"), ["a#walk.npz", "b#swim.npz"]);
+    assert_refused(&bench.bake(&["clips", "-o", "none", "--clip", "dance"]), &["no file has a clip dance"]);
+}

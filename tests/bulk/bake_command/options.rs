@@ -1,0 +1,101 @@
+use super::*;
+
+/// The arrays of the clip of one second from 0 to 10 along x, two metres above the ground.
+fn lift(arguments: &[&str]) -> BTreeMap<String, Array> {
+    let bench = Bench::new();
+    bench.write("lift.gltf", gltf(&[None]));
+    bench.baked(&[&["lift.gltf", "-o", "baked"], arguments].concat());
+    npz(&bench.path("baked/lift.npz"))
+}
+
+#[test]
+fn frames_are_evenly_spaced_up_to_the_duration() {
+    let arrays = lift(&["--fps", "5"]);
+    assert_eq!(
+        arrays["time"].doubles(),
+        [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0].map(|time: f64| (time * 5.0).round() / 5.0)
+    );
+    assert_eq!(arrays["pos"].shape, [6, 2, 3]);
+    let x: Vec<f32> = arrays["pos"].floats().chunks(6).map(|frame| frame[3]).collect();
+    assert!(x.iter().zip([0.0, 2.0, 4.0, 6.0, 8.0, 10.0]).all(|(x, expected)| (x - expected).abs() < 1e-5), "{x:?}");
+    assert_eq!(arrays["fps"].doubles(), [5.0]);
+    // 1 s is not a multiple of 1/1.5 s: the last frame is before the end.
+    assert_eq!(lift(&["--fps", "1.5"])["time"].doubles(), [0.0, 1.0 / 1.5]);
+    // Two keys a second apart have a rate of one frame per second.
+    assert_eq!(lift(&[])["time"].doubles(), [0.0, 1.0]);
+}
+
+#[test]
+fn a_bvh_file_has_the_rate_of_its_frame_time_without_rounding() {
+    let bench = Bench::with_clips();
+    bench.baked(&["clips", "-o", "baked"]);
+    let arrays = npz(&bench.path("baked/2.npz"));
+    assert_eq!(arrays["fps"].doubles(), [1.0 / 0.00833333]);
+    assert_eq!(arrays["time"].shape, [120]);
+    assert_eq!(arrays["joint_names"].text(), "hipkneeknee_end");
+    // A file of one frame has one frame.
+    assert_eq!(npz(&bench.path("baked/4.npz"))["time"].doubles(), [0.0]);
+}
+
+#[test]
+fn velocities_are_central_differences() {
+    let arrays = lift(&["--fps", "4", "--arrays", "linvel,angvel", "--joints", "lift"]);
+    for velocity in arrays["linvel"].floats().chunks(3) {
+        assert!((velocity[0] - 10.0).abs() < 1e-4 && velocity[1..] == [0.0, 0.0], "{velocity:?}");
+    }
+    assert!(arrays["angvel"].floats().iter().all(|number| *number == 0.0));
+    assert!(!arrays.contains_key("pos"));
+}
+
+#[test]
+fn joints_are_those_of_the_list_in_its_order() {
+    let arrays = lift(&["--joints", "lift,ground", "--fps", "1"]);
+    assert_eq!(arrays["joint_names"].text(), "liftground");
+    assert_eq!(arrays["parents"].bytes, [1_i32, -1].map(i32::to_le_bytes).concat());
+    assert_eq!(arrays["pos"].floats(), [0.0, 2.0, 0.0, 0.0, 2.0, 0.0, 10.0, 2.0, 0.0, 0.0, 2.0, 0.0]);
+    let bench = Bench::with_clips();
+    bench.write("joints.txt", "knee\r\n\n hip \n");
+    bench.baked(&["clips/0.bvh", "-o", "baked", "--joints", "joints.txt"]);
+    assert_eq!(npz(&bench.path("baked/0.npz"))["joint_names"].text(), "kneehip");
+    let output = bench.bake(&["clips", "-o", "baked", "--joints", "Knee"]);
+    assert_refused(&output, &["no joint is named \"Knee\"", "\"knee\""]);
+    assert_refused(&bench.bake(&["clips", "-o", "baked", "--joints", "hip,hip"]), &["list each joint once"]);
+}
+
+#[test]
+fn the_up_axis_the_unit_and_the_order_of_quaternions_are_those_of_the_options() {
+    let arrays = lift(&["--up", "z", "--scale", "100", "--quaternions", "wxyz", "--fps", "1", "--joints", "lift"]);
+    // (10, 2, 0) with y up is (10, 0, 2) with z up.
+    let pos = arrays["pos"].floats();
+    let expected = [0.0, 0.0, 200.0, 1000.0, 0.0, 200.0];
+    assert!(pos.iter().zip(expected).all(|(a, b): (&f32, f32)| (a - b).abs() < 1e-3), "{pos:?}");
+    let half = std::f32::consts::FRAC_1_SQRT_2;
+    let quat = arrays["quat"].floats();
+    assert!(quat.iter().zip([half, half, 0.0, 0.0].repeat(2)).all(|(a, b)| (a - b).abs() < 1e-6), "{quat:?}");
+    let facts = ["up_axis", "quaternion_order"].map(|name| arrays[name].text());
+    assert_eq!((facts, arrays["unit_scale"].doubles()), (["z".into(), "wxyz".into()], vec![100.0]));
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    let bench = Bench::with_clips();
+    for (arguments, text) in [
+        (["--layout", "mjlab", "--quaternions", "xyzw"].as_slice(), "wxyz"),
+        (&["--layout", "mjlab", "--arrays", "pos"], "leave out --arrays"),
+        (&["--layout", "mjlab", "--format", "glb"], "--layout is for --format npz"),
+        (&["--format", "glb", "--arrays", "pos"], "leave out --arrays"),
+        (&["--arrays", "pos,speed"], "there is no array \"speed\""),
+        (&["--fps", "0"], "above 0"),
+        (&["--fps", "nan"], "above 0"),
+        (&["--scale", "-1"], "above 0"),
+        (&["--threads", "0"], "--threads"),
+        (&["--rig", "missing.glb"], "missing.glb"),
+        (&["--joints", ","], "there are no names"),
+        (&["--check", "baked"], "cannot be used with"),
+    ] {
+        let output = bench.bake(&[&["clips", "-o", "baked"], arguments].concat());
+        assert_refused(&output, &[text]);
+    }
+    assert_refused(&bench.bake(&["clips"]), &["--output"]);
+    assert!(!bench.path("baked").exists());
+}
