@@ -31,6 +31,7 @@
 //! # }
 //! ```
 
+mod any_engine;
 mod arithmetic;
 mod block;
 mod frame_grid;
@@ -38,7 +39,6 @@ mod joint_names;
 mod kind;
 mod layout;
 mod moment;
-mod posed;
 mod request;
 mod rotation;
 mod sample;

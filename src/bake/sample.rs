@@ -1,11 +1,12 @@
 //! Filling of arrays: in blocks that fit into a cache, on the threads of an engine.
 
+use std::panic::resume_unwind;
 use std::thread;
 
 use crate::bake::block::{PoseList, Posed, rotate};
 use crate::bake::rotation::ModelRotations;
 use crate::bake::write::BlockMoments;
-use crate::bake::{ArrayKind, ArrayLayout, Moment, posed};
+use crate::bake::{ArrayKind, ArrayLayout, Moment, any_engine};
 use crate::cpu::{ClipPoser, ClipTime, CpuEngine};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
@@ -48,7 +49,7 @@ impl ArrayLayout {
         thread::scope(|scope| {
             let started: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || fill(share))).collect();
             let own = own.map_or(Ok(()), fill);
-            let ended = started.into_iter().map(|thread| thread.join().unwrap_or_else(|cause| resume(cause)));
+            let ended = started.into_iter().map(|thread| thread.join().unwrap_or_else(|cause| resume_unwind(cause)));
             // The first error is that of the earliest moment.
             ended.collect::<Result<(), Error>>().and(own)
         })
@@ -68,7 +69,7 @@ impl ArrayLayout {
         check_times(moments)?;
         let mut numbers = OutputNumbers::default();
         self.each_block(moments, out, &mut |times, block| {
-            posed::evaluate(engine, self.skeleton, self.outputs, times, &mut numbers)?;
+            any_engine::evaluate(engine, self.skeleton, self.outputs, times, &mut numbers)?;
             block(&numbers)
         })
     }
@@ -200,11 +201,6 @@ type TakeNumbers<'a> = dyn FnMut(&OutputNumbers) -> Result<(), Error> + 'a;
 
 /// A function that poses a block and passes its numbers on.
 type PoseBlock<'a> = dyn FnMut(&[ClipTime], &mut TakeNumbers) -> Result<(), Error> + 'a;
-
-/// Goes on with the panic of a thread.
-fn resume<T>(cause: Box<dyn std::any::Any + Send>) -> T {
-    std::panic::resume_unwind(cause)
-}
 
 /// Checks that all times of moments are finite.
 fn check_times(moments: &[Moment]) -> Result<(), Error> {

@@ -79,7 +79,7 @@ pub fn normalize(rotation: &mut WideRotation) {
 /// Writes the velocities of turning from some rotations to others, the shorter way: the axis times the angle in radians, times a
 /// rate. The quaternions may have any length but 0.
 pub fn angular_velocities(from: &WideRotation, to: &WideRotation, rates: &[f64; LANES], result: &mut WideVector) {
-    for lane in 0..LANES {
+    for (lane, rate) in rates.iter().enumerate() {
         // `to` times the conjugate of `from`.
         let [ax, ay, az, aw] = to.lane(lane);
         let [bx, by, bz, bw] = from.lane(lane);
@@ -93,7 +93,7 @@ pub fn angular_velocities(from: &WideRotation, to: &WideRotation, rates: &[f64; 
         let square = x * x + y * y + z * z;
         let quarter = 1.0 / ((square + w * w).sqrt() + sign * w);
         let eighth = quarter / (1.0 + (1.0 + square * quarter * quarter).sqrt());
-        let factor = 8.0 * sign * eighth * arctangent_ratio(square * eighth * eighth) * rates[lane];
+        let factor = 8.0 * sign * eighth * arctangent_ratio(square * eighth * eighth) * rate;
         result.x[lane] = x * factor;
         result.y[lane] = y * factor;
         result.z[lane] = z * factor;

@@ -21,9 +21,9 @@ impl Posed<'_> {
         let layout = self.layout;
         let rows = block.poses.iter().map(|poses| poses[1]).zip(to.chunks_exact_mut(width));
         match kind {
-            ArrayKind::Quat => return self.write_rotations(block, width, to),
-            ArrayKind::Angvel => return self.write_angular_velocities(block, width, to),
-            ArrayKind::Linvel => return self.write_velocities(block, width, to),
+            ArrayKind::Quat => self.write_rotations(block, width, to),
+            ArrayKind::Angvel => self.write_angular_velocities(block, width, to),
+            ArrayKind::Linvel => self.write_velocities(block, width, to),
             ArrayKind::Pos => rows.for_each(|(pose, to)| self.vectors(to, |position| self.point(pose, position))),
             ArrayKind::LocalPos => {
                 rows.for_each(|(pose, to)| self.vectors(to, |position| self.local_point(pose, position)));
