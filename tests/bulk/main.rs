@@ -13,3 +13,5 @@ mod bake_command;
 mod eval_frames;
 /// `posse eval --format npz`: the bits of the arrays, and the option `--threads`.
 mod eval_npz;
+/// The files of each format, as other readers see them.
+mod formats;

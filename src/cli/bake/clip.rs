@@ -37,6 +37,12 @@ impl<'a> Rig<'a> {
         Ok(Self { library, skeleton, nodes, layout })
     }
 
+    /// The facts about a clip that its writer needs.
+    pub fn head<'b>(&'b self, name: &'b str) -> ClipHead<'b> {
+        let Self { library, skeleton, nodes, ref layout } = *self;
+        ClipHead { library, skeleton, nodes, layout, name }
+    }
+
     /// Begins the output of a clip. With a turn, the clip goes to the files of the share.
     pub fn begin<'b, 'w>(
         &'b self,
@@ -47,8 +53,7 @@ impl<'a> Rig<'a> {
     where
         'w: 'b,
     {
-        let Self { library, skeleton, nodes, ref layout } = *self;
-        let head = ClipHead { library, skeleton, nodes, layout, name };
+        let head = self.head(name);
         match turn {
             Some(turn) => Ok(Box::new(PartClip::new(job, turn, head, job.out))),
             None => {

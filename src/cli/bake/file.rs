@@ -11,7 +11,7 @@ use crate::cli::bake::clip::{Rig, bvh_fps, grid};
 use crate::cli::bake::facts::SourceFacts;
 use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
 use crate::cli::bake::job::{ClipFault, Job};
-use crate::cli::bake::part::Turn;
+use crate::cli::bake::part::{Part, Turn};
 use crate::cli::bake::progress::ClipLine;
 use crate::cli::bake::sampler::{Block, Sampler};
 use crate::cli::bake::{hash, stream};
@@ -41,6 +41,24 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
     if let Err(fault) = result {
         job.fail(file, None, fault);
     }
+}
+
+/// Declares the arrays of a file to the writer of a share without clips.
+pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), ClipFault> {
+    let Ok(contents) = &file.contents else { return Ok(()) };
+    let loaded = match contents.kind {
+        // The motion is not needed.
+        Kind::Bvh => {
+            let reader = bvh::Reader::open(&file.path)?;
+            let mut library = Library::new();
+            let skeleton = library.add_skeleton(reader.skeleton().clone());
+            let nodes = (0..reader.skeleton().joints().len()).collect();
+            Loaded { library, skeleton, nodes, clips: Vec::new(), unbound: Vec::new(), fps: None }
+        }
+        kind => Loaded::new(job, file, kind, &read(&file.path)?)?,
+    };
+    let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
+    part.declare(&rig.head(&file.clips()[0].name)).map_err(ClipFault::of_writer)
 }
 
 /// Bakes the clips of a file that fits into memory.

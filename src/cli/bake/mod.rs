@@ -36,7 +36,7 @@ pub use self::args::{Args, EXAMPLES};
 use self::draft::DraftTag;
 use self::format::PartPlace;
 use self::inputs::{ClipFile, Inputs};
-use self::job::Job;
+use self::job::{ClipFault, Job};
 use self::options::Options;
 use self::part::Part;
 use self::progress::Progress;
@@ -106,7 +106,7 @@ fn bake(
     inputs.failures.into_iter().for_each(|failure| job.fail_input(failure));
     // A GPU is shared by all workers: one file at a time keeps it busy.
     let threads = if options.engine == EngineChoice::Gpu { 1 } else { threads };
-    bake_files(&job, files, share, threads)?;
+    bake_files(&job, &inputs.files, files, share, threads)?;
     finish(job, share)
 }
 
@@ -118,8 +118,14 @@ fn own_files(files: &[ClipFile], share: Option<Share>) -> Vec<&ClipFile> {
     }
 }
 
-/// Bakes files side by side.
-fn bake_files(job: &Job, mut files: Vec<&ClipFile>, share: Option<Share>, threads: usize) -> Result<(), Stop> {
+/// Bakes files of a share side by side. `all` has those of all shares.
+fn bake_files(
+    job: &Job,
+    all: &[ClipFile],
+    mut files: Vec<&ClipFile>,
+    share: Option<Share>,
+    threads: usize,
+) -> Result<(), Stop> {
     if !job.options.format.is_per_share() {
         // The largest files first, so that no worker begins one when the others are done.
         files.sort_by_key(|file| Reverse(file.size));
@@ -137,7 +143,10 @@ fn bake_files(job: &Job, mut files: Vec<&ClipFile>, share: Option<Share>, thread
         return Ok(());
     }
     let place = PartPlace { folder: job.out, share: share.index, shares: share.count, tag: job.tag };
-    let part = Part::new(job.options.format.begin_part(place).map_err(Stop::Output)?);
+    let mut part = Part::new(job.options.format.begin_part(place).map_err(Stop::Output)?);
+    if files.iter().all(|file| file.clips().is_empty()) {
+        declare(job, all, &mut part)?;
+    }
     workers::for_each(threads, files.len(), |index| {
         let turn = part.turn(index);
         if !job.is_stopped() {
@@ -145,6 +154,21 @@ fn bake_files(job: &Job, mut files: Vec<&ClipFile>, share: Option<Share>, thread
         }
     });
     if job.is_stopped() { Ok(()) } else { part.finish().map_err(Stop::Output) }
+}
+
+/// Declares the arrays of a share without clips: those of the first file, in order of the paths, that can be read. Its faults belong
+/// to another share.
+fn declare(job: &Job, all: &[ClipFile], part: &mut Part) -> Result<(), Stop> {
+    let mut all: Vec<&ClipFile> = all.iter().filter(|file| !file.clips().is_empty()).collect();
+    all.sort_by(|a, b| a.below.cmp(&b.below));
+    for file in all {
+        match file::declare(job, file, part) {
+            Ok(()) => break,
+            Err(ClipFault::Input(_)) => {}
+            Err(ClipFault::Output(error)) => return Err(Stop::Output(error)),
+        }
+    }
+    Ok(())
 }
 
 /// Writes the failures of a bake, and reports its result.

@@ -45,6 +45,11 @@ impl<'a> Part<'a> {
         Turn { part: self, file }
     }
 
+    /// Declares the arrays of a share without clips.
+    pub fn declare(&mut self, head: &ClipHead) -> Result<(), Error> {
+        self.writer.get_mut().unwrap_or_else(PoisonError::into_inner).declare(head)
+    }
+
     /// Completes the files.
     pub fn finish(self) -> Result<(), Error> {
         self.writer.into_inner().unwrap_or_else(PoisonError::into_inner).finish()

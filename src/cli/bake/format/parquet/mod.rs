@@ -43,6 +43,10 @@ impl PartWriter for ParquetWriter<'_> {
         self.parts[index].add(clip, facts)
     }
 
+    fn declare(&mut self, head: &ClipHead) -> Result<(), Error> {
+        if self.parts.is_empty() { self.begin_part(columns(head.layout)) } else { Ok(()) }
+    }
+
     fn finish(mut self: Box<Self>) -> Result<(), Error> {
         if self.parts.is_empty() {
             self.begin_part(Vec::new())?;
