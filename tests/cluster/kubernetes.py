@@ -52,8 +52,8 @@ class Job:
         self.command = [posse, *(str(mounts.get(argument, argument)) for argument in arguments)]
         [on_exit, _] = self.spec["podFailurePolicy"]["rules"]
         self.fatal = on_exit["onExitCodes"]["values"]
-        # The number of runs of each index, and of those that were killed.
-        self.runs, self.kills = {}, {}
+        # The number of runs of each index, of those that were killed, and the seconds of the last one.
+        self.runs, self.kills, self.seconds = {}, {}, {}
 
     def run(self, moments=None):
         """Runs all indexes in a random order, two at a time. Returns the indexes that failed.
@@ -72,6 +72,7 @@ class Job:
         while failures <= self.spec["backoffLimitPerIndex"]:
             self.runs[index] = self.runs.get(index, 0) + 1
             environment = {"PATH": "/usr/bin:/bin", "JOB_COMPLETION_INDEX": str(index)}
+            began = time.monotonic()
             pod = subprocess.Popen(self.command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             if moments:
                 # A disruption, which is not a failure.
@@ -83,6 +84,7 @@ class Job:
                     self.kills[index] = self.kills.get(index, 0) + 1
                     continue
             code = pod.wait()
+            self.seconds[index] = time.monotonic() - began
             if code == 0 or code in self.fatal:
                 return code == 0
             failures += 1
@@ -92,17 +94,14 @@ class Job:
 def test_kills(manifest, posse, folder):
     """Runs of each index are killed at random moments, and the outputs have the bytes of a single run."""
     motions, baked = folder / "motions", folder / "baked"
-    write_library(motions, [20 + 7 * index for index in range(40)])
-    write_bvh(motions / "long.bvh", 20_000, 0.5)
-    began = time.monotonic()
+    write_library(motions, [3_000 + 70 * index for index in range(40)])
+    write_bvh(motions / "long.bvh", 40_000, 0.5)
     subprocess.run([posse, "bake", motions, "-o", folder / "local", "--fps", "30"], check=True, capture_output=True)
-    longest = time.monotonic() - began
+    sound = Job(manifest, posse, {"motions": motions, "baked": folder / "sound"})
+    assert sound.run() == [] and outputs(folder / "sound") == outputs(folder / "local")
     job = Job(manifest, posse, {"motions": motions, "baked": baked})
-    moments = {index: [random.uniform(0, longest / 2) for _ in range(5)] for index in range(0, 16, 3)}
-    # Index 0 has the largest file.
-    moments[0] += [longest / 20, longest / 10]
-    assert job.run(moments) == []
-    assert sum(job.kills.values()) >= 3, job.kills
+    assert job.run({index: [random.uniform(0, seconds) for _ in range(4)] for index, seconds in sound.seconds.items()}) == []
+    assert sum(job.kills.values()) >= 16, job.kills
     assert outputs(baked) == outputs(folder / "local") and len(outputs(baked)) == 41
     assert not leftovers(baked), leftovers(baked)
     return job
