@@ -10,7 +10,7 @@ const MAX_THREADS: u64 = 1024;
 /// The option `--threads`.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct ThreadArgs {
-    /// The number of threads. Default: the cores that the process may use, by its affinity, the quota of its cgroup, and
+    /// The number of threads. Default: the cores that this process may use, by its affinity, the quota of its cgroup, and
     /// SLURM_CPUS_PER_TASK.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
     threads: Option<u64>,

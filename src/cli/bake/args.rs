@@ -7,6 +7,7 @@ use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 use crate::cli::bake::format::{FormatName, NpzLayout};
 use crate::cli::bake::share::ShardChoice;
 use crate::cli::engine::EngineChoice;
+use crate::cli::threads::ThreadArgs;
 
 /// The end of `posse bake --help`.
 pub const EXAMPLES: &str = "\
@@ -89,9 +90,8 @@ pub struct Args {
     /// The number of shares, for --shard auto.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub shards: Option<u32>,
-    /// The number of files that are baked side by side. Default: the cores that this process may use.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub threads: Option<u16>,
+    #[command(flatten)]
+    pub threads: ThreadArgs,
     /// The engine that evaluates the poses. auto is the CPU.
     #[arg(long, value_enum, default_value = "cpu")]
     pub engine: EngineChoice,

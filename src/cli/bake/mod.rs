@@ -56,7 +56,7 @@ enum Stop {
 
 /// Runs `posse bake`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
-    let threads = args.threads.map_or_else(workers::allowed_cores, usize::from);
+    let threads = args.threads.count();
     let share = Share::new(args.shard, args.shards)?;
     let options = Options::new(args)?;
     if let Some(out) = &args.check {

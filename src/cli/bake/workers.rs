@@ -4,14 +4,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The number of cores that this process may use: its affinity and the quota of its control group, and `SLURM_CPUS_PER_TASK` if that
-/// is less.
-pub fn allowed_cores() -> usize {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let of_task = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|cores| cores.trim().parse().ok());
-    of_task.filter(|&of_task: &usize| of_task > 0).map_or(cores, |of_task| cores.min(of_task))
-}
-
 /// Calls a function for each index below `count`, in order, on several threads. The calls with the lowest indices begin first.
 pub fn for_each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
