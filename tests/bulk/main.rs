@@ -9,6 +9,8 @@ mod support;
 mod arrays;
 /// `posse bake`, run as from a shell.
 mod bake_command;
+/// The BVH importer: hand-worked cases on every engine, spellings, parts, broken files, and the commands.
+mod bvh;
 /// `posse eval --fps`: the frames of a clip.
 mod eval_frames;
 /// `posse eval --format npz`: the bits of the arrays, and the option `--threads`.
