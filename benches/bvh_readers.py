@@ -40,11 +40,7 @@ def bvh_text(size):
 def package_bvh(file):
     import bvh
 
-<<<<<<< HEAD
-    bvh.Bvh(file.read_text()).frames_joint_channel("joint0", "Xrotation")
-=======
     bvh.Bvh(file.read_text()).frame_joint_channel(0, "joint0", "Xrotation")
->>>>>>> c8e635b (Compare reading BVH files with readers in Python)
 
 
 def numpy_loadtxt(file):
