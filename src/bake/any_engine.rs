@@ -1,22 +1,21 @@
 //! Poses of any engine, as the numbers of the CPU engine.
 
-use crate::cpu::ClipTime;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::{Crowd, Layer, LayerTime, Outputs, Pose, SkeletonId, Ticks};
+use crate::model::{Crowd, Layer, Outputs, Pose, SkeletonId, Ticks};
 use crate::pack::{OutputNumbers, rows};
 
-/// Evaluates poses with an engine, and rounds their numbers to `f32`.
+/// Evaluates poses with an engine, and rounds their numbers to `f32`. `poses` has the layers of each pose.
 pub fn evaluate(
     engine: &mut dyn Evaluator,
     skeleton: SkeletonId,
     outputs: Outputs,
-    times: &[ClipTime],
+    poses: impl Iterator<Item = Vec<Layer>>,
     to: &mut OutputNumbers,
 ) -> Result<(), Error> {
     let mut crowd = Crowd::new();
-    for at in times {
-        crowd.push(skeleton, &[Layer::new(at.clip, LayerTime::At(at.time))])?;
+    for layers in poses {
+        crowd.push(skeleton, &layers)?;
     }
     let poses = engine.evaluate(&crowd, Ticks(0), outputs)?;
     for numbers in [&mut to.local, &mut to.model, &mut to.skin, &mut to.values] {

@@ -37,6 +37,7 @@ mod block;
 mod frame_grid;
 mod joint_names;
 mod kind;
+mod layers;
 mod layout;
 mod moment;
 mod request;

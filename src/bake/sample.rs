@@ -10,7 +10,7 @@ use crate::bake::{ArrayKind, ArrayLayout, Moment, any_engine};
 use crate::cpu::{ClipPoser, ClipTime, CpuEngine};
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::{ClipId, Contents, is_usable, no_such};
+use crate::model::{ClipId, Contents, Layer, LayerTime, is_usable, no_such};
 use crate::pack::{OutputLayout, OutputNumbers};
 
 /// Bytes of the poses of a block: they stay in the caches of a core until they are written.
@@ -69,7 +69,8 @@ impl ArrayLayout {
         check_times(moments)?;
         let mut numbers = OutputNumbers::default();
         self.each_block(moments, out, &mut |times, block| {
-            any_engine::evaluate(engine, self.skeleton, self.outputs, times, &mut numbers)?;
+            let at = times.iter().map(|at| vec![Layer::new(at.clip, LayerTime::At(at.time))]);
+            any_engine::evaluate(engine, self.skeleton, self.outputs, at, &mut numbers)?;
             block(&numbers)
         })
     }
@@ -94,7 +95,12 @@ impl ArrayLayout {
     }
 
     /// Fills the arrays block by block. `pose` takes the poses of a block, and passes their numbers on.
-    fn each_block(&self, moments: &[Moment], out: &mut [&mut [f32]], pose: &mut PoseBlock) -> Result<(), Error> {
+    pub(super) fn each_block(
+        &self,
+        moments: &[Moment],
+        out: &mut [&mut [f32]],
+        pose: &mut PoseBlock,
+    ) -> Result<(), Error> {
         let chain_bytes = self.chain.len() * size_of::<[f64; 4]>();
         let pose_bytes = usize::try_from(self.numbers.bytes()).unwrap_or(usize::MAX).saturating_add(chain_bytes);
         let most = (BLOCK_BYTES / pose_bytes.max(1)).clamp(LEAST_POSES, MOST_POSES);
@@ -136,7 +142,7 @@ impl ArrayLayout {
     }
 
     /// Checks that the slices have the lengths of the arrays.
-    fn check_slices(&self, moments: &[Moment], out: &[&mut [f32]]) -> Result<(), Error> {
+    pub(super) fn check_slices(&self, moments: &[Moment], out: &[&mut [f32]]) -> Result<(), Error> {
         if out.len() != self.arrays().len() {
             let (found, expected) = (out.len(), self.arrays().len());
             return Err(Error::Usage(format!("there are {found} slices for {expected} arrays; give one per array")));
@@ -197,10 +203,10 @@ impl ArrayLayout {
 type Share<'a> = (&'a [Moment], Vec<&'a mut [f32]>);
 
 /// A function that takes the numbers of the poses of a block.
-type TakeNumbers<'a> = dyn FnMut(&OutputNumbers) -> Result<(), Error> + 'a;
+pub type TakeNumbers<'a> = dyn FnMut(&OutputNumbers) -> Result<(), Error> + 'a;
 
 /// A function that poses a block and passes its numbers on.
-type PoseBlock<'a> = dyn FnMut(&[ClipTime], &mut TakeNumbers) -> Result<(), Error> + 'a;
+pub type PoseBlock<'a> = dyn FnMut(&[ClipTime], &mut TakeNumbers) -> Result<(), Error> + 'a;
 
 /// Checks that all times of moments are finite.
 fn check_times(moments: &[Moment]) -> Result<(), Error> {

@@ -214,6 +214,13 @@ impl Nodes {
     }
 }
 
+/// Adds the skeleton of a rig to a library. Returns it with the joint of each node, in the order of the file.
+pub fn add_rig(library: &mut Library, rig: &Path, report: &mut Report) -> Result<(SkeletonId, Vec<usize>), Error> {
+    let Nodes { skeleton, joints, warnings, .. } = Nodes::import(library, rig, &read_nodes(rig)?)?;
+    warnings.iter().for_each(|warning| report(&format!("warning: {}: {warning}", rig.display())));
+    Ok((skeleton, joints))
+}
+
 /// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
 pub fn load_crowd_file(library: &mut Library, path: &Path) -> Result<CrowdFile, Error> {
     let file = crowd::load(library, path)?;

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use posse::Error;
-use posse::import::gltf;
 
 use crate::cli::Outcome;
 use crate::cli::bake::args::Args;
@@ -18,7 +17,7 @@ use crate::cli::bake::options::Options;
 use crate::cli::bake::progress::ClipLine;
 use crate::cli::bake::shards_file::ShardsFile;
 use crate::cli::bake::share::Share;
-use crate::cli::bake::{hash, own_files, workers};
+use crate::cli::bake::{crowd, file, hash, own_files, workers};
 use crate::cli::output::{self, note};
 
 /// Lists the clips whose outputs are missing, or are not those that a bake would make.
@@ -94,6 +93,12 @@ impl<'a> Outputs<'a> {
             Ok(contents) => contents.kind,
             Err(reason) => return vec![Missing { clip: None, path, reason: reason.clone() }],
         };
+        if let Some(place) = crowd::reference_file(self.options, self.out, file)
+            && !place.exists()
+        {
+            let reason = format!("{} is missing", place.display());
+            return vec![Missing { clip: None, path, reason }];
+        }
         // The file is hashed for the first output that is otherwise as it should be.
         let mut source: Option<Result<SourceFacts, Error>> = None;
         let mut missing = Vec::new();
@@ -127,10 +132,12 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// The facts of a file that has not been read.
+/// The facts of a file that has not been read. A BVH file is not read at once, because it may be long.
 fn source_facts(file: &ClipFile, kind: Kind) -> Result<SourceFacts, Error> {
-    let buffers = if kind == Kind::Gltf { gltf::Outline::read(&file.path)?.buffers } else { Vec::new() };
-    hash::facts_of_file(&file.path, file.below.clone(), &buffers)
+    match kind {
+        Kind::Bvh => hash::facts_of_file(&file.path, file.below.clone(), &[]),
+        _ => file::source_facts(file, kind, &file::read(&file.path)?),
+    }
 }
 
 /// The files of a share, or of all shares, of a format with a file per share.

@@ -6,9 +6,11 @@ use posse::{Error, Library, SkeletonId};
 use crate::cli::bake::draft::Draft;
 use crate::cli::bake::facts::{Facts, SourceFacts};
 use crate::cli::bake::format::{ClipHead, ClipWriter};
+use crate::cli::bake::inputs::ClipFile;
 use crate::cli::bake::job::{ClipFault, Job};
 use crate::cli::bake::options::{Options, VERSION};
 use crate::cli::bake::part::{PartClip, Turn};
+use crate::cli::bake::sampler::{Block, Motion, Sampler};
 
 /// A skeleton with the arrays that are wanted of it.
 pub struct Rig<'a> {
@@ -81,6 +83,39 @@ impl<'a> Rig<'a> {
             posse_version: VERSION,
             engine,
         }
+    }
+}
+
+/// The clips of a file that are baked with one skeleton.
+pub struct ClipBake<'a, 'w> {
+    pub job: &'a Job<'a>,
+    pub file: &'a ClipFile,
+    pub turn: Option<&'a Turn<'a, 'w>>,
+    pub rig: Rig<'a>,
+    pub source: &'a SourceFacts,
+}
+
+impl ClipBake<'_, '_> {
+    /// Bakes a motion under a name. A bake that stops leaves it out.
+    pub fn bake(&self, name: &str, grid: FrameGrid, motion: Motion, sampler: &mut Sampler) -> Result<(), ClipFault> {
+        let Self { job, file, rig, .. } = self;
+        let mut writer = rig.begin(job, self.turn, name)?;
+        let mut block = Block::new(&rig.layout);
+        let mut first = 0;
+        while first < grid.len() && !job.is_stopped() {
+            let end = block.end(first, grid.len());
+            block.fill(sampler, &rig.layout, &grid, motion, first..end)?;
+            writer.append(&block.times, &block.arrays).map_err(ClipFault::of_writer)?;
+            job.progress.add_frames(block.times.len());
+            first = end;
+        }
+        if job.is_stopped() {
+            return Ok(());
+        }
+        let facts = rig.facts(job.options, name, grid.fps(), self.source.clone(), sampler.name());
+        writer.finish(&facts).map_err(ClipFault::of_writer)?;
+        job.count_baked(file, name, grid.len());
+        Ok(())
     }
 }
 

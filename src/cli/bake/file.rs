@@ -3,22 +3,26 @@
 use std::io::Read;
 use std::path::Path;
 
-use posse::bake::native_fps;
+use posse::bake::{FrameGrid, native_fps};
 use posse::import::{bvh, gltf};
 use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::cli::bake::clip::{Rig, bvh_fps, grid};
+use crate::cli::bake::clip::{ClipBake, Rig, bvh_fps, grid};
 use crate::cli::bake::facts::SourceFacts;
 use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
 use crate::cli::bake::job::{ClipFault, Job};
 use crate::cli::bake::part::{Part, Turn};
 use crate::cli::bake::progress::ClipLine;
-use crate::cli::bake::sampler::{Block, Sampler};
-use crate::cli::bake::{hash, stream};
+use crate::cli::bake::sampler::{Motion, Sampler};
+use crate::cli::bake::{crowd, hash, stream};
 use crate::cli::source::Source;
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
+
+/// The fault of a clip that binds to no node of the rig.
+pub const UNBOUND: &str =
+    "no track of the clip finds a node of its name in the rig; give a rig with the same joint names";
 
 /// Bakes the clips of a file. Faults are recorded.
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
@@ -36,6 +40,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
     }
     let result = match contents.kind {
         Kind::Bvh if file.size >= STREAM_FROM => stream::bake(job, file, turn),
+        Kind::Crowd => crowd::bake(job, file, contents, turn),
         _ => bake_whole(job, file, contents, turn),
     };
     if let Err(fault) = result {
@@ -79,16 +84,24 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     }
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = Sampler::new(&loaded.library, job.options.engine)?;
-    let bake = FileBake { job, file, turn, loaded: &loaded, rig, source };
+    let bake = ClipBake { job, file, turn, rig, source: &source };
     for clip in clips {
         if job.is_stopped() {
             return Ok(());
         }
-        if let Err(fault) = bake.bake_clip(clip, &mut sampler) {
+        let baked = loaded.motion(job, clip.index).map_err(ClipFault::from);
+        let baked = baked.and_then(|motion| bake.bake(&clip.name, motion.grid, motion.motion, &mut sampler));
+        if let Err(fault) = baked {
             job.fail(file, Some(&clip.name), fault);
         }
     }
     Ok(())
+}
+
+/// A clip with its frames.
+struct ClipMotion {
+    motion: Motion<'static>,
+    grid: FrameGrid,
 }
 
 /// A file in memory.
@@ -107,74 +120,26 @@ struct Loaded {
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
     fn new(job: &Job, file: &ClipFile, kind: Kind, bytes: &[u8]) -> Result<Self, Error> {
-        let rig = job.options.rig.as_deref();
-        if kind == Kind::Bvh {
-            return Self::from_bvh(job, file, bytes);
-        }
-        let start = rig.map(|rig| format!("warning: {}: ", rig.display()));
-        let source = Source::from_slice(&file.path, bytes, rig, &mut |text| match &start {
-            Some(start) if text.starts_with(start) => job.progress.note_once(text),
-            _ => job.progress.note(text),
-        })?;
+        let source = Source::from_slice(&file.path, bytes, job.options.rig.as_deref(), &mut |text| job.warn(text))?;
+        let fps = if kind == Kind::Bvh { bvh_fps(bvh::Reader::new(&file.path, bytes)?.frame_time()) } else { None };
         let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, .. } = source;
-        Ok(Self { library, skeleton, nodes, clips, unbound, fps: None })
+        Ok(Self { library, skeleton, nodes, clips, unbound, fps })
     }
 
-    fn from_bvh(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
-        let mut library = Library::new();
-        let asset = bvh::from_slice(&mut library, &file.path, bytes)?;
-        for warning in &asset.warnings {
-            job.progress.note(&format!("warning: {}: {warning}", file.path.display()));
+    /// A clip, by its index in the file.
+    fn motion(&self, job: &Job, index: usize) -> Result<ClipMotion, Error> {
+        let id = self.clips[index];
+        if self.unbound.contains(&id) {
+            return Err(Error::Usage(UNBOUND.into()));
         }
-        let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-        let bvh::Asset { skeleton, clip, frame_time, .. } = asset;
-        Ok(Self { library, skeleton, nodes, clips: vec![clip], unbound: Vec::new(), fps: bvh_fps(frame_time) })
-    }
-}
-
-/// A file whose clips are baked.
-struct FileBake<'a, 'w> {
-    job: &'a Job<'a>,
-    file: &'a ClipFile,
-    turn: Option<&'a Turn<'a, 'w>>,
-    loaded: &'a Loaded,
-    rig: Rig<'a>,
-    source: SourceFacts,
-}
-
-impl FileBake<'_, '_> {
-    fn bake_clip(&self, listed: &ListedClip, sampler: &mut Sampler) -> Result<(), ClipFault> {
-        let Self { job, file, loaded, rig, .. } = self;
-        let (id, name) = (loaded.clips[listed.index], listed.name.as_str());
-        if loaded.unbound.contains(&id) {
-            let reason =
-                "no track of the clip finds a node of its name in the rig; give a rig with the same joint names";
-            return Err(ClipFault::Input(Error::Usage(reason.into())));
-        }
-        let clip = loaded.library.clip(id);
-        let grid = grid(job.options, loaded.fps.or_else(|| native_fps(clip)), clip.duration())?;
-        let mut writer = rig.begin(job, self.turn, name)?;
-        let mut block = Block::new(&rig.layout);
-        let mut first = 0;
-        while first < grid.len() && !job.is_stopped() {
-            let end = block.end(first, grid.len());
-            block.fill(sampler, &rig.layout, &grid, id, first..end)?;
-            writer.append(&block.times, &block.arrays).map_err(ClipFault::of_writer)?;
-            job.progress.add_frames(block.times.len());
-            first = end;
-        }
-        if job.is_stopped() {
-            return Ok(());
-        }
-        let facts = rig.facts(job.options, name, grid.fps(), self.source.clone(), sampler.name());
-        writer.finish(&facts).map_err(ClipFault::of_writer)?;
-        job.count_baked(file, name, grid.len());
-        Ok(())
+        let clip = self.library.clip(id);
+        let grid = grid(job.options, self.fps.or_else(|| native_fps(clip)), clip.duration())?;
+        Ok(ClipMotion { motion: Motion::Clip(id), grid })
     }
 }
 
 /// Reads a regular file.
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
+pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let read = hash::open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes));
     read.map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
@@ -182,10 +147,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
 }
 
 /// The facts of a file whose bytes have been read.
-fn source_facts(file: &ClipFile, kind: Kind, bytes: &[u8]) -> Result<SourceFacts, Error> {
+pub fn source_facts(file: &ClipFile, kind: Kind, bytes: &[u8]) -> Result<SourceFacts, Error> {
     let buffers = match kind {
         Kind::Gltf => gltf::Outline::from_slice(&file.path, bytes)?.buffers,
-        _ => Vec::new(),
+        Kind::Crowd => crowd::files(&file.path, bytes)?,
+        Kind::Bvh | Kind::Cocos => Vec::new(),
     };
     let buffers = hash::facts_of_buffers(&file.path, &buffers)?;
     Ok(SourceFacts { path: file.below.clone(), sha256: hash::of_bytes(bytes), buffers })

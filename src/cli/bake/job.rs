@@ -86,6 +86,16 @@ impl Job<'_> {
         is_kept
     }
 
+    /// Prints the line of a warning. Those of the rig come with each file, and are printed once.
+    pub fn warn(&self, text: &str) {
+        let is_of_rig = |rig: &PathBuf| text.starts_with(&format!("warning: {}: ", rig.display()));
+        if self.options.rig.as_ref().is_some_and(is_of_rig) {
+            self.progress.note_once(text);
+        } else {
+            self.progress.note(text);
+        }
+    }
+
     /// Counts a clip that is kept.
     pub fn count_kept(&self, file: &ClipFile, clip: &str) {
         let path = file.path.to_string_lossy();

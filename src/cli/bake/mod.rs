@@ -7,6 +7,7 @@
 mod args;
 mod check;
 mod clip;
+mod crowd;
 mod draft;
 mod facts;
 mod failures;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::bake::args::Args;
 use crate::cli::bake::facts::{SourceFacts, StoredFacts};
 use crate::cli::bake::format::{Format, NpzLayout};
-use crate::cli::bake::hash;
+use crate::cli::bake::{file, hash};
 use crate::cli::engine::EngineChoice;
 
 /// The version that outputs state.
@@ -163,7 +163,9 @@ fn joint_names(text: &str) -> Result<Vec<String>, Error> {
 
 impl RigFacts {
     fn new(rig: &Path) -> Result<Self, Error> {
-        let outline = import::gltf::Outline::read(rig)?;
+        let bytes = file::read(rig)?;
+        // A rig that is not glTF has nothing beside it. A rig that cannot be used is refused when clips are bound to it.
+        let outline = import::gltf::Outline::from_slice(rig, &bytes).unwrap_or_default();
         let SourceFacts { sha256, buffers, .. } = hash::facts_of_file(rig, String::new(), &outline.buffers)?;
         Ok(Self { sha256, buffers: buffers.into_iter().map(|buffer| buffer.sha256).collect() })
     }

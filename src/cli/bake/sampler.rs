@@ -1,7 +1,9 @@
 //! The engine of a bake, and the frames that it fills.
 
+use std::ops::Range;
+
 use posse::bake::{self, ArrayLayout, ArrayShape, FrameGrid, Moment};
-use posse::{ClipId, CpuEngine, Error, Evaluator, Library};
+use posse::{ClipId, CpuEngine, Error, Evaluator, Layer, Library};
 
 use crate::cli::engine::{self, EngineChoice, EngineLibrary};
 
@@ -34,13 +36,29 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Fills arrays.
+    /// Fills arrays for frames of a clip.
     fn sample(&mut self, layout: &ArrayLayout, moments: &[Moment], out: &mut [&mut [f32]]) -> Result<(), Error> {
         match self {
             Self::Cpu(engine) => layout.sample(engine, moments, out),
             Self::Other(engine) => layout.sample_with(engine.as_mut(), moments, out),
         }
     }
+
+    fn evaluator(&mut self) -> &mut (dyn Evaluator + 'a) {
+        match self {
+            Self::Cpu(engine) => engine.as_mut(),
+            Self::Other(engine) => engine.as_mut(),
+        }
+    }
+}
+
+/// The motion of an output.
+#[derive(Clone, Copy)]
+pub enum Motion<'a> {
+    /// A clip, at its own times.
+    Clip(ClipId),
+    /// The layers of an instance, at times of the crowd clock.
+    Layers(&'a [Layer]),
 }
 
 /// Consecutive frames of a clip: times and arrays, whose memory is used again.
@@ -73,17 +91,22 @@ impl Block {
         sampler: &mut Sampler,
         layout: &ArrayLayout,
         grid: &FrameGrid,
-        clip: ClipId,
-        frames: std::ops::Range<u64>,
+        motion: Motion,
+        frames: Range<u64>,
     ) -> Result<(), Error> {
-        self.moments.clear();
-        self.moments.extend(frames.clone().map(|frame| grid.moment(clip, frame)));
         self.times.clear();
-        self.times.extend(frames.map(|frame| grid.time(frame)));
+        self.times.extend(frames.clone().map(|frame| grid.time(frame)));
         for (array, numbers) in layout.arrays().iter().zip(&mut self.arrays) {
             numbers.resize(self.times.len() * array.width(), 0.0);
         }
         let mut slices: Vec<&mut [f32]> = self.arrays.iter_mut().map(Vec::as_mut_slice).collect();
-        sampler.sample(layout, &self.moments, &mut slices)
+        match motion {
+            Motion::Clip(clip) => {
+                self.moments.clear();
+                self.moments.extend(frames.map(|frame| grid.moment(clip, frame)));
+                sampler.sample(layout, &self.moments, &mut slices)
+            }
+            Motion::Layers(layers) => layout.sample_layers(sampler.evaluator(), layers, grid, frames, &mut slices),
+        }
     }
 }

@@ -7,11 +7,13 @@ use posse::{ClipId, Error, Library, SkeletonId};
 
 use crate::cli::bake::clip::{Rig, bvh_fps, grid};
 use crate::cli::bake::facts::SourceFacts;
+use crate::cli::bake::file::UNBOUND;
 use crate::cli::bake::hash::{self, HashingReader};
 use crate::cli::bake::inputs::ClipFile;
 use crate::cli::bake::job::{ClipFault, Job};
 use crate::cli::bake::part::Turn;
-use crate::cli::bake::sampler::{Block, Sampler};
+use crate::cli::bake::sampler::{Block, Motion, Sampler};
+use crate::cli::source::add_rig;
 
 /// The bytes of the keys of a window.
 const WINDOW_BYTES: usize = 4 << 20;
@@ -37,27 +39,31 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), ClipF
     let sha256 = input.hash();
     let reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
     for warning in reader.warnings() {
-        job.progress.note(&format!("warning: {}: {warning}", file.path.display()));
+        job.warn(&format!("warning: {}: {warning}", file.path.display()));
     }
     let mut library = Library::new();
-    let skeleton = library.add_skeleton(reader.skeleton().clone());
-    let nodes: Vec<usize> = (0..reader.skeleton().joints().len()).collect();
+    let own = library.add_skeleton(reader.skeleton().clone());
+    let own_joints = reader.skeleton().joints().len();
+    let (skeleton, nodes) = match &job.options.rig {
+        Some(rig) => add_rig(&mut library, rig, &mut |text| job.warn(text))?,
+        None => (own, (0..own_joints).collect()),
+    };
     let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
     let grid = grid(job.options, bvh_fps(reader.frame_time()), reader.duration())?;
     let mut writer = rig.begin(job, turn, name)?;
     let mut block = Block::new(&rig.layout);
-    let mut window = Window::new(reader, nodes.len());
+    let mut window = Window::new(reader, own_joints);
     let velocities = rig.layout.has_velocities();
     let (mut first, mut engine) = (0, String::new());
     while first < grid.len() && !job.is_stopped() {
         let end = grid.len().min(first.saturating_add(window.frames(grid.fps())));
         let around = if velocities { [first.saturating_sub(1), end] } else { [first, end - 1] };
         window.cover(around.map(|frame| grid.time(frame)))?;
-        let (part, clip) = window.library(&library, skeleton)?;
+        let (part, clip) = window.library(job, &library, [own, skeleton])?;
         let mut sampler = Sampler::new(&part, job.options.engine)?;
         while first < end && !job.is_stopped() {
             let block_end = block.end(first, end);
-            block.fill(&mut sampler, &rig.layout, &grid, clip, first..block_end)?;
+            block.fill(&mut sampler, &rig.layout, &grid, Motion::Clip(clip), first..block_end)?;
             writer.append(&block.times, &block.arrays).map_err(ClipFault::of_writer)?;
             job.progress.add_frames(block.times.len());
             first = block_end;
@@ -135,11 +141,21 @@ impl<R: BufRead> Window<R> {
         self.reader.read(count.min(self.most) as usize, &mut self.keys)
     }
 
-    /// A library of the skeleton with the keys as its clip.
-    fn library(&self, library: &Library, skeleton: SkeletonId) -> Result<(Library, ClipId), Error> {
+    /// A library with the keys as a clip. The skeletons are that of the file, and the one that the clip animates.
+    fn library(&self, job: &Job, library: &Library, skeletons: [SkeletonId; 2]) -> Result<(Library, ClipId), Error> {
         let mut part = library.clone();
-        let clip = part.add_clip(self.keys.clip(skeleton, None)?)?;
-        Ok((part, clip))
+        let [own, rig] = skeletons;
+        let clip = part.add_clip(self.keys.clip(own, None)?)?;
+        if own == rig {
+            return Ok((part, clip));
+        }
+        let sharing = part.share_clip(clip, rig)?;
+        if sharing.tracks.iter().all(Option::is_none) {
+            return Err(Error::Usage(UNBOUND.into()));
+        }
+        // Each part has the faults of the others.
+        sharing.faults.iter().for_each(|fault| job.progress.note_once(&format!("warning: {fault}")));
+        Ok((part, sharing.clip))
     }
 
     /// Reads the file to its end.

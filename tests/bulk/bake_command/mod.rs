@@ -1,5 +1,7 @@
 //! `posse bake`, run as from a shell, on files that are made in code.
 
+/// Crowd files.
+mod crowds;
 /// Bad inputs, outputs that cannot be written, and what is left behind.
 mod faults;
 /// Files, folders, globs, lists, and the names of clips.

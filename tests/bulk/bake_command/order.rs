@@ -97,3 +97,26 @@ fn a_file_read_in_parts_has_the_bytes_of_the_whole() {
     assert_refused(&bench.bake(&arguments), &["the velocities of a frame span", "larger --fps"]);
     bench.baked(&["a", "-o", "slow", "--fps", "0.001"]);
 }
+
+#[test]
+fn a_rig_takes_the_motion_of_bvh_files_whole_or_in_parts() {
+    let bench = Bench::new();
+    // A rig whose knee hangs one metre below its hip; the file has half a metre.
+    bench.write("rig.bvh", bvh(0, 0.0).replace("OFFSET 0 -0.5 0", "OFFSET 0 -1 0"));
+    let text = bvh(9000, 0.5);
+    bench.write("whole/long.bvh", &text);
+    bench.write("parts/long.bvh", text + &"\n".repeat(8 << 20));
+    let arguments = ["--rig", "rig.bvh", "--arrays", "local_pos,local_quat,pos", "--joints", "hip,knee"];
+    for folder in ["whole", "parts"] {
+        bench.baked(&[&[folder, "-o", &format!("{folder}/out")], arguments.as_slice()].concat());
+    }
+    let [whole, parts] = ["whole", "parts"].map(|folder| npz(&bench.path(&format!("{folder}/out/long.npz"))));
+    assert!(whole.iter().all(|(name, array)| name == "source" || array.bytes == parts[name].bytes));
+    assert_eq!(whole["fps"].doubles(), [1.0 / 0.00833333]);
+    assert!(whole["local_pos"].floats().chunks(6).all(|frame| frame[3..] == [0.0, -1.0, 0.0]));
+    bench.write("other.bvh", bvh(0, 0.0).replace("hip", "a").replace("knee", "b"));
+    for folder in ["whole", "parts"] {
+        let arguments = [folder, "-o", "no", "--rig", "other.bvh"];
+        assert_refused(&bench.bake(&arguments), &["no track of", "finds a node of its name"]);
+    }
+}

@@ -7,6 +7,8 @@ mod parquet;
 mod rest;
 mod usda;
 
+pub use self::usda::{Character, write_crowd};
+
 use std::path::{Path, PathBuf};
 
 use posse::bake::{ArrayKind, ArrayLayout, QuaternionOrder};

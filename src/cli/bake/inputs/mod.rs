@@ -79,7 +79,7 @@ impl ClipFile {
 }
 
 /// A path of a file below its INPUT without the extension of the file.
-fn stem(below: &str) -> &str {
+pub fn stem(below: &str) -> &str {
     let name = below.rfind('/').map_or(0, |slash| slash + 1);
     match below[name..].rfind('.') {
         Some(dot) if dot > 0 => &below[..name + dot],
@@ -101,9 +101,12 @@ fn check_selection(files: &[ClipFile], options: &Options) -> Result<(), Error> {
 fn check_names(files: &[ClipFile]) -> Result<(), Error> {
     let mut known: HashMap<&str, &Path> = HashMap::new();
     for file in files {
-        for clip in file.clips() {
-            if let Some(other) = known.insert(&clip.name, &file.path) {
-                let (one, other, name) = (file.path.display(), other.display(), &clip.name);
+        // A crowd file may have an output of its own besides those of its instances.
+        let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+        let own = is_crowd.then(|| stem(&file.below));
+        for name in file.clips().iter().map(|clip| clip.name.as_str()).chain(own) {
+            if let Some(other) = known.insert(name, &file.path) {
+                let (one, other) = (file.path.display(), other.display());
                 return Err(Error::Usage(format!(
                     "{other} and {one} both have a clip of the name {name}, and with it one output; rename a file, or give the \
                      folder above both as INPUT"

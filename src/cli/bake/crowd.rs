@@ -1,0 +1,108 @@
+//! A crowd file: an output per instance, and for usda a file that refers to all of them.
+
+use std::path::{Path, PathBuf};
+
+use posse::import::crowd::{self, CrowdFile};
+use posse::import::gltf;
+use posse::{Error, Layer, LayerTime, Library};
+
+use crate::cli::bake::clip::{ClipBake, Rig, grid};
+use crate::cli::bake::draft::Draft;
+use crate::cli::bake::file::{read, source_facts};
+use crate::cli::bake::format::{Character, Format, write_crowd};
+use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
+use crate::cli::bake::job::{ClipFault, Job};
+use crate::cli::bake::options::Options;
+use crate::cli::bake::part::Turn;
+use crate::cli::bake::sampler::{Motion, Sampler};
+
+/// Bakes the instances of a crowd file.
+pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), ClipFault> {
+    let source = source_facts(file, Kind::Crowd, &read(&file.path)?)?;
+    let reference = reference_file(job.options, job.out, file);
+    let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, &source);
+    let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
+    if clips.is_empty() && reference.as_ref().is_none_or(|reference| reference.exists()) {
+        return Ok(());
+    }
+    let mut library = Library::new();
+    let crowd = crowd::load(&mut library, &file.path)?;
+    crowd.warnings.iter().for_each(|warning| job.warn(&format!("warning: {}: {warning}", file.path.display())));
+    let grid = grid(job.options, None, duration(&library, &crowd)?)?;
+    let mut sampler = Sampler::new(&library, job.options.engine)?;
+    for clip in clips {
+        if job.is_stopped() {
+            return Ok(());
+        }
+        let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
+        else {
+            let reason = "the file has fewer instances than when it was listed; run again";
+            return Err(ClipFault::Input(Error::Usage(reason.into())));
+        };
+        let asset = &crowd.files[asset].asset;
+        let instance = crowd.crowd(clip.index..clip.index + 1)?;
+        let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
+        let bake = ClipBake { job, file, turn, rig, source: &source };
+        if let Err(fault) = bake.bake(&clip.name, grid, Motion::Layers(instance.layers(0)), &mut sampler) {
+            job.fail(file, Some(&clip.name), fault);
+        }
+    }
+    match reference {
+        Some(place) if !job.is_stopped() => {
+            let draft = Draft::create(&place, job.tag).map_err(ClipFault::Output)?;
+            let characters: Vec<Character> =
+                contents.clips.iter().map(|clip| character(job, clip, grid.len())).collect();
+            write_crowd(draft, &characters, grid.fps(), job.options.up.name()).map_err(ClipFault::of_writer)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The place of the file that refers to the outputs of all instances; `None` if the format has none.
+pub fn reference_file(options: &Options, out: &Path, file: &ClipFile) -> Option<PathBuf> {
+    let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+    (is_crowd && options.format == Format::Usda).then(|| out.join(format!("{}.usda", stem(&file.below))))
+}
+
+/// An instance in the file that refers to all of them. It stands in the same folder.
+fn character(job: &Job, clip: &ListedClip, frames: u64) -> Character {
+    let name = clip.name.rsplit('/').next().unwrap_or(&clip.name);
+    Character { name: name.to_owned(), path: format!("{name}.{}", job.options.format.extension()), frames }
+}
+
+/// The end of the longest first pass of a layer on the crowd clock, in seconds. A pass that began before 0 counts from 0.
+fn duration(library: &Library, crowd: &CrowdFile) -> Result<f64, Error> {
+    let mut last = 0.0_f64;
+    for instance in 0..crowd.len() {
+        for layer in crowd.crowd(instance..instance + 1)?.layers(0) {
+            last = last.max(first_pass(library, layer));
+        }
+    }
+    Ok(last.min(CrowdFile::MAX_SECONDS))
+}
+
+/// The end of the first pass of a layer; 0 for a layer that stands still.
+fn first_pass(library: &Library, layer: &Layer) -> f64 {
+    let LayerTime::Playing(playback) = layer.time else { return 0.0 };
+    let [start, end] = playback.part(library.clip(layer.clip).duration());
+    let pass = (end - start) / playback.rate.abs();
+    if pass.is_finite() { playback.start.to_seconds().max(0.0) + pass } else { 0.0 }
+}
+
+/// The paths of the glTF files of a crowd file, and of the buffers beside them, relative to the folder of the crowd file.
+pub fn files(path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
+    let document: serde_json::Value = serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes))
+        .map_err(|error| Error::Import { file: path.to_path_buf(), path: "JSON".into(), reason: error.to_string() })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let names = document["files"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+    let mut paths: Vec<String> = Vec::new();
+    for name in names {
+        let outline = gltf::Outline::read(folder.join(name)).unwrap_or_default();
+        let below = |buffer: &String| Path::new(name).with_file_name(buffer).to_string_lossy().into_owned();
+        paths.push(name.to_owned());
+        paths.extend(outline.buffers.iter().map(below));
+    }
+    let mut known = std::collections::HashSet::new();
+    paths.retain(|path| known.insert(path.clone()));
+    Ok(paths)
+}
