@@ -23,9 +23,16 @@ def adopt_orphans():
 
 
 def end_on_signals():
-    """Turns signals into exceptions, so that `finally` runs."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    """Turns the first signal into an exception, so that `finally` runs. Later ones do not disturb it."""
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+    def end(number, _):
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for number in numbers:
+        signal.signal(number, end)
 
 
 def read(pid, name):
