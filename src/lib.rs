@@ -28,7 +28,8 @@
 //! * `render`: the module `render`. It includes `gpu` and `gltf`.
 //! * `gltf`: `import::gltf::from_document` and the re-export of the crate `gltf`.
 //! * `cli` (default): the command `posse`. It includes `render` and adds no items to the library.
-//! * `parquet`: `posse bake --format parquet`. It includes `cli` and adds no items to the library.
+//! * `parquet`: `posse bake --format parquet`. It includes `cli`, adds no items to the library, and takes about two minutes of one
+//!   core in a release build.
 //! * `view`: the command `posse view`. It includes `cli` and adds no items to the library.
 //!
 //! All other items need no feature. The pages at docs.rs show all items, each with its feature.
