@@ -18,36 +18,32 @@ pub struct Layout {
     names: Vec<String>,
 }
 
-/// The space of the numbers, by the names of the options: a dictionary in Python.
+/// The arrays that a caller wants: an object with these attributes in Python.
 #[derive(Debug, FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct Space {
+pub struct Request {
+    kinds: Vec<String>,
+    joints: Option<Vec<String>>,
     up: String,
     scale: f64,
     quaternions: String,
 }
 
 impl Layout {
-    /// The arrays of these kinds, for the joints of these names in their order; without names for all nodes of the file.
+    /// The arrays of a request. Joints are those of the names in their order; without names all nodes of the file.
     ///
     /// # Errors
     /// `posse.Error` for an unknown kind, joint, axis or order, and for what [`ArrayLayout::new`] refuses.
-    pub fn new(
-        collection: &Collection,
-        skeleton: usize,
-        kinds: &[String],
-        joints: Option<&[String]>,
-        space: &Space,
-    ) -> PyResult<Self> {
+    pub fn new(collection: &Collection, skeleton: usize, request: Request) -> PyResult<Self> {
+        let Request { kinds, joints, up, scale, quaternions } = request;
         let rig = collection.rigs.get(skeleton).ok_or_else(|| Error::new_err(format!("no skeleton {skeleton}")))?;
         let found = collection.library.skeleton(rig.skeleton);
         let joints = match joints {
-            Some(names) => find_joints(found, names).map_err(to_python)?,
+            Some(names) => find_joints(found, &names).map_err(to_python)?,
             None => rig.nodes.clone(),
         };
         let kinds = kinds.iter().map(|name| name.parse::<ArrayKind>()).collect::<Result<_, _>>().map_err(to_python)?;
-        let (up, quaternions) = (up_axis(&space.up)?, quaternion_order(&space.quaternions)?);
-        let request = ArrayRequest { kinds, joints, up, scale: space.scale, quaternions };
+        let (up, quaternions) = (up_axis(&up)?, quaternion_order(&quaternions)?);
+        let request = ArrayRequest { kinds, joints, up, scale, quaternions };
         let arrays = ArrayLayout::new(&collection.library, rig.skeleton, &rig.nodes, &request).map_err(to_python)?;
         let names = joint_names(found, arrays.joints());
         Ok(Self { skeleton, arrays, names })
@@ -74,10 +70,9 @@ impl Layout {
         self.arrays.parents().iter().map(|parent| parent.map_or(-1, |parent| parent as i32)).collect()
     }
 
-    /// True if an array is a velocity.
-    #[getter]
-    fn has_velocities(&self) -> bool {
-        self.arrays.has_velocities()
+    /// Returns true if the arrays of another layout have the same names and shapes.
+    fn has_shapes_of(&self, other: PyRef<'_, Self>) -> bool {
+        self.arrays.arrays() == other.arrays.arrays()
     }
 }
 

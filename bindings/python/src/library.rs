@@ -8,7 +8,7 @@ use posse::{CpuEngine, PackedLibrary};
 use pyo3::prelude::*;
 
 use crate::error::{Error, to_python};
-use crate::layout::{Layout, Space};
+use crate::layout::{Layout, Request};
 use crate::load::Collection;
 use crate::rows::Rows;
 
@@ -70,14 +70,8 @@ impl Library {
     }
 
     /// The arrays of a skeleton.
-    fn layout(
-        &self,
-        skeleton: usize,
-        kinds: Vec<String>,
-        joints: Option<Vec<String>>,
-        space: Space,
-    ) -> PyResult<Layout> {
-        Layout::new(&self.collection, skeleton, &kinds, joints.as_deref(), &space)
+    fn layout(&self, skeleton: usize, request: Request) -> PyResult<Layout> {
+        Layout::new(&self.collection, skeleton, request)
     }
 
     /// Fills arrays, a row per clip and time. There must be a layout for the skeleton of each clip, all with the same shapes.

@@ -152,7 +152,7 @@ impl File {
         if bvh::is_bvh(path, &bytes) {
             let asset = bvh::from_slice(&mut library, path, &bytes)?;
             let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-            let fps = (asset.frame_time > 0.0).then(|| 1.0 / asset.frame_time);
+            let fps = Some(1.0 / asset.frame_time).filter(|fps| fps.is_finite());
             return Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings });
         }
         if cocos::is_clip(path, &bytes) {

@@ -77,5 +77,7 @@ def test_samples_are_those_of_eval(command: Command, worm: Path, tmp_path: Path)
         (found.properties, expected["properties"][:, 0]),
         (found.pos, expected["model"][:, 0, :, :3, 3]),
     ]
-    for index, (array, other) in enumerate(pairs):
-        assert array.shape == other.shape and array.tobytes() == np.ascontiguousarray(other).tobytes(), index
+    # `eval` computes with the estimates of the processor, so that it is as fast as possible; the last bits differ.
+    for array, other in pairs:
+        assert other.dtype == np.float32 and array.shape == other.shape
+        np.testing.assert_allclose(array, other, rtol=1e-6, atol=1e-6)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import posse
+from posse._request import Request
 
 
 def rows(library: posse.Library, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +80,7 @@ def test_other_threads_run_while_posse_works(library: posse.Library) -> None:
 
 
 def native_arguments(library: posse.Library, ids: np.ndarray, times: np.ndarray, out: posse.Poses) -> tuple[object, ...]:
-    layout = library._layout(0, list(out.arrays))
+    layout = library._layout(0, Request(tuple(out.arrays)))
     return [layout], library._rows(ids, times, None, "clamp"), list(out.arrays.values()), 1
 
 

@@ -6,6 +6,7 @@ import operator
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Optional, SupportsIndex, Union
 
@@ -13,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _posse
-from ._arguments import Space, Times
 from ._clip import Clip
 from ._out import new_arrays, reused_arrays
 from ._poses import Floats, Poses
+from ._request import Request, Times, request
 from ._times import clip_ids, frame_times, seconds, wrapped
 
 ClipLike = Union[Clip, str, SupportsIndex]
@@ -48,7 +49,8 @@ class Library:
         self._native = _posse.Library(files, _threads(threads))
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
-        rigs = [self._layout(skeleton, ()) for skeleton in range(self._native.skeletons)]
+        self._layouts: tuple[Request, dict[int, _posse.Layout]] = (Request(()), {})
+        rigs = [self._layout(skeleton, Request(())) for skeleton in range(self._native.skeletons)]
         names = [(tuple(rig.joint_names), tuple(rig.parents)) for rig in rigs]
         self._clips = tuple(
             Clip(index, name, files[file], duration, fps, skeleton, *names[skeleton], self._native)
@@ -99,10 +101,9 @@ class Library:
         index = self._index(clip)
         at = seconds(times)
         ids = np.full(len(at), index, dtype=np.int64)
-        kinds = DEFAULT_ARRAYS if arrays is None else _names(arrays, "arrays")
-        space: Space = {"up": up, "scale": float(scale), "quaternions": quaternions}
-        rows = self._rows(ids, at, fps, wrap)
-        return self._fill(rows, [self._layout(self._clips[index].skeleton, kinds, joints, space)], threads, out)
+        wanted = request(DEFAULT_ARRAYS if arrays is None else arrays, joints, up, scale, quaternions)
+        layout = self._layout(self._clips[index].skeleton, wanted)
+        return self._fill(self._rows(ids, at, fps, wrap), [layout], threads, out)
 
     def bake(
         self,
@@ -126,8 +127,7 @@ class Library:
         rate = self._clips[index].fps if fps is None else float(fps)
         before, at, after = frame_times(rate, self._clips[index].duration)
         ids = np.full(len(at), index, dtype=np.int64)
-        space: Space = {"up": up, "scale": float(scale), "quaternions": quaternions}
-        layout = self._layout(self._clips[index].skeleton, _names(arrays, "arrays"), joints, space)
+        layout = self._layout(self._clips[index].skeleton, request(arrays, joints, up, scale, quaternions))
         rows: Times = {"clips": ids, "times": at, "before": before, "after": after}
         return self._fill(rows, [layout], threads, out, fps=rate)
 
@@ -155,12 +155,11 @@ class Library:
         """
         at = seconds(times)
         ids = clip_ids(clips, len(at), len(self._clips), self._index)
-        kinds = _names(arrays, "arrays")
+        wanted = request(arrays, joints, up, scale, quaternions)
         if velocities:
-            kinds += tuple(name for name in ("linvel", "angvel") if name not in kinds)
-        space: Space = {"up": up, "scale": float(scale), "quaternions": quaternions}
-        used = self._used_skeletons(ids)
-        layouts = [self._layout(skeleton, kinds, joints, space) for skeleton in used]
+            # A kind that is listed twice counts once.
+            wanted = replace(wanted, kinds=(*wanted.kinds, "linvel", "angvel"))
+        layouts = [self._layout(skeleton, wanted) for skeleton in self._used_skeletons(ids)]
         self._check_equal_shapes(ids, layouts)
         return self._fill(self._rows(ids, at, fps, wrap), layouts, threads, out)
 
@@ -199,16 +198,15 @@ class Library:
         remedy = f"the nearest names are {near}" if near else "`clips` has the names"
         raise _posse.Error(f"no clip is named {name!r}; {remedy}")
 
-    def _layout(
-        self,
-        skeleton: int,
-        kinds: Sequence[str],
-        joints: Optional[Sequence[str]] = None,
-        space: Optional[Space] = None,
-    ) -> _posse.Layout:
-        names = None if joints is None else _names(joints, "joints")
-        space = {"up": "y", "scale": 1.0, "quaternions": "xyzw"} if space is None else space
-        return self._native.layout(skeleton, kinds, names, space)
+    def _layout(self, skeleton: int, wanted: Request) -> _posse.Layout:
+        """The arrays of a skeleton. Those of the last request are kept: training asks for the same again and again."""
+        known, layouts = self._layouts
+        if known != wanted:
+            layouts = {}
+            self._layouts = (wanted, layouts)
+        if skeleton not in layouts:
+            layouts[skeleton] = self._native.layout(skeleton, wanted)
+        return layouts[skeleton]
 
     def _used_skeletons(self, ids: npt.NDArray[np.int64]) -> list[int]:
         """The skeletons of clips, that of the first clip first."""
@@ -220,7 +218,7 @@ class Library:
 
     def _check_equal_shapes(self, ids: npt.NDArray[np.int64], layouts: Sequence[_posse.Layout]) -> None:
         for layout in layouts[1:]:
-            if layout.arrays != layouts[0].arrays:
+            if not layout.has_shapes_of(layouts[0]):
                 one = self._clips[ids[0]]
                 row = int(np.flatnonzero(self._skeletons[ids] == layout.skeleton)[0])
                 other = self._clips[ids[row]]
@@ -273,10 +271,3 @@ def _threads(threads: Optional[int]) -> int:
     if count < 1:
         raise ValueError(f"threads={count}; expected 1 or more")
     return count
-
-
-def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:
-    """A sequence of names. A single name is refused, because it is a sequence of letters."""
-    if isinstance(names, str):
-        raise TypeError(f"{argument}={names!r} is one name; expected a list of names, such as [{names!r}]")
-    return tuple(names)

@@ -6,7 +6,7 @@ from typing import Optional, final
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments import Space, Times
+from ._request import Request, Times
 
 __all__ = ["Error", "Layout", "Library", "__version__", "available_cores", "frame_count"]
 
@@ -27,8 +27,7 @@ class Layout:
     def joint_names(self) -> list[str]: ...
     @property
     def parents(self) -> list[int]: ...
-    @property
-    def has_velocities(self) -> bool: ...
+    def has_shapes_of(self, other: Layout) -> bool: ...
 
 @final
 class Library:
@@ -41,9 +40,7 @@ class Library:
     def skeletons(self) -> int: ...
     @property
     def warnings(self) -> list[str]: ...
-    def layout(
-        self, skeleton: int, kinds: Sequence[str], joints: Optional[Sequence[str]], space: Space
-    ) -> Layout: ...
+    def layout(self, skeleton: int, request: Request) -> Layout: ...
     def fill(
         self,
         layouts: Sequence[Layout],

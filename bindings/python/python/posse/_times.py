@@ -61,8 +61,8 @@ def clip_ids(
 
 def _integers(clips: Iterable[Any], index: Callable[[Any], int]) -> npt.NDArray[np.int64]:
     """The indices of a list of clips."""
-    # Arrays of NumPy, and of packages that can be read as such.
-    array = np.asarray(clips) if hasattr(clips, "__array__") else None
+    # Lists, and arrays of all packages that NumPy reads.
+    array = np.asarray(clips) if isinstance(clips, (list, tuple)) or hasattr(clips, "__array__") else None
     if array is None or array.dtype.kind not in "iu":
         return np.array([index(clip) for clip in clips], dtype=np.int64)
     if array.ndim != 1:

@@ -1,0 +1,45 @@
+"""Arguments of the native half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Optional, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arrays that a caller wants, of which joints, in which space."""
+
+    kinds: tuple[str, ...]
+    joints: Optional[tuple[str, ...]] = None
+    up: str = "y"
+    scale: float = 1.0
+    quaternions: str = "xyzw"
+
+
+class Times(TypedDict):
+    """Clips and times, one per row. `before` and `after` are the times that velocities are measured between."""
+
+    clips: npt.NDArray[np.int64]
+    times: npt.NDArray[np.float64]
+    before: npt.NDArray[np.float64]
+    after: npt.NDArray[np.float64]
+
+
+def request(
+    arrays: Sequence[str], joints: Optional[Sequence[str]], up: str, scale: float, quaternions: str
+) -> Request:
+    """A request of the arguments of a call."""
+    names = None if joints is None else _names(joints, "joints")
+    return Request(_names(arrays, "arrays"), names, up, float(scale), quaternions)
+
+
+def _names(names: Sequence[str], argument: str) -> tuple[str, ...]:
+    """A sequence of names. A single name is refused, because it is a sequence of letters."""
+    if isinstance(names, str):
+        raise TypeError(f"{argument}={names!r} is one name; expected a list of names, such as [{names!r}]")
+    return tuple(names)
