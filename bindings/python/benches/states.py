@@ -6,8 +6,9 @@
 2. `sample`: a take of 6,450 frames at 6,450 times between its frames, positions and rotations, beside `scipy.spatial.transform.Slerp`
    per joint, in a loop in Python.
 
-Each case is checked against the others before it is timed. Cases are timed in turn, round after round; a time is the median of the
-rounds, and a ratio the median of the ratios of each round.
+Each case is checked against the others before it is timed. Cases are timed in turn, round after round. A time is the median of the
+rounds, then the fastest and the slowest round. The first ratio is the median of the ratios of each round, the second that of the
+fastest rounds, which other jobs on the machine disturb least.
 """
 
 from __future__ import annotations
@@ -173,8 +174,8 @@ def measure(cases: dict[str, Callable[[], object]], rounds: int) -> None:
     first = times[next(iter(cases))]
     for name, own in times.items():
         ratio = statistics.median(one / other for one, other in zip(own, first))
-        fast, slow = min(own) * 1e3, max(own) * 1e3
-        print(f"  {name:34} {statistics.median(own) * 1e3:9.2f} ms ({fast:.2f}-{slow:.2f}) {ratio:8.1f}x")
+        middle, fast, slow = (1e3 * number for number in (statistics.median(own), min(own), max(own)))
+        print(f"  {name:32} {middle:8.2f} ms ({fast:.2f}-{slow:.2f})  {ratio:6.1f}x  {min(own) / min(first):6.1f}x")
 
 
 def main() -> None:
