@@ -303,6 +303,33 @@ def check_usda(folder, found, rig):
     same_rotations(found["quat"], rig.quat[:, ::-1])
 
 
+def check_crowd(folder):
+    if not module("pxr"):
+        return
+    from pxr import Usd, UsdSkel
+
+    layers = [{"clip": "move", "wrap": "normal"}]
+    crowd = {"files": ["clips/walk.glb"], "instances": [{"file": 0, "count": 3, "spread": {"start": [0, 0.5]}, "layers": layers}]}
+    (folder / "crowd.json").write_text(json.dumps(crowd))
+    bake(folder / "crowd.json", "-o", folder / "crowd", "--format", "usda", "--fps", FPS)
+    stage = Usd.Stage.Open(str(folder / "crowd/crowd.usda"))
+    skeletons = [prim for prim in stage.Traverse() if prim.IsA(UsdSkel.Skeleton)]
+    assert len(skeletons) == 3 and stage.GetTimeCodesPerSecond() == FPS
+    # Each character stands as in its own array, whose joints are in the order of the file.
+    bake(folder / "crowd.json", "-o", folder / "crowd-npz", "--fps", FPS)
+    starts = []
+    for index, skeleton in enumerate(skeletons):
+        query = UsdSkel.Cache().GetSkelQuery(UsdSkel.Skeleton(skeleton))
+        found = np.load(folder / f"crowd-npz/crowd#{index}.npz")
+        joints = [joint.rsplit("/", 1)[-1] for joint in query.GetJointOrder()]
+        order = [joints.index(joint.replace(" ", "_")) for joint in found["joint_names"]]
+        assert stage.GetEndTimeCode() == len(found["time"]) - 1
+        for frame in range(0, len(found["time"]), 5):
+            near(np.array(query.ComputeJointSkelTransforms(frame))[order, 3, :3], found["pos"][frame], 1e-5)
+        starts.append(found["pos"][10])
+    assert not np.allclose(starts[0], starts[2])
+
+
 def write_bvh(file):
     lines = [
         "HIERARCHY",
@@ -343,6 +370,7 @@ def main():
         check_parquet(folder, found)
         check_glb(folder, found)
         check_usda(folder, found, rig)
+        check_crowd(folder)
     print("the files of posse bake read in other programs as expected")
 
 
