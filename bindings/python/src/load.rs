@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use posse::bake::{DEFAULT_FPS, native_fps};
-use posse::import::{bvh, cocos, gltf};
+use posse::import::{bvh, cocos, crowd, gltf};
 use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Skin, Warning};
 
 /// The clips of all files in one library.
@@ -155,9 +155,12 @@ impl File {
             let fps = Some(1.0 / asset.frame_time).filter(|fps| fps.is_finite());
             return Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings });
         }
+        let refused = |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF or BVH files", path.display())));
+        if crowd::is_crowd(&bytes) {
+            return refused("a crowd file, which has no clips of its own");
+        }
         if cocos::is_clip(path, &bytes) {
-            let file = path.display();
-            return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; give a glTF or BVH file")));
+            return refused("a Cocos clip, which has no nodes");
         }
         let folder = path.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(&mut library, path, &bytes, Some(folder))?;
