@@ -66,7 +66,7 @@ pub struct Args {
     /// The joints written, in this order: a file with a name per line, or names. Default: all, in the order of the file.
     #[arg(long, value_name = "FILE|A,B")]
     pub joints: Option<String>,
-    /// A .glb or .gltf file. The clips animate its nodes, matched by name. Cocos Creator clips need it.
+    /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name. Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
     pub rig: Option<PathBuf>,
     /// The axis that points up in model space. z turns the model by 90 degrees about +X.
@@ -92,9 +92,9 @@ pub struct Args {
     pub shards: Option<u32>,
     #[command(flatten)]
     pub threads: ThreadArgs,
-    /// The engine that evaluates the poses. auto is the CPU.
+    /// The engine that evaluates the poses.
     #[arg(long, value_enum, default_value = "cpu")]
-    pub engine: EngineChoice,
+    pub engine: EngineName,
     /// Keeps outputs that were made from the same file, with the same options, by the same version of posse.
     #[arg(long)]
     pub resume: bool,
@@ -118,6 +118,29 @@ pub enum UpName {
 pub enum OrderName {
     Xyzw,
     Wxyz,
+}
+
+/// An engine, by name. The bytes of outputs must not depend on the machine, so that `auto` never selects a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum EngineName {
+    /// The CPU, whatever the machine has.
+    Auto,
+    /// The GPU, or a software adapter if there is no hardware GPU.
+    Gpu,
+    /// The CPU.
+    Cpu,
+    /// The f64 reference.
+    Reference,
+}
+
+impl From<EngineName> for EngineChoice {
+    fn from(name: EngineName) -> Self {
+        match name {
+            EngineName::Auto | EngineName::Cpu => Self::Cpu,
+            EngineName::Gpu => Self::Gpu,
+            EngineName::Reference => Self::Reference,
+        }
+    }
 }
 
 impl From<UpName> for UpAxis {

@@ -80,7 +80,7 @@ impl Options {
             scale: args.scale,
             quaternions: format.quaternions(args.quaternions.map(Into::into))?,
             format,
-            engine: if args.engine == EngineChoice::Auto { EngineChoice::Cpu } else { args.engine },
+            engine: args.engine.into(),
             text: String::new(),
             text_of_all: serde_json::Value::Null,
         };
