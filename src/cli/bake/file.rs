@@ -15,7 +15,7 @@ use crate::cli::bake::part::{Part, Turn};
 use crate::cli::bake::progress::ClipLine;
 use crate::cli::bake::sampler::{Motion, Sampler};
 use crate::cli::bake::{crowd, hash, stream};
-use crate::cli::source::Source;
+use crate::cli::source::{Source, add_rig};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
@@ -51,16 +51,21 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
 /// Declares the arrays of a file to the writer of a share without clips.
 pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), ClipFault> {
     let Ok(contents) = &file.contents else { return Ok(()) };
-    let loaded = match contents.kind {
-        // The motion is not needed.
-        Kind::Bvh => {
+    // The motion is not needed.
+    let loaded = match (&job.options.rig, contents.kind) {
+        (Some(rig), _) => {
+            let mut library = Library::new();
+            let (skeleton, nodes) = add_rig(&mut library, rig, &mut |text| job.warn(text))?;
+            Loaded { library, skeleton, nodes, clips: Vec::new(), unbound: Vec::new(), fps: None }
+        }
+        (None, Kind::Bvh) => {
             let reader = bvh::Reader::open(&file.path)?;
             let mut library = Library::new();
             let skeleton = library.add_skeleton(reader.skeleton().clone());
             let nodes = (0..reader.skeleton().joints().len()).collect();
             Loaded { library, skeleton, nodes, clips: Vec::new(), unbound: Vec::new(), fps: None }
         }
-        kind => Loaded::new(job, file, kind, &read(&file.path)?)?,
+        (None, kind) => Loaded::new(job, file, kind, &read(&file.path)?)?,
     };
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     part.declare(&rig.head(&file.clips()[0].name)).map_err(ClipFault::of_writer)
