@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::document::{Buffer, Text};
 use super::{container, parse, uri};
 use crate::error::Error;
-use crate::import::{Fault, json};
+use crate::import::Fault;
 
 /// The bytes of the header of a GLB container and of its first chunk.
 const HEADER: usize = 20;
@@ -84,10 +84,13 @@ impl Outline {
 
     fn from_json(text: &[u8]) -> Result<Self, Fault> {
         let text = parse::trim(text);
-        // Keeping paths costs time. Only a document with a fault is parsed a second time, with paths.
         let document: Document = match serde_json::from_slice(text) {
             Ok(document) => document,
-            Err(_) => json::parse(text)?,
+            // The importer names the path of the fault.
+            Err(error) => {
+                super::Document::parse(text)?;
+                return Err(Fault::new("JSON", error.to_string()));
+            }
         };
         let mut known = HashSet::new();
         let uris = document.buffers.iter().filter_map(|buffer| buffer.uri.as_deref());

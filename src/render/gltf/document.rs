@@ -5,6 +5,7 @@ use ::gltf::Document;
 use ::gltf::json::buffer::Buffer;
 use ::gltf::json::validation::USize64;
 use ::gltf::json::{Index, Root};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::import::Fault;
@@ -13,19 +14,39 @@ use crate::import::gltf::Document as FileDocument;
 /// The `source` of a texture that has no supported one.
 pub(super) const NO_IMAGE: u32 = u32::MAX;
 
-/// Parses a document that the importer has already read as `parsed`. A fault has the JSON path at which the parser stopped.
+/// Parses a document that the importer has already read as `parsed`. A fault has the JSON path of the item that the crate refuses.
 pub(super) fn parse(json: &[u8], parsed: &FileDocument) -> Result<Document, Fault> {
     // Text that is not valid UTF-8 is no fault here: pictures do not need it.
     let json = String::from_utf8_lossy(json);
     let mut document: Map<String, Value> =
         serde_json::from_str(&json).map_err(|error| Fault::new("JSON", error.to_string()))?;
     complete(&mut document);
-    let mut root: Root = serde_path_to_error::deserialize(Value::Object(document))
-        .map_err(|error| Fault::new(error.path().to_string(), error.inner().to_string()))?;
+    let document = Value::Object(document);
+    let mut root =
+        Root::deserialize(&document).map_err(|error| Fault::new(refused_item(&document), error.to_string()))?;
     move_compressed_views(&mut root, parsed);
     // The validation of the crate refuses a file for a single fault and for extensions that the crate does not support. Everything
     // is checked when it is read.
     Ok(Document::from_json_without_validation(root))
+}
+
+/// The path of the first item of a document that the crate refuses by itself, for example `accessors[3]`.
+///
+/// A parser that keeps the path of each value would be compiled for all types of the crate once more, for rare faults.
+fn refused_item(document: &Value) -> String {
+    let is_refused = |name: &str, value: Value| {
+        let alone = json!({ "asset": document["asset"], name: value });
+        Root::deserialize(&alone).is_err()
+    };
+    let fields = document.as_object().into_iter().flatten();
+    let Some((name, value)) = fields.into_iter().find(|(name, value)| is_refused(name, (*value).clone())) else {
+        return "JSON".into();
+    };
+    let items = value.as_array().into_iter().flatten();
+    match items.into_iter().position(|item| is_refused(name, json!([item]))) {
+        Some(index) => format!("{name}[{index}]"),
+        None => name.clone(),
+    }
 }
 
 /// Removes objects that pictures do not need and the crate may refuse, such as channels without a node. Inserts values that the
@@ -91,4 +112,20 @@ pub(super) fn visible_nodes(root: &Root) -> Vec<bool> {
         }
     }
     visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_has_the_path_of_its_item() {
+        let accessor = json!({ "componentType": 5126, "count": 1, "type": "SCALAR" });
+        let mut document = json!({ "asset": { "version": "2.0" }, "accessors": [accessor, accessor], "nodes": [{}] });
+        assert!(Root::deserialize(&document).is_ok());
+        document["accessors"][1]["count"] = json!("one");
+        assert_eq!(refused_item(&document), "accessors[1]");
+        document["accessors"] = json!({});
+        assert_eq!(refused_item(&document), "accessors");
+    }
 }
