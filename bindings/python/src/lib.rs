@@ -45,6 +45,7 @@ mod _posse {
     fn available_cores() -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let task = std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|text| text.trim().parse::<usize>().ok());
-        task.map_or(cores, |task| task.clamp(1, cores))
+        // As the command does, it ignores a value that is no number above 0.
+        task.filter(|&task| task > 0).map_or(cores, |task| task.min(cores))
     }
 }

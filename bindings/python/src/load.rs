@@ -152,7 +152,8 @@ impl File {
         if bvh::is_bvh(path, &bytes) {
             let asset = bvh::from_slice(&mut library, path, &bytes)?;
             let nodes = (0..library.skeleton(asset.skeleton).joints().len()).collect();
-            let fps = Some(1.0 / asset.frame_time).filter(|fps| fps.is_finite());
+            // The frame time of a single frame may be 0 or negative.
+            let fps = Some(1.0 / asset.frame_time).filter(|fps| *fps > 0.0 && fps.is_finite());
             return Ok(Self { library, skeleton: asset.skeleton, nodes, fps, warnings: asset.warnings });
         }
         let refused = |kind: &str| Err(Error::Usage(format!("{} is {kind}; give glTF or BVH files", path.display())));

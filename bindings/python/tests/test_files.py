@@ -31,6 +31,13 @@ def test_the_rate_of_a_bvh_file_is_not_rounded(tmp_path: Path) -> None:
     path = tmp_path / "odd.bvh"
     path.write_text(rigs.SLIDE.replace("Frame Time: 0.5", "Frame Time: 0.0083333"))
     assert posse.Library(path).clips[0].fps == 1 / 0.0083333
+    # The frame time of a single frame may be anything.
+    head, _, motion = rigs.SLIDE.partition("MOTION")
+    frame = motion.strip().splitlines()[2]
+    for frame_time in ("0", "-0.5"):
+        path.write_text(f"{head}MOTION\nFrames: 1\nFrame Time: {frame_time}\n{frame}\n")
+        clip = posse.Library(path).clips[0]
+        assert (clip.fps, clip.frames) == (30.0, 1)
 
 
 def test_kinds_of_files_are_told_by_content(slide: Path, worm: Path, tmp_path: Path) -> None:
