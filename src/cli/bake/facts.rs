@@ -62,6 +62,4 @@ pub struct StoredFacts {
     pub options: String,
     /// See [`Facts::posse_version`].
     pub posse_version: String,
-    /// See [`Facts::engine`].
-    pub engine: String,
 }

@@ -181,11 +181,5 @@ pub fn read_facts(file: &Path) -> Result<StoredFacts, Error> {
         texts.into_iter().next().ok_or_else(|| fault("expected one text, found none"))
     };
     let source = serde_json::from_str(&text("source")?).map_err(|error| failed(error.into()))?;
-    Ok(StoredFacts {
-        clip: text("clip")?,
-        source,
-        options: text("options")?,
-        posse_version: text("posse_version")?,
-        engine: text("engine")?,
-    })
+    Ok(StoredFacts { clip: text("clip")?, source, options: text("options")?, posse_version: text("posse_version")? })
 }
