@@ -11,13 +11,13 @@ use crate::cli::bake::args::Args;
 use crate::cli::bake::draft::DraftTag;
 use crate::cli::bake::facts::{SourceFacts, StoredFacts};
 use crate::cli::bake::format::PartPlace;
-use crate::cli::bake::inputs::{ClipFile, Inputs, Kind};
+use crate::cli::bake::inputs::{ClipFile, Inputs};
 use crate::cli::bake::job::Job;
 use crate::cli::bake::options::Options;
 use crate::cli::bake::progress::ClipLine;
 use crate::cli::bake::shards_file::ShardsFile;
-use crate::cli::bake::share::Share;
-use crate::cli::bake::{crowd, file, hash, own_files, workers};
+use crate::cli::bake::share::{Share, own_files};
+use crate::cli::bake::{crowd, source_facts, workers};
 use crate::cli::output::{self, note};
 
 /// Lists the clips whose outputs are missing, or are not those that a bake would make.
@@ -106,7 +106,7 @@ impl<'a> Outputs<'a> {
             let reason = match self.stored(&clip.name) {
                 Err(reason) => Some(reason),
                 Ok(stored) => self.options.difference(&stored, &stored.source).or_else(|| {
-                    match source.get_or_insert_with(|| source_facts(file, kind)) {
+                    match source.get_or_insert_with(|| source_facts::of_file(file, kind)) {
                         Ok(source) => self.options.difference(&stored, source),
                         Err(error) => Some(error.to_string()),
                     }
@@ -129,14 +129,6 @@ impl<'a> Outputs<'a> {
         }
         let stored = self.options.format.read_facts(&place).map_err(|error| format!("unreadable: {error}"))?;
         stored.into_iter().find(|facts| facts.clip == clip).ok_or_else(|| "made for another clip".to_owned())
-    }
-}
-
-/// The facts of a file that has not been read. A BVH file is not read at once, because it may be long.
-fn source_facts(file: &ClipFile, kind: Kind) -> Result<SourceFacts, Error> {
-    match kind {
-        Kind::Bvh => hash::facts_of_file(&file.path, file.below.clone(), &[]),
-        _ => file::source_facts(file, kind, &file::read(&file.path)?),
     }
 }
 

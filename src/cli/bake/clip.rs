@@ -5,12 +5,17 @@ use posse::{Error, Library, SkeletonId};
 
 use crate::cli::bake::draft::Draft;
 use crate::cli::bake::facts::{Facts, SourceFacts};
+use crate::cli::bake::fault::Fault;
 use crate::cli::bake::format::{ClipHead, ClipWriter};
 use crate::cli::bake::inputs::ClipFile;
-use crate::cli::bake::job::{ClipFault, Job};
+use crate::cli::bake::job::Job;
 use crate::cli::bake::options::{Options, VERSION};
 use crate::cli::bake::part::{PartClip, Turn};
 use crate::cli::bake::sampler::{Block, Motion, Sampler};
+
+/// The fault of a clip that binds to no node of the rig.
+pub const UNBOUND: &str =
+    "no track of the clip finds a node of its name in the rig; give a rig with the same joint names";
 
 /// A skeleton with the arrays that are wanted of it.
 pub struct Rig<'a> {
@@ -51,7 +56,7 @@ impl<'a> Rig<'a> {
         job: &'b Job<'b>,
         turn: Option<&'b Turn<'b, 'w>>,
         name: &'b str,
-    ) -> Result<Box<dyn ClipWriter + 'b>, ClipFault>
+    ) -> Result<Box<dyn ClipWriter + 'b>, Fault>
     where
         'w: 'b,
     {
@@ -59,8 +64,8 @@ impl<'a> Rig<'a> {
         match turn {
             Some(turn) => Ok(Box::new(PartClip::new(job, turn, head, job.out))),
             None => {
-                let draft = Draft::create(&job.place(name), job.tag).map_err(ClipFault::Output)?;
-                job.options.format.begin(head, draft).map_err(ClipFault::of_writer)
+                let draft = Draft::create(&job.place(name), job.tag).map_err(Fault::Output)?;
+                job.options.format.begin(head, draft).map_err(Fault::of_writer)
             }
         }
     }
@@ -97,7 +102,7 @@ pub struct ClipBake<'a, 'w> {
 
 impl ClipBake<'_, '_> {
     /// Bakes a motion under a name. A bake that stops leaves it out.
-    pub fn bake(&self, name: &str, grid: FrameGrid, motion: Motion, sampler: &mut Sampler) -> Result<(), ClipFault> {
+    pub fn bake(&self, name: &str, grid: FrameGrid, motion: Motion, sampler: &mut Sampler) -> Result<(), Fault> {
         let Self { job, file, rig, .. } = self;
         let mut writer = rig.begin(job, self.turn, name)?;
         let mut block = Block::new(&rig.layout);
@@ -105,7 +110,7 @@ impl ClipBake<'_, '_> {
         while first < grid.len() && !job.is_stopped() {
             let end = block.end(first, grid.len());
             block.fill(sampler, &rig.layout, &grid, motion, first..end)?;
-            writer.append(&block.times, &block.arrays).map_err(ClipFault::of_writer)?;
+            writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
             job.progress.add_frames(block.times.len());
             first = end;
         }
@@ -113,7 +118,7 @@ impl ClipBake<'_, '_> {
             return Ok(());
         }
         let facts = rig.facts(job.options, name, grid.fps(), self.source.clone(), sampler.name());
-        writer.finish(&facts).map_err(ClipFault::of_writer)?;
+        writer.finish(&facts).map_err(Fault::of_writer)?;
         job.count_baked(file, name, grid.len());
         Ok(())
     }

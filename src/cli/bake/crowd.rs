@@ -1,24 +1,25 @@
 //! A crowd file: an output per instance, and for usda a file that refers to all of them.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use posse::import::crowd::{self, CrowdFile};
-use posse::import::gltf;
 use posse::{Error, Layer, LayerTime, Library};
 
 use crate::cli::bake::clip::{ClipBake, Rig, grid};
 use crate::cli::bake::draft::Draft;
-use crate::cli::bake::file::{read, source_facts};
+use crate::cli::bake::fault::Fault;
 use crate::cli::bake::format::{Character, Format, write_crowd};
 use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
-use crate::cli::bake::job::{ClipFault, Job};
+use crate::cli::bake::job::Job;
 use crate::cli::bake::options::Options;
 use crate::cli::bake::part::Turn;
 use crate::cli::bake::sampler::{Motion, Sampler};
+use crate::cli::bake::source_facts;
 
 /// Bakes the instances of a crowd file.
-pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), ClipFault> {
-    let source = source_facts(file, Kind::Crowd, &read(&file.path)?)?;
+pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
+    let source = source_facts::of_file(file, Kind::Crowd)?;
     let reference = reference_file(job.options, job.out, file);
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, &source);
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
@@ -30,29 +31,34 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     crowd.warnings.iter().for_each(|warning| job.warn(&format!("warning: {}: {warning}", file.path.display())));
     let grid = grid(job.options, None, duration(&library, &crowd)?)?;
     let mut sampler = Sampler::new(&library, job.options.engine)?;
-    for clip in clips {
-        if job.is_stopped() {
-            return Ok(());
-        }
+    let mut bake = |clip: &ListedClip| -> Result<(), Fault> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
         else {
             let reason = "the file has fewer instances than when it was listed; run again";
-            return Err(ClipFault::Input(Error::Usage(reason.into())));
+            return Err(Fault::Input(Error::Usage(reason.into())));
         };
         let asset = &crowd.files[asset].asset;
         let instance = crowd.crowd(clip.index..clip.index + 1)?;
         let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
         let bake = ClipBake { job, file, turn, rig, source: &source };
-        if let Err(fault) = bake.bake(&clip.name, grid, Motion::Layers(instance.layers(0)), &mut sampler) {
+        bake.bake(&clip.name, grid, Motion::Layers(instance.layers(0)), &mut sampler)
+    };
+    let mut failed = HashSet::new();
+    for clip in clips {
+        if job.is_stopped() {
+            return Ok(());
+        }
+        if let Err(fault) = bake(clip) {
+            failed.insert(clip.index);
             job.fail(file, Some(&clip.name), fault);
         }
     }
+    let there = contents.clips.iter().filter(|clip| !failed.contains(&clip.index));
+    let characters: Vec<Character> = there.map(|clip| character(job, clip, grid.len())).collect();
     match reference {
-        Some(place) if !job.is_stopped() => {
-            let draft = Draft::create(&place, job.tag).map_err(ClipFault::Output)?;
-            let characters: Vec<Character> =
-                contents.clips.iter().map(|clip| character(job, clip, grid.len())).collect();
-            write_crowd(draft, &characters, grid.fps(), job.options.up.name()).map_err(ClipFault::of_writer)
+        Some(place) if !job.is_stopped() && !characters.is_empty() => {
+            let draft = Draft::create(&place, job.tag).map_err(Fault::Output)?;
+            write_crowd(draft, &characters, grid.fps(), job.options.up.name()).map_err(Fault::of_writer)
         }
         _ => Ok(()),
     }
@@ -87,22 +93,4 @@ fn first_pass(library: &Library, layer: &Layer) -> f64 {
     let [start, end] = playback.part(library.clip(layer.clip).duration());
     let pass = (end - start) / playback.rate.abs();
     if pass.is_finite() { playback.start.to_seconds().max(0.0) + pass } else { 0.0 }
-}
-
-/// The paths of the glTF files of a crowd file, and of the buffers beside them, relative to the folder of the crowd file.
-pub fn files(path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
-    let document: serde_json::Value = serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes))
-        .map_err(|error| Error::Import { file: path.to_path_buf(), path: "JSON".into(), reason: error.to_string() })?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let names = document["files"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
-    let mut paths: Vec<String> = Vec::new();
-    for name in names {
-        let outline = gltf::Outline::read(folder.join(name)).unwrap_or_default();
-        let below = |buffer: &String| Path::new(name).with_file_name(buffer).to_string_lossy().into_owned();
-        paths.push(name.to_owned());
-        paths.extend(outline.buffers.iter().map(below));
-    }
-    let mut known = std::collections::HashSet::new();
-    paths.retain(|path| known.insert(path.clone()));
-    Ok(paths)
 }

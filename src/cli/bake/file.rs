@@ -1,34 +1,27 @@
 //! One file: read, imported, and baked clip by clip.
 
-use std::io::Read;
-use std::path::Path;
-
 use posse::bake::{FrameGrid, native_fps};
-use posse::import::{bvh, gltf};
+use posse::import::bvh;
 use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::cli::bake::clip::{ClipBake, Rig, bvh_fps, grid};
-use crate::cli::bake::facts::SourceFacts;
+use crate::cli::bake::clip::{ClipBake, Rig, UNBOUND, bvh_fps, grid};
+use crate::cli::bake::fault::Fault;
 use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
-use crate::cli::bake::job::{ClipFault, Job};
+use crate::cli::bake::job::Job;
 use crate::cli::bake::part::{Part, Turn};
 use crate::cli::bake::progress::ClipLine;
 use crate::cli::bake::sampler::{Motion, Sampler};
-use crate::cli::bake::{crowd, hash, stream};
+use crate::cli::bake::{crowd, regular_file, source_facts, stream};
 use crate::cli::source::{Source, add_rig};
 
 /// The size in bytes from which BVH files are read in parts. All machines take the same way with a file.
 const STREAM_FROM: u64 = 8 << 20;
 
-/// The fault of a clip that binds to no node of the rig.
-pub const UNBOUND: &str =
-    "no track of the clip finds a node of its name in the rig; give a rig with the same joint names";
-
 /// Bakes the clips of a file. Faults are recorded.
 pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
     let contents = match &file.contents {
         Ok(contents) => contents,
-        Err(message) => return job.fail(file, None, ClipFault::Input(Error::Usage(message.clone()))),
+        Err(message) => return job.fail(file, None, Fault::Input(Error::Usage(message.clone()))),
     };
     if contents.count == 0 {
         let path = file.path.to_string_lossy();
@@ -49,7 +42,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
 }
 
 /// Declares the arrays of a file to the writer of a share without clips.
-pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), ClipFault> {
+pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault> {
     let Ok(contents) = &file.contents else { return Ok(()) };
     // The motion is not needed.
     let loaded = match (&job.options.rig, contents.kind) {
@@ -65,16 +58,16 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), ClipFa
             let nodes = (0..reader.skeleton().joints().len()).collect();
             Loaded { library, skeleton, nodes, clips: Vec::new(), unbound: Vec::new(), fps: None }
         }
-        (None, kind) => Loaded::new(job, file, kind, &read(&file.path)?)?,
+        (None, kind) => Loaded::new(job, file, kind, &regular_file::read(&file.path)?)?,
     };
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
-    part.declare(&rig.head(&file.clips()[0].name)).map_err(ClipFault::of_writer)
+    part.declare(&rig.head(&file.clips()[0].name)).map_err(Fault::of_writer)
 }
 
 /// Bakes the clips of a file that fits into memory.
-fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), ClipFault> {
-    let bytes = read(&file.path)?;
-    let source = source_facts(file, contents.kind, &bytes)?;
+fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>) -> Result<(), Fault> {
+    let bytes = regular_file::read(&file.path)?;
+    let source = source_facts::of_bytes(file, contents.kind, &bytes)?;
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, &source);
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
     if clips.is_empty() {
@@ -85,7 +78,7 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     if loaded.clips.len() != contents.count {
         let (now, before) = (loaded.clips.len(), contents.count);
         let reason = format!("the file has {now} clips, but had {before} when it was listed; run again");
-        return Err(ClipFault::Input(Error::Usage(reason)));
+        return Err(Fault::Input(Error::Usage(reason)));
     }
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = Sampler::new(&loaded.library, job.options.engine)?;
@@ -94,7 +87,7 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
         if job.is_stopped() {
             return Ok(());
         }
-        let baked = loaded.motion(job, clip.index).map_err(ClipFault::from);
+        let baked = loaded.motion(job, clip.index).map_err(Fault::from);
         let baked = baked.and_then(|motion| bake.bake(&clip.name, motion.grid, motion.motion, &mut sampler));
         if let Err(fault) = baked {
             job.fail(file, Some(&clip.name), fault);
@@ -141,23 +134,4 @@ impl Loaded {
         let grid = grid(job.options, self.fps.or_else(|| native_fps(clip)), clip.duration())?;
         Ok(ClipMotion { motion: Motion::Clip(id), grid })
     }
-}
-
-/// Reads a regular file.
-pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    let read = hash::open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes));
-    read.map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
-    Ok(bytes)
-}
-
-/// The facts of a file whose bytes have been read.
-pub fn source_facts(file: &ClipFile, kind: Kind, bytes: &[u8]) -> Result<SourceFacts, Error> {
-    let buffers = match kind {
-        Kind::Gltf => gltf::Outline::from_slice(&file.path, bytes)?.buffers,
-        Kind::Crowd => crowd::files(&file.path, bytes)?,
-        Kind::Bvh | Kind::Cocos => Vec::new(),
-    };
-    let buffers = hash::facts_of_buffers(&file.path, &buffers)?;
-    Ok(SourceFacts { path: file.below.clone(), sha256: hash::of_bytes(bytes), buffers })
 }

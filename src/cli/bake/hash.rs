@@ -1,6 +1,5 @@
 //! The SHA-256 of files.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,6 +8,7 @@ use posse::Error;
 use sha2::{Digest, Sha256};
 
 use crate::cli::bake::facts::{BufferFacts, SourceFacts};
+use crate::cli::bake::regular_file;
 
 const BLOCK: usize = 1 << 18;
 
@@ -20,7 +20,7 @@ pub fn of_bytes(bytes: &[u8]) -> String {
 /// The SHA-256 of a regular file, in hexadecimal digits.
 pub fn of_file(file: &Path) -> Result<String, Error> {
     let failed = |source| Error::Io { file: file.to_path_buf(), source };
-    let mut input = HashingReader::new(open_regular(file).map_err(failed)?);
+    let mut input = HashingReader::new(regular_file::open(file).map_err(failed)?);
     input.read_to_end_of_file().map_err(failed)?;
     Ok(input.hash().digits())
 }
@@ -35,16 +35,6 @@ pub fn facts_of_buffers(file: &Path, buffers: &[String]) -> Result<Vec<BufferFac
     let folder = file.parent().unwrap_or(Path::new(""));
     let existing = buffers.iter().map(|path| (path, folder.join(path))).filter(|(_, place)| place.is_file());
     existing.map(|(path, place)| Ok(BufferFacts { path: path.clone(), sha256: of_file(&place)? })).collect()
-}
-
-/// Opens a file. Fails for anything but a regular file: reading a device may never end.
-pub fn open_regular(file: &Path) -> io::Result<File> {
-    let metadata = std::fs::metadata(file)?;
-    if metadata.is_file() {
-        return File::open(file);
-    }
-    let what = if metadata.is_dir() { "it is a folder" } else { "it is not a regular file" };
-    Err(io::Error::other(format!("{what}; expected a file with clips")))
 }
 
 /// A reader that hashes all that is read.

@@ -9,31 +9,10 @@ use posse::Error;
 use crate::cli::bake::draft::DraftTag;
 use crate::cli::bake::facts::{SourceFacts, StoredFacts};
 use crate::cli::bake::failures::Failure;
+use crate::cli::bake::fault::Fault;
 use crate::cli::bake::inputs::ClipFile;
 use crate::cli::bake::options::Options;
 use crate::cli::bake::progress::{ClipLine, Progress};
-
-/// A fault while a clip is baked.
-pub enum ClipFault {
-    /// The input cannot be used.
-    Input(Error),
-    /// The output cannot be written.
-    Output(Error),
-}
-
-impl ClipFault {
-    /// The fault of a writer: only a failure to write is that of the output.
-    pub fn of_writer(error: Error) -> Self {
-        if matches!(error, Error::Io { .. }) { Self::Output(error) } else { Self::Input(error) }
-    }
-}
-
-/// An error of reading or posing an input. A lost device is no fault of the input.
-impl From<Error> for ClipFault {
-    fn from(error: Error) -> Self {
-        if matches!(error, Error::Device(_)) { Self::Output(error) } else { Self::Input(error) }
-    }
-}
 
 /// A bake: its options, and the results of all workers.
 pub struct Job<'a> {
@@ -116,21 +95,24 @@ impl Job<'_> {
     }
 
     /// Records the fault of a clip, or of a whole file.
-    pub fn fail(&self, file: &ClipFile, clip: Option<&str>, fault: ClipFault) {
+    pub fn fail(&self, file: &ClipFile, clip: Option<&str>, fault: Fault) {
         // A stopped bake ends the waiting of other clips with errors.
         if self.is_stopped() {
             return;
         }
         match fault {
-            ClipFault::Input(error) => {
+            Fault::Input(error) => {
                 let path = file.path.display().to_string();
                 self.fail_input(Failure { path, clip: clip.map(str::to_owned), message: error.to_string() });
             }
-            ClipFault::Output(error) => {
-                self.stopped.store(true, Ordering::Relaxed);
-                self.output_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            }
+            Fault::Output(error) => self.fail_output(error),
         }
+    }
+
+    /// Records that an output cannot be written, and stops the bake.
+    pub fn fail_output(&self, error: Error) {
+        self.stopped.store(true, Ordering::Relaxed);
+        self.output_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
     /// Records a bad input.

@@ -8,9 +8,11 @@ mod args;
 mod check;
 mod clip;
 mod crowd;
+mod crowd_files;
 mod draft;
 mod facts;
 mod failures;
+mod fault;
 mod file;
 mod format;
 mod hash;
@@ -19,9 +21,11 @@ mod job;
 mod options;
 mod part;
 mod progress;
+mod regular_file;
 mod sampler;
 mod shards_file;
 mod share;
+mod source_facts;
 mod spool;
 mod stream;
 mod workers;
@@ -35,25 +39,18 @@ use posse::Error;
 
 pub use self::args::{Args, EXAMPLES};
 use self::draft::DraftTag;
+use self::fault::Fault;
 use self::format::PartPlace;
 use self::inputs::{ClipFile, Inputs};
-use self::job::{ClipFault, Job};
+use self::job::Job;
 use self::options::Options;
 use self::part::Part;
 use self::progress::Progress;
 use self::shards_file::ShardsFile;
-use self::share::Share;
+use self::share::{Share, own_files};
 use crate::cli::Outcome;
 use crate::cli::engine::EngineChoice;
 use crate::cli::output::note;
-
-/// The reason that a bake ends early.
-enum Stop {
-    /// The usage or an input is wrong.
-    Input(Error),
-    /// An output cannot be written.
-    Output(Error),
-}
 
 /// Runs `posse bake`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
@@ -68,8 +65,8 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let inputs = Inputs::list(&args.inputs, out, &options, threads)?;
     match bake(args, &options, out, inputs, share, threads) {
         Ok(outcome) => Ok(outcome),
-        Err(Stop::Input(error)) => Err(error),
-        Err(Stop::Output(error)) => {
+        Err(Fault::Input(error)) => Err(error),
+        Err(Fault::Output(error)) => {
             note(&format!("error: {error}"));
             Ok(Outcome::Failed)
         }
@@ -84,8 +81,8 @@ fn bake(
     inputs: Inputs,
     share: Option<Share>,
     threads: usize,
-) -> Result<Outcome, Stop> {
-    fs::create_dir_all(out).map_err(|source| Stop::Output(Error::Io { file: out.to_path_buf(), source }))?;
+) -> Result<Outcome, Fault> {
+    fs::create_dir_all(out).map_err(|source| Fault::Output(Error::Io { file: out.to_path_buf(), source }))?;
     let tag = DraftTag::new(share.map(|share| share.index));
     tag.remove_dead(out);
     if let Some(share) = share {
@@ -107,26 +104,20 @@ fn bake(
     inputs.failures.into_iter().for_each(|failure| job.fail_input(failure));
     // A GPU is shared by all workers: one file at a time keeps it busy.
     let threads = if options.engine == EngineChoice::Gpu { 1 } else { threads };
-    bake_files(&job, &inputs.files, files, share, threads)?;
+    if let Err(error) = bake_files(&job, &inputs.files, files, share, threads) {
+        job.fail_output(error);
+    }
     finish(job, share)
 }
 
-/// The files of a share; all without shares.
-fn own_files(files: &[ClipFile], share: Option<Share>) -> Vec<&ClipFile> {
-    match share {
-        Some(share) => share.deal(files).into_iter().map(|file| &files[file]).collect(),
-        None => files.iter().collect(),
-    }
-}
-
-/// Bakes files of a share side by side. `all` has those of all shares.
+/// Bakes files of a share side by side. `all` has those of all shares. Fails if the files of the share cannot be written.
 fn bake_files(
     job: &Job,
     all: &[ClipFile],
     mut files: Vec<&ClipFile>,
     share: Option<Share>,
     threads: usize,
-) -> Result<(), Stop> {
+) -> Result<(), Error> {
     if !job.options.format.is_per_share() {
         // The largest files first, so that no worker begins one when the others are done.
         files.sort_by_key(|file| Reverse(file.size));
@@ -144,7 +135,7 @@ fn bake_files(
         return Ok(());
     }
     let place = PartPlace { folder: job.out, share: share.index, shares: share.count, tag: job.tag };
-    let mut part = Part::new(job.options.format.begin_part(place).map_err(Stop::Output)?);
+    let mut part = Part::new(job.options.format.begin_part(place)?);
     if files.iter().all(|file| file.clips().is_empty()) {
         declare(job, all, &mut part)?;
     }
@@ -154,26 +145,26 @@ fn bake_files(
             file::bake(job, files[index], Some(&turn));
         }
     });
-    if job.is_stopped() { Ok(()) } else { part.finish().map_err(Stop::Output) }
+    if job.is_stopped() { Ok(()) } else { part.finish() }
 }
 
 /// Declares the arrays of a share without clips: those of the first file, in order of the paths, that can be read. Its faults belong
 /// to another share.
-fn declare(job: &Job, all: &[ClipFile], part: &mut Part) -> Result<(), Stop> {
+fn declare(job: &Job, all: &[ClipFile], part: &mut Part) -> Result<(), Error> {
     let mut all: Vec<&ClipFile> = all.iter().filter(|file| !file.clips().is_empty()).collect();
     all.sort_by(|a, b| a.below.cmp(&b.below));
     for file in all {
         match file::declare(job, file, part) {
             Ok(()) => break,
-            Err(ClipFault::Input(_)) => {}
-            Err(ClipFault::Output(error)) => return Err(Stop::Output(error)),
+            Err(Fault::Input(_)) => {}
+            Err(Fault::Output(error)) => return Err(error),
         }
     }
     Ok(())
 }
 
 /// Writes the failures of a bake, and reports its result.
-fn finish(job: Job, share: Option<Share>) -> Result<Outcome, Stop> {
+fn finish(job: Job, share: Option<Share>) -> Result<Outcome, Fault> {
     let mut failures = job.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_by(|a, b| (&a.path, &a.clip).cmp(&(&b.path, &b.clip)));
     let output_error = job.output_error.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +172,7 @@ fn finish(job: Job, share: Option<Share>) -> Result<Outcome, Stop> {
     let summary = job.progress.summary();
     drop(job.progress);
     match (output_error, written) {
-        (Some(error), _) | (None, Err(error)) => Err(Stop::Output(error)),
+        (Some(error), _) | (None, Err(error)) => Err(Fault::Output(error)),
         (None, Ok(())) if failures.is_empty() => {
             note(&summary);
             Ok(Outcome::Passed)

@@ -1,5 +1,6 @@
 //! The options of a bake, checked, and their normalised form.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
@@ -9,7 +10,7 @@ use serde::Serialize;
 use crate::cli::bake::args::Args;
 use crate::cli::bake::facts::{SourceFacts, StoredFacts};
 use crate::cli::bake::format::{Format, NpzLayout};
-use crate::cli::bake::{file, hash};
+use crate::cli::bake::{hash, regular_file};
 use crate::cli::engine::EngineChoice;
 
 /// The version that outputs state.
@@ -155,7 +156,8 @@ fn joint_names(text: &str) -> Result<Vec<String>, Error> {
     if names.is_empty() {
         return Err(Error::Usage(format!("--joints {text}: there are no names; list at least one joint")));
     }
-    if let Some((index, name)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
+    let mut known = HashSet::new();
+    if let Some((index, name)) = names.iter().enumerate().find(|(_, name)| !known.insert(name.as_str())) {
         return Err(Error::Usage(format!("--joints: name {} repeats {name:?}; list each joint once", index + 1)));
     }
     Ok(names)
@@ -163,7 +165,7 @@ fn joint_names(text: &str) -> Result<Vec<String>, Error> {
 
 impl RigFacts {
     fn new(rig: &Path) -> Result<Self, Error> {
-        let bytes = file::read(rig)?;
+        let bytes = regular_file::read(rig)?;
         // A rig that is not glTF has nothing beside it. A rig that cannot be used is refused when clips are bound to it.
         let outline = import::gltf::Outline::from_slice(rig, &bytes).unwrap_or_default();
         let SourceFacts { sha256, buffers, .. } = hash::facts_of_file(rig, String::new(), &outline.buffers)?;

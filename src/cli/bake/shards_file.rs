@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::cli::bake::Stop;
 use crate::cli::bake::draft::{Draft, DraftTag};
+use crate::cli::bake::fault::Fault;
 use crate::cli::bake::inputs::ClipFile;
 use crate::cli::bake::options::{VERSION, different_fields};
 
@@ -42,7 +42,7 @@ impl ShardsFile {
             posse_version: VERSION.into(),
             shards,
             files: files.len() as u64,
-            bytes: files.iter().map(|file| file.size).sum(),
+            bytes: files.iter().fold(0, |bytes, file| bytes.saturating_add(file.size)),
             list_sha256: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
             options: options.clone(),
         }
@@ -55,24 +55,24 @@ impl ShardsFile {
     }
 
     /// Writes the file if it is not there. Otherwise compares the one that is there.
-    pub fn agree(&self, out: &Path, tag: &DraftTag) -> Result<(), Stop> {
+    pub fn agree(&self, out: &Path, tag: &DraftTag) -> Result<(), Fault> {
         let place = out.join(NAME);
-        let text = serde_json::to_string_pretty(self).map_err(|error| Stop::Input(Error::Usage(error.to_string())))?;
+        let text = serde_json::to_string_pretty(self).map_err(|error| Fault::Input(Error::Usage(error.to_string())))?;
         if !place.exists() {
-            let mut draft = Draft::create(&place, tag).map_err(Stop::Output)?;
+            let mut draft = Draft::create(&place, tag).map_err(Fault::Output)?;
             let written = writeln!(draft, "{text}");
-            written.map_err(|error| Stop::Output(draft.error(error)))?;
-            draft.keep_if_new().map_err(Stop::Output)?;
+            written.map_err(|error| Fault::Output(draft.error(error)))?;
+            draft.keep_if_new().map_err(Fault::Output)?;
         }
         // Another task may have written it at the same moment, so that it is read in any case.
-        let failed = |source: io::Error| Stop::Input(Error::Io { file: place.clone(), source });
-        let found = fs::read_to_string(&place).map_err(failed)?;
-        let found: Self = serde_json::from_str(&found).map_err(|error| failed(error.into()))?;
+        let failed = |source: io::Error| Error::Io { file: place.clone(), source };
+        let found = fs::read_to_string(&place).map_err(|source| Fault::Output(failed(source)))?;
+        let found: Self = serde_json::from_str(&found).map_err(|error| Fault::Input(failed(error.into())))?;
         let differences = self.differences(&found);
         if differences.is_empty() {
             return Ok(());
         }
-        Err(Stop::Input(Error::Usage(format!(
+        Err(Fault::Input(Error::Usage(format!(
             "{}: the tasks that wrote it had another bake: {differences}. All tasks need the same inputs and options; otherwise \
              remove the file, or give another OUT",
             place.display()

@@ -114,3 +114,11 @@ impl Share {
         own
     }
 }
+
+/// The files of a share, in the order of the list; all without shares.
+pub fn own_files(files: &[ClipFile], share: Option<Share>) -> Vec<&ClipFile> {
+    match share {
+        Some(share) => share.deal(files).into_iter().map(|file| &files[file]).collect(),
+        None => files.iter().collect(),
+    }
+}

@@ -5,13 +5,14 @@ use std::io::{BufRead, BufReader};
 use posse::import::bvh::{Keys, Reader};
 use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::cli::bake::clip::{Rig, bvh_fps, grid};
+use crate::cli::bake::clip::{Rig, UNBOUND, bvh_fps, grid};
 use crate::cli::bake::facts::SourceFacts;
-use crate::cli::bake::file::UNBOUND;
+use crate::cli::bake::fault::Fault;
 use crate::cli::bake::hash::{self, HashingReader};
 use crate::cli::bake::inputs::ClipFile;
-use crate::cli::bake::job::{ClipFault, Job};
+use crate::cli::bake::job::Job;
 use crate::cli::bake::part::Turn;
+use crate::cli::bake::regular_file;
 use crate::cli::bake::sampler::{Block, Motion, Sampler};
 use crate::cli::source::add_rig;
 
@@ -28,14 +29,14 @@ const BUFFER: usize = 1 << 20;
 ///
 /// A frame is posed from the keys around it, which are the same in all parts. Its numbers are those of the whole file, except where a
 /// rotation is constant over a part, but not over the file: it then has the bits of its key, without the rounding of slerp.
-pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), ClipFault> {
+pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault> {
     let [listed] = file.clips() else { return Ok(()) };
     let name = listed.name.as_str();
     if turn.is_none() && job.resume && is_kept(job, file, name)? {
         return Ok(());
     }
     let failed = |source| Error::Io { file: file.path.clone(), source };
-    let input = HashingReader::new(hash::open_regular(&file.path).map_err(failed)?);
+    let input = HashingReader::new(regular_file::open(&file.path).map_err(failed)?);
     let sha256 = input.hash();
     let reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
     for warning in reader.warnings() {
@@ -58,13 +59,14 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), ClipF
     while first < grid.len() && !job.is_stopped() {
         let end = grid.len().min(first.saturating_add(window.frames(grid.fps())));
         let around = if velocities { [first.saturating_sub(1), end] } else { [first, end - 1] };
-        window.cover(around.map(|frame| grid.time(frame)))?;
+        let [from, to] = around.map(|frame| grid.time(frame));
+        window.cover(from, to)?;
         let (part, clip) = window.library(job, &library, [own, skeleton])?;
         let mut sampler = Sampler::new(&part, job.options.engine)?;
         while first < end && !job.is_stopped() {
             let block_end = block.end(first, end);
             block.fill(&mut sampler, &rig.layout, &grid, Motion::Clip(clip), first..block_end)?;
-            writer.append(&block.times, &block.arrays).map_err(ClipFault::of_writer)?;
+            writer.append(&block.times, &block.arrays).map_err(Fault::of_writer)?;
             job.progress.add_frames(block.times.len());
             first = block_end;
         }
@@ -75,7 +77,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), ClipF
     }
     window.read_rest()?;
     let source = SourceFacts { path: file.below.clone(), sha256: sha256.digits(), buffers: Vec::new() };
-    writer.finish(&rig.facts(job.options, name, grid.fps(), source, engine)).map_err(ClipFault::of_writer)?;
+    writer.finish(&rig.facts(job.options, name, grid.fps(), source, engine)).map_err(Fault::of_writer)?;
     job.count_baked(file, name, grid.len());
     Ok(())
 }
@@ -112,7 +114,7 @@ impl<R: BufRead> Window<R> {
     }
 
     /// Reads on until the keys around two times and between them are there, and drops earlier ones.
-    fn cover(&mut self, [from, to]: [f64; 2]) -> Result<(), Error> {
+    fn cover(&mut self, from: f64, to: f64) -> Result<(), Error> {
         let last_key = self.reader.frames().saturating_sub(1);
         // A key more on each side, because the quotients are rounded.
         let key = |time: f64| if last_key == 0 { 0.0 } else { time / self.reader.frame_time() };

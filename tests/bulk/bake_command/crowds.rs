@@ -65,3 +65,24 @@ fn a_crowd_in_usda_has_a_file_that_refers_to_the_others() {
     bench.write("other/four.bvh", bvh(2, 0.0));
     assert_refused(&bench.bake(&["four.json", "other", "-o", "no", "--format", "usda"]), &["four.json", "four.bvh"]);
 }
+
+#[test]
+fn an_instance_that_cannot_be_baked_does_not_stop_the_others() {
+    let bench = crowd();
+    bench.write("rigs/other.gltf", gltf_of(&[Some("go")], "keys.bin").replace("lift", "sink"));
+    let layers = json!([{ "clip": "go" }]);
+    let crowd = json!({ "files": ["rigs/other.gltf", "rigs/lift.gltf"], "instances": [
+        { "file": 0, "layers": layers }, { "file": 1, "count": 2, "layers": layers } ] });
+    bench.write("mixed.json", crowd.to_string());
+    let output = bench.bake(&["mixed.json", "-o", "usda", "--format", "usda", "--joints", "lift"]);
+    assert_code(&output, 2);
+    assert_eq!(bench.names("usda"), ["failed-00000.jsonl", "mixed#1.usda", "mixed#2.usda", "mixed.usda"]);
+    let files = bench.files("usda");
+    let failures = json_lines(&files["failed-00000.jsonl"]);
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert_eq!(failures[0]["clip"], "mixed#0");
+    // The file of the crowd refers to outputs that are there.
+    let text = String::from_utf8_lossy(&files["mixed.usda"]);
+    let found = [0, 1, 2].map(|index| text.contains(&format!("@@@./mixed#{index}.usda@@@")));
+    assert_eq!(found, [false, true, true], "{text}");
+}

@@ -7,10 +7,10 @@ use std::path::Path;
 use posse::import::{bvh, cocos, crowd, gltf};
 use posse::{Error, Library};
 
-use crate::cli::bake::hash::open_regular;
 use crate::cli::bake::inputs::search::Found;
 use crate::cli::bake::inputs::stem;
 use crate::cli::bake::options::Options;
+use crate::cli::bake::regular_file;
 
 /// The bytes from which the kind of most files is known.
 const HEAD: u64 = 4096;
@@ -51,7 +51,7 @@ pub struct ListedClip {
 pub fn read(found: &Found, options: &Options) -> Result<(u64, Contents), Error> {
     let path = &found.path;
     let failed = |source| Error::Io { file: path.clone(), source };
-    let mut file = open_regular(path).map_err(failed)?;
+    let mut file = regular_file::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
     let mut head = Vec::new();
     (&mut file).take(HEAD).read_to_end(&mut head).map_err(failed)?;

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use posse::Error;
 
-use super::Stage;
 use super::names::{UniqueNames, prim_name};
+use super::stage::Stage;
 use crate::cli::bake::draft::Draft;
 
 /// A character of a crowd.
@@ -26,7 +26,8 @@ pub fn write_crowd(mut draft: Draft, characters: &[Character], fps: f64, up: &st
     let mut names = UniqueNames::default();
     for Character { name, path, .. } in characters {
         let name = names.add(prim_name(name));
-        // Three @ may enclose a path with an @ in it.
+        // Three @ may enclose a path with an @ in it; three in the path need a backslash.
+        let path = path.replace("@@@", "\\@@@");
         text.push_str(&format!(
             "    def \"{name}\" (\n        prepend references = @@@./{path}@@@\n    )\n    {{\n    }}\n"
         ));

@@ -2,6 +2,7 @@
 
 mod crowd;
 mod names;
+mod stage;
 mod text;
 
 use std::fmt::Arguments;
@@ -15,15 +16,13 @@ use posse::{Error, Joint};
 
 pub use self::crowd::{Character, write_crowd};
 use self::names::{UniqueNames, joint_paths, prim_name};
+use self::stage::{FACTS, Stage};
 use self::text::{List, Matrix, Quoted, Tuple, unquoted};
 use crate::cli::bake::draft::Draft;
 use crate::cli::bake::facts::{Facts, StoredFacts};
 use crate::cli::bake::format::rest::Space;
 use crate::cli::bake::format::{ClipHead, ClipWriter};
 use crate::cli::bake::spool::Spool;
-
-/// The beginning of the line with the facts.
-const FACTS: &str = "string posse = ";
 
 /// The most bytes that are searched for the facts.
 const LARGEST_FACTS: u64 = 1 << 30;
@@ -176,32 +175,6 @@ impl UsdaWriter<'_> {
             })
         })?;
         self.line(format_args!("        }}"))
-    }
-}
-
-/// The head of a file.
-struct Stage<'a> {
-    /// The facts as JSON.
-    facts: Option<&'a str>,
-    /// The prim that others refer to.
-    root: &'a str,
-    fps: f64,
-    frames: u64,
-    /// `y` or `z`.
-    up: &'a str,
-}
-
-impl Stage<'_> {
-    fn write(&self, draft: &mut Draft) -> Result<(), Error> {
-        let Self { root, fps, up, .. } = self;
-        let facts =
-            self.facts.map(|facts| format!("    customLayerData = {{\n        {FACTS}{}\n    }}\n", Quoted(facts)));
-        let (facts, last, up) = (facts.unwrap_or_default(), self.frames.saturating_sub(1), up.to_uppercase());
-        let head = format!(
-            "#usda 1.0\n(\n{facts}    defaultPrim = \"{root}\"\n    endTimeCode = {last}\n    framesPerSecond = {fps}\n    \
-             metersPerUnit = 1\n    startTimeCode = 0\n    timeCodesPerSecond = {fps}\n    upAxis = \"{up}\"\n)\n\n"
-        );
-        draft.write_all(head.as_bytes()).map_err(|error| draft.error(error))
     }
 }
 
