@@ -6,8 +6,6 @@ use std::str::FromStr;
 
 use posse::Error;
 
-use crate::cli::bake::inputs::ClipFile;
-
 /// The variables in which schedulers give a task its index.
 const VARIABLES: [&str; 4] =
     ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "CLOUD_RUN_TASK_INDEX"];
@@ -94,13 +92,13 @@ impl Share {
         }
     }
 
-    /// The indices of the files of this share, in the order of the list.
+    /// The indices of the files of this share, in the order of the list. `sizes` has the bytes of all files.
     ///
     /// The largest file goes first, to the share with the fewest bytes so far.
-    pub fn deal(self, files: &[ClipFile]) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..files.len()).collect();
+    pub fn deal(self, sizes: &[u64]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
         // The list is in the order of the paths, which a stable sort keeps for files of one size.
-        order.sort_by_key(|&file| Reverse(files[file].size));
+        order.sort_by_key(|&file| Reverse(sizes[file]));
         let mut shares: BinaryHeap<Reverse<(u64, u32)>> = (0..self.count).map(|share| Reverse((0, share))).collect();
         let mut own = Vec::new();
         for file in order {
@@ -108,17 +106,9 @@ impl Share {
             if share == self.index {
                 own.push(file);
             }
-            shares.push(Reverse((bytes.saturating_add(files[file].size), share)));
+            shares.push(Reverse((bytes.saturating_add(sizes[file]), share)));
         }
         own.sort_unstable();
         own
-    }
-}
-
-/// The files of a share, in the order of the list; all without shares.
-pub fn own_files(files: &[ClipFile], share: Option<Share>) -> Vec<&ClipFile> {
-    match share {
-        Some(share) => share.deal(files).into_iter().map(|file| &files[file]).collect(),
-        None => files.iter().collect(),
     }
 }

@@ -12,6 +12,7 @@ pub use self::contents::{Contents, Kind, ListedClip};
 use self::search::Search;
 use crate::cli::bake::failures::Failure;
 use crate::cli::bake::options::Options;
+use crate::cli::bake::share::Share;
 use crate::cli::bake::workers::map;
 
 /// A file with clips, as it was listed.
@@ -75,6 +76,17 @@ impl ClipFile {
     /// The clips that are wanted; none if they cannot be listed.
     pub fn clips(&self) -> &[ListedClip] {
         self.contents.as_ref().map_or(&[], |contents| &contents.clips)
+    }
+}
+
+/// The files of a share, in the order of the list; all without shares.
+pub fn own_files(files: &[ClipFile], share: Option<Share>) -> Vec<&ClipFile> {
+    match share {
+        Some(share) => {
+            let sizes: Vec<u64> = files.iter().map(|file| file.size).collect();
+            share.deal(&sizes).into_iter().map(|file| &files[file]).collect()
+        }
+        None => files.iter().collect(),
     }
 }
 
