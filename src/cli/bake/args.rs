@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 
 use crate::cli::bake::format::{FormatName, NpzLayout};
-use crate::cli::bake::share::ShardChoice;
+use crate::cli::bake::share::{ShardChoice, Share};
 use crate::cli::engine::EngineChoice;
 use crate::cli::threads::ThreadArgs;
 
@@ -88,7 +88,7 @@ pub struct Args {
     #[arg(long, value_name = "I/N|auto")]
     pub shard: Option<ShardChoice>,
     /// The number of shares, for --shard auto.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Share::MOST)))]
     pub shards: Option<u32>,
     #[command(flatten)]
     pub threads: ThreadArgs,

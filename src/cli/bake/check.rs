@@ -69,8 +69,6 @@ impl Missing {
 struct Outputs<'a> {
     options: &'a Options,
     out: &'a Path,
-    /// True if there is a file of the share.
-    has_files: bool,
     /// The facts of all clips of formats with a file per share.
     parts: HashMap<String, StoredFacts>,
 }
@@ -82,8 +80,7 @@ impl<'a> Outputs<'a> {
         // In a folder that cannot be read, all outputs are missing.
         let files = if is_per_share { part_files(options, out, share).unwrap_or_default() } else { Vec::new() };
         let facts = files.iter().flat_map(|file| options.format.read_facts(file).unwrap_or_default());
-        let has_files = !files.is_empty();
-        Self { options, out, has_files, parts: facts.map(|facts| (facts.clip.clone(), facts)).collect() }
+        Self { options, out, parts: facts.map(|facts| (facts.clip.clone(), facts)).collect() }
     }
 
     /// The clips of a file whose outputs are missing.
@@ -150,11 +147,13 @@ fn part_files(options: &Options, out: &Path, share: Option<Share>) -> Result<Vec
 }
 
 /// Returns true if the files of a share hold all its clips and no others, as they would be made. Counts the clips then.
+///
+/// A file without clips does not tell by which options it was made. It is made anew.
 pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> bool {
     let outputs = Outputs::find(job.options, job.out, Some(share));
     let clips: usize = files.iter().map(|file| file.clips().len()).sum();
     let is_complete = || files.iter().all(|file| outputs.missing(file).is_empty());
-    if !outputs.has_files || outputs.parts.len() != clips || !is_complete() {
+    if clips == 0 || outputs.parts.len() != clips || !is_complete() {
         return false;
     }
     for file in files {

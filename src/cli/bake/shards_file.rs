@@ -13,6 +13,7 @@ use crate::cli::bake::draft::{Draft, DraftTag};
 use crate::cli::bake::fault::Fault;
 use crate::cli::bake::inputs::ClipFile;
 use crate::cli::bake::options::{VERSION, different_fields};
+use crate::cli::bake::share::Share;
 
 const NAME: &str = "shards.json";
 
@@ -48,10 +49,10 @@ impl ShardsFile {
         }
     }
 
-    /// The number of shares of a bake; `None` without a file.
+    /// The number of shares of a bake; `None` without a usable file.
     pub fn count(out: &Path) -> Option<u32> {
         let file: Self = serde_json::from_slice(&fs::read(out.join(NAME)).ok()?).ok()?;
-        Some(file.shards)
+        Some(file.shards).filter(|shares| (1..=Share::MOST).contains(shares))
     }
 
     /// Writes the file if it is not there. Otherwise compares the one that is there.
