@@ -25,6 +25,7 @@ impl RotationState {
         count: usize,
         keys: &mut Vec<f64>,
     ) {
+        let Some(end) = count.checked_sub(1) else { return };
         let mut product = [[0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [1.0; BLOCK]];
         multiply_turns(&mut product, turns, column);
         let [x, y, z, w] = &product;
@@ -46,10 +47,8 @@ impl RotationState {
             *written =
                 [signs[frame] * x[frame], signs[frame] * y[frame], signs[frame] * z[frame], signs[frame] * w[frame]];
         }
-        if let Some(end) = count.checked_sub(1) {
-            self.last = Some(key(end));
-            self.negated = signs[end] < 0.0;
-        }
+        self.last = Some(key(end));
+        self.negated = signs[end] < 0.0;
     }
 }
 
