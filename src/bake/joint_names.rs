@@ -3,13 +3,13 @@
 use crate::error::Error;
 use crate::model::Skeleton;
 
-/// The largest number of names that a message proposes.
+/// The largest number of names that a message lists.
 const MOST_PROPOSED: usize = 5;
 
 /// The joints with these names, in this order. Of several joints with one name it is the first.
 ///
 /// # Errors
-/// [`Error::Usage`] for a name that no joint has, with the nearest names of joints.
+/// [`Error::Usage`] for names that no joint has, with the names nearest to the first of them.
 ///
 /// # Examples
 /// ```
@@ -25,12 +25,29 @@ const MOST_PROPOSED: usize = 5;
 /// # }
 /// ```
 pub fn find_joints(skeleton: &Skeleton, names: &[impl AsRef<str>]) -> Result<Vec<usize>, Error> {
-    let find = |name: &str| skeleton.find_joint(name).ok_or_else(|| Error::Usage(missing(skeleton, name)));
-    names.iter().map(|name| find(name.as_ref())).collect()
+    let found = names.iter().map(|name| skeleton.find_joint(name.as_ref()));
+    found.collect::<Option<Vec<usize>>>().ok_or_else(|| {
+        let names = names.iter().map(AsRef::as_ref);
+        let missing: Vec<&str> = names.filter(|name| skeleton.find_joint(name).is_none()).collect();
+        Error::Usage(format!("{}{}", missing_first(skeleton, missing[0]), missing_others(&missing[1..])))
+    })
+}
+
+/// The end of the message for several names that no joint has.
+fn missing_others(names: &[&str]) -> String {
+    let most = MOST_PROPOSED - 1;
+    let listed: Vec<String> = names.iter().take(most).map(|name| format!("{name:?}")).collect();
+    match (listed.len(), names.len()) {
+        (0, _) => String::new(),
+        (listed_count, count) if count > listed_count => {
+            format!("; nor {} and {} more", listed.join(", "), count - listed_count)
+        }
+        _ => format!("; nor {}", listed.join(", ")),
+    }
 }
 
 /// The message for a name that no joint has.
-fn missing(skeleton: &Skeleton, name: &str) -> String {
+fn missing_first(skeleton: &Skeleton, name: &str) -> String {
     let near = nearest(skeleton, name);
     let names = near.iter().map(|near| format!("{near:?}")).collect::<Vec<_>>().join(", ");
     match near.len() {
