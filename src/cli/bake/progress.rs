@@ -39,6 +39,8 @@ pub struct Progress {
     total: u64,
     clips: AtomicU64,
     frames: AtomicU64,
+    /// The frames of clips that are done. Clips that fail have written frames too.
+    done_frames: AtomicU64,
     lines: AtomicU64,
     /// The warnings of the rig, which each file repeats.
     known: Mutex<HashSet<String>>,
@@ -53,9 +55,9 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} clips, {msg}, {eta} left") {
             bar.set_style(style);
         }
-        let counter = || AtomicU64::new(0);
-        let (clips, frames, lines) = (counter(), counter(), counter());
-        Self { bar, started: Instant::now(), json, total: total as u64, clips, frames, lines, known: Mutex::default() }
+        let (total, started, known) = (total as u64, Instant::now(), Mutex::default());
+        let [clips, frames, done_frames, lines] = [(); 4].map(|()| AtomicU64::new(0));
+        Self { bar, started, json, total, clips, frames, done_frames, lines, known }
     }
 
     /// Adds written frames.
@@ -67,6 +69,7 @@ impl Progress {
     /// Adds a clip that is done, and prints its line.
     pub fn add_clip(&self, line: &ClipLine) {
         self.clips.fetch_add(1, Ordering::Relaxed);
+        self.done_frames.fetch_add(line.frames.unwrap_or(0), Ordering::Relaxed);
         self.bar.inc(1);
         self.print(line);
         self.tick();
@@ -94,9 +97,14 @@ impl Progress {
         }
     }
 
-    /// The result so far.
+    /// The result at the end: the clips that are done, with their frames.
     pub fn summary(&self) -> String {
-        let (clips, frames) = (self.clips.load(Ordering::Relaxed), self.frames.load(Ordering::Relaxed));
+        self.line(&self.done_frames)
+    }
+
+    /// The line of a number of frames.
+    fn line(&self, frames: &AtomicU64) -> String {
+        let (clips, frames) = (self.clips.load(Ordering::Relaxed), frames.load(Ordering::Relaxed));
         let seconds = self.started.elapsed().as_secs_f64();
         let rate = frames as f64 / seconds.max(1e-3);
         format!("{clips} of {} clips, {frames} frames in {seconds:.1} s, {rate:.0} frames per second", self.total)
@@ -111,7 +119,7 @@ impl Progress {
         } else if !self.json {
             let due = elapsed.as_secs() / LINE_EVERY.as_secs();
             if self.lines.fetch_max(due, Ordering::Relaxed) < due {
-                note(&self.summary());
+                note(&self.line(&self.frames));
             }
         }
     }
