@@ -23,7 +23,7 @@ Examples:
 INPUT is a file (.glb, .gltf, .bvh, a Cocos Creator clip with --rig, a crowd file), a folder, a glob in quotes, or @LIST, a file with
 a path per line. A folder is searched for .glb, .gltf and .bvh files; OUT is left out. A clip is named by its path below the folder,
 without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or #INDEX if the name is missing or
-repeated. Two clips of one name are refused.
+repeated. Two clips of one name are refused, and so are outputs that would replace an input.
 
 Arrays (frames first, float32), of --arrays:
   pos, quat                positions (joints, 3) and rotations (joints, 4) in model space; the default
@@ -63,7 +63,8 @@ pub struct Args {
     /// The arrays. Default: pos,quat.
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_kind)]
     pub arrays: Vec<ArrayKind>,
-    /// The joints written, in this order: a file with a name per line, or names. Default: all, in the order of the file.
+    /// The joints written, in this order: a file with a name per line, or names. A text without a comma that names a file is this
+    /// file, even if a joint has the same name. Default: all, in the order of the file.
     #[arg(long, value_name = "FILE|A,B")]
     pub joints: Option<String>,
     /// A .glb, .gltf or .bvh file. The clips animate its nodes, matched by name. Cocos Creator clips need it.

@@ -1,7 +1,7 @@
 //! `posse bake`: clips of many files as arrays or animation files, on one machine or many.
 //!
-//! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `share` and
-//! `shards_file` select the files of a task. `workers` bake file by file: `file` and `stream` import, `sampler` poses, the formats
+//! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `places` checks that
+//! the outputs can be written and replace no input. `share` and `shards_file` select the files of a task. `workers` bake file by file: `file` and `stream` import, `sampler` poses, the formats
 //! write. `draft` gives outputs their names when they are complete. `check` compares outputs with inputs instead.
 
 mod args;
@@ -20,6 +20,7 @@ mod inputs;
 mod job;
 mod options;
 mod part;
+mod places;
 mod progress;
 mod regular_file;
 mod sampler;
@@ -59,10 +60,13 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let options = Options::new(args)?;
     if let Some(out) = &args.check {
         let inputs = Inputs::list(&args.inputs, out, &options, threads)?;
+        places::check_folders(&inputs.files, &options, share)?;
         return check::run(args, &options, inputs, share, threads);
     }
     let Some(out) = &args.output else { return Err(Error::Usage("no OUT given; give a folder with -o".into())) };
     let inputs = Inputs::list(&args.inputs, out, &options, threads)?;
+    places::check_folders(&inputs.files, &options, share)?;
+    places::check(out, &inputs, &options, share, threads)?;
     match bake(args, &options, out, inputs, share, threads) {
         Ok(outcome) => Ok(outcome),
         Err(Fault::Input(error)) => Err(error),
@@ -178,7 +182,8 @@ fn finish(job: Job, share: Option<Share>) -> Result<Outcome, Fault> {
             Ok(Outcome::Passed)
         }
         (None, Ok(())) => {
-            note(&format!("{summary}; {} bad inputs, listed in failed-*.jsonl", failures.len()));
+            let noun = if failures.len() == 1 { "bad input" } else { "bad inputs" };
+            note(&format!("{summary}; {} {noun}, listed in failed-*.jsonl", failures.len()));
             Ok(Outcome::BadInput)
         }
     }

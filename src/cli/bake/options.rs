@@ -4,14 +4,16 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
-use posse::{Error, import};
+use posse::{Error, Library, import};
 use serde::Serialize;
 
 use crate::cli::bake::args::Args;
 use crate::cli::bake::facts::{SourceFacts, StoredFacts};
 use crate::cli::bake::format::{Format, NpzLayout};
+use crate::cli::bake::places::ReadFile;
 use crate::cli::bake::{hash, regular_file};
 use crate::cli::engine::EngineChoice;
+use crate::cli::source::add_rig;
 
 /// The version that outputs state.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -28,6 +30,8 @@ pub struct Options {
     pub joints: Option<Vec<String>>,
     /// The file whose nodes the clips animate.
     pub rig: Option<PathBuf>,
+    /// The files of `--joints` and `--rig`, with the buffers of the rig.
+    pub read_files: Vec<ReadFile>,
     /// The axis that points up.
     pub up: UpAxis,
     /// The factor of lengths.
@@ -67,16 +71,25 @@ struct RigFacts {
 }
 
 impl Options {
-    /// Checks the arguments. Reads the file of `--joints`, and the rig to identify it.
+    /// Checks the arguments. Reads the file of `--joints`, and the rig.
     pub fn new(args: &Args) -> Result<Self, Error> {
         let format = Format::new(args.format, args.layout)?;
         let kinds = format.kinds(&args.arrays)?;
+        check_repeats(&args.arrays)?;
+        let joints = args.joints.as_deref().map(JointNames::read).transpose()?;
+        let rig = args.rig.as_deref().map(RigFiles::read).transpose()?;
+        let (joints, joints_file) = joints.map_or((None, None), |joints| (Some(joints.names), joints.file));
+        let (rig_facts, beside_rig) = rig.map_or((None, Vec::new()), |rig| (Some(rig.facts), rig.beside));
+        let file = |role| move |path: PathBuf| ReadFile { role, path };
+        let read_files = joints_file.map(file("the file of --joints")).into_iter();
+        let read_files = read_files.chain(args.rig.clone().map(file("the rig")));
         let mut options = Self {
             fps: args.fps,
             clips: args.clip.clone(),
             kinds: ArrayKind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect(),
-            joints: args.joints.as_deref().map(joint_names).transpose()?,
+            joints,
             rig: args.rig.clone(),
+            read_files: read_files.chain(beside_rig.into_iter().map(file("a file that the rig names"))).collect(),
             up: args.up.into(),
             scale: args.scale,
             quaternions: format.quaternions(args.quaternions.map(Into::into))?,
@@ -85,8 +98,8 @@ impl Options {
             text: String::new(),
             text_of_all: serde_json::Value::Null,
         };
-        let rig = options.rig.as_deref().map(RigFacts::new).transpose()?;
-        let value = serde_json::to_value(options.normalised(rig)).map_err(|error| Error::Usage(error.to_string()))?;
+        let value =
+            serde_json::to_value(options.normalised(rig_facts)).map_err(|error| Error::Usage(error.to_string()))?;
         options.text = value.to_string();
         options.text_of_all = value;
         options.text_of_all["clip"] = options.clips.as_slice().into();
@@ -142,33 +155,87 @@ pub fn different_fields(found: &str, expected: &str) -> String {
     lines.collect::<Vec<_>>().join("; ")
 }
 
-/// The names of `--joints`: the lines of a file, or a list.
-fn joint_names(text: &str) -> Result<Vec<String>, Error> {
-    let file = Path::new(text);
-    let clean = |name: &str| Some(name.trim().to_owned()).filter(|name| !name.is_empty());
-    let names: Vec<String> = if file.is_file() {
-        let read = std::fs::read_to_string(file);
-        let lines = read.map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
-        lines.trim_start_matches('\u{feff}').lines().filter_map(clean).collect()
-    } else {
-        text.split(',').filter_map(clean).collect()
-    };
-    if names.is_empty() {
-        return Err(Error::Usage(format!("--joints {text}: there are no names; list at least one joint")));
+/// Fails if an array is listed twice.
+fn check_repeats(kinds: &[ArrayKind]) -> Result<(), Error> {
+    match kinds.iter().enumerate().find(|(index, kind)| kinds[..*index].contains(kind)) {
+        Some((_, kind)) => Err(Error::Usage(format!("--arrays repeats {}; list each array once", kind.name()))),
+        None => Ok(()),
     }
-    let mut known = HashSet::new();
-    if let Some((index, name)) = names.iter().enumerate().find(|(_, name)| !known.insert(name.as_str())) {
-        return Err(Error::Usage(format!("--joints: name {} repeats {name:?}; list each joint once", index + 1)));
-    }
-    Ok(names)
 }
 
-impl RigFacts {
-    fn new(rig: &Path) -> Result<Self, Error> {
+/// The value of `--joints`.
+struct JointNames {
+    names: Vec<String>,
+    /// The file that they were read from; `None` for a list.
+    file: Option<PathBuf>,
+}
+
+impl JointNames {
+    /// Reads the names: the lines of a file, or a list. A text with a comma is a list; any other text that names a file is this file.
+    fn read(text: &str) -> Result<Self, Error> {
+        let file = Some(Path::new(text)).filter(|file| !text.contains(',') && file.is_file());
+        let names: Vec<String> = match file {
+            Some(file) => {
+                let read = std::fs::read_to_string(file);
+                let lines = read.map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
+                let names = lines.trim_start_matches('\u{feff}').lines().map(str::trim);
+                names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+            }
+            None if is_like_path(text) => {
+                return Err(Error::Usage(format!(
+                    "--joints {text}: there is no such file; give a file with a name per line, or names with commas between them"
+                )));
+            }
+            None => text.split(',').map(|name| name.trim().to_owned()).collect(),
+        };
+        if names.is_empty() {
+            return Err(Error::Usage(format!("--joints {text}: the file has no names; list at least one joint")));
+        }
+        if let Some(index) = names.iter().position(String::is_empty) {
+            let place = index + 1;
+            return Err(Error::Usage(format!(
+                "--joints {text}: name {place} is empty; remove a comma, or name a joint"
+            )));
+        }
+        let mut known = HashSet::new();
+        if let Some((index, name)) = names.iter().enumerate().find(|(_, name)| !known.insert(name.as_str())) {
+            return Err(Error::Usage(format!("--joints: name {} repeats {name:?}; list each joint once", index + 1)));
+        }
+        Ok(Self { names, file: file.map(Path::to_path_buf) })
+    }
+}
+
+/// Returns true for a text without commas that is rather a path than the name of a joint.
+fn is_like_path(text: &str) -> bool {
+    let extension = Path::new(text).extension().unwrap_or_default();
+    let is_known = || ["txt", "json", "csv", "list", "lst"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    !text.contains(',') && (text.contains(std::path::is_separator) || is_known())
+}
+
+/// A rig that has been read.
+struct RigFiles {
+    facts: RigFacts,
+    /// The files that it names.
+    beside: Vec<PathBuf>,
+}
+
+impl RigFiles {
+    /// Reads a rig to identify it. Fails if it cannot be used, because then no clip can be baked.
+    fn read(rig: &Path) -> Result<Self, Error> {
         let bytes = regular_file::read(rig)?;
-        // A rig that is not glTF has nothing beside it. A rig that cannot be used is refused when clips are bound to it.
+        let mut library = Library::new();
+        // The warnings come with the files that are baked.
+        let (skeleton, _) = add_rig(&mut library, rig, &mut |_| ())?;
+        if library.skeleton(skeleton).joints().is_empty() {
+            let rig = rig.display();
+            return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
+        }
+        // A rig that is not glTF has nothing beside it.
         let outline = import::gltf::Outline::from_slice(rig, &bytes).unwrap_or_default();
+        let folder = rig.parent().unwrap_or(Path::new(""));
+        let beside = outline.buffers.iter().map(|buffer| folder.join(buffer)).collect();
         let SourceFacts { sha256, buffers, .. } = hash::facts_of_file(rig, String::new(), &outline.buffers)?;
-        Ok(Self { sha256, buffers: buffers.into_iter().map(|buffer| buffer.sha256).collect() })
+        let buffers = buffers.into_iter().map(|buffer| buffer.sha256).collect();
+        Ok(Self { facts: RigFacts { sha256, buffers }, beside })
     }
 }

@@ -86,3 +86,13 @@ fn an_instance_that_cannot_be_baked_does_not_stop_the_others() {
     let found = [0, 1, 2].map(|index| text.contains(&format!("@@@./mixed#{index}.usda@@@")));
     assert_eq!(found, [false, true, true], "{text}");
 }
+
+#[test]
+fn a_rig_is_not_for_crowd_files() {
+    let bench = crowd();
+    bench.write("clips/0.bvh", bvh(3, 0.0));
+    bench.write("rig.gltf", gltf(&[]));
+    let output = bench.bake(&["clips", "four.json", "-o", "baked", "--rig", "rig.gltf"]);
+    assert_refused(&output, &["four.json: --rig is not for crowd files", "leave out --rig"]);
+    assert!(!bench.path("baked").exists());
+}

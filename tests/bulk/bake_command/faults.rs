@@ -49,24 +49,12 @@ fn strict_stops_at_the_first_bad_input() {
     assert_eq!(bench.names("baked"), ["failed-00000.jsonl"]);
 }
 
-#[test]
-fn an_output_that_cannot_be_written_is_exit_code_1() {
-    let bench = Bench::with_clips();
-    bench.write("file", "no folder");
-    let output = bench.bake(&["clips", "-o", "file"]);
-    assert_code(&output, 1);
-    assert!(stderr(&output).contains("error: file"), "{}", stderr(&output));
-    // A folder stands where an output goes, and a file where a folder goes.
-    fs::create_dir_all(bench.path("baked/0.npz/x")).unwrap();
-    assert_code(&bench.bake(&["clips/0.bvh", "-o", "baked"]), 1);
-    bench.write("other/more", "no folder");
-    assert_code(&bench.bake(&["clips", "-o", "other"]), 1);
-    for folder in ["baked", "other"] {
-        assert!(!bench.names(folder).iter().any(|name| name.contains(".bake-")), "{:?}", bench.names(folder));
-    }
-    // Of both, 1 counts.
-    bench.write("bad.bvh", "");
-    assert_code(&bench.bake(&["clips/0.bvh", "bad.bvh", "-o", "baked", "--threads", "1"]), 1);
+/// Bakes under a limit of 64 KiB for files. The system then refuses to let them grow, as it does when a disk is full.
+#[cfg(unix)]
+fn bake_on_full_disk(bench: &Bench, arguments: &str) -> Output {
+    let script = format!("trap '' XFSZ; ulimit -f 64; exec '{}' bake {arguments}", env!("CARGO_BIN_EXE_posse"));
+    let mut command = Command::new("bash");
+    command.args(["-c", &script]).current_dir(bench.folder.path()).output().unwrap()
 }
 
 #[cfg(unix)]
@@ -76,13 +64,56 @@ fn a_full_disk_leaves_nothing_half_written() {
     bench.write("clips/long.bvh", bvh(3000, 0.0));
     bench.baked(&["clips", "-o", "whole"]);
     assert!(bench.files("whole")["long.npz"].len() > 200_000);
-    // The system refuses to let files grow beyond 64 KiB, as it does when a disk is full.
-    let script = format!("trap '' XFSZ; ulimit -f 64; exec '{}' bake clips -o baked", env!("CARGO_BIN_EXE_posse"));
-    let mut command = Command::new("bash");
-    let output = command.args(["-c", &script]).current_dir(bench.folder.path()).output().unwrap();
+    let output = bake_on_full_disk(&bench, "clips -o baked");
     assert_code(&output, 1);
     assert!(stderr(&output).contains("long.npz"), "{}", stderr(&output));
     assert_eq!(bench.names("baked"), [""; 0]);
+    // A bad input that is larger comes first. Of both, 1 counts.
+    bench.write("clips/bad.bvh", bvh(4000, 0.0).replace("Frames: 4000", "Frames: 4001"));
+    assert_code(&bake_on_full_disk(&bench, "clips -o baked --threads 1"), 1);
+    assert_eq!(bench.names("baked"), ["failed-00000.jsonl"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_made_is_exit_code_1() {
+    let output = Bench::with_clips().bake(&["clips", "-o", "/proc/baked"]);
+    assert_code(&output, 1);
+    assert!(stderr(&output).contains("error: /proc/baked"), "{}", stderr(&output));
+}
+
+#[test]
+fn frames_of_clips_that_fail_are_not_counted() {
+    let bench = Bench::with_clips();
+    // A file that is read in parts, and is known to be bad at its end only.
+    let frames = 10_000;
+    let padding = format!("{}\n", " ".repeat(850));
+    let (head, motion) = bvh(frames, 0.0).split_once("Frame Time:").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let head = head.replace("Frames: 10000", "Frames: 10001");
+    bench.write("clips/long.bvh", format!("{head}Frame Time:{}", motion.replace('\n', &padding)));
+    assert!(fs::metadata(bench.path("clips/long.bvh")).unwrap().len() > 8 << 20);
+    let output = bench.bake(&["clips", "-o", "baked", "--fps", "120"]);
+    assert_refused(&output, &["1 bad input,"]);
+    // 30, 7, 120, 60 and 1 frames of the BVH files at about 120 per second; 121 of each glTF clip.
+    assert_refused(&output, &["7 of 8 clips, 460 frames"]);
+}
+
+#[test]
+fn a_rig_that_cannot_be_used_stops_at_once() {
+    let bench = Bench::with_clips();
+    bench.write("empty.glb", "");
+    bench.write("broken.gltf", "{ \"asset\": { \"version\": \"2.0\" }, \"nodes\": 7 }");
+    bench.write("bare.gltf", "{ \"asset\": { \"version\": \"2.0\" } }");
+    fs::create_dir(bench.path("folder.glb")).unwrap();
+    for (rig, text) in
+        [("empty.glb", "empty.glb"), ("broken.gltf", "nodes"), ("bare.gltf", "no joints"), ("folder.glb", "folder")]
+    {
+        let output = bench.bake(&["clips", "-o", "baked", "--rig", rig]);
+        assert_refused(&output, &[rig, text]);
+        assert_eq!(stderr(&output).matches("error").count(), 1, "{}", stderr(&output));
+        assert!(!bench.path("baked").exists());
+        assert_refused(&bench.bake(&["--check", "baked", "clips", "--rig", rig]), &[rig, text]);
+    }
 }
 
 #[test]

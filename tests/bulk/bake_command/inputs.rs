@@ -41,6 +41,9 @@ fn files_globs_and_lists_are_named_by_the_file() {
     assert_refused(&bench.bake(&["clips/*.fbx", "-o", "baked"]), &["clips/*.fbx", "no file matches"]);
     assert_refused(&bench.bake(&["nothing", "-o", "baked"]), &["nothing"]);
     assert_refused(&bench.bake(&["@nothing", "-o", "baked"]), &["nothing"]);
+    assert_refused(&bench.bake(&["@", "-o", "baked"]), &["@: the name of the list is missing"]);
+    bench.write("list.txt", "\n \r\n");
+    assert_refused(&bench.bake(&["clips", "@list.txt", "-o", "baked"]), &["list.txt: the list is empty"]);
     fs::create_dir(bench.path("empty")).unwrap();
     assert_refused(&bench.bake(&["empty", "-o", "baked"]), &["there is no .glb, .gltf or .bvh file in empty"]);
     assert!(!bench.path("baked").exists());
@@ -60,8 +63,31 @@ fn two_clips_of_one_name_are_refused_before_anything_is_baked() {
     assert_refused(&bench.bake(&["pair", "-o", "baked"]), &["pair/a.gltf", "pair/a#1.bvh"]);
     assert!(!bench.path("baked").exists());
     // The same file twice is one file.
-    bench.baked(&["clips/0.bvh", "clips/0.bvh", "-o", "baked"]);
-    assert_eq!(bench.names("baked"), ["0.npz"]);
+    bench.write("zeros.txt", "clips/0.bvh\nclips/../clips/0.bvh\n");
+    for inputs in [["clips/0.bvh", "clips/0.bvh"], ["clips/0.bvh", "./clips/0.bvh"], ["clips/0.bvh", "@zeros.txt"]] {
+        bench.baked(&[inputs.as_slice(), &["-o", "baked"]].concat());
+        assert_eq!(bench.names("baked"), ["0.npz"]);
+    }
+    bench.baked(&["pair/a.gltf", "./pair/a.gltf", "-o", "pairs", "--clip", "0"]);
+    assert_eq!(bench.names("pairs"), ["a#0.npz"]);
+    // Two names below two folders are two clips.
+    bench.baked(&["clips/more", "clips/more/../more", "other", "clips", "-o", "both", "--clip", "rise"]);
+    assert_eq!(bench.names("both"), ["lift#rise.npz", "more/lift#rise.npz"]);
+}
+
+#[test]
+fn an_index_never_has_the_name_of_another_clip() {
+    for (names, expected) in [
+        ([Some("1"), None, Some("walk")], ["a#0", "a#1", "a#walk"]),
+        ([None, Some("7"), Some("0")], ["a#0", "a#2", "a#7"]),
+        // The third clip has no name, so that the second has its index, and so the first.
+        ([Some("1"), Some("2"), None], ["a#0", "a#1", "a#2"]),
+    ] {
+        let bench = Bench::new();
+        bench.write("clips/a.gltf", gltf(&names));
+        bench.baked(&["clips", "-o", "baked"]);
+        assert_eq!(bench.names("baked"), expected.map(|name| format!("{name}.npz")), "{names:?}");
+    }
 }
 
 #[test]
@@ -77,7 +103,8 @@ fn the_folder_of_the_outputs_is_not_searched() {
         &["clips/**/*.glb", "clips/0.bvh", "-o", "clips/out", "--format", "glb", "--resume"]
             .map(|input| if input.contains('*') { "clips/*.bvh" } else { input }),
     );
-    assert_refused(&bench.bake(&["clips/**/*.glb", "-o", "clips/out"]), &["no file matches"]);
+    let texts = ["clips/**/*.glb: all files that match lie in OUT (7)", "another OUT"];
+    assert_refused(&bench.bake(&["clips/**/*.glb", "-o", "clips/out"]), &texts);
 }
 
 #[cfg(unix)]
@@ -96,7 +123,7 @@ fn loops_of_links_end_and_broken_links_are_failures() {
     symlink(bench.path("gone.bvh"), bench.path("clips/gone.bvh")).unwrap();
     symlink(bench.path("gone"), bench.path("clips/gone")).unwrap();
     let output = bench.bake(&["clips", "-o", "baked"]);
-    assert_refused(&output, &["clips/gone.bvh", "1 bad inputs"]);
+    assert_refused(&output, &["clips/gone.bvh", "1 bad input,"]);
     assert_eq!(bench.names("baked").len(), 9, "with failed-00000.jsonl");
 }
 
@@ -148,5 +175,19 @@ fn single_clips_are_selected_by_name_or_index() {
     assert_eq!(bench.names("index"), ["a#run.npz", "b#1.npz"], "a name comes before an index");
     bench.baked(&["clips", "-o", "two", "--clip", "walk", "--clip", "swim"]);
     assert_eq!(bench.names("two"), ["a#walk.npz", "b#swim.npz"]);
-    assert_refused(&bench.bake(&["clips", "-o", "none", "--clip", "dance"]), &["no file has a clip dance"]);
+    let unknown = ["no file has a clip dance, 2; the names are 1, run, swim, walk"];
+    for arguments in [["-o", "none"].as_slice(), &["--check", "none"]] {
+        let clips = ["clips", "--clip", "walk", "--clip", "dance", "--clip", "2"];
+        assert_refused(&bench.bake(&[arguments, &clips].concat()), &unknown);
+        assert_refused(
+            &bench.bake(&[arguments, &["clips", "--clip", "WALK2"]].concat()),
+            &["the names are walk, 1, run"],
+        );
+    }
+    assert!(!bench.path("none").exists());
+    // A file that cannot be read may have the clip.
+    bench.write("clips/broken.gltf", "{");
+    let output = bench.bake(&["clips", "-o", "rest", "--clip", "walk", "--clip", "dance"]);
+    assert_refused(&output, &["warning: no file has a clip dance", "clips/broken.gltf"]);
+    assert_eq!(bench.names("rest"), ["a#walk.npz", "failed-00000.jsonl"]);
 }

@@ -12,6 +12,8 @@ mod long;
 mod options;
 /// The same bytes in any order.
 mod order;
+/// Places of outputs that are taken, by inputs or for good.
+mod places;
 /// `--resume`, `--check`, and runs that are killed.
 mod resume;
 /// Shares of several tasks.

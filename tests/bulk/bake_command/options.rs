@@ -59,6 +59,13 @@ fn joints_are_those_of_the_list_in_its_order() {
     assert_eq!(npz(&bench.path("baked/0.npz"))["joint_names"].text(), "kneehip");
     let output = bench.bake(&["clips", "-o", "baked", "--joints", "Knee"]);
     assert_refused(&output, &["no joint is named \"Knee\"", "\"knee\""]);
+    // All that are missing are named, up to five.
+    let output = bench.bake(&["clips/0.bvh", "-o", "baked", "--joints", "Knee,hip,Hip,c/c,d.txt,e,f,g"]);
+    assert_refused(&output, &["no joint is named \"Knee\"", "nor \"Hip\", \"c/c\", \"d.txt\", \"e\" and 2 more"]);
+    // A file comes before a joint of its name.
+    bench.write("hip", "knee\n");
+    bench.baked(&["clips/0.bvh", "-o", "baked", "--joints", "hip"]);
+    assert_eq!(npz(&bench.path("baked/0.npz"))["joint_names"].text(), "knee");
     assert_refused(&bench.bake(&["clips", "-o", "baked", "--joints", "hip,hip"]), &["list each joint once"]);
 }
 
@@ -79,6 +86,7 @@ fn the_up_axis_the_unit_and_the_order_of_quaternions_are_those_of_the_options() 
 #[test]
 fn options_that_do_not_fit_are_refused() {
     let bench = Bench::with_clips();
+    bench.write("blank", " \n");
     for (arguments, text) in [
         (["--layout", "mjlab", "--quaternions", "xyzw"].as_slice(), "wxyz"),
         (&["--layout", "mjlab", "--arrays", "pos"], "leave out --arrays"),
@@ -90,7 +98,13 @@ fn options_that_do_not_fit_are_refused() {
         (&["--scale", "-1"], "above 0"),
         (&["--threads", "0"], "--threads"),
         (&["--rig", "missing.glb"], "missing.glb"),
-        (&["--joints", ","], "there are no names"),
+        (&["--joints", ","], "name 1 is empty"),
+        (&["--joints", "hip,,knee"], "name 2 is empty"),
+        (&["--joints", "missing/hip"], "--joints missing/hip: there is no such file"),
+        (&["--joints", "joints.TXT"], "--joints joints.TXT: there is no such file"),
+        (&["--joints", "joints.json"], "--joints joints.json: there is no such file"),
+        (&["--joints", "blank"], "--joints blank: the file has no names"),
+        (&["--arrays", "pos,quat,pos"], "--arrays repeats pos"),
         (&["--check", "baked"], "cannot be used with"),
     ] {
         let output = bench.bake(&[&["clips", "-o", "baked"], arguments].concat());

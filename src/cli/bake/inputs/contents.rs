@@ -1,8 +1,9 @@
 //! The kind and the clips of a file, read without its keys.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use posse::import::{bvh, cocos, crowd, gltf};
 use posse::{Error, Library};
@@ -10,7 +11,7 @@ use posse::{Error, Library};
 use crate::cli::bake::inputs::search::Found;
 use crate::cli::bake::inputs::stem;
 use crate::cli::bake::options::Options;
-use crate::cli::bake::regular_file;
+use crate::cli::bake::{crowd_files, regular_file};
 
 /// The bytes from which the kind of most files is known.
 const HEAD: u64 = 4096;
@@ -36,6 +37,12 @@ pub struct Contents {
     pub count: usize,
     /// The clips that are wanted.
     pub clips: Vec<ListedClip>,
+    /// The files that it names: buffers, and the files of a crowd file with theirs.
+    pub beside: Vec<PathBuf>,
+    /// The index of the clip that each `--clip` selects.
+    pub selected: Vec<Option<usize>>,
+    /// The names of all clips, for messages about `--clip`; empty without it.
+    pub names: Vec<String>,
 }
 
 /// A clip of a file.
@@ -55,7 +62,7 @@ pub fn read(found: &Found, options: &Options) -> Result<(u64, Contents), Error> 
     let size = file.metadata().map_err(failed)?.len();
     let mut head = Vec::new();
     (&mut file).take(HEAD).read_to_end(&mut head).map_err(failed)?;
-    let (kind, names) = names(path, file, head).map_err(|error| match error {
+    let Outline { kind, names, beside } = Outline::read(path, file, head).map_err(|error| match error {
         Trouble::Read(source) => failed(source),
         Trouble::Content(error) => error,
     })?;
@@ -63,12 +70,17 @@ pub fn read(found: &Found, options: &Options) -> Result<(u64, Contents), Error> 
         let path = path.display();
         return Err(Error::Usage(format!("{path} is a Cocos clip, which has no joints; name a glTF file with --rig")));
     }
-    let wanted = selection(&options.clips, &names);
+    let selected: Vec<Option<usize>> = options.clips.iter().map(|wanted| selection(wanted, &names)).collect();
+    let is_wanted = |index: usize| selected.is_empty() || selected.contains(&Some(index));
     let output_names = output_names(stem(&found.below), kind, &names);
-    let clips = output_names.into_iter().enumerate().filter(|(index, _)| wanted[*index]);
+    let clips = output_names.into_iter().enumerate().filter(|(index, _)| is_wanted(*index));
     let clips: Vec<ListedClip> = clips.map(|(index, name)| ListedClip { index, name }).collect();
     check_lengths(&clips, options.format.extension())?;
-    Ok((size, Contents { kind, count: names.len(), clips }))
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let beside = beside.iter().map(|below| folder.join(below)).collect();
+    let count = names.len();
+    let names = if selected.is_empty() { Vec::new() } else { names.into_iter().flatten().collect() };
+    Ok((size, Contents { kind, count, clips, beside, selected, names }))
 }
 
 /// A failure to read, or content that cannot be used.
@@ -77,44 +89,52 @@ enum Trouble {
     Content(Error),
 }
 
-/// The kind of a file and the names of its clips. `head` has been read from `file`.
-fn names(path: &Path, mut file: File, head: Vec<u8>) -> Result<(Kind, Vec<Option<String>>), Trouble> {
-    if bvh::is_bvh(path, &head) {
-        return Ok((Kind::Bvh, vec![path.file_stem().map(|stem| stem.to_string_lossy().into_owned())]));
-    }
-    if head.starts_with(b"glTF") {
-        let outline = gltf::Outline::read(path).map_err(Trouble::Content)?;
-        return Ok((Kind::Gltf, outline.clips));
-    }
-    let mut bytes = head;
-    file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
-    if crowd::is_crowd(&bytes) {
-        let crowd = crowd::load(&mut Library::new(), path).map_err(Trouble::Content)?;
-        let count = crowd.len();
-        if count > MOST_INSTANCES {
-            let (what, needed, allowed) = ("instances of a crowd file".into(), count as u64, MOST_INSTANCES as u64);
-            return Err(Trouble::Content(Error::Limit { what, needed, allowed }));
-        }
-        return Ok((Kind::Crowd, vec![None; count]));
-    }
-    if cocos::is_clip(path, &bytes) {
-        return Ok((Kind::Cocos, vec![None]));
-    }
-    let outline = gltf::Outline::from_slice(path, &bytes).map_err(Trouble::Content)?;
-    Ok((Kind::Gltf, outline.clips))
+/// The parts of a file that are known without its keys.
+struct Outline {
+    kind: Kind,
+    /// The names of the clips.
+    names: Vec<Option<String>>,
+    /// The files that it names, relative to its folder.
+    beside: Vec<String>,
 }
 
-/// Marks the clips that `--clip` selects, by name, otherwise by index. Without `--clip`, all.
-fn selection(wanted: &[String], names: &[Option<String>]) -> Vec<bool> {
-    let mut selected = vec![wanted.is_empty(); names.len()];
-    for wanted in wanted {
-        let by_name = names.iter().position(|name| name.as_ref() == Some(wanted));
-        let index = by_name.or_else(|| wanted.parse().ok());
-        if let Some(selected) = index.and_then(|index| selected.get_mut(index)) {
-            *selected = true;
+impl Outline {
+    /// Reads the outline of a file. `head` has been read from `file`.
+    fn read(path: &Path, mut file: File, head: Vec<u8>) -> Result<Self, Trouble> {
+        let of_gltf = |outline: gltf::Outline| Self { kind: Kind::Gltf, names: outline.clips, beside: outline.buffers };
+        if bvh::is_bvh(path, &head) {
+            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            return Ok(Self { kind: Kind::Bvh, names: vec![name], beside: Vec::new() });
         }
+        if head.starts_with(b"glTF") {
+            return gltf::Outline::read(path).map(of_gltf).map_err(Trouble::Content);
+        }
+        let mut bytes = head;
+        file.read_to_end(&mut bytes).map_err(Trouble::Read)?;
+        if crowd::is_crowd(&bytes) {
+            return Self::of_crowd(path, &bytes).map_err(Trouble::Content);
+        }
+        if cocos::is_clip(path, &bytes) {
+            return Ok(Self { kind: Kind::Cocos, names: vec![None], beside: Vec::new() });
+        }
+        gltf::Outline::from_slice(path, &bytes).map(of_gltf).map_err(Trouble::Content)
     }
-    selected
+
+    /// The outline of a crowd file, which is loaded for the number of its instances.
+    fn of_crowd(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let count = crowd::load(&mut Library::new(), path)?.len();
+        if count > MOST_INSTANCES {
+            let (what, needed, allowed) = ("instances of a crowd file".into(), count as u64, MOST_INSTANCES as u64);
+            return Err(Error::Limit { what, needed, allowed });
+        }
+        Ok(Self { kind: Kind::Crowd, names: vec![None; count], beside: crowd_files::list(path, bytes)? })
+    }
+}
+
+/// The index of the clip that a `--clip` selects, by name, otherwise by index.
+fn selection(wanted: &str, names: &[Option<String>]) -> Option<usize> {
+    let by_name = names.iter().position(|name| name.as_deref() == Some(wanted));
+    by_name.or_else(|| wanted.parse().ok().filter(|index| *index < names.len()))
 }
 
 /// The names of all clips of a file. `file` is the name of the file.
@@ -125,13 +145,21 @@ fn output_names(file: &str, kind: Kind, names: &[Option<String>]) -> Vec<String>
     // A name becomes a part of a path.
     let clean = |name: &String| name.replace(['/', '\0'], "_");
     let names: Vec<String> = names.iter().map(|name| name.as_ref().map(clean).unwrap_or_default()).collect();
-    let mut counts = std::collections::HashMap::new();
+    let mut counts = HashMap::new();
     names.iter().for_each(|name| *counts.entry(name.as_str()).or_insert(0) += 1);
-    let own = |(index, name): (usize, &String)| match counts.get(name.as_str()) {
-        Some(1) if !name.is_empty() => format!("{file}#{name}"),
+    let is_own = |name: &str| !name.is_empty() && counts[name] == 1;
+    let owned = names.iter().enumerate().filter(|clip| is_own(clip.1));
+    let mut owners: HashMap<&str, usize> = owned.map(|(index, name)| (name.as_str(), index)).collect();
+    let mut indexed: Vec<usize> = (0..names.len()).filter(|&index| !is_own(&names[index])).collect();
+    // A clip whose name is the index of such a clip gets its index too.
+    while let Some(index) = indexed.pop() {
+        indexed.extend(owners.remove(index.to_string().as_str()));
+    }
+    let own = |index: usize| match owners.get(names[index].as_str()) {
+        Some(owner) if *owner == index => format!("{file}#{}", names[index]),
         _ => format!("{file}#{index}"),
     };
-    names.iter().enumerate().map(own).collect()
+    (0..names.len()).map(own).collect()
 }
 
 /// Fails if the name of an output is longer than that of a file may be.

@@ -3,17 +3,20 @@
 mod contents;
 mod search;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use posse::Error;
 
 pub use self::contents::{Contents, Kind, ListedClip};
-use self::search::Search;
+use self::search::{Found, Search};
 use crate::cli::bake::failures::Failure;
 use crate::cli::bake::options::Options;
 use crate::cli::bake::share::Share;
 use crate::cli::bake::workers::map;
+
+/// The largest number of names that a message proposes.
+const MOST_PROPOSED: usize = 5;
 
 /// A file with clips, as it was listed.
 pub struct ClipFile {
@@ -33,7 +36,9 @@ pub struct Inputs {
     pub files: Vec<ClipFile>,
     /// The folders that cannot be searched.
     pub failures: Vec<Failure>,
-    /// Remarks on the search.
+    /// The files of `@LIST`.
+    pub lists: Vec<PathBuf>,
+    /// Remarks on the search and on `--clip`.
     pub warnings: Vec<String>,
 }
 
@@ -41,20 +46,21 @@ impl Inputs {
     /// Searches the inputs and lists the clips of each file. `out` is left out of folders and globs.
     ///
     /// # Errors
-    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, or two clips have one name.
+    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, a crowd file has a rig, or two
+    /// clips have one name.
     pub fn list(inputs: &[PathBuf], out: &Path, options: &Options, threads: usize) -> Result<Self, Error> {
         let mut search = Search::new(out);
         for input in inputs {
             search.add(input)?;
         }
-        let Search { mut found, failures, warnings, .. } = search;
+        let Search { mut found, lists, failures, mut warnings, .. } = search;
         found.sort_by(|a, b| {
             fn bytes(path: &Path) -> &[u8] {
                 path.as_os_str().as_encoded_bytes()
             }
             bytes(&a.path).cmp(bytes(&b.path)).then_with(|| a.below.cmp(&b.below))
         });
-        found.dedup();
+        remove_repeats(&mut found);
         if found.is_empty() && failures.is_empty() {
             let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
             return Err(Error::Usage(format!("there is no .glb, .gltf or .bvh file in {names}, outside of OUT")));
@@ -66,9 +72,10 @@ impl Inputs {
             };
             ClipFile { path: found.path.clone(), below: found.below.clone(), size, contents }
         });
-        check_selection(&files, options)?;
+        check_rig(&files, options)?;
+        check_selection(&files, options, &mut warnings)?;
         check_names(&files)?;
-        Ok(Self { files, failures, warnings })
+        Ok(Self { files, failures, lists, warnings })
     }
 }
 
@@ -99,14 +106,68 @@ pub fn stem(below: &str) -> &str {
     }
 }
 
-/// Fails if `--clip` selects no clip of any file that can be read.
-fn check_selection(files: &[ClipFile], options: &Options) -> Result<(), Error> {
-    let has_clips = |file: &ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.count > 0);
-    if options.clips.is_empty() || !files.iter().any(has_clips) || files.iter().any(|file| !file.clips().is_empty()) {
+/// Removes files that were found twice at one path below an INPUT, for example as `a` and `./a`.
+fn remove_repeats(found: &mut Vec<Found>) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    found.iter().for_each(|file| *counts.entry(file.below.clone()).or_default() += 1);
+    let mut known = HashSet::new();
+    found.retain(|file| {
+        let canonical = || file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
+        counts[&file.below] == 1 || known.insert((file.below.clone(), canonical()))
+    });
+}
+
+/// Fails if there is a rig beside a crowd file, whose instances have skeletons of their own.
+fn check_rig(files: &[ClipFile], options: &Options) -> Result<(), Error> {
+    let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == Kind::Crowd);
+    match files.iter().find(is_crowd) {
+        Some(file) if options.rig.is_some() => Err(Error::Usage(format!(
+            "{}: --rig is not for crowd files, which name the files of their instances; leave out --rig, or bake the file apart",
+            file.path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Fails for a `--clip` that selects no clip of any file. It is a warning if the clip may be in a file that cannot be read.
+fn check_selection(files: &[ClipFile], options: &Options, warnings: &mut Vec<String>) -> Result<(), Error> {
+    let listed: Vec<&Contents> = files.iter().filter_map(|file| file.contents.as_ref().ok()).collect();
+    if listed.iter().all(|contents| contents.count == 0) {
         return Ok(());
     }
-    let names = options.clips.join(", ");
-    Err(Error::Usage(format!("no file has a clip {names}; `posse inspect FILE` lists the clips of a file")))
+    let is_unknown = |wanted: &usize| listed.iter().all(|contents| contents.selected[*wanted].is_none());
+    let unknown: Vec<&str> =
+        (0..options.clips.len()).filter(is_unknown).map(|wanted| options.clips[wanted].as_str()).collect();
+    let Some(first) = unknown.first() else { return Ok(()) };
+    let (names, clips) = (unknown.join(", "), listed.iter().flat_map(|contents| &contents.names));
+    let message = format!("no file has a clip {names}; {}", known_clips(first, clips));
+    if listed.len() == files.len() || unknown.len() == options.clips.len() {
+        return Err(Error::Usage(message));
+    }
+    warnings.push(message);
+    Ok(())
+}
+
+/// The names of clips for a message, those that resemble a wanted name first.
+fn known_clips<'a>(wanted: &str, names: impl Iterator<Item = &'a String>) -> String {
+    let wanted = wanted.to_lowercase();
+    let mut names: Vec<&str> = names.map(String::as_str).filter(|name| !name.is_empty()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.sort_by_cached_key(|name| {
+        let name = name.to_lowercase();
+        !(name.contains(&wanted) || wanted.contains(&name))
+    });
+    let more = match names.len().saturating_sub(MOST_PROPOSED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names.truncate(MOST_PROPOSED);
+    match names.as_slice() {
+        [] => "the clips have no names, only indexes from 0".into(),
+        [name] => format!("the only name of a clip is {name}"),
+        names => format!("the names are {}{more}", names.join(", ")),
+    }
 }
 
 /// Fails if two clips have one name.

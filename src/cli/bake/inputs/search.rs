@@ -25,6 +25,8 @@ pub struct Found {
 /// The files that were found so far.
 pub struct Search {
     pub found: Vec<Found>,
+    /// The files of `@LIST`.
+    pub lists: Vec<PathBuf>,
     /// The folders that could not be read.
     pub failures: Vec<Failure>,
     /// Links that lead back to a folder above them.
@@ -36,7 +38,13 @@ pub struct Search {
 impl Search {
     /// A search that leaves out a folder.
     pub fn new(out: &Path) -> Self {
-        Self { found: Vec::new(), failures: Vec::new(), warnings: Vec::new(), out: out.canonicalize().ok() }
+        Self {
+            found: Vec::new(),
+            lists: Vec::new(),
+            failures: Vec::new(),
+            warnings: Vec::new(),
+            out: out.canonicalize().ok(),
+        }
     }
 
     /// Adds the files of an INPUT.
@@ -62,27 +70,41 @@ impl Search {
 
     /// Adds the paths of a list, one per line. A path that cannot be used is found when it is read.
     fn add_list(&mut self, list: &Path) -> Result<(), Error> {
+        if list.as_os_str().is_empty() {
+            return Err(Error::Usage(
+                "@: the name of the list is missing; give @LIST, a file with a path per line".into(),
+            ));
+        }
         let text = fs::read_to_string(list).map_err(|source| Error::Io { file: list.to_path_buf(), source })?;
         let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
+        let before = self.found.len();
         lines.for_each(|line| self.add_file(Path::new(line)));
+        if self.found.len() == before {
+            return Err(Error::Usage(format!("{}: the list is empty; write a path per line", list.display())));
+        }
+        self.lists.push(list.to_path_buf());
         Ok(())
     }
 
     /// Adds the files that a glob matches. Folders among them are passed over.
     fn add_glob(&mut self, pattern: &str) -> Result<(), Error> {
         let paths = glob::glob(pattern).map_err(|error| Error::Usage(format!("{pattern}: {error}")))?;
-        let before = self.found.len();
+        let (before, mut outputs) = (self.found.len(), 0);
         for path in paths {
             match path {
-                Ok(path) if path.is_file() && !self.is_output(&path) => self.add_file(&path),
+                Ok(path) if path.is_file() && self.is_output(&path) => outputs += 1,
+                Ok(path) if path.is_file() => self.add_file(&path),
                 Ok(_) => {}
                 Err(error) => self.fail(error.path(), error.error()),
             }
         }
-        if self.found.len() == before {
-            return Err(Error::Usage(format!("{pattern}: no file matches; check the path")));
+        match (self.found.len() - before, outputs) {
+            (0, 0) => Err(Error::Usage(format!("{pattern}: no file matches; check the path"))),
+            (0, _) => Err(Error::Usage(format!(
+                "{pattern}: all files that match lie in OUT ({outputs}), and a glob leaves them out; give another OUT"
+            ))),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Adds the files of a folder and of all folders below it.
