@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::model::Skeleton;
 
 /// The largest number of names that a message lists.
-const MOST_PROPOSED: usize = 5;
+const MOST_LISTED: usize = 5;
 
 /// The joints with these names, in this order. Of several joints with one name it is the first.
 ///
@@ -29,32 +29,29 @@ pub fn find_joints(skeleton: &Skeleton, names: &[impl AsRef<str>]) -> Result<Vec
     found.collect::<Option<Vec<usize>>>().ok_or_else(|| {
         let names = names.iter().map(AsRef::as_ref);
         let missing: Vec<&str> = names.filter(|name| skeleton.find_joint(name).is_none()).collect();
-        Error::Usage(format!("{}{}", missing_first(skeleton, missing[0]), missing_others(&missing[1..])))
+        Error::Usage(missing_message(skeleton, &missing))
     })
 }
 
-/// The end of the message for several names that no joint has.
-fn missing_others(names: &[&str]) -> String {
-    let most = MOST_PROPOSED - 1;
-    let listed: Vec<String> = names.iter().take(most).map(|name| format!("{name:?}")).collect();
-    match (listed.len(), names.len()) {
-        (0, _) => String::new(),
-        (listed_count, count) if count > listed_count => {
-            format!("; nor {} and {} more", listed.join(", "), count - listed_count)
-        }
-        _ => format!("; nor {}", listed.join(", ")),
-    }
-}
-
-/// The message for a name that no joint has.
-fn missing_first(skeleton: &Skeleton, name: &str) -> String {
-    let near = nearest(skeleton, name);
-    let names = near.iter().map(|near| format!("{near:?}")).collect::<Vec<_>>().join(", ");
-    match near.len() {
-        0 => format!("no joint is named {name:?}; the joints of this skeleton have no names"),
-        1 => format!("no joint is named {name:?}; the nearest name is {names}"),
-        _ => format!("no joint is named {name:?}; the nearest names are {names}"),
-    }
+/// The message for names that no joint has.
+fn missing_message(skeleton: &Skeleton, missing: &[&str]) -> String {
+    let quote = |name: &&str| format!("{name:?}");
+    let listed = missing.iter().take(MOST_LISTED).map(quote).collect::<Vec<_>>().join(", nor ");
+    let more = match missing.len().saturating_sub(MOST_LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let Some(first) = missing.first() else { return String::new() };
+    let near = nearest(skeleton, first);
+    let names = near.iter().map(quote).collect::<Vec<_>>().join(", ");
+    let nearest = match (near.len(), missing.len()) {
+        (0, _) => "the joints of this skeleton have no names".into(),
+        (1, 1) => format!("the nearest name is {names}"),
+        (_, 1) => format!("the nearest names are {names}"),
+        (1, _) => format!("the name nearest to {first:?} is {names}"),
+        _ => format!("the names nearest to {first:?} are {names}"),
+    };
+    format!("no joint is named {listed}{more}; {nearest}")
 }
 
 /// The names of joints nearest to a name, nearest first.
@@ -67,7 +64,7 @@ fn nearest<'a>(skeleton: &'a Skeleton, name: &str) -> Vec<&'a str> {
     // A name that differs in more than a third of its letters helps only if there is no better one.
     let least = near.first().map_or(0, |(distance, _)| *distance);
     let most = least.max(wanted.len() / 3);
-    near.into_iter().take_while(|(distance, _)| *distance <= most).take(MOST_PROPOSED).map(|(_, name)| name).collect()
+    near.into_iter().take_while(|(distance, _)| *distance <= most).take(MOST_LISTED).map(|(_, name)| name).collect()
 }
 
 /// The letters and digits of a name in lower case, at most 64.

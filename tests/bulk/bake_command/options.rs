@@ -61,7 +61,13 @@ fn joints_are_those_of_the_list_in_its_order() {
     assert_refused(&output, &["no joint is named \"Knee\"", "\"knee\""]);
     // All that are missing are named, up to five.
     let output = bench.bake(&["clips/0.bvh", "-o", "baked", "--joints", "Knee,hip,Hip,c/c,d.txt,e,f,g"]);
-    assert_refused(&output, &["no joint is named \"Knee\"", "nor \"Hip\", \"c/c\", \"d.txt\", \"e\" and 2 more"]);
+    assert_refused(
+        &output,
+        &[
+            "no joint is named \"Knee\"",
+            "nor \"Hip\", nor \"c/c\", nor \"d.txt\", nor \"e\" and 2 more; the name nearest to \"Knee\" is \"knee\"",
+        ],
+    );
     // A file comes before a joint of its name.
     bench.write("hip", "knee\n");
     bench.baked(&["clips/0.bvh", "-o", "baked", "--joints", "hip"]);
