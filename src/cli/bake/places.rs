@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use posse::Error;
 
@@ -69,7 +69,8 @@ pub fn check(
 ) -> Result<(), Error> {
     check_folders_of_out(out)?;
     // An output that is not there yet replaces nothing.
-    let Ok(canonical_out) = out.canonicalize() else { return Ok(()) };
+    let Some(canonical_out) = resolve(out).filter(|out| out.exists()) else { return Ok(()) };
+    let out = if out.exists() { out } else { &canonical_out };
     let read = read_files(inputs, options);
     let places = map(threads, &read, |file| file.path.canonicalize().ok());
     for (file, place) in read.iter().zip(&places) {
@@ -88,6 +89,23 @@ pub fn check(
     check_folders_below(out, &outputs)?;
     let checked = map(threads, &outputs, |output| check_place(out, output, &by_place));
     checked.into_iter().collect()
+}
+
+/// The canonical path that a folder has, or gets when it is made with the missing folders above it: `new/../e` is `e`.
+pub fn resolve(folder: &Path) -> Option<PathBuf> {
+    let mut place = Path::new(".").canonicalize().ok()?;
+    for part in folder.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                place.pop();
+            }
+            part => place.push(part),
+        }
+        // A link leads elsewhere, and the folder above its target is another one.
+        place = place.canonicalize().unwrap_or(place);
+    }
+    Some(place)
 }
 
 /// The outputs of all clips, and the files of the bake.

@@ -24,6 +24,7 @@ fn no_output_replaces_an_input() {
         ["e/lift.glb", "-o", "e"].as_slice(),
         &["e/lift.glb", "-o", "e", "--resume"],
         &["e/lift.glb", "-o", "./x/../e/../e"],
+        &["e/lift.glb", "-o", "new/../e"],
         &["@list.txt", "-o", "e"],
     ] {
         bench.write("list.txt", "./e/lift.glb\n");

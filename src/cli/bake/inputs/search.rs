@@ -8,6 +8,7 @@ use posse::Error;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::cli::bake::failures::Failure;
+use crate::cli::bake::places::resolve;
 use crate::cli::output::file_name;
 
 /// The extensions of the files that a folder is searched for.
@@ -31,20 +32,14 @@ pub struct Search {
     pub failures: Vec<Failure>,
     /// Links that lead back to a folder above them.
     pub warnings: Vec<String>,
-    /// The folder of the outputs, if it exists.
+    /// The canonical path of the folder of the outputs.
     out: Option<PathBuf>,
 }
 
 impl Search {
     /// A search that leaves out a folder.
     pub fn new(out: &Path) -> Self {
-        Self {
-            found: Vec::new(),
-            lists: Vec::new(),
-            failures: Vec::new(),
-            warnings: Vec::new(),
-            out: out.canonicalize().ok(),
-        }
+        Self { found: Vec::new(), lists: Vec::new(), failures: Vec::new(), warnings: Vec::new(), out: resolve(out) }
     }
 
     /// Adds the files of an INPUT.
