@@ -92,10 +92,23 @@ impl FrameGrid {
         (frame as f64 / self.fps).min(self.duration)
     }
 
-    /// A clip at a frame. Its velocities are measured from the frame before to the frame after, or to the ends of the clip.
+    /// The times between which the velocities of a frame are measured: `1 / fps` before and after its time, or the ends of the clip.
+    pub fn span(&self, frame: u64) -> [f64; 2] {
+        // A time that is clamped to the duration is less than `1 / fps` after the frame before.
+        let is_clamped = frame as f64 / self.fps > self.duration;
+        let before = if is_clamped {
+            (self.duration - 1.0 / self.fps).max(0.0)
+        } else {
+            // Frames share the poses of their neighbours, so that the times must have the same bits.
+            self.time(frame.saturating_sub(1))
+        };
+        [before, self.time(frame.saturating_add(1))]
+    }
+
+    /// A clip at a frame. Its velocities are measured over its [`span`](Self::span).
     pub fn moment(&self, clip: ClipId, frame: u64) -> Moment {
-        let [before, time, after] = [frame.saturating_sub(1), frame, frame.saturating_add(1)].map(|at| self.time(at));
-        Moment { clip, time, before, after }
+        let [before, after] = self.span(frame);
+        Moment { clip, time: self.time(frame), before, after }
     }
 }
 

@@ -58,8 +58,9 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     let (mut first, mut engine) = (0, String::new());
     while first < grid.len() && !job.is_stopped() {
         let end = grid.len().min(first.saturating_add(window.frames(grid.fps())));
-        let around = if velocities { [first.saturating_sub(1), end] } else { [first, end - 1] };
-        let [from, to] = around.map(|frame| grid.time(frame));
+        let last = end - 1;
+        let [from, to] =
+            if velocities { [grid.span(first)[0], grid.span(last)[1]] } else { [first, last].map(|at| grid.time(at)) };
         window.cover(from, to)?;
         let (part, clip) = window.library(job, &library, [own, skeleton])?;
         let mut sampler = Sampler::new(&part, job.options.engine)?;

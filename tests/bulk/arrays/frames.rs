@@ -40,6 +40,24 @@ fn frames_share_the_times_of_their_velocities() {
 }
 
 #[test]
+fn velocities_of_a_clamped_frame_reach_back_by_a_whole_frame() {
+    let (_, _, clip) = super::arm();
+    // The last of 11 frames is at 0.9999 s, not at 1 s: velocities from 0.9 s would span less than a tenth of a second.
+    let grid = FrameGrid::new(10.0, 0.9999).unwrap();
+    assert_eq!((grid.len(), grid.time(10)), (11, 0.9999));
+    let moment = grid.moment(clip, 10);
+    assert!((moment.before - 0.8999).abs() < 1e-12, "{}", moment.before);
+    assert_eq!([moment.time, moment.after], [0.9999, 0.9999]);
+    // The last frame of a clip of a whole number of frames shares the pose of the frame before.
+    let grid = FrameGrid::new(10.0, 1.0).unwrap();
+    assert_eq!(grid.moment(clip, 10).before, grid.time(9));
+    // Both of these frames are later than the duration, which is less than a frame.
+    let grid = FrameGrid::new(1.0, 8_388_607.0).unwrap();
+    assert_eq!(grid.span(8_388_608), [8_388_606.0, 8_388_607.0]);
+    assert_eq!(FrameGrid::new(1e-3, 1e-4).unwrap().span(1), [0.0, 1e-4]);
+}
+
+#[test]
 fn a_rate_a_duration_and_a_count_out_of_range_are_refused() {
     for (fps, duration) in
         [(0.0, 1.0), (-1.0, 1.0), (f64::NAN, 1.0), (f64::INFINITY, 1.0), (30.0, -1.0), (30.0, f64::NAN)]

@@ -38,10 +38,13 @@ def wrapped(times: Seconds, ends: Seconds, wrap: str) -> Seconds:
 
 
 def frame_times(fps: float, duration: float) -> tuple[Seconds, Seconds, Seconds]:
-    """The times of all frames of a clip, and those of the frames before and after each."""
+    """The times of all frames of a clip, and the times between which the velocities of each are measured."""
     count = _posse.frame_count(fps, duration)
-    times = np.clip(np.arange(-1, count + 1) / fps, 0.0, duration)
-    return times[:-2], times[1:-1], times[2:]
+    unclamped = np.arange(-1, count + 1) / fps
+    times = np.clip(unclamped, 0.0, duration)
+    # A time that is clamped to the duration is less than 1 / fps after the frame before.
+    before = np.where(unclamped[1:-1] > duration, max(duration - 1 / fps, 0.0), times[:-2])
+    return before, times[1:-1], times[2:]
 
 
 def clip_ids(
