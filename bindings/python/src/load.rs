@@ -1,5 +1,7 @@
 //! Files into one library, on several threads.
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -144,10 +146,20 @@ fn read_all(paths: &[PathBuf], threads: usize) -> Vec<Result<File, Error>> {
     files.into_iter().map(|(_, file)| file).collect()
 }
 
+/// Reads a file. Fails for a device or a pipe, which may never end.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let kind = fs::metadata(path)?.file_type();
+    // The system has an error of its own for folders.
+    if kind.is_file() || kind.is_dir() {
+        return fs::read(path);
+    }
+    Err(io::Error::other("it is not a regular file; give a glTF or BVH file"))
+}
+
 impl File {
     /// Reads a glTF or BVH file.
     fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = std::fs::read(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
+        let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         let mut library = Library::new();
         if bvh::is_bvh(path, &bytes) {
             let asset = bvh::from_slice(&mut library, path, &bytes)?;

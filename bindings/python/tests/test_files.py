@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -117,8 +118,16 @@ def test_files_that_cannot_be_read_are_os_errors(tmp_path: Path) -> None:
     assert caught.value.strerror == "No such file or directory"
     with pytest.raises(OSError):
         posse.Library(tmp_path)
+    # A device may have no end.
+    if os.path.exists("/dev/zero"):
+        with pytest.raises(OSError, match="/dev/zero: it is not a regular file"):
+            posse.Library("/dev/zero")
     with pytest.raises(TypeError):
         posse.Library(3)  # type: ignore[arg-type]
+
+
+def test_paths_may_be_bytes(slide: Path) -> None:
+    assert posse.Library(os.fsencode(slide)).clips[0].file == str(slide)
 
 
 def test_warnings_are_python_warnings(worm: Path, tmp_path: Path) -> None:

@@ -41,11 +41,11 @@ class Library:
 
     `paths` name the files. `threads` is the number of threads that read them; by default the cores that this process may use.
 
-    Raises `OSError` for a file that cannot be read, and `Error` for one that cannot be used.
+    Raises `OSError` for a file that cannot be read or is not a regular file, and `Error` for one that cannot be used.
     """
 
-    def __init__(self, *paths: Union[str, os.PathLike[str]], threads: Optional[int] = None) -> None:
-        files = [os.fspath(path) for path in paths]
+    def __init__(self, *paths: Union[str, bytes, os.PathLike[str], os.PathLike[bytes]], threads: Optional[int] = None) -> None:
+        files = [os.fsdecode(path) for path in paths]
         self._native = _posse.Library(files, _threads(threads))
         for message in self._native.warnings:
             warnings.warn(message, FileWarning, stacklevel=2)
