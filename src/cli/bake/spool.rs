@@ -1,5 +1,6 @@
 //! Arrays of a clip that wait until the clip is complete: in memory up to a size, then in files without names.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -26,8 +27,11 @@ impl SpooledNumbers {
 
     /// Appends numbers. They are stored as little-endian bytes.
     pub fn append<T: bytemuck::Pod>(&mut self, numbers: &[T]) -> Result<(), Error> {
-        let written = self.file.write_all(bytemuck::cast_slice(numbers));
-        written.map_err(|error| self.error(error))
+        let mut bytes = Cow::Borrowed(bytemuck::cast_slice(numbers));
+        if cfg!(target_endian = "big") {
+            bytes.to_mut().chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+        }
+        self.file.write_all(&bytes).map_err(|error| self.error(error))
     }
 
     /// Goes back to the first number.
@@ -37,8 +41,12 @@ impl SpooledNumbers {
 
     /// Reads the next numbers into a slice. To be called after [`rewind`](Self::rewind).
     pub fn read<T: bytemuck::Pod>(&mut self, numbers: &mut [T]) -> Result<(), Error> {
-        let read = self.file.read_exact(bytemuck::cast_slice_mut(numbers));
-        read.map_err(|error| self.error(error))
+        let bytes = bytemuck::cast_slice_mut(numbers);
+        self.file.read_exact(bytes).map_err(|error| self.error(error))?;
+        if cfg!(target_endian = "big") {
+            bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+        }
+        Ok(())
     }
 
     /// The little-endian bytes from the current place on.
