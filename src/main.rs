@@ -2,7 +2,7 @@
 
 mod cli;
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use posse::Error;
@@ -13,8 +13,7 @@ fn main() -> ExitCode {
         // The program at the other end of the pipe has stopped reading, which is not an error.
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            // A failed write to stderr cannot be reported.
-            let _ = writeln!(std::io::stderr(), "error: {error}");
+            cli::note(&format!("error: {error}"));
             cli::Outcome::BadInput.into()
         }
     }

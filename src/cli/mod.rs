@@ -22,6 +22,8 @@ mod verify;
 mod view;
 mod view_args;
 
+pub use self::output::note;
+
 use std::process::ExitCode;
 
 use clap::{Arg, CommandFactory, FromArgMatches};

@@ -1,7 +1,8 @@
 //! Output: results to files or stdout, notes to stderr.
 
+use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use posse::Error;
@@ -9,7 +10,25 @@ use posse::Error;
 /// Prints a line to stderr.
 pub fn note(text: &str) {
     // A failed write of a note does not stop the command.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable(text));
+}
+
+/// A text in which control characters, which names of files may have and terminals obey, are escaped. Line breaks and tabs remain.
+fn printable(text: &str) -> Cow<'_, str> {
+    escape(text, |letter| letter.is_control() && !matches!(letter, '\n' | '\t'))
+}
+
+/// A text in which all control characters are escaped, so that it is one line.
+pub fn printable_line(text: &str) -> Cow<'_, str> {
+    escape(text, char::is_control)
+}
+
+fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return text.into();
+    }
+    let escaped = |letter: char| if is_escaped(letter) { letter.escape_default().to_string() } else { letter.into() };
+    text.chars().map(escaped).collect()
 }
 
 /// The name of a file without its folder.
@@ -47,6 +66,56 @@ pub fn print<E: Into<io::Error>>(write: impl FnOnce(&mut Writer) -> Result<(), E
     match output.write(write).and_then(|()| output.finish()) {
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result,
+    }
+}
+
+/// An output that takes nothing more after its first error. `ZipWriter` goes on writing when it is dropped, and would print a second
+/// error.
+pub struct UntilError<W> {
+    output: W,
+    has_failed: bool,
+    /// The place of the next byte, also after an error.
+    place: u64,
+}
+
+impl<W> UntilError<W> {
+    /// Wraps an output that is at its beginning.
+    pub fn new(output: W) -> Self {
+        Self { output, has_failed: false, place: 0 }
+    }
+
+    /// Calls a function of the output; after an error, returns `instead`.
+    fn call<T>(&mut self, instead: T, call: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        if self.has_failed {
+            return Ok(instead);
+        }
+        let result = call(&mut self.output);
+        // Callers write again after an interruption.
+        self.has_failed = result.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted);
+        result
+    }
+}
+
+impl<W: Write> Write for UntilError<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.call(bytes.len(), |output| output.write(bytes))?;
+        self.place += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.call((), Write::flush)
+    }
+}
+
+impl<W: Seek> Seek for UntilError<W> {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        let instead = match position {
+            SeekFrom::Start(place) => place,
+            SeekFrom::Current(distance) | SeekFrom::End(distance) => self.place.saturating_add_signed(distance),
+        };
+        self.place = self.call(instead, |output| output.seek(position))?;
+        Ok(self.place)
     }
 }
 

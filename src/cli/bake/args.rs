@@ -21,7 +21,7 @@ Examples:
   posse bake --check baked clips                              lists the clips that are missing
 
 INPUT is a file (.glb, .gltf, .bvh, a Cocos Creator clip with --rig, a crowd file), a folder, a glob in quotes, or @LIST, a file with
-a path per line. A folder is searched for .glb, .gltf and .bvh files; OUT is left out. A clip is named by its path below the folder,
+the path of a file per line, relative to the working folder. A folder is searched for .glb, .gltf and .bvh files; OUT is left out. A clip is named by its path below the folder,
 without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or #INDEX if the name is missing or
 repeated. Two clips of one name are refused, and so are outputs that would replace an input.
 
@@ -30,7 +30,8 @@ Arrays (frames first, float32), of --arrays:
   linvel, angvel           velocities (joints, 3) in model space, per second: central differences over 1/fps on both sides
   local_pos, local_quat, local_scale
                            relative to the parent of the joint
-  skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins
+  skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and --scale they
+                           take the file's own vertices, unscaled and with y up, to the turned and scaled model space
   weights, properties      morph weights and animated properties (count), in the order of `posse eval`
   root                     position and rotation of the first joint written (7)
 
@@ -93,7 +94,7 @@ pub struct Args {
     pub shards: Option<u32>,
     #[command(flatten)]
     pub threads: ThreadArgs,
-    /// The engine that evaluates the poses.
+    /// The engine that evaluates the poses. The default is the CPU on every machine, so that outputs do not depend on it.
     #[arg(long, value_enum, default_value = "cpu")]
     pub engine: EngineName,
     /// Keeps outputs that were made from the same file, with the same options, by the same version of posse.
@@ -124,7 +125,7 @@ pub enum OrderName {
 /// An engine, by name. The bytes of outputs must not depend on the machine, so that `auto` never selects a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum EngineName {
-    /// The CPU, whatever the machine has.
+    /// The same as cpu.
     Auto,
     /// The GPU, or a software adapter if there is no hardware GPU.
     Gpu,

@@ -10,7 +10,7 @@ use crate::cli::Outcome;
 use crate::cli::bake::args::Args;
 use crate::cli::bake::draft::DraftTag;
 use crate::cli::bake::facts::{SourceFacts, StoredFacts};
-use crate::cli::bake::format::PartPlace;
+use crate::cli::bake::format::{PartPlace, check_crowd};
 use crate::cli::bake::inputs::{ClipFile, Inputs, own_files};
 use crate::cli::bake::job::Job;
 use crate::cli::bake::options::Options;
@@ -40,9 +40,12 @@ pub fn run(
         reason: failure.message.clone(),
     });
     let missing: Vec<Missing> = folders.chain(missing).collect();
-    output::print(|out| missing.iter().try_for_each(|missing| missing.print(out, args.json)))?;
+    if let Err(error) = output::print(|out| missing.iter().try_for_each(|missing| missing.print(out, args.json))) {
+        note(&format!("error: {error}"));
+        return Ok(Outcome::Failed);
+    }
     let there = clips - missing.iter().filter(|missing| missing.clip.is_some()).count();
-    note(&format!("{there} of {clips} clips are there"));
+    note(&format!("clips with their outputs: {there} of {clips}; missing or different: {}", missing.len()));
     Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Failed })
 }
 
@@ -61,7 +64,10 @@ impl Missing {
             let line = ClipLine { clip, path, status: "missing", frames: None, message };
             return writeln!(out, "{}", serde_json::to_string(&line)?);
         }
-        writeln!(out, "{}: {reason}", clip.as_ref().unwrap_or(path))
+        let name = clip.as_ref().unwrap_or(path);
+        // Most reasons of files begin with the path.
+        let place = if reason.starts_with(name.as_str()) { String::new() } else { format!("{name}: ") };
+        writeln!(out, "{}", output::printable_line(&format!("{place}{reason}")))
     }
 }
 
@@ -90,15 +96,16 @@ impl<'a> Outputs<'a> {
             Ok(contents) => contents.kind,
             Err(reason) => return vec![Missing { clip: None, path, reason: reason.clone() }],
         };
-        if let Some(place) = crowd::reference_file(self.options, self.out, file)
-            && !place.exists()
-        {
-            let reason = format!("{} is missing", place.display());
-            return vec![Missing { clip: None, path, reason }];
+        let mut missing = Vec::new();
+        if let Some(place) = crowd::reference_file(self.options, self.out, file) {
+            let fault = match check_crowd(&place) {
+                _ if !place.exists() => Some(format!("{} is missing", place.display())),
+                result => result.err().map(|error| format!("unreadable: {error}")),
+            };
+            missing.extend(fault.map(|reason| Missing { clip: None, path: path.clone(), reason }));
         }
         // The file is hashed for the first output that is otherwise as it should be.
         let mut source: Option<Result<SourceFacts, Error>> = None;
-        let mut missing = Vec::new();
         for clip in file.clips() {
             let reason = match self.stored(&clip.name) {
                 Err(reason) => Some(reason),

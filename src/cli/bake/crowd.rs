@@ -9,7 +9,7 @@ use posse::{Error, Layer, LayerTime, Library};
 use crate::cli::bake::clip::{ClipBake, Rig, grid};
 use crate::cli::bake::draft::Draft;
 use crate::cli::bake::fault::Fault;
-use crate::cli::bake::format::{Character, Format, write_crowd};
+use crate::cli::bake::format::{Character, Format, check_crowd, write_crowd};
 use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
 use crate::cli::bake::job::Job;
 use crate::cli::bake::options::Options;
@@ -23,7 +23,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     let reference = reference_file(job.options, job.out, file);
     let is_new = |clip: &&ListedClip| turn.is_some() || !job.keeps(file, &clip.name, &source);
     let clips: Vec<&ListedClip> = contents.clips.iter().filter(is_new).collect();
-    if clips.is_empty() && reference.as_ref().is_none_or(|reference| reference.exists()) {
+    if clips.is_empty() && reference.as_ref().is_none_or(|reference| check_crowd(reference).is_ok()) {
         return Ok(());
     }
     let mut library = Library::new();

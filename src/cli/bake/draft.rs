@@ -82,6 +82,21 @@ fn is_alive(process: u32) -> bool {
     system.process(id).is_some_and(|process| !matches!(process.status(), ProcessStatus::Zombie | ProcessStatus::Dead))
 }
 
+/// Creates a folder for outputs, with the folders above it.
+///
+/// # Errors
+/// [`Error::Io`] with the folder.
+pub fn create_folder(folder: &Path) -> Result<(), Error> {
+    let created = fs::create_dir_all(folder).map_err(|error| {
+        let is_file = |above: &&Path| above.exists() && !above.is_dir();
+        let Some(file) = folder.ancestors().find(is_file) else { return error };
+        let file = if file == folder { "it".into() } else { file.display().to_string() };
+        let reason = format!("{file} is no folder; expected one for the outputs. Remove the file, or give another OUT");
+        io::Error::new(error.kind(), reason)
+    });
+    created.map_err(|source| Error::Io { file: folder.to_path_buf(), source })
+}
+
 /// A file that gets its name when it is complete. It is removed on drop unless it was kept.
 pub struct Draft {
     /// `None` after the file was closed.
@@ -98,7 +113,7 @@ impl Draft {
     pub fn create(place: &Path, tag: &DraftTag) -> Result<Self, Error> {
         let failed = |source| Error::Io { file: place.to_path_buf(), source };
         if let Some(folder) = place.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
+            create_folder(folder)?;
         }
         let path = place.with_file_name(tag.next_name());
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path).map_err(failed)?;

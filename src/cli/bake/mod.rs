@@ -32,7 +32,6 @@ mod stream;
 mod workers;
 
 use std::cmp::Reverse;
-use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -86,7 +85,7 @@ fn bake(
     share: Option<Share>,
     threads: usize,
 ) -> Result<Outcome, Fault> {
-    fs::create_dir_all(out).map_err(|source| Fault::Output(Error::Io { file: out.to_path_buf(), source }))?;
+    draft::create_folder(out).map_err(Fault::Output)?;
     let tag = DraftTag::new(share.map(|share| share.index));
     tag.remove_dead(out);
     if let Some(share) = share {
@@ -172,6 +171,7 @@ fn finish(job: Job, share: Option<Share>) -> Result<Outcome, Fault> {
     let mut failures = job.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_by(|a, b| (&a.path, &a.clip).cmp(&(&b.path, &b.clip)));
     let output_error = job.output_error.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let output_error = output_error.or_else(|| job.progress.take_error());
     let written = failures::write(job.out, share.map_or(0, |share| share.index), &failures, job.tag);
     let summary = job.progress.summary();
     drop(job.progress);

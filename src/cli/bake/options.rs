@@ -148,10 +148,15 @@ pub fn different_fields(found: &str, expected: &str) -> String {
     let mut names: Vec<&String> = expected.keys().chain(found.keys()).collect();
     names.sort();
     names.dedup();
-    let show = |value: Option<&serde_json::Value>| value.map_or("nothing".into(), ToString::to_string);
+    let show = |name: &str, value: Option<&serde_json::Value>| match (name, value) {
+        ("fps", Some(serde_json::Value::Null)) => "the file's own".into(),
+        ("joints", Some(serde_json::Value::Null)) => "all".into(),
+        (_, None | Some(serde_json::Value::Null)) => "nothing".into(),
+        (_, Some(value)) => value.to_string(),
+    };
     let differences = names.into_iter().filter(|name| found.get(*name) != expected.get(*name));
-    let lines =
-        differences.map(|name| format!("{name} was {}, is {}", show(found.get(name)), show(expected.get(name))));
+    let lines = differences
+        .map(|name| format!("{name} was {}, is {}", show(name, found.get(name)), show(name, expected.get(name))));
     lines.collect::<Vec<_>>().join("; ")
 }
 

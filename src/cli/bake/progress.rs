@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use posse::Error;
 use serde::Serialize;
 
 use crate::cli::output::note;
@@ -44,6 +45,8 @@ pub struct Progress {
     lines: AtomicU64,
     /// The warnings of the rig, which each file repeats.
     known: Mutex<HashSet<String>>,
+    /// The first failure to print a line of JSON.
+    fault: Mutex<Option<io::Error>>,
 }
 
 impl Progress {
@@ -55,9 +58,9 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} clips, {msg}, {eta} left") {
             bar.set_style(style);
         }
-        let (total, started, known) = (total as u64, Instant::now(), Mutex::default());
+        let (total, started, known, fault) = (total as u64, Instant::now(), Mutex::default(), Mutex::default());
         let [clips, frames, done_frames, lines] = [(); 4].map(|()| AtomicU64::new(0));
-        Self { bar, started, json, total, clips, frames, done_frames, lines, known }
+        Self { bar, started, json, total, clips, frames, done_frames, lines, known, fault }
     }
 
     /// Adds written frames.
@@ -77,12 +80,23 @@ impl Progress {
 
     /// Prints the line of a clip or file, if lines are wanted.
     pub fn print(&self, line: &ClipLine) {
-        if self.json
-            && let Ok(text) = serde_json::to_string(line)
-        {
-            // A reader that stops early does not stop the bake.
-            let _ = writeln!(io::stdout(), "{text}");
+        if !self.json {
+            return;
         }
+        let printed = serde_json::to_string(line).map_err(io::Error::from);
+        let printed = printed.and_then(|text| writeln!(io::stdout(), "{text}"));
+        // A reader that stops early is not an error. No error stops the bake, whose outputs are files.
+        if let Err(error) = printed
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+
+    /// The first failure to print a line. It is returned once.
+    pub fn take_error(&self) -> Option<Error> {
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        fault.map(|source| Error::Io { file: "standard output".into(), source })
     }
 
     /// Prints a line to stderr, above the bar.

@@ -68,7 +68,13 @@ impl ShardsFile {
         // Another task may have written it at the same moment, so that it is read in any case.
         let failed = |source: io::Error| Error::Io { file: place.clone(), source };
         let found = fs::read_to_string(&place).map_err(|source| Fault::Output(failed(source)))?;
-        let found: Self = serde_json::from_str(&found).map_err(|error| Fault::Input(failed(error.into())))?;
+        let found: Self = serde_json::from_str(&found).map_err(|error| {
+            let place = place.display();
+            let reason = format!(
+                "{place}: {error}; expected the list of a sharded bake. Remove the file, so that it is made anew"
+            );
+            Fault::Input(Error::Usage(reason))
+        })?;
         let differences = self.differences(&found);
         if differences.is_empty() {
             return Ok(());

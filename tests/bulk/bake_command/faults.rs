@@ -66,7 +66,8 @@ fn a_full_disk_leaves_nothing_half_written() {
     assert!(bench.files("whole")["long.npz"].len() > 200_000);
     let output = bake_on_full_disk(&bench, "clips -o baked");
     assert_code(&output, 1);
-    assert!(stderr(&output).contains("long.npz"), "{}", stderr(&output));
+    // The writer of the zip file does not print an error of its own.
+    assert!(stderr(&output).contains("long.npz") && !stderr(&output).contains("ZipWriter"), "{}", stderr(&output));
     assert_eq!(bench.names("baked"), [""; 0]);
     // A bad input that is larger comes first. Of both, 1 counts.
     bench.write("clips/bad.bvh", bvh(4000, 0.0).replace("Frames: 4000", "Frames: 4001"));
@@ -125,4 +126,53 @@ fn results_on_stdout_are_lines_of_json_only() {
     let lines = json_lines(&output.stdout);
     let of = |status: &str| lines.iter().filter(|line| line["status"] == status).count();
     assert_eq!([of("kept"), of("failed"), lines.len()], [7, 1, 8]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn results_that_cannot_be_printed_are_exit_code_1() {
+    let bench = Bench::with_clips();
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    for arguments in [["clips", "-o", "baked", "--json"].as_slice(), &["--check", "nowhere", "clips"]] {
+        let output = bench.command(arguments).stdout(full()).output().unwrap();
+        assert_code(&output, 1);
+        assert!(stderr(&output).contains("error: standard output: "), "{}", stderr(&output));
+    }
+    assert_eq!(bench.names("baked").len(), 7);
+    // A reader that stops early is not an error.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_code(&bench.command(&["clips", "-o", "baked", "--json"]).stdout(writer).output().unwrap(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn control_characters_of_names_do_not_reach_a_terminal() {
+    let bench = Bench::new();
+    bench.write("clips/red\u{1b}[31m.bvh", "");
+    let baked = bench.bake(&["clips", "-o", "baked"]);
+    assert_refused(&baked, &[r"clips/red\u{1b}[31m.bvh"]);
+    let checked = bench.bake(&["--check", "baked", "clips"]);
+    assert_code(&checked, 1);
+    let lines = String::from_utf8(checked.stdout).unwrap();
+    assert!(lines.starts_with(r"red\u{1b}[31m: "), "{lines}");
+    assert!(!stderr(&baked).contains('\u{1b}') && !lines.contains('\u{1b}'));
+}
+
+#[test]
+fn a_broken_list_of_shares_is_named() {
+    let bench = Bench::with_clips();
+    bench.write("baked/shards.json", "{");
+    let output = bench.bake(&["clips", "-o", "baked", "--shard", "0/2"]);
+    assert_refused(&output, &["baked/shards.json: ", "Remove the file"]);
+}
+
+#[test]
+fn a_number_of_cores_that_is_none_is_a_warning() {
+    let bench = Bench::with_clips();
+    let output = bench.command(&["clips", "-o", "baked"]).env("SLURM_CPUS_PER_TASK", "abc").output().unwrap();
+    assert_code(&output, 0);
+    assert_eq!(stderr(&output).matches("warning: SLURM_CPUS_PER_TASK is \"abc\", not a number above 0").count(), 1);
+    let output = bench.command(&["clips", "-o", "baked", "--threads", "1"]).env("SLURM_CPUS_PER_TASK", "abc").output();
+    assert!(!stderr(&output.unwrap()).contains("SLURM"));
 }

@@ -18,6 +18,8 @@ mod places;
 mod resume;
 /// Shares of several tasks.
 mod shares;
+/// Outputs that have lost bytes.
+mod whole;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -46,7 +46,7 @@ fn another_list_or_other_options_stop_a_task() {
         assert_refused(&bench.bake(&[&["clips", "-o", "baked"], arguments].concat()), texts);
         assert_eq!(bench.files("baked"), before);
     };
-    refused(&["--shard", "1/2", "--fps", "25"], &["shards.json", "fps was null, is 25.0"]);
+    refused(&["--shard", "1/2", "--fps", "25"], &["shards.json", "fps was the file's own, is 25.0"]);
     refused(&["--shard", "1/2", "--clip", "rise"], &["clip was [], is [\"rise\"]"]);
     refused(&["--shard", "1/3"], &["the number of shares was 2, is 3"]);
     bench.write("clips/new.bvh", bvh(3, 0.0));

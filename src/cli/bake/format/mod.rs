@@ -7,7 +7,7 @@ mod parquet;
 mod rest;
 mod usda;
 
-pub use self::usda::{Character, write_crowd};
+pub use self::usda::{Character, check_crowd, write_crowd};
 
 use std::path::{Path, PathBuf};
 
@@ -213,10 +213,11 @@ impl Format {
         }
     }
 
-    /// The facts of the clips of an output.
+    /// The facts of the clips of an output. The sizes of its parts are checked, so that a file that has lost bytes is refused; the
+    /// numbers of its arrays are not read.
     ///
     /// # Errors
-    /// [`Error::Io`] or [`Error::Import`] if the file cannot be read, or was not written by `posse bake`.
+    /// [`Error::Io`] or [`Error::Import`] if the file cannot be read, is not whole, or was not written by `posse bake`.
     pub fn read_facts(self, file: &Path) -> Result<Vec<StoredFacts>, Error> {
         match self {
             Self::Npz(_) => npz::read_facts(file).map(|facts| vec![facts]),

@@ -124,7 +124,8 @@ impl Outline {
     fn of_crowd(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let count = crowd::load(&mut Library::new(), path)?.len();
         if count > MOST_INSTANCES {
-            let (what, needed, allowed) = ("instances of a crowd file".into(), count as u64, MOST_INSTANCES as u64);
+            let what = "instances of a crowd file; split it into several".into();
+            let (needed, allowed) = (count as u64, MOST_INSTANCES as u64);
             return Err(Error::Limit { what, needed, allowed });
         }
         Ok(Self { kind: Kind::Crowd, names: vec![None; count], beside: crowd_files::list(path, bytes)? })

@@ -16,7 +16,7 @@ use crate::cli::eval::npz::array::Array;
 use crate::cli::eval::numbers::{Number, Precision};
 use crate::cli::evaluation::Evaluation;
 use crate::cli::npy;
-use crate::cli::output::{Output, OutputName, Writer};
+use crate::cli::output::{Output, OutputName, UntilError, Writer};
 use crate::cli::progress::Progress;
 
 /// Bytes of an array that are evaluated at a time: few enough for the caches to keep them until they are written.
@@ -40,14 +40,14 @@ pub struct PoseTable<'a> {
 
 /// The zip file that is written.
 struct ArrayFile<'a> {
-    zip: ZipWriter<StreamWriter<&'a mut Writer>>,
+    zip: ZipWriter<StreamWriter<UntilError<&'a mut Writer>>>,
     name: OutputName<'a>,
 }
 
 /// Evaluates the poses, and writes one array after the other. Each array evaluates the poses again, so that memory stays bounded.
 pub fn write(table: &PoseTable, engine: &mut Engine, mut output: Output) -> Result<(), Error> {
     let (out, name) = output.split();
-    write_arrays(table, engine, ArrayFile { zip: ZipWriter::new_stream(out), name })?;
+    write_arrays(table, engine, ArrayFile { zip: ZipWriter::new_stream(UntilError::new(out)), name })?;
     output.finish()
 }
 

@@ -18,6 +18,7 @@ use crate::cli::bake::facts::{Facts, StoredFacts};
 use crate::cli::bake::format::rest::Space;
 use crate::cli::bake::format::{ClipHead, ClipWriter};
 use crate::cli::bake::spool::Spool;
+use crate::cli::npy;
 use crate::cli::output::note;
 
 const MAGIC: [u32; 2] = [u32::from_le_bytes(*b"glTF"), 2];
@@ -101,7 +102,7 @@ fn write_head(draft: &mut Draft, json: &[u8], bytes: u64, name: &str) -> Result<
 }
 
 fn write_numbers(draft: &mut Draft, numbers: &[f32]) -> Result<(), Error> {
-    draft.write_all(bytemuck::cast_slice(numbers)).map_err(|error| draft.error(error))
+    npy::write_singles(draft, numbers).map_err(|error| draft.error(error))
 }
 
 fn write_times(draft: &mut Draft, spool: &mut Spool) -> Result<(), Error> {
@@ -143,7 +144,7 @@ fn write_channels(draft: &mut Draft, spool: &mut Spool, channels: &[Channel]) ->
     Ok(())
 }
 
-/// The facts of a file. Its binary chunk is not read.
+/// The facts of a file. Its binary chunk is not read, but must be there.
 pub fn read_facts(file: &Path) -> Result<StoredFacts, Error> {
     #[derive(Deserialize)]
     struct Root {
@@ -157,9 +158,13 @@ pub fn read_facts(file: &Path) -> Result<StoredFacts, Error> {
         let mut open = File::open(file)?;
         let mut head = [[0; 4]; 5];
         open.read_exact(head.as_flattened_mut())?;
-        let [magic, version, _, length, kind] = head.map(u32::from_le_bytes);
+        let [magic, version, all, length, kind] = head.map(u32::from_le_bytes);
         if [magic, version] != MAGIC || kind != JSON || length > LARGEST_JSON {
             return Err(io::Error::other("this is no glb file of posse bake"));
+        }
+        let found = open.metadata()?.len();
+        if found != u64::from(all) {
+            return Err(io::Error::other(format!("the file has {found} bytes; expected {all}, as its header states")));
         }
         let mut json = Vec::new();
         open.take(length.into()).read_to_end(&mut json)?;

@@ -42,7 +42,7 @@ impl Motion {
         for &time in times {
             if self.last_time.is_some_and(|last| last >= time as f32) {
                 return Err(format!(
-                    "two frames near {time} s have the same time as the 32-bit numbers of glTF; use a lower --fps or another \
+                    "two frames near {time:?} s have the same time as the 32-bit numbers of glTF; use a lower --fps or another \
                      --format"
                 ));
             }

@@ -1,6 +1,7 @@
 //! The format usda: a UsdSkel skeleton and animation, as text. Times are frames.
 
 mod crowd;
+mod end;
 mod names;
 mod stage;
 mod text;
@@ -14,7 +15,8 @@ use posse::bake::{ArrayKind, ArrayShape};
 use posse::glam::DAffine3;
 use posse::{Error, Joint};
 
-pub use self::crowd::{Character, write_crowd};
+pub use self::crowd::{Character, check_crowd, write_crowd};
+use self::end::{check_end, write_end};
 use self::names::{UniqueNames, joint_paths, prim_name};
 use self::stage::{FACTS, Stage};
 use self::text::{List, Matrix, Quoted, Tuple, unquoted};
@@ -71,6 +73,7 @@ impl ClipWriter for UsdaWriter<'_> {
         self.write_skeleton(&name, &paths, Space::new(facts))?;
         self.write_animation(&paths)?;
         self.line(format_args!("}}"))?;
+        write_end(&mut self.draft)?;
         self.draft.keep()
     }
 }
@@ -178,10 +181,12 @@ impl UsdaWriter<'_> {
     }
 }
 
-/// The facts of a file. Its frames are not read.
+/// The facts of a file. Its frames are not read, but its end is.
 pub fn read_facts(file: &Path) -> Result<StoredFacts, Error> {
     let read = || -> io::Result<StoredFacts> {
-        for line in BufReader::new(File::open(file)?.take(LARGEST_FACTS)).lines().take(8) {
+        let mut open = File::open(file)?;
+        check_end(&mut open)?;
+        for line in BufReader::new(open.take(LARGEST_FACTS)).lines().take(8) {
             let facts = line?.trim().strip_prefix(FACTS).and_then(unquoted);
             if let Some(facts) = facts {
                 return Ok(serde_json::from_str(&facts)?);

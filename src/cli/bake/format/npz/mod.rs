@@ -1,20 +1,22 @@
 //! The format npz: a zip file of `.npy` files, one per array and fact. Nothing in it depends on when or where it is written.
 
-use std::fs::File;
+mod read;
+
 use std::io::{self, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use posse::Error;
 use posse::bake::ArrayKind;
-use zip::read::ZipArchive;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
+pub use self::read::read_facts;
 use crate::cli::bake::draft::Draft;
-use crate::cli::bake::facts::{Facts, StoredFacts};
+use crate::cli::bake::facts::Facts;
 use crate::cli::bake::format::{ClipHead, ClipWriter, NpzLayout};
 use crate::cli::bake::spool::{Spool, SpooledNumbers};
 use crate::cli::npy;
+use crate::cli::output::UntilError;
 
 /// The largest size of texts, in bytes. NumPy stores each text with the length of the longest.
 const TEXTS: u64 = 256 << 20;
@@ -82,12 +84,12 @@ fn mjlab_name(kind: ArrayKind) -> Option<&'static str> {
 /// An npz file that is being written.
 struct NpzFile<'a> {
     place: PathBuf,
-    zip: ZipWriter<&'a mut Draft>,
+    zip: ZipWriter<UntilError<&'a mut Draft>>,
 }
 
 impl<'a> NpzFile<'a> {
     fn new(draft: &'a mut Draft) -> Self {
-        Self { place: draft.place().to_path_buf(), zip: ZipWriter::new(draft) }
+        Self { place: draft.place().to_path_buf(), zip: ZipWriter::new(UntilError::new(draft)) }
     }
 
     /// An array of numbers that are little-endian bytes already.
@@ -161,25 +163,4 @@ impl<'a> NpzFile<'a> {
     fn error(&self, source: io::Error) -> Error {
         Error::Io { file: self.place.clone(), source }
     }
-}
-
-/// The facts of a file. The arrays are not read.
-pub fn read_facts(file: &Path) -> Result<StoredFacts, Error> {
-    let failed = |source| Error::Io { file: file.to_path_buf(), source };
-    let open = BufReader::new(File::open(file).map_err(failed)?);
-    let mut zip = ZipArchive::new(open).map_err(|error| failed(error.into()))?;
-    let mut text = |name: &str| {
-        let fault = |reason: &str| Error::Import {
-            file: file.to_path_buf(),
-            path: name.into(),
-            reason: format!("{reason}; this is no file of posse bake"),
-        };
-        let member = zip.by_name(&format!("{name}.npy")).map_err(|error| fault(&error.to_string()))?;
-        let mut bytes = Vec::new();
-        member.take(TEXTS).read_to_end(&mut bytes).map_err(failed)?;
-        let texts = npy::parse_texts(&bytes).ok_or_else(|| fault("expected an array of text"))?;
-        texts.into_iter().next().ok_or_else(|| fault("expected one text, found none"))
-    };
-    let source = serde_json::from_str(&text("source")?).map_err(|error| failed(error.into()))?;
-    Ok(StoredFacts { clip: text("clip")?, source, options: text("options")?, posse_version: text("posse_version")? })
 }
