@@ -9,6 +9,7 @@ import pytest
 import rigs
 
 import posse
+from posse._times import frame_times
 
 ALL = ["pos", "quat", "linvel", "angvel", "local_pos", "local_quat", "local_scale", "root"]
 HALF = np.sqrt(0.5)
@@ -182,3 +183,12 @@ def test_frames_have_the_times_of_the_file(slide: Path) -> None:
     for fps in (0, -1, float("nan"), float("inf")):
         with pytest.raises(posse.Error, match="the frame rate is"):
             library.bake(0, fps)
+
+
+def test_the_last_velocity_spans_a_whole_frame() -> None:
+    # The last frame is at the duration, not at 1 s.
+    before, at, after = frame_times(10.0, 0.9999)
+    assert (len(at), at[-1], after[-1]) == (11, 0.9999, 0.9999)
+    assert before[-1] == pytest.approx(0.8999, abs=1e-12)
+    assert (before[0], before[-2]) == (0.0, 0.8)
+    assert frame_times(10.0, 1.0)[0][-1] == 0.9

@@ -121,8 +121,7 @@ class Library:
         """All frames of a clip at `fps` frames per second, from 0 to its end: the arrays that `posse bake` writes, bit for bit.
 
         Of BVH files of 8 MiB and more, which the command reads in parts, the last bits of rotations can differ. By default `fps`
-        is that of the clip. Velocities are differences between the frames before and after. The other arguments are those of
-        `sample`.
+        is that of the clip. Velocities are differences over `1 / fps` to both sides. The other arguments are those of `sample`.
         """
         index = self._index(clip)
         rate = self._clips[index].fps if fps is None else float(fps)
