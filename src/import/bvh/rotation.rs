@@ -31,8 +31,8 @@ impl RotationState {
         let [x, y, z, w] = &product;
         let key = |frame: usize| [x[frame], y[frame], z[frame], w[frame]];
         let mut dots = [0.0; BLOCK];
-        for frame in 1..BLOCK {
-            dots[frame] = dot(key(frame - 1), key(frame));
+        for (frame, product) in dots.iter_mut().enumerate().skip(1) {
+            *product = dot(key(frame - 1), key(frame));
         }
         dots[0] = self.last.map_or(1.0, |last| dot(last, key(0)));
         let mut signs = [1.0; BLOCK];

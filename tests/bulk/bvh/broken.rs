@@ -123,7 +123,7 @@ fn the_motion_is_refused_with_the_line_of_its_fault() {
         (first, "0 0x10 0 0 0 0 90 0 0 0\n", 24, "number 2 of 10: found \"0x10\""),
         (first, "0;10;0;0;0;0;90;0;0;0\n", 24, "number 1 of 10: found \"0;10;0;0;0;0;90;0;0;0\""),
         (first, "0 10 0 0 0 0 90 0 0 0 }\n", 24, "found 11 numbers; expected 10"),
-        (first, "0 10 0 0\00 0 90 0 0 0\n", 24, "number 4 of 10"),
+        (first, "0 10 0 0\x000 0 90 0 0 0\n", 24, "number 4 of 10"),
         (first, "MOTION\n", 24, "a second part belongs in a file of its own"),
     ];
     for &(from, to, line, reason) in cases {
