@@ -5,7 +5,7 @@
 //! times of a clip at a frame rate. `posse bake` and the Python package write these numbers.
 //!
 //! Each moment is computed alone. Its numbers do not depend on the other moments, on the number of threads, or on the processor,
-//! except as [`arithmetic`] says.
+//! except as [`arithmetic()`] says.
 //!
 //! # Examples
 //! ```
