@@ -73,6 +73,7 @@ pub trait ClipWriter {
 }
 
 /// The files of a share.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has files per share"))]
 pub struct PartPlace<'a> {
     /// The folder OUT.
     pub folder: &'a Path,
@@ -194,7 +195,10 @@ impl Format {
         match self {
             #[cfg(feature = "parquet")]
             Self::Parquet => parquet::begin(place),
-            _ => Err(Error::Usage(format!("there is no {} file per share", self.extension()))),
+            _ => {
+                let _ = place;
+                Err(Error::Usage(format!("there is no {} file per share", self.extension())))
+            }
         }
     }
 
