@@ -6,7 +6,7 @@ use crate::bake::rotation::Chain;
 use crate::bake::space::Space;
 use crate::bake::{ArrayKind, ArrayRequest};
 use crate::error::Error;
-use crate::model::{Library, Outputs, Skeleton, SkeletonId, SkinFormat, is_usable, no_such};
+use crate::model::{Library, Outputs, Skeleton, SkeletonId, SkinFormat, consecutive_ranges, is_usable, no_such};
 use crate::pack::{NUMBERS, OutputLayout};
 
 /// The name and the shape of an array.
@@ -69,8 +69,8 @@ impl ArrayLayout {
         let model = model.ok_or_else(missing)?;
         check(model, nodes, request)?;
         let joints = request.joints.clone();
-        let skins = ranges(library.skins_of(skeleton).map(|(_, skin)| skin.joints.len()));
-        let weight_ranges = ranges(model.joints().iter().map(|joint| joint.weights.len()));
+        let skins = consecutive_ranges(library.skins_of(skeleton).map(|(_, skin)| skin.joints.len()));
+        let weight_ranges = model.weight_ranges();
         let weights: Vec<usize> = nodes.iter().flat_map(|&node| weight_ranges[node].clone()).collect();
         let has_rotations = |kind: &ArrayKind| matches!(kind, ArrayKind::Quat | ArrayKind::Angvel | ArrayKind::Root);
         let rotated = if request.kinds.iter().any(has_rotations) { joints.as_slice() } else { &[] };
@@ -197,15 +197,4 @@ fn parents(skeleton: &Skeleton, joints: &[usize]) -> Vec<Option<usize>> {
         std::iter::successors(parent(joint), |&joint| parent(joint)).find_map(|ancestor| index[ancestor])
     };
     joints.iter().map(nearest).collect()
-}
-
-/// Consecutive ranges with these lengths, from 0.
-fn ranges(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
-    let mut next = 0;
-    let range = |length| {
-        let first = next;
-        next += length;
-        first..next
-    };
-    lengths.map(range).collect()
 }
