@@ -6,8 +6,8 @@ use crate::bake::rotation::Chain;
 use crate::bake::space::Space;
 use crate::bake::{ArrayKind, ArrayRequest};
 use crate::error::Error;
-use crate::model::{Library, Outputs, Skeleton, SkeletonId, SkinFormat, consecutive_ranges, is_usable, no_such};
-use crate::pack::{NUMBERS, OutputLayout};
+use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, no_such};
+use crate::pack::{OutputCounts, OutputLayout};
 
 /// The name and the shape of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,14 +75,20 @@ impl ArrayLayout {
         let has_rotations = |kind: &ArrayKind| matches!(kind, ArrayKind::Quat | ArrayKind::Angvel | ArrayKind::Root);
         let rotated = if request.kinds.iter().any(has_rotations) { joints.as_slice() } else { &[] };
         let outputs = outputs(&request.kinds);
+        let counts = OutputCounts {
+            joints: model.joints().len(),
+            skin_joints: skins.last().map_or(0, |last| last.end),
+            weights: model.weight_count(),
+            property_width: model.property_width(),
+        };
         Ok(Self {
             skeleton,
-            arrays: arrays(&request.kinds, joints.len(), &skins, [weights.len(), model.property_width()]),
+            arrays: arrays(&request.kinds, joints.len(), &skins, [weights.len(), counts.property_width]),
             parents: parents(model, &joints),
             roots: joints.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
             space: Space { up: request.up, scale: request.scale, order: request.quaternions },
             chain: Chain::new(model, rotated),
-            numbers: numbers(model, skins.last().map_or(0, |last| last.end), outputs),
+            numbers: OutputLayout::new(counts, outputs),
             joints,
             skins,
             weights,
@@ -143,22 +149,6 @@ fn outputs(kinds: &[ArrayKind]) -> Outputs {
         weights: wants(&[Weights]),
         properties: wants(&[Properties]),
         ..Outputs::NONE
-    }
-}
-
-/// The numbers per pose that an engine writes.
-fn numbers(skeleton: &Skeleton, skin_joints: usize, outputs: Outputs) -> OutputLayout {
-    let wanted = |wanted: bool, count: usize| if wanted { count } else { 0 };
-    let joints = skeleton.joints().len();
-    OutputLayout {
-        local: wanted(outputs.local, NUMBERS * joints),
-        model: wanted(outputs.model, NUMBERS * joints),
-        skin: wanted(outputs.skin, NUMBERS * skin_joints),
-        skin_format: SkinFormat::Matrix,
-        values: wanted(outputs.weights, skeleton.weight_count())
-            + wanted(outputs.properties, skeleton.property_width()),
-        root_motion: 0,
-        first_value: wanted(!outputs.weights, skeleton.weight_count()),
     }
 }
 
