@@ -216,7 +216,18 @@ impl Nodes {
 
 /// Adds the skeleton of a rig to a library. Returns it with the joint of each node, in the order of the file.
 pub fn add_rig(library: &mut Library, rig: &Path, report: &mut Report) -> Result<(SkeletonId, Vec<usize>), Error> {
-    let Nodes { skeleton, joints, warnings, .. } = Nodes::import(library, rig, &read_nodes(rig)?)?;
+    add_rig_from_slice(library, rig, &read(rig)?, report)
+}
+
+/// The same as [`add_rig`] for a file whose bytes have been read.
+pub fn add_rig_from_slice(
+    library: &mut Library,
+    rig: &Path,
+    bytes: &[u8],
+    report: &mut Report,
+) -> Result<(SkeletonId, Vec<usize>), Error> {
+    check_nodes(rig, bytes)?;
+    let Nodes { skeleton, joints, warnings, .. } = Nodes::import(library, rig, bytes)?;
     warnings.iter().for_each(|warning| report(&format!("warning: {}: {warning}", rig.display())));
     Ok((skeleton, joints))
 }
@@ -250,11 +261,17 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
 /// Reads the bytes of a glTF or BVH file. Fails for a Cocos clip.
 fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
     let bytes = read(file)?;
-    if is_cocos(file, &bytes) {
+    check_nodes(file, &bytes)?;
+    Ok(bytes)
+}
+
+/// Fails for a Cocos clip.
+fn check_nodes(file: &Path, bytes: &[u8]) -> Result<(), Error> {
+    if is_cocos(file, bytes) {
         let file = file.display();
         return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")));
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// Returns true for a Cocos clip, false for a glTF or BVH file.
