@@ -10,7 +10,7 @@ use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
 use crate::cli::bake::job::Job;
 use crate::cli::bake::part::{Part, Turn};
 use crate::cli::bake::progress::ClipLine;
-use crate::cli::bake::sampler::{Motion, Sampler};
+use crate::cli::bake::sampler::Motion;
 use crate::cli::bake::{crowd, regular_file, source_facts, stream};
 use crate::cli::source::{Source, add_rig};
 
@@ -81,7 +81,7 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
         return Err(Fault::Input(Error::Usage(reason)));
     }
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
-    let mut sampler = Sampler::new(&loaded.library, job.options.engine)?;
+    let mut sampler = job.engines.open(&loaded.library)?;
     let bake = ClipBake { job, file, turn, rig, source: &source };
     for clip in clips {
         if job.is_stopped() {

@@ -46,6 +46,7 @@ use self::job::Job;
 use self::options::Options;
 use self::part::Part;
 use self::progress::Progress;
+use self::sampler::Engines;
 use self::shards_file::ShardsFile;
 use self::share::Share;
 use crate::cli::Outcome;
@@ -96,6 +97,7 @@ fn bake(
         options,
         out,
         tag: &tag,
+        engines: Engines::new(options.engine),
         resume: args.resume,
         strict: args.strict,
         progress: Progress::new(files.iter().map(|file| file.clips().len()).sum(), args.json),
