@@ -19,9 +19,8 @@ pub fn of_bytes(bytes: &[u8]) -> String {
 
 /// The SHA-256 of a regular file, in hexadecimal digits.
 pub fn of_file(file: &Path) -> Result<String, Error> {
-    let failed = |source| Error::Io { file: file.to_path_buf(), source };
-    let mut input = HashingReader::new(regular_file::open(file).map_err(failed)?);
-    input.read_to_end_of_file().map_err(failed)?;
+    let mut input = HashingReader::new(regular_file::open(file)?);
+    input.read_to_end_of_file().map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
     Ok(input.hash().digits())
 }
 

@@ -35,8 +35,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     if turn.is_none() && job.resume && is_kept(job, file, name)? {
         return Ok(());
     }
-    let failed = |source| Error::Io { file: file.path.clone(), source };
-    let input = HashingReader::new(regular_file::open(&file.path).map_err(failed)?);
+    let input = HashingReader::new(regular_file::open(&file.path)?);
     let sha256 = input.hash();
     let reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
     for warning in reader.warnings() {
