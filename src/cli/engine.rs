@@ -119,7 +119,7 @@ impl<'a> Engine<'a> {
         start_up: &mut StartUp,
     ) -> Result<Self, Error> {
         let packed = start_up.step("pack", || library.pack(threads))?;
-        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu.device, packed))?;
+        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu, packed))?;
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))
     }
 
