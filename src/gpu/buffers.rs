@@ -31,6 +31,15 @@ pub(crate) fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], u
     buffer
 }
 
+/// Writes contents into a buffer with the next submission. If the device is lost, nothing is written, and the next read or wait
+/// returns the error.
+pub(super) fn write(gpu: DeviceAndQueue, buffer: &wgpu::Buffer, offset: u64, contents: &[u8]) {
+    // Without the scope, wgpu panics: the buffers of a lost device are destroyed.
+    let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
+    gpu.queue.write_buffer(buffer, offset, contents);
+    drop(scope.pop());
+}
+
 /// A [`Frame`] on the GPU.
 #[derive(Debug)]
 pub(super) struct FrameBuffer {

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
-use crate::gpu::buffers::FrameBuffer;
+use crate::gpu::buffers::{FrameBuffer, write};
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, LayersOutcome, Scopes, check_device};
 use crate::model::{Crowd, Layer, Outputs, Step};
@@ -166,7 +166,7 @@ impl GpuCrowd {
                 let layers = crowd.layers(instance);
                 pack_instance(&library.packed, batch.skeleton(), layers, batch.layer_count as usize, &mut records);
             }
-            self.frame.gpu().queue.write_buffer(&batch.layers, 0, bytemuck::cast_slice(&records));
+            write(self.frame.gpu(), &batch.layers, 0, bytemuck::cast_slice(&records));
         }
         Ok(LayersOutcome::Replaced)
     }
@@ -200,7 +200,7 @@ impl GpuCrowd {
         let mut records = Vec::with_capacity(room);
         pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
         let bytes: &[u8] = bytemuck::cast_slice(&records);
-        self.frame.gpu().queue.write_buffer(&batch.layers, (slot * bytes.len()) as u64, bytes);
+        write(self.frame.gpu(), &batch.layers, (slot * bytes.len()) as u64, bytes);
         Ok(LayersOutcome::Replaced)
     }
 

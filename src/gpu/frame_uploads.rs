@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::gpu::DeviceAndQueue;
+use crate::gpu::buffers::write;
 
 /// Buffers of one size, each written for one recorded frame and free again when that frame has run.
 ///
@@ -66,7 +67,7 @@ impl FrameUploads {
         is_used.store(true, Ordering::Relaxed);
         let until_done = Use(is_used.clone());
         encoder.on_submitted_work_done(move || drop(until_done));
-        self.queue.write_buffer(buffer, 0, contents);
+        write(self.gpu(), buffer, 0, contents);
         buffer.clone()
     }
 }

@@ -25,6 +25,9 @@ fn every_use_of_a_lost_device_fails() {
     let mut encoder = device.create_command_encoder(&Default::default());
     on_gpu.encode(&mut encoder, NOW);
     engine.gpu().queue.submit([encoder.finish()]);
+    // Nor do changes of layers tell it.
+    assert!(on_gpu.set_layers(engine.library(), &crowd).unwrap().is_replaced());
+    assert!(on_gpu.set_instance(engine.library(), 0, crowd.layers(0)).unwrap().is_replaced());
     assert_device_error(engine.wait(), "waiting");
     assert_device_error(engine.read_instance(&on_gpu, 0, Outputs::ALL), "reading");
     assert_device_error(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");

@@ -101,7 +101,7 @@ impl Stage {
         let mut encoder = self.device().create_command_encoder(&Default::default());
         for batch in self.on_gpu.batches() {
             for buffer in [batch.local(), batch.model(), batch.skin(), batch.values()].into_iter().flatten() {
-                run.encode(device, &mut encoder, &[buffer], 8);
+                run.encode(self.device(), &mut encoder, &[buffer], 8);
             }
         }
         self.queue().submit([encoder.finish()]);
