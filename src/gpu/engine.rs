@@ -171,7 +171,7 @@ impl GpuEngine {
         wait_for_device(&self.gpu.device).await
     }
 
-    /// The poses of a crowd at the end of a step, as [`Evaluator::evaluate_step`](crate::Evaluator::evaluate_step) for callers that
+    /// The poses of a crowd at the end of a step, as [`Evaluator::evaluate_step`] for callers that
     /// must not block.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ impl GpuEngine {
         Ok(Poses { instances })
     }
 
-    /// The events that a crowd reaches in a step, as [`Evaluator::evaluate_events`](crate::Evaluator::evaluate_events) for callers
+    /// The events that a crowd reaches in a step, as [`Evaluator::evaluate_events`] for callers
     /// that must not block.
     ///
     /// # Errors
