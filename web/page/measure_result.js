@@ -1,0 +1,42 @@
+// The result of a measurement.
+
+import { chart } from "./chart.js";
+import { formatCount, formatNanoseconds, formatRate, formatShare } from "./format.js";
+import { table } from "./table.js";
+
+const result = document.getElementById("measure-result");
+let address = null;
+
+export function clearMeasurement() {
+  result.replaceChildren();
+  if (address) URL.revokeObjectURL(address);
+  address = null;
+}
+
+/// Shows rows of a measurement, a chart of them, and a link to save the JSON.
+export function showMeasurement({ json, rows }) {
+  const points = rows.map((row) => [row.instances, row.jointsPerSecond]).filter(([, rate]) => rate > 0);
+  const save = document.createElement("a");
+  address = URL.createObjectURL(new Blob([json], { type: "application/json" }));
+  Object.assign(save, { href: address, download: "posse-bench.json", textContent: "Save JSON" });
+  save.dataset.testid = "save";
+  const line = document.createElement("p");
+  line.className = "row";
+  line.append(save);
+  const headings = ["characters", "time per frame", "joints per second", "share of bandwidth"];
+  const cells = rows.map((row) => [
+    formatCount(row.instances),
+    formatNanoseconds(row.seconds * 1e9),
+    formatRate(row.jointsPerSecond),
+    row.bandwidthShare === null ? "–" : formatShare(row.bandwidthShare),
+  ]);
+  result.replaceChildren(...(points.length > 0 ? [chart(points)] : []), table("Crowds by size", headings, cells), line);
+}
+
+/// Shows that a measurement could not be done.
+export function showMeasurementFailure(message) {
+  const line = document.createElement("p");
+  line.className = "result fail";
+  line.textContent = message;
+  result.replaceChildren(line);
+}
