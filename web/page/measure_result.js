@@ -1,7 +1,7 @@
 // The result of a measurement.
 
 import { chart } from "./chart.js";
-import { formatCount, formatNanoseconds, formatRate, formatShare } from "./format.js";
+import { formatBoundShare, formatCount, formatRate, formatShare } from "./format.js";
 import { table } from "./table.js";
 
 const result = document.getElementById("measure-result");
@@ -16,6 +16,7 @@ export function clearMeasurement() {
 /// Shows rows of a measurement, a chart of them, and a link to save the JSON.
 export function showMeasurement({ json, rows }) {
   const points = rows.map((row) => [row.instances, row.jointsPerSecond]).filter(([, rate]) => rate > 0);
+  const clock = rows.every((row) => row.gpuClock) ? "clock of the GPU" : "clock of the browser: the GPU has none";
   const save = document.createElement("a");
   address = URL.createObjectURL(new Blob([json], { type: "application/json" }));
   Object.assign(save, { href: address, download: "posse-bench.json", textContent: "Save JSON" });
@@ -23,14 +24,17 @@ export function showMeasurement({ json, rows }) {
   const line = document.createElement("p");
   line.className = "row";
   line.append(save);
-  const headings = ["characters", "time per frame", "joints per second", "share of bandwidth"];
+  const error = document.createElement("p");
+  error.className = "help";
+  error.textContent = `Worst error of the poses: ${formatBoundShare(Math.max(...rows.map((row) => row.worst)))} of its bound.`;
+  const headings = ["characters", "ms", "joints per second", "of the bandwidth"];
   const cells = rows.map((row) => [
     formatCount(row.instances),
-    formatNanoseconds(row.seconds * 1e9),
+    formatRate(row.milliseconds),
     formatRate(row.jointsPerSecond),
     row.bandwidthShare === null ? "–" : formatShare(row.bandwidthShare),
   ]);
-  result.replaceChildren(...(points.length > 0 ? [chart(points)] : []), table("Crowds by size", headings, cells), line);
+  result.replaceChildren(...(points.length > 0 ? [chart(points)] : []), table(`Crowds by size, timed by the ${clock}`, headings, cells), error, line);
 }
 
 /// Shows that a measurement could not be done.
