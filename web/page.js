@@ -147,6 +147,6 @@ window.posse = {
   checkAltered: (alter = 1e-3) => panels[0].start({ alter }),
   /// Loses the device, as a driver does.
   lose: () => session.announce("lose"),
-  /// Bytes of the engine: `wasm`, its memory; `script`, objects of its worker.
+  /// Bytes of the engine: `wasm`, its memory.
   memory: () => session.call("memory"),
 };

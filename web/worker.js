@@ -67,7 +67,7 @@ answer(self, {
   resize: (width, height) => frames?.resize(width, height),
   stop: () => (trial += 1),
   lose: () => stage.gpu.device.destroy(),
-  memory: () => ({ wasm: memory.buffer.byteLength, script: performance.memory?.usedJSHeapSize ?? null }),
+  memory: () => ({ wasm: memory.buffer.byteLength }),
 });
 
 // A fault of the loop or of an announcement has no caller; the page shows it and offers to open the GPU again.
