@@ -317,7 +317,10 @@ export interface MeasureRow {
 /** Measures joints per second over sizes. */
 export class Measure implements Freeable {
   private constructor();
-  static start(gpu: Gpu, library?: Library, options?: MeasureOptions): Measure;
+  /** Crowds that play the clips of a library in turn. */
+  static start(gpu: Gpu, library: Library, options?: MeasureOptions): Measure;
+  /** Crowds of a generated rig of 16 joints, the one of `posse bench --table instances`, to compare machines. */
+  static rig(gpu: Gpu, options?: MeasureOptions): Measure;
   /** Does a part of the work. Resolves with `null` when all is done. */
   step(): Promise<Progress | null>;
   rows(): MeasureRow[];

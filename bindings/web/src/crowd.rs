@@ -233,7 +233,9 @@ impl Crowd {
             )));
         };
         let buffer = batch.skin().and_then(|buffer| buffer.as_webgpu());
-        buffer.map(JsValue::from).ok_or_else(|| JsError::new("the crowd has no skin matrices; create it with { skin: true }"))
+        buffer
+            .map(JsValue::from)
+            .ok_or_else(|| JsError::new("the crowd has no skin matrices; create it with { skin: true }"))
     }
 
     /// The bytes per instance in the buffer of skin matrices.

@@ -37,7 +37,9 @@ impl Drawn {
         for skeleton in content.library.skeleton_ids() {
             match side {
                 Some(side) => figures.push(demo_figure(&content.library, skeleton, side)?),
-                None if figures.iter().all(|figure| figure.skeleton != skeleton) => figures.push(Figure::empty(skeleton)),
+                None if figures.iter().all(|figure| figure.skeleton != skeleton) => {
+                    figures.push(Figure::empty(skeleton))
+                }
                 None => {}
             }
         }

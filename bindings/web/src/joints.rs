@@ -30,7 +30,8 @@ pub fn list<'a>(skeleton: &'a Skeleton, nodes: &[usize]) -> Vec<JointInfo<'a>> {
             *entry = node;
         }
     }
-    let info = |(joint, node): (&'a Joint, usize)| JointInfo { name: joint.name.as_deref(), parent: joint.parent, node };
+    let info =
+        |(joint, node): (&'a Joint, usize)| JointInfo { name: joint.name.as_deref(), parent: joint.parent, node };
     skeleton.joints().iter().zip(node_of).map(info).collect()
 }
 
@@ -44,8 +45,11 @@ pub fn find(skeleton: &Skeleton, nodes: &[usize], name: &str) -> Result<usize> {
         let missing = || JsError::new(&format!("there is no node {index}: the file has {count}, from #0 on"));
         return nodes.get(index).copied().ok_or_else(missing);
     }
-    let mut near: Vec<(usize, &str)> =
-        skeleton.joints().iter().filter_map(|joint| Some((distance(name, joint.name.as_deref()?), joint.name.as_deref()?))).collect();
+    let mut near: Vec<(usize, &str)> = skeleton
+        .joints()
+        .iter()
+        .filter_map(|joint| Some((distance(name, joint.name.as_deref()?), joint.name.as_deref()?)))
+        .collect();
     near.sort();
     let near: Vec<String> = near.iter().take(LISTED).map(|(_, name)| format!("{name:?}")).collect();
     let hint = if near.is_empty() {
@@ -96,7 +100,8 @@ pub fn pose(pose: &Pose) -> Result<JsValue> {
         // A new object takes any member.
         let _ = Reflect::set(&object, &name.into(), &Float32Array::from(&numbers[..]));
     };
-    let parts = |part: fn(&Transform) -> Vec<f64>| pose.local.iter().flat_map(part).map(|number| number as f32).collect();
+    let parts =
+        |part: fn(&Transform) -> Vec<f64>| pose.local.iter().flat_map(part).map(|number| number as f32).collect();
     set("translations", parts(|local| local.translation.to_array().into()));
     set("rotations", parts(|local| local.rotation.to_array().into()));
     set("scales", parts(|local| local.scale.to_array().into()));

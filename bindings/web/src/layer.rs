@@ -1,7 +1,8 @@
 //! Layers from options.
 
 use posse::{
-    AdditiveReference, ClipId, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks, WrapMode,
+    AdditiveReference, ClipId, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks,
+    WrapMode,
 };
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
@@ -152,7 +153,11 @@ impl FadeOptions {
             Shape::Linear => FadeShape::Linear,
             Shape::Smooth => FadeShape::Smooth,
         };
-        Ok(Fade { start: ticks("the start of a fade", self.start)?, length: ticks("the length of a fade", self.length)?, shape })
+        Ok(Fade {
+            start: ticks("the start of a fade", self.start)?,
+            length: ticks("the length of a fade", self.length)?,
+            shape,
+        })
     }
 }
 

@@ -3,6 +3,8 @@
 //! `posse.d.ts` describes the classes for their callers. A class holds a shared state, so that a method that awaits does not lock
 //! the object: other methods may be called meanwhile.
 
+mod check;
+mod clock;
 mod crowd;
 mod figure;
 mod gpu;
@@ -10,7 +12,10 @@ mod joints;
 mod js;
 mod layer;
 mod library;
+mod measure;
+mod measured_size;
 mod placement;
+mod run;
 mod source;
 mod spread;
 mod view;

@@ -14,6 +14,8 @@ use crate::js::{Result, check_index};
 /// The content of a file.
 #[derive(Clone)]
 pub struct Source {
+    /// The name of the file; `human` for the built-in human.
+    pub name: String,
     pub library: Library,
     /// The skeletons, each with the joint of each node of its file.
     pub nodes: Vec<Vec<usize>>,
@@ -31,7 +33,7 @@ impl Source {
     pub fn demo() -> Result<Self> {
         let library = posse::demo::library()?;
         let nodes = library.skeletons().iter().map(in_order).collect();
-        Ok(Self { library, nodes, figures: Vec::new(), warnings: Vec::new() })
+        Ok(Self { name: "human".into(), library, nodes, figures: Vec::new(), warnings: Vec::new() })
     }
 
     /// Reads a file of any kind. A Cocos clip gets a skeleton of the nodes that it names.
@@ -48,7 +50,8 @@ impl Source {
         let asset = gltf::from_slice_with(&mut library, file, bytes, &find)?;
         let (figure, drawing) = render::gltf::from_slice_with(&asset, bytes, &find)?;
         let warnings = asset.warnings.iter().chain(&drawing).map(ToString::to_string).collect();
-        Ok(Self { library, nodes: vec![asset.joints], figures: vec![figure], warnings })
+        let (nodes, figures) = (vec![asset.joints], vec![figure]);
+        Ok(Self { name: name.into(), library, nodes, figures, warnings })
     }
 
     fn read_bvh(file: &Path, bytes: &[u8]) -> Result<Self> {
@@ -56,7 +59,7 @@ impl Source {
         let asset = bvh::from_slice(&mut library, file, bytes)?;
         let nodes = vec![in_order(library.skeleton(asset.skeleton))];
         let warnings = asset.warnings.iter().map(ToString::to_string).collect();
-        Ok(Self { library, nodes, figures: Vec::new(), warnings })
+        Ok(Self { name: file.display().to_string(), library, nodes, figures: Vec::new(), warnings })
     }
 
     fn read_cocos(file: &Path, bytes: &[u8]) -> Result<Self> {
@@ -65,7 +68,8 @@ impl Source {
         let skeleton = library.add_skeleton(joints::of_targets(&clip)?);
         let nodes = vec![in_order(library.skeleton(skeleton))];
         let warnings = warnings.iter().map(ToString::to_string).collect();
-        let mut source = Self { library, nodes, figures: Vec::new(), warnings };
+        let name = file.display().to_string();
+        let mut source = Self { name, library, nodes, figures: Vec::new(), warnings };
         source.bind(file, skeleton, &clip)?;
         Ok(source)
     }

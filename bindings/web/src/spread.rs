@@ -48,12 +48,15 @@ impl SpreadOptions {
         let find = |choice: &Option<ClipChoice>| choice.as_ref().map(|choice| choice.find(library)).transpose();
         let (clip, clip2) = (find(&self.clip)?, find(&self.clip2)?);
         let skeleton = clip.map(|clip| library.clip(clip).skeleton).or_else(|| library.skeleton_ids().next());
-        let Some(skeleton) = skeleton else { return Err(JsError::new("the library has no skeleton to make a crowd of")) };
+        let Some(skeleton) = skeleton else {
+            return Err(JsError::new("the library has no skeleton to make a crowd of"));
+        };
         let mut crowd = Crowd::new();
         for instance in 0..self.count {
             let [choice, phase, pace] = EVEN.map(|even| (instance as f64 * even).fract());
             // From 1 down, so that instance 0 is the last to change its clip.
-            let second = clip2.filter(|&second| 1.0 - choice <= self.share && library.clip(second).skeleton == skeleton);
+            let second =
+                clip2.filter(|&second| 1.0 - choice <= self.share && library.clip(second).skeleton == skeleton);
             let layer = second.or(clip).map(|clip| self.layer(library, clip, phase, pace)).transpose()?;
             crowd.push(skeleton, layer.as_slice())?;
         }

@@ -114,11 +114,15 @@ impl View {
         let bones = if drawn.has_meshes() { Bones::Hidden } else { Bones::Solid };
         let needed = posse::render::needed_outputs(&drawn.figures, bones != Bones::Hidden);
         let has = crowd.outputs();
-        for (name, needed, has) in
-            [("skin", needed.skin, has.skin), ("model", needed.model, has.model), ("weights", needed.weights, has.weights)]
-        {
+        for (name, needed, has) in [
+            ("skin", needed.skin, has.skin),
+            ("model", needed.model, has.model),
+            ("weights", needed.weights, has.weights),
+        ] {
             if needed && !has {
-                return Err(JsError::new(&format!("the crowd has no output to draw from; create it with {{ {name}: true }}")));
+                return Err(JsError::new(&format!(
+                    "the crowd has no output to draw from; create it with {{ {name}: true }}"
+                )));
             }
         }
         let Arrangement { placements, corners, mut stage } = Arrangement::new(&model, &drawn, library.is_demo);
@@ -127,8 +131,7 @@ impl View {
         }
         let source = library.source();
         let poses = crowd.gpu_crowd.batches().iter().map(PoseBuffers::from);
-        let scene =
-            Scene::new_async(&shared.renderer, &source.library, &drawn.figures, poses, &placements).await?;
+        let scene = Scene::new_async(&shared.renderer, &source.library, &drawn.figures, poses, &placements).await?;
         if shared.is_last_call(0, call) {
             shared.shown.replace(Some(Shown { crowd, scene, stage, corners, bones }));
         }
