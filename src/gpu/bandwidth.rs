@@ -43,7 +43,7 @@ impl Bandwidth {
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
         let mut fill = Kernel::new(device, &module, "fill", &memory);
         let mut copy = Kernel::new(device, &module, "copy", &memory);
-        scopes.pop()?;
+        pollster::block_on(scopes.pop())?;
         let stopwatch = Stopwatch::new(gpu);
         for _ in 0..=PASSES {
             fill.run(gpu, stopwatch.as_ref())?;
@@ -92,7 +92,7 @@ impl Kernel {
             Some(stopwatch) => stopwatch.submit(gpu, encoder)?,
             None => {
                 gpu.queue.submit([encoder.finish()]);
-                wait_for_device(&gpu.device)?;
+                pollster::block_on(wait_for_device(&gpu.device))?;
                 start.elapsed().as_secs_f64()
             }
         });

@@ -1,8 +1,13 @@
 //! The wgpu engine.
 //!
 //! A [`GpuLibrary`] holds the data that never changes, a [`GpuCrowd`] the instances and the buffers of their poses. The caller
-//! brings device, queue and encoder. Only a [`GpuContext`] owns a device.
+//! brings device, queue and encoder. Only a [`GpuContext`] opens a device.
+//!
+//! A function whose name ends in `_async` awaits what the device reports or computes. The function of the same name without the
+//! ending blocks the thread until then; in a browser, which must not be blocked, it does not exist. On other targets, an async
+//! function does all its work at its first poll.
 
+#[cfg(not(target_arch = "wasm32"))]
 mod bandwidth;
 mod batch;
 mod batch_builder;
@@ -11,6 +16,7 @@ mod context;
 mod crowd;
 mod engine;
 mod events;
+mod frame_uploads;
 mod interpolators;
 mod kernels;
 mod library;
@@ -24,6 +30,7 @@ mod shader_files;
 mod stopwatch;
 mod visible;
 
+#[cfg(not(target_arch = "wasm32"))]
 pub use bandwidth::Bandwidth;
 pub use batch::GpuBatch;
 pub use context::{AdapterKind, DeviceAndQueue, GpuContext};
@@ -38,7 +45,8 @@ pub use stopwatch::Stopwatch;
 pub(crate) use buffers::{filled_buffer, largest_binding, upload};
 #[cfg(test)]
 pub(crate) use contract_tests::faults;
-pub(crate) use readback::{read_buffers, wait_for_device};
+pub(crate) use frame_uploads::FrameUploads;
+pub(crate) use readback::{check_device, read_buffers, wait_for_device};
 pub(crate) use scopes::Scopes;
 
 #[cfg(test)]
