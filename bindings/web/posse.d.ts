@@ -182,7 +182,10 @@ export interface CrowdBuffers {
   valuesStride: number;
 }
 
-/** Instances that play clips, with their poses in buffers of the device. */
+/**
+ * Instances that play clips, with their poses in buffers of the device. `free()` releases the buffers, as soon as no `View` shows the
+ * crowd; large crowds should be freed when they are replaced.
+ */
 export class Crowd implements Freeable {
   private constructor();
   /** Instances with up to 8 layers each. An instance without layers stands at rest. */

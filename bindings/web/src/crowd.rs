@@ -293,6 +293,16 @@ impl SharedCrowd {
     }
 }
 
+impl Drop for SharedCrowd {
+    /// Frees the memory of the poses at once. A browser frees dropped buffers only when it collects garbage.
+    fn drop(&mut self) {
+        for batch in self.gpu_crowd.batches() {
+            let buffers = [batch.local(), batch.model(), batch.skin(), batch.values()];
+            buffers.into_iter().flatten().for_each(posse::wgpu::Buffer::destroy);
+        }
+    }
+}
+
 /// The error for layers that do not fit the room of a crowd.
 fn replaced(outcome: LayersOutcome) -> Result<()> {
     let reason = match outcome {
