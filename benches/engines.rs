@@ -32,11 +32,11 @@ fn engines(criterion: &mut Criterion) {
             Ok(gpu) => {
                 let (device, queue) = (gpu.device.clone(), gpu.queue.clone());
                 let engine = GpuEngine::new(&library, gpu).expect("a library on the GPU");
-                let posed = GpuCrowd::new(&device, engine.library(), &crowd, Outputs::SKIN).expect("a crowd");
+                let posed = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).expect("a crowd");
                 group.bench_function(BenchmarkId::new("gpu", instances), |bencher| {
                     bencher.iter(|| {
                         let mut encoder = device.create_command_encoder(&Default::default());
-                        posed.encode(&device, &mut encoder, next());
+                        posed.encode(&mut encoder, next());
                         queue.submit([encoder.finish()]);
                         engine.wait().expect("a device");
                     });

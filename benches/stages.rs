@@ -68,11 +68,11 @@ fn stages(criterion: &mut Criterion) {
     let (device, queue) = (gpu.device.clone(), gpu.queue.clone());
     let engine = GpuEngine::new(&library, gpu).expect("a library on the GPU");
     for (stage, layers, outputs) in cases() {
-        let posed = GpuCrowd::new(&device, engine.library(), &crowd(&library, layers), outputs).expect("a crowd");
+        let posed = GpuCrowd::new(engine.library(), &crowd(&library, layers), outputs).expect("a crowd");
         group.bench_function(BenchmarkId::new("gpu", stage), |bencher| {
             bencher.iter(|| {
                 let mut encoder = device.create_command_encoder(&Default::default());
-                posed.encode(&device, &mut encoder, next());
+                posed.encode(&mut encoder, next());
                 queue.submit([encoder.finish()]);
                 engine.wait().expect("a device");
             });

@@ -40,7 +40,7 @@ fn main() {
 
     let case = |name, listed: Option<Listed>, previous_skin| {
         let options = CrowdOptions { visible: listed.is_some(), previous_skin, ..CrowdOptions::NONE };
-        let crowd = GpuCrowd::with_options(&device, engine.library(), &crowd, Outputs::SKIN, options).expect("a crowd");
+        let crowd = GpuCrowd::with_options(engine.library(), &crowd, Outputs::SKIN, options).expect("a crowd");
         for batch in crowd.batches() {
             let (Some(listed), Some(list)) = (listed, batch.visible()) else { continue };
             let Listed { one_of, joints, update_interval } = listed;
@@ -71,8 +71,8 @@ fn main() {
             let start = Instant::now();
             let mut encoder = device.create_command_encoder(&Default::default());
             match case.only_visible {
-                true => case.crowd.encode_visible(&device, &mut encoder, step, round as u32),
-                false => case.crowd.encode(&device, &mut encoder, step),
+                true => case.crowd.encode_visible(&mut encoder, step, round as u32),
+                false => case.crowd.encode(&mut encoder, step),
             }
             queue.submit([encoder.finish()]);
             engine.wait().expect("a device");

@@ -29,12 +29,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
 
     // Once: upload the library and the crowd. The crowd has buffers for the model matrices.
-    let gpu_library = GpuLibrary::new(&device, PackedLibrary::new(&library)?)?;
-    let gpu_crowd = GpuCrowd::new(&device, &gpu_library, &crowd, Outputs { model: true, ..Outputs::NONE })?;
+    let gpu_library = GpuLibrary::new((&device, &queue), PackedLibrary::new(&library)?)?;
+    let gpu_crowd = GpuCrowd::new(&gpu_library, &crowd, Outputs { model: true, ..Outputs::NONE })?;
 
     // Per frame: record the poses into the encoder of the frame, and submit it.
     let mut encoder = device.create_command_encoder(&Default::default());
-    gpu_crowd.encode(&device, &mut encoder, Ticks::from_seconds(12.5));
+    gpu_crowd.encode(&mut encoder, Ticks::from_seconds(12.5));
 
     // A renderer binds the buffer. This example copies the last joint of instance 500 out of it.
     let (batch, slot) = gpu_crowd.find(500);

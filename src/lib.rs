@@ -12,7 +12,7 @@
 //! * [`GpuCrowd`], [`CpuCrowd`]: a crowd that an engine poses frame after frame.
 //! * [`bake`]: arrays of clips at many times, in `f32`, for training data and files.
 //! * [`contract`]: error bounds of an engine, and its errors.
-//! * [`measure`]: times of an engine.
+//! * [`measure`]: times of an engine. A browser has none: it needs a clock and threads that may wait.
 //! * [`Player`]: one play of a clip, stepped frame by frame, for callers without a crowd clock.
 //! * [`demo`]: a human and other rigs, made in code.
 //! * `render`: draws crowds of glTF figures from the buffers of the GPU engine.
@@ -85,6 +85,7 @@ mod evaluator;
 mod gpu;
 mod half;
 pub mod import;
+#[cfg(not(target_arch = "wasm32"))]
 pub mod measure;
 mod model;
 mod pack;
@@ -146,6 +147,7 @@ pub mod low_level {
     pub mod render {
         pub use crate::render::demo_figure::{demo_dyes, demo_figure};
         pub use crate::render::placement::{sunflower, tint};
+        #[cfg(not(target_arch = "wasm32"))]
         pub use crate::render::probe::vertex_positions;
     }
     /// Single stages of the reference, for tests of one stage.

@@ -171,10 +171,10 @@ pub fn cpu(engine: &CpuEngine, workload: &Workload, budget: Duration) -> Result<
 #[cfg(feature = "gpu")]
 pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
     let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
-    let crowd = GpuCrowd::new(device, engine.library(), workload.crowd, workload.outputs)?;
+    let crowd = GpuCrowd::new(engine.library(), workload.crowd, workload.outputs)?;
     let mut now = workload.start();
     let mut encoder = device.create_command_encoder(&Default::default());
-    crowd.encode(device, &mut encoder, now);
+    crowd.encode(&mut encoder, now);
     queue.submit([encoder.finish()]);
     let read = |&instance: &usize| engine.read_instance(&crowd, instance, workload.outputs);
     let check = workload.check(now, workload.sample().iter().map(read).collect::<Result<_, _>>()?)?;
@@ -183,7 +183,7 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
         now.0 += FRAME;
         let start = Instant::now();
         let mut encoder = device.create_command_encoder(&Default::default());
-        crowd.encode(device, &mut encoder, now);
+        crowd.encode(&mut encoder, now);
         queue.submit([encoder.finish()]);
         engine.wait()?;
         Ok(start.elapsed().as_secs_f64())
@@ -193,7 +193,7 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
         time(budget, || {
             now.0 += FRAME;
             let mut encoder = device.create_command_encoder(&Default::default());
-            crowd.encode_timed(device, &mut encoder, now, Some(stopwatch.writes()));
+            crowd.encode_timed(&mut encoder, now, Some(stopwatch.writes()));
             stopwatch.submit(engine.gpu(), encoder)
         })
     };

@@ -43,9 +43,9 @@ fn words(library: &Library, crowd: &Crowd, format: SkinFormat) -> Vec<(&'static 
     }
     let engine = gpu_engine(library).unwrap();
     let device = &engine.gpu().device;
-    let on_gpu = GpuCrowd::new(device, engine.library(), crowd, outputs).unwrap();
+    let on_gpu = GpuCrowd::new(engine.library(), crowd, outputs).unwrap();
     let mut encoder = device.create_command_encoder(&Default::default());
-    on_gpu.encode(device, &mut encoder, Ticks(0));
+    on_gpu.encode(&mut encoder, Ticks(0));
     engine.gpu().queue.submit([encoder.finish()]);
     let batch = &on_gpu.batches()[0];
     let joints: usize = library.skins_of(crowd.skeleton(0)).map(|(_, skin)| skin.joints.len()).sum();

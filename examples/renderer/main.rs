@@ -60,8 +60,8 @@ pub fn render(
 ) -> Outcome<Picture> {
     let GpuContext { device, queue, .. } = gpu;
     // Once. A game engine already has the targets and the camera.
-    let library = GpuLibrary::new(device, PackedLibrary::new(&scene.library)?)?;
-    let crowd = GpuCrowd::new(device, &library, &scene.crowd, Outputs::SKIN)?;
+    let library = GpuLibrary::new(gpu, PackedLibrary::new(&scene.library)?)?;
+    let crowd = GpuCrowd::new(&library, &scene.crowd, Outputs::SKIN)?;
     let target = Target { format: wgpu::TextureFormat::Rgba8UnormSrgb, samples };
     let drawing = CrowdDrawing::new(device, scene, figure, &crowd, target, look);
     let camera = scene.camera.clip_from_world().to_cols_array();
@@ -89,7 +89,7 @@ pub fn render(
 
     // Per frame: the poses, then the draws of the renderer, in one encoder.
     let mut encoder = device.create_command_encoder(&Default::default());
-    crowd.encode(device, &mut encoder, now);
+    crowd.encode(&mut encoder, now);
     let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("crowd"),
         color_attachments: &[Some(wgpu::RenderPassColorAttachment {

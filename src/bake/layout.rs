@@ -6,8 +6,8 @@ use crate::bake::rotation::Chain;
 use crate::bake::space::Space;
 use crate::bake::{ArrayKind, ArrayRequest};
 use crate::error::Error;
-use crate::model::{Library, Outputs, Skeleton, SkeletonId, SkinFormat, is_usable, no_such};
-use crate::pack::{NUMBERS, OutputLayout};
+use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, no_such};
+use crate::pack::{OutputCounts, OutputLayout};
 
 /// The name and the shape of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,20 +69,26 @@ impl ArrayLayout {
         let model = model.ok_or_else(missing)?;
         check(model, nodes, request)?;
         let joints = request.joints.clone();
-        let skins = ranges(library.skins_of(skeleton).map(|(_, skin)| skin.joints.len()));
-        let weight_ranges = ranges(model.joints().iter().map(|joint| joint.weights.len()));
+        let skins = consecutive_ranges(library.skins_of(skeleton).map(|(_, skin)| skin.joints.len()));
+        let weight_ranges = model.weight_ranges();
         let weights: Vec<usize> = nodes.iter().flat_map(|&node| weight_ranges[node].clone()).collect();
         let has_rotations = |kind: &ArrayKind| matches!(kind, ArrayKind::Quat | ArrayKind::Angvel | ArrayKind::Root);
         let rotated = if request.kinds.iter().any(has_rotations) { joints.as_slice() } else { &[] };
         let outputs = outputs(&request.kinds);
+        let counts = OutputCounts {
+            joints: model.joints().len(),
+            skin_joints: skins.last().map_or(0, |last| last.end),
+            weights: model.weight_count(),
+            property_width: model.property_width(),
+        };
         Ok(Self {
             skeleton,
-            arrays: arrays(&request.kinds, joints.len(), &skins, [weights.len(), model.property_width()]),
+            arrays: arrays(&request.kinds, joints.len(), &skins, [weights.len(), counts.property_width]),
             parents: parents(model, &joints),
             roots: joints.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
             space: Space { up: request.up, scale: request.scale, order: request.quaternions },
             chain: Chain::new(model, rotated),
-            numbers: numbers(model, skins.last().map_or(0, |last| last.end), outputs),
+            numbers: OutputLayout::new(counts, outputs),
             joints,
             skins,
             weights,
@@ -146,22 +152,6 @@ fn outputs(kinds: &[ArrayKind]) -> Outputs {
     }
 }
 
-/// The numbers per pose that an engine writes.
-fn numbers(skeleton: &Skeleton, skin_joints: usize, outputs: Outputs) -> OutputLayout {
-    let wanted = |wanted: bool, count: usize| if wanted { count } else { 0 };
-    let joints = skeleton.joints().len();
-    OutputLayout {
-        local: wanted(outputs.local, NUMBERS * joints),
-        model: wanted(outputs.model, NUMBERS * joints),
-        skin: wanted(outputs.skin, NUMBERS * skin_joints),
-        skin_format: SkinFormat::Matrix,
-        values: wanted(outputs.weights, skeleton.weight_count())
-            + wanted(outputs.properties, skeleton.property_width()),
-        root_motion: 0,
-        first_value: wanted(!outputs.weights, skeleton.weight_count()),
-    }
-}
-
 /// The shapes of the arrays. `widths` has the numbers of weights and properties.
 fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [usize; 2]) -> Vec<ArrayShape> {
     let mut arrays: Vec<ArrayShape> = Vec::new();
@@ -197,15 +187,4 @@ fn parents(skeleton: &Skeleton, joints: &[usize]) -> Vec<Option<usize>> {
         std::iter::successors(parent(joint), |&joint| parent(joint)).find_map(|ancestor| index[ancestor])
     };
     joints.iter().map(nearest).collect()
-}
-
-/// Consecutive ranges with these lengths, from 0.
-fn ranges(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
-    let mut next = 0;
-    let range = |length| {
-        let first = next;
-        next += length;
-        first..next
-    };
-    lengths.map(range).collect()
 }

@@ -30,6 +30,17 @@ impl UpAxis {
             Self::Z => "z",
         }
     }
+
+    /// Turns a direction, a point or an angular velocity from the model to results with this axis up. It is exact, because numbers
+    /// only change places and signs.
+    #[inline(always)]
+    pub fn turn(self, vector: [f64; 3]) -> [f64; 3] {
+        let [x, y, z] = vector;
+        match self {
+            Self::Y => vector,
+            Self::Z => [x, -z, y],
+        }
+    }
 }
 
 impl QuaternionOrder {

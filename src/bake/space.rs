@@ -14,14 +14,10 @@ pub struct Space {
 }
 
 impl Space {
-    /// A direction or an angular velocity: turned. It is exact, because numbers only change places and signs.
+    /// A direction or an angular velocity: turned.
     #[inline(always)]
     pub fn turn(&self, vector: [f64; 3]) -> [f64; 3] {
-        let [x, y, z] = vector;
-        match self.up {
-            UpAxis::Y => [x, y, z],
-            UpAxis::Z => [x, -z, y],
-        }
+        self.up.turn(vector)
     }
 
     /// A length along each axis: scaled.

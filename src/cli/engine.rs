@@ -108,8 +108,18 @@ impl<'a> Engine<'a> {
 
     fn gpu(library: EngineLibrary, kind: AdapterKind, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
         let gpu = start_up.step("device", || GpuContext::new(kind))?;
+        Self::with_gpu(gpu, library, threads, start_up)
+    }
+
+    /// Opens the GPU engine on a device that is open. The library is packed on `threads` threads.
+    pub fn with_gpu(
+        gpu: GpuContext,
+        library: EngineLibrary,
+        threads: usize,
+        start_up: &mut StartUp,
+    ) -> Result<Self, Error> {
         let packed = start_up.step("pack", || library.pack(threads))?;
-        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu.device, packed))?;
+        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu, packed))?;
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))
     }
 
@@ -127,6 +137,15 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// The engine as a trait object of its own.
+    pub fn into_evaluator(self) -> Box<dyn Evaluator + 'a> {
+        match self {
+            Self::Gpu(engine) => engine,
+            Self::Cpu(engine) => Box::new(engine),
+            Self::Reference(engine) => Box::new(engine),
+        }
+    }
+
     /// Measures the engine for about the time of the budget.
     pub fn measure(&self, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
         match self {
@@ -139,11 +158,7 @@ impl<'a> Engine<'a> {
 
 /// Opens an engine as a trait object, with the default number of threads.
 pub fn open(library: EngineLibrary, choice: EngineChoice) -> Result<Box<dyn Evaluator + '_>, Error> {
-    Ok(match Engine::open(library, choice, default_threads())? {
-        Engine::Gpu(engine) => engine,
-        Engine::Cpu(engine) => Box::new(engine),
-        Engine::Reference(engine) => Box::new(engine),
-    })
+    Engine::open(library, choice, default_threads()).map(Engine::into_evaluator)
 }
 
 /// Prints the name of the engine and its adapter to stderr.

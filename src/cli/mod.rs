@@ -65,6 +65,17 @@ enum Command {
     Bench(bench::args::Args),
 }
 
+impl Command {
+    /// Returns true for a command that can list the adapters of the system.
+    fn can_list_adapters(&self) -> bool {
+        match self {
+            Self::Inspect(_) => false,
+            Self::Bake(args) => args.uses_gpu(),
+            _ => true,
+        }
+    }
+}
+
 /// Any arguments. A build without windows answers all of them with the same error.
 #[cfg(not(feature = "view"))]
 #[derive(Debug, clap::Args)]
@@ -111,8 +122,7 @@ fn definition() -> clap::Command {
 
 /// Runs a command.
 pub fn run(cli: Cli) -> Result<Outcome, Error> {
-    // All commands but `inspect` can list the adapters.
-    if !matches!(cli.command, Command::Inspect(_)) {
+    if cli.command.can_list_adapters() {
         desktop::suppress_wayland_errors();
     }
     match cli.command {

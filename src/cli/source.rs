@@ -30,6 +30,8 @@ pub struct Source {
     pub skeleton: SkeletonId,
     /// The clips, in the order of the file.
     pub clips: Vec<ClipId>,
+    /// Seconds from frame to frame, if the clips are those of a BVH file.
+    pub frame_time: Option<f64>,
     /// The skins, in the order of the glTF file.
     pub skins: Vec<SkinId>,
     /// The joint of each node, in the order of the file.
@@ -83,8 +85,10 @@ impl Source {
 
     fn import_nodes(file: &Path, bytes: &[u8], report: &mut Report) -> Result<Self, Error> {
         let mut library = Library::new();
-        let Nodes { skeleton, skins, joints, clips, asset, warnings } = Nodes::import(&mut library, file, bytes)?;
-        let mut source = Self { file: file_name(file), clips, skins, joints, asset, ..Self::new(library, skeleton) };
+        let nodes = Nodes::import(&mut library, file, bytes)?;
+        let Nodes { skeleton, skins, joints, clips, frame_time, asset, warnings } = nodes;
+        let source = Self::new(library, skeleton);
+        let mut source = Self { file: file_name(file), clips, frame_time, skins, joints, asset, ..source };
         source.warn(file, warnings, report);
         Ok(source)
     }
@@ -132,6 +136,7 @@ impl Source {
             library,
             skeleton,
             clips: Vec::new(),
+            frame_time: None,
             skins: Vec::new(),
             joints: Vec::new(),
             named: None,
@@ -157,6 +162,8 @@ impl Source {
         source.warn(file, binding.faults.iter().filter(|fault| !is_expected(&fault.kind)), report);
         source.file = file_name(file);
         source.clips = vec![binding.clip];
+        // The rig may be a BVH file.
+        source.frame_time = None;
         source.named = Some(NamedClip { clip, tracks: binding.tracks });
         source.rig = rig.map(file_name);
         Ok(source)
@@ -195,6 +202,8 @@ struct Nodes {
     skins: Vec<SkinId>,
     joints: Vec<usize>,
     clips: Vec<ClipId>,
+    /// Seconds from frame to frame of a BVH file; `None` for a glTF file.
+    frame_time: Option<f64>,
     /// `None` for a BVH file.
     asset: Option<gltf::Asset>,
     warnings: Vec<Warning>,
@@ -203,20 +212,32 @@ struct Nodes {
 impl Nodes {
     fn import(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<Self, Error> {
         if bvh::is_bvh(file, bytes) {
-            let bvh::Asset { skeleton, clip, warnings, .. } = bvh::from_slice(library, file, bytes)?;
+            let bvh::Asset { skeleton, clip, frame_time, warnings, .. } = bvh::from_slice(library, file, bytes)?;
             let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-            return Ok(Self { skeleton, skins: Vec::new(), joints, clips: vec![clip], asset: None, warnings });
+            let (skins, clips, frame_time) = (Vec::new(), vec![clip], Some(frame_time));
+            return Ok(Self { skeleton, skins, joints, clips, frame_time, asset: None, warnings });
         }
         let folder = file.parent().unwrap_or(Path::new(""));
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
-        Ok(Self { skeleton, skins, joints, clips, asset: Some(asset), warnings })
+        Ok(Self { skeleton, skins, joints, clips, frame_time: None, asset: Some(asset), warnings })
     }
 }
 
 /// Adds the skeleton of a rig to a library. Returns it with the joint of each node, in the order of the file.
 pub fn add_rig(library: &mut Library, rig: &Path, report: &mut Report) -> Result<(SkeletonId, Vec<usize>), Error> {
-    let Nodes { skeleton, joints, warnings, .. } = Nodes::import(library, rig, &read_nodes(rig)?)?;
+    add_rig_from_slice(library, rig, &read(rig)?, report)
+}
+
+/// The same as [`add_rig`] for a file whose bytes have been read.
+pub fn add_rig_from_slice(
+    library: &mut Library,
+    rig: &Path,
+    bytes: &[u8],
+    report: &mut Report,
+) -> Result<(SkeletonId, Vec<usize>), Error> {
+    check_nodes(rig, bytes)?;
+    let Nodes { skeleton, joints, warnings, .. } = Nodes::import(library, rig, bytes)?;
     warnings.iter().for_each(|warning| report(&format!("warning: {}: {warning}", rig.display())));
     Ok((skeleton, joints))
 }
@@ -250,11 +271,17 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
 /// Reads the bytes of a glTF or BVH file. Fails for a Cocos clip.
 fn read_nodes(file: &Path) -> Result<Vec<u8>, Error> {
     let bytes = read(file)?;
-    if is_cocos(file, &bytes) {
+    check_nodes(file, &bytes)?;
+    Ok(bytes)
+}
+
+/// Fails for a Cocos clip.
+fn check_nodes(file: &Path, bytes: &[u8]) -> Result<(), Error> {
+    if is_cocos(file, bytes) {
         let file = file.display();
         return Err(Error::Usage(format!("{file} is a Cocos clip, which has no nodes; a glTF or BVH file is needed")));
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// Returns true for a Cocos clip, false for a glTF or BVH file.

@@ -6,32 +6,34 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::batch::OutputBuffers;
-use crate::gpu::kernels::{Dispatch, bind_group};
+use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group};
 use crate::gpu::plan::Plan;
 use crate::gpu::root_motion::{RootMotionBuffers, RootMotionPass};
 use crate::gpu::shader::ROOT_MOTION_WORKGROUP_SIZE;
 use crate::gpu::visible::VisibleList;
-use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, filled_buffer, largest_binding};
+use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, filled_buffer, largest_binding};
 use crate::model::{Outputs, SkinFormat};
 use crate::pack::record::{BatchRecord, LayerRecord};
 use crate::pack::{OutputLayout, PackedBatch, PackedCrowd};
 
 /// The crowd whose batches are created.
 pub(super) struct BatchBuilder<'a> {
-    pub device: &'a wgpu::Device,
     pub library: &'a GpuLibrary,
     pub crowd: &'a PackedCrowd,
-    pub outputs: Outputs,
     /// The uniform of the frame.
     pub frame: &'a wgpu::Buffer,
     pub options: CrowdOptions,
 }
 
-/// The parts that the GPU batches of one packed batch share.
-struct SharedParts<'a> {
+/// The parts that the GPU batches of one packed batch share: its kernels and its layout.
+pub(super) struct SharedParts<'a> {
     packed: &'a PackedBatch,
     plan: Plan,
     pipeline: wgpu::ComputePipeline,
+    /// The kernels of visible lists, if the crowd has lists.
+    visible: Option<&'a VisibleKernels>,
+    /// The kernel of root motion, if it is an output.
+    root_motion: Option<&'a SideKernel>,
     /// The numbers per instance that were requested.
     layout: OutputLayout,
     /// Numbers per instance in the buffer of model matrices. Kernels without joint matrices in workgroup memory need the buffer,
@@ -48,48 +50,64 @@ struct BoundOutputs {
     root_motion: wgpu::Buffer,
 }
 
-impl BatchBuilder<'_> {
-    /// Creates the GPU batches of a packed batch.
+impl<'a> SharedParts<'a> {
+    /// The parts of a packed batch. Missing kernels are compiled.
     ///
     /// # Errors
-    /// * [`Error::Limit`] if the outputs of one instance are larger than a binding.
-    /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
-    pub fn build(&self, packed: &PackedBatch) -> Result<Vec<GpuBatch>, Error> {
-        let skeleton = &self.library.packed.skeletons[packed.skeleton.index()].record;
-        let layout = OutputLayout::new(skeleton, self.outputs);
+    /// [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel.
+    pub async fn new(
+        library: &'a GpuLibrary,
+        packed: &'a PackedBatch,
+        outputs: Outputs,
+        options: CrowdOptions,
+    ) -> Result<Self, Error> {
+        let skeleton = &library.packed.skeletons[packed.skeleton.index()].record;
+        let layout = OutputLayout::new(skeleton, outputs);
         // Without skin matrices, the format has no effect: use the kernel that exists already.
         let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
-        let plan = Plan::new(self.library.form(), packed.mixing, skeleton, packed.layer_count as u32);
+        let plan = Plan::new(library.form(), packed.mixing, skeleton, packed.layer_count as u32);
         let plan = plan.with_skin_format(skin_format);
         let model_stride = match plan.kernel.workgroup.joint_capacity {
             Some(_) => layout.model,
             None => OutputLayout::new(skeleton, Outputs::ALL).model,
         };
-        let most = self.most_instances(packed, &plan, &layout, model_stride)?;
-        let pipeline = self.library.pose_pipeline(self.device, &plan.kernel)?;
-        let shared = SharedParts { packed, plan, pipeline, layout, model_stride };
+        let pipeline = library.pose_pipeline(&plan.kernel).await?;
+        let visible = if options.visible { Some(library.visible_kernels().await?) } else { None };
+        let root_motion = if layout.root_motion > 0 { Some(library.root_motion_kernel().await?) } else { None };
+        Ok(Self { packed, plan, pipeline, visible, root_motion, layout, model_stride })
+    }
+}
+
+impl BatchBuilder<'_> {
+    /// Creates the GPU batches of a packed batch.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if the outputs of one instance are larger than a binding.
+    pub fn build(&self, shared: &SharedParts) -> Result<Vec<GpuBatch>, Error> {
+        let packed = shared.packed;
+        let most = self.most_instances(shared)?;
         let starts = packed.instances.clone().step_by(most);
         let range = |start: usize| start..packed.instances.end.min(start.saturating_add(most));
-        starts.map(|start| self.build_range(&shared, range(start))).collect()
+        Ok(starts.map(|start| self.build_range(shared, range(start))).collect())
+    }
+
+    fn gpu(&self) -> DeviceAndQueue<'_> {
+        self.library.gpu()
     }
 
     /// The most instances of a GPU batch: each buffer fits a binding, and each dispatch fits the limits of the device.
-    fn most_instances(
-        &self,
-        packed: &PackedBatch,
-        plan: &Plan,
-        layout: &OutputLayout,
-        model_stride: usize,
-    ) -> Result<usize, Error> {
+    fn most_instances(&self, shared: &SharedParts) -> Result<usize, Error> {
+        let &SharedParts { packed, plan, layout, model_stride, .. } = shared;
+        let device = self.gpu().device;
         let strides = [layout.local, model_stride, layout.skin, layout.values, layout.root_motion];
         let layer_bytes = packed.layer_count * size_of::<LayerRecord>();
         let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
-        let allowed = largest_binding(self.device);
+        let allowed = largest_binding(device);
         if largest > allowed {
             let what = format!("bytes of one instance of skeleton {} (request fewer outputs)", packed.skeleton.index());
             return Err(Error::Limit { what, needed: largest, allowed });
         }
-        let most_groups = u64::from(self.device.limits().max_compute_workgroups_per_dimension).pow(2);
+        let most_groups = u64::from(device.limits().max_compute_workgroups_per_dimension).pow(2);
         let mut least_per_group = plan.instances_per_group;
         if layout.root_motion > 0 {
             least_per_group = least_per_group.min(ROOT_MOTION_WORKGROUP_SIZE);
@@ -99,24 +117,21 @@ impl BatchBuilder<'_> {
     }
 
     /// Creates the GPU batch of some instances of a packed batch.
-    fn build_range(&self, shared: &SharedParts, instances: Range<usize>) -> Result<GpuBatch, Error> {
-        let &Self { device, library, crowd, frame, .. } = self;
+    fn build_range(&self, shared: &SharedParts, instances: Range<usize>) -> GpuBatch {
+        let &Self { library, crowd, frame, .. } = self;
         let &SharedParts { packed, plan, layout, .. } = shared;
+        let gpu = self.gpu();
+        let device = gpu.device;
         let count = instances.len() as u32;
-        let layers = self.layer_buffer(packed, &instances)?;
+        let layers = self.layer_buffer(packed, &instances);
         let record = batch_record(library, device, shared, count);
-        let record = filled_buffer(device, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
-        let visible = match self.options.visible {
-            true => Some(VisibleList::new(device, library, frame, &record, count)?),
-            false => None,
-        };
+        let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
+        let visible = shared.visible.map(|kernels| VisibleList::new(library, kernels, frame, &record, count));
         let BoundOutputs { local, model, skin, values, root_motion } = self.output_buffers(shared, count);
-        let root_motion_pass = if layout.root_motion > 0 {
+        let root_motion_pass = shared.root_motion.map(|kernel| {
             let buffers = RootMotionBuffers { layers: &layers, frame, batch: &record, root_motion: &root_motion };
-            Some(RootMotionPass::new(device, library, &buffers, count)?)
-        } else {
-            None
-        };
+            RootMotionPass::new(library, kernel, &buffers, count)
+        });
         // Without a visible list, the kernel does not read `due`: bind any buffer.
         let due = visible.as_ref().map_or(&library.words, |visible| &visible.due);
         let bound = [&library.words, &library.values, &layers, frame, &record, &local, &model, &skin, &values, due];
@@ -130,7 +145,7 @@ impl BatchBuilder<'_> {
             values: (layout.values > 0).then_some(values),
             root_motion: (layout.root_motion > 0).then_some(root_motion),
         };
-        Ok(GpuBatch {
+        GpuBatch {
             skeleton: packed.skeleton,
             instances: crowd.order[instances].to_vec(),
             layout,
@@ -144,20 +159,21 @@ impl BatchBuilder<'_> {
             layer_count: packed.layer_count as u32,
             mixing: packed.mixing,
             form: plan.kernel.workgroup.form,
-        })
+        }
     }
 
     /// The layer records of some instances of a packed batch.
-    fn layer_buffer(&self, packed: &PackedBatch, instances: &Range<usize>) -> Result<wgpu::Buffer, Error> {
+    fn layer_buffer(&self, packed: &PackedBatch, instances: &Range<usize>) -> wgpu::Buffer {
         let first = packed.first_layer + (instances.start - packed.instances.start) * packed.layer_count;
         let records = &self.crowd.layers[first..][..instances.len() * packed.layer_count];
-        filled_buffer(self.device, "posse layers", bytemuck::cast_slice(records), Usages::STORAGE | Usages::COPY_DST)
+        filled_buffer(self.gpu(), "posse layers", bytemuck::cast_slice(records), Usages::STORAGE)
     }
 
     fn output_buffers(&self, shared: &SharedParts, instance_count: u32) -> BoundOutputs {
         let layout = &shared.layout;
-        let buffer =
-            |stride: usize| output_buffer(self.device, 4 * stride as u64 * u64::from(instance_count), Usages::empty());
+        let buffer = |stride: usize| {
+            output_buffer(self.gpu().device, 4 * stride as u64 * u64::from(instance_count), Usages::empty())
+        };
         BoundOutputs {
             local: buffer(layout.local),
             model: buffer(shared.model_stride),

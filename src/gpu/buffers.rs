@@ -2,7 +2,8 @@
 
 use wgpu::BufferUsages as Usages;
 
-use crate::error::Error;
+use crate::gpu::DeviceAndQueue;
+use crate::gpu::frame_uploads::FrameUploads;
 use crate::pack::record::Frame;
 
 /// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32 bits.
@@ -12,61 +13,57 @@ pub(crate) fn largest_binding(device: &wgpu::Device) -> u64 {
 }
 
 /// A storage buffer with contents. Empty contents become 16 zero bytes, because a binding must not be empty.
-pub(crate) fn upload(device: &wgpu::Device, label: &str, contents: &[u8]) -> Result<wgpu::Buffer, Error> {
+pub(crate) fn upload(gpu: DeviceAndQueue, label: &str, contents: &[u8]) -> wgpu::Buffer {
     let contents = if contents.is_empty() { &[0; 16] } else { contents };
-    filled_buffer(device, label, contents, Usages::STORAGE)
+    filled_buffer(gpu, label, contents, Usages::STORAGE)
 }
 
-/// A buffer with contents, a multiple of 4 bytes. wgpu's `create_buffer_init` does the same, but panics if the device is lost
-/// or out of memory.
-///
-/// # Errors
-/// [`Error::Device`] in those cases. The error scopes of the device hold the details.
-pub(crate) fn filled_buffer(
-    device: &wgpu::Device,
-    label: &str,
-    contents: &[u8],
-    usage: Usages,
-) -> Result<wgpu::Buffer, Error> {
-    let size = contents.len() as u64;
-    let label = Some(label);
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: true });
-    match buffer.get_mapped_range_mut(..) {
-        Ok(mut view) => view.copy_from_slice(contents),
-        Err(error) => return Err(Error::Device(format!("it is lost: {error}; open a new device"))),
-    }
-    buffer.unmap();
-    Ok(buffer)
+/// A buffer with contents, a multiple of 4 bytes. The queue uploads them with the next submission. wgpu's `create_buffer_init`
+/// maps the buffer instead, which panics in a browser whose device is lost or out of memory.
+pub(crate) fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: Usages) -> wgpu::Buffer {
+    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(label),
+        size: contents.len() as u64,
+        usage: usage | Usages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    gpu.queue.write_buffer(&buffer, 0, contents);
+    buffer
 }
 
 /// A [`Frame`] on the GPU.
 #[derive(Debug)]
-pub(super) struct FrameBuffer(wgpu::Buffer);
+pub(super) struct FrameBuffer {
+    frame: wgpu::Buffer,
+    uploads: FrameUploads,
+}
 
 impl FrameBuffer {
     /// Creates the buffer without contents.
-    pub fn new(device: &wgpu::Device) -> Self {
-        Self(device.create_buffer(&wgpu::BufferDescriptor {
+    pub fn new(gpu: DeviceAndQueue) -> Self {
+        let size = size_of::<Frame>() as u64;
+        let frame = gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("posse frame"),
-            size: size_of::<Frame>() as u64,
+            size,
             usage: Usages::UNIFORM | Usages::COPY_DST,
             mapped_at_creation: false,
-        }))
+        });
+        Self { frame, uploads: FrameUploads::new(gpu, "posse frame upload", size, Usages::COPY_SRC) }
     }
 
     /// The buffer, for bind groups.
     pub fn buffer(&self) -> &wgpu::Buffer {
-        &self.0
+        &self.frame
     }
 
-    /// Records a write of the frame. The upload goes through the encoder, so that two frames in one submission do not disturb
-    /// each other.
-    pub fn write(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, frame: &Frame) {
-        let contents = bytemuck::bytes_of(frame);
-        // The upload fails only if the device is lost. Then none of the recorded commands run, and the next read or wait
-        // returns the error.
-        if let Ok(upload) = filled_buffer(device, "posse frame upload", contents, Usages::COPY_SRC) {
-            encoder.copy_buffer_to_buffer(&upload, 0, &self.0, 0, size_of::<Frame>() as u64);
-        }
+    /// The device and the queue of the buffer.
+    pub fn gpu(&self) -> DeviceAndQueue<'_> {
+        self.uploads.gpu()
+    }
+
+    /// Records a write of the frame. Two frames in one submission do not disturb each other.
+    pub fn write(&self, encoder: &mut wgpu::CommandEncoder, frame: &Frame) {
+        let upload = self.uploads.write(encoder, bytemuck::bytes_of(frame));
+        encoder.copy_buffer_to_buffer(&upload, 0, &self.frame, 0, self.frame.size());
     }
 }

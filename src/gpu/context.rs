@@ -52,23 +52,50 @@ impl<'a> From<&'a GpuContext> for DeviceAndQueue<'a> {
     }
 }
 
+impl<'a> From<(&'a wgpu::Device, &'a wgpu::Queue)> for DeviceAndQueue<'a> {
+    fn from((device, queue): (&'a wgpu::Device, &'a wgpu::Queue)) -> Self {
+        Self { device, queue }
+    }
+}
+
 impl GpuContext {
     /// Opens the best adapter of a kind. wgpu's environment variables (`WGPU_BACKEND`, `WGPU_ADAPTER_NAME`) narrow the choice.
     ///
     /// # Errors
     /// [`Error::NoAdapter`] if there is no such adapter; [`Error::Device`] if it cannot be opened.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(kind: AdapterKind) -> Result<Self, Error> {
-        open_with_all_limits(&choose(&Self::instance(), kind, None)?)
+        pollster::block_on(Self::new_async(kind))
     }
 
-    /// As [`new`](Self::new), for programs with a window: with an adapter of any kind that can present on a surface of an
+    /// As `new`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn new_async(kind: AdapterKind) -> Result<Self, Error> {
+        open_with_all_limits(&choose(&Self::instance(), kind, None).await?).await
+    }
+
+    /// As `new`, for programs with a window: with an adapter of any kind that can present on a surface of an
     /// [`instance`](Self::instance). The adapter, which is returned too, reports the capabilities of the surface.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// Those of `new`.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn for_surface(instance: &wgpu::Instance, surface: &wgpu::Surface) -> Result<(Self, wgpu::Adapter), Error> {
-        let adapter = choose(instance, AdapterKind::Any, Some(surface))?;
-        Ok((open_with_all_limits(&adapter)?, adapter))
+        pollster::block_on(Self::for_surface_async(instance, surface))
+    }
+
+    /// As `for_surface`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn for_surface_async(
+        instance: &wgpu::Instance,
+        surface: &wgpu::Surface<'_>,
+    ) -> Result<(Self, wgpu::Adapter), Error> {
+        let adapter = choose(instance, AdapterKind::Any, Some(surface)).await?;
+        Ok((open_with_all_limits(&adapter).await?, adapter))
     }
 
     /// The wgpu instance, for the creation of surfaces. It has the backends with enough storage buffers. A process has one
@@ -84,13 +111,22 @@ impl GpuContext {
         instance.clone()
     }
 
-    /// As [`new`](Self::new), with given limits and without features, for tests of a lesser device. The least limits are
+    /// As `new`, with given limits and without features, for tests of a lesser device. The least limits are
     /// [`GpuLibrary::required_limits`](crate::gpu::GpuLibrary::required_limits).
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// Those of `new`.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn with_limits(kind: AdapterKind, limits: wgpu::Limits) -> Result<Self, Error> {
-        open(&choose(&Self::instance(), kind, None)?, limits, wgpu::Features::empty())
+        pollster::block_on(Self::with_limits_async(kind, limits))
+    }
+
+    /// As `with_limits`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn with_limits_async(kind: AdapterKind, limits: wgpu::Limits) -> Result<Self, Error> {
+        open(&choose(&Self::instance(), kind, None).await?, limits, wgpu::Features::empty()).await
     }
 
     /// The name, driver and backend of the adapter, in one line.
@@ -105,13 +141,13 @@ impl GpuContext {
     }
 }
 
-fn choose(
+async fn choose(
     instance: &wgpu::Instance,
     kind: AdapterKind,
-    surface: Option<&wgpu::Surface>,
+    surface: Option<&wgpu::Surface<'_>>,
 ) -> Result<wgpu::Adapter, Error> {
     let name = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
-    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
     let suitable = adapters.into_iter().filter(|adapter| {
         let info = adapter.get_info();
         let name_matches = name.as_ref().is_none_or(|name| info.name.to_lowercase().contains(name));
@@ -132,27 +168,29 @@ fn choose(
 }
 
 /// Opens an adapter with its limits for buffers, and with its clock if it has one.
-fn open_with_all_limits(adapter: &wgpu::Adapter) -> Result<GpuContext, Error> {
+async fn open_with_all_limits(adapter: &wgpu::Adapter) -> Result<GpuContext, Error> {
     let available = adapter.limits();
     let limits = wgpu::Limits {
         max_buffer_size: available.max_buffer_size,
         max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
         ..wgpu::Limits::default()
     };
-    open(adapter, limits, adapter.features() & wgpu::Features::TIMESTAMP_QUERY)
+    open(adapter, limits, adapter.features() & wgpu::Features::TIMESTAMP_QUERY).await
 }
 
-fn open(
+async fn open(
     adapter: &wgpu::Adapter,
     required_limits: wgpu::Limits,
     required_features: wgpu::Features,
 ) -> Result<GpuContext, Error> {
-    let device = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-        label: Some("posse"),
-        required_features,
-        required_limits,
-        ..Default::default()
-    }));
+    let device = adapter
+        .request_device(&wgpu::DeviceDescriptor {
+            label: Some("posse"),
+            required_features,
+            required_limits,
+            ..Default::default()
+        })
+        .await;
     let info = adapter.get_info();
     let (device, queue) = device.map_err(|error| {
         Error::Device(format!("{} cannot be opened: {error}; WGPU_ADAPTER_NAME selects another adapter", info.name))

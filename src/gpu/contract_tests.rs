@@ -246,19 +246,19 @@ fn a_list_of_events_begins_with_their_count() {
 
 #[test]
 fn every_pipeline_builds_on_a_device_that_does_nothing() {
-    let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
     let mut library = crate::model::Library::new();
     for joints in [1, 100, 200, 300] {
         let joints = vec![crate::model::Joint::default(); joints];
         library.add_skeleton(crate::model::Skeleton::new(None, joints, Vec::new()).unwrap());
     }
-    let library = GpuLibrary::new(&device, PackedLibrary::new(&library).unwrap()).unwrap();
+    let library = GpuLibrary::new((&device, &queue), PackedLibrary::new(&library).unwrap()).unwrap();
     for kernel in pose_kernels() {
-        library.pose_pipeline(&device, &kernel).unwrap();
+        pollster::block_on(library.pose_pipeline(&kernel)).unwrap();
     }
-    library.visible_kernels(&device).unwrap();
-    library.root_motion_kernel(&device).unwrap();
-    library.events_kernel(&device).unwrap();
+    pollster::block_on(library.visible_kernels()).unwrap();
+    pollster::block_on(library.root_motion_kernel()).unwrap();
+    pollster::block_on(library.events_kernel()).unwrap();
 }
 
 /// `benches/RESULTS.md` derives the cost of a joint on hardware from these bytes: 64 joints, each moved in translation, rotation

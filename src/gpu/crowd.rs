@@ -1,10 +1,10 @@
 //! A crowd on the GPU, with the buffers of its poses.
 
 use crate::error::Error;
-use crate::gpu::batch_builder::BatchBuilder;
+use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
 use crate::gpu::buffers::FrameBuffer;
 use crate::gpu::visible::VisibleList;
-use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, LayersOutcome, Scopes};
+use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, LayersOutcome, Scopes, check_device};
 use crate::model::{Crowd, Layer, Outputs, Step};
 use crate::model::{check_instance, check_layers};
 use crate::pack::record::Frame;
@@ -34,11 +34,11 @@ use crate::pack::{PackedCrowd, pack_instance};
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 100)?;
-/// let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&library)?)?;
-/// let crowd = GpuCrowd::new(&gpu.device, &library, &crowd, Outputs::SKIN)?;
+/// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let crowd = GpuCrowd::new(&library, &crowd, Outputs::SKIN)?;
 ///
 /// let mut encoder = gpu.device.create_command_encoder(&Default::default());
-/// crowd.encode(&gpu.device, &mut encoder, Ticks(0));
+/// crowd.encode(&mut encoder, Ticks(0));
 /// gpu.queue.submit([encoder.finish()]);
 ///
 /// // A vertex shader reads the buffer: 48 bytes per joint.
@@ -72,31 +72,58 @@ impl GpuCrowd {
     /// * [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`] if dual quaternions are requested and a scale that the crowd
     ///   uses is not uniform.
     /// * [`Error::Limit`] if the outputs of one instance are larger than the device allows.
-    /// * [`Error::Device`] if the memory of the device does not suffice.
-    /// * [`Error::Usage`] if the library is on another device.
-    pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
-        Self::with_options(device, library, crowd, outputs, CrowdOptions::default())
+    /// * [`Error::Shader`] if the device refuses a kernel.
+    /// * [`Error::Device`] if the device is lost or its memory does not suffice.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new(library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(library, crowd, outputs))
     }
 
-    /// As [`new`](Self::new), with options.
+    /// As `new`, for callers that must not block.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// Those of `new`.
+    pub async fn new_async(library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
+        Self::with_options_async(library, crowd, outputs, CrowdOptions::default()).await
+    }
+
+    /// As `new`, with options.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn with_options(
-        device: &wgpu::Device,
         library: &GpuLibrary,
         crowd: &Crowd,
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Result<Self, Error> {
-        library.check_device(device)?;
+        pollster::block_on(Self::with_options_async(library, crowd, outputs, options))
+    }
+
+    /// As `with_options`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn with_options_async(
+        library: &GpuLibrary,
+        crowd: &Crowd,
+        outputs: Outputs,
+        options: CrowdOptions,
+    ) -> Result<Self, Error> {
         let packed = PackedCrowd::with_room(&library.packed, crowd, options.layer_room(), options.mixing_room())?;
         library.packed.check_outputs(crowd, outputs)?;
-        let scopes = Scopes::push(device);
-        let frame = FrameBuffer::new(device);
-        let builder = BatchBuilder { device, library, crowd: &packed, outputs, frame: frame.buffer(), options };
-        let batches: Result<Vec<_>, Error> = packed.batches.iter().map(|batch| builder.build(batch)).collect();
-        scopes.pop()?;
+        let mut shared = Vec::with_capacity(packed.batches.len());
+        for batch in &packed.batches {
+            shared.push(SharedParts::new(library, batch, outputs, options).await?);
+        }
+        let gpu = library.gpu();
+        let scopes = Scopes::push(gpu.device);
+        let frame = FrameBuffer::new(gpu);
+        let builder = BatchBuilder { library, crowd: &packed, frame: frame.buffer(), options };
+        let batches: Result<Vec<_>, Error> = shared.iter().map(|shared| builder.build(shared)).collect();
+        scopes.pop().await?;
+        check_device(gpu.device).await?;
         let batches: Vec<GpuBatch> = batches?.into_iter().flatten().collect();
         let mut locations = vec![Location::default(); packed.len()];
         for (index, batch) in batches.iter().enumerate() {
@@ -114,8 +141,8 @@ impl GpuCrowd {
     /// layers of any instance do not fit, nothing is replaced, and the outcome names the reason.
     ///
     /// # Errors
-    /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in [`new`](Self::new).
-    pub fn set_layers(&self, queue: &wgpu::Queue, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
+    /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`.
+    pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
         for instance in 0..crowd.len() {
             check_instance(&library.packed, instance, crowd.skeleton(instance), crowd.layers(instance))?;
         }
@@ -139,7 +166,7 @@ impl GpuCrowd {
                 let layers = crowd.layers(instance);
                 pack_instance(&library.packed, batch.skeleton(), layers, batch.layer_count as usize, &mut records);
             }
-            queue.write_buffer(&batch.layers, 0, bytemuck::cast_slice(&records));
+            self.frame.gpu().queue.write_buffer(&batch.layers, 0, bytemuck::cast_slice(&records));
         }
         Ok(LayersOutcome::Replaced)
     }
@@ -151,10 +178,9 @@ impl GpuCrowd {
     /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them is not
     ///   usable.
     /// * [`Error::Limit`] if it has more layers than [`Crowd::push`] allows.
-    /// * The errors of dual quaternions as in [`new`](Self::new).
+    /// * The errors of dual quaternions as in `new`.
     pub fn set_instance(
         &self,
-        queue: &wgpu::Queue,
         library: &GpuLibrary,
         instance: usize,
         layers: &[Layer],
@@ -174,27 +200,26 @@ impl GpuCrowd {
         let mut records = Vec::with_capacity(room);
         pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
         let bytes: &[u8] = bytemuck::cast_slice(&records);
-        queue.write_buffer(&batch.layers, (slot * bytes.len()) as u64, bytes);
+        self.frame.gpu().queue.write_buffer(&batch.layers, (slot * bytes.len()) as u64, bytes);
         Ok(LayersOutcome::Replaced)
     }
 
     /// Records the poses of all instances at a tick of the crowd clock, or at the end of a step.
     ///
-    /// It only records: it does not submit or wait. Its upload, the 32 bytes of a [`Frame`], goes through the encoder, so that
-    /// two frames in one submission do not disturb each other.
-    pub fn encode(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>) {
-        self.encode_timed(device, encoder, step, None);
+    /// It only records: it does not submit or wait. The queue uploads the 32 bytes of a [`Frame`] with the next submission. Two
+    /// frames in one submission do not disturb each other.
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>) {
+        self.encode_timed(encoder, step, None);
     }
 
     /// As [`encode`](Self::encode), and writes the start and end times of the pass to a query set.
     pub fn encode_timed(
         &self,
-        device: &wgpu::Device,
         encoder: &mut wgpu::CommandEncoder,
         step: impl Into<Step>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
     ) {
-        self.record(device, encoder, Frame::new(step.into()), timestamp_writes);
+        self.record(encoder, Frame::new(step.into()), timestamp_writes);
     }
 
     /// As [`encode`](Self::encode), but only for the instances that are listed in [`GpuBatch::visible`] and due. The slots of
@@ -203,26 +228,19 @@ impl GpuCrowd {
     /// The list is read on the GPU, when the recorded commands run. A listed instance is due if its slot plus `frame_number` is
     /// a multiple of the entry's update interval; `frame_number` counts frames and wraps. An instance that is listed several
     /// times is posed once, by the due entry with the most joints. A crowd without lists poses all instances.
-    pub fn encode_visible(
-        &self,
-        device: &wgpu::Device,
-        encoder: &mut wgpu::CommandEncoder,
-        step: impl Into<Step>,
-        frame_number: u32,
-    ) {
+    pub fn encode_visible(&self, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>, frame_number: u32) {
         let step = step.into();
         let frame = if self.options.visible { Frame::visible(step, frame_number) } else { Frame::new(step) };
-        self.record(device, encoder, frame, None);
+        self.record(encoder, frame, None);
     }
 
     fn record(
         &self,
-        device: &wgpu::Device,
         encoder: &mut wgpu::CommandEncoder,
         frame: Frame,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
     ) {
-        self.frame.write(device, encoder, &frame);
+        self.frame.write(encoder, &frame);
         let step = frame.step();
         let cut = step.from == step.to;
         if !cut {

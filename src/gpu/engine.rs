@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
+#[cfg(not(target_arch = "wasm32"))]
 use crate::evaluator::Evaluator;
 use crate::gpu::{GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, read_buffers, wait_for_device};
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, Step};
@@ -36,16 +37,34 @@ impl GpuEngine {
     ///
     /// # Errors
     /// Those of [`PackedLibrary::new`] and [`GpuLibrary::new`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        Self::with_form(KernelForm::for_device(&gpu.device), library, gpu)
+        pollster::block_on(Self::new_async(library, gpu))
     }
 
-    /// As [`new`](Self::new), with kernels in a given form.
+    /// As `new`, for callers that must not block.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// Those of `new`.
+    pub async fn new_async(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
+        Self::with_form_async(KernelForm::for_device(&gpu.device), library, gpu).await
+    }
+
+    /// As `new`, with kernels in a given form.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn with_form(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        let library = GpuLibrary::with_form(form, &gpu.device, PackedLibrary::new(library)?)?;
+        pollster::block_on(Self::with_form_async(form, library, gpu))
+    }
+
+    /// As `with_form`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn with_form_async(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
+        let library = GpuLibrary::with_form_async(form, &gpu, PackedLibrary::new(library)?).await?;
         Ok(Self::with_library(gpu, library))
     }
 
@@ -68,7 +87,16 @@ impl GpuEngine {
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost or out of memory.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn read(&self, batch: &GpuBatch, instances: Range<usize>) -> Result<OutputNumbers, Error> {
+        pollster::block_on(self.read_async(batch, instances))
+    }
+
+    /// As `read`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub async fn read_async(&self, batch: &GpuBatch, instances: Range<usize>) -> Result<OutputNumbers, Error> {
         let encoder = self.gpu.device.create_command_encoder(&Default::default());
         let layout = batch.layout();
         let bytes = |stride: usize| 4 * (stride * instances.start) as u64..4 * (stride * instances.end) as u64;
@@ -81,7 +109,7 @@ impl GpuEngine {
         ];
         let requested = requested.into_iter().filter_map(|(buffer, stride)| Some((buffer?, bytes(stride))));
         let requested: Vec<_> = requested.collect();
-        let mut contents = read_buffers(&self.gpu, encoder, &requested)?.into_iter();
+        let mut contents = read_buffers((&self.gpu).into(), encoder, &requested).await?.into_iter();
         let mut numbers = |buffer: Option<&wgpu::Buffer>| match buffer.and_then(|_| contents.next()) {
             Some(bytes) => bytemuck::pod_collect_to_vec(&bytes),
             None => Vec::new(),
@@ -103,22 +131,82 @@ impl GpuEngine {
     ///
     /// # Panics
     /// If the crowd has no such instance.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn read_instance(&self, crowd: &GpuCrowd, instance: usize, outputs: Outputs) -> Result<Pose, Error> {
+        pollster::block_on(self.read_instance_async(crowd, instance, outputs))
+    }
+
+    /// As `read_instance`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `read_instance`.
+    ///
+    /// # Panics
+    /// If the crowd has no such instance.
+    pub async fn read_instance_async(
+        &self,
+        crowd: &GpuCrowd,
+        instance: usize,
+        outputs: Outputs,
+    ) -> Result<Pose, Error> {
         let (batch, slot) = crowd.find(instance);
-        let numbers = self.read(batch, slot..slot + 1)?;
-        let skeleton = &self.library.packed.skeletons[batch.skeleton().index()];
-        Ok(numbers.pose(skeleton, batch.layout(), 0, outputs))
+        let numbers = self.read_async(batch, slot..slot + 1).await?;
+        Ok(self.library.pose(batch, &numbers, 0, outputs))
     }
 
     /// Waits until all submitted work has run.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<(), Error> {
-        wait_for_device(&self.gpu.device)
+        pollster::block_on(self.wait_async())
+    }
+
+    /// As `wait`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `wait`.
+    pub async fn wait_async(&self) -> Result<(), Error> {
+        wait_for_device(&self.gpu.device).await
+    }
+
+    /// The poses of a crowd at the end of a step, as [`Evaluator::evaluate_step`](crate::Evaluator::evaluate_step) for callers that
+    /// must not block.
+    ///
+    /// # Errors
+    /// Those of `GpuCrowd::new`, and [`Error::Device`] if the device is lost or out of memory.
+    pub async fn evaluate_async(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
+        let gpu_crowd = GpuCrowd::new_async(&self.library, crowd, outputs).await?;
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        gpu_crowd.encode(&mut encoder, step);
+        self.gpu.queue.submit([encoder.finish()]);
+        let mut instances = vec![Pose::default(); crowd.len()];
+        for batch in gpu_crowd.batches() {
+            let numbers = self.read_async(batch, 0..batch.instances().len()).await?;
+            for (slot, &instance) in batch.instances().iter().enumerate() {
+                instances[instance] = self.library.pose(batch, &numbers, slot, outputs);
+            }
+        }
+        Ok(Poses { instances })
+    }
+
+    /// The events that a crowd reaches in a step, as [`Evaluator::evaluate_events`](crate::Evaluator::evaluate_events) for callers
+    /// that must not block.
+    ///
+    /// # Errors
+    /// Those of `GpuEvents::new`, and [`Error::Device`] if the device is lost or out of memory.
+    pub async fn evaluate_events_async(&self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
+        let gpu_crowd = GpuCrowd::new_async(&self.library, crowd, Outputs::NONE).await?;
+        let events = GpuEvents::new_async(&self.library, &gpu_crowd, capacity).await?;
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        events.encode(&mut encoder, step);
+        self.gpu.queue.submit([encoder.finish()]);
+        events.read_async().await
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 impl Evaluator for GpuEngine {
     fn engine(&self) -> &'static str {
         "gpu"
@@ -129,29 +217,10 @@ impl Evaluator for GpuEngine {
     }
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
-        let device = &self.gpu.device;
-        let gpu_crowd = GpuCrowd::new(device, &self.library, crowd, outputs)?;
-        let mut encoder = device.create_command_encoder(&Default::default());
-        gpu_crowd.encode(device, &mut encoder, step);
-        self.gpu.queue.submit([encoder.finish()]);
-        let mut instances = vec![Pose::default(); crowd.len()];
-        for batch in gpu_crowd.batches() {
-            let numbers = self.read(batch, 0..batch.instances().len())?;
-            let skeleton = &self.library.packed.skeletons[batch.skeleton().index()];
-            for (slot, &instance) in batch.instances().iter().enumerate() {
-                instances[instance] = numbers.pose(skeleton, batch.layout(), slot, outputs);
-            }
-        }
-        Ok(Poses { instances })
+        pollster::block_on(self.evaluate_async(crowd, step, outputs))
     }
 
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
-        let device = &self.gpu.device;
-        let gpu_crowd = GpuCrowd::new(device, &self.library, crowd, Outputs::NONE)?;
-        let events = GpuEvents::new(device, &self.library, &gpu_crowd, capacity)?;
-        let mut encoder = device.create_command_encoder(&Default::default());
-        events.encode(device, &mut encoder, step);
-        self.gpu.queue.submit([encoder.finish()]);
-        events.read(&self.gpu)
+        pollster::block_on(self.evaluate_events_async(crowd, step, capacity))
     }
 }

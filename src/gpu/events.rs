@@ -7,7 +7,7 @@ use crate::gpu::buffers::FrameBuffer;
 use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
 use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::gpu::{
-    DeviceAndQueue, GpuBatch, GpuCrowd, GpuLibrary, Scopes, filled_buffer, largest_binding, read_buffers, upload,
+    GpuBatch, GpuCrowd, GpuLibrary, Scopes, check_device, filled_buffer, largest_binding, read_buffers, upload,
 };
 use crate::model::{EventList, Occurrence, Step, Ticks};
 use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
@@ -33,13 +33,13 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 /// crowd.push(library.clip(walk).skeleton, &[Layer::new(walk, playing)])?;
 ///
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&library)?)?;
-/// let crowd = GpuCrowd::new(&gpu.device, &library, &crowd, Outputs::NONE)?;
-/// let events = GpuEvents::new(&gpu.device, &library, &crowd, 16)?;
+/// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let crowd = GpuCrowd::new(&library, &crowd, Outputs::NONE)?;
+/// let events = GpuEvents::new(&library, &crowd, 16)?;
 /// let mut encoder = gpu.device.create_command_encoder(&Default::default());
-/// events.encode(&gpu.device, &mut encoder, Step { from: Ticks(0), to: Ticks::from_seconds(0.5) });
+/// events.encode(&mut encoder, Step { from: Ticks(0), to: Ticks::from_seconds(0.5) });
 /// gpu.queue.submit([encoder.finish()]);
-/// assert_eq!(events.read(&gpu)?.events.len(), 1);
+/// assert_eq!(events.read()?.events.len(), 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -68,9 +68,18 @@ impl GpuEvents {
     /// # Errors
     /// * [`Error::Limit`] if the list does not fit a binding of the device.
     /// * [`Error::Shader`] and [`Error::Device`] if the device refuses the kernel or a buffer.
-    /// * [`Error::Usage`] if the library is on another device.
-    pub fn new(device: &wgpu::Device, library: &GpuLibrary, crowd: &GpuCrowd, capacity: usize) -> Result<Self, Error> {
-        library.check_device(device)?;
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new(library: &GpuLibrary, crowd: &GpuCrowd, capacity: usize) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(library, crowd, capacity))
+    }
+
+    /// As `new`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn new_async(library: &GpuLibrary, crowd: &GpuCrowd, capacity: usize) -> Result<Self, Error> {
+        let gpu = library.gpu();
+        let device = gpu.device;
         let needed = (capacity as u64).saturating_mul(size_of::<OccurrenceRecord>() as u64).saturating_add(COUNT_BYTES);
         let allowed = largest_binding(device);
         if needed > allowed {
@@ -80,27 +89,27 @@ impl GpuEvents {
                 allowed,
             });
         }
-        let kernel = library.events_kernel(device)?;
+        let kernel = library.events_kernel().await?;
         let scopes = Scopes::push(device);
         // A binding holds at least one element.
         let size = needed.max(COUNT_BYTES + size_of::<OccurrenceRecord>() as u64);
         let usage = Usages::STORAGE | Usages::COPY_SRC | Usages::COPY_DST;
         let label = Some("posse events");
         let list = device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
-        let frame = FrameBuffer::new(device);
-        let builder = EventsBuilder { device, library, kernel, frame: frame.buffer(), list: &list, capacity };
-        let batches: Result<Vec<_>, Error> = crowd.batches().iter().map(|batch| builder.build(batch)).collect();
-        scopes.pop()?;
-        Ok(Self { pipeline: kernel.pipeline.clone(), batches: batches?, list, frame })
+        let frame = FrameBuffer::new(gpu);
+        let builder = EventsBuilder { library, kernel, frame: frame.buffer(), list: &list, capacity };
+        let batches = crowd.batches().iter().map(|batch| builder.build(batch)).collect();
+        scopes.pop().await?;
+        check_device(device).await?;
+        Ok(Self { pipeline: kernel.pipeline.clone(), batches, list, frame })
     }
 
     /// Records the list of a step. It replaces the list of the previous step.
     ///
-    /// It only records: it does not submit or wait. The upload of the step and the clearing of the list go through the encoder,
-    /// so that two steps in one submission do not disturb each other. To keep the first list, use or copy it before the second
+    /// It only records: it does not submit or wait. Two steps in one submission do not disturb each other. To keep the first list, use or copy it before the second
     /// step is recorded.
-    pub fn encode(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, step: Step) {
-        self.frame.write(device, encoder, &Frame::new(step));
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, step: Step) {
+        self.frame.write(encoder, &Frame::new(step));
         encoder.clear_buffer(&self.list, 0, Some(COUNT_BYTES));
         let label = Some("posse events");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes: None });
@@ -121,17 +130,27 @@ impl GpuEvents {
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost or out of memory.
-    pub fn read<'a>(&self, gpu: impl Into<DeviceAndQueue<'a>>) -> Result<EventList, Error> {
-        let gpu = gpu.into();
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn read(&self) -> Result<EventList, Error> {
+        pollster::block_on(self.read_async())
+    }
+
+    /// As `read`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub async fn read_async(&self) -> Result<EventList, Error> {
         // The count first, so that a list with much room costs no more than its contents.
-        let read = |bytes: u64| {
-            let encoder = gpu.device.create_command_encoder(&Default::default());
-            let contents = read_buffers(gpu, encoder, &[(&self.list, 0..bytes)])?;
-            Ok::<Vec<u8>, Error>(contents.concat())
-        };
-        let count: EventCount = bytemuck::pod_read_unaligned(&read(COUNT_BYTES)?);
+        let count: EventCount = bytemuck::pod_read_unaligned(&self.read_bytes(COUNT_BYTES).await?);
         let bytes = COUNT_BYTES + u64::from(count.listed) * size_of::<OccurrenceRecord>() as u64;
-        Ok(Self::list(&read(bytes.min(self.list.size()))?))
+        Ok(Self::list(&self.read_bytes(bytes.min(self.list.size())).await?))
+    }
+
+    /// The first bytes of the list.
+    async fn read_bytes(&self, count: u64) -> Result<Vec<u8>, Error> {
+        let gpu = self.frame.gpu();
+        let encoder = gpu.device.create_command_encoder(&Default::default());
+        Ok(read_buffers(gpu, encoder, &[(&self.list, 0..count)]).await?.concat())
     }
 
     /// The list in a copy of [`buffer`](Self::buffer), for callers that read back without waiting. A copy that is cut short gives
@@ -160,7 +179,6 @@ fn occurrence(record: OccurrenceRecord) -> Occurrence {
 
 /// The crowd and list for which the parts of batches are created.
 struct EventsBuilder<'a> {
-    device: &'a wgpu::Device,
     library: &'a GpuLibrary,
     kernel: &'a SideKernel,
     frame: &'a wgpu::Buffer,
@@ -170,8 +188,10 @@ struct EventsBuilder<'a> {
 
 impl EventsBuilder<'_> {
     /// Creates the bindings and the dispatch for a batch.
-    fn build(&self, batch: &GpuBatch) -> Result<EventsBatch, Error> {
-        let &Self { device, library, kernel, frame, list, capacity } = self;
+    fn build(&self, batch: &GpuBatch) -> EventsBatch {
+        let &Self { library, kernel, frame, list, capacity } = self;
+        let gpu = library.gpu();
+        let device = gpu.device;
         let instances: Vec<u32> = batch.instances().iter().map(|&instance| instance as u32).collect();
         let record = EventBatch {
             instance_count: instances.len() as u32,
@@ -180,10 +200,10 @@ impl EventsBuilder<'_> {
             capacity: capacity as u32,
         };
         let groups = (record.instance_count * record.layer_count).div_ceil(EVENTS_WORKGROUP_SIZE);
-        let instances = upload(device, "posse instances", bytemuck::cast_slice(&instances))?;
-        let record = filled_buffer(device, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
+        let instances = upload(gpu, "posse instances", bytemuck::cast_slice(&instances));
+        let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let bound = [&library.words, &batch.layers, &instances, frame, &record, list];
         let bind_group = bind_group(device, &kernel.layout, &bound);
-        Ok(EventsBatch { bind_group, dispatch: Dispatch::new(device, groups) })
+        EventsBatch { bind_group, dispatch: Dispatch::new(device, groups) }
     }
 }

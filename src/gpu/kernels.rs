@@ -98,7 +98,7 @@ pub(super) struct PipelineCache(Mutex<HashMap<PipelineSource, wgpu::ComputePipel
 impl PipelineCache {
     /// The pipeline of an entry point, compiled at the first request. Two threads may compile the same pipeline: no thread waits
     /// while another compiles.
-    pub fn pipeline(
+    pub async fn pipeline(
         &self,
         device: &wgpu::Device,
         layout: &wgpu::BindGroupLayout,
@@ -110,7 +110,8 @@ impl PipelineCache {
         if let Some(ready) = pipelines().get(&source) {
             return Ok(ready.clone());
         }
-        let compiled = create_pipeline(device, layout, &composed.compile(device)?, entry_point)?;
+        let module = composed.compile(device).await?;
+        let compiled = create_pipeline(device, layout, &module, entry_point).await?;
         Ok(pipelines().entry(source).or_insert(compiled).clone())
     }
 }
@@ -124,7 +125,7 @@ pub(super) struct SideKernel {
 
 impl SideKernel {
     /// Creates the kernel; its pipeline comes from the cache.
-    pub fn new(
+    pub async fn new(
         device: &wgpu::Device,
         cache: &PipelineCache,
         composed: &Composed,
@@ -133,8 +134,8 @@ impl SideKernel {
     ) -> Result<Self, Error> {
         let scopes = Scopes::push(device);
         let layout = bind_group_layout(device, bindings);
-        scopes.pop()?;
-        Ok(Self { pipeline: cache.pipeline(device, &layout, composed, entry_point)?, layout })
+        scopes.pop().await?;
+        Ok(Self { pipeline: cache.pipeline(device, &layout, composed, entry_point).await?, layout })
     }
 }
 
@@ -148,13 +149,13 @@ pub(super) struct VisibleKernels {
 
 impl VisibleKernels {
     /// Creates the kernels; their pipelines come from the cache.
-    pub fn new(device: &wgpu::Device, cache: &PipelineCache) -> Result<Self, Error> {
+    pub async fn new(device: &wgpu::Device, cache: &PipelineCache) -> Result<Self, Error> {
         let composed = Composed::visible();
         let scopes = Scopes::push(device);
         let layout = bind_group_layout(device, &VISIBLE_BINDINGS);
-        scopes.pop()?;
-        let collect = cache.pipeline(device, &layout, &composed, VISIBLE_COLLECT_ENTRY)?;
-        let measure = cache.pipeline(device, &layout, &composed, VISIBLE_MEASURE_ENTRY)?;
+        scopes.pop().await?;
+        let collect = cache.pipeline(device, &layout, &composed, VISIBLE_COLLECT_ENTRY).await?;
+        let measure = cache.pipeline(device, &layout, &composed, VISIBLE_MEASURE_ENTRY).await?;
         Ok(Self { layout, collect, measure })
     }
 }
@@ -213,7 +214,7 @@ impl Dispatch {
 }
 
 /// Creates the pipeline of an entry point.
-fn create_pipeline(
+async fn create_pipeline(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
     module: &wgpu::ShaderModule,
@@ -237,5 +238,6 @@ fn create_pipeline(
         },
         cache: None,
     });
-    scopes.pop().map(|()| pipeline)
+    scopes.pop().await?;
+    Ok(pipeline)
 }

@@ -10,13 +10,13 @@ use crate::gpu::kernels::{
 };
 use crate::gpu::plan::{Plan, PoseKernel};
 use crate::gpu::shader::{Composed, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY};
-use crate::gpu::{KernelForm, Scopes, largest_binding, upload};
-use crate::model::Mixing;
-use crate::pack::PackedLibrary;
+use crate::gpu::{DeviceAndQueue, GpuBatch, KernelForm, Scopes, check_device, largest_binding, upload};
+use crate::model::{Mixing, Outputs, Pose};
+use crate::pack::{OutputNumbers, PackedLibrary};
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
-/// It belongs to one device. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It holds the library as it was when it
+/// It belongs to one device, whose handles it keeps. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It holds the library as it was when it
 /// was packed. To use a skeleton or a clip that is added later, pack and upload again.
 ///
 /// Each process compiles the pipelines anew, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes of such a cache, so that
@@ -30,7 +30,7 @@ use crate::pack::PackedLibrary;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&demo::library()?)?)?;
+/// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&demo::library()?)?)?;
 /// // Another library on the same device compiles only the kernels that differ.
 /// let rigs = library.repacked(PackedLibrary::new(&demo::rig(8, 10, 2)?)?)?;
 /// assert_eq!(rigs.form(), library.form());
@@ -40,6 +40,7 @@ use crate::pack::PackedLibrary;
 #[derive(Debug)]
 pub struct GpuLibrary {
     device: wgpu::Device,
+    queue: wgpu::Queue,
     pub(super) packed: PackedLibrary,
     pub(super) words: wgpu::Buffer,
     pub(super) values: wgpu::Buffer,
@@ -69,33 +70,70 @@ impl GpuLibrary {
     /// * [`Error::Limit`] if the device allows less than [`required_limits`](Self::required_limits), or if the packed library
     ///   does not fit a binding.
     /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
-    pub fn new(device: &wgpu::Device, packed: PackedLibrary) -> Result<Self, Error> {
-        Self::with_form(KernelForm::for_device(device), device, packed)
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(gpu, packed))
     }
 
-    /// As [`new`](Self::new), in a given form.
+    /// As `new`, for callers that must not block.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
-    pub fn with_form(form: KernelForm, device: &wgpu::Device, packed: PackedLibrary) -> Result<Self, Error> {
-        Self::with_cache(Arc::default(), form, device, packed)
+    /// Those of `new`.
+    pub async fn new_async<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
+        let gpu = gpu.into();
+        Self::with_form_async(KernelForm::for_device(gpu.device), gpu, packed).await
+    }
+
+    /// As `new`, in a given form.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn with_form<'a>(
+        form: KernelForm,
+        gpu: impl Into<DeviceAndQueue<'a>>,
+        packed: PackedLibrary,
+    ) -> Result<Self, Error> {
+        pollster::block_on(Self::with_form_async(form, gpu, packed))
+    }
+
+    /// As `with_form`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn with_form_async<'a>(
+        form: KernelForm,
+        gpu: impl Into<DeviceAndQueue<'a>>,
+        packed: PackedLibrary,
+    ) -> Result<Self, Error> {
+        Self::with_cache(Arc::default(), form, gpu.into(), packed).await
     }
 
     /// Uploads another packed library to the same device, in the same form. Both libraries share their pipelines: only the
     /// missing ones are compiled, often none.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// Those of `new`.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn repacked(&self, packed: PackedLibrary) -> Result<Self, Error> {
-        Self::with_cache(self.cache.clone(), self.form, &self.device, packed)
+        pollster::block_on(self.repacked_async(packed))
     }
 
-    fn with_cache(
+    /// As `repacked`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn repacked_async(&self, packed: PackedLibrary) -> Result<Self, Error> {
+        Self::with_cache(self.cache.clone(), self.form, self.gpu(), packed).await
+    }
+
+    async fn with_cache(
         cache: Arc<PipelineCache>,
         form: KernelForm,
-        device: &wgpu::Device,
+        gpu: DeviceAndQueue<'_>,
         packed: PackedLibrary,
     ) -> Result<Self, Error> {
+        let device = gpu.device;
         check_limits(device)?;
         check_size(
             device,
@@ -108,15 +146,17 @@ impl GpuLibrary {
             16 * packed.arrays.values.len() as u64,
         )?;
         let scopes = Scopes::push(device);
-        let words = upload(device, "posse words", bytemuck::cast_slice(&packed.arrays.words));
-        let values = upload(device, "posse values", bytemuck::cast_slice(&packed.arrays.values));
+        let words = upload(gpu, "posse words", bytemuck::cast_slice(&packed.arrays.words));
+        let values = upload(gpu, "posse values", bytemuck::cast_slice(&packed.arrays.values));
         let layout = bind_group_layout(device, &POSE_BINDINGS);
-        scopes.pop()?;
+        scopes.pop().await?;
+        check_device(device).await?;
         let library = Self {
             device: device.clone(),
+            queue: gpu.queue.clone(),
             packed,
-            words: words?,
-            values: values?,
+            words,
+            values,
             layout,
             form,
             pose_pipelines: Mutex::default(),
@@ -127,7 +167,7 @@ impl GpuLibrary {
         };
         // Kernels that mix, and those of other skin formats, are compiled for the first crowd that needs them.
         for skeleton in &library.packed.skeletons {
-            library.pose_pipeline(device, &Plan::new(form, Mixing::None, &skeleton.record, 1).kernel)?;
+            library.pose_pipeline(&Plan::new(form, Mixing::None, &skeleton.record, 1).kernel).await?;
         }
         Ok(library)
     }
@@ -138,62 +178,61 @@ impl GpuLibrary {
         self.form
     }
 
-    /// Refuses a device that is not the device of the library: wgpu panics if objects of two devices are used together.
+    /// The device and the queue of the library.
+    pub fn gpu(&self) -> DeviceAndQueue<'_> {
+        DeviceAndQueue { device: &self.device, queue: &self.queue }
+    }
+
+    /// The pose of an instance of a batch, by its place among those read back. `outputs` are the outputs that the crowd was made
+    /// for.
     ///
-    /// # Errors
-    /// [`Error::Usage`] for another device. wgpu compares device numbers only: devices of two wgpu instances may seem equal.
-    pub(super) fn check_device(&self, device: &wgpu::Device) -> Result<(), Error> {
-        if *device == self.device {
-            return Ok(());
-        }
-        let reason =
-            "the library is on another device; use the one that GpuLibrary::new was given, or make a library there";
-        Err(Error::Usage(reason.into()))
+    /// # Panics
+    /// If `numbers` has fewer instances.
+    pub fn pose(&self, batch: &GpuBatch, numbers: &OutputNumbers, place: usize, outputs: Outputs) -> Pose {
+        numbers.pose(&self.packed.skeletons[batch.skeleton().index()], batch.layout(), place, outputs)
     }
 
     /// The pipeline of a kernel that poses, compiled at the first request. Two threads may compile the same pipeline: no thread
     /// waits while another compiles.
-    pub(super) fn pose_pipeline(
-        &self,
-        device: &wgpu::Device,
-        kernel: &PoseKernel,
-    ) -> Result<wgpu::ComputePipeline, Error> {
+    pub(super) async fn pose_pipeline(&self, kernel: &PoseKernel) -> Result<wgpu::ComputePipeline, Error> {
         let pipelines = || self.pose_pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ready) = pipelines().get(kernel) {
             return Ok(ready.clone());
         }
         let composed = Composed::pose(kernel, self.packed.features, &self.packed.interpolators);
-        let compiled = self.cache.pipeline(device, &self.layout, &composed, POSE_ENTRY)?;
+        let compiled = self.cache.pipeline(&self.device, &self.layout, &composed, POSE_ENTRY).await?;
         Ok(pipelines().entry(*kernel).or_insert(compiled).clone())
     }
 
     /// The kernels of visible lists, compiled at the first request.
-    pub(super) fn visible_kernels(&self, device: &wgpu::Device) -> Result<&VisibleKernels, Error> {
-        get_or_create(&self.visible_kernels, || VisibleKernels::new(device, &self.cache))
+    pub(super) async fn visible_kernels(&self) -> Result<&VisibleKernels, Error> {
+        get_or_create(&self.visible_kernels, VisibleKernels::new(&self.device, &self.cache)).await
     }
 
     /// The kernel of root motion, compiled at the first request.
-    pub(super) fn root_motion_kernel(&self, device: &wgpu::Device) -> Result<&SideKernel, Error> {
-        get_or_create(&self.root_motion_kernel, || {
+    pub(super) async fn root_motion_kernel(&self) -> Result<&SideKernel, Error> {
+        let create = async {
             let composed = Composed::root_motion(self.packed.features);
-            SideKernel::new(device, &self.cache, &composed, &ROOT_MOTION_BINDINGS, ROOT_MOTION_ENTRY)
-        })
+            SideKernel::new(&self.device, &self.cache, &composed, &ROOT_MOTION_BINDINGS, ROOT_MOTION_ENTRY).await
+        };
+        get_or_create(&self.root_motion_kernel, create).await
     }
 
     /// The kernel that lists events, compiled at the first request.
-    pub(super) fn events_kernel(&self, device: &wgpu::Device) -> Result<&SideKernel, Error> {
-        get_or_create(&self.events_kernel, || {
-            SideKernel::new(device, &self.cache, &Composed::events(), &EVENTS_BINDINGS, EVENTS_ENTRY)
-        })
+    pub(super) async fn events_kernel(&self) -> Result<&SideKernel, Error> {
+        let create = async {
+            SideKernel::new(&self.device, &self.cache, &Composed::events(), &EVENTS_BINDINGS, EVENTS_ENTRY).await
+        };
+        get_or_create(&self.events_kernel, create).await
     }
 }
 
 /// The contents of a cell, created if it is empty. Two threads may both create them; the first to finish fills the cell.
-fn get_or_create<T>(cell: &OnceLock<T>, create: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+async fn get_or_create<T>(cell: &OnceLock<T>, create: impl Future<Output = Result<T, Error>>) -> Result<&T, Error> {
     if let Some(ready) = cell.get() {
         return Ok(ready);
     }
-    let created = create()?;
+    let created = create.await?;
     Ok(cell.get_or_init(|| created))
 }
 

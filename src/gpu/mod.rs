@@ -1,7 +1,11 @@
 //! The wgpu engine.
 //!
 //! A [`GpuLibrary`] holds the data that never changes, a [`GpuCrowd`] the instances and the buffers of their poses. The caller
-//! brings device, queue and encoder. Only a [`GpuContext`] owns a device.
+//! brings device, queue and encoder. Only a [`GpuContext`] opens a device.
+//!
+//! A function whose name ends in `_async` awaits what the device reports or computes. The function of the same name without the
+//! ending blocks the thread until then; in a browser, which must not be blocked, it does not exist. On other targets, an async
+//! function does all its work at its first poll.
 
 mod bandwidth;
 mod batch;
@@ -11,6 +15,7 @@ mod context;
 mod crowd;
 mod engine;
 mod events;
+mod frame_uploads;
 mod interpolators;
 mod kernels;
 mod library;
@@ -38,7 +43,8 @@ pub use stopwatch::Stopwatch;
 pub(crate) use buffers::{filled_buffer, largest_binding, upload};
 #[cfg(test)]
 pub(crate) use contract_tests::faults;
-pub(crate) use readback::{read_buffers, wait_for_device};
+pub(crate) use frame_uploads::FrameUploads;
+pub(crate) use readback::{check_device, read_buffers, wait_for_device};
 pub(crate) use scopes::Scopes;
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The root motion of a batch.
 
-use crate::error::Error;
 use crate::gpu::GpuLibrary;
-use crate::gpu::kernels::{Dispatch, bind_group};
+use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
 use crate::gpu::shader::ROOT_MOTION_WORKGROUP_SIZE;
 
 /// The kernel of root motion for all instances of a batch, visible or not.
@@ -27,24 +26,16 @@ pub(super) struct RootMotionBuffers<'a> {
 
 impl RootMotionPass {
     /// Creates the pass for a batch of `instance_count` instances.
-    ///
-    /// # Errors
-    /// [`Error::Shader`] and [`Error::Device`] if the device refuses the kernel.
-    pub fn new(
-        device: &wgpu::Device,
-        library: &GpuLibrary,
-        buffers: &RootMotionBuffers,
-        instance_count: u32,
-    ) -> Result<Self, Error> {
-        let kernel = library.root_motion_kernel(device)?;
+    pub fn new(library: &GpuLibrary, kernel: &SideKernel, buffers: &RootMotionBuffers, instance_count: u32) -> Self {
+        let device = library.gpu().device;
         let RootMotionBuffers { layers, frame, batch, root_motion } = buffers;
         let bound = [&library.words, &library.values, layers, frame, batch, root_motion];
         let groups = instance_count.div_ceil(ROOT_MOTION_WORKGROUP_SIZE);
-        Ok(Self {
+        Self {
             pipeline: kernel.pipeline.clone(),
             bind_group: bind_group(device, &kernel.layout, &bound),
             dispatch: Dispatch::new(device, groups),
-        })
+        }
     }
 
     /// Records the root motion of a step.

@@ -20,16 +20,22 @@ impl Scopes {
         }
     }
 
-    /// Pops the error scopes and returns the first error.
+    /// Pops the error scopes, at the call, and awaits their reports.
+    ///
+    /// A browser has one stack of scopes per device. Between `push` and `pop`, nothing may be awaited: the scopes of another task
+    /// would come between.
     ///
     /// # Errors
     /// [`Error::Device`] with the report that explains the others.
-    pub fn pop(self) -> Result<(), Error> {
+    pub fn pop(self) -> impl Future<Output = Result<(), Error>> {
         // The innermost scope ends first.
-        let validation = pollster::block_on(self.validation.pop());
-        let internal = pollster::block_on(self.internal.pop());
-        let out_of_memory = pollster::block_on(self.out_of_memory.pop());
-        Reports { out_of_memory, internal, validation }.explain()
+        let validation = self.validation.pop();
+        let internal = self.internal.pop();
+        let out_of_memory = self.out_of_memory.pop();
+        async {
+            let (validation, internal, out_of_memory) = (validation.await, internal.await, out_of_memory.await);
+            Reports { out_of_memory, internal, validation }.explain()
+        }
     }
 }
 
@@ -73,12 +79,12 @@ mod tests {
     fn an_invalid_use_is_reported() {
         let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
         let scopes = Scopes::push(&device);
-        assert!(scopes.pop().is_ok());
+        assert!(pollster::block_on(scopes.pop()).is_ok());
         let scopes = Scopes::push(&device);
         let usage = wgpu::BufferUsages::empty();
         let _ =
             device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 4, usage, mapped_at_creation: false });
-        let error = scopes.pop().unwrap_err().to_string();
+        let error = pollster::block_on(scopes.pop()).unwrap_err().to_string();
         assert!(error.contains("Validation"), "{error}");
     }
 }

@@ -150,12 +150,12 @@ impl Composed {
     ///
     /// # Errors
     /// [`Error::Shader`] with the compiler's first message.
-    pub fn compile(&self, device: &wgpu::Device) -> Result<wgpu::ShaderModule, Error> {
+    pub async fn compile(&self, device: &wgpu::Device) -> Result<wgpu::ShaderModule, Error> {
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
         let source = wgpu::ShaderSource::Wgsl(self.code.as_str().into());
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(&self.file), source });
-        let Some(error) = pollster::block_on(scope.pop()) else { return Ok(module) };
-        let info = pollster::block_on(module.get_compilation_info());
+        let Some(error) = scope.pop().await else { return Ok(module) };
+        let info = module.get_compilation_info().await;
         let fault = info.messages.iter().find(|message| message.message_type == wgpu::CompilationMessageType::Error);
         let line = fault.and_then(|fault| fault.location).map_or(0, |location| location.line_number);
         let message = fault.map_or_else(|| error.to_string(), |fault| in_one_line(&fault.message));
@@ -208,7 +208,7 @@ mod tests {
         let bad = ShaderFile::new("bad.wgsl", "// A comment.\n\nfn bad() -> f32 {\n    return nothing;\n}");
         let empty = ShaderFile::new("empty.wgsl", "");
         let composed = Composed::new("const A: u32 = 1u;\n".into(), [good, empty].into_iter(), bad);
-        match composed.compile(&device) {
+        match pollster::block_on(composed.compile(&device)) {
             Err(Error::Shader { file, line, message }) => {
                 assert_eq!((file.as_str(), line), ("bad.wgsl", 4));
                 assert_eq!(message, "no definition in scope for identifier: `nothing`; unknown identifier");
@@ -242,7 +242,7 @@ mod tests {
         let in_root = root.lines().position(|line| line == "struct Root {").unwrap() as u32 + 1;
         assert_eq!(location("struct Root {"), ("src/pack/record/clip.rs (generated)".into(), in_root));
         let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-        match composed.compile(&device) {
+        match pollster::block_on(composed.compile(&device)) {
             Err(Error::Shader { file, line, .. }) => assert_eq!((file.as_str(), line), ("bad.wgsl", 2)),
             other => panic!("{other:?}"),
         }

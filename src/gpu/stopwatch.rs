@@ -48,13 +48,22 @@ impl Stopwatch {
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost.
-    pub fn submit<'a>(
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn submit<'a>(&self, gpu: impl Into<DeviceAndQueue<'a>>, encoder: wgpu::CommandEncoder) -> Result<f64, Error> {
+        pollster::block_on(self.submit_async(gpu, encoder))
+    }
+
+    /// As `submit`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `submit`.
+    pub async fn submit_async<'a>(
         &self,
         gpu: impl Into<DeviceAndQueue<'a>>,
         mut encoder: wgpu::CommandEncoder,
     ) -> Result<f64, Error> {
         let resolved = self.resolve(&mut encoder);
-        let bytes = read_buffers(gpu, encoder, &[(resolved, 0..Self::BYTES)])?;
+        let bytes = read_buffers(gpu.into(), encoder, &[(resolved, 0..Self::BYTES)]).await?;
         let seconds = bytes.first().and_then(|bytes| self.seconds(bytes));
         seconds.ok_or_else(|| {
             Error::Device("its clock returned no times; update the driver, or measure without a stopwatch".into())

@@ -2,9 +2,8 @@
 
 use wgpu::BufferUsages as Usages;
 
-use crate::error::Error;
 use crate::gpu::GpuLibrary;
-use crate::gpu::kernels::bind_group;
+use crate::gpu::kernels::{VisibleKernels, bind_group};
 use crate::gpu::shader::VISIBLE_WORKGROUP_SIZE;
 use crate::pack::record::VisibleInstance;
 
@@ -26,17 +25,14 @@ pub(super) struct VisibleList {
 
 impl VisibleList {
     /// Creates an empty list for a batch of `instance_count` instances.
-    ///
-    /// # Errors
-    /// [`Error::Shader`] and [`Error::Device`] if the device refuses the kernels.
     pub fn new(
-        device: &wgpu::Device,
         library: &GpuLibrary,
+        kernels: &VisibleKernels,
         frame: &wgpu::Buffer,
         batch: &wgpu::Buffer,
         instance_count: u32,
-    ) -> Result<Self, Error> {
-        let kernels = library.visible_kernels(device)?;
+    ) -> Self {
+        let device = library.gpu().device;
         let count = u64::from(instance_count);
         let buffer = |label: &str, size: u64, usage: Usages| {
             let (label, usage) = (Some(label), usage | Usages::STORAGE);
@@ -50,7 +46,7 @@ impl VisibleList {
         let bound = [&library.words, frame, batch, &list, &due, &workgroups];
         let bind_group = bind_group(device, &kernels.layout, &bound);
         let most_groups = device.limits().max_compute_workgroups_per_dimension;
-        Ok(Self {
+        Self {
             list,
             due,
             workgroups,
@@ -59,7 +55,7 @@ impl VisibleList {
             measure: kernels.measure.clone(),
             collect_groups: instance_count.div_ceil(VISIBLE_WORKGROUP_SIZE).min(most_groups),
             instance_count: count,
-        })
+        }
     }
 
     /// Records that no instance is due.
@@ -114,15 +110,17 @@ mod tests {
         ] {
             let library = demo::rig(joints, 2, 2).unwrap();
             let crowd = demo::crowd(&library, 40).unwrap();
-            let library = GpuLibrary::with_form(form, device, PackedLibrary::new(&library).unwrap()).unwrap();
+            let library = GpuLibrary::with_form(form, &gpu, PackedLibrary::new(&library).unwrap()).unwrap();
             let options = CrowdOptions { visible: true, ..CrowdOptions::default() };
-            let crowd = GpuCrowd::with_options(device, &library, &crowd, Outputs::SKIN, options).unwrap();
+            let crowd = GpuCrowd::with_options(&library, &crowd, Outputs::SKIN, options).unwrap();
             let visible = crowd.batches()[0].visible.as_ref().unwrap();
             queue.write_buffer(&visible.list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
             queue.write_buffer(&visible.list, 4, bytemuck::cast_slice(entries));
             let mut encoder = device.create_command_encoder(&Default::default());
-            crowd.encode_visible(device, &mut encoder, Ticks(0), 6);
-            let bytes = read_buffers(&gpu, encoder, &[(&visible.workgroups, 0..12)]).unwrap().remove(0);
+            crowd.encode_visible(&mut encoder, Ticks(0), 6);
+            let bytes = pollster::block_on(read_buffers((&gpu).into(), encoder, &[(&visible.workgroups, 0..12)]))
+                .unwrap()
+                .remove(0);
             let found: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
             assert_eq!(found, expected, "{form:?}, {joints} joints, {entries:?}");
         }

@@ -59,6 +59,7 @@ pub use playback::{Playback, WrapMode};
 pub use poses::{Pose, Poses};
 pub use root_motion::{Motion, RootMotion, RootRotation};
 pub use sharing_report::{Sharing, SharingFault, SharingFaultKind};
+pub(crate) use skeleton::consecutive_ranges;
 pub use skeleton::{Joint, Property, Skeleton};
 pub use skin::{Skin, SkinFormat};
 pub use ticks::{Step, Ticks};

@@ -1,5 +1,7 @@
 //! Skeletons: joints, their hierarchy and rest pose, and properties.
 
+use std::ops::Range;
+
 use glam::DAffine3;
 
 use crate::error::Error;
@@ -131,10 +133,32 @@ impl Skeleton {
         self.joints.iter().map(|joint| joint.weights.len()).sum()
     }
 
+    /// The range of the morph weights of each joint among those of all joints, as in [`Pose::weights`](crate::Pose::weights).
+    pub fn weight_ranges(&self) -> Vec<Range<usize>> {
+        consecutive_ranges(self.joints.iter().map(|joint| joint.weights.len()))
+    }
+
     /// The number of numbers of all properties together.
     pub fn property_width(&self) -> usize {
         self.properties.iter().map(|property| property.rest.len()).sum()
     }
+
+    /// The range of the numbers of each property among those of all properties, as in
+    /// [`Pose::properties`](crate::Pose::properties).
+    pub fn property_ranges(&self) -> Vec<Range<usize>> {
+        consecutive_ranges(self.properties.iter().map(|property| property.rest.len()))
+    }
+}
+
+/// Consecutive ranges with these lengths, from 0.
+pub(crate) fn consecutive_ranges(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut next = 0;
+    let range = |length| {
+        let first = next;
+        next += length;
+        first..next
+    };
+    lengths.map(range).collect()
 }
 
 #[cfg(test)]
@@ -147,5 +171,15 @@ mod tests {
         let joints = vec![Joint::default(), joint("hip", Some(0)), joint("foot", Some(1)), joint("foot", Some(2))];
         let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap();
         assert_eq!(["hip", "foot", "tail", ""].map(|name| skeleton.find_joint(name)), [Some(1), Some(2), None, None]);
+    }
+
+    #[test]
+    fn ranges_follow_one_another() {
+        let joint = |weights| Joint { weights: vec![0.0; weights], ..Joint::default() };
+        let property = |numbers| Property { name: "colour".into(), rest: vec![0.0; numbers], rotation: false };
+        let joints = vec![joint(2), joint(0), joint(3)];
+        let skeleton = Skeleton::new(None, joints, vec![property(4), property(1)]).unwrap();
+        assert_eq!(skeleton.weight_ranges(), [0..2, 2..2, 2..5]);
+        assert_eq!(skeleton.property_ranges(), [0..4, 4..5]);
     }
 }

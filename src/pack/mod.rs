@@ -34,7 +34,7 @@ pub(crate) use easing::folds;
 pub(crate) use features::Features;
 pub(crate) use library::PackedSkeleton;
 pub use library::{PackedLibrary, all_threads};
-pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS};
+pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS, OutputCounts};
 pub use outputs::{OutputLayout, OutputNumbers};
 pub(crate) use quantized::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys};
 pub(crate) use skeleton::rows;

@@ -47,20 +47,43 @@ pub struct OutputLayout {
     pub first_value: usize,
 }
 
+/// The counts of a skeleton that determine an [`OutputLayout`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OutputCounts {
+    /// The number of joints.
+    pub joints: usize,
+    /// The number of joints of all skins together.
+    pub skin_joints: usize,
+    /// The number of morph weights.
+    pub weights: usize,
+    /// The number of numbers of all properties together.
+    pub property_width: usize,
+}
+
+impl From<&SkeletonRecord> for OutputCounts {
+    fn from(skeleton: &SkeletonRecord) -> Self {
+        Self {
+            joints: skeleton.joint_count as usize,
+            skin_joints: skeleton.skin_joint_count as usize,
+            weights: skeleton.weight_count as usize,
+            property_width: skeleton.property_width as usize,
+        }
+    }
+}
+
 impl OutputLayout {
     /// The layout for a skeleton and the wanted outputs.
-    pub(crate) fn new(skeleton: &SkeletonRecord, outputs: Outputs) -> Self {
-        let wanted = |wanted: bool, count: u32| if wanted { count as usize } else { 0 };
-        let joints = skeleton.joint_count;
+    pub(crate) fn new(skeleton: impl Into<OutputCounts>, outputs: Outputs) -> Self {
+        let wanted = |wanted: bool, count: usize| if wanted { count } else { 0 };
+        let OutputCounts { joints, skin_joints, weights, property_width } = skeleton.into();
         Self {
             local: NUMBERS * wanted(outputs.local, joints),
             model: NUMBERS * wanted(outputs.model, joints),
-            skin: outputs.skin_format.words() * wanted(outputs.skin, skeleton.skin_joint_count),
+            skin: outputs.skin_format.words() * wanted(outputs.skin, skin_joints),
             skin_format: outputs.skin_format,
-            values: wanted(outputs.weights, skeleton.weight_count)
-                + wanted(outputs.properties, skeleton.property_width),
-            root_motion: wanted(outputs.root_motion, MOTION_NUMBERS as u32),
-            first_value: wanted(!outputs.weights, skeleton.weight_count),
+            values: wanted(outputs.weights, weights) + wanted(outputs.properties, property_width),
+            root_motion: wanted(outputs.root_motion, MOTION_NUMBERS),
+            first_value: wanted(!outputs.weights, weights),
         }
     }
 

@@ -4,7 +4,7 @@ use glam::DAffine3;
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::{Scopes, filled_buffer, largest_binding};
+use crate::gpu::{Scopes, check_device, filled_buffer, largest_binding};
 use crate::model::{Library, Skeleton, SkeletonId, SkinFormat};
 use crate::render::draw::group;
 use crate::render::pipelines::Sides;
@@ -22,7 +22,22 @@ impl Scene {
     /// [`Error::Limit`] if instances or morph targets exceed a binding of the device; [`Error::Usage`] if there are fewer
     /// placements than instances, if skin matrices do not have the format [`SkinFormat::Matrix`], or for an error of
     /// [`Figure::check`]; [`Error::Device`] if the device has too little memory.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new<'a>(
+        renderer: &Renderer,
+        library: &Library,
+        figures: &[Figure],
+        poses: impl IntoIterator<Item = PoseBuffers<'a>>,
+        placements: &[Placement],
+    ) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(renderer, library, figures, poses, placements))
+    }
+
+    /// As `new`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn new_async<'a>(
         renderer: &Renderer,
         library: &Library,
         figures: &[Figure],
@@ -33,7 +48,8 @@ impl Scene {
         let scopes = Scopes::push(&renderer.device);
         let mut builder = Builder { renderer, library, scene: Self { draws: Vec::new(), bones: Vec::new() } };
         let result = builder.build(figures, poses, placements);
-        scopes.pop()?;
+        scopes.pop().await?;
+        check_device(&renderer.device).await?;
         result?;
         Ok(builder.scene)
     }
@@ -105,9 +121,9 @@ impl Builder<'_> {
 
     fn upload(&self, figure: &Figure) -> Result<Uploaded, Error> {
         let mesh = |mesh: &Mesh| {
-            let bytes = |bytes: &[u8], usage| filled_buffer(&self.renderer.device, "mesh", bytes, usage);
-            let vertices = bytes(bytemuck::cast_slice(&mesh.vertices), Usages::VERTEX)?;
-            let indices = bytes(bytemuck::cast_slice(&mesh.indices), Usages::INDEX)?;
+            let bytes = |bytes: &[u8], usage| filled_buffer(self.renderer.gpu(), "mesh", bytes, usage);
+            let vertices = bytes(bytemuck::cast_slice(&mesh.vertices), Usages::VERTEX);
+            let indices = bytes(bytemuck::cast_slice(&mesh.indices), Usages::INDEX);
             let deltas =
                 self.storage_buffer("morph targets of a mesh, in bytes", bytemuck::cast_slice(&morph_deltas(mesh)))?;
             Ok(MeshBuffers { vertices, indices, deltas })
@@ -119,16 +135,15 @@ impl Builder<'_> {
             .collect();
         let material = |material: &Material| {
             let record = MaterialRecord::new(material);
-            let record =
-                filled_buffer(&self.renderer.device, "material", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
+            let record = filled_buffer(self.renderer.gpu(), "material", bytemuck::bytes_of(&record), Usages::UNIFORM);
             let texture = material.texture.as_ref();
             let view = texture.and_then(|texture| views.get(texture.image)).unwrap_or(&self.renderer.white);
             let sampler = textures::sampler(&self.renderer.device, texture);
-            Ok(UploadedMaterial { record, texture: view.clone(), sampler })
+            UploadedMaterial { record, texture: view.clone(), sampler }
         };
         Ok(Uploaded {
             meshes: figure.meshes.iter().map(mesh).collect::<Result<_, Error>>()?,
-            materials: figure.materials.iter().map(material).collect::<Result<_, Error>>()?,
+            materials: figure.materials.iter().map(material).collect(),
         })
     }
 
@@ -174,7 +189,7 @@ impl Builder<'_> {
         let mirrored = part.mover == Mover::Joint && rest_matrices(skeleton)[part.joint].matrix3.determinant() < 0.0;
         let draw = Draw {
             poses: self.renderer.poses_group([matrices, values, instances]),
-            part: self.part_group(record, deltas, uploaded_material)?,
+            part: self.part_group(record, deltas, uploaded_material),
             vertices: vertices.clone(),
             indices: indices.clone(),
             vertex_count: mesh.vertices.len() as u32,
@@ -201,10 +216,10 @@ impl Builder<'_> {
             PartRecord { row_count: (poses.layout.model / 4) as u32, vertex_count: per_instance, ..Default::default() };
         let ends = self.storage_buffer("bones of a skeleton, in bytes", bytemuck::cast_slice(&ends))?;
         let plain = bytemuck::bytes_of(&MaterialRecord::new(&Material::default())).to_vec();
-        let plain = filled_buffer(&self.renderer.device, "material", &plain, Usages::UNIFORM)?;
+        let plain = filled_buffer(self.renderer.gpu(), "material", &plain, Usages::UNIFORM);
         let sampler = textures::sampler(&self.renderer.device, None);
         let material = UploadedMaterial { record: plain, texture: self.renderer.white.clone(), sampler };
-        let part = self.part_group(record, &ends, &material)?;
+        let part = self.part_group(record, &ends, &material);
         let poses_group = self.renderer.poses_group([model, &self.renderer.nothing, instances]);
         let needed = u64::from(per_instance) * poses.instances.len() as u64;
         let count = u32::try_from(needed).map_err(|_| Error::Limit {
@@ -216,13 +231,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn part_group(
-        &self,
-        record: PartRecord,
-        deltas: &wgpu::Buffer,
-        material: &UploadedMaterial,
-    ) -> Result<wgpu::BindGroup, Error> {
-        let record = filled_buffer(&self.renderer.device, "part", bytemuck::bytes_of(&record), Usages::UNIFORM)?;
+    fn part_group(&self, record: PartRecord, deltas: &wgpu::Buffer, material: &UploadedMaterial) -> wgpu::BindGroup {
+        let record = filled_buffer(self.renderer.gpu(), "part", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let resources = [
             record.as_entire_binding(),
             deltas.as_entire_binding(),
@@ -230,7 +240,7 @@ impl Builder<'_> {
             wgpu::BindingResource::TextureView(&material.texture),
             wgpu::BindingResource::Sampler(&material.sampler),
         ];
-        Ok(group(&self.renderer.device, &self.renderer.layouts.part, &resources))
+        group(&self.renderer.device, &self.renderer.layouts.part, &resources)
     }
 
     /// A storage buffer. Empty contents become 128 zero bytes, because a binding must not be empty.
@@ -240,7 +250,7 @@ impl Builder<'_> {
             return Err(Error::Limit { what: what.into(), needed, allowed });
         }
         let contents = if contents.is_empty() { &[0; 128] } else { contents };
-        filled_buffer(&self.renderer.device, what, contents, Usages::STORAGE)
+        Ok(filled_buffer(self.renderer.gpu(), what, contents, Usages::STORAGE))
     }
 }
 

@@ -38,7 +38,16 @@ impl Canvas {
     /// # Errors
     /// [`Error::Limit`] if a side is longer than the device allows, or there are more than [`MOST_PIXELS`](Self::MOST_PIXELS)
     /// pixels; [`Error::Usage`] if a side is 0; [`Error::Device`] if the device has too little memory.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(device, target, size))
+    }
+
+    /// As `new`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn new_async(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
         Self::check_size(device, size)?;
         let scopes = Scopes::push(device);
         let texture = |format| {
@@ -56,7 +65,7 @@ impl Canvas {
         };
         let samples = (target.samples > 1).then(|| texture(target.format));
         let depth = texture(Self::DEPTH);
-        scopes.pop()?;
+        scopes.pop().await?;
         Ok(Self { size, samples, depth })
     }
 
@@ -68,7 +77,7 @@ impl Canvas {
     /// Checks that a device can draw pictures of this width and height.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), except [`Error::Device`].
+    /// Those of `new`, except [`Error::Device`].
     pub fn check_size(device: &wgpu::Device, size: [u32; 2]) -> Result<(), Error> {
         if size.contains(&0) {
             return Err(Error::Usage("a picture has at least one pixel in each direction".into()));

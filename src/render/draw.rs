@@ -3,7 +3,7 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::{Scopes, filled_buffer};
+use crate::gpu::{DeviceAndQueue, FrameUploads, Scopes, check_device, filled_buffer};
 use crate::render::pipelines::{Layouts, Pipelines};
 use crate::render::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
 use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
@@ -31,8 +31,8 @@ use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textu
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 1)?;
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let gpu_library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&library)?)?;
-/// let gpu_crowd = GpuCrowd::new(&gpu.device, &gpu_library, &crowd, needed_outputs(&[], true))?;
+/// let gpu_library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let gpu_crowd = GpuCrowd::new(&gpu_library, &crowd, needed_outputs(&[], true))?;
 ///
 /// // Once: a renderer, a canvas, and a scene that shows the bones of the crowd.
 /// let target = Target::default();
@@ -46,7 +46,7 @@ use crate::render::{Alpha, Background, Bones, Canvas, Scene, Target, View, textu
 /// let camera = Camera::default().fitted(&person.corners(), canvas.aspect(), 0.05);
 /// let view = View { camera, stage: Stage::new(person, 1.8), bones: Bones::Solid };
 /// let mut encoder = gpu.device.create_command_encoder(&Default::default());
-/// gpu_crowd.encode(&gpu.device, &mut encoder, Ticks::from_seconds(0.5));
+/// gpu_crowd.encode(&mut encoder, Ticks::from_seconds(0.5));
 /// let picture = Picture::draw(&renderer, encoder, &canvas, &scene, &view)?;
 /// assert_eq!(picture.size, [64, 48]);
 /// # Ok(())
@@ -68,6 +68,7 @@ pub struct Renderer {
     pub(super) nothing: wgpu::Buffer,
     /// The bind group of the view for pipelines that need none.
     pub(super) no_view: wgpu::BindGroup,
+    views: FrameUploads,
 }
 
 impl Renderer {
@@ -78,7 +79,17 @@ impl Renderer {
     ///
     /// # Errors
     /// [`Error::Device`] if the device refuses a pipeline or has too little memory.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, target: Target) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(device, queue, target))
+    }
+
+    /// As `new`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn new_async(device: &wgpu::Device, queue: &wgpu::Queue, target: Target) -> Result<Self, Error> {
+        let gpu = DeviceAndQueue { device, queue };
         let scopes = Scopes::push(device);
         let layouts = Layouts::new(device);
         let depth = |size: u32| {
@@ -103,12 +114,13 @@ impl Renderer {
         });
         let (shadow_map, no_shadow) = (depth(Self::SHADOW_TEXELS), depth(1));
         let white = textures::upload(device, queue, &textures::white());
-        let nothing = filled_buffer(device, "no morph weights", &[0; 16], Usages::STORAGE);
-        let record = filled_buffer(device, "no view", &[0; size_of::<ViewRecord>()], Usages::UNIFORM);
-        scopes.pop()?;
-        let (nothing, record) = (nothing?, record?);
+        let nothing = filled_buffer(gpu, "no morph weights", &[0; 16], Usages::STORAGE);
+        let record = filled_buffer(gpu, "no view", &[0; size_of::<ViewRecord>()], Usages::UNIFORM);
         let no_view = view_group(device, &layouts, &record, &no_shadow, &shadow_sampler);
-        let pipelines = Pipelines::new(device, &layouts, target)?;
+        scopes.pop().await?;
+        check_device(device).await?;
+        let pipelines = Pipelines::new(device, &layouts, target).await?;
+        let views = FrameUploads::new(gpu, "view", size_of::<ViewRecord>() as u64, Usages::UNIFORM);
         let (device, queue) = (device.clone(), queue.clone());
         Ok(Self {
             device,
@@ -122,6 +134,7 @@ impl Renderer {
             white,
             nothing,
             no_view,
+            views,
         })
     }
 
@@ -134,9 +147,6 @@ impl Renderer {
     ///
     /// The call only records; the caller submits the encoder. The picture shows the poses that the buffers of the scene hold when
     /// the device reaches it.
-    ///
-    /// # Errors
-    /// [`Error::Device`] if the device is lost or out of memory.
     pub fn draw(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -144,11 +154,11 @@ impl Renderer {
         output: &wgpu::TextureView,
         scene: &Scene,
         view: &View,
-    ) -> Result<(), Error> {
+    ) {
         let record = ViewRecord::new(view, canvas.aspect(), Self::SHADOW_TEXELS);
-        let shadow = self.view_group(&record.for_shadow(), &self.no_shadow)?;
+        let shadow = self.view_group(encoder, &record.for_shadow(), &self.no_shadow);
         self.draw_shadow(encoder, scene, &shadow, view);
-        let view_group = self.view_group(&record, &self.shadow_map)?;
+        let view_group = self.view_group(encoder, &record, &self.shadow_map);
         let attachment = canvas.samples.as_ref().unwrap_or(output);
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("picture"),
@@ -178,7 +188,6 @@ impl Renderer {
             pass.draw(0..GROUND_VERTICES, 0..1);
         }
         self.draw_figures(&mut pass, scene, true);
-        Ok(())
     }
 
     /// Records the draws whose material blends, or those whose material does not.
@@ -208,10 +217,19 @@ impl Renderer {
         }
     }
 
-    fn view_group(&self, record: &ViewRecord, shadow_map: &wgpu::TextureView) -> Result<wgpu::BindGroup, Error> {
-        // Each picture has its own buffer, so that one submission can hold several pictures.
-        let buffer = filled_buffer(&self.device, "view", bytemuck::bytes_of(record), Usages::UNIFORM)?;
-        Ok(view_group(&self.device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler))
+    fn view_group(
+        &self,
+        encoder: &wgpu::CommandEncoder,
+        record: &ViewRecord,
+        shadow_map: &wgpu::TextureView,
+    ) -> wgpu::BindGroup {
+        let buffer = self.views.write(encoder, bytemuck::bytes_of(record));
+        view_group(&self.device, &self.layouts, &buffer, shadow_map, &self.shadow_sampler)
+    }
+
+    /// The device and the queue of the renderer.
+    pub(super) fn gpu(&self) -> DeviceAndQueue<'_> {
+        DeviceAndQueue { device: &self.device, queue: &self.queue }
     }
 
     /// The bind group of matrices, values and instances, in this order.

@@ -1,7 +1,7 @@
 //! Pictures in memory, read back from the device.
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, Scopes, read_buffers};
+use crate::gpu::{Scopes, read_buffers};
 use crate::render::image::{linear, srgb};
 use crate::render::{Background, Canvas, Renderer, Scene, View};
 
@@ -43,7 +43,22 @@ impl Picture {
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost or out of memory.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn draw(
+        renderer: &Renderer,
+        encoder: wgpu::CommandEncoder,
+        canvas: &Canvas,
+        scene: &Scene,
+        view: &View,
+    ) -> Result<Self, Error> {
+        pollster::block_on(Self::draw_async(renderer, encoder, canvas, scene, view))
+    }
+
+    /// As `draw`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `draw`.
+    pub async fn draw_async(
         renderer: &Renderer,
         mut encoder: wgpu::CommandEncoder,
         canvas: &Canvas,
@@ -64,10 +79,9 @@ impl Picture {
             view_formats: &[],
         });
         let output = texture.create_view(&Default::default());
-        let result = renderer.draw(&mut encoder, canvas, &output, scene, view);
-        scopes.pop()?;
-        result?;
-        let mut picture = Self::read(renderer, encoder, &texture)?;
+        renderer.draw(&mut encoder, canvas, &output, scene, view);
+        scopes.pop().await?;
+        let mut picture = Self::read_async(renderer, encoder, &texture).await?;
         if view.stage.background == Background::Transparent {
             picture.pixels.as_chunks_mut().0.iter_mut().for_each(|pixel| *pixel = unpremultiply(*pixel));
         }
@@ -79,12 +93,21 @@ impl Picture {
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost or out of memory.
-    pub fn read(
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn read(renderer: &Renderer, encoder: wgpu::CommandEncoder, texture: &wgpu::Texture) -> Result<Self, Error> {
+        pollster::block_on(Self::read_async(renderer, encoder, texture))
+    }
+
+    /// As `read`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub async fn read_async(
         renderer: &Renderer,
         mut encoder: wgpu::CommandEncoder,
         texture: &wgpu::Texture,
     ) -> Result<Self, Error> {
-        let Renderer { device, queue, .. } = renderer;
+        let device = &renderer.device;
         let scopes = Scopes::push(device);
         let size @ wgpu::Extent3d { width, height, .. } = texture.size();
         let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -100,8 +123,8 @@ impl Picture {
             wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
             size,
         );
-        scopes.pop()?;
-        let rows = read_buffers(DeviceAndQueue { device, queue }, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
+        scopes.pop().await?;
+        let rows = read_buffers(renderer.gpu(), encoder, &[(&buffer, 0..buffer.size())]).await?.concat();
         let pixels = rows.chunks(row as usize).flat_map(|row| &row[..4 * width as usize]).copied().collect();
         Ok(Self { size: [width, height], pixels })
     }

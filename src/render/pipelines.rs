@@ -106,7 +106,7 @@ impl Pipelines {
     ///
     /// # Errors
     /// [`Error::Device`] if the device refuses a shader or a pipeline.
-    pub fn new(device: &wgpu::Device, layouts: &Layouts, target: Target) -> Result<Self, Error> {
+    pub async fn new(device: &wgpu::Device, layouts: &Layouts, target: Target) -> Result<Self, Error> {
         let scopes = Scopes::push(device);
         let all = [Some(&layouts.view), Some(&layouts.poses), Some(&layouts.part)];
         let layout = |count: usize| {
@@ -140,7 +140,7 @@ impl Pipelines {
             ground: ground.pipeline(Some("ground_fragment"), Pass { blend: true, ..picture }, Sides::Both),
             sky: sky.pipeline(Some("sky_fragment"), picture, Sides::Both),
         };
-        scopes.pop()?;
+        scopes.pop().await?;
         Ok(pipelines)
     }
 }

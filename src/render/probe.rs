@@ -1,7 +1,7 @@
 //! Positions of vertices as the vertex shader computes them, read back as numbers.
 
 use crate::error::Error;
-use crate::gpu::{DeviceAndQueue, Scopes, read_buffers};
+use crate::gpu::{Scopes, read_buffers};
 use crate::render::pipelines::{figure_source, vertex_buffers};
 use crate::render::scene::Draw;
 use crate::render::{Renderer, Scene};
@@ -20,11 +20,11 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 /// [`Error::Limit`] if a part has too many vertices in all its instances for a texture of the device; [`Error::Device`] if the
 /// device is lost or out of memory.
 pub fn vertex_positions(renderer: &Renderer, scene: &Scene) -> Result<Vec<Vec<[f32; 3]>>, Error> {
-    scene.draws.iter().map(|draw| draw_positions(renderer, draw)).collect()
+    scene.draws.iter().map(|draw| pollster::block_on(draw_positions(renderer, draw))).collect()
 }
 
-fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]>, Error> {
-    let Renderer { device, queue, .. } = renderer;
+async fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]>, Error> {
+    let device = &renderer.device;
     let count = u64::from(draw.vertex_count) * u64::from(draw.instance_count);
     let allowed = u64::from(ROW) * u64::from(device.limits().max_texture_dimension_2d);
     if count > allowed {
@@ -73,8 +73,8 @@ fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]>, Err
         wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
         size,
     );
-    scopes.pop()?;
-    let bytes = read_buffers(DeviceAndQueue { device, queue }, encoder, &[(&buffer, 0..buffer.size())])?.remove(0);
+    scopes.pop().await?;
+    let bytes = read_buffers(renderer.gpu(), encoder, &[(&buffer, 0..buffer.size())]).await?.concat();
     let numbers: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes);
     Ok(numbers.into_iter().take(count as usize).map(|[x, y, z, _]| [x, y, z]).collect())
 }

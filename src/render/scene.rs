@@ -66,8 +66,8 @@ pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 3)?;
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let gpu_library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&library)?)?;
-/// let gpu_crowd = GpuCrowd::new(&gpu.device, &gpu_library, &crowd, needed_outputs(&[], true))?;
+/// let gpu_library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let gpu_crowd = GpuCrowd::new(&gpu_library, &crowd, needed_outputs(&[], true))?;
 /// let renderer = Renderer::new(&gpu.device, &gpu.queue, Target::default())?;
 /// let poses = || gpu_crowd.batches().iter().map(PoseBuffers::from);
 ///

@@ -4,7 +4,7 @@ use glam::DAffine3;
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::{Scopes, filled_buffer};
+use crate::gpu::{DeviceAndQueue, Scopes, check_device, filled_buffer};
 use crate::model::{Pose, Poses};
 use crate::render::PoseBuffers;
 
@@ -23,17 +23,32 @@ impl<'a> UploadedPoses<'a> {
     /// # Errors
     /// [`Error::Usage`] if a pose is missing or lacks an output that the batch has; [`Error::Device`] if the device has too little
     /// memory.
-    pub fn new(device: &wgpu::Device, like: PoseBuffers<'a>, poses: &Poses) -> Result<Self, Error> {
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new<'g>(gpu: impl Into<DeviceAndQueue<'g>>, like: PoseBuffers<'a>, poses: &Poses) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(gpu, like, poses))
+    }
+
+    /// As `new`, for callers that must not block.
+    ///
+    /// # Errors
+    /// Those of `new`.
+    pub async fn new_async<'g>(
+        gpu: impl Into<DeviceAndQueue<'g>>,
+        like: PoseBuffers<'a>,
+        poses: &Poses,
+    ) -> Result<Self, Error> {
+        let gpu = gpu.into();
         let skin = |pose: &Pose| pose.skins.iter().flatten().flat_map(rows).collect();
         let model = |pose: &Pose| pose.model.iter().flat_map(rows).collect();
         let values = |pose: &Pose| pose.weights.iter().chain(&pose.properties).map(|&value| value as f32).collect();
-        let scopes = Scopes::push(device);
+        let scopes = Scopes::push(gpu.device);
         let buffers = [
-            like.skin.map(|_| fill(device, &like, like.layout.skin, poses, skin)).transpose(),
-            like.model.map(|_| fill(device, &like, like.layout.model, poses, model)).transpose(),
-            like.values.map(|_| fill(device, &like, like.layout.values, poses, values)).transpose(),
+            like.skin.map(|_| fill(gpu, &like, like.layout.skin, poses, skin)).transpose(),
+            like.model.map(|_| fill(gpu, &like, like.layout.model, poses, model)).transpose(),
+            like.values.map(|_| fill(gpu, &like, like.layout.values, poses, values)).transpose(),
         ];
-        scopes.pop()?;
+        scopes.pop().await?;
+        check_device(gpu.device).await?;
         let [skin, model, values] = buffers;
         Ok(Self { like, buffers: [skin?, model?, values?] })
     }
@@ -47,7 +62,7 @@ impl<'a> UploadedPoses<'a> {
 
 /// A buffer with `stride` numbers per pose, in the order of the instances of `like`.
 fn fill(
-    device: &wgpu::Device,
+    gpu: DeviceAndQueue,
     like: &PoseBuffers,
     stride: usize,
     poses: &Poses,
@@ -65,7 +80,7 @@ fn fill(
         }
         all.extend(numbers);
     }
-    filled_buffer(device, "poses", bytemuck::cast_slice(&all), Usages::STORAGE)
+    Ok(filled_buffer(gpu, "poses", bytemuck::cast_slice(&all), Usages::STORAGE))
 }
 
 /// The three rows of a matrix. The last number of each row is the translation.

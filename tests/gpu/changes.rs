@@ -35,9 +35,8 @@ fn assert_poses(engine: &GpuEngine, library: &Library, on_gpu: &GpuCrowd, crowd:
 fn layers_are_replaced_in_place_or_all_are_refused() {
     let (library, skeleton, clip) = rig();
     let engine = engine(KernelForm::Parallel, &library);
-    let gpu_crowd = |crowd: &Crowd| GpuCrowd::new(&engine.gpu().device, engine.library(), crowd, Outputs::ALL).unwrap();
-    let set =
-        |on_gpu: &GpuCrowd, crowd: &Crowd| on_gpu.set_layers(&engine.gpu().queue, engine.library(), crowd).unwrap();
+    let gpu_crowd = |crowd: &Crowd| GpuCrowd::new(engine.library(), crowd, Outputs::ALL).unwrap();
+    let set = |on_gpu: &GpuCrowd, crowd: &Crowd| on_gpu.set_layers(engine.library(), crowd).unwrap();
     let crowd = |instances, layers: &dyn Fn(usize) -> Vec<Layer>| crowd_of(skeleton, instances, layers);
     let at = |time, weight| at(clip, time, weight);
     let plain = |from: f64| crowd(9, &move |instance| vec![at(from + 0.1 * instance as f64, 1.0)]);
@@ -90,18 +89,17 @@ fn instances_with_different_mixing_are_in_different_batches() {
     let expected = [vec![2, 3, 4, 7, 8, 9], vec![0, 5], vec![1, 6]];
     for form in KernelForm::ALL {
         let engine = engine(form, &library);
-        let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
-        let on_gpu = GpuCrowd::new(device, engine.library(), &crowd, Outputs::ALL).unwrap();
+        let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
         assert!(on_gpu.batches().iter().map(|batch| batch.instances()).eq(expected.iter().map(Vec::as_slice)));
         assert_poses(&engine, &library, &on_gpu, &crowd);
         // Each instance has the room of its batch.
         let two = [at(clip, 0.3, 0.5), at(clip, 0.6, 0.5)];
-        let set = |on_gpu: &GpuCrowd, instance| on_gpu.set_instance(queue, engine.library(), instance, &two).unwrap();
+        let set = |on_gpu: &GpuCrowd, instance| on_gpu.set_instance(engine.library(), instance, &two).unwrap();
         assert_eq!(set(&on_gpu, 3), LayersOutcome::MoreLayers { instance: 3, needed: 2, room: 1 });
         assert_eq!([0, 1].map(|instance| set(&on_gpu, instance)), [LayersOutcome::Replaced; 2]);
         // With room for all layers and modes, all instances are in one batch.
         let options = CrowdOptions { layers: 2, mixing: Mixing::Any, ..CrowdOptions::default() };
-        let with_room = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
+        let with_room = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
         assert_eq!(with_room.batches().len(), 1);
         assert_eq!(set(&with_room, 3), LayersOutcome::Replaced);
         let mut changed = crowd.clone();
@@ -136,11 +134,10 @@ fn a_crowd_of_single_layers_with_room_accepts_more_layers() {
             (99, Mixing::Blend, more_mixing, None),
         ] {
             let options = CrowdOptions { layers, mixing, ..CrowdOptions::default() };
-            let device = &engine.gpu().device;
-            let on_gpu = GpuCrowd::with_options(device, engine.library(), &plain, Outputs::ALL, options).unwrap();
+            let on_gpu = GpuCrowd::with_options(engine.library(), &plain, Outputs::ALL, options).unwrap();
             assert_poses(&engine, &library, &on_gpu, &plain);
             for (crowd, refusal) in [(&faded, None), (&over, mixed), (&four, too_many), (&plain, None)] {
-                let outcome = on_gpu.set_layers(&engine.gpu().queue, engine.library(), crowd).unwrap();
+                let outcome = on_gpu.set_layers(engine.library(), crowd).unwrap();
                 assert_eq!(outcome, refusal.unwrap_or(LayersOutcome::Replaced), "{options:?}");
                 if outcome.is_replaced() {
                     assert_poses(&engine, &library, &on_gpu, crowd);
@@ -166,11 +163,8 @@ fn one_instance_gets_other_layers_and_the_others_keep_theirs() {
         let engine = engine(form, &library);
         let mut crowd = crowd.clone();
         let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
-        let device = &engine.gpu().device;
-        let on_gpu = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
-        let set = |instance: usize, layers: &[Layer]| {
-            on_gpu.set_instance(&engine.gpu().queue, engine.library(), instance, layers)
-        };
+        let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
+        let set = |instance: usize, layers: &[Layer]| on_gpu.set_instance(engine.library(), instance, layers);
         for instance in [7, 2, 10, 0, 7] {
             let clip = clips[instance % 2];
             // No layer, one, two or three layers.
@@ -207,7 +201,7 @@ fn an_instance_missing_from_the_lists_is_not_posed_until_its_slot_is_used_again(
     let engine = engine(KernelForm::Parallel, &library);
     let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
     let options = CrowdOptions { visible: true, ..CrowdOptions::default() };
-    let on_gpu = GpuCrowd::with_options(device, engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
     let local = |instance| engine.read_instance(&on_gpu, instance, Outputs::ALL).unwrap().local;
     let draw = |places: &[u32]| {
         let entries: Vec<VisibleInstance> =
@@ -216,13 +210,13 @@ fn an_instance_missing_from_the_lists_is_not_posed_until_its_slot_is_used_again(
         queue.write_buffer(list, 0, bytemuck::bytes_of(&(entries.len() as u32)));
         queue.write_buffer(list, 4, bytemuck::cast_slice(&entries));
         let mut encoder = device.create_command_encoder(&Default::default());
-        on_gpu.encode_visible(device, &mut encoder, NOW, 0);
+        on_gpu.encode_visible(&mut encoder, NOW, 0);
         queue.submit([encoder.finish()]);
     };
     draw(&[0, 1, 2, 3, 4]);
     let last = local(3);
     // Instance 3 is not posed any more, with any layers; the others are.
-    assert!(on_gpu.set_instance(queue, engine.library(), 3, &[at(clip, 0.65, 1.0)]).unwrap().is_replaced());
+    assert!(on_gpu.set_instance(engine.library(), 3, &[at(clip, 0.65, 1.0)]).unwrap().is_replaced());
     draw(&[0, 1, 2, 4]);
     assert_eq!(local(3), last);
     // A new instance uses the slot.

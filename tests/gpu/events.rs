@@ -37,9 +37,9 @@ fn make_list(
     crowd: &Crowd,
     capacity: usize,
 ) -> Result<(GpuCrowd, GpuEvents), Error> {
-    let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(library)?)?;
-    let crowd = GpuCrowd::new(&gpu.device, &library, crowd, Outputs::NONE)?;
-    let events = GpuEvents::new(&gpu.device, &library, &crowd, capacity)?;
+    let library = GpuLibrary::new(gpu, PackedLibrary::new(library)?)?;
+    let crowd = GpuCrowd::new(&library, crowd, Outputs::NONE)?;
+    let events = GpuEvents::new(&library, &crowd, capacity)?;
     Ok((crowd, events))
 }
 
@@ -50,9 +50,9 @@ fn frame(from: i64) -> Step {
 /// Records a step, runs it, and reads the list.
 fn list(gpu: &GpuContext, events: &GpuEvents, step: Step) -> EventList {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    events.encode(&gpu.device, &mut encoder, step);
+    events.encode(&mut encoder, step);
     gpu.queue.submit([encoder.finish()]);
-    events.read(gpu).unwrap()
+    events.read().unwrap()
 }
 
 fn expected(library: &Library, crowd: &Crowd, step: Step) -> EventList {
@@ -74,13 +74,13 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
         mapped_at_creation: false,
     });
     let mut encoder = device.create_command_encoder(&Default::default());
-    events.encode(device, &mut encoder, frame(0));
+    events.encode(&mut encoder, frame(0));
     // As in a renderer, the first list is copied right after its step, and poses are recorded between the steps.
     encoder.copy_buffer_to_buffer(events.buffer(), 0, &copy, 0, copy.size());
-    on_gpu.encode(device, &mut encoder, NOW);
-    events.encode(device, &mut encoder, frame(1 << 30));
+    on_gpu.encode(&mut encoder, NOW);
+    events.encode(&mut encoder, frame(1 << 30));
     queue.submit([encoder.finish()]);
-    assert_same(&events.read(&gpu).unwrap(), &expected(&library, &crowd, frame(1 << 30)), "the second");
+    assert_same(&events.read().unwrap(), &expected(&library, &crowd, frame(1 << 30)), "the second");
     copy.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
     device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
     let bytes = copy.get_mapped_range(..).unwrap().to_vec();
@@ -199,8 +199,8 @@ fn reading_a_list_of_a_lost_device_fails() {
     let (_, events) = make_list(&gpu, &library, &crowd, 100).unwrap();
     gpu.device.destroy();
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    events.encode(&gpu.device, &mut encoder, frame(0));
+    events.encode(&mut encoder, frame(0));
     gpu.queue.submit([encoder.finish()]);
-    assert!(matches!(events.read(&gpu), Err(Error::Device(_))));
+    assert!(matches!(events.read(), Err(Error::Device(_))));
     assert!(matches!(make_list(&gpu, &library, &crowd, 100), Err(Error::Device(_))));
 }

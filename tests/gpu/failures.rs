@@ -1,4 +1,4 @@
-use posse::{Error, Evaluator, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
+use posse::{Error, Evaluator, GpuCrowd, GpuEngine, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
 
 use super::{NOW, gpu_with_limits, only_clip};
 
@@ -17,39 +17,20 @@ fn every_use_of_a_lost_device_fails() {
     let crowd = only_clip(&library, 4);
     let mut engine = GpuEngine::new(&library, gpu_with_limits(wgpu::Limits::default())).unwrap();
     let device = engine.gpu().device.clone();
-    let on_gpu = GpuCrowd::new(&device, engine.library(), &crowd, Outputs::ALL).unwrap();
+    let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
     engine.wait().unwrap();
     device.destroy();
 
     // A frame can still be recorded. The loss of the device is reported when its results are read.
     let mut encoder = device.create_command_encoder(&Default::default());
-    on_gpu.encode(&device, &mut encoder, NOW);
+    on_gpu.encode(&mut encoder, NOW);
     engine.gpu().queue.submit([encoder.finish()]);
     assert_device_error(engine.wait(), "waiting");
     assert_device_error(engine.read_instance(&on_gpu, 0, Outputs::ALL), "reading");
     assert_device_error(engine.evaluate(&crowd, NOW, Outputs::ALL), "evaluation");
-    assert_device_error(GpuCrowd::new(&device, engine.library(), &crowd, Outputs::ALL), "a new crowd");
-    assert_device_error(GpuLibrary::new(&device, PackedLibrary::new(&library).unwrap()), "a new library");
+    assert_device_error(GpuCrowd::new(engine.library(), &crowd, Outputs::ALL), "a new crowd");
+    assert_device_error(GpuLibrary::new(engine.gpu(), PackedLibrary::new(&library).unwrap()), "a new library");
     assert_device_error(posse::low_level::Bandwidth::measure(engine.gpu()), "the bandwidth");
-}
-
-#[test]
-fn a_library_of_another_device_is_refused_before_wgpu_panics() {
-    let library = demo::rig(5, 3, 2).unwrap();
-    let crowd = only_clip(&library, 4);
-    let [one, other] = [0, 1].map(|_| gpu_with_limits(wgpu::Limits::default()));
-    let engine = GpuEngine::new(&library, one).unwrap();
-    let here = engine.gpu().device.clone();
-    let on_gpu = GpuCrowd::new(&here, engine.library(), &crowd, Outputs::ALL).unwrap();
-    GpuEvents::new(&here, engine.library(), &on_gpu, 10).unwrap();
-    let refused = [
-        GpuCrowd::new(&other.device, engine.library(), &crowd, Outputs::ALL).map(|_| ()),
-        GpuEvents::new(&other.device, engine.library(), &on_gpu, 10).map(|_| ()),
-    ];
-    for result in refused {
-        let error = result.unwrap_err().to_string();
-        assert!(error.contains("the library is on another device; use the one that"), "{error}");
-    }
 }
 
 #[test]
@@ -57,7 +38,7 @@ fn reading_beyond_a_batch_fails() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
     let engine = super::engine(KernelForm::Serial, &library);
-    let on_gpu = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
+    let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
     let batch = &on_gpu.batches()[0];
     assert_device_error(engine.read(batch, 3..5), "reading beyond the end");
     assert_eq!(engine.read(batch, 2..2).unwrap(), Default::default());

@@ -9,7 +9,7 @@ use super::{NOW, assert_right, engine, only_clip, play};
 const LATER: Ticks = Ticks(NOW.0 + 777_777);
 
 fn gpu_crowd(engine: &GpuEngine, crowd: &Crowd) -> GpuCrowd {
-    GpuCrowd::new(&engine.gpu().device, engine.library(), crowd, Outputs::ALL).unwrap()
+    GpuCrowd::new(engine.library(), crowd, Outputs::ALL).unwrap()
 }
 
 fn read(engine: &GpuEngine, gpu_crowd: &GpuCrowd, crowd: &Crowd) -> Poses {
@@ -63,9 +63,9 @@ fn two_frames_in_one_submission_do_not_disturb_each_other() {
         let model = on_gpu.batches()[0].model().unwrap();
         let copy = mappable_buffer(device, model);
         let mut encoder = device.create_command_encoder(&Default::default());
-        on_gpu.encode(device, &mut encoder, NOW);
+        on_gpu.encode(&mut encoder, NOW);
         encoder.copy_buffer_to_buffer(model, 0, &copy, 0, model.size());
-        on_gpu.encode(device, &mut encoder, LATER);
+        on_gpu.encode(&mut encoder, LATER);
         engine.gpu().queue.submit([encoder.finish()]);
 
         let first: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes(device, &copy));
@@ -109,7 +109,7 @@ fn frames_of_a_crowd_in_all_modes_upload_only_the_clock() {
             frames.map(|_| outputs.iter().map(|output| mappable_buffer(device, output)).collect()).into();
         let mut encoder = device.create_command_encoder(&Default::default());
         for (now, copies) in frames.into_iter().zip(&copies) {
-            on_gpu.encode(device, &mut encoder, now);
+            on_gpu.encode(&mut encoder, now);
             for (output, copy) in outputs.iter().zip(copies) {
                 encoder.copy_buffer_to_buffer(output, 0, copy, 0, output.size());
             }
@@ -142,8 +142,8 @@ fn two_crowds_of_one_library_share_a_submission() {
         let on_gpu = crowds.each_ref().map(|crowd| gpu_crowd(&engine, crowd));
         let device = &engine.gpu().device;
         let mut encoder = device.create_command_encoder(&Default::default());
-        on_gpu[0].encode(device, &mut encoder, NOW);
-        on_gpu[1].encode(device, &mut encoder, LATER);
+        on_gpu[0].encode(&mut encoder, NOW);
+        on_gpu[1].encode(&mut encoder, LATER);
         engine.gpu().queue.submit([encoder.finish()]);
         for ((crowd, on_gpu), now) in crowds.iter().zip(&on_gpu).zip([NOW, LATER]) {
             assert_right(&library, crowd, now, Outputs::ALL, &read(&engine, on_gpu, crowd));
@@ -162,7 +162,7 @@ fn two_libraries_share_a_device() {
         let on_gpu = [0, 1].map(|at: usize| gpu_crowd(&engines[at], &crowds[at]));
         let device = &engines[0].gpu().device;
         let mut encoder = device.create_command_encoder(&Default::default());
-        on_gpu.iter().for_each(|crowd| crowd.encode(device, &mut encoder, NOW));
+        on_gpu.iter().for_each(|crowd| crowd.encode(&mut encoder, NOW));
         engines[0].gpu().queue.submit([encoder.finish()]);
         for at in [0, 1] {
             assert_right(&libraries[at], &crowds[at], NOW, Outputs::ALL, &read(&engines[at], &on_gpu[at], &crowds[at]));
@@ -177,9 +177,8 @@ fn a_crowd_outlives_the_handle_of_its_library() {
         let library = demo::rig(5, 3, 2).unwrap();
         let crowd = only_clip(&library, 4);
         let engine = engine(form, &library);
-        let device = &engine.gpu().device;
-        let uploaded = GpuLibrary::new(device, PackedLibrary::new(&library).unwrap()).unwrap();
-        let on_gpu = GpuCrowd::new(device, &uploaded, &crowd, Outputs::ALL).unwrap();
+        let uploaded = GpuLibrary::new(engine.gpu(), PackedLibrary::new(&library).unwrap()).unwrap();
+        let on_gpu = GpuCrowd::new(&uploaded, &crowd, Outputs::ALL).unwrap();
         drop(uploaded);
         assert_right(&library, &crowd, NOW, Outputs::ALL, &play(&engine, &on_gpu, 4, NOW, Outputs::ALL));
     }

@@ -49,7 +49,7 @@ fn a_crowd_larger_than_a_binding_is_split() {
         let library = demo::library().unwrap();
         let engine = GpuEngine::with_form(form, &library, gpu_with_limits(small_buffers(1 << 20))).unwrap();
         let crowd = demo::crowd(&library, 1000).unwrap();
-        let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
+        let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
         // With 64 joints of 48 bytes, a mebibyte holds 341 instances.
         assert_eq!(assert_covers(&gpu_crowd, 1000), 3);
         let poses = play(&engine, &gpu_crowd, 1000, NOW, Outputs::ALL);
@@ -67,7 +67,7 @@ fn a_binding_holds_twice_as_many_instances_with_packed_skin_matrices() {
     // With 64 joints, a mebibyte holds 341 instances of 48 bytes per joint, or 682 of 24.
     for (format, batches) in [(SkinFormat::Matrix, 5), (SkinFormat::HalfMatrix, 3), (SkinFormat::DualQuaternion, 3)] {
         let outputs = Outputs::SKIN.with_skin_format(format);
-        let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, outputs).unwrap();
+        let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
         assert_eq!(assert_covers(&gpu_crowd, 1500), batches, "{format:?}");
         let bytes = gpu_crowd.batches().iter().map(|batch| batch.skin().unwrap().size()).sum::<u64>();
         assert_eq!(bytes, (1500 * 64 * format.bytes()) as u64, "{format:?}");
@@ -93,7 +93,7 @@ fn each_of_several_skeletons_is_split() {
             };
         }
         let mut engine = GpuEngine::with_form(form, &library, gpu_with_limits(small_buffers(1 << 17))).unwrap();
-        let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::SKIN).unwrap();
+        let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
         // 133 instances of 1440 bytes, 91 per batch; 67 instances of 14400 bytes of scratch, 9 per batch.
         assert_eq!(assert_covers(&gpu_crowd, 200), 2 + 8);
         assert_evaluates(&mut engine, &library, &crowd, Outputs { local: true, ..Outputs::SKIN });
@@ -104,8 +104,7 @@ fn each_of_several_skeletons_is_split() {
 fn a_library_larger_than_a_binding_is_refused() {
     // 4000 joints at rest have 3 values each, in one array.
     let (library, _) = build::library(vec![Joint::default(); 4000]);
-    let upload =
-        |bytes| GpuLibrary::new(&gpu_with_limits(small_buffers(bytes)).device, PackedLibrary::new(&library).unwrap());
+    let upload = |bytes| GpuLibrary::new(&gpu_with_limits(small_buffers(bytes)), PackedLibrary::new(&library).unwrap());
     let needed = 3 * 4000 * 16;
     assert_limit(upload(needed - 16).unwrap_err(), "values of a packed library", needed, needed - 16);
     assert!(upload(needed).is_ok());
@@ -123,8 +122,8 @@ fn an_instance_larger_than_a_binding_is_refused() {
         let upload = |bytes| {
             let gpu = gpu_with_limits(small_buffers(bytes));
             let packing = PackedLibrary::new(&library).unwrap();
-            let on_gpu = GpuLibrary::with_form(form, &gpu.device, packing).unwrap();
-            GpuCrowd::new(&gpu.device, &on_gpu, &crowd, Outputs::NONE)
+            let on_gpu = GpuLibrary::with_form(form, &gpu, packing).unwrap();
+            GpuCrowd::new(&on_gpu, &crowd, Outputs::NONE)
         };
         assert_limit(upload(bytes - 16).unwrap_err(), "bytes of one instance of skeleton 0", bytes, bytes - 16);
         assert!(upload(bytes).is_ok());
@@ -138,7 +137,7 @@ fn large_crowds_have_dispatches_of_several_rows_and_several_dispatches() {
         let crowd = only_clip(&library, instances);
         let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 8, ..wgpu::Limits::default() };
         let engine = GpuEngine::with_form(form, &library, gpu_with_limits(limits)).unwrap();
-        let gpu_crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, Outputs::ALL).unwrap();
+        let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
         // One workgroup per instance, or per eight instances; 64 workgroups per dispatch.
         assert_eq!(assert_covers(&gpu_crowd, instances), batches);
         let poses = play(&engine, &gpu_crowd, instances, NOW, Outputs::ALL);
@@ -154,9 +153,9 @@ fn more_workgroups_than_a_dimension_allows_are_run() {
     let engine = engine(KernelForm::Parallel, &library);
     let device = &engine.gpu().device;
     let outputs = Outputs { local: true, ..Outputs::NONE };
-    let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
+    let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
     let mut encoder = device.create_command_encoder(&Default::default());
-    gpu_crowd.encode(device, &mut encoder, NOW);
+    gpu_crowd.encode(&mut encoder, NOW);
     engine.gpu().queue.submit([encoder.finish()]);
     // Instances around the end of the first row, and the last one.
     for instance in (65_530..65_540).chain([instances - 1]) {
@@ -208,14 +207,14 @@ fn a_hundred_thousand_instances_of_two_layers_are_posed_within_the_default_limit
         let engine = GpuEngine::with_form(form, &library, gpu_with_limits(limits)).unwrap();
         let crowd = blended(&library, INSTANCES, 2);
         let device = &engine.gpu().device;
-        let gpu_crowd = GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
+        let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
         // 64 joints of 48 bytes: 307 MB in buffers of 128 MiB.
         assert_eq!(assert_covers(&gpu_crowd, INSTANCES), 3);
         let sizes = gpu_crowd.batches().iter().map(|batch| batch.skin().unwrap().size());
         assert!(sizes.clone().all(|size| size <= binding), "{binding}");
         assert_eq!(sizes.sum::<u64>(), (INSTANCES * 64 * 48) as u64);
         let mut encoder = device.create_command_encoder(&Default::default());
-        gpu_crowd.encode(device, &mut encoder, NOW);
+        gpu_crowd.encode(&mut encoder, NOW);
         engine.gpu().queue.submit([encoder.finish()]);
         for instance in (0..INSTANCES).step_by(7001).chain([INSTANCES - 1]) {
             let pose = engine.read_instance(&gpu_crowd, instance, Outputs::SKIN).unwrap();

@@ -59,7 +59,7 @@ fn only_clip(library: &Library, instances: usize) -> Crowd {
 fn play(engine: &GpuEngine, crowd: &GpuCrowd, instances: usize, now: Ticks, outputs: Outputs) -> Poses {
     let device = &engine.gpu().device;
     let mut encoder = device.create_command_encoder(&Default::default());
-    crowd.encode(device, &mut encoder, now);
+    crowd.encode(&mut encoder, now);
     engine.gpu().queue.submit([encoder.finish()]);
     let read = |instance| engine.read_instance(crowd, instance, outputs).unwrap();
     Poses { instances: (0..instances).map(read).collect() }

@@ -201,8 +201,7 @@ fn outputs_that_are_not_requested_have_no_buffer() {
         let engine = engine(form, &library);
         let crowd = only_clip(&library, 3);
         for outputs in each_alone() {
-            let device = &engine.gpu().device;
-            let gpu_crowd = posse::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
+            let gpu_crowd = posse::GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
             let batch = &gpu_crowd.batches()[0];
             let found = [batch.local(), batch.model(), batch.skin()].map(|buffer| buffer.is_some());
             assert_eq!(found, [outputs.local, outputs.model, outputs.skin]);

@@ -32,14 +32,14 @@ fn traced_device(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
 fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
     let trace = TempDir::new().unwrap();
     let (device, queue) = traced_device(trace.path());
-    let on_gpu = GpuLibrary::new(&device, PackedLibrary::new(library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new((&device, &queue), PackedLibrary::new(library).unwrap()).unwrap();
     let before = uploaded_bytes(trace.path());
-    let on_gpu = GpuCrowd::new(&device, &on_gpu, crowd, Outputs::ALL).unwrap();
+    let on_gpu = GpuCrowd::new(&on_gpu, crowd, Outputs::ALL).unwrap();
     let mut last = uploaded_bytes(trace.path());
     let beginning = last - before;
     let frame = |frame: i64| {
         let mut encoder = device.create_command_encoder(&Default::default());
-        on_gpu.encode(&device, &mut encoder, Ticks(NOW.0 + frame * Ticks::PER_SECOND / 60));
+        on_gpu.encode(&mut encoder, Ticks(NOW.0 + frame * Ticks::PER_SECOND / 60));
         queue.submit([encoder.finish()]);
         let all = uploaded_bytes(trace.path());
         all - std::mem::replace(&mut last, all)
@@ -101,17 +101,17 @@ fn an_instance_that_changes_uploads_only_its_layers() {
     for instances in [10, 10_000] {
         let trace = TempDir::new().unwrap();
         let (device, queue) = traced_device(trace.path());
-        let on_gpu = GpuLibrary::new(&device, PackedLibrary::new(&library).unwrap()).unwrap();
+        let on_gpu = GpuLibrary::new((&device, &queue), PackedLibrary::new(&library).unwrap()).unwrap();
         let crowd = only_clip(&library, instances);
         let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
-        let gpu_crowd = GpuCrowd::with_options(&device, &on_gpu, &crowd, Outputs::ALL, options).unwrap();
+        let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, options).unwrap();
         let before = uploaded_bytes(trace.path());
         let layers = [Layer::new(clip, LayerTime::At(0.5)); 2];
-        assert!(gpu_crowd.set_instance(&queue, &on_gpu, instances / 2, &layers).unwrap().is_replaced());
+        assert!(gpu_crowd.set_instance(&on_gpu, instances / 2, &layers).unwrap().is_replaced());
         queue.submit([]);
         assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 104, "the layers of one instance");
         // Layers that are refused upload nothing.
-        let outcome = gpu_crowd.set_instance(&queue, &on_gpu, 1, &[layers[0]; 4]).unwrap();
+        let outcome = gpu_crowd.set_instance(&on_gpu, 1, &[layers[0]; 4]).unwrap();
         assert!(!outcome.is_replaced());
         queue.submit([]);
         assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 104);

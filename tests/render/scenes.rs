@@ -53,11 +53,11 @@ impl Shot {
         let library =
             gpu_library(KernelForm::for_device(&gpu.device), PackedLibrary::new(&self.library).unwrap()).unwrap();
         let outputs = needed_outputs(&self.figures, self.bones != Bones::Hidden);
-        let crowd = GpuCrowd::new(&gpu.device, &library, &self.crowd, outputs).unwrap();
+        let crowd = GpuCrowd::new(&library, &self.crowd, outputs).unwrap();
         let poses = crowd.batches().iter().map(PoseBuffers::from);
         let scene = Scene::new(renderer, &self.library, &self.figures, poses, &self.placements).unwrap();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        crowd.encode(&gpu.device, &mut encoder, Ticks(0));
+        crowd.encode(&mut encoder, Ticks(0));
         with(&scene, encoder);
     }
 
@@ -106,7 +106,7 @@ fn half_precision_skin_matrices_are_refused() {
     let renderer = Renderer::new(device, queue, Target::default()).unwrap();
     let library = gpu_library(KernelForm::for_device(device), PackedLibrary::new(&shot.library).unwrap()).unwrap();
     let outputs = needed_outputs(&shot.figures, false).with_skin_format(SkinFormat::HalfMatrix);
-    let crowd = GpuCrowd::new(device, &library, &shot.crowd, outputs).unwrap();
+    let crowd = GpuCrowd::new(&library, &shot.crowd, outputs).unwrap();
     let poses = crowd.batches().iter().map(PoseBuffers::from);
     let refused = Scene::new(&renderer, &shot.library, &shot.figures, poses, &shot.placements);
     assert!(matches!(refused, Err(Error::Usage(reason)) if reason.contains("`half`")));

@@ -22,11 +22,10 @@ fn a_buffer_holds_the_root_motion_of_a_batch() {
         crowd.push(library.clip(clip).skeleton, &[layer(clip, playback)]).unwrap();
     }
     let mut engine = gpu_engine(&library).unwrap();
-    let device = &engine.gpu().device;
     let outputs = Outputs { root_motion: true, ..Outputs::NONE };
-    let with_motion = posse::GpuCrowd::new(device, engine.library(), &crowd, outputs).unwrap();
+    let with_motion = posse::GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
     assert_eq!(with_motion.batches()[0].root_motion().unwrap().size(), 150 * 32);
-    let without_motion = posse::GpuCrowd::new(device, engine.library(), &crowd, Outputs::SKIN).unwrap();
+    let without_motion = posse::GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
     assert!(without_motion.batches()[0].root_motion().is_none());
     // The last instance is beyond the first two workgroups. It begins at 0.375 of the way and ends at (1, 0, 0.625).
     let poses = posse::Evaluator::evaluate_step(&mut engine, &crowd, step(0.0, 2.0), outputs).unwrap();

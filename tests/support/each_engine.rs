@@ -56,7 +56,7 @@ pub fn gpu_library(form: KernelForm, packed: PackedLibrary) -> Result<GpuLibrary
     static FIRST: OnceLock<[GpuLibrary; KernelForm::ALL.len()]> = OnceLock::new();
     let empty = |form| {
         let packed = PackedLibrary::new(&Library::new()).expect("a packed library");
-        GpuLibrary::with_form(form, &gpu().device, packed).expect("a library on the GPU")
+        GpuLibrary::with_form(form, &gpu(), packed).expect("a library on the GPU")
     };
     let first = FIRST.get_or_init(|| KernelForm::ALL.map(empty));
     first[form as usize].repacked(packed)

@@ -25,7 +25,7 @@ impl Gpu {
         let engine = GpuEngine::new(&scene.library, gpu)?;
         let outputs = workload.outputs();
         let crowd = scene.crowd(workload, 0..instances)?;
-        let crowd = GpuCrowd::new(&engine.gpu().device, engine.library(), &crowd, outputs)?;
+        let crowd = GpuCrowd::new(engine.library(), &crowd, outputs)?;
         Ok(Self { engine, crowd, outputs, instances, now: Ticks(0) })
     }
 }
@@ -47,7 +47,7 @@ impl Contender for Gpu {
         let (device, queue) = (&self.engine.gpu().device, &self.engine.gpu().queue);
         self.now.0 += FRAME.0;
         let mut encoder = device.create_command_encoder(&Default::default());
-        self.crowd.encode(device, &mut encoder, self.now);
+        self.crowd.encode(&mut encoder, self.now);
         queue.submit([encoder.finish()]);
         self.engine.wait()
     }

@@ -6,7 +6,7 @@ use bevy::core_pipeline::core_3d::{main_opaque_pass_3d, main_transparent_pass_3d
 use bevy::core_pipeline::schedule::{Core3d, camera_driver};
 use bevy::prelude::*;
 use bevy::render::render_resource::{RenderPassDescriptor, StoreOp};
-use bevy::render::renderer::{RenderContext, RenderDevice, RenderGraph, RenderGraphSystems, ViewQuery};
+use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue, RenderGraph, RenderGraphSystems, ViewQuery};
 use bevy::render::view::{ViewDepthStencilTexture, ViewTarget, ViewUniformOffset, ViewUniforms};
 use bevy::render::{RenderApp, RenderStartup};
 use posse::{GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks};
@@ -48,10 +48,10 @@ struct PosedCrowd {
 }
 
 /// Uploads the library and the crowd to the device of Bevy, once.
-fn upload(task: Res<Task>, device: Res<RenderDevice>, mut commands: Commands) -> Result {
+fn upload(task: Res<Task>, device: Res<RenderDevice>, queue: Res<RenderQueue>, mut commands: Commands) -> Result {
     let scene = task.scene()?;
-    let library = GpuLibrary::new(device.wgpu_device(), PackedLibrary::new(&scene.library)?)?;
-    let crowd = GpuCrowd::new(device.wgpu_device(), &library, &scene.crowd, Outputs::SKIN)?;
+    let library = GpuLibrary::new((device.wgpu_device(), &**queue.0), PackedLibrary::new(&scene.library)?)?;
+    let crowd = GpuCrowd::new(&library, &scene.crowd, Outputs::SKIN)?;
     let figure = Figure::new(scene.skeleton(), 0.02)?;
     commands.insert_resource(PosedCrowd { crowd, scene, figure, look: task.look().0 });
     Ok(())
@@ -59,9 +59,8 @@ fn upload(task: Res<Task>, device: Res<RenderDevice>, mut commands: Commands) ->
 
 /// Records the poses at the time of Bevy into the encoder of Bevy, once per frame.
 fn pose(crowd: Res<PosedCrowd>, time: Res<Time>, mut context: RenderContext) {
-    let device = context.render_device().clone();
     let now = Ticks::from_seconds(time.elapsed_secs_f64());
-    crowd.crowd.encode(device.wgpu_device(), context.command_encoder(), now);
+    crowd.crowd.encode(context.command_encoder(), now);
 }
 
 /// Records a pass between the passes of Bevy, once per view, with Bevy's camera, colours, samples and depth. The pipelines are

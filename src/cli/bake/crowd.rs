@@ -14,7 +14,7 @@ use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip, stem};
 use crate::cli::bake::job::Job;
 use crate::cli::bake::options::Options;
 use crate::cli::bake::part::Turn;
-use crate::cli::bake::sampler::{Motion, Sampler};
+use crate::cli::bake::sampler::Motion;
 use crate::cli::bake::source_facts;
 
 /// Bakes the instances of a crowd file.
@@ -30,7 +30,7 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
     let crowd = crowd::load(&mut library, &file.path)?;
     crowd.warnings.iter().for_each(|warning| job.warn(&format!("warning: {}: {warning}", file.path.display())));
     let grid = grid(job.options, None, duration(&library, &crowd)?)?;
-    let mut sampler = Sampler::new(&library, job.options.engine)?;
+    let mut sampler = job.engines.open(&library)?;
     let mut bake = |clip: &ListedClip| -> Result<(), Fault> {
         let Some(asset) = crowd.groups().find(|(instances, _)| instances.contains(&clip.index)).map(|(_, index)| index)
         else {

@@ -10,7 +10,7 @@ use crate::cli::bake::inputs::{ClipFile, Contents, Kind, ListedClip};
 use crate::cli::bake::job::Job;
 use crate::cli::bake::part::{Part, Turn};
 use crate::cli::bake::progress::ClipLine;
-use crate::cli::bake::sampler::{Motion, Sampler};
+use crate::cli::bake::sampler::Motion;
 use crate::cli::bake::{crowd, regular_file, source_facts, stream};
 use crate::cli::source::{Source, add_rig};
 
@@ -58,7 +58,7 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), Fault>
             let nodes = (0..reader.skeleton().joints().len()).collect();
             Loaded { library, skeleton, nodes, clips: Vec::new(), unbound: Vec::new(), fps: None }
         }
-        (None, kind) => Loaded::new(job, file, kind, &regular_file::read(&file.path)?)?,
+        (None, _) => Loaded::new(job, file, &regular_file::read(&file.path)?)?,
     };
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     part.declare(&rig.head(&file.clips()[0].name)).map_err(Fault::of_writer)
@@ -73,7 +73,7 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
     if clips.is_empty() {
         return Ok(());
     }
-    let loaded = Loaded::new(job, file, contents.kind, &bytes)?;
+    let loaded = Loaded::new(job, file, &bytes)?;
     drop(bytes);
     if loaded.clips.len() != contents.count {
         let (now, before) = (loaded.clips.len(), contents.count);
@@ -81,7 +81,7 @@ fn bake_whole(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Tur
         return Err(Fault::Input(Error::Usage(reason)));
     }
     let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
-    let mut sampler = Sampler::new(&loaded.library, job.options.engine)?;
+    let mut sampler = job.engines.open(&loaded.library)?;
     let bake = ClipBake { job, file, turn, rig, source: &source };
     for clip in clips {
         if job.is_stopped() {
@@ -117,10 +117,10 @@ struct Loaded {
 
 impl Loaded {
     /// Imports a file, and binds its clips to the rig if there is one.
-    fn new(job: &Job, file: &ClipFile, kind: Kind, bytes: &[u8]) -> Result<Self, Error> {
+    fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
         let source = Source::from_slice(&file.path, bytes, job.options.rig.as_deref(), &mut |text| job.warn(text))?;
-        let fps = if kind == Kind::Bvh { bvh_fps(bvh::Reader::new(&file.path, bytes)?.frame_time()) } else { None };
-        let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, .. } = source;
+        let Source { library, skeleton, joints: nodes, clips, unbound_clips: unbound, frame_time, .. } = source;
+        let fps = frame_time.and_then(bvh_fps);
         Ok(Self { library, skeleton, nodes, clips, unbound, fps })
     }
 

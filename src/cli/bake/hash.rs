@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use posse::Error;
 use sha2::{Digest, Sha256};
 
-use crate::cli::bake::facts::{BufferFacts, SourceFacts};
+use crate::cli::bake::facts::BufferFacts;
 use crate::cli::bake::regular_file;
 
 const BLOCK: usize = 1 << 18;
@@ -19,15 +19,9 @@ pub fn of_bytes(bytes: &[u8]) -> String {
 
 /// The SHA-256 of a regular file, in hexadecimal digits.
 pub fn of_file(file: &Path) -> Result<String, Error> {
-    let failed = |source| Error::Io { file: file.to_path_buf(), source };
-    let mut input = HashingReader::new(regular_file::open(file).map_err(failed)?);
-    input.read_to_end_of_file().map_err(failed)?;
+    let mut input = HashingReader::new(regular_file::open(file)?);
+    input.read_to_end_of_file().map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
     Ok(input.hash().digits())
-}
-
-/// The facts of a file with the files beside it.
-pub fn facts_of_file(file: &Path, path: String, buffers: &[String]) -> Result<SourceFacts, Error> {
-    Ok(SourceFacts { path, sha256: of_file(file)?, buffers: facts_of_buffers(file, buffers)? })
 }
 
 /// The facts of the files beside a file. Those that do not exist are left out: importers refuse a file only if it needs them.

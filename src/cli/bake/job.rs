@@ -13,6 +13,7 @@ use crate::cli::bake::fault::Fault;
 use crate::cli::bake::inputs::ClipFile;
 use crate::cli::bake::options::Options;
 use crate::cli::bake::progress::{ClipLine, Progress};
+use crate::cli::bake::sampler::Engines;
 
 /// A bake: its options, and the results of all workers.
 pub struct Job<'a> {
@@ -22,6 +23,8 @@ pub struct Job<'a> {
     pub out: &'a Path,
     /// The tag of the drafts.
     pub tag: &'a DraftTag,
+    /// The engines of the workers.
+    pub engines: Engines,
     /// True if outputs are kept that are as they would be made.
     pub resume: bool,
     /// True if the first bad input stops the bake.

@@ -1,8 +1,9 @@
 //! `posse bake`: clips of many files as arrays or animation files, on one machine or many.
 //!
 //! The stages, in order: `args` and `options` check the options. `inputs` finds files and lists their clips. `places` checks that
-//! the outputs can be written and replace no input. `share` and `shards_file` select the files of a task. `workers` bake file by file: `file` and `stream` import, `sampler` poses, the formats
-//! write. `draft` gives outputs their names when they are complete. `check` compares outputs with inputs instead.
+//! the outputs can be written and replace no input. `share` and `shards_file` select the files of a task. `workers` bake file by
+//! file: `file` and `stream` import, `sampler` poses, the formats write. `draft` gives outputs their names when they are complete.
+//! `check` compares outputs with inputs instead.
 
 mod args;
 mod check;
@@ -46,6 +47,7 @@ use self::job::Job;
 use self::options::Options;
 use self::part::Part;
 use self::progress::Progress;
+use self::sampler::Engines;
 use self::shards_file::ShardsFile;
 use self::share::Share;
 use crate::cli::Outcome;
@@ -96,6 +98,7 @@ fn bake(
         options,
         out,
         tag: &tag,
+        engines: Engines::new(options.engine),
         resume: args.resume,
         strict: args.strict,
         progress: Progress::new(files.iter().map(|file| file.clips().len()).sum(), args.json),

@@ -13,7 +13,7 @@ use crate::cli::bake::format::{Format, NpzLayout};
 use crate::cli::bake::places::ReadFile;
 use crate::cli::bake::{hash, regular_file};
 use crate::cli::engine::EngineChoice;
-use crate::cli::source::add_rig;
+use crate::cli::source::add_rig_from_slice;
 
 /// The version that outputs state.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -230,7 +230,7 @@ impl RigFiles {
         let bytes = regular_file::read(rig)?;
         let mut library = Library::new();
         // The warnings come with the files that are baked.
-        let (skeleton, _) = add_rig(&mut library, rig, &mut |_| ())?;
+        let (skeleton, _) = add_rig_from_slice(&mut library, rig, &bytes, &mut |_| ())?;
         if library.skeleton(skeleton).joints().is_empty() {
             let rig = rig.display();
             return Err(Error::Usage(format!("{rig}: the rig has no joints; name a file with nodes or joints")));
@@ -239,8 +239,8 @@ impl RigFiles {
         let outline = import::gltf::Outline::from_slice(rig, &bytes).unwrap_or_default();
         let folder = rig.parent().unwrap_or(Path::new(""));
         let beside = outline.buffers.iter().map(|buffer| folder.join(buffer)).collect();
-        let SourceFacts { sha256, buffers, .. } = hash::facts_of_file(rig, String::new(), &outline.buffers)?;
+        let buffers = hash::facts_of_buffers(rig, &outline.buffers)?;
         let buffers = buffers.into_iter().map(|buffer| buffer.sha256).collect();
-        Ok(Self { facts: RigFacts { sha256, buffers }, beside })
+        Ok(Self { facts: RigFacts { sha256: hash::of_bytes(&bytes), buffers }, beside })
     }
 }

@@ -104,8 +104,8 @@ pub struct PartClip<'a, 'w> {
 impl<'a, 'w> PartClip<'a, 'w> {
     /// A clip without frames. A large clip takes room in `folder` while it waits.
     pub fn new(job: &'a Job<'a>, turn: &'a Turn<'a, 'w>, head: ClipHead<'a>, folder: &Path) -> Self {
-        let widths = head.layout.arrays().iter().map(posse::bake::ArrayShape::width).collect();
-        Self { job, turn, head, spool: Spool::new(widths, folder) }
+        let spool = Spool::new(head.layout, folder);
+        Self { job, turn, head, spool }
     }
 }
 

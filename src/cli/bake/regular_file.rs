@@ -7,19 +7,20 @@ use std::path::Path;
 use posse::Error;
 
 /// Opens a file. Fails for anything but a regular file.
-pub fn open(file: &Path) -> io::Result<File> {
-    let metadata = fs::metadata(file)?;
+pub fn open(path: &Path) -> Result<File, Error> {
+    let failed = |source| Error::Io { file: path.to_path_buf(), source };
+    let metadata = fs::metadata(path).map_err(failed)?;
     if metadata.is_file() {
-        return File::open(file);
+        return File::open(path).map_err(failed);
     }
     let what = if metadata.is_dir() { "it is a folder" } else { "it is not a regular file" };
-    Err(io::Error::other(format!("{what}; expected a file with clips")))
+    Err(failed(io::Error::other(format!("{what}; expected a file with clips"))))
 }
 
 /// Reads a file. Fails for anything but a regular file.
 pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    let read = open(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    let read = open(path)?.read_to_end(&mut bytes);
     read.map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
     Ok(bytes)
 }

@@ -1,11 +1,14 @@
-//! The engine of a bake, and the frames that it fills.
+//! The engines of a bake, and the frames that they fill.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use posse::bake::{self, ArrayLayout, ArrayShape, FrameGrid, Moment};
-use posse::{ClipId, CpuEngine, Error, Evaluator, Layer, Library};
+use posse::{AdapterKind, ClipId, CpuEngine, Error, Evaluator, GpuContext, Layer, Library};
 
-use crate::cli::engine::{self, EngineChoice, EngineLibrary};
+use crate::cli::engine::{Engine, EngineChoice, EngineLibrary};
+use crate::cli::start_up::StartUp;
+use crate::cli::threads::default_threads;
 
 /// The bytes of the frames that are handed to a writer at once.
 const BLOCK_BYTES: usize = 4 << 20;
@@ -19,14 +22,6 @@ pub enum Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    /// Opens an engine.
-    pub fn new(library: &'a Library, choice: EngineChoice) -> Result<Self, Error> {
-        match choice {
-            EngineChoice::Auto | EngineChoice::Cpu => Ok(Self::Cpu(Box::new(CpuEngine::with_threads(library, 1)?))),
-            _ => engine::open(EngineLibrary::new(library, None), choice).map(Self::Other),
-        }
-    }
-
     /// The name of the engine in the facts of outputs: with the arithmetic by which the bits of the CPU engine differ.
     pub fn name(&self) -> String {
         match self {
@@ -49,6 +44,41 @@ impl<'a> Sampler<'a> {
             Self::Cpu(engine) => engine.as_mut(),
             Self::Other(engine) => engine.as_mut(),
         }
+    }
+}
+
+/// The engines of a bake. Those on the GPU share a device, which is opened for the first of them.
+pub struct Engines {
+    choice: EngineChoice,
+    gpu: OnceLock<GpuContext>,
+}
+
+impl Engines {
+    /// Engines of a kind. None is open.
+    pub fn new(choice: EngineChoice) -> Self {
+        Self { choice, gpu: OnceLock::new() }
+    }
+
+    /// Opens an engine for a library.
+    pub fn open<'a>(&self, library: &'a Library) -> Result<Sampler<'a>, Error> {
+        let keys = EngineLibrary::new(library, None);
+        let engine = match self.choice {
+            EngineChoice::Auto | EngineChoice::Cpu => {
+                return Ok(Sampler::Cpu(Box::new(CpuEngine::with_threads(library, 1)?)));
+            }
+            EngineChoice::Gpu => Engine::with_gpu(self.gpu()?, keys, default_threads(), &mut StartUp::default())?,
+            EngineChoice::Reference => Engine::open(keys, self.choice, default_threads())?,
+        };
+        Ok(Sampler::Other(engine.into_evaluator()))
+    }
+
+    /// The device of the bake.
+    fn gpu(&self) -> Result<GpuContext, Error> {
+        if let Some(gpu) = self.gpu.get() {
+            return Ok(gpu.clone());
+        }
+        let gpu = GpuContext::new(AdapterKind::Any)?;
+        Ok(self.gpu.get_or_init(|| gpu).clone())
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use posse::Error;
+use posse::bake::{ArrayLayout, ArrayShape};
 use tempfile::SpooledTempFile;
 
 /// The bytes of a clip that stay in memory, all arrays together.
@@ -69,8 +70,9 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// A clip without frames. `widths` has the numbers per frame of each array. Large clips take room in `folder`.
-    pub fn new(widths: Vec<usize>, folder: &Path) -> Self {
+    /// A clip without frames, for the arrays of a layout. Large clips take room in `folder`.
+    pub fn new(layout: &ArrayLayout, folder: &Path) -> Self {
+        let widths: Vec<usize> = layout.arrays().iter().map(ArrayShape::width).collect();
         let memory = MEMORY / (widths.len() + 1);
         let arrays = widths.iter().map(|_| SpooledNumbers::new(memory, folder)).collect();
         Self { times: SpooledNumbers::new(memory, folder), arrays, widths, frames: 0, read: 0 }

@@ -13,7 +13,7 @@ use crate::cli::bake::inputs::ClipFile;
 use crate::cli::bake::job::Job;
 use crate::cli::bake::part::Turn;
 use crate::cli::bake::regular_file;
-use crate::cli::bake::sampler::{Block, Motion, Sampler};
+use crate::cli::bake::sampler::{Block, Motion};
 use crate::cli::source::add_rig;
 
 /// The bytes of the keys of a window.
@@ -35,8 +35,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
     if turn.is_none() && job.resume && is_kept(job, file, name)? {
         return Ok(());
     }
-    let failed = |source| Error::Io { file: file.path.clone(), source };
-    let input = HashingReader::new(regular_file::open(&file.path).map_err(failed)?);
+    let input = HashingReader::new(regular_file::open(&file.path)?);
     let sha256 = input.hash();
     let reader = Reader::new(&file.path, BufReader::with_capacity(BUFFER, input))?;
     for warning in reader.warnings() {
@@ -63,7 +62,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) -> Result<(), Fault
             if velocities { [grid.span(first)[0], grid.span(last)[1]] } else { [first, last].map(|at| grid.time(at)) };
         window.cover(from, to)?;
         let (part, clip) = window.library(job, &library, [own, skeleton])?;
-        let mut sampler = Sampler::new(&part, job.options.engine)?;
+        let mut sampler = job.engines.open(&part)?;
         while first < end && !job.is_stopped() {
             let block_end = block.end(first, end);
             block.fill(&mut sampler, &rig.layout, &grid, Motion::Clip(clip), first..block_end)?;

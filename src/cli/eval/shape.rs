@@ -85,8 +85,7 @@ impl<'a> Shape<'a> {
         outputs: Outputs,
         precision: Precision,
     ) -> Self {
-        let weights = ranges(skeleton.joints().iter().map(|joint| joint.weights.len()));
-        let properties = ranges(skeleton.properties().iter().map(|property| property.rest.len()));
+        let (weights, properties) = (skeleton.weight_ranges(), skeleton.property_ranges());
         let mut pointers = Vec::new();
         for track in clips.flat_map(|clip| &clip.tracks) {
             if let Target::Property(index) = track.target {
@@ -113,7 +112,7 @@ impl<'a> Shape<'a> {
 
     /// Replaces the pointers by the named targets of a clip.
     pub fn with_targets(self, named: &'a NamedClip) -> Self {
-        let properties = ranges(self.skeleton.properties().iter().map(|property| property.rest.len()));
+        let properties = self.skeleton.property_ranges();
         Self { targets: Some(targets::readers(named, &properties)), ..self }
     }
 
@@ -185,15 +184,4 @@ impl PlayedPhase {
             stopped,
         })
     }
-}
-
-/// Consecutive ranges with these lengths, from 0.
-pub fn ranges(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
-    let mut next = 0;
-    let range = |length| {
-        let first = next;
-        next += length;
-        first..next
-    };
-    lengths.map(range).collect()
 }

@@ -48,9 +48,9 @@ impl<'a> FrameRenderer<'a> {
         Canvas::check_size(&gpu.device, file_size)?;
         let target = Target::default();
         let canvas = Canvas::new(&gpu.device, target, [file_size[0] / grid.columns, file_size[1] / grid.rows])?;
-        let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&drawn.library)?)?;
+        let library = GpuLibrary::new(&gpu, PackedLibrary::new(&drawn.library)?)?;
         let outputs = needed_outputs(&drawn.figures, bones);
-        let crowd = GpuCrowd::new(&gpu.device, &library, &drawn.crowd, outputs)?;
+        let crowd = GpuCrowd::new(&library, &drawn.crowd, outputs)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
         let poses: Vec<PoseBuffers> = crowd.batches().iter().map(PoseBuffers::from).collect();
         let scene = create_scene(&renderer, drawn, &poses)?;
@@ -71,20 +71,20 @@ impl<'a> FrameRenderer<'a> {
     pub fn picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
         let device = &self.gpu.device;
         let mut encoder = device.create_command_encoder(&Default::default());
-        self.crowd.encode(device, &mut encoder, now);
+        self.crowd.encode(&mut encoder, now);
         Picture::draw(&self.renderer, encoder, &self.canvas, &self.scene, view)
     }
 
     /// Draws the poses of the reference engine at a time of the crowd clock.
     pub fn reference_picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
-        let device = &self.gpu.device;
         let poses = Reference::new(&self.drawn.library).evaluate(&self.drawn.crowd, now, self.outputs)?;
         let batches = self.crowd.batches().iter();
-        let uploaded =
-            batches.map(|batch| UploadedPoses::new(device, batch.into(), &poses)).collect::<Result<Vec<_>, Error>>()?;
+        let uploaded = batches
+            .map(|batch| UploadedPoses::new(&self.gpu, batch.into(), &poses))
+            .collect::<Result<Vec<_>, Error>>()?;
         let buffers: Vec<PoseBuffers> = uploaded.iter().map(UploadedPoses::buffers).collect();
         let scene = create_scene(&self.renderer, self.drawn, &buffers)?;
-        let encoder = device.create_command_encoder(&Default::default());
+        let encoder = self.gpu.device.create_command_encoder(&Default::default());
         Picture::draw(&self.renderer, encoder, &self.canvas, &scene, view)
     }
 }

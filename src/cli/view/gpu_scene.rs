@@ -16,37 +16,30 @@ pub struct GpuScene {
 impl GpuScene {
     /// Uploads a drawn crowd. With `bones`, the outputs include the data that bones are drawn from.
     pub fn new(gpu: &GpuContext, renderer: &Renderer, drawn: &DrawnCrowd, bones: bool) -> Result<Self, Error> {
-        let library = GpuLibrary::new(&gpu.device, PackedLibrary::new(&drawn.library)?)?;
+        let library = GpuLibrary::new(gpu, PackedLibrary::new(&drawn.library)?)?;
         let outputs = needed_outputs(&drawn.figures, bones);
-        let (crowd, scene) = upload(gpu, renderer, &library, drawn, outputs)?;
+        let (crowd, scene) = upload(renderer, &library, drawn, outputs)?;
         Ok(Self { library, outputs, crowd, scene })
     }
 
     /// Uploads the changes of a drawn crowd. `layers_only` tells that positions and figures are unchanged: then only layers are
     /// uploaded, if the device's crowd has room for them. After an error, everything is as before.
-    pub fn update(
-        &mut self,
-        gpu: &GpuContext,
-        renderer: &Renderer,
-        drawn: &DrawnCrowd,
-        layers_only: bool,
-    ) -> Result<(), Error> {
-        let set_layers = || self.crowd.set_layers(&gpu.queue, &self.library, &drawn.crowd);
+    pub fn update(&mut self, renderer: &Renderer, drawn: &DrawnCrowd, layers_only: bool) -> Result<(), Error> {
+        let set_layers = || self.crowd.set_layers(&self.library, &drawn.crowd);
         if !(layers_only && set_layers()?.is_replaced()) {
-            (self.crowd, self.scene) = upload(gpu, renderer, &self.library, drawn, self.outputs)?;
+            (self.crowd, self.scene) = upload(renderer, &self.library, drawn, self.outputs)?;
         }
         Ok(())
     }
 }
 
 fn upload(
-    gpu: &GpuContext,
     renderer: &Renderer,
     library: &GpuLibrary,
     drawn: &DrawnCrowd,
     outputs: Outputs,
 ) -> Result<(GpuCrowd, Scene), Error> {
-    let crowd = GpuCrowd::new(&gpu.device, library, &drawn.crowd, outputs)?;
+    let crowd = GpuCrowd::new(library, &drawn.crowd, outputs)?;
     let poses = crowd.batches().iter().map(PoseBuffers::from);
     let scene = Scene::new(renderer, &drawn.library, &drawn.figures, poses, &drawn.placements)?;
     Ok((crowd, scene))

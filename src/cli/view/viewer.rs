@@ -203,7 +203,7 @@ impl<'a> Viewer<'a> {
         let applied = self
             .drawn
             .apply(self.state.settings.clone())
-            .and_then(|moved| self.gpu_scene.update(&self.gpu, &self.renderer, &self.drawn, !moved));
+            .and_then(|moved| self.gpu_scene.update(&self.renderer, &self.drawn, !moved));
         self.state.message = applied.as_ref().err().map(Error::to_string);
         if applied.is_err() {
             self.drawn.apply(previous.clone())?;
@@ -233,12 +233,12 @@ impl<'a> Viewer<'a> {
         let frame = &self.screen.frame;
         let mut encoder = device.create_command_encoder(&Default::default());
         let writes = self.pose_timer.as_ref().and_then(PoseTimer::writes);
-        self.gpu_scene.crowd.encode_timed(device, &mut encoder, self.state.clock.now, writes);
+        self.gpu_scene.crowd.encode_timed(&mut encoder, self.state.clock.now, writes);
         if let Some(timer) = &self.pose_timer {
             timer.resolve(&mut encoder);
         }
         let view = View { camera: self.state.camera, ..self.view };
-        self.renderer.draw(&mut encoder, &frame.canvas, &frame.srgb, &self.gpu_scene.scene, &view)?;
+        self.renderer.draw(&mut encoder, &frame.canvas, &frame.srgb, &self.gpu_scene.scene, &view);
         self.gui.paint(&self.gpu, &mut encoder, frame, painting);
         self.screen.copy(device, &mut encoder, &texture);
         self.frames_drawn += 1;

@@ -28,7 +28,7 @@ pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], val
             if id.x < {count}u {{ local_out[id.x] = test_case(id.x); }}
         }}"
     );
-    let module = composed.compile(device).unwrap();
+    let module = pollster::block_on(composed.compile(device)).unwrap();
     let scopes = Scopes::push(device);
     let group_layout = bind_group_layout(device, &POSE_BINDINGS);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -44,8 +44,8 @@ pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], val
         cache: None,
     });
     let buffers = POSE_BINDINGS.map(|(name, _)| match name {
-        "words" => upload(device, name, bytemuck::cast_slice(words)).unwrap(),
-        "values" => upload(device, name, bytemuck::cast_slice(values)).unwrap(),
+        "words" => upload((&gpu).into(), name, bytemuck::cast_slice(words)),
+        "values" => upload((&gpu).into(), name, bytemuck::cast_slice(values)),
         _ => device.create_buffer(&wgpu::BufferDescriptor {
             label: Some(name),
             size: if name == "local_out" { 16 * count as u64 } else { 256 },
@@ -67,9 +67,10 @@ pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], val
     pass.set_bind_group(0, &bind_group, &[]);
     pass.dispatch_workgroups((count as u32).div_ceil(64), 1, 1);
     drop(pass);
-    scopes.pop().unwrap();
+    pollster::block_on(scopes.pop()).unwrap();
     let out = POSE_BINDINGS.iter().position(|(name, _)| *name == "local_out").unwrap();
-    let bytes = read_buffers(&gpu, encoder, &[(&buffers[out], 0..16 * count as u64)]).unwrap();
+    let wanted = [(&buffers[out], 0..16 * count as u64)];
+    let bytes = pollster::block_on(read_buffers((&gpu).into(), encoder, &wanted)).unwrap();
     let numbers: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes[0]);
     numbers.into_iter().map(|number| DVec4::from_array(number.map(f64::from))).collect()
 }

@@ -91,7 +91,7 @@ fn a_culling_pass_on_the_gpu_chooses_the_posed_instances() {
         stage.write_sentinel();
         let mut encoder = stage.device().create_command_encoder(&Default::default());
         encode_culling(&stage, &mut encoder, 200);
-        stage.on_gpu.encode_visible(stage.device(), &mut encoder, NOW, 0);
+        stage.on_gpu.encode_visible(&mut encoder, NOW, 0);
         stage.queue().submit([encoder.finish()]);
         stage.assert_holds(|instance| is_near(instance, 200).then_some(NOW));
     }
@@ -106,7 +106,7 @@ fn two_culled_frames_share_a_submission() {
         let mut encoder = stage.device().create_command_encoder(&Default::default());
         for (number, (now, camera)) in (0..).zip([(NOW, 100), (LATER, 500)]) {
             encode_culling(&stage, &mut encoder, camera);
-            stage.on_gpu.encode_visible(stage.device(), &mut encoder, now, number);
+            stage.on_gpu.encode_visible(&mut encoder, now, number);
         }
         stage.queue().submit([encoder.finish()]);
         let tick = |instance| match (is_near(instance, 100), is_near(instance, 500)) {
@@ -297,12 +297,12 @@ fn a_lost_device_is_reported_when_results_are_read() {
     let engine = GpuEngine::new(&library, gpu_with_limits(wgpu::Limits::default())).unwrap();
     let device = engine.gpu().device.clone();
     let options = CrowdOptions { visible: true, previous_skin: true, ..CrowdOptions::NONE };
-    let make = || GpuCrowd::with_options(&device, engine.library(), &crowd, Outputs::ALL, options);
+    let make = || GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options);
     let on_gpu = make().unwrap();
     engine.wait().unwrap();
     device.destroy();
     let mut encoder = device.create_command_encoder(&Default::default());
-    on_gpu.encode_visible(&device, &mut encoder, NOW, 0);
+    on_gpu.encode_visible(&mut encoder, NOW, 0);
     engine.gpu().queue.submit([encoder.finish()]);
     assert!(matches!(engine.wait(), Err(Error::Device(_))));
     assert!(matches!(make(), Err(Error::Device(_))));

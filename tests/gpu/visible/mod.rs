@@ -57,8 +57,7 @@ impl Stage {
         options: CrowdOptions,
     ) -> Self {
         let engine = GpuEngine::with_form(form, &library, gpu).unwrap();
-        let device = &engine.gpu().device;
-        let on_gpu = GpuCrowd::with_options(device, engine.library(), &crowd, outputs, options).unwrap();
+        let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, outputs, options).unwrap();
         Self { library, crowd, engine, on_gpu, outputs }
     }
 
@@ -102,7 +101,7 @@ impl Stage {
         let mut encoder = self.device().create_command_encoder(&Default::default());
         for batch in self.on_gpu.batches() {
             for buffer in [batch.local(), batch.model(), batch.skin(), batch.values()].into_iter().flatten() {
-                run.encode(self.device(), &mut encoder, &[buffer], 8);
+                run.encode(device, &mut encoder, &[buffer], 8);
             }
         }
         self.queue().submit([encoder.finish()]);
@@ -111,7 +110,7 @@ impl Stage {
     /// Runs a frame of the visible instances.
     fn run_frame(&self, step: impl Into<Step>, frame_number: u32) {
         let mut encoder = self.device().create_command_encoder(&Default::default());
-        self.on_gpu.encode_visible(self.device(), &mut encoder, step, frame_number);
+        self.on_gpu.encode_visible(&mut encoder, step, frame_number);
         self.queue().submit([encoder.finish()]);
     }
 

@@ -53,7 +53,7 @@ fn previous_matrices_are_those_of_the_previous_step_except_after_a_cut() {
             let stage = Stage::new(form, library, crowd, Outputs::SKIN, PREVIOUS);
             let encode = |step: Step| {
                 let mut encoder = stage.device().create_command_encoder(&Default::default());
-                stage.on_gpu.encode(stage.device(), &mut encoder, step);
+                stage.on_gpu.encode(&mut encoder, step);
                 stage.queue().submit([encoder.finish()]);
                 assert_present(&stage, step.to);
                 skins(&stage)
@@ -89,7 +89,7 @@ fn instances_that_are_not_posed_stand_still() {
             update_interval(instance) > 0 && (frame as usize + instance).is_multiple_of(update_interval(instance))
         };
         let mut encoder = stage.device().create_command_encoder(&Default::default());
-        stage.on_gpu.encode(stage.device(), &mut encoder, tick(0));
+        stage.on_gpu.encode(&mut encoder, tick(0));
         stage.queue().submit([encoder.finish()]);
         stage.list_instances(|instance| (instance >= 4).then_some((ALL, update_interval(instance) as u32)));
         let [_, mut last] = skins(&stage);
@@ -125,7 +125,7 @@ fn packed_matrices_are_kept_like_full_ones() {
         let crowd = only_clip(&library, 10);
         let stage = Stage::new(form, library, crowd, Outputs::SKIN.with_skin_format(format), BOTH);
         let mut encoder = stage.device().create_command_encoder(&Default::default());
-        stage.on_gpu.encode(stage.device(), &mut encoder, tick(0));
+        stage.on_gpu.encode(&mut encoder, tick(0));
         stage.queue().submit([encoder.finish()]);
         let words =
             |stage: &Stage| skins(stage).map(|skin| skin.iter().map(|word| word.to_bits()).collect::<Vec<u32>>());
@@ -150,13 +150,13 @@ fn two_steps_in_one_submission_keep_the_matrices_of_the_first() {
         let crowd = only_clip(&library, 5);
         let stage = Stage::new(form, library, crowd, Outputs::SKIN, PREVIOUS);
         let mut encoder = stage.device().create_command_encoder(&Default::default());
-        stage.on_gpu.encode(stage.device(), &mut encoder, tick(0));
-        stage.on_gpu.encode(stage.device(), &mut encoder, step(0, 1));
+        stage.on_gpu.encode(&mut encoder, tick(0));
+        stage.on_gpu.encode(&mut encoder, step(0, 1));
         stage.queue().submit([encoder.finish()]);
         let [previous, present] = skins(&stage);
         assert_present(&stage, tick(1));
         let mut encoder = stage.device().create_command_encoder(&Default::default());
-        stage.on_gpu.encode(stage.device(), &mut encoder, tick(0));
+        stage.on_gpu.encode(&mut encoder, tick(0));
         stage.queue().submit([encoder.finish()]);
         assert_present(&stage, tick(0));
         let [_, alone] = skins(&stage);

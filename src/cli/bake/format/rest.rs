@@ -2,6 +2,7 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
+use posse::bake::UpAxis;
 use posse::glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{Joint, Transform};
 
@@ -58,7 +59,7 @@ impl Space {
     }
 }
 
-/// A vector in a space with +Z up. It is exact, because numbers only change places and signs.
+/// A vector in a space with +Z up.
 fn turn(vector: DVec3) -> DVec3 {
-    DVec3::new(vector.x, -vector.z, vector.y)
+    UpAxis::Z.turn(vector.to_array()).into()
 }

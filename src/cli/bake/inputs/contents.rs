@@ -58,7 +58,7 @@ pub struct ListedClip {
 pub fn read(found: &Found, options: &Options) -> Result<(u64, Contents), Error> {
     let path = &found.path;
     let failed = |source| Error::Io { file: path.clone(), source };
-    let mut file = regular_file::open(path).map_err(failed)?;
+    let mut file = regular_file::open(path)?;
     let size = file.metadata().map_err(failed)?.len();
     let mut head = Vec::new();
     (&mut file).take(HEAD).read_to_end(&mut head).map_err(failed)?;

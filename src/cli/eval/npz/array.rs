@@ -7,7 +7,6 @@ use posse::low_level::skin_format;
 use posse::{CpuBatch, Library, Motion, Outputs, Pose, SkeletonId, SkinFormat, SkinId};
 
 use crate::cli::eval::numbers::rows;
-use crate::cli::eval::shape::ranges;
 
 /// The numbers per local transform and per full matrix of an engine.
 const NUMBERS: usize = 12;
@@ -69,7 +68,7 @@ impl<'a> Array<'a> {
         }
         if outputs.weights {
             let weights = Outputs { weights: true, ..Outputs::NONE };
-            let of_joints = ranges(skeleton.joints().iter().map(|joint| joint.weights.len()));
+            let of_joints = skeleton.weight_ranges();
             let of_nodes = joints.iter().map(|&joint| of_joints[joint].clone()).collect();
             arrays.push(Self::new("weights", weights, [skeleton.weight_count()], Part::Weights(of_nodes)));
         }

@@ -45,8 +45,7 @@ pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter 
             ));
         });
     }
-    let widths = head.layout.arrays().iter().map(|array| array.width()).collect();
-    let spool = Spool::new(widths, draft.folder());
+    let spool = Spool::new(head.layout, draft.folder());
     let motion = Motion::new(head.layout);
     Ok(Box::new(GlbWriter { head, draft, spool, motion }))
 }

@@ -23,8 +23,7 @@ const TEXTS: u64 = 256 << 20;
 
 /// Begins the file of a clip.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft, layout: NpzLayout) -> Result<Box<dyn ClipWriter + 'a>, Error> {
-    let widths = head.layout.arrays().iter().map(|array| array.width()).collect();
-    let spool = Spool::new(widths, draft.folder());
+    let spool = Spool::new(head.layout, draft.folder());
     Ok(Box::new(NpzWriter { head, layout, draft, spool }))
 }
 

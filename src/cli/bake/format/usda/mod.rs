@@ -31,9 +31,9 @@ const LARGEST_FACTS: u64 = 1 << 30;
 
 /// Begins the file of a clip. Its arrays are the local translations, rotations with w first and scales, and the morph weights.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter + 'a>, Error> {
-    let arrays = head.layout.arrays();
-    let spool = Spool::new(arrays.iter().map(|array| array.width()).collect(), draft.folder());
-    let (first, moves) = (vec![Vec::new(); arrays.len()], vec![false; arrays.len()]);
+    let spool = Spool::new(head.layout, draft.folder());
+    let arrays = head.layout.arrays().len();
+    let (first, moves) = (vec![Vec::new(); arrays], vec![false; arrays]);
     Ok(Box::new(UsdaWriter { head, draft, spool, first, moves }))
 }
 
