@@ -45,7 +45,7 @@ async function measure() {
   frames.isPaused = true;
   try {
     return await runTrial(stage, {
-      start: (gpu, library) => Measure.start(gpu, library),
+      start: (gpu) => Measure.rig(gpu),
       progress: (done) => announce(self, "progress", done),
       finish: (measure) => ({ json: measure.json(), rows: measure.rows() }),
       isWanted: () => number === trial,
