@@ -99,7 +99,7 @@ test("a lost device is said, and opened again", { skip }, async () => {
 });
 
 test("a browser without WebGPU gets a remedy", { skip }, async () => {
-  await withBarePage(() => delete Navigator.prototype.gpu, async (page) => {
+  await withBarePage((page) => page.addInitScript(() => delete Navigator.prototype.gpu), async (page) => {
     await page.waitForFunction(() => document.getElementById("error").textContent !== "");
     assert.match(await textOf(page, "error"), /no WebGPU.*Use /);
     assert.equal(await textOf(page, "adapter"), "none");

@@ -40,10 +40,10 @@ export async function withPosse(work, { viewport = NARROW, ...options } = {}) {
   }, { viewport, timeout: 180_000, ...options });
 }
 
-/// Opens the page without waiting for a crowd, after a change of the browser.
+/// Opens the page without waiting for a crowd. `prepare` is called with the empty page.
 export async function withBarePage(prepare, work) {
   await withPage(FOLDERS, async ({ page, address, problems }) => {
-    await page.addInitScript(prepare);
+    await prepare(page);
     await page.goto(`${address}/index.html`);
     await work(page);
     assert.deepEqual(problems, []);
