@@ -70,12 +70,17 @@ answer(self, {
   memory: () => ({ wasm: memory.buffer.byteLength }),
 });
 
-// A fault of the loop or of an announcement has no caller; the page shows it and offers to open the GPU again.
+// A fault of the loop or of an announcement has no caller; the page shows it and offers to open the GPU again. A lost device makes
+// such calls fail too, and its own message, which says more, shall come first.
+function reportFault(message) {
+  setTimeout(() => announce(self, "stopped", message), 300);
+}
+
 self.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
-  announce(self, "stopped", messageOf(event.reason));
+  reportFault(messageOf(event.reason));
 });
 self.addEventListener("error", (event) => {
   event.preventDefault();
-  announce(self, "stopped", event.message);
+  reportFault(event.message);
 });
