@@ -75,7 +75,7 @@ function showLoss(isLost) {
 
 function showReport({ fps, gpuNanoseconds, frames: total }) {
   frames = total;
-  element("fps").textContent = fps === null ? "–" : fps < 10 ? fps.toFixed(1) : fps.toFixed(0);
+  if (fps !== undefined) element("fps").textContent = fps === null ? "–" : fps < 10 ? fps.toFixed(1) : fps.toFixed(0);
   const gpuTime = element("gpu-time");
   gpuTime.classList.toggle("words", gpuNanoseconds === null);
   if (gpuNanoseconds === null) gpuTime.textContent = "not available";

@@ -11,8 +11,9 @@ const clock = new Clock();
 let memory = null;
 let stage = null;
 let frames = null;
-/// The check or measurement that runs. It is asked to stop by a change of this number.
+/// The number of the check or measurement that runs, and how many there were. A change of the first asks it to stop.
 let trial = 0;
+let trials = 0;
 
 async function open(canvas, width, height) {
   memory = (await init()).memory;
@@ -30,29 +31,26 @@ async function open(canvas, width, height) {
   return { adapter: stage.gpu.name, isSoftware: stage.gpu.isSoftware };
 }
 
-async function check(options) {
-  const number = ++trial;
-  return runTrial(stage, {
-    start: (gpu, library) => Check.start(gpu, library, options),
-    progress: (done) => announce(self, "progress", done),
-    finish: (check) => check.report(),
-    isWanted: () => number === trial,
-  });
-}
-
-async function measure() {
-  const number = ++trial;
+/// Runs a check or a measurement. The picture stands still meanwhile, so that the GPU is free.
+async function run(start, finish) {
+  const number = ++trials;
+  trial = number;
   frames.isPaused = true;
   try {
-    return await runTrial(stage, {
-      start: (gpu) => Measure.rig(gpu),
-      progress: (done) => announce(self, "progress", done),
-      finish: (measure) => ({ json: measure.json(), rows: measure.rows() }),
-      isWanted: () => number === trial,
-    });
+    const progress = (done) => announce(self, "progress", done);
+    return await runTrial(stage, { start, progress, finish, isWanted: () => number === trial });
   } finally {
-    frames.isPaused = false;
+    // A later one may have taken over.
+    frames.isPaused = trial > number;
   }
+}
+
+function check(options) {
+  return run((gpu, library) => Check.start(gpu, library, options), (check) => check.report());
+}
+
+function measure() {
+  return run((gpu) => Measure.rig(gpu), (measure) => ({ json: measure.json(), rows: measure.rows() }));
 }
 
 answer(self, {
@@ -65,7 +63,7 @@ answer(self, {
   clock: (state) => (clock.state = state),
   camera: (camera) => frames && (frames.camera = camera),
   resize: (width, height) => frames?.resize(width, height),
-  stop: () => (trial += 1),
+  stop: () => (trial = 0),
   lose: () => stage.gpu.device.destroy(),
   memory: () => ({ wasm: memory.buffer.byteLength }),
 });

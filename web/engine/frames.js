@@ -16,13 +16,15 @@ export class Frames {
   #clock;
   #report;
   #size = null;
+  /// The time of the last frame; `null` if something else has changed since.
+  #drawnAt = null;
   #underWay = 0;
   #total = 0;
   #window = { from: performance.now(), frames: 0 };
   #gpuTime = { from: 0, isUnderWay: false, nanoseconds: undefined };
   #isStopped = false;
 
-  /// `report` is called with frames per second, GPU time and the number of all frames.
+  /// `report` is called with frames per second (without them while the crowd is held), GPU time and the number of all frames.
   constructor(stage, clock, report) {
     this.#stage = stage;
     this.#clock = clock;
@@ -41,6 +43,7 @@ export class Frames {
   set camera(camera) {
     this.#camera = camera;
     this.#stage.camera = camera;
+    this.#drawnAt = null;
   }
 
   /// Sets the size of the picture in pixels, from the next frame on.
@@ -55,12 +58,22 @@ export class Frames {
     if (this.isPaused || !this.#camera || !this.#stage.isDrawable || this.#underWay >= MOST_UNDER_WAY) return;
     if (this.#size) this.#stage.resize(...this.#size);
     this.#size = null;
-    this.#stage.draw(this.#clock.time, this.#camera);
+    const { time } = this.#clock;
+    if (time === this.#drawnAt && !this.#stage.hasChanged) return this.#rest();
+    this.#drawnAt = time;
+    this.#stage.draw(time, this.#camera);
     this.#underWay += 1;
     // Of a lost device the promise may be rejected; then the loop is stopped from outside.
     const land = () => this.#land();
     this.#stage.gpu.device.queue.onSubmittedWorkDone().then(land, land);
     this.#measureIfDue();
+  }
+
+  /// A held crowd needs no frame. The time of the rest does not count as that of a slow frame.
+  #rest() {
+    if (this.#underWay > 0) return;
+    if (this.#window.frames > 0) this.#report({ gpuNanoseconds: this.#gpuTime.nanoseconds, frames: this.#total });
+    this.#window = { from: performance.now(), frames: 0 };
   }
 
   #land() {

@@ -7,8 +7,8 @@ import { Turns } from "./turns.js";
 const DEMO_CLIPS = ["walk", "wave"];
 
 export class Stage {
-  /// True once there is a crowd to draw.
-  isDrawable = false;
+  /// True if crowd or picture have changed since the last frame.
+  hasChanged = false;
   /// The angles of the camera, for which the view is fitted.
   camera = { yaw: 0, pitch: 0 };
   #gpu;
@@ -38,6 +38,11 @@ export class Stage {
 
   get gpu() {
     return this.#gpu;
+  }
+
+  /// True if a frame can be drawn now. While an operation awaits the GPU, frames of a slow GPU would only keep it waiting.
+  get isDrawable() {
+    return this.#crowd !== null && !this.#turns.isBusy;
   }
 
   /// Replaces the library by that of a file, or by the demo if there is none. The crowd stays as it was if the file is refused.
@@ -71,6 +76,7 @@ export class Stage {
         const hasGrown = wanted.count !== this.#shown.count;
         if (hasGrown || !this.#crowd.respread(spreadOf(wanted))) await this.#build(this.#library, wanted);
         this.#shown = wanted;
+        this.hasChanged = true;
         this.#setFault(null);
         if (hasGrown) this.#fit();
       } catch (error) {
@@ -94,8 +100,8 @@ export class Stage {
   }
 
   /// Nanoseconds of the GPU for the poses at a time, or `null` if the device has no timestamps.
-  gpuTime(time) {
-    return this.#turns.take(async () => (await this.#crowd.timedPose(time)) ?? null);
+  async gpuTime(time) {
+    return (await this.#crowd.timedPose(time)) ?? null;
   }
 
   /// Runs an operation with device and library while neither changes.
@@ -106,10 +112,12 @@ export class Stage {
   /// Sets the size of the picture in pixels.
   async resize(width, height) {
     await this.#view.resize(width, height);
-    if (this.isDrawable) this.#fit();
+    this.hasChanged = true;
+    if (this.#crowd) this.#fit();
   }
 
   draw(time, camera) {
+    this.hasChanged = false;
     this.#view.draw(time, camera);
   }
 
@@ -139,7 +147,7 @@ export class Stage {
     this.#crowd?.free();
     this.#crowd = crowd;
     this.#shown = settings;
-    this.isDrawable = true;
+    this.hasChanged = true;
     this.#setFault(null);
   }
 }
