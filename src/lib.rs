@@ -149,6 +149,7 @@ pub mod low_level {
         pub use crate::render::placement::{sunflower, tint};
         #[cfg(not(target_arch = "wasm32"))]
         pub use crate::render::probe::vertex_positions;
+        pub use crate::render::probe::vertex_positions_async;
     }
     /// Single stages of the reference, for tests of one stage.
     pub mod reference {

@@ -323,7 +323,8 @@ fn a_buffer_can_be_given_by_a_function() {
         let result = gltf::from_slice_with(&mut library, Path::new("made.glb"), bytes, &find);
         (result.map(|_| library), held.take())
     };
-    let (library, asked) = read(&file.gltf("data/a%20b.bin"), &|name| (name == "data/a b.bin").then(|| file.bin.clone()));
+    let (library, asked) =
+        read(&file.gltf("data/a%20b.bin"), &|name| (name == "data/a b.bin").then(|| file.bin.clone()));
     assert_eq!(library.unwrap(), wanted);
     assert!(asked.iter().all(|name| name == "data/a b.bin"), "{asked:?}");
     assert_eq!(read(&file.gltf_with_data_uri(), &|_| None).0.unwrap(), wanted, "data URIs need no file");

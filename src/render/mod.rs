@@ -21,7 +21,6 @@ mod mesh;
 mod picture;
 mod pipelines;
 pub(crate) mod placement;
-#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod probe;
 mod record;
 mod scene;

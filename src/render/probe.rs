@@ -19,8 +19,21 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 /// # Errors
 /// [`Error::Limit`] if a part has too many vertices in all its instances for a texture of the device; [`Error::Device`] if the
 /// device is lost or out of memory.
+#[cfg(not(target_arch = "wasm32"))]
 pub fn vertex_positions(renderer: &Renderer, scene: &Scene) -> Result<Vec<Vec<[f32; 3]>>, Error> {
-    scene.draws.iter().map(|draw| pollster::block_on(draw_positions(renderer, draw))).collect()
+    pollster::block_on(vertex_positions_async(renderer, scene))
+}
+
+/// As `vertex_positions`, for callers that must not block.
+///
+/// # Errors
+/// Those of `vertex_positions`.
+pub async fn vertex_positions_async(renderer: &Renderer, scene: &Scene) -> Result<Vec<Vec<[f32; 3]>>, Error> {
+    let mut lists = Vec::with_capacity(scene.draws.len());
+    for draw in &scene.draws {
+        lists.push(draw_positions(renderer, draw).await?);
+    }
+    Ok(lists)
 }
 
 async fn draw_positions(renderer: &Renderer, draw: &Draw) -> Result<Vec<[f32; 3]>, Error> {

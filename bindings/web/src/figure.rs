@@ -25,9 +25,9 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// The figures for a crowd of `count` instances. Figures of files do not depend on the count.
-    pub fn new(library: &SharedLibrary, count: usize) -> Result<Self> {
-        let side = library.is_demo.then_some(side(count));
+    /// The figures for a crowd of `count` instances. Figures of files depend neither on the count nor on the device.
+    pub fn new(library: &SharedLibrary, count: usize, is_software: bool) -> Result<Self> {
+        let side = library.is_demo.then_some(side(count, is_software));
         let known = library.drawn.borrow().clone();
         if let Some(known) = known.clone().filter(|known| known.side == side) {
             return Ok(known);
@@ -58,11 +58,13 @@ impl Drawn {
     }
 }
 
-/// The length of a triangle's side of the built-in human. In large crowds, each figure is small in the picture.
-fn side(count: usize) -> f64 {
+/// The length of a triangle's side of the built-in human. In large crowds, each figure is small in the picture; a software
+/// renderer takes a time per triangle.
+fn side(count: usize, is_software: bool) -> f64 {
     match count {
-        0..=64 => 0.025,
-        65..=2000 => 0.036,
+        0..=16 => 0.025,
+        17..=64 => 0.036,
+        65..=2000 if !is_software => 0.036,
         _ => 0.06,
     }
 }

@@ -24,6 +24,7 @@ pub struct View {
 
 struct SharedView {
     gpu: GpuContext,
+    is_software: bool,
     renderer: Renderer,
     surface: wgpu::Surface<'static>,
     format: wgpu::TextureFormat,
@@ -85,7 +86,8 @@ impl View {
     /// Prepares to draw on a canvas.
     pub async fn open(gpu: &Gpu, canvas: JsValue, view_options: JsValue) -> Result<View> {
         let view_options: ViewOptions = options("options", &view_options)?;
-        let samples = view_options.samples.unwrap_or(if gpu.is_software() { 1 } else { 4 });
+        let is_software = gpu.is_software();
+        let samples = view_options.samples.unwrap_or(if is_software { 1 } else { 4 });
         if samples != 1 && samples != 4 {
             return Err(JsError::new(&format!("options.samples: found {samples}, expected 1 or 4")));
         }
@@ -99,7 +101,7 @@ impl View {
         let renderer = Renderer::new_async(&context.device, &context.queue, target).await?;
         let canvas = RefCell::new(Canvas::new_async(&context.device, target, size).await?);
         let (shown, calls) = (RefCell::default(), Cell::default());
-        let shared = SharedView { gpu: context, renderer, surface, format, canvas, shown, calls };
+        let shared = SharedView { gpu: context, is_software, renderer, surface, format, canvas, shown, calls };
         shared.configure(size);
         Ok(Self { shared: Rc::new(shared) })
     }
@@ -110,7 +112,7 @@ impl View {
         let (shared, library, crowd) = (self.shared.clone(), library.shared.clone(), crowd.shared.clone());
         let call = shared.begin_call(0);
         let model = crowd.crowd.borrow().clone();
-        let drawn = Drawn::new(&library, model.len())?;
+        let drawn = Drawn::new(&library, model.len(), shared.is_software)?;
         let bones = if drawn.has_meshes() { Bones::Hidden } else { Bones::Solid };
         let needed = posse::render::needed_outputs(&drawn.figures, bones != Bones::Hidden);
         let has = crowd.outputs();

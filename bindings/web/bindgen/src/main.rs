@@ -22,8 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Writes the JavaScript, and the WebAssembly without names and debug information.
 fn generate(input: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(input).out_name("posse").typescript(false).remove_name_section(true);
-    bindgen.remove_producers_section(true).web(true)?;
+    bindgen.input_path(input).out_name("posse").typescript(false).omit_default_module_path(false);
+    bindgen.remove_name_section(true).remove_producers_section(true).web(true)?;
     bindgen.generate(folder)?;
     Ok(())
 }

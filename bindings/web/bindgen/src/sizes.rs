@@ -100,5 +100,8 @@ fn lines(crates: BTreeMap<String, usize>, data: usize) -> Vec<String> {
     crates.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     crates.extend([("smaller crates".to_owned(), small), ("data: texts, tables, WGSL".to_owned(), data)]);
     let whole = (code + data).max(1) as f64;
-    crates.into_iter().map(|(name, bytes)| format!("{bytes:>9} bytes {:>4.1} %  {name}", 100.0 * bytes as f64 / whole)).collect()
+    crates
+        .into_iter()
+        .map(|(name, bytes)| format!("{bytes:>9} bytes {:>4.1} %  {name}", 100.0 * bytes as f64 / whole))
+        .collect()
 }
