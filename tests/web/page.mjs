@@ -113,6 +113,7 @@ test("controls change the crowd", { skip }, async () => {
     assert.equal((await joint(page, 99_999, "elbow")).length, 16);
     assert.equal(await textOf(page, "error"), "");
     await slide(page, "instances", 1);
+    await at(page, "play").click();
     await page.waitForFunction((from) => window.posse.frames > from + 2, await page.evaluate(() => window.posse.frames));
     assert.match(await textOf(page, "fps"), /^[\d.]+$/);
     assert.match(await textOf(page, "gpu-time"), /^([\d.]+ ms|not available|…)$/);

@@ -83,6 +83,7 @@ test("a lost device is said, and opened again", { skip }, async () => {
     assert.equal(await textOf(page, "error"), "");
     await hold(page, 0.25);
     assertMatrix(await joint(page, 0, "elbow"), swungElbow(0.25), "the file is posed again");
+    await at(page, "play").click();
     await framesFrom(page, (await frames(page)) + 2);
 
     // The next good file also opens a lost device.
