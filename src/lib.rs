@@ -139,9 +139,7 @@ pub use self::{
 pub mod low_level {
     pub use crate::compress::rig_size;
     #[cfg(feature = "gpu")]
-    #[cfg(not(target_arch = "wasm32"))]
-    pub use crate::gpu::Bandwidth;
-    pub use crate::gpu::Stopwatch;
+    pub use crate::gpu::{Bandwidth, Stopwatch};
     pub use crate::pack::all_threads;
     pub use crate::pack::{record, skin_format};
     /// Vertex positions as the vertex shader computes them, and parts of the scenes of the command line.

@@ -241,6 +241,21 @@ fn texts_of_the_system_are_escaped() {
 }
 
 #[test]
+fn the_measurement_of_a_browser_is_read() {
+    let folder = TempDir::new().unwrap();
+    let text = include_str!("benchmark_page/browser.json");
+    let run: Value = serde_json::from_str(text).unwrap();
+    fs::write(folder.path().join("run.json"), text).unwrap();
+    let output = posse(folder.path(), &["bench", "--report", "page.html", "--from", "run.json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let main = main_of(&page);
+    assert_eq!(all(main.root(), "tr").count(), 1 + cases(&run).len());
+    assert!(page.contains("Throughput as the crowd grows"));
+    assert!(page.contains(run["cases"][0]["adapter"].as_str().unwrap()));
+}
+
+#[test]
 fn figures_beyond_the_scale_are_only_in_the_table() {
     let (folder, mut run, _) = run();
     for case in run["cases"].as_array_mut().unwrap() {

@@ -306,6 +306,37 @@ fn faults_that_can_be_repaired_are_repaired_with_a_warning() {
 }
 
 #[test]
+fn a_buffer_can_be_given_by_a_function() {
+    let file = something_of_everything();
+    let wanted = file.load().unwrap().0;
+    let read = |bytes: &[u8], files: &dyn Fn(&str) -> Option<Vec<u8>>| {
+        let held = std::cell::RefCell::new(Vec::new());
+        let given: Vec<(String, Vec<u8>)> = ["data/a b.bin", "missing.bin"]
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), files(name)?)))
+            .collect();
+        let find = |name: &str| {
+            held.borrow_mut().push(name.to_owned());
+            given.iter().find(|(given, _)| given == name).map(|(_, bytes)| bytes.as_slice())
+        };
+        let mut library = Library::new();
+        let result = gltf::from_slice_with(&mut library, Path::new("made.glb"), bytes, &find);
+        (result.map(|_| library), held.take())
+    };
+    let (library, asked) =
+        read(&file.gltf("data/a%20b.bin"), &|name| (name == "data/a b.bin").then(|| file.bin.clone()));
+    assert_eq!(library.unwrap(), wanted);
+    assert!(asked.iter().all(|name| name == "data/a b.bin"), "{asked:?}");
+    assert_eq!(read(&file.gltf_with_data_uri(), &|_| None).0.unwrap(), wanted, "data URIs need no file");
+
+    let error = read(&file.gltf("missing.bin"), &|_| None).0.unwrap_err().to_string();
+    assert!(error.contains("buffers[0].uri: \"missing.bin\" is another file"), "{error}");
+    let short = file.bin[..file.bin.len() - 1].to_vec();
+    let error = read(&file.gltf("missing.bin"), &|_| Some(short.clone())).0.unwrap_err().to_string();
+    assert!(error.contains("buffers[0].byteLength"), "{error}");
+}
+
+#[test]
 fn a_buffer_can_be_in_the_file_or_beside_it_or_in_a_data_uri() {
     let file = something_of_everything();
     let wanted = file.load().unwrap().0;

@@ -23,13 +23,18 @@
 //! everything that depends on the track widen by the same effect.
 
 mod bounds;
+mod checks;
 mod mixed;
 mod motion;
 mod sizes;
 mod skin_formats;
 mod slack;
+mod times;
 
 use glam::{DAffine3, DQuat, DVec3};
+
+pub use self::checks::{Check, checks};
+pub use self::times::check_times;
 
 use crate::contract::bounds::{Local, Magnitudes, Space};
 use crate::model::rotation::unit;

@@ -1,12 +1,11 @@
 //! The memory bandwidth of an adapter: the yardstick for the pose pass, which mostly writes.
 
-use std::time::Instant;
-
 use crate::error::Error;
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::gpu::{GpuContext, Scopes, Stopwatch, largest_binding, wait_for_device};
 
 /// Bytes that a pass covers if the device allows as many: more than any cache holds.
+#[cfg(not(target_arch = "wasm32"))]
 const SIZE: u64 = 1 << 30;
 /// Passes per kernel. The median counts.
 const PASSES: usize = 9;
@@ -26,11 +25,21 @@ impl Bandwidth {
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost or out of memory.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn measure(gpu: &GpuContext) -> Result<Self, Error> {
+        let most = if gpu.is_hardware() { SIZE } else { SIZE / 4 };
+        let began = std::time::Instant::now();
+        pollster::block_on(Self::measure_async(gpu, most, || began.elapsed().as_secs_f64()))
+    }
+
+    /// As `measure`, for callers that must not block: over at most `most` bytes, with a clock in seconds for devices without one.
+    ///
+    /// # Errors
+    /// Those of `measure`.
+    pub async fn measure_async(gpu: &GpuContext, most: u64, clock: impl Fn() -> f64) -> Result<Self, Error> {
         let device = &gpu.device;
-        let cap = if gpu.is_hardware() { SIZE } else { SIZE / 4 };
         // Two halves of whole vectors.
-        let size = cap.min(largest_binding(device)) / 32 * 32;
+        let size = most.min(largest_binding(device)) / 32 * 32;
         let scopes = Scopes::push(device);
         let memory = device.create_buffer(&wgpu::BufferDescriptor {
             label: LABEL,
@@ -43,12 +52,14 @@ impl Bandwidth {
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
         let mut fill = Kernel::new(device, &module, "fill", &memory);
         let mut copy = Kernel::new(device, &module, "copy", &memory);
-        pollster::block_on(scopes.pop())?;
+        scopes.pop().await?;
         let stopwatch = Stopwatch::new(gpu);
         for _ in 0..=PASSES {
-            fill.run(gpu, stopwatch.as_ref())?;
-            copy.run(gpu, stopwatch.as_ref())?;
+            fill.run(gpu, stopwatch.as_ref(), &clock).await?;
+            copy.run(gpu, stopwatch.as_ref(), &clock).await?;
         }
+        // A browser keeps the memory until its garbage is collected.
+        memory.destroy();
         Ok(Self { write: fill.rate(size), copy: copy.rate(size) })
     }
 }
@@ -78,8 +89,13 @@ impl Kernel {
         Self { pipeline, bind_group, seconds: Vec::new() }
     }
 
-    /// Runs the kernel once and keeps its time: by the clock of the GPU, or by the clock of the host if there is no stopwatch.
-    fn run(&mut self, gpu: &GpuContext, stopwatch: Option<&Stopwatch>) -> Result<(), Error> {
+    /// Runs the kernel once and keeps its time: by the clock of the GPU, or by `clock` if there is no stopwatch.
+    async fn run(
+        &mut self,
+        gpu: &GpuContext,
+        stopwatch: Option<&Stopwatch>,
+        clock: &impl Fn() -> f64,
+    ) -> Result<(), Error> {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let timestamp_writes = stopwatch.map(Stopwatch::writes);
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: LABEL, timestamp_writes });
@@ -87,13 +103,13 @@ impl Kernel {
         pass.set_bind_group(0, &self.bind_group, &[]);
         pass.dispatch_workgroups(4096, 1, 1);
         drop(pass);
-        let start = Instant::now();
+        let start = clock();
         self.seconds.push(match stopwatch {
-            Some(stopwatch) => stopwatch.submit(gpu, encoder)?,
+            Some(stopwatch) => stopwatch.submit_async(gpu, encoder).await?,
             None => {
                 gpu.queue.submit([encoder.finish()]);
-                pollster::block_on(wait_for_device(&gpu.device))?;
-                start.elapsed().as_secs_f64()
+                wait_for_device(&gpu.device).await?;
+                clock() - start
             }
         });
         Ok(())

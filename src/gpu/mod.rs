@@ -7,7 +7,6 @@
 //! ending blocks the thread until then; in a browser, which must not be blocked, it does not exist. On other targets, an async
 //! function does all its work at its first poll.
 
-#[cfg(not(target_arch = "wasm32"))]
 mod bandwidth;
 mod batch;
 mod batch_builder;
@@ -30,7 +29,6 @@ mod shader_files;
 mod stopwatch;
 mod visible;
 
-#[cfg(not(target_arch = "wasm32"))]
 pub use bandwidth::Bandwidth;
 pub use batch::GpuBatch;
 pub use context::{AdapterKind, DeviceAndQueue, GpuContext};

@@ -57,7 +57,6 @@ pub(super) const POSE_LAYERS: ShaderFile = file!("pose/pose_layers.wgsl");
 pub(super) const ROOT_MOTION: ShaderFile = file!("root_motion.wgsl");
 pub(super) const VISIBLE: ShaderFile = file!("visible.wgsl");
 pub(super) const EVENTS: ShaderFile = file!("events.wgsl");
-#[cfg(not(target_arch = "wasm32"))]
 pub(super) const BANDWIDTH: ShaderFile = file!("bandwidth.wgsl");
 
 /// The file that writes skin matrices in a format.

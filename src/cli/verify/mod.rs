@@ -3,13 +3,12 @@
 mod compressed;
 mod crowd;
 mod report;
-mod times;
 mod worst_error;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use posse::contract::{Report, compare_as};
+use posse::contract::{Report, check_times, compare_as};
 use posse::{ClipId, Error, Evaluator, Library, Outputs, Reference, SkeletonId, Ticks};
 use serde::Serialize;
 
@@ -129,7 +128,7 @@ fn verify_file(file: &Path, args: &Args, outputs: Outputs) -> Result<FileReport,
 
 /// The evaluation of a clip, or of the rest pose, at no more than `samples` times.
 fn clip_evaluation(library: &Library, skeleton: SkeletonId, clip: Option<ClipId>, samples: usize) -> ClipEvaluation {
-    let times = clip.map_or_else(|| vec![0.0], |clip| times::choose(library.clip(clip), samples));
+    let times = clip.map_or_else(|| vec![0.0], |clip| check_times(library.clip(clip), samples));
     ClipEvaluation { skeleton, clip, times, instances: 1, phase: 0.0, playback: None }
 }
 

@@ -8,7 +8,7 @@
 //! requires it: a [`Warning`] names it.
 //!
 //! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds bytes,
-//! `uri` and `meshopt` decode them. `accessor` and `component` turn bytes into numbers. `nodes`, `skins`, `channels`, `curves`
+//! `files` those beside the document; `uri` and `meshopt` decode them. `accessor` and `component` turn bytes into numbers. `nodes`, `skins`, `channels`, `curves`
 //! and `animations` make the model. `loaded` replaces the first two stages for documents that the `gltf` crate has parsed.
 
 mod accessor;
@@ -19,6 +19,7 @@ mod container;
 mod curves;
 mod document;
 mod extensions;
+mod files;
 #[cfg(feature = "gltf")]
 mod loaded;
 mod meshopt;
@@ -30,6 +31,7 @@ mod skins;
 mod uri;
 
 pub(crate) use self::document::Document;
+pub(crate) use self::files::{Files, FilesByName};
 pub use self::outline::Outline;
 pub(crate) use self::reader::Reader;
 #[cfg(feature = "render")]
@@ -125,7 +127,51 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
 /// # }
 /// ```
 pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<Asset, Error> {
-    Ok(append(library, read(name, bytes, folder)?))
+    Ok(append(library, read(name, bytes, Files::in_folder(folder))?))
+}
+
+/// As [`from_slice`], with the bytes of external buffers from a function: for programs without a file system, such as web pages.
+///
+/// `files` returns the bytes of a file by its path relative to the document, such as `textures/hero.png`; percent-encoding is
+/// already decoded. Data URIs do not reach it. `None` means that there is no such file: a file that is needed is then an error
+/// that names it.
+///
+/// # Errors
+/// [`Error::Import`] with a JSON path if the file cannot be used, or if a necessary file is missing. The library is then
+/// unchanged.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use posse::{Library, import};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// let file = br#"{ "asset": { "version": "2.0" }, "nodes": [{ "name": "lift" }],
+///     "buffers": [{ "byteLength": 32, "uri": "lift.bin" }],
+///     "bufferViews": [{ "buffer": 0, "byteLength": 8 }, { "buffer": 0, "byteOffset": 8, "byteLength": 24 }],
+///     "accessors": [{ "bufferView": 0, "componentType": 5126, "count": 2, "type": "SCALAR" },
+///                   { "bufferView": 1, "componentType": 5126, "count": 2, "type": "VEC3" }],
+///     "animations": [{ "name": "rise", "samplers": [{ "input": 0, "output": 1 }],
+///                      "channels": [{ "sampler": 0, "target": { "node": 0, "path": "translation" } }] }] }"#;
+/// let numbers: Vec<u8> = [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0].into_iter().flat_map(f32::to_le_bytes).collect();
+/// let mut library = Library::new();
+/// let files = |path: &str| (path == "lift.bin").then_some(numbers.as_slice());
+/// let asset = import::gltf::from_slice_with(&mut library, Path::new("lift.gltf"), file, &files)?;
+/// assert_eq!(library.clip(asset.clips[0]).duration(), 1.0);
+///
+/// let error = import::gltf::from_slice_with(&mut library, Path::new("lift.gltf"), file, &|_| None).unwrap_err();
+/// assert!(error.to_string().contains("lift.bin"));
+/// # Ok(())
+/// # }
+/// ```
+pub fn from_slice_with<'b>(
+    library: &mut Library,
+    name: &Path,
+    bytes: &[u8],
+    files: &dyn Fn(&str) -> Option<&'b [u8]>,
+) -> Result<Asset, Error> {
+    Ok(append(library, read(name, bytes, Files::Given(&FilesByName(files)))?))
 }
 
 /// Reads a document that the `gltf` crate has loaded, with the data of its buffers, into a library.
@@ -169,7 +215,7 @@ pub fn from_document(
     let name = Path::new("gltf::Document");
     let parsed = loaded::document(document.as_json()).map_err(|fault| fault.in_file(name))?;
     let given = buffers.iter().map(|data| &**data).collect();
-    let reader = Reader::new(&parsed, given, None, loaded::size(document.as_json(), buffers));
+    let reader = Reader::new(&parsed, given, Files::None, loaded::size(document.as_json(), buffers));
     Ok(append(library, build(reader, &[], name, None)?))
 }
 
@@ -201,13 +247,13 @@ fn charge_clips(reader: &mut Reader, skeleton: &Skeleton) -> Result<(), Fault> {
 }
 
 /// Reads a file into a library of its own.
-fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<Loaded, Error> {
+fn read(name: &Path, bytes: &[u8], files: Files) -> Result<Loaded, Error> {
     let in_file = |fault: Fault| fault.in_file(name);
     let mut warnings = Vec::new();
     let container = container::open(bytes, &mut warnings).map_err(in_file)?;
     let json = parse::trim(container.json);
     let document = Document::parse(json).map_err(in_file)?;
-    let mut reader = Reader::new(&document, container.bin.into_iter().collect(), folder, bytes.len());
+    let mut reader = Reader::new(&document, container.bin.into_iter().collect(), files, bytes.len());
     reader.warnings = warnings;
     let skeleton_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     build(reader, json, name, skeleton_name)

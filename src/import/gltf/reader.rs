@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::document::{Buffer, BufferView, Compression, Document};
+use super::files::{FileKey, Files};
 use super::{meshopt, uri};
 use crate::import::memory_budget::MemoryBudget;
 use crate::import::{Fault, JsonPath, Warning};
@@ -27,10 +26,11 @@ pub(crate) struct Reader<'a> {
     pub warnings: Vec<Warning>,
     /// The bytes of the buffers without a URI, by buffer.
     given: Vec<&'a [u8]>,
-    folder: Option<&'a Path>,
+    /// The source of external buffers and images.
+    files: Files<'a>,
     buffers: Vec<Option<Bytes<'a>>>,
-    /// The files of buffers that have been read. Other buffers may name the same files.
-    files: HashMap<PathBuf, Bytes<'a>>,
+    /// The files that have been read. Other buffers may name the same files.
+    loaded: HashMap<PathBuf, Bytes<'a>>,
     decompressed: Vec<Option<Bytes<'a>>>,
     budget: MemoryBudget,
 }
@@ -58,16 +58,16 @@ impl<'a> View<'a> {
 
 impl<'a> Reader<'a> {
     /// A reader of a document. `given` holds the bytes of the buffers without a URI, the binary chunk of a GLB file first.
-    /// `size` is the number of bytes of the file. `folder` is the folder of external buffers.
-    pub fn new(document: &'a Document<'a>, given: Vec<&'a [u8]>, folder: Option<&'a Path>, size: usize) -> Self {
+    /// `size` is the number of bytes of the file. `files` has the external buffers.
+    pub fn new(document: &'a Document<'a>, given: Vec<&'a [u8]>, files: Files<'a>, size: usize) -> Self {
         let (buffers, views) = (document.buffers.len(), document.buffer_views.len());
         Self {
             document,
             warnings: Vec::new(),
             given,
-            folder,
+            files,
             buffers: vec![None; buffers],
-            files: HashMap::new(),
+            loaded: HashMap::new(),
             decompressed: vec![None; views],
             budget: MemoryBudget::new(size, ALLOWANCE),
         }
@@ -197,38 +197,25 @@ impl<'a> Reader<'a> {
     ) -> Result<Bytes<'a>, Fault> {
         let fault = |reason: String| Fault::new(path, reason);
         let name = uri::decode_path(uri).ok_or_else(|| fault(format!("{uri:?} is not valid percent-encoded UTF-8")))?;
-        if uri.contains(':') || name.starts_with(['/', '\\']) || Path::new(&name).is_absolute() {
+        if uri.contains(':') || name.starts_with(['/', '\\']) || std::path::Path::new(&name).is_absolute() {
             return Err(fault(format!("{uri:?} is not a path relative to the file; save the buffer beside the file")));
-        }
-        let folder = self.folder.ok_or_else(|| {
-            fault(format!("{uri:?} is another file, but the folder of the file is not known; embed the buffer"))
-        })?;
-        let full = folder.join(&name);
-        let failed = |error: std::io::Error| fault(format!("{}: {error}", full.display()));
-        let metadata = std::fs::metadata(&full).map_err(failed)?;
-        // Reading anything else, for example a device, may never end.
-        if !metadata.is_file() {
-            return Err(fault(format!("{} is not a regular file", full.display())));
-        }
-        let wanted = wanted.unwrap_or(metadata.len());
-        if metadata.len() < wanted {
-            return Err(too_short(metadata.len()));
         }
         // A file is stored once, however many buffers and names refer to it; twice if the first buffer needs only a part of it.
         // With a single buffer, no file is read again.
-        let file = if self.document.buffers.len() > 1 { full.canonicalize().map_err(failed)? } else { full.clone() };
-        let size = match self.files.get(&file) {
+        let is_single = self.document.buffers.len() <= 1;
+        let FileKey { key, size } = self.files.find(uri, &name, is_single).map_err(fault)?;
+        let wanted = wanted.unwrap_or(size);
+        if size < wanted {
+            return Err(too_short(size));
+        }
+        let size = match self.loaded.get(&key) {
             Some(bytes) if bytes.len() as u64 >= wanted => return Ok(bytes.clone()),
-            Some(_) => metadata.len(),
+            Some(_) => size,
             None => wanted,
         };
-        let mut bytes = Vec::new();
-        let room = usize::try_from(size).unwrap_or(usize::MAX);
-        bytes.try_reserve_exact(room).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
-        File::open(&file).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(failed)?;
+        let bytes: Bytes<'a> = Rc::new(self.files.read(&key, &name, size).map_err(fault)?);
         self.budget.add_file(bytes.len());
-        let bytes: Bytes<'a> = Rc::new(Cow::Owned(bytes));
-        self.files.insert(file, bytes.clone());
+        self.loaded.insert(key, bytes.clone());
         Ok(bytes)
     }
 }

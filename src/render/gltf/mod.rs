@@ -41,7 +41,7 @@ use ::gltf::Document;
 use self::buffers::Buffers;
 use self::materials::Materials;
 use crate::error::Error;
-use crate::import::gltf::{Asset, Document as FileDocument, Reader, open_container, trim};
+use crate::import::gltf::{Asset, Document as FileDocument, Files, FilesByName, Reader, open_container, trim};
 use crate::import::{Fault, JsonPath, Warning};
 use crate::render::{Figure, Mover, Part};
 
@@ -62,13 +62,30 @@ pub fn load(asset: &Asset) -> Result<(Figure, Vec<Warning>), Error> {
 /// [`Error::Import`] with a JSON path if the bytes are not a glTF document. Faults of single meshes, materials and images are
 /// warnings.
 pub fn from_slice(asset: &Asset, bytes: &[u8], folder: Option<&Path>) -> Result<(Figure, Vec<Warning>), Error> {
+    read_figure(asset, bytes, Files::in_folder(folder))
+}
+
+/// As [`from_slice`], with the bytes of external buffers and images from a function: see
+/// [`import::gltf::from_slice_with`](crate::import::gltf::from_slice_with). A file that is missing is a warning.
+///
+/// # Errors
+/// Those of [`from_slice`].
+pub fn from_slice_with<'b>(
+    asset: &Asset,
+    bytes: &[u8],
+    files: &dyn Fn(&str) -> Option<&'b [u8]>,
+) -> Result<(Figure, Vec<Warning>), Error> {
+    read_figure(asset, bytes, Files::Given(&FilesByName(files)))
+}
+
+fn read_figure(asset: &Asset, bytes: &[u8], files: Files) -> Result<(Figure, Vec<Warning>), Error> {
     let with_file = |fault: Fault| fault.in_file(&asset.file);
     // The importer has already returned these warnings.
     let container = open_container(bytes, &mut Vec::new()).map_err(with_file)?;
     let json = trim(container.json);
     let accessors = FileDocument::parse(json).map_err(with_file)?;
     let document = document::parse(json, &accessors).map_err(with_file)?;
-    let mut reader = Reader::new(&accessors, container.bin.into_iter().collect(), folder, bytes.len());
+    let mut reader = Reader::new(&accessors, container.bin.into_iter().collect(), files, bytes.len());
     let figure = read(&mut reader, &document, asset);
     Ok((figure, reader.warnings))
 }

@@ -1,12 +1,13 @@
 //! The times at which a clip is checked.
 
-use posse::Clip;
+use crate::model::Clip;
 
 /// The fractions of a key interval: its first key, just after it, a third, half, and most of it.
 const FRACTIONS: [f64; 5] = [0.0, 0.01, 1.0 / 3.0, 0.5, 0.9];
 
-/// Selects times before the first key, after the last, on keys and between them: at most `max`, spread over the whole clip.
-pub fn choose(clip: &Clip, max: usize) -> Vec<f64> {
+/// The times at which a clip is checked: before the first key, after the last, on keys and between them. There are at most `max`,
+/// spread over the whole clip.
+pub fn check_times(clip: &Clip, max: usize) -> Vec<f64> {
     let mut keys: Vec<f64> = Vec::new();
     let mut visited = std::collections::HashSet::new();
     for track in &clip.tracks {
@@ -32,19 +33,18 @@ pub fn choose(clip: &Clip, max: usize) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use posse::demo;
-
     use super::*;
+    use crate::demo;
 
     #[test]
     fn times_are_on_keys_between_them_and_beyond_and_not_too_many() {
         let library = demo::library().unwrap_or_default();
         for clip in library.clips() {
-            let all = choose(clip, usize::MAX);
+            let all = check_times(clip, usize::MAX);
             let keys = clip.tracks[0].curve.timeline().times();
             assert!(keys.iter().all(|key| all.contains(key)));
             assert!(all.iter().any(|&time| time < 0.0) && all.iter().any(|&time| time > clip.duration()));
-            let some = choose(clip, 50);
+            let some = check_times(clip, 50);
             assert_eq!(some.len(), 50);
             assert!(some.iter().any(|time| keys.contains(time)) && some.iter().any(|time| !keys.contains(time)));
         }

@@ -1,0 +1,334 @@
+// Types of the npm package `posse`: crowds of animated characters on WebGPU.
+//
+// Everything works on the main thread and in workers. Objects hold memory of the device or of WebAssembly until `free()`; the
+// garbage collector frees them too, later. Times are in seconds. Errors are of the class `Error`, with the place and the remedy
+// in the message.
+
+/** Loads the WebAssembly. Without an argument it is `posse_bg.wasm` beside this module. To be awaited before anything else. */
+export default function init(
+  source?: { module_or_path: RequestInfo | URL | Response | BufferSource | WebAssembly.Module },
+): Promise<unknown>;
+
+interface Freeable {
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/** A WebGPU device. */
+export class Gpu implements Freeable {
+  private constructor();
+  /** Opens the device. Rejects with the remedy if there is no WebGPU or no adapter. */
+  static open(): Promise<Gpu>;
+  /** The adapter in one line. */
+  readonly name: string;
+  /** True for a software renderer. */
+  readonly isSoftware: boolean;
+  /** The device itself, for a renderer such as three.js: `new WebGPURenderer({ device })`. */
+  readonly device: GPUDevice;
+  /** Resolves with the reason when the device is lost. Open another one then, and create crowds and views again. */
+  readonly lost: Promise<string>;
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+export interface ClipInfo {
+  /** The name, or the number of a clip without a name. */
+  name: string;
+  duration: number;
+  skeleton: number;
+  /** The number of events. */
+  events: number;
+}
+
+export interface JointInfo {
+  name: string | null;
+  /** The number of the parent among the joints. */
+  parent: number | null;
+  /** The number of the node in the file. */
+  node: number;
+}
+
+/** Skeletons, skins and clips, and the meshes to draw. */
+export class Library implements Freeable {
+  private constructor();
+  /** The built-in human. */
+  static demo(): Library;
+  /**
+   * Reads a `.glb`, `.gltf` or `.bvh` file, or a clip of Cocos Creator (`.json`, `.anim`), which gets a skeleton of the nodes that
+   * it names. `files` has the external buffers and images of a `.gltf` file, by their paths or by their file names.
+   */
+  static load(name: string, bytes: Uint8Array, files?: Record<string, Uint8Array>): Library;
+  /** Adds a clip of Cocos Creator, which moves the nodes of the first skeleton. Returns its number. Crowds created before do not have it. */
+  addClip(name: string, bytes: Uint8Array): number;
+  /** Adds a mask: a weight by joint name; descendants take the weight too unless told otherwise, other joints 0. Returns its number for `LayerOptions.mask`, for crowds created later. */
+  mask(skeleton: number, weights: Record<string, number>, descendants?: boolean): number;
+  readonly clips: ClipInfo[];
+  /** The number of skeletons. */
+  readonly skeletons: number;
+  /** Parts of the file that were repaired or ignored. */
+  readonly warnings: string[];
+  joints(skeleton: number): JointInfo[];
+  /** The number of a joint by its name, or by `#INDEX` of its node. Throws with the nearest names. */
+  joint(skeleton: number, name: string): number;
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/** A ramp of a layer's weight, on the clock of the crowd. */
+export interface FadeOptions {
+  start: number;
+  /** Seconds. */
+  length: number;
+  /** Default: `linear`. */
+  shape?: "linear" | "smooth";
+}
+
+/** A clip at work on an instance. */
+export interface LayerOptions {
+  /** The number or the name of the clip. */
+  clip: number | string;
+  /** 0 or more. Default: 1. */
+  weight?: number;
+  /** Default: 1. Negative speeds play backwards. */
+  speed?: number;
+  /** The time of the clip at time 0 of the crowd. Default: 0. */
+  start?: number;
+  /** As `start`, in durations of the clip. Both are added. */
+  phase?: number;
+  /** A fixed time of the clip, instead of a play. */
+  at?: number;
+  /** Default: `loop`. `default` is the mode of the clip. */
+  wrap?: "default" | "normal" | "loop" | "pingpong" | "reverse" | "loopreverse" | "pingpongreverse";
+  /** Passes until it stops. */
+  repeat?: number;
+  /** The played part of the clip. */
+  range?: [number, number];
+  /** Default: `blend`. `additive` adds the difference from the clip's first pose, `additiveRest` from the rest pose. */
+  mode?: "blend" | "override" | "additive" | "additiveRest";
+  /** The number of a mask of `Library.mask`. */
+  mask?: number;
+  fadeIn?: FadeOptions;
+  fadeOut?: FadeOptions;
+}
+
+/** The outputs that a crowd writes. Default: skin matrices alone. */
+export interface OutputOptions {
+  /** Default: true. */
+  skin?: boolean;
+  model?: boolean;
+  local?: boolean;
+  /** Morph weights. */
+  weights?: boolean;
+  properties?: boolean;
+}
+
+/** Room for layers that come later. */
+export interface RoomOptions {
+  /** Layers per instance, up to 8. Default: as many as the instances begin with. */
+  layers?: number;
+  /** `any` for layers that override or add. Default: the mixing that the instances begin with. */
+  mixing?: "none" | "blend" | "any";
+  /** The skeleton of instances without layers. Default: 0. */
+  skeleton?: number;
+}
+
+/** A crowd that plays one or two clips. */
+export interface SpreadOptions {
+  /** 1 to 1,048,576 instances. */
+  count: number;
+  /** Default: none, the rest pose. */
+  clip?: number | string;
+  clip2?: number | string;
+  /** The share of the instances that play `clip2`, 0 to 1. Default: 0. */
+  share?: number;
+  /** Default: 1. */
+  speed?: number;
+  /** 0: all in step; 1: phases over the whole clip, speeds up to 20 % apart. Default: 0. Instance 0 always has the phase 0 and this speed. */
+  spread?: number;
+}
+
+/** A pose of one instance. */
+export interface Pose {
+  /** 3 numbers per joint. */
+  translations: Float32Array;
+  /** 4 numbers per joint: x, y, z, w. */
+  rotations: Float32Array;
+  /** 3 numbers per joint. */
+  scales: Float32Array;
+  /** 16 numbers per joint, column after column. */
+  model: Float32Array;
+  /** 16 numbers per joint of each skin. */
+  skin: Float32Array;
+  /** Morph weights. */
+  weights: Float32Array;
+  properties: Float32Array;
+}
+
+/** The buffers of a batch: instances of one skeleton that need the same mixing. A stride is the bytes per instance. */
+export interface CrowdBuffers {
+  /** The number in the crowd of each instance of the batch, in the order of the buffers. */
+  instances: Uint32Array;
+  /** 3 rows of 4 numbers per joint of each skin. `null` if the crowd does not write it. */
+  skin: GPUBuffer | null;
+  skinStride: number;
+  /** 3 rows of 4 numbers per joint. */
+  model: GPUBuffer | null;
+  modelStride: number;
+  /** 12 numbers per joint: translation, 0, rotation, scale, 0. */
+  local: GPUBuffer | null;
+  localStride: number;
+  /** Morph weights, then properties. */
+  values: GPUBuffer | null;
+  valuesStride: number;
+}
+
+/**
+ * Instances that play clips, with their poses in buffers of the device. `free()` releases the buffers, as soon as no `View` shows the
+ * crowd; large crowds should be freed when they are replaced.
+ */
+export class Crowd implements Freeable {
+  private constructor();
+  /** Instances with up to 8 layers each. An instance without layers stands at rest. */
+  static create(
+    gpu: Gpu,
+    library: Library,
+    instances: LayerOptions[][],
+    outputs?: OutputOptions,
+    room?: RoomOptions,
+  ): Promise<Crowd>;
+  /** Instances that play one or two clips, with the outputs that a `View` draws. */
+  static spread(gpu: Gpu, library: Library, options: SpreadOptions): Promise<Crowd>;
+  /** The number of instances. */
+  readonly count: number;
+  /** The number of joints of all instances together. */
+  readonly joints: number;
+  /** Replaces the layers of an instance from the next frame on. Throws if they do not fit the room of the crowd. */
+  setLayers(instance: number, layers: LayerOptions[]): void;
+  /** Replaces the layers of all instances by those of another spread. Returns false, and changes nothing, if that needs another crowd. */
+  respread(options: SpreadOptions): boolean;
+  /** Poses all instances at a time. It does not wait. */
+  pose(time: number): void;
+  /** As `pose`; resolves with the nanoseconds by the clock of the GPU, `undefined` if the device has none. */
+  timedPose(time: number): Promise<number | undefined>;
+  /** The model matrix of a joint at a time, posed on the GPU and read back: 16 numbers, column after column. The buffers keep their poses. */
+  joint(instance: number, joint: number, time: number): Promise<Float32Array>;
+  /** The whole pose of an instance at a time, posed on the GPU and read back. The buffers keep their poses. */
+  readPose(instance: number, time: number): Promise<Pose>;
+  /** The buffer of skin matrices of all instances: 3 rows of 4 numbers per joint of each skin. Throws if there are several; see `buffers`. */
+  skinBuffer(): GPUBuffer;
+  /** The bytes per instance in that buffer. */
+  readonly skinStride: number;
+  /** All buffers, with the usages STORAGE, VERTEX and COPY_SRC. */
+  readonly buffers: CrowdBuffers[];
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/** A camera that orbits a target. Angles are in radians. */
+export interface CameraOptions {
+  /** About +Y. At 0 the camera is on the +Z side. Default: 0.55. */
+  yaw?: number;
+  /** Above the target. Default: 0.22. */
+  pitch?: number;
+  distance?: number;
+  target?: [number, number, number];
+}
+
+/** Draws a crowd on a canvas: the meshes of the file, or bones if it has none. */
+export class View implements Freeable {
+  private constructor();
+  /** Prepares to draw. `samples` per pixel: 1 or 4; the default is 4, on a software renderer 1. */
+  static open(gpu: Gpu, canvas: HTMLCanvasElement | OffscreenCanvas, options?: { samples?: 1 | 4 }): Promise<View>;
+  /** Shows a crowd of the library from the next frame on. `background`: red, green and blue from 0 to 255; the default is a sky. */
+  show(library: Library, crowd: Crowd, options?: { background?: [number, number, number] }): Promise<void>;
+  /** Poses the crowd at a time and draws it. On a lost canvas or device it does nothing. */
+  draw(time: number, camera: CameraOptions): void;
+  /** Changes the size of the canvas, in pixels. */
+  resize(width: number, height: number): Promise<void>;
+  /** The camera that shows the whole crowd, with the angles of the argument. */
+  fit(camera?: CameraOptions): Required<CameraOptions>;
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+export interface CheckOptions {
+  /** The most times per clip. Default: 64. */
+  samples?: number;
+  /** A number to add to one number of each pose that is read back: the check must then fail. */
+  alter?: number;
+}
+
+export interface Progress {
+  done: number;
+  total: number;
+}
+
+/** The worst error of a quantity as a share of its bound; at most 1 within the contract. */
+export interface WorstError {
+  name: string;
+  worst: number;
+}
+
+export interface CheckReport {
+  pass: boolean;
+  /** The worst of all shares. */
+  worst: number;
+  /** The worst share of each quantity: rotation, translation, position, skin, ... */
+  kinds: WorstError[];
+  /** The worst share of each clip that is checked alone. */
+  clips: WorstError[];
+  /** The worst share of each kind of crowd: wrap modes, blend, override, additive, masks, fades, ... */
+  crowds: WorstError[];
+  poses: number;
+  adapter: string;
+}
+
+/** Compares every clip of a library, and crowds that mix them in all ways, on the GPU with the f64 reference. */
+export class Check implements Freeable {
+  private constructor();
+  static start(gpu: Gpu, library: Library, options?: CheckOptions): Check;
+  /** Does a part of the work, at most about 50 ms on the processor. Resolves with `null` when all is done. */
+  step(): Promise<Progress | null>;
+  /** The report on what is done so far. */
+  report(): CheckReport;
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+export interface MeasureOptions {
+  /** Seconds per size. Default: 0.5. */
+  seconds?: number;
+  /** Numbers of instances. Default: powers of ten up to what the adapter poses in reasonable time. */
+  counts?: number[];
+}
+
+export interface MeasureRow {
+  instances: number;
+  joints: number;
+  /** Milliseconds per frame, the median. */
+  milliseconds: number;
+  /** True if the clock of the GPU measured it, false for the clock of the browser over many frames. */
+  gpuClock: boolean;
+  jointsPerSecond: number;
+  bytesPerSecond: number;
+  /** The share of the memory bandwidth that a kernel reaches that only writes. */
+  bandwidthShare: number | null;
+  /** The worst error of a sample of the poses as a share of its bound. */
+  worst: number;
+}
+
+/** Measures joints per second over sizes. */
+export class Measure implements Freeable {
+  private constructor();
+  /** Crowds that play the clips of a library in turn. */
+  static start(gpu: Gpu, library: Library, options?: MeasureOptions): Measure;
+  /** Crowds of a generated rig of 16 joints, the one of `posse bench --table instances`, to compare machines. */
+  static rig(gpu: Gpu, options?: MeasureOptions): Measure;
+  /** Does a part of the work. Resolves with `null` when all is done. */
+  step(): Promise<Progress | null>;
+  rows(): MeasureRow[];
+  /** The JSON that `posse bench --from` reads. */
+  json(): string;
+  free(): void;
+  [Symbol.dispose](): void;
+}

@@ -1,0 +1,86 @@
+//! The figures of a library: its meshes, and the space that they take in motion.
+
+use std::rc::Rc;
+
+use posse::low_level::render::demo_figure;
+use posse::render::{Bounds, Figure, crowd_bounds};
+use posse::{Crowd, Layer, LayerTime, Ticks};
+
+use crate::js::Result;
+use crate::library::SharedLibrary;
+
+/// The most clips whose poses are measured.
+const MEASURED_CLIPS: usize = 12;
+/// The poses per clip that are measured.
+const MEASURED_POSES: usize = 6;
+
+/// The figures of a library, one per skeleton, with their bounds.
+#[derive(Clone)]
+pub struct Drawn {
+    pub figures: Rc<Vec<Figure>>,
+    /// The bounds of each figure in the space of an instance, over its clips.
+    pub bounds: Rc<Vec<Bounds>>,
+    /// The length of a triangle's side of the built-in human, in metres.
+    side: Option<f64>,
+}
+
+impl Drawn {
+    /// The figures for a crowd of `count` instances. Figures of files depend neither on the count nor on the device.
+    pub fn new(library: &SharedLibrary, count: usize, is_software: bool) -> Result<Self> {
+        let side = library.is_demo.then_some(side(count, is_software));
+        let known = library.drawn.borrow().clone();
+        if let Some(known) = known.clone().filter(|known| known.side == side) {
+            return Ok(known);
+        }
+        let content = library.source();
+        let mut figures = content.figures.clone();
+        for skeleton in content.library.skeleton_ids() {
+            match side {
+                Some(side) => figures.push(demo_figure(&content.library, skeleton, side)?),
+                None if figures.iter().all(|figure| figure.skeleton != skeleton) => {
+                    figures.push(Figure::empty(skeleton))
+                }
+                None => {}
+            }
+        }
+        let bounds = match known {
+            Some(known) => known.bounds,
+            None => Rc::new(bounds(&content.library, &figures)?),
+        };
+        let drawn = Self { figures: Rc::new(figures), bounds, side };
+        library.drawn.replace(Some(drawn.clone()));
+        Ok(drawn)
+    }
+
+    /// True if any figure has meshes.
+    pub fn has_meshes(&self) -> bool {
+        self.figures.iter().any(|figure| !figure.parts.is_empty())
+    }
+}
+
+/// The length of a triangle's side of the built-in human. In large crowds, each figure is small in the picture; a software
+/// renderer takes a time per triangle.
+fn side(count: usize, is_software: bool) -> f64 {
+    match count {
+        0..=16 => 0.025,
+        17..=64 => 0.036,
+        65..=2000 if !is_software => 0.036,
+        _ => 0.06,
+    }
+}
+
+/// The bounds of figures over poses of all clips.
+fn bounds(library: &posse::Library, figures: &[Figure]) -> Result<Vec<Bounds>> {
+    let mut crowd = Crowd::new();
+    for skeleton in library.skeleton_ids() {
+        crowd.push(skeleton, &[])?;
+    }
+    for id in library.clip_ids().take(MEASURED_CLIPS) {
+        let clip = library.clip(id);
+        for pose in 0..MEASURED_POSES {
+            let time = clip.duration() * pose as f64 / MEASURED_POSES as f64;
+            crowd.push(clip.skeleton, &[Layer::new(id, LayerTime::At(time))])?;
+        }
+    }
+    Ok(crowd_bounds(library, figures, &crowd, &[Ticks(0)])?)
+}

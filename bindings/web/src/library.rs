@@ -1,0 +1,152 @@
+//! The library: skeletons, skins, clips, and the meshes to draw.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::{Object, Uint8Array};
+use posse::{GpuContext, GpuEngine, GpuLibrary, PackedLibrary};
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use crate::js::{Result, check_index, object, options};
+use crate::source::{Files, Source};
+use crate::{figure, joints};
+
+/// Skeletons, skins and clips, and the meshes to draw.
+#[wasm_bindgen]
+pub struct Library {
+    pub(crate) shared: Rc<SharedLibrary>,
+}
+
+/// A library that crowds and views share.
+pub struct SharedLibrary {
+    /// The content. Calls that await hold it, so that it is replaced rather than changed.
+    source: RefCell<Rc<Source>>,
+    /// The library on the device that used it last.
+    engine: RefCell<Option<Rc<GpuEngine>>>,
+    /// The figures with their bounds, once they have been drawn.
+    pub drawn: RefCell<Option<figure::Drawn>>,
+    /// True for the built-in human.
+    pub is_demo: bool,
+}
+
+#[derive(Serialize)]
+struct ClipInfo {
+    name: String,
+    duration: f64,
+    skeleton: usize,
+    events: usize,
+}
+
+#[wasm_bindgen]
+impl Library {
+    /// The built-in human.
+    pub fn demo() -> Result<Library> {
+        Ok(Self::new(Source::demo()?, true))
+    }
+
+    /// Reads a file.
+    pub fn load(name: &str, bytes: &[u8], files: Option<Object>) -> Result<Library> {
+        Ok(Self::new(Source::read(name, bytes, &beside(files)?)?, false))
+    }
+
+    /// Adds a Cocos clip that moves the nodes of the first skeleton. Returns the number of the clip.
+    #[wasm_bindgen(js_name = addClip)]
+    pub fn add_clip(&self, name: &str, bytes: &[u8]) -> Result<usize> {
+        self.shared.change(|source| source.add_cocos_clip(name, bytes))
+    }
+
+    fn new(source: Source, is_demo: bool) -> Self {
+        let (source, engine, drawn) = (RefCell::new(Rc::new(source)), RefCell::default(), RefCell::default());
+        Self { shared: Rc::new(SharedLibrary { source, engine, drawn, is_demo }) }
+    }
+
+    /// The clips.
+    #[wasm_bindgen(getter)]
+    pub fn clips(&self) -> Result<JsValue> {
+        let source = self.shared.source();
+        let info = |(index, clip): (usize, &posse::Clip)| ClipInfo {
+            name: clip.name.clone().unwrap_or_else(|| index.to_string()),
+            duration: clip.duration(),
+            skeleton: clip.skeleton.index(),
+            events: clip.events.len(),
+        };
+        object(&source.library.clips().iter().enumerate().map(info).collect::<Vec<_>>())
+    }
+
+    /// The number of skeletons.
+    #[wasm_bindgen(getter)]
+    pub fn skeletons(&self) -> usize {
+        self.shared.source().library.skeletons().len()
+    }
+
+    /// The faults of the file that were repaired or passed over.
+    #[wasm_bindgen(getter)]
+    pub fn warnings(&self) -> Vec<String> {
+        self.shared.source().warnings.clone()
+    }
+
+    /// The joints of a skeleton.
+    pub fn joints(&self, skeleton: usize) -> Result<JsValue> {
+        let source = self.shared.source();
+        check_index("skeleton", skeleton, source.library.skeletons().len())?;
+        object(&joints::list(&source.library.skeletons()[skeleton], &source.nodes[skeleton]))
+    }
+
+    /// A joint by its name, or by `#INDEX` of its node.
+    pub fn joint(&self, skeleton: usize, name: &str) -> Result<usize> {
+        let source = self.shared.source();
+        check_index("skeleton", skeleton, source.library.skeletons().len())?;
+        joints::find(&source.library.skeletons()[skeleton], &source.nodes[skeleton], name)
+    }
+
+    /// Adds a mask and returns its number.
+    pub fn mask(&self, skeleton: usize, weights: &JsValue, descendants: Option<bool>) -> Result<usize> {
+        let weights: std::collections::BTreeMap<String, f64> = options("weights", weights)?;
+        self.shared.change(|source| source.add_mask(skeleton, &weights, descendants.unwrap_or(true)))
+    }
+}
+
+impl SharedLibrary {
+    /// The content.
+    pub fn source(&self) -> Rc<Source> {
+        self.source.borrow().clone()
+    }
+
+    /// Changes a copy of the content, and keeps the copy if that succeeds. Crowds keep the library that they were made with.
+    fn change<T>(&self, change: impl FnOnce(&mut Source) -> Result<T>) -> Result<T> {
+        let mut source = (*self.source()).clone();
+        let result = change(&mut source)?;
+        self.source.replace(Rc::new(source));
+        self.engine.replace(None);
+        self.drawn.replace(None);
+        Ok(result)
+    }
+
+    /// The library on a device. It is uploaded once per device.
+    pub async fn engine(&self, context: &GpuContext) -> Result<Rc<GpuEngine>> {
+        let known = self.engine.borrow().clone();
+        if let Some(engine) = known.filter(|engine| engine.gpu().device == context.device) {
+            return Ok(engine);
+        }
+        let packed = PackedLibrary::new(&self.source().library)?;
+        let library = GpuLibrary::new_async(context, packed).await?;
+        let engine = Rc::new(GpuEngine::with_library(context.clone(), library));
+        self.engine.replace(Some(engine.clone()));
+        Ok(engine)
+    }
+}
+
+/// The bytes of the files of an object.
+fn beside(files: Option<Object>) -> Result<Files> {
+    let mut found = Files::new();
+    for entry in files.iter().flat_map(|files| Object::entries(files).to_vec()) {
+        let entry = js_sys::Array::from(&entry);
+        let (name, bytes) = (entry.get(0).as_string().unwrap_or_default(), entry.get(1));
+        let Some(bytes) = bytes.dyn_ref::<Uint8Array>() else {
+            return Err(JsError::new(&format!("files[{name:?}]: expected the bytes of the file as a Uint8Array")));
+        };
+        found.insert(name, bytes.to_vec());
+    }
+    Ok(found)
+}

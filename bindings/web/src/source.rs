@@ -1,0 +1,134 @@
+//! Files from bytes: the kinds of files, and the parts of a library that they become.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use posse::import::{bvh, cocos, gltf};
+use posse::render::{self, Figure};
+use posse::{Library, Mask, PropertyTracks, Skeleton, SkeletonId};
+use wasm_bindgen::prelude::*;
+
+use crate::joints;
+use crate::js::{Result, check_index};
+
+/// The content of a file.
+#[derive(Clone)]
+pub struct Source {
+    /// The name of the file; `human` for the built-in human.
+    pub name: String,
+    pub library: Library,
+    /// The skeletons, each with the joint of each node of its file.
+    pub nodes: Vec<Vec<usize>>,
+    /// The meshes of glTF files, by skeleton.
+    pub figures: Vec<Figure>,
+    /// The faults that were repaired or passed over.
+    pub warnings: Vec<String>,
+}
+
+/// The bytes of the files beside a document.
+pub type Files = HashMap<String, Vec<u8>>;
+
+impl Source {
+    /// The built-in human. Its meshes are made when it is drawn.
+    pub fn demo() -> Result<Self> {
+        let library = posse::demo::library()?;
+        let nodes = library.skeletons().iter().map(in_order).collect();
+        Ok(Self { name: "human".into(), library, nodes, figures: Vec::new(), warnings: Vec::new() })
+    }
+
+    /// Reads a file of any kind. A Cocos clip gets a skeleton of the nodes that it names.
+    pub fn read(name: &str, bytes: &[u8], files: &Files) -> Result<Self> {
+        let file = Path::new(name);
+        if bvh::is_bvh(file, bytes) {
+            return Self::read_bvh(file, bytes);
+        }
+        if cocos::is_clip(file, bytes) {
+            return Self::read_cocos(file, bytes);
+        }
+        let find = |path: &str| find(files, path);
+        let mut library = Library::new();
+        let asset = gltf::from_slice_with(&mut library, file, bytes, &find)?;
+        let (figure, drawing) = render::gltf::from_slice_with(&asset, bytes, &find)?;
+        let warnings = asset.warnings.iter().chain(&drawing).map(ToString::to_string).collect();
+        let (nodes, figures) = (vec![asset.joints], vec![figure]);
+        Ok(Self { name: name.into(), library, nodes, figures, warnings })
+    }
+
+    fn read_bvh(file: &Path, bytes: &[u8]) -> Result<Self> {
+        let mut library = Library::new();
+        let asset = bvh::from_slice(&mut library, file, bytes)?;
+        let nodes = vec![in_order(library.skeleton(asset.skeleton))];
+        let warnings = asset.warnings.iter().map(ToString::to_string).collect();
+        Ok(Self { name: file.display().to_string(), library, nodes, figures: Vec::new(), warnings })
+    }
+
+    fn read_cocos(file: &Path, bytes: &[u8]) -> Result<Self> {
+        let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(joints::of_targets(&clip)?);
+        let nodes = vec![in_order(library.skeleton(skeleton))];
+        let warnings = warnings.iter().map(ToString::to_string).collect();
+        let name = file.display().to_string();
+        let mut source = Self { name, library, nodes, figures: Vec::new(), warnings };
+        source.bind(file, skeleton, &clip)?;
+        Ok(source)
+    }
+
+    /// Adds a Cocos clip that moves the nodes of the first skeleton. Returns the number of the clip.
+    pub fn add_cocos_clip(&mut self, name: &str, bytes: &[u8]) -> Result<usize> {
+        let file = Path::new(name);
+        if !cocos::is_clip(file, bytes) {
+            return Err(JsError::new(&format!("{name}: it is not a clip of Cocos Creator; other files are loaded")));
+        }
+        let Some(skeleton) = self.library.skeleton_ids().next() else {
+            return Err(JsError::new("the library has no skeleton; load a glTF or BVH file first"));
+        };
+        let cocos::ClipFile { clip, warnings } = cocos::from_slice(&self.library, file, bytes)?;
+        self.warnings.extend(warnings.iter().map(ToString::to_string));
+        self.bind(file, skeleton, &clip)?;
+        Ok(self.library.clips().len() - 1)
+    }
+
+    /// Adds a mask of weights by joint name. Returns the number of the mask.
+    pub fn add_mask(&mut self, skeleton: usize, weights: &BTreeMap<String, f64>, descendants: bool) -> Result<usize> {
+        check_index("skeleton", skeleton, self.library.skeletons().len())?;
+        let Some(id) = self.library.skeleton_ids().nth(skeleton) else {
+            return Err(JsError::new("there is no such skeleton"));
+        };
+        let named: Vec<(&str, f64)> = weights.iter().map(|(name, weight)| (name.as_str(), *weight)).collect();
+        let (mask, unknown) = Mask::named(None, self.library.skeletons(), id, &named, descendants)?;
+        if let Some(name) = unknown.first() {
+            // A mask takes names alone; the search fails with the nearest ones.
+            joints::find(self.library.skeleton(id), &[], name)?;
+        }
+        self.library.add_mask(mask)?;
+        Ok(self.library.masks().len() - 1)
+    }
+
+    fn bind(&mut self, file: &Path, skeleton: SkeletonId, clip: &posse::UnboundClip) -> Result<()> {
+        let binding = self.library.bind(skeleton, clip, PropertyTracks::Bound)?;
+        if binding.tracks.iter().all(|track| track.joint.is_none() && track.property.is_none()) {
+            return Err(JsError::new(&format!(
+                "{}: no track of the clip finds a node of its path in the rig; give a rig with the same names",
+                file.display()
+            )));
+        }
+        self.warnings.extend(binding.faults.iter().map(ToString::to_string));
+        Ok(())
+    }
+}
+
+/// The bytes of a file by its path. A page that was given files by a drop knows their names alone, without folders.
+fn find<'a>(files: &'a Files, path: &str) -> Option<&'a [u8]> {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let base = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+    let exact = files.iter().find(|(name, _)| name.strip_prefix("./").unwrap_or(name) == path);
+    let mut by_name = files.iter().filter(|(name, _)| base(name) == base(path));
+    let only = by_name.next().filter(|_| by_name.next().is_none());
+    exact.or(only).map(|(_, bytes)| bytes.as_slice())
+}
+
+/// The joints of nodes that are in the order of the skeleton.
+fn in_order(skeleton: &Skeleton) -> Vec<usize> {
+    (0..skeleton.joints().len()).collect()
+}

@@ -1,0 +1,90 @@
+//! The files beside a document: external buffers and images.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// The source of the files beside a document.
+#[derive(Clone, Copy)]
+pub(crate) enum Files<'a> {
+    /// No source: other files are refused.
+    None,
+    /// The files of a folder.
+    Folder(&'a Path),
+    /// Files whose bytes the caller holds.
+    Given(&'a dyn HeldFiles),
+}
+
+/// Files whose bytes the caller holds. A trait, because the lifetime in the type of a function could not be shortened to that of a
+/// reader.
+pub(crate) trait HeldFiles {
+    /// The bytes of a file by its path relative to the document.
+    fn bytes(&self, name: &str) -> Option<&[u8]>;
+}
+
+/// The files that a function returns.
+pub(crate) struct FilesByName<'f, 'b>(pub &'f dyn Fn(&str) -> Option<&'b [u8]>);
+
+impl HeldFiles for FilesByName<'_, '_> {
+    fn bytes(&self, name: &str) -> Option<&[u8]> {
+        (self.0)(name)
+    }
+}
+
+/// A file that exists.
+pub(super) struct FileKey {
+    /// The key of the file: equal for two names of one file.
+    pub key: PathBuf,
+    /// The number of its bytes.
+    pub size: u64,
+}
+
+impl<'a> Files<'a> {
+    /// The files of a folder, if there is one.
+    pub fn in_folder(folder: Option<&'a Path>) -> Self {
+        folder.map_or(Self::None, Self::Folder)
+    }
+
+    /// Finds a file by its decoded relative path. With `is_single`, no other file is found later, so that its names need not be
+    /// resolved. An error is the reason.
+    pub(super) fn find(self, uri: &str, name: &str, is_single: bool) -> Result<FileKey, String> {
+        match self {
+            Self::None => {
+                Err(format!("{uri:?} is another file, but the folder of the file is not known; embed the buffer"))
+            }
+            Self::Folder(folder) => {
+                let full = folder.join(name);
+                let failed = |error: std::io::Error| format!("{}: {error}", full.display());
+                let metadata = std::fs::metadata(&full).map_err(failed)?;
+                // Reading anything else, for example a device, may never end.
+                if !metadata.is_file() {
+                    return Err(format!("{} is not a regular file", full.display()));
+                }
+                let key = if is_single { full.clone() } else { full.canonicalize().map_err(failed)? };
+                Ok(FileKey { key, size: metadata.len() })
+            }
+            Self::Given(files) => {
+                let bytes = files.bytes(name).ok_or_else(|| missing(uri))?;
+                Ok(FileKey { key: name.into(), size: bytes.len() as u64 })
+            }
+        }
+    }
+
+    /// The first `size` bytes of a file that was found. Bytes that the caller holds are not copied, and are returned whole.
+    pub(super) fn read(self, key: &Path, name: &str, size: u64) -> Result<Cow<'a, [u8]>, String> {
+        if let Self::Given(files) = self {
+            return files.bytes(name).map(Cow::Borrowed).ok_or_else(|| missing(name));
+        }
+        let failed = |error: std::io::Error| format!("{}: {error}", key.display());
+        let mut bytes = Vec::new();
+        let room = usize::try_from(size).unwrap_or(usize::MAX);
+        bytes.try_reserve_exact(room).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
+        File::open(key).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(failed)?;
+        Ok(Cow::Owned(bytes))
+    }
+}
+
+fn missing(uri: &str) -> String {
+    format!("{uri:?} is another file, which was not given; give it together with this file, or embed it (.glb)")
+}

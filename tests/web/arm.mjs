@@ -1,0 +1,93 @@
+// A small glTF file, whose poses are worked out by hand: an arm of three nodes, "shoulder" at (0, 1, 0), "elbow" 2 above it, and a node
+// without a name 1 beside the elbow. It has no mesh.
+//
+// * Clip "swing", 1 s: the shoulder turns from 0 to 90 degrees about Z, LINEAR.
+// * Clip "slide", 2 s: the elbow moves from x = 0 to x = 4, LINEAR.
+// * A clip without a name, 1 s: the shoulder stands turned by 180 degrees about Z from its first key to its last.
+
+const HALF = Math.SQRT1_2;
+
+/// Joins arrays of floats to one buffer, with an accessor and a view of each.
+function pack(arrays) {
+  const types = { 1: "SCALAR", 3: "VEC3", 4: "VEC4" };
+  const bufferViews = [];
+  const accessors = [];
+  let byteOffset = 0;
+  for (const { size, numbers } of arrays) {
+    bufferViews.push({ buffer: 0, byteOffset, byteLength: 4 * numbers.length });
+    const range = size === 1 ? { min: [numbers[0]], max: [numbers.at(-1)] } : {};
+    accessors.push({ bufferView: accessors.length, componentType: 5126, count: numbers.length / size, type: types[size], ...range });
+    byteOffset += 4 * numbers.length;
+  }
+  return { bufferViews, accessors, buffer: Buffer.from(new Float32Array(arrays.flatMap(({ numbers }) => numbers)).buffer) };
+}
+
+/// The document and its buffer.
+function build() {
+  const { bufferViews, accessors, buffer } = pack([
+    { size: 1, numbers: [0, 1] },
+    { size: 1, numbers: [0, 2] },
+    { size: 4, numbers: [0, 0, 0, 1, 0, 0, HALF, HALF] },
+    { size: 3, numbers: [0, 2, 0, 4, 2, 0] },
+    { size: 4, numbers: [0, 0, 1, 0, 0, 0, 1, 0] },
+  ]);
+  const clip = (input, output, node, path) => ({
+    samplers: [{ input, output, interpolation: "LINEAR" }],
+    channels: [{ sampler: 0, target: { node, path } }],
+  });
+  const document = {
+    asset: { version: "2.0" },
+    scene: 0,
+    scenes: [{ nodes: [0] }],
+    nodes: [
+      { name: "shoulder", translation: [0, 1, 0], children: [1] },
+      { name: "elbow", translation: [0, 2, 0], children: [2] },
+      { translation: [1, 0, 0] },
+    ],
+    buffers: [{ byteLength: buffer.length }],
+    bufferViews,
+    accessors,
+    animations: [
+      { name: "swing", ...clip(0, 2, 0, "rotation") },
+      { name: "slide", ...clip(1, 3, 1, "translation") },
+      clip(0, 4, 0, "rotation"),
+    ],
+  };
+  return { document, buffer };
+}
+
+/// The arm as the bytes of a .glb file.
+export function armAsGlb() {
+  const { document, buffer } = build();
+  const text = JSON.stringify(document);
+  const json = Buffer.from(text.padEnd(Math.ceil(text.length / 4) * 4));
+  const head = (...numbers) => Buffer.from(new Uint32Array(numbers).buffer);
+  const [GLTF, JSON_CHUNK, BIN_CHUNK] = [0x46546c67, 0x4e4f534a, 0x004e4942];
+  const total = 12 + 8 + json.length + 8 + buffer.length;
+  return Buffer.concat([head(GLTF, 2, total, json.length, JSON_CHUNK), json, head(buffer.length, BIN_CHUNK), buffer]);
+}
+
+/// The arm as the bytes of a .gltf file, and of its buffer `arm data.bin`.
+export function armAsGltf() {
+  const { document, buffer } = build();
+  document.buffers[0].uri = "arm%20data.bin";
+  return { gltf: Buffer.from(JSON.stringify(document)), bin: buffer };
+}
+
+/// A model matrix, column after column: turned by an angle about Z, at (x, y, 0).
+export function turned(degrees, x, y) {
+  const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+  return [cos, sin, 0, 0, -sin, cos, 0, 0, 0, 0, 1, 0, x, y, 0, 1];
+}
+
+/// The elbow of "swing" at a time.
+export function swungElbow(time) {
+  const degrees = 90 * (((time % 1) + 1) % 1);
+  const angle = (degrees * Math.PI) / 180;
+  return turned(degrees, -2 * Math.sin(angle), 1 + 2 * Math.cos(angle));
+}
+
+/// The elbow of "slide" at a time.
+export function slidElbow(time) {
+  return turned(0, 2 * (((time % 2) + 2) % 2), 3);
+}

@@ -1,0 +1,55 @@
+// A page in headless Chromium, whose WebGPU adapter is SwiftShader.
+
+import { chromium } from "playwright-core";
+
+import { serve } from "./server.mjs";
+
+const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+/// Flags for WebGPU on SwiftShader, and for canvases that show what WebGPU draws.
+const FLAGS = [
+  "--enable-unsafe-webgpu",
+  "--use-webgpu-adapter=swiftshader",
+  "--enable-features=Vulkan",
+  "--use-vulkan=swiftshader",
+  "--use-angle=swiftshader",
+  "--ignore-gpu-blocklist",
+];
+
+/// Serves folders, opens Chromium with an empty page, and calls `work` with:
+///
+/// * `page`: the page, of playwright-core
+/// * `address`: the address of the server, without a slash at the end
+/// * `problems`: a list to which errors of the console and of the page are added, and requests that fail
+/// * `version`: the version of Chromium
+/// * `browser`: the browser, for more pages; `watch(page)` adds their problems to the list
+///
+/// Everything is closed when `work` ends, also by an error. Options: `viewport` in CSS pixels, `flags` to add, `timeout` of each
+/// step in milliseconds.
+export async function withPage(folders, work, { viewport, flags = [], timeout = 60_000 } = {}) {
+  const server = await serve(folders);
+  try {
+    // Chromium refuses to run as root within its sandbox.
+    const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+    const args = [...FLAGS, ...sandbox, ...flags];
+    const browser = await chromium.launch({ executablePath: EXECUTABLE, args, timeout });
+    try {
+      const problems = [];
+      const watch = (page) => {
+        page.setDefaultTimeout(timeout);
+        page.on("console", (message) => message.type() === "error" && problems.push(`console: ${message.text()}`));
+        page.on("pageerror", (error) => problems.push(`page: ${error.message}`));
+        page.on("crash", () => problems.push("page: crashed"));
+        page.on("requestfailed", (request) => problems.push(`request: ${request.url()} ${request.failure()?.errorText}`));
+      };
+      const context = await browser.newContext({ viewport: viewport ?? { width: 1280, height: 800 } });
+      const page = await context.newPage();
+      watch(page);
+      return await work({ page, address: server.address, problems, version: browser.version(), browser, watch });
+    } finally {
+      await browser.close();
+    }
+  } finally {
+    await server.close();
+  }
+}

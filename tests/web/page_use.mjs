@@ -1,0 +1,100 @@
+// The page of web/ in Chromium: mouse, touch, keys, labels, and a reader who asks for less motion.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { PHONE, at, hold, reasonToSkip, slide, textOf, withBarePage, withPosse } from "./posse_page.mjs";
+
+const skip = reasonToSkip();
+
+const picture = (page) => page.locator("#picture").screenshot();
+
+/// The picture of a held crowd, once nothing moves any more.
+async function quietPicture(page) {
+  for (let last = await picture(page); ; ) {
+    await page.waitForTimeout(300);
+    const next = await picture(page);
+    if (next.equals(last)) return next;
+    last = next;
+  }
+}
+
+/// Asserts that an act changes the picture of a held crowd.
+async function assertMoves(page, name, act) {
+  const before = await quietPicture(page);
+  await act();
+  for (let look = 0; look < 100; look++) {
+    if (!(await picture(page)).equals(before)) return;
+    await page.waitForTimeout(100);
+  }
+  assert.fail(`${name} does not move the camera`);
+}
+
+test("mouse, keys and touch move the camera", { skip }, async () => {
+  await withPosse(async (page, { address }) => {
+    await slide(page, "instances", 0.5);
+    await hold(page, 0.25);
+    const { x, y, width, height } = await page.locator("#picture").boundingBox();
+    const middle = [x + width / 2, y + height / 2];
+    await assertMoves(page, "a drag", async () => {
+      await page.mouse.move(...middle);
+      await page.mouse.down();
+      await page.mouse.move(middle[0] + 60, middle[1] + 20, { steps: 3 });
+      await page.mouse.up();
+    });
+    await assertMoves(page, "the wheel", () => page.mouse.wheel(0, 300));
+    await page.locator("#picture").focus();
+    for (const key of ["ArrowLeft", "ArrowUp", "+", "-", "0"]) await assertMoves(page, key, () => page.keyboard.press(key));
+
+    const session = await page.context().newCDPSession(page);
+    const touch = (type, ...points) =>
+      session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+    const beside = (pixels) => [middle[0] + pixels, middle[1]];
+    await assertMoves(page, "a finger", async () => {
+      await touch("touchStart", middle);
+      await touch("touchMove", beside(60));
+      await touch("touchEnd");
+    });
+    await assertMoves(page, "a pinch", async () => {
+      await touch("touchStart", beside(-30), beside(30));
+      await touch("touchMove", beside(-60), beside(60));
+      await touch("touchEnd");
+    });
+    assert.ok(page.url().startsWith(address));
+  }, { viewport: PHONE });
+});
+
+test("every control has a name and is reached by the keyboard", { skip }, async () => {
+  await withPosse(async (page) => {
+    for (const [role, name] of [
+      ["slider", "Characters"], ["combobox", "Clip"], ["combobox", "Second clip"], ["slider", "Share of the second clip"],
+      ["slider", "Spread of phases and speeds"], ["slider", "Speed"], ["button", "Pause"], ["button", "Check my GPU"],
+      ["button", "Measure my GPU"], ["application", "Picture of the crowd"],
+    ]) {
+      await page.getByRole(role, { name, exact: true }).waitFor();
+    }
+    await page.getByLabel("Open a file").waitFor();
+    const reached = [];
+    for (let press = 0; press < 12; press++) {
+      await page.keyboard.press("Tab");
+      reached.push(await page.evaluate(() => document.activeElement.id));
+      const outline = await page.evaluate(() => {
+        const focused = document.activeElement;
+        return getComputedStyle(focused.id === "drop" ? focused.parentElement : focused).outlineStyle;
+      });
+      if (reached.at(-1)) assert.equal(outline, "solid", `the focus of ${reached.at(-1)} shows`);
+    }
+    const expected = ["picture", "drop", "instances", "clip", "clip2", "share", "spread", "speed", "play", "check", "measure"];
+    assert.deepEqual(reached.slice(0, expected.length), expected);
+    assert.equal(await at(page, "error").getAttribute("role"), "alert");
+    for (const id of ["check-result", "measure-result"]) assert.equal(await at(page, id).getAttribute("role"), "status");
+  });
+});
+
+test("less motion: the clock is held at first", { skip }, async () => {
+  await withBarePage((page) => page.emulateMedia({ reducedMotion: "reduce" }), async (page) => {
+    await page.evaluate(() => window.posse.ready);
+    assert.equal(await page.evaluate(() => window.posse.time), 0);
+    assert.equal(await textOf(page, "play"), "Play");
+  });
+});

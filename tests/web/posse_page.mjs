@@ -1,0 +1,113 @@
+// The page of web/ under test: opened in Chromium, its controls by their test ids, its poses by `window.posse`.
+//
+// The package must have been built, by web/build or bindings/web/build; POSSE_WEB_PACKAGE names another folder of it. PAGE_PICTURES
+// names a folder for pictures of the page.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { withPage } from "./browser.mjs";
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const PACKAGE = process.env.POSSE_WEB_PACKAGE ?? join(ROOT, "bindings/web/pkg");
+const FOLDERS = { "/": join(ROOT, "web"), "/pkg/": PACKAGE };
+/// Rounding of f32 over a few joints of a few metres.
+const BOUND = 1e-5;
+const PICTURES = process.env.PAGE_PICTURES;
+
+export const WIDE = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+export const NARROW = { width: 360, height: 740 };
+
+/// False if the page can be tested, else the reason, which is also written to stderr.
+export function reasonToSkip() {
+  if (existsSync(join(PACKAGE, "posse.js"))) return false;
+  process.stderr.write("SKIPPED: the page in the browser, which needs the package that web/build makes\n");
+  return "web/build has not run";
+}
+
+/// Opens the page, waits for its first crowd, and calls `work`. No error may reach the console. The picture is small, because a
+/// software renderer draws it.
+export async function withPosse(work, { viewport = NARROW, ...options } = {}) {
+  await withPage(FOLDERS, async (opened) => {
+    const { page, address, problems } = opened;
+    await page.goto(`${address}/index.html`);
+    await page.evaluate(() => window.posse.ready);
+    await work(page, opened);
+    assert.deepEqual(problems, []);
+  }, { viewport, timeout: 180_000, ...options });
+}
+
+/// Opens the page without waiting for a crowd. `prepare` is called with the empty page.
+export async function withBarePage(prepare, work) {
+  await withPage(FOLDERS, async ({ page, address, problems }) => {
+    await prepare(page);
+    await page.goto(`${address}/index.html`);
+    await work(page);
+    assert.deepEqual(problems, []);
+  }, { viewport: NARROW });
+}
+
+export const at = (page, id) => page.getByTestId(id);
+export const textOf = (page, id) => at(page, id).textContent();
+export const joint = (page, instance, name) =>
+  page.evaluate(([instance, name]) => window.posse.joint(instance, name), [instance, name]);
+export const hold = (page, time) => page.evaluate((time) => (window.posse.time = time), time);
+
+/// Gives files to the file input, and waits until the page has read them.
+export async function give(page, ...files) {
+  await at(page, "drop").setInputFiles(files.map(([name, buffer]) => ({ name, mimeType: "application/octet-stream", buffer })));
+  await page.evaluate(() => window.posse.ready);
+}
+
+/// Moves a slider.
+export async function slide(page, id, value) {
+  await at(page, id).fill(String(value));
+}
+
+/// All characters alike.
+export async function still(page) {
+  await slide(page, "share", 0);
+  await slide(page, "spread", 0);
+}
+
+export function assertMatrix(found, expected, name) {
+  assert.equal(found.length, 16, name);
+  found.forEach((number, index) => {
+    const distance = Math.abs(number - expected[index]);
+    assert.ok(distance <= BOUND, `${name}: number ${index} is ${number}, expected ${expected[index]}`);
+  });
+}
+
+/// Takes a picture of the page if a folder for it is named.
+export async function takePicture(page, name, options = {}) {
+  if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}.png`), ...options });
+}
+
+/// Connects to the worker of the page. Returns a function for the bytes of its objects after a collection.
+export async function workerHeap(page) {
+  const session = await page.context().newCDPSession(page);
+  const answers = new Map();
+  let last = 0;
+  session.on("Target.receivedMessageFromTarget", ({ message }) => {
+    const { id, result } = JSON.parse(message);
+    answers.get(id)?.(result);
+  });
+  const attached = new Promise((resolve) => {
+    session.on("Target.attachedToTarget", ({ sessionId, targetInfo }) => targetInfo.type === "worker" && resolve(sessionId));
+  });
+  await session.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
+  const sessionId = await attached;
+  const send = async (method) => {
+    const id = ++last;
+    const answer = new Promise((resolve) => answers.set(id, resolve));
+    await session.send("Target.sendMessageToTarget", { sessionId, message: JSON.stringify({ id, method }) });
+    return answer;
+  };
+  return async () => {
+    await send("HeapProfiler.collectGarbage");
+    return (await send("Runtime.getHeapUsage")).usedSize;
+  };
+}

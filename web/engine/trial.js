@@ -1,0 +1,18 @@
+// Check and measurement: work in slices, with a pause between two slices for frames and messages.
+
+/// Runs a check or a measurement to its end: `start` makes it from device and library, `progress` is called after each slice, and
+/// `finish` reads its result. `isWanted` tells if it shall go on. Returns `null` for one that was stopped.
+export async function runTrial(stage, { start, progress, finish, isWanted }) {
+  const trial = await stage.withLibrary(start);
+  try {
+    while (isWanted()) {
+      const done = await stage.withLibrary(() => trial.step());
+      if (!done) return finish(trial);
+      progress({ done: done.done, total: done.total });
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    return null;
+  } finally {
+    trial.free();
+  }
+}

@@ -1,0 +1,152 @@
+// The page: it joins controls, picture and results to the session, and gives `window.posse` to scripts.
+
+import { clearCheck, showCheck, showCheckFailure } from "./page/check_result.js";
+import { Controls } from "./page/controls.js";
+import { acceptDrops } from "./page/drop.js";
+import { formatCount, formatNanoseconds } from "./page/format.js";
+import { clearMeasurement, showMeasurement, showMeasurementFailure } from "./page/measure_result.js";
+import { Notices } from "./page/notices.js";
+import { Orbit } from "./page/orbit.js";
+import { Session } from "./page/session.js";
+import { TrialPanel } from "./page/trial_panel.js";
+
+const element = (id) => document.getElementById(id);
+let frames = 0;
+let fileText = element("file").textContent;
+
+const controls = new Controls((changed) => {
+  if (changed === "speed") keepPhase();
+  session.settle();
+});
+const orbit = new Orbit(element("picture"), (camera) => session.announce("camera", camera));
+
+const session = new Session({
+  holder: element("picture"),
+  controls,
+  orbit,
+  notices: new Notices(element("error")),
+  adapterKnown: (name) => (element("adapter").textContent = name),
+  fileRead,
+  fileShown,
+  lost: showLoss,
+  reported: showReport,
+  progressed: (progress) => panels.forEach((panel) => panel.advance(progress)),
+});
+
+const panels = ["check", "measure"].map((name) => {
+  const [show, fail, clear] = {
+    check: [showCheck, showCheckFailure, clearCheck],
+    measure: [showMeasurement, showMeasurementFailure, clearMeasurement],
+  }[name];
+  return new TrialPanel(name, {
+    run: async (options) => {
+      await session.ready;
+      return session.call(name, options);
+    },
+    stop: () => session.announce("stop"),
+    show,
+    fail,
+    clear,
+  });
+});
+
+/// Shows that a file is being opened; `null` if that ended without a new file.
+function fileRead(name) {
+  element("file").textContent = name ? `Opening ${name}…` : fileText;
+}
+
+/// Shows the name of a file, its size in clips and joints, and the warnings of the import.
+function fileShown(read, { clips, joints, warnings }) {
+  const count = clips.length === 0 ? "no clip, at rest" : `${formatCount(clips.length)} ${clips.length === 1 ? "clip" : "clips"}`;
+  const left = read?.left.length > 0 ? ` Left out, one file at a time: ${read.left.join(", ")}.` : "";
+  fileText = `${read?.name ?? "Built-in human"}: ${count}, ${formatCount(joints)} joints.${left}`;
+  element("file").textContent = fileText;
+  element("demo").hidden = read === null;
+  element("warnings").hidden = warnings.length === 0;
+  element("warnings-count").textContent = `${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`;
+  element("warnings-text").textContent = warnings.join("\n");
+}
+
+function showLoss(isLost) {
+  element("reopen").hidden = !isLost;
+  for (const name of ["check", "measure"]) element(name).disabled = isLost;
+  showReport({ fps: null, frames });
+}
+
+function showReport({ fps, gpuNanoseconds, frames: total }) {
+  frames = total;
+  if (fps !== undefined) element("fps").textContent = fps === null ? "–" : fps < 10 ? fps.toFixed(1) : fps.toFixed(0);
+  const gpuTime = element("gpu-time");
+  gpuTime.classList.toggle("words", gpuNanoseconds === null);
+  if (gpuNanoseconds === null) gpuTime.textContent = "not available";
+  else gpuTime.textContent = gpuNanoseconds === undefined ? "…" : formatNanoseconds(gpuNanoseconds);
+  showTime();
+}
+
+function showTime() {
+  element("time").textContent = `${session.clock.time.toFixed(2)} s`;
+}
+
+/// Sends a change of the clock to the worker, and names the button after what it would do.
+function clockChanged() {
+  session.announce("clock", session.clock.state);
+  element("play").textContent = session.clock.isHeld ? "Play" : "Pause";
+  showTime();
+}
+
+/// Moves a running clock so that a change of speed goes on from the present pose.
+function keepPhase() {
+  const { clock } = session;
+  const { before, now } = controls.speeds;
+  if (clock.isHeld) return;
+  clock.run((clock.time * before) / now);
+  clockChanged();
+}
+
+element("play").addEventListener("click", () => {
+  if (session.clock.isHeld) session.clock.run();
+  else session.clock.hold();
+  clockChanged();
+});
+element("drop").addEventListener("change", (event) => {
+  const files = [...event.target.files];
+  // The same file can be selected again after a change on disk.
+  event.target.value = "";
+  if (files.length > 0) session.show(files);
+});
+element("demo").addEventListener("click", () => session.show(null));
+element("reopen").addEventListener("click", () => {
+  session.open();
+  element("picture").focus();
+});
+acceptDrops(element("drop-here"), (files) => session.show(files));
+
+if (!matchMedia("(prefers-reduced-motion: reduce)").matches) session.clock.run();
+clockChanged();
+session.open();
+
+/// The face for scripts and tests.
+window.posse = {
+  get ready() {
+    return session.ready;
+  },
+  get time() {
+    return session.clock.time;
+  },
+  set time(seconds) {
+    if (typeof seconds !== "number" || !Number.isFinite(seconds)) throw new TypeError(`time: ${seconds} is not a number of seconds`);
+    session.clock.hold(seconds);
+    clockChanged();
+  },
+  /// Frames that the GPU has completed since the device was opened.
+  get frames() {
+    return frames;
+  },
+  joint: (instance, name) => session.joint(instance, name),
+  /// A check whose numbers are altered after the readback by this share of their size; it must fail.
+  checkAltered: (alter = 1e-3) => panels[0].start({ alter }),
+  /// Loses the device, as a driver does.
+  lose: () => session.announce("lose"),
+  /// Bytes of the engine: `wasm`, its memory.
+  memory: () => session.call("memory"),
+};

@@ -1,0 +1,147 @@
+// The session: engine, file and clock. It orders what the page asks of the engine, and opens the engine again after a loss.
+
+import { Clock } from "../clock.js";
+import { messageOf } from "../rpc.js";
+import { Engine, missingParts } from "./engine.js";
+import { readFiles } from "./files.js";
+
+const DEVICE = "device";
+const FILE = "file";
+const CROWD = "crowd";
+/// Characters at the beginning on a software adapter, which draws slowly.
+const SOFTWARE_COUNT = 100;
+
+export class Session {
+  clock = new Clock();
+  /// Resolves when the file that was opened last is posed; after a bad file, when the page knows that it is bad. It is rejected if
+  /// there is no device.
+  ready = null;
+  #engine = null;
+  /// The files of the crowd that is shown; `null` for the built-in human.
+  #files = null;
+  /// The number of the file, as the worker counts.
+  #file = 0;
+  #isLost = false;
+  #page;
+
+  /// `page` has: `holder` of the canvas, `controls`, `orbit`, `notices`, and the functions `adapterKnown(name)`,
+  /// `fileShown(read, shown)`, `fileRead(name)`, `lost(isLost)`, `reported(report)` and `progressed(progress)`.
+  constructor(page) {
+    this.#page = page;
+  }
+
+  /// Opens the engine, and in it the files that were shown last.
+  open() {
+    this.ready = this.#open();
+    // The notice tells the reader of the page; callers of `ready` still get the rejection.
+    this.ready.catch(() => {});
+  }
+
+  /// Opens files: a list, a promise of a list, or `null` for the built-in human. A lost engine is opened again first.
+  show(files) {
+    if (this.#isLost) this.open();
+    const before = this.ready;
+    this.ready = before.then(() => this.#show(files));
+    this.ready.catch(() => {});
+  }
+
+  /// Brings the crowd to the settings of the controls.
+  async settle() {
+    if (this.#isLost || !this.#engine || this.#file === 0) return;
+    try {
+      await this.call("settle", { ...this.#page.controls.settings, file: this.#file });
+    } catch {
+      // Only an engine that is lost rejects this call, and the notice of the loss says so.
+    }
+  }
+
+  /// The model matrix of a joint, at the present time of the clock.
+  async joint(instance, name) {
+    const { time } = this.clock;
+    await this.ready;
+    return this.call("joint", instance, name, time);
+  }
+
+  call(name, ...values) {
+    if (!this.#engine) return Promise.reject(new Error("the GPU is not open"));
+    return this.#engine.call(name, values);
+  }
+
+  announce(name, ...values) {
+    this.#engine?.announce(name, ...values);
+  }
+
+  async #open() {
+    const { holder, notices, controls, adapterKnown, lost } = this.#page;
+    this.#engine?.close("the GPU was opened again");
+    this.#engine = null;
+    this.#file = 0;
+    this.#isLost = false;
+    notices.clear();
+    lost(false);
+    try {
+      const missing = missingParts();
+      if (missing) throw new Error(missing);
+      this.#engine = new Engine(holder, this.#events());
+      const { adapter, isSoftware } = await this.#engine.open();
+      adapterKnown(isSoftware ? `${adapter}, software` : adapter);
+      if (isSoftware) controls.suggestCount(SOFTWARE_COUNT);
+      this.announce("clock", this.clock.state);
+      this.announce("camera", this.#page.orbit.camera);
+    } catch (error) {
+      adapterKnown("none");
+      this.#engine?.close(messageOf(error));
+      this.#engine = null;
+      if (!this.#isLost) notices.set(DEVICE, messageOf(error));
+      throw error;
+    }
+    await this.#show(this.#files);
+    // A file that can no longer be read gives way to the built-in human.
+    if (this.#file === 0 && this.#files) await this.#show(null);
+    if (this.#file === 0) throw new Error("there is no crowd; the page says why");
+  }
+
+  async #show(files) {
+    const { controls, notices, fileShown, fileRead } = this.#page;
+    try {
+      const list = await files;
+      const read = list ? await readFiles(list) : null;
+      fileRead(read?.name ?? null);
+      const shown = await this.call("load", read, controls.settings);
+      this.#files = list;
+      this.#file = shown.settings.file;
+      controls.showClips(shown.clips, shown.settings);
+      notices.set(FILE, null);
+      notices.set(CROWD, null);
+      fileShown(read, shown);
+    } catch (error) {
+      fileRead(null);
+      if (!this.#isLost) notices.set(FILE, messageOf(error));
+      return;
+    }
+    // A control that was moved meanwhile.
+    await this.settle();
+  }
+
+  #events() {
+    const { orbit, notices, reported, progressed } = this.#page;
+    return {
+      fault: (message) => notices.set(CROWD, message),
+      fit: (camera) => (orbit.fit = camera),
+      report: reported,
+      progress: progressed,
+      lost: (reason) => this.#lose(`The GPU was lost: ${reason}`),
+      stopped: (reason) => this.#lose(`The engine stopped: ${reason}`),
+    };
+  }
+
+  #lose(message) {
+    const { notices, lost } = this.#page;
+    const text = `${message.replace(/\.?$/, ".")} Open the GPU again with the button below, or reload the page.`;
+    this.#isLost = true;
+    notices.clear();
+    notices.set(DEVICE, text);
+    this.#engine?.close(text);
+    lost(true);
+  }
+}

@@ -1,0 +1,84 @@
+// The worker: it owns the device, the canvas and the frame loop, and answers the calls of the page.
+
+import init, { Check, Measure } from "./pkg/posse.js";
+import { Clock } from "./clock.js";
+import { Frames } from "./engine/frames.js";
+import { Stage } from "./engine/stage.js";
+import { runTrial } from "./engine/trial.js";
+import { announce, answer, messageOf } from "./rpc.js";
+
+const clock = new Clock();
+let memory = null;
+let stage = null;
+let frames = null;
+/// The number of the check or measurement that runs, and how many there were. A change of the first asks it to stop.
+let trial = 0;
+let trials = 0;
+
+async function open(canvas, width, height) {
+  memory = (await init()).memory;
+  stage = await Stage.open(canvas, {
+    fault: (message) => announce(self, "fault", message),
+    fit: (camera) => announce(self, "fit", camera),
+  });
+  frames = new Frames(stage, clock, (report) => announce(self, "report", report));
+  frames.resize(width, height);
+  stage.gpu.lost.then((reason) => {
+    frames.stop();
+    announce(self, "lost", reason);
+  });
+  frames.start();
+  return { adapter: stage.gpu.name, isSoftware: stage.gpu.isSoftware };
+}
+
+/// Runs a check or a measurement. The picture stands still meanwhile, so that the GPU is free.
+async function run(start, finish) {
+  const number = ++trials;
+  trial = number;
+  frames.isPaused = true;
+  try {
+    const progress = (done) => announce(self, "progress", done);
+    return await runTrial(stage, { start, progress, finish, isWanted: () => number === trial });
+  } finally {
+    // A later one may have taken over.
+    frames.isPaused = trial > number;
+  }
+}
+
+function check(options) {
+  return run((gpu, library) => Check.start(gpu, library, options), (check) => check.report());
+}
+
+function measure() {
+  return run((gpu) => Measure.rig(gpu), (measure) => ({ json: measure.json(), rows: measure.rows() }));
+}
+
+answer(self, {
+  open,
+  check,
+  measure,
+  load: (file, settings) => stage.load(file, settings),
+  settle: (settings) => stage.settle(settings),
+  joint: (instance, name, time) => stage.joint(instance, name, time),
+  clock: (state) => (clock.state = state),
+  camera: (camera) => frames && (frames.camera = camera),
+  resize: (width, height) => frames?.resize(width, height),
+  stop: () => (trial = 0),
+  lose: () => stage.gpu.device.destroy(),
+  memory: () => ({ wasm: memory.buffer.byteLength }),
+});
+
+// A fault of the loop or of an announcement has no caller; the page shows it and offers to open the GPU again. A lost device makes
+// such calls fail too, and its own message, which says more, shall come first.
+function reportFault(message) {
+  setTimeout(() => announce(self, "stopped", message), 300);
+}
+
+self.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  reportFault(messageOf(event.reason));
+});
+self.addEventListener("error", (event) => {
+  event.preventDefault();
+  reportFault(event.message);
+});
