@@ -232,7 +232,7 @@ fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u3
     loop {
         let apart = phase_subtract(after, before);
         if apart.y == 0u && apart.x <= 1u {
-            return after;
+            break;
         }
         let middle = phase_add(before, vec2((apart.x >> 1u) | (apart.y << 31u), apart.y >> 1u));
         let progress = events_progress(layer, middle);

@@ -51,3 +51,5 @@ pub(crate) use scopes::Scopes;
 mod contract_tests;
 #[cfg(test)]
 mod function_tests;
+#[cfg(test)]
+mod wgsl_texts;

@@ -43,3 +43,6 @@ pub use self::{
     upload::UploadedPoses,
     view::{Background, Bones, Stage, View},
 };
+
+#[cfg(test)]
+pub(crate) use pipelines::sources;

@@ -22,6 +22,18 @@ fn source(modules: &[&str]) -> String {
     record::SHARED.wgsl() + VIEW + &modules.concat()
 }
 
+/// The sources of all shaders of the renderer, with their names.
+#[cfg(test)]
+pub(crate) fn sources() -> [(&'static str, String); 4] {
+    let probe = include_str!("../../shaders/render/probe.wgsl");
+    [
+        ("figure", figure_source("")),
+        ("probe", figure_source(probe)),
+        ("bones", source(&[BONES])),
+        ("stage", source(&[STAGE])),
+    ]
+}
+
 /// The sides of triangles that are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sides {
@@ -240,9 +252,7 @@ mod tests {
 
     /// The modules of all shaders of the renderer.
     fn modules() -> [naga::Module; 4] {
-        let probe = include_str!("../../shaders/render/probe.wgsl");
-        [figure_source(""), figure_source(probe), source(&[BONES]), source(&[STAGE])]
-            .map(|source| naga::front::wgsl::parse_str(&source).unwrap())
+        sources().map(|(_, source)| naga::front::wgsl::parse_str(&source).unwrap())
     }
 
     #[test]

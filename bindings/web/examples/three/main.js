@@ -1,4 +1,7 @@
 // 2,000 instances of a character, posed by posse and drawn by three.js. Both use one GPU device; no pose comes back to JavaScript.
+//
+// To run it: bindings/web/build, `npm install` in this folder, a file server for bindings/web, and its page examples/three/. The
+// address may end in ?count=500, for another number of instances.
 
 import init, { Crowd, Gpu, Library } from "posse";
 import { Color, DirectionalLight, HemisphereLight, PerspectiveCamera, Scene, WebGPURenderer } from "three/webgpu";
@@ -74,7 +77,11 @@ async function start() {
   let shown;
   const show = async (name, bytes) => {
     const loaded = await load(gpu, renderer, name, bytes);
-    if (shown) scene.remove(...shown.meshes);
+    if (shown) {
+      scene.remove(...shown.meshes);
+      shown.crowd.free();
+      shown.library.free();
+    }
     scene.add(...loaded.meshes);
     shown = loaded;
   };

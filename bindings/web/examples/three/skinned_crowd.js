@@ -45,7 +45,8 @@ function skinIndex({ json, associations }, mesh) {
 export function skinnedCrowd(renderer, gltf, crowd, places) {
   const skins = gltf.parser.json.skins ?? [];
   const matrices = storageNode(renderer, crowd.skinBuffer());
-  const rowsPerInstance = crowd.skinStride / 4;
+  // A row has 16 bytes.
+  const rowsPerInstance = crowd.skinStride / 16;
   const meshes = [];
   gltf.scene.traverse((found) => {
     if (!found.isSkinnedMesh) return;

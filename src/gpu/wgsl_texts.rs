@@ -1,0 +1,236 @@
+//! All texts of WGSL that the library gives to devices, written to a file for compilers other than naga.
+//!
+//! `tests/web/tint.mjs` has Tint, the compiler of Chromium, compile them. Each kernel comes with every set of features, with and
+//! without custom interpolators.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use wgpu::naga;
+
+use crate::gpu::plan::{PoseKernel, SpanRoom, WORKGROUPS};
+use crate::gpu::shader::{
+    Composed, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
+};
+use crate::gpu::shader_files::BANDWIDTH;
+use crate::model::{Interpolator, Mixing, SkinFormat};
+use crate::pack::Features;
+
+/// The file to write, as JSON: `parts` are strings, and each of `texts` has a name, the entry points of compute shaders, and
+/// the indices of its parts.
+const FILE: &str = "POSSE_WGSL_TEXTS";
+
+/// A text with its name and the entry points of its compute shaders. There are many, so that each is composed when it is needed.
+struct Text {
+    name: String,
+    entries: &'static [&'static str],
+    compose: Box<dyn Fn() -> String>,
+}
+
+impl Text {
+    fn new(name: String, entries: &'static [&'static str], compose: impl Fn() -> String + 'static) -> Self {
+        Self { name, entries, compose: Box::new(compose) }
+    }
+}
+
+/// An interpolator without Rust arithmetic: a kernel is composed of its WGSL.
+#[derive(Debug)]
+struct Shader {
+    name: &'static str,
+    width: usize,
+    result_width: usize,
+    wgsl: &'static str,
+}
+
+impl Interpolator for Shader {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn result_width(&self) -> usize {
+        self.result_width
+    }
+
+    fn lerp(&self, _from: &[f64], _to: &[f64], _t: f64, _seconds: f64, _result: &mut [f64]) {}
+
+    fn wgsl(&self) -> &str {
+        self.wgsl
+    }
+}
+
+/// Two interpolators: one with a helper function and a shorter result, one that calls a function of the library.
+fn interpolators() -> Vec<Arc<dyn Interpolator>> {
+    let hermite = Shader {
+        name: "hermite",
+        width: 6,
+        result_width: 2,
+        wgsl: "fn hermite_number(p: f32, m: f32, q: f32, n: f32, t: f32) -> f32 {
+            let s = 1.0 - t;
+            return (1.0 + 2.0 * t) * s * s * p + t * s * s * m + (3.0 - 2.0 * t) * t * t * q - t * t * s * n;
+        }
+
+        fn hermite_lerp(a: array<f32, 6>, b: array<f32, 6>, t: f32, seconds: f32) -> array<f32, 2> {
+            return array<f32, 2>(
+                hermite_number(a[2], a[4] * seconds, b[2], b[0] * seconds, t),
+                hermite_number(a[3], a[5] * seconds, b[3], b[1] * seconds, t),
+            );
+        }
+
+        fn hermite_no_lerp(value: array<f32, 6>) -> array<f32, 2> {
+            return array<f32, 2>(value[2], value[3]);
+        }",
+    };
+    let turn = Shader {
+        name: "turn",
+        width: 4,
+        result_width: 4,
+        wgsl: "fn turn_lerp(a: array<f32, 4>, b: array<f32, 4>, t: f32, seconds: f32) -> array<f32, 4> {
+            let turned = quat_slerp(vec4(a[0], a[1], a[2], a[3]), vec4(b[0], b[1], b[2], b[3]), t);
+            return array<f32, 4>(turned.x, turned.y, turned.z, turned.w);
+        }
+
+        fn turn_no_lerp(value: array<f32, 4>) -> array<f32, 4> {
+            return value;
+        }",
+    };
+    vec![Arc::new(hermite), Arc::new(turn)]
+}
+
+/// All kernels that pose.
+fn pose_kernels() -> Vec<PoseKernel> {
+    let mut kernels = Vec::new();
+    for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
+        for workgroup in WORKGROUPS {
+            for span_room in [SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany] {
+                kernels.extend(SkinFormat::ALL.map(|skin_format| PoseKernel {
+                    mixing,
+                    workgroup,
+                    span_room,
+                    skin_format,
+                }));
+            }
+        }
+    }
+    kernels
+}
+
+/// All sets of features.
+fn feature_sets() -> impl Iterator<Item = Features> {
+    (0..64).map(|set| {
+        let has = |bit: u32| set >> bit & 1 == 1;
+        Features {
+            splines: has(0),
+            beyond_gltf: has(1),
+            matrices: has(2),
+            roots: has(3),
+            floats: has(4),
+            quantized: has(5),
+        }
+    })
+}
+
+/// The texts of the kernels.
+fn kernel_texts() -> Vec<Text> {
+    let mut texts = vec![
+        Text::new("visible".into(), &[VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY], || Composed::visible().code),
+        Text::new("events".into(), &[EVENTS_ENTRY], || Composed::events().code),
+        Text::new("bandwidth".into(), &["fill", "copy"], || BANDWIDTH.text.into()),
+    ];
+    texts.extend(feature_sets().map(|features| {
+        let name = format!("root motion, {features:?}");
+        Text::new(name, &[ROOT_MOTION_ENTRY], move || Composed::root_motion(features).code)
+    }));
+    for interpolators in [Vec::new(), interpolators()] {
+        for kernel in pose_kernels() {
+            texts.extend(feature_sets().map(|features| {
+                let interpolators = interpolators.clone();
+                let name = format!("{kernel:?}, {features:?}, {} interpolators", interpolators.len());
+                Text::new(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators).code)
+            }));
+        }
+    }
+    texts
+}
+
+/// The modules that the library gives to shaders of others, and the texts of the renderer. Render pipelines are not listed.
+fn other_texts() -> Vec<Text> {
+    let readers = SkinFormat::ALL.map(|format| (format!("reader of {format:?}"), format.wgsl().to_owned()));
+    #[cfg(feature = "render")]
+    let render = crate::render::sources().map(|(name, code)| (name.to_owned(), code));
+    #[cfg(not(feature = "render"))]
+    let render = [];
+    let texts = readers.into_iter().chain(render);
+    texts.map(|(name, code)| Text::new(name, &[], move || code.clone())).collect()
+}
+
+/// Texts in parts, each stored once. Kernels differ mostly in the constants at their beginning.
+#[derive(Default)]
+struct Parts {
+    indices: HashMap<String, usize>,
+    /// The parts of each text.
+    pairs: HashSet<[usize; 2]>,
+    texts: Vec<serde_json::Value>,
+}
+
+impl Parts {
+    /// Adds a text. A text that is there already is left out: two rooms for search results can have one size.
+    fn add(&mut self, Text { name, entries, .. }: &Text, code: &str) {
+        let is_constant = |line: &&str| line.starts_with("const ");
+        let constants = code.split_inclusive('\n').take_while(is_constant).map(str::len).sum();
+        let (constants, rest) = code.split_at(constants);
+        let parts = [constants, rest].map(|part| {
+            let count = self.indices.len();
+            *self.indices.entry(part.to_owned()).or_insert(count)
+        });
+        if self.pairs.insert(parts) {
+            self.texts.push(json!({ "name": name, "entries": entries, "parts": parts }));
+        }
+    }
+
+    fn write(&self, file: &Path) {
+        let mut parts = vec![""; self.indices.len()];
+        for (part, &index) in &self.indices {
+            parts[index] = part;
+        }
+        std::fs::write(file, json!({ "parts": parts, "texts": self.texts }).to_string()).unwrap();
+    }
+}
+
+/// Compiles a text by naga.
+#[track_caller]
+fn check(Text { name, entries, .. }: &Text, code: &str) {
+    let module = naga::front::wgsl::parse_str(code).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let compute = module.entry_points.iter().filter(|entry| entry.stage == naga::ShaderStage::Compute);
+    assert_eq!(compute.map(|entry| entry.name.as_str()).collect::<Vec<_>>(), *entries, "{name}");
+}
+
+/// A prime number, so that the sample goes through all kinds of texts.
+const STEP: usize = 97;
+
+#[test]
+fn naga_accepts_a_sample_of_the_texts() {
+    for text in other_texts().iter().chain(kernel_texts().iter().step_by(STEP)) {
+        check(text, &(text.compose)());
+    }
+}
+
+#[test]
+fn all_texts_are_written_if_a_file_is_named() {
+    let Some(file) = std::env::var_os(FILE) else { return };
+    let mut parts = Parts::default();
+    for text in other_texts().iter().chain(&kernel_texts()) {
+        parts.add(text, &(text.compose)());
+    }
+    // Kernels that differ but for skin format, features and interpolators: without mixing, two rooms in each of 5 workgroups; with
+    // either mixing three, but two in the largest workgroup that holds joints.
+    let pose = (2 * 5 + 2 * (3 * 5 - 1)) * 3 * 64 * 2;
+    let render = if cfg!(feature = "render") { 4 } else { 0 };
+    assert_eq!(parts.texts.len(), pose + 64 + 3 + 3 + render);
+    parts.write(Path::new(&file));
+}
