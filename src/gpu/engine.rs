@@ -171,8 +171,7 @@ impl GpuEngine {
         wait_for_device(&self.gpu.device).await
     }
 
-    /// The poses of a crowd at the end of a step, as [`Evaluator::evaluate_step`] for callers that
-    /// must not block.
+    /// The poses of a crowd at the end of a step, as [`Evaluator::evaluate_step`] for callers that must not block.
     ///
     /// # Errors
     /// Those of `GpuCrowd::new`, and [`Error::Device`] if the device is lost or out of memory.
@@ -191,8 +190,7 @@ impl GpuEngine {
         Ok(Poses { instances })
     }
 
-    /// The events that a crowd reaches in a step, as [`Evaluator::evaluate_events`] for callers
-    /// that must not block.
+    /// The events that a crowd reaches in a step, as [`Evaluator::evaluate_events`] for callers that must not block.
     ///
     /// # Errors
     /// Those of `GpuEvents::new`, and [`Error::Device`] if the device is lost or out of memory.
