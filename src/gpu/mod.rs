@@ -42,6 +42,7 @@ pub use stopwatch::Stopwatch;
 pub(crate) use buffers::{filled_buffer, largest_binding, upload};
 #[cfg(test)]
 pub(crate) use contract_tests::faults;
+#[cfg(feature = "render")]
 pub(crate) use frame_uploads::FrameUploads;
 pub(crate) use readback::{check_device, read_buffers, wait_for_device};
 pub(crate) use scopes::Scopes;

@@ -50,7 +50,7 @@ struct PosedCrowd {
 /// Uploads the library and the crowd to the device of Bevy, once.
 fn upload(task: Res<Task>, device: Res<RenderDevice>, queue: Res<RenderQueue>, mut commands: Commands) -> Result {
     let scene = task.scene()?;
-    let library = GpuLibrary::new((device.wgpu_device(), &**queue.0), PackedLibrary::new(&scene.library)?)?;
+    let library = GpuLibrary::new((device.wgpu_device(), &**queue), PackedLibrary::new(&scene.library)?)?;
     let crowd = GpuCrowd::new(&library, &scene.crowd, Outputs::SKIN)?;
     let figure = Figure::new(scene.skeleton(), 0.02)?;
     commands.insert_resource(PosedCrowd { crowd, scene, figure, look: task.look().0 });
