@@ -12,7 +12,7 @@
 //! * [`GpuCrowd`], [`CpuCrowd`]: a crowd that an engine poses frame after frame.
 //! * [`bake`]: arrays of clips at many times, in `f32`, for training data and files.
 //! * [`contract`]: error bounds of an engine, and its errors.
-//! * [`measure`]: times of an engine. A browser has none: it needs a clock and threads that may wait.
+//! * `measure`: times of an engine. The module does not exist on `wasm32`, because it blocks threads.
 //! * [`Player`]: one play of a clip, stepped frame by frame, for callers without a crowd clock.
 //! * [`demo`]: a human and other rigs, made in code.
 //! * `render`: draws crowds of glTF figures from the buffers of the GPU engine.
@@ -138,6 +138,7 @@ pub use self::{
 #[doc(hidden)]
 pub mod low_level {
     pub use crate::compress::rig_size;
+    pub use crate::contract::times::check_times;
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, Stopwatch};
     pub use crate::pack::all_threads;

@@ -120,7 +120,7 @@ impl<'a> Engine<'a> {
     ) -> Result<Self, Error> {
         let packed = start_up.step("pack", || library.pack(threads))?;
         let library = start_up.step("pipelines", || GpuLibrary::new(&gpu, packed))?;
-        Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library))))
+        Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library)?)))
     }
 
     fn cpu(library: EngineLibrary, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {

@@ -1,4 +1,4 @@
-//! The crowds that an engine is checked with: every clip of a library, and all ways of mixing and playing.
+//! The crowds that an engine is checked with: every clip of a library, and crowds that mix and play in many ways.
 
 use crate::contract::times::check_times;
 use crate::error::Error;
@@ -39,7 +39,7 @@ pub struct Check {
 /// It adds a mask per skeleton to the library, so that it is called before the library is packed.
 ///
 /// # Errors
-/// None in practice. The crowds pass on the checks of the model.
+/// Those of [`Library::add_mask`] and [`Crowd::push`]. The crowds of a valid library cause none.
 ///
 /// # Examples
 /// ```
@@ -143,8 +143,8 @@ impl MixedCrowds<'_> {
             checks,
             "fades",
             self.pairs(|[a, b, c]| {
-                let fade = |shape, share: f64| {
-                    let start = Ticks::from_seconds(self.seconds - share);
+                let fade = |shape, seconds_ago: f64| {
+                    let start = Ticks::from_seconds(self.seconds - seconds_ago);
                     Some(Fade { start, length: Ticks::from_seconds(1.0), shape })
                 };
                 let fading = Layer { fade_out: fade(FadeShape::Linear, 0.3), ..a };
@@ -152,13 +152,22 @@ impl MixedCrowds<'_> {
                 vec![fading, rising, Layer { mode: LayerMode::Override, fade_in: fade(FadeShape::Linear, 0.25), ..c }]
             }),
         )?;
-        self.push(checks, "half skin", self.pairs(|[a, b, _]| vec![a, b]))
+        self.push_as(SkinFormat::HalfMatrix, checks, "half skin", self.pairs(|[a, b, _]| vec![a, b]))
     }
 
     fn push(&self, checks: &mut Vec<Check>, kind: &'static str, instances: Vec<Vec<Layer>>) -> Result<(), Error> {
+        self.push_as(SkinFormat::Matrix, checks, kind, instances)
+    }
+
+    fn push_as(
+        &self,
+        format: SkinFormat,
+        checks: &mut Vec<Check>,
+        kind: &'static str,
+        instances: Vec<Vec<Layer>>,
+    ) -> Result<(), Error> {
         let to = Ticks::from_seconds(self.seconds);
         let step = Step { from: Ticks::from_seconds(self.seconds - STEP), to };
-        let format = if kind == "half skin" { SkinFormat::HalfMatrix } else { SkinFormat::Matrix };
         for block in instances.chunks(MOST_INSTANCES) {
             let mut crowd = Crowd::new();
             for layers in block {

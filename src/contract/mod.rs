@@ -29,12 +29,11 @@ mod motion;
 mod sizes;
 mod skin_formats;
 mod slack;
-mod times;
+pub(crate) mod times;
 
 use glam::{DAffine3, DQuat, DVec3};
 
 pub use self::checks::{Check, checks};
-pub use self::times::check_times;
 
 use crate::contract::bounds::{Local, Magnitudes, Space};
 use crate::model::rotation::unit;

@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn times_are_on_keys_between_them_and_beyond_and_not_too_many() {
-        let library = demo::library().unwrap_or_default();
+        let library = demo::library().unwrap();
         for clip in library.clips() {
             let all = check_times(clip, usize::MAX);
             let keys = clip.tracks[0].curve.timeline().times();

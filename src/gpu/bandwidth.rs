@@ -29,14 +29,14 @@ impl Bandwidth {
     pub fn measure(gpu: &GpuContext) -> Result<Self, Error> {
         let most = if gpu.is_hardware() { SIZE } else { SIZE / 4 };
         let began = std::time::Instant::now();
-        pollster::block_on(Self::measure_async(gpu, most, || began.elapsed().as_secs_f64()))
+        pollster::block_on(Self::measure_with_clock(gpu, most, || began.elapsed().as_secs_f64()))
     }
 
-    /// As `measure`, for callers that must not block: over at most `most` bytes, with a clock in seconds for devices without one.
+    /// As `measure` for a browser: over at most `most` bytes, with a clock in seconds for devices without one.
     ///
     /// # Errors
     /// Those of `measure`.
-    pub async fn measure_async(gpu: &GpuContext, most: u64, clock: impl Fn() -> f64) -> Result<Self, Error> {
+    pub async fn measure_with_clock(gpu: &GpuContext, most: u64, clock: impl Fn() -> f64) -> Result<Self, Error> {
         let device = &gpu.device;
         // Two halves of whole vectors.
         let size = most.min(largest_binding(device)) / 32 * 32;

@@ -68,7 +68,7 @@ impl GpuContext {
         pollster::block_on(Self::new_async(kind))
     }
 
-    /// As `new`, for callers that must not block.
+    /// As `new`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.
@@ -86,7 +86,7 @@ impl GpuContext {
         pollster::block_on(Self::for_surface_async(instance, surface))
     }
 
-    /// As `for_surface`, for callers that must not block.
+    /// As `for_surface`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.
@@ -121,7 +121,7 @@ impl GpuContext {
         pollster::block_on(Self::with_limits_async(kind, limits))
     }
 
-    /// As `with_limits`, for callers that must not block.
+    /// As `with_limits`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
 use crate::gpu::buffers::{FrameBuffer, write};
 use crate::gpu::visible::VisibleList;
-use crate::gpu::{CrowdOptions, GpuBatch, GpuLibrary, LayersOutcome, Scopes, check_device};
+use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, LayersOutcome, Scopes, check_device};
 use crate::model::{Crowd, Layer, Outputs, Step};
 use crate::model::{check_instance, check_layers};
 use crate::pack::record::Frame;
@@ -79,7 +79,7 @@ impl GpuCrowd {
         pollster::block_on(Self::new_async(library, crowd, outputs))
     }
 
-    /// As `new`, for callers that must not block.
+    /// As `new`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.
@@ -101,7 +101,7 @@ impl GpuCrowd {
         pollster::block_on(Self::with_options_async(library, crowd, outputs, options))
     }
 
-    /// As `with_options`, for callers that must not block.
+    /// As `with_options`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.
@@ -166,7 +166,7 @@ impl GpuCrowd {
                 let layers = crowd.layers(instance);
                 pack_instance(&library.packed, batch.skeleton(), layers, batch.layer_count as usize, &mut records);
             }
-            write(self.frame.gpu(), &batch.layers, 0, bytemuck::cast_slice(&records));
+            write(self.gpu(), &batch.layers, 0, bytemuck::cast_slice(&records));
         }
         Ok(LayersOutcome::Replaced)
     }
@@ -200,7 +200,7 @@ impl GpuCrowd {
         let mut records = Vec::with_capacity(room);
         pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
         let bytes: &[u8] = bytemuck::cast_slice(&records);
-        write(self.frame.gpu(), &batch.layers, (slot * bytes.len()) as u64, bytes);
+        write(self.gpu(), &batch.layers, (slot * bytes.len()) as u64, bytes);
         Ok(LayersOutcome::Replaced)
     }
 
@@ -273,6 +273,11 @@ impl GpuCrowd {
                 encoder.copy_buffer_to_buffer(skin, 0, previous, 0, skin.size());
             }
         }
+    }
+
+    /// The device and the queue of the crowd.
+    pub(super) fn gpu(&self) -> DeviceAndQueue<'_> {
+        self.frame.gpu()
     }
 
     /// The batches, skeleton after skeleton, the least mixing first.

@@ -42,7 +42,7 @@ impl GpuEngine {
         pollster::block_on(Self::new_async(library, gpu))
     }
 
-    /// As `new`, for callers that must not block.
+    /// As `new`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.
@@ -59,18 +59,26 @@ impl GpuEngine {
         pollster::block_on(Self::with_form_async(form, library, gpu))
     }
 
-    /// As `with_form`, for callers that must not block.
+    /// As `with_form`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.
     pub async fn with_form_async(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
         let library = GpuLibrary::with_form_async(form, &gpu, PackedLibrary::new(library)?).await?;
-        Ok(Self::with_library(gpu, library))
+        Self::with_library(gpu, library)
     }
 
     /// Creates an engine for a library that is on the device already.
-    pub fn with_library(gpu: GpuContext, library: GpuLibrary) -> Self {
-        Self { gpu, library }
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the library is on another device: wgpu panics if objects of two devices are used together. It compares
+    /// device numbers only, so that devices of two wgpu instances may seem equal.
+    pub fn with_library(gpu: GpuContext, library: GpuLibrary) -> Result<Self, Error> {
+        if gpu.device != *library.gpu().device {
+            let reason = "the library is on another device; make the engine with the device of the library";
+            return Err(Error::Usage(reason.into()));
+        }
+        Ok(Self { gpu, library })
     }
 
     /// The device.
@@ -92,7 +100,7 @@ impl GpuEngine {
         pollster::block_on(self.read_async(batch, instances))
     }
 
-    /// As `read`, for callers that must not block.
+    /// As `read`, for a browser.
     ///
     /// # Errors
     /// Those of `read`.
@@ -136,7 +144,7 @@ impl GpuEngine {
         pollster::block_on(self.read_instance_async(crowd, instance, outputs))
     }
 
-    /// As `read_instance`, for callers that must not block.
+    /// As `read_instance`, for a browser.
     ///
     /// # Errors
     /// Those of `read_instance`.
@@ -163,7 +171,7 @@ impl GpuEngine {
         pollster::block_on(self.wait_async())
     }
 
-    /// As `wait`, for callers that must not block.
+    /// As `wait`, for a browser.
     ///
     /// # Errors
     /// Those of `wait`.
@@ -171,11 +179,11 @@ impl GpuEngine {
         wait_for_device(&self.gpu.device).await
     }
 
-    /// The poses of a crowd at the end of a step, as [`Evaluator::evaluate_step`] for callers that must not block.
+    /// The poses of a crowd at the end of a step, as [`Evaluator::evaluate_step`] for a browser.
     ///
     /// # Errors
     /// Those of `GpuCrowd::new`, and [`Error::Device`] if the device is lost or out of memory.
-    pub async fn evaluate_async(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
+    pub async fn evaluate_step_async(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
         let gpu_crowd = GpuCrowd::new_async(&self.library, crowd, outputs).await?;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         gpu_crowd.encode(&mut encoder, step);
@@ -190,7 +198,7 @@ impl GpuEngine {
         Ok(Poses { instances })
     }
 
-    /// The events that a crowd reaches in a step, as [`Evaluator::evaluate_events`] for callers that must not block.
+    /// The events that a crowd reaches in a step, as [`Evaluator::evaluate_events`] for a browser.
     ///
     /// # Errors
     /// Those of `GpuEvents::new`, and [`Error::Device`] if the device is lost or out of memory.
@@ -215,7 +223,7 @@ impl Evaluator for GpuEngine {
     }
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
-        pollster::block_on(self.evaluate_async(crowd, step, outputs))
+        pollster::block_on(self.evaluate_step_async(crowd, step, outputs))
     }
 
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {

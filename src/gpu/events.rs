@@ -68,18 +68,23 @@ impl GpuEvents {
     /// # Errors
     /// * [`Error::Limit`] if the list does not fit a binding of the device.
     /// * [`Error::Shader`] and [`Error::Device`] if the device refuses the kernel or a buffer.
+    /// * [`Error::Usage`] if the crowd is on another device.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(library: &GpuLibrary, crowd: &GpuCrowd, capacity: usize) -> Result<Self, Error> {
         pollster::block_on(Self::new_async(library, crowd, capacity))
     }
 
-    /// As `new`, for callers that must not block.
+    /// As `new`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.
     pub async fn new_async(library: &GpuLibrary, crowd: &GpuCrowd, capacity: usize) -> Result<Self, Error> {
         let gpu = library.gpu();
         let device = gpu.device;
+        if device != crowd.gpu().device {
+            let reason = "the crowd is on another device than the library; make both on one device";
+            return Err(Error::Usage(reason.into()));
+        }
         let needed = (capacity as u64).saturating_mul(size_of::<OccurrenceRecord>() as u64).saturating_add(COUNT_BYTES);
         let allowed = largest_binding(device);
         if needed > allowed {
@@ -106,8 +111,8 @@ impl GpuEvents {
 
     /// Records the list of a step. It replaces the list of the previous step.
     ///
-    /// It only records: it does not submit or wait. Two steps in one submission do not disturb each other. To keep the first list, use or copy it before the second
-    /// step is recorded.
+    /// It only records: it does not submit or wait. Two steps in one submission do not disturb each other. To keep the first list,
+    /// use or copy it before the second step is recorded.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder, step: Step) {
         self.frame.write(encoder, &Frame::new(step));
         encoder.clear_buffer(&self.list, 0, Some(COUNT_BYTES));
@@ -135,7 +140,7 @@ impl GpuEvents {
         pollster::block_on(self.read_async())
     }
 
-    /// As `read`, for callers that must not block.
+    /// As `read`, for a browser.
     ///
     /// # Errors
     /// Those of `read`.

@@ -16,8 +16,8 @@ use crate::pack::{OutputNumbers, PackedLibrary};
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
-/// It belongs to one device, whose handles it keeps. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It holds the library as it was when it
-/// was packed. To use a skeleton or a clip that is added later, pack and upload again.
+/// It belongs to one device, whose handles it keeps. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It holds the
+/// library as it was when it was packed. To use a skeleton or a clip that is added later, pack and upload again.
 ///
 /// Each process compiles the pipelines anew, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes of such a cache, so that
 /// its creation is `unsafe`, and this crate allows `unsafe` only in the kernels of the CPU. Most drivers have a cache of their
@@ -75,7 +75,7 @@ impl GpuLibrary {
         pollster::block_on(Self::new_async(gpu, packed))
     }
 
-    /// As `new`, for callers that must not block.
+    /// As `new`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.
@@ -97,7 +97,7 @@ impl GpuLibrary {
         pollster::block_on(Self::with_form_async(form, gpu, packed))
     }
 
-    /// As `with_form`, for callers that must not block.
+    /// As `with_form`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.
@@ -119,7 +119,7 @@ impl GpuLibrary {
         pollster::block_on(self.repacked_async(packed))
     }
 
-    /// As `repacked`, for callers that must not block.
+    /// As `repacked`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.

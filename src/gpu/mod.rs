@@ -4,8 +4,7 @@
 //! brings device, queue and encoder. Only a [`GpuContext`] opens a device.
 //!
 //! A function whose name ends in `_async` awaits what the device reports or computes. The function of the same name without the
-//! ending blocks the thread until then; in a browser, which must not be blocked, it does not exist. On other targets, an async
-//! function does all its work at its first poll.
+//! ending does not exist in a browser, whose threads must not wait. On other targets, both block the thread until then.
 
 mod bandwidth;
 mod batch;

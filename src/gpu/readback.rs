@@ -35,7 +35,13 @@ pub(crate) async fn read_buffers(
     scopes.pop().await?;
     map(device, &copies).await?;
     let view = |copy: &wgpu::Buffer| match copy.get_mapped_range(..) {
-        Ok(view) => Ok(view.to_vec()),
+        Ok(view) => {
+            let bytes = view.to_vec();
+            drop(view);
+            // A browser frees a dropped buffer only when it collects garbage.
+            copy.destroy();
+            Ok(bytes)
+        }
         Err(error) => Err(cannot_be_read(error)),
     };
     copies.iter().map(view).collect()

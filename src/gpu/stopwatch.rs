@@ -53,7 +53,7 @@ impl Stopwatch {
         pollster::block_on(self.submit_async(gpu, encoder))
     }
 
-    /// As `submit`, for callers that must not block.
+    /// As `submit`, for a browser.
     ///
     /// # Errors
     /// Those of `submit`.

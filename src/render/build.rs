@@ -33,7 +33,7 @@ impl Scene {
         pollster::block_on(Self::new_async(renderer, library, figures, poses, placements))
     }
 
-    /// As `new`, for callers that must not block.
+    /// As `new`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.

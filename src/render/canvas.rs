@@ -43,7 +43,7 @@ impl Canvas {
         pollster::block_on(Self::new_async(device, target, size))
     }
 
-    /// As `new`, for callers that must not block.
+    /// As `new`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.

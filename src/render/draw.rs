@@ -84,7 +84,7 @@ impl Renderer {
         pollster::block_on(Self::new_async(device, queue, target))
     }
 
-    /// As `new`, for callers that must not block.
+    /// As `new`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.

@@ -54,7 +54,7 @@ impl Picture {
         pollster::block_on(Self::draw_async(renderer, encoder, canvas, scene, view))
     }
 
-    /// As `draw`, for callers that must not block.
+    /// As `draw`, for a browser.
     ///
     /// # Errors
     /// Those of `draw`.
@@ -98,7 +98,7 @@ impl Picture {
         pollster::block_on(Self::read_async(renderer, encoder, texture))
     }
 
-    /// As `read`, for callers that must not block.
+    /// As `read`, for a browser.
     ///
     /// # Errors
     /// Those of `read`.

@@ -24,7 +24,7 @@ pub fn vertex_positions(renderer: &Renderer, scene: &Scene) -> Result<Vec<Vec<[f
     pollster::block_on(vertex_positions_async(renderer, scene))
 }
 
-/// As `vertex_positions`, for callers that must not block.
+/// As `vertex_positions`, for a browser.
 ///
 /// # Errors
 /// Those of `vertex_positions`.

@@ -28,7 +28,7 @@ impl<'a> UploadedPoses<'a> {
         pollster::block_on(Self::new_async(gpu, like, poses))
     }
 
-    /// As `new`, for callers that must not block.
+    /// As `new`, for a browser.
     ///
     /// # Errors
     /// Those of `new`.

@@ -1,4 +1,4 @@
-use posse::{Error, Evaluator, GpuCrowd, GpuEngine, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
+use posse::{Error, Evaluator, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, KernelForm, Outputs, PackedLibrary, demo};
 
 use super::{NOW, gpu_with_limits, only_clip};
 
@@ -25,7 +25,7 @@ fn every_use_of_a_lost_device_fails() {
     let mut encoder = device.create_command_encoder(&Default::default());
     on_gpu.encode(&mut encoder, NOW);
     engine.gpu().queue.submit([encoder.finish()]);
-    // Nor do changes of layers tell it.
+    // Changes of layers do not report the loss either.
     assert!(on_gpu.set_layers(engine.library(), &crowd).unwrap().is_replaced());
     assert!(on_gpu.set_instance(engine.library(), 0, crowd.layers(0)).unwrap().is_replaced());
     assert_device_error(engine.wait(), "waiting");
@@ -34,6 +34,21 @@ fn every_use_of_a_lost_device_fails() {
     assert_device_error(GpuCrowd::new(engine.library(), &crowd, Outputs::ALL), "a new crowd");
     assert_device_error(GpuLibrary::new(engine.gpu(), PackedLibrary::new(&library).unwrap()), "a new library");
     assert_device_error(posse::low_level::Bandwidth::measure(engine.gpu()), "the bandwidth");
+}
+
+#[test]
+fn objects_of_two_devices_are_refused_before_wgpu_panics() {
+    let library = demo::rig(5, 3, 2).unwrap();
+    let [one, other] = [0, 1].map(|_| gpu_with_limits(wgpu::Limits::default()));
+    let on_gpu = |gpu| GpuLibrary::new(gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+    let (here, there) = (on_gpu(&one), on_gpu(&other));
+    let crowd = GpuCrowd::new(&here, &only_clip(&library, 4), Outputs::ALL).unwrap();
+    GpuEvents::new(&here, &crowd, 10).unwrap();
+    let refused = [GpuEvents::new(&there, &crowd, 10).map(|_| ()), GpuEngine::with_library(one, there).map(|_| ())];
+    for result in refused {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("is on another device"), "{error}");
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn gpu_with_limits(limits: wgpu::Limits) -> GpuContext {
 
 /// An engine on the device of the tests, with this kernel form.
 fn engine(form: KernelForm, library: &Library) -> GpuEngine {
-    GpuEngine::with_library(gpu(), gpu_library(form, PackedLibrary::new(library).unwrap()).unwrap())
+    GpuEngine::with_library(gpu(), gpu_library(form, PackedLibrary::new(library).unwrap()).unwrap()).unwrap()
 }
 
 /// Instances that play a clip, each with its own start and rate.

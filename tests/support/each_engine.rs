@@ -46,7 +46,7 @@ pub fn fast_engines(
     let Some(gpu) = gpu_unless_left_out() else { return };
     for &form in forms {
         let library = gpu_library(form, packed()).expect("a library on the GPU");
-        check(&mut GpuEngine::with_library(gpu.clone(), library));
+        check(&mut GpuEngine::with_library(gpu.clone(), library).expect("an engine"));
     }
 }
 
@@ -64,10 +64,7 @@ pub fn gpu_library(form: KernelForm, packed: PackedLibrary) -> Result<GpuLibrary
 
 /// An engine on the GPU of the tests, with the kernel form that suits the device.
 pub fn gpu_engine(library: &Library) -> Result<GpuEngine, posse::Error> {
-    Ok(GpuEngine::with_library(
-        gpu(),
-        gpu_library(KernelForm::for_device(&gpu().device), PackedLibrary::new(library)?)?,
-    ))
+    GpuEngine::with_library(gpu(), gpu_library(KernelForm::for_device(&gpu().device), PackedLibrary::new(library)?)?)
 }
 
 /// The GPU of the tests, or `None` if `POSSE_TEST_ENGINES=cpu`, as on an emulator, which has no adapter; a note is printed.

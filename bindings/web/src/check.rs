@@ -132,7 +132,7 @@ impl SharedCheck {
         };
         let Some(check) = self.checks.get(work.check) else { return Ok(true) };
         let Some((poses, compared)) = &mut work.poses else {
-            let mut poses = engine.evaluate_async(&check.crowd, check.step, check.outputs).await?.instances;
+            let mut poses = engine.evaluate_step_async(&check.crowd, check.step, check.outputs).await?.instances;
             poses.iter_mut().for_each(|pose| self.alter(pose));
             work.poses = Some((poses, 0));
             return Ok(false);

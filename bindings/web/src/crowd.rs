@@ -283,7 +283,7 @@ impl SharedCrowd {
             check_index("instance", instance, crowd.len())?;
             one.push(crowd.skeleton(instance), crowd.layers(instance))?;
         }
-        let poses = self.engine.evaluate_async(&one, now.into(), outputs).await?;
+        let poses = self.engine.evaluate_step_async(&one, now.into(), outputs).await?;
         poses.instances.into_iter().next().ok_or_else(|| JsError::new("the device returned no pose"))
     }
 

@@ -131,7 +131,7 @@ impl SharedLibrary {
         }
         let packed = PackedLibrary::new(&self.source().library)?;
         let library = GpuLibrary::new_async(context, packed).await?;
-        let engine = Rc::new(GpuEngine::with_library(context.clone(), library));
+        let engine = Rc::new(GpuEngine::with_library(context.clone(), library)?);
         self.engine.replace(Some(engine.clone()));
         Ok(engine)
     }

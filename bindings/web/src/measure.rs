@@ -141,7 +141,7 @@ impl SharedMeasure {
         if !work.has_bandwidth {
             let most = BANDWIDTH_BYTES[usize::from(self.is_software)];
             let clock = || 1e-3 * milliseconds();
-            self.run.borrow_mut().bandwidth = Some(Bandwidth::measure_async(&self.gpu, most, clock).await?);
+            self.run.borrow_mut().bandwidth = Some(Bandwidth::measure_with_clock(&self.gpu, most, clock).await?);
             work.has_bandwidth = true;
             return Ok(false);
         }

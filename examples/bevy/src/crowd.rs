@@ -6,7 +6,7 @@ use bevy::core_pipeline::core_3d::{main_opaque_pass_3d, main_transparent_pass_3d
 use bevy::core_pipeline::schedule::{Core3d, camera_driver};
 use bevy::prelude::*;
 use bevy::render::render_resource::{RenderPassDescriptor, StoreOp};
-use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue, RenderGraph, RenderGraphSystems, ViewQuery};
+use bevy::render::renderer::{RenderContext, RenderDevice, RenderGraph, RenderGraphSystems, RenderQueue, ViewQuery};
 use bevy::render::view::{ViewDepthStencilTexture, ViewTarget, ViewUniformOffset, ViewUniforms};
 use bevy::render::{RenderApp, RenderStartup};
 use posse::{GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks};

@@ -8,7 +8,8 @@ mod worst_error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use posse::contract::{Report, check_times, compare_as};
+use posse::contract::{Report, compare_as};
+use posse::low_level::check_times;
 use posse::{ClipId, Error, Evaluator, Library, Outputs, Reference, SkeletonId, Ticks};
 use serde::Serialize;
 

@@ -16,8 +16,7 @@ pub(crate) enum Files<'a> {
     Given(&'a dyn HeldFiles),
 }
 
-/// Files whose bytes the caller holds. A trait, because the lifetime in the type of a function could not be shortened to that of a
-/// reader.
+/// Files whose bytes the caller holds. A trait, because the type of a function would fix the lifetime of the bytes.
 pub(crate) trait HeldFiles {
     /// The bytes of a file by its path relative to the document.
     fn bytes(&self, name: &str) -> Option<&[u8]>;
@@ -72,9 +71,9 @@ impl<'a> Files<'a> {
     }
 
     /// The first `size` bytes of a file that was found. Bytes that the caller holds are not copied, and are returned whole.
-    pub(super) fn read(self, key: &Path, name: &str, size: u64) -> Result<Cow<'a, [u8]>, String> {
+    pub(super) fn read(self, key: &Path, uri: &str, name: &str, size: u64) -> Result<Cow<'a, [u8]>, String> {
         if let Self::Given(files) = self {
-            return files.bytes(name).map(Cow::Borrowed).ok_or_else(|| missing(name));
+            return files.bytes(name).map(Cow::Borrowed).ok_or_else(|| missing(uri));
         }
         let failed = |error: std::io::Error| format!("{}: {error}", key.display());
         let mut bytes = Vec::new();

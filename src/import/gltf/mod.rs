@@ -8,8 +8,9 @@
 //! requires it: a [`Warning`] names it.
 //!
 //! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds bytes,
-//! `files` those beside the document; `uri` and `meshopt` decode them. `accessor` and `component` turn bytes into numbers. `nodes`, `skins`, `channels`, `curves`
-//! and `animations` make the model. `loaded` replaces the first two stages for documents that the `gltf` crate has parsed.
+//! `files` those beside the document; `uri` and `meshopt` decode them. `accessor` and `component` turn bytes into numbers. `nodes`,
+//! `skins`, `channels`, `curves` and `animations` make the model. `loaded` replaces the first two stages for documents that the
+//! `gltf` crate has parsed.
 
 mod accessor;
 mod animations;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::document::{Buffer, BufferView, Compression, Document};
@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Bytes<'a>, Fault> {
         let fault = |reason: String| Fault::new(path, reason);
         let name = uri::decode_path(uri).ok_or_else(|| fault(format!("{uri:?} is not valid percent-encoded UTF-8")))?;
-        if uri.contains(':') || name.starts_with(['/', '\\']) || std::path::Path::new(&name).is_absolute() {
+        if uri.contains(':') || name.starts_with(['/', '\\']) || Path::new(&name).is_absolute() {
             return Err(fault(format!("{uri:?} is not a path relative to the file; save the buffer beside the file")));
         }
         // A file is stored once, however many buffers and names refer to it; twice if the first buffer needs only a part of it.
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
             Some(_) => size,
             None => wanted,
         };
-        let bytes: Bytes<'a> = Rc::new(self.files.read(&key, &name, size).map_err(fault)?);
+        let bytes: Bytes<'a> = Rc::new(self.files.read(&key, uri, &name, size).map_err(fault)?);
         self.budget.add_file(bytes.len());
         self.loaded.insert(key, bytes.clone());
         Ok(bytes)

@@ -4,7 +4,9 @@
 // address may end in ?count=500, for another number of instances.
 
 import init, { Crowd, Gpu, Library } from "posse";
-import { Color, DirectionalLight, HemisphereLight, PerspectiveCamera, Scene, WebGPURenderer } from "three/webgpu";
+import {
+  Box3, Color, DirectionalLight, HemisphereLight, PerspectiveCamera, Scene, Vector3, WebGPURenderer,
+} from "three/webgpu";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
 import { character } from "./character.js";
@@ -34,21 +36,28 @@ function grid(count, spacing) {
   return places;
 }
 
-/// A scene with lights, and a camera that looks over the crowd.
+/// A scene with lights, and a camera.
 function stage() {
   const scene = new Scene();
   scene.background = new Color(0x20242a);
   const sun = new DirectionalLight(0xffffff, 2.5);
   sun.position.set(2, 5, 3);
   scene.add(sun, new HemisphereLight(0xd8e6ff, 0x40382f, 1));
-  const camera = new PerspectiveCamera(45, 1, 0.1, 500);
-  camera.position.set(0, 7, 11);
-  camera.lookAt(0, 0, -3);
-  return { scene, camera };
+  return { scene, camera: new PerspectiveCamera(45, 1) };
+}
+
+/// Looks over a crowd of characters of a size.
+function frame(camera, size) {
+  [camera.near, camera.far] = [0.1 * size, 200 * size];
+  camera.position.set(0, 3 * size, 5 * size);
+  camera.lookAt(0, 0.5 * size, -size);
+  camera.updateProjectionMatrix();
 }
 
 /// Loads the same bytes into posse, which reads skeleton and clips, and into three.js, which reads meshes and materials.
 async function load(gpu, renderer, name, bytes) {
+  const gltf = await new GLTFLoader().parseAsync(bytes.buffer, "");
+  if (!gltf.parser.json.skins?.length) throw new Error(`${name} has no skin; choose a file with a skinned mesh`);
   const library = Library.load(name, bytes);
   if (library.clips.length === 0) throw new Error(`${name} has no clip; choose an animated file`);
   const instances = Array.from({ length: count }, (_, instance) => {
@@ -58,10 +67,9 @@ async function load(gpu, renderer, name, bytes) {
     return [{ clip, start: phase * library.clips[clip].duration }];
   });
   const crowd = await Crowd.create(gpu, library, instances, { skin: true });
-  const gltf = await new GLTFLoader().parseAsync(bytes.buffer, "");
-  const meshes = skinnedCrowd(renderer, gltf, crowd, grid(count, 1.4));
-  if (meshes.length === 0) throw new Error(`${name} has no skinned mesh; choose a file with one`);
-  return { library, crowd, gltf, meshes };
+  const size = Math.max(...new Box3().setFromObject(gltf.scene).getSize(new Vector3()));
+  const meshes = skinnedCrowd(renderer, gltf, crowd, grid(count, 0.8 * size));
+  return { library, crowd, gltf, meshes, size };
 }
 
 function resize(renderer, camera) {
@@ -83,6 +91,7 @@ async function start() {
       shown.library.free();
     }
     scene.add(...loaded.meshes);
+    frame(camera, loaded.size);
     shown = loaded;
   };
   await show("character.glb", character());

@@ -17,7 +17,7 @@ function storageNode(renderer, buffer) {
 /// The position of a vertex in the crowd. The normal is moved, too.
 ///
 /// posse writes three rows of four numbers per joint, `rowsPerInstance` rows per instance; those of the skin begin at `firstRow`.
-function skinnedPosition(matrices, rowsPerInstance, firstRow) {
+function skinnedPosition(matrices, rowsPerInstance, firstRow, hasNormals) {
   return Fn(() => {
     const joints = attribute("skinIndex", "uvec4");
     const weights = attribute("skinWeight", "vec4");
@@ -28,7 +28,7 @@ function skinnedPosition(matrices, rowsPerInstance, firstRow) {
     const rows = [0, 1, 2].map((index) => row(index).toVar());
     const move = (vector) => vec3(...rows.map((row) => dot(row, vector)));
     const position = move(vec4(positionLocal, 1)).toVar();
-    normalLocal.assign(move(vec4(normalLocal, 0)).normalize());
+    if (hasNormals) normalLocal.assign(move(vec4(normalLocal, 0)).normalize());
     return position.add(attribute("place", "vec3"));
   })();
 }
@@ -56,7 +56,7 @@ export function skinnedCrowd(renderer, gltf, crowd, places) {
     const material = new MeshStandardNodeMaterial();
     material.copy(found.material);
     const before = skins.slice(0, skinIndex(gltf.parser, found)).reduce((sum, skin) => sum + skin.joints.length, 0);
-    material.positionNode = skinnedPosition(matrices, rowsPerInstance, 3 * before);
+    material.positionNode = skinnedPosition(matrices, rowsPerInstance, 3 * before, geometry.hasAttribute("normal"));
     material.colorNode = materialColor.mul(mix(color(0xff8f5c), color(0x7fb8ff), hash(instanceIndex)));
     const mesh = new Mesh(geometry, material);
     // The bounds of the geometry are those of one instance in the bind pose.
