@@ -13,6 +13,9 @@ import { TrialPanel } from "./page/trial_panel.js";
 const element = (id) => document.getElementById(id);
 let frames = 0;
 let fileText = element("file").textContent;
+let fileName = fileText;
+/// The limit of the crowd's clock in seconds, in both directions.
+const MOST_SECONDS = 4e12;
 
 const controls = new Controls((changed) => {
   if (changed === "speed") keepPhase();
@@ -30,25 +33,20 @@ const session = new Session({
   fileShown,
   lost: showLoss,
   reported: showReport,
-  progressed: (progress) => panels.forEach((panel) => panel.advance(progress)),
+  progressed: (name, progress) => panels[name].advance(progress),
 });
 
-const panels = ["check", "measure"].map((name) => {
+/// A panel per trial.
+const panels = Object.fromEntries(["check", "measure"].map((name) => {
   const [show, fail, clear] = {
-    check: [showCheck, showCheckFailure, clearCheck],
+    check: [(report) => showCheck(report, fileName), showCheckFailure, clearCheck],
     measure: [showMeasurement, showMeasurementFailure, clearMeasurement],
   }[name];
-  return new TrialPanel(name, {
-    run: async (options) => {
-      await session.ready;
-      return session.call(name, options);
-    },
-    stop: () => session.announce("stop"),
-    show,
-    fail,
-    clear,
-  });
-});
+  const ready = () => session.ready;
+  const run = (options) => session.call(name, options);
+  const stop = () => session.announce("stop", name);
+  return [name, new TrialPanel(name, { ready, run, stop, show, fail, clear })];
+}));
 
 /// Shows that a file is being opened; `null` if that ended without a new file.
 function fileRead(name) {
@@ -59,8 +57,10 @@ function fileRead(name) {
 function fileShown(read, { clips, joints, warnings }) {
   const count = clips.length === 0 ? "no clip, at rest" : `${formatCount(clips.length)} ${clips.length === 1 ? "clip" : "clips"}`;
   const left = read?.left.length > 0 ? ` Left out, one file at a time: ${read.left.join(", ")}.` : "";
-  fileText = `${read?.name ?? "Built-in human"}: ${count}, ${formatCount(joints)} joints.${left}`;
+  fileName = read?.name ?? "Built-in human";
+  fileText = `${fileName}: ${count}, ${formatCount(joints)} joints.${left}`;
   element("file").textContent = fileText;
+  for (const panel of Object.values(panels)) panel.forgetFile();
   element("demo").hidden = read === null;
   element("warnings").hidden = warnings.length === 0;
   element("warnings-count").textContent = `${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`;
@@ -135,6 +135,9 @@ window.posse = {
   },
   set time(seconds) {
     if (typeof seconds !== "number" || !Number.isFinite(seconds)) throw new TypeError(`time: ${seconds} is not a number of seconds`);
+    if (Math.abs(seconds) > MOST_SECONDS) {
+      throw new RangeError(`time: ${seconds} s is beyond the clock, which reaches from -4e12 s to 4e12 s`);
+    }
     session.clock.hold(seconds);
     clockChanged();
   },
@@ -144,7 +147,7 @@ window.posse = {
   },
   joint: (instance, name) => session.joint(instance, name),
   /// A check whose numbers are altered after the readback by this share of their size; it must fail.
-  checkAltered: (alter = 1e-3) => panels[0].start({ alter }),
+  checkAltered: (alter = 1e-3) => panels.check.start({ alter }),
   /// Loses the device, as a driver does.
   lose: () => session.announce("lose"),
   /// Bytes of the engine: `wasm`, its memory.

@@ -6,7 +6,13 @@ export function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
 
-/// Answers the calls of the other side by the functions of `table`.
+/// True for an error that stops the WebAssembly: a panic, or no memory. Its objects cannot be used any more, not even freed.
+export function isFatal(error) {
+  return error instanceof WebAssembly.RuntimeError;
+}
+
+/// Answers the calls of the other side by the functions of `table`. Errors that stop the WebAssembly are not answered but thrown, and
+/// so become an unhandled rejection.
 export function answer(port, table) {
   port.addEventListener("message", async ({ data }) => {
     if (!(data.name in table)) return;
@@ -14,7 +20,7 @@ export function answer(port, table) {
       const value = await table[data.name](...data.values);
       if (data.call !== undefined) port.postMessage({ answers: data.call, value });
     } catch (error) {
-      if (data.call === undefined) throw error;
+      if (data.call === undefined || isFatal(error)) throw error;
       port.postMessage({ answers: data.call, error: messageOf(error) });
     }
   });

@@ -11,8 +11,8 @@ const clock = new Clock();
 let memory = null;
 let stage = null;
 let frames = null;
-/// The number of the check or measurement that runs, and how many there were. A change of the first asks it to stop.
-let trial = 0;
+/// The check or measurement that runs, and how many there were. A change of the number asks it to stop.
+let trial = { number: 0, name: null };
 let trials = 0;
 
 async function open(canvas, width, height) {
@@ -32,25 +32,30 @@ async function open(canvas, width, height) {
 }
 
 /// Runs a check or a measurement. The picture stands still meanwhile, so that the GPU is free.
-async function run(start, finish) {
+async function run(name, start, finish) {
   const number = ++trials;
-  trial = number;
+  trial = { number, name };
   frames.isPaused = true;
   try {
-    const progress = (done) => announce(self, "progress", done);
-    return await runTrial(stage, { start, progress, finish, isWanted: () => number === trial });
+    const progress = (done) => announce(self, "progress", name, done);
+    return await runTrial(stage, { start, progress, finish, isWanted: () => number === trial.number });
   } finally {
     // A later one may have taken over.
-    frames.isPaused = trial > number;
+    frames.isPaused = trial.number > number;
   }
 }
 
 function check(options) {
-  return run((gpu, library) => Check.start(gpu, library, options), (check) => check.report());
+  return run("check", (gpu, library) => Check.start(gpu, library, options), (check) => check.report());
+}
+
+/// Stops the trial of that name, if it runs.
+function stop(name) {
+  if (trial.name === name) trial = { number: 0, name: null };
 }
 
 function measure() {
-  return run((gpu) => Measure.rig(gpu), (measure) => ({ json: measure.json(), rows: measure.rows() }));
+  return run("measure", (gpu) => Measure.rig(gpu), (measure) => ({ json: measure.json(), rows: measure.rows() }));
 }
 
 answer(self, {
@@ -63,7 +68,7 @@ answer(self, {
   clock: (state) => (clock.state = state),
   camera: (camera) => frames && (frames.camera = camera),
   resize: (width, height) => frames?.resize(width, height),
-  stop: () => (trial = 0),
+  stop,
   lose: () => stage.gpu.device.destroy(),
   memory: () => ({ wasm: memory.buffer.byteLength }),
 });
@@ -71,6 +76,7 @@ answer(self, {
 // A fault of the loop or of an announcement has no caller; the page shows it and offers to open the GPU again. A lost device makes
 // such calls fail too, and its own message, which says more, shall come first.
 function reportFault(message) {
+  frames?.stop();
   setTimeout(() => announce(self, "stopped", message), 300);
 }
 

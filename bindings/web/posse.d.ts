@@ -89,7 +89,7 @@ export interface LayerOptions {
   clip: number | string;
   /** 0 or more. Default: 1. */
   weight?: number;
-  /** Default: 1. Negative speeds play backwards. */
+  /** Default: 1. Negative speeds play backwards. At 0, the layer shows the time `start`. */
   speed?: number;
   /** The time of the clip at time 0 of the crowd. Default: 0. */
   start?: number;
@@ -155,7 +155,7 @@ export interface Pose {
   rotations: Float32Array;
   /** 3 numbers per joint. */
   scales: Float32Array;
-  /** 16 numbers per joint, column after column. */
+  /** 16 numbers per joint, column-major. */
   model: Float32Array;
   /** 16 numbers per joint of each skin. */
   skin: Float32Array;
@@ -210,7 +210,7 @@ export class Crowd implements Freeable {
   pose(time: number): void;
   /** As `pose`; resolves with the nanoseconds by the clock of the GPU, `undefined` if the device has none. */
   timedPose(time: number): Promise<number | undefined>;
-  /** The model matrix of a joint at a time, posed on the GPU and read back: 16 numbers, column after column. The buffers keep their poses. */
+  /** The model matrix of a joint at a time, posed on the GPU and read back: 16 numbers, column-major. The buffers keep their poses. */
   joint(instance: number, joint: number, time: number): Promise<Float32Array>;
   /** The whole pose of an instance at a time, posed on the GPU and read back. The buffers keep their poses. */
   readPose(instance: number, time: number): Promise<Pose>;
@@ -234,13 +234,23 @@ export interface CameraOptions {
   target?: [number, number, number];
 }
 
+export interface ViewOptions {
+  /** Samples per pixel. Default: 4, on a software renderer 1. */
+  samples?: 1 | 4;
+}
+
+export interface ShowOptions {
+  /** Red, green and blue from 0 to 255. Default: a sky. */
+  background?: [number, number, number];
+}
+
 /** Draws a crowd on a canvas: the meshes of the file, or bones if it has none. */
 export class View implements Freeable {
   private constructor();
-  /** Prepares to draw. `samples` per pixel: 1 or 4; the default is 4, on a software renderer 1. */
-  static open(gpu: Gpu, canvas: HTMLCanvasElement | OffscreenCanvas, options?: { samples?: 1 | 4 }): Promise<View>;
-  /** Shows a crowd of the library from the next frame on. `background`: red, green and blue from 0 to 255; the default is a sky. */
-  show(library: Library, crowd: Crowd, options?: { background?: [number, number, number] }): Promise<void>;
+  /** Prepares to draw. */
+  static open(gpu: Gpu, canvas: HTMLCanvasElement | OffscreenCanvas, options?: ViewOptions): Promise<View>;
+  /** Shows a crowd of the library from the next frame on. */
+  show(library: Library, crowd: Crowd, options?: ShowOptions): Promise<void>;
   /** Poses the crowd at a time and draws it. On a lost canvas or device it does nothing. */
   draw(time: number, camera: CameraOptions): void;
   /** Changes the size of the canvas, in pixels. */
@@ -254,7 +264,7 @@ export class View implements Freeable {
 export interface CheckOptions {
   /** The most times per clip. Default: 64. */
   samples?: number;
-  /** A number to add to one number of each pose that is read back: the check must then fail. */
+  /** Moves a joint of each pose that is read back by this share of the distance of its farthest joint: the check must then fail. */
   alter?: number;
 }
 
@@ -287,7 +297,7 @@ export interface CheckReport {
 export class Check implements Freeable {
   private constructor();
   static start(gpu: Gpu, library: Library, options?: CheckOptions): Check;
-  /** Does a part of the work, at most about 50 ms on the processor. Resolves with `null` when all is done. */
+  /** Does a part of the work, at most about 50 ms on the processor, except the first step and those that read poses back. Resolves with `null` when all is done. */
   step(): Promise<Progress | null>;
   /** The report on what is done so far. */
   report(): CheckReport;

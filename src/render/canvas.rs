@@ -69,6 +69,14 @@ impl Canvas {
         Ok(Self { size, samples, depth })
     }
 
+    /// Frees the textures on the device at once. A browser frees dropped textures only when it collects garbage. Pictures that
+    /// were submitted before are still drawn.
+    pub fn destroy(self) {
+        for view in self.samples.iter().chain([&self.depth]) {
+            view.texture().destroy();
+        }
+    }
+
     /// The aspect ratio: width / height.
     pub fn aspect(&self) -> f32 {
         self.size[0] as f32 / self.size[1] as f32

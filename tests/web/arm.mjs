@@ -22,13 +22,13 @@ function pack(arrays) {
   return { bufferViews, accessors, buffer: Buffer.from(new Float32Array(arrays.flatMap(({ numbers }) => numbers)).buffer) };
 }
 
-/// The document and its buffer.
-function build() {
+/// The document and its buffer. All lengths are multiplied by `size`; names begin with `prefix`.
+function build({ size = 1, prefix = "" } = {}) {
   const { bufferViews, accessors, buffer } = pack([
     { size: 1, numbers: [0, 1] },
     { size: 1, numbers: [0, 2] },
     { size: 4, numbers: [0, 0, 0, 1, 0, 0, HALF, HALF] },
-    { size: 3, numbers: [0, 2, 0, 4, 2, 0] },
+    { size: 3, numbers: [0, 2, 0, 4, 2, 0].map((number) => number * size) },
     { size: 4, numbers: [0, 0, 1, 0, 0, 0, 1, 0] },
   ]);
   const clip = (input, output, node, path) => ({
@@ -40,16 +40,16 @@ function build() {
     scene: 0,
     scenes: [{ nodes: [0] }],
     nodes: [
-      { name: "shoulder", translation: [0, 1, 0], children: [1] },
-      { name: "elbow", translation: [0, 2, 0], children: [2] },
-      { translation: [1, 0, 0] },
+      { name: `${prefix}shoulder`, translation: [0, size, 0], children: [1] },
+      { name: `${prefix}elbow`, translation: [0, 2 * size, 0], children: [2] },
+      { translation: [size, 0, 0] },
     ],
     buffers: [{ byteLength: buffer.length }],
     bufferViews,
     accessors,
     animations: [
-      { name: "swing", ...clip(0, 2, 0, "rotation") },
-      { name: "slide", ...clip(1, 3, 1, "translation") },
+      { name: `${prefix}swing`, ...clip(0, 2, 0, "rotation") },
+      { name: `${prefix}slide`, ...clip(1, 3, 1, "translation") },
       clip(0, 4, 0, "rotation"),
     ],
   };
@@ -57,8 +57,8 @@ function build() {
 }
 
 /// The arm as the bytes of a .glb file.
-export function armAsGlb() {
-  const { document, buffer } = build();
+export function armAsGlb(options) {
+  const { document, buffer } = build(options);
   const text = JSON.stringify(document);
   const json = Buffer.from(text.padEnd(Math.ceil(text.length / 4) * 4));
   const head = (...numbers) => Buffer.from(new Uint32Array(numbers).buffer);
@@ -74,7 +74,7 @@ export function armAsGltf() {
   return { gltf: Buffer.from(JSON.stringify(document)), bin: buffer };
 }
 
-/// A model matrix, column after column: turned by an angle about Z, at (x, y, 0).
+/// A model matrix, column-major: turned by an angle about Z, at (x, y, 0).
 export function turned(degrees, x, y) {
   const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
   return [cos, sin, 0, 0, -sin, cos, 0, 0, 0, 0, 1, 0, x, y, 0, 1];

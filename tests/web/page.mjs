@@ -3,21 +3,21 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { armAsGlb, armAsGltf, slidElbow, swungElbow, turned } from "./arm.mjs";
-import { ROOT, assertMatrix, at, give, hold, joint, reasonToSkip, slide, still, takePicture, textOf, withPosse } from "./posse_page.mjs";
+import {
+  COMMAND, LIMIT, ROOT, assertMatrix, at, give, hold, joint, reasonToSkip, reasonToSkipCommand, slide, still, takePicture, textOf, withPosse,
+} from "./posse_page.mjs";
 
 /// The file of the comparison with the command: its motion is not one that a hand can work out.
 const WALK = join(ROOT, "bindings/python/examples/walk.bvh");
-const COMMAND = process.env.POSSE_BIN ?? ["release", "debug"].map((kind) => join(ROOT, "target", kind, "posse")).find(existsSync);
 const skip = reasonToSkip();
-const skipCommand = skip || (COMMAND ? false : "the command posse is not built");
-if (!skip && skipCommand) process.stderr.write("SKIPPED: the comparison with the command posse, which is not built; POSSE_BIN can name it\n");
+const skipCommand = reasonToSkipCommand("the comparison with");
 
-test("a file is posed as worked out by hand", { skip }, async () => {
+test("a file is posed as worked out by hand", { skip, timeout: LIMIT }, async () => {
   await withPosse(async (page) => {
     await still(page);
     await give(page, ["arm.glb", armAsGlb()]);
@@ -46,7 +46,7 @@ test("a file is posed as worked out by hand", { skip }, async () => {
   });
 });
 
-test("times hold and run", { skip }, async () => {
+test("times hold and run", { skip, timeout: LIMIT }, async () => {
   await withPosse(async (page) => {
     await still(page);
     await give(page, ["arm.glb", armAsGlb()]);
@@ -75,7 +75,7 @@ test("times hold and run", { skip }, async () => {
   });
 });
 
-test("controls change the crowd", { skip }, async () => {
+test("controls change the crowd", { skip, timeout: LIMIT }, async () => {
   await withPosse(async (page) => {
     await still(page);
     await give(page, ["arm.glb", armAsGlb()]);
@@ -120,7 +120,7 @@ test("controls change the crowd", { skip }, async () => {
   });
 });
 
-test("files: dropped, in parts, broken, good again", { skip }, async () => {
+test("files: dropped, in parts, broken, good again", { skip, timeout: LIMIT }, async () => {
   await withPosse(async (page) => {
     await still(page);
     await hold(page, 0.25);
@@ -155,7 +155,7 @@ test("files: dropped, in parts, broken, good again", { skip }, async () => {
   });
 });
 
-test("poses are those of the command", { skip: skipCommand }, async () => {
+test("poses are those of the command", { skip: skipCommand, timeout: LIMIT }, async () => {
   const times = [0, 0.1, 0.3335, 0.5];
   const { status, stdout, stderr } = spawnSync(
     COMMAND, ["eval", WALK, "--clip", "0", "--times", times.join(","), "--engine", "reference"], { encoding: "utf8" });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PHONE, at, hold, reasonToSkip, slide, textOf, withBarePage, withPosse } from "./posse_page.mjs";
+import { LIMIT, PHONE, at, hold, reasonToSkip, slide, textOf, withBarePage, withPosse } from "./posse_page.mjs";
 
 const skip = reasonToSkip();
 
@@ -30,7 +30,7 @@ async function assertMoves(page, name, act) {
   assert.fail(`${name} does not move the camera`);
 }
 
-test("mouse, keys and touch move the camera", { skip }, async () => {
+test("mouse, keys and touch move the camera", { skip, timeout: LIMIT }, async () => {
   await withPosse(async (page, { address }) => {
     await slide(page, "instances", 0.5);
     await hold(page, 0.25);
@@ -64,7 +64,7 @@ test("mouse, keys and touch move the camera", { skip }, async () => {
   }, { viewport: PHONE });
 });
 
-test("every control has a name and is reached by the keyboard", { skip }, async () => {
+test("every control has a name and is reached by the keyboard", { skip, timeout: LIMIT }, async () => {
   await withPosse(async (page) => {
     for (const [role, name] of [
       ["slider", "Characters"], ["combobox", "Clip"], ["combobox", "Second clip"], ["slider", "Share of the second clip"],
@@ -87,11 +87,11 @@ test("every control has a name and is reached by the keyboard", { skip }, async 
     const expected = ["picture", "drop", "instances", "clip", "clip2", "share", "spread", "speed", "play", "check", "measure"];
     assert.deepEqual(reached.slice(0, expected.length), expected);
     assert.equal(await at(page, "error").getAttribute("role"), "alert");
-    for (const id of ["check-result", "measure-result"]) assert.equal(await at(page, id).getAttribute("role"), "status");
+    for (const id of ["check-result", "measure-summary"]) assert.equal(await at(page, id).getAttribute("role"), "status");
   });
 });
 
-test("less motion: the clock is held at first", { skip }, async () => {
+test("less motion: the clock is held at first", { skip, timeout: LIMIT }, async () => {
   await withBarePage((page) => page.emulateMedia({ reducedMotion: "reduce" }), async (page) => {
     await page.evaluate(() => window.posse.ready);
     assert.equal(await page.evaluate(() => window.posse.time), 0);

@@ -15,6 +15,8 @@ const PACKAGE = process.env.POSSE_WEB_PACKAGE ?? join(ROOT, "bindings/web/pkg");
 const FOLDERS = { "/": join(ROOT, "web"), "/pkg/": PACKAGE };
 /// Rounding of f32 over a few joints of a few metres.
 const BOUND = 1e-5;
+/// Milliseconds of a test that neither checks nor measures. A software renderer takes seconds per frame of a large crowd.
+export const LIMIT = 300_000;
 const PICTURES = process.env.PAGE_PICTURES;
 
 export const WIDE = { width: 1280, height: 800 };
@@ -26,6 +28,17 @@ export function reasonToSkip() {
   if (existsSync(join(PACKAGE, "posse.js"))) return false;
   process.stderr.write("SKIPPED: the page in the browser, which needs the package that web/build makes\n");
   return "web/build has not run";
+}
+
+/// The command posse; undefined if it is not built.
+export const COMMAND = process.env.POSSE_BIN ?? ["release", "debug"].map((kind) => join(ROOT, "target", kind, "posse")).find(existsSync);
+
+/// As `reasonToSkip`, for a test named by `what` that also needs the command.
+export function reasonToSkipCommand(what) {
+  const reason = reasonToSkip();
+  if (reason || COMMAND) return reason;
+  process.stderr.write(`SKIPPED: ${what} the command posse, which is not built; POSSE_BIN can name it\n`);
+  return "the command posse is not built";
 }
 
 /// Opens the page, waits for its first crowd, and calls `work`. No error may reach the console. The picture is small, because a
@@ -47,7 +60,7 @@ export async function withBarePage(prepare, work) {
     await page.goto(`${address}/index.html`);
     await work(page);
     assert.deepEqual(problems, []);
-  }, { viewport: NARROW });
+  }, { viewport: NARROW, timeout: 180_000 });
 }
 
 export const at = (page, id) => page.getByTestId(id);
@@ -86,8 +99,9 @@ export async function takePicture(page, name, options = {}) {
   if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}.png`), ...options });
 }
 
-/// Connects to the worker of the page. Returns a function for the bytes of its objects after a collection.
-export async function workerHeap(page) {
+/// Connects to the worker of the page. Returns a function for the bytes of its objects after a collection, `heap`, and one that
+/// runs an expression there, `run`.
+export async function connectWorker(page) {
   const session = await page.context().newCDPSession(page);
   const answers = new Map();
   let last = 0;
@@ -100,14 +114,16 @@ export async function workerHeap(page) {
   });
   await session.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
   const sessionId = await attached;
-  const send = async (method) => {
+  const send = async (method, params = {}) => {
     const id = ++last;
     const answer = new Promise((resolve) => answers.set(id, resolve));
-    await session.send("Target.sendMessageToTarget", { sessionId, message: JSON.stringify({ id, method }) });
+    await session.send("Target.sendMessageToTarget", { sessionId, message: JSON.stringify({ id, method, params }) });
     return answer;
   };
-  return async () => {
+  const heap = async () => {
     await send("HeapProfiler.collectGarbage");
     return (await send("Runtime.getHeapUsage")).usedSize;
   };
+  const run = async (expression) => (await send("Runtime.evaluate", { expression, returnByValue: true })).result.value;
+  return { heap, run };
 }

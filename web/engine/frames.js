@@ -61,7 +61,7 @@ export class Frames {
     const { time } = this.#clock;
     if (time === this.#drawnAt && !this.#stage.hasChanged) return this.#rest();
     this.#drawnAt = time;
-    this.#stage.draw(time, this.#camera);
+    if (!this.#stage.draw(time, this.#camera)) return;
     this.#underWay += 1;
     // Of a lost device the promise may be rejected; then the loop is stopped from outside.
     const land = () => this.#land();

@@ -1,6 +1,7 @@
 // The stage: device, library, crowd and view. The crowd follows the settings of the page, always the latest.
 
 import { Crowd, Gpu, Library, View } from "../pkg/posse.js";
+import { isFatal } from "../rpc.js";
 import { Turns } from "./turns.js";
 
 /// Clips that show the built-in human at its best. Other files begin with their first two clips.
@@ -17,9 +18,11 @@ export class Stage {
   #crowd = null;
   /// The number of the file, so that settings that were made for an earlier file can be told.
   #file = 0;
-  #wanted = null;
   #shown = null;
-  #fault = null;
+  /// The message why the crowd does not have the settings that were wanted, and why the last frame was not drawn.
+  #faults = { crowd: null, frame: null };
+  /// Ends with the measurement of the GPU time that is under way.
+  #timing = Promise.resolve();
   #turns = new Turns();
   #listener;
 
@@ -48,7 +51,7 @@ export class Stage {
   /// Replaces the library by that of a file, or by the demo if there is none. The crowd stays as it was if the file is refused.
   load(file, settings) {
     return this.#turns.take(async () => {
-      const library = file ? openLibrary(file) : Library.demo();
+      const { library, refused } = file ? openLibrary(file) : { library: Library.demo(), refused: [] };
       try {
         const clips = library.clips.map(({ name, duration, skeleton }) => ({ name, duration, skeleton }));
         const wanted = { ...settings, ...firstClips(clips, file === null), file: this.#file + 1 };
@@ -58,30 +61,30 @@ export class Stage {
         this.#library = library;
         replaced?.free();
         this.#fit();
-        return { settings: wanted, clips, joints: library.joints(this.#skeleton).length, warnings: library.warnings };
+        const warnings = [...refused, ...library.warnings];
+        return { settings: wanted, clips, joints: library.joints(this.#skeleton).length, warnings };
       } catch (error) {
-        if (library !== this.#library) library.free();
+        if (library !== this.#library && !isFatal(error)) library.free();
         throw error;
       }
     });
   }
 
-  /// Brings the crowd to these settings. Settings that are outdated before their turn are left out.
-  settle(settings) {
-    this.#wanted = settings;
-    return this.#turns.take(async () => {
-      const wanted = this.#wanted;
+  /// Brings the crowd to these settings. Settings are left out if others follow directly, before their turn.
+  settle(wanted) {
+    return this.#turns.takeLatest(async () => {
       if (wanted.file !== this.#file || isEqual(wanted, this.#shown)) return;
       try {
         const hasGrown = wanted.count !== this.#shown.count;
         if (hasGrown || !this.#crowd.respread(spreadOf(wanted))) await this.#build(this.#library, wanted);
         this.#shown = wanted;
         this.hasChanged = true;
-        this.#setFault(null);
+        this.#setFault("crowd", null);
         if (hasGrown) this.#fit();
       } catch (error) {
+        if (isFatal(error)) throw error;
         this.#shown = wanted;
-        this.#setFault(error.message);
+        this.#setFault("crowd", error.message);
       }
     });
   }
@@ -89,7 +92,7 @@ export class Stage {
   /// The model matrix of a joint, posed by the GPU at a time and read back.
   joint(instance, name, time) {
     return this.#turns.take(async () => {
-      if (this.#fault) throw new Error(this.#fault);
+      if (this.#faults.crowd) throw new Error(this.#faults.crowd);
       const count = this.#crowd.count;
       if (!Number.isInteger(instance) || instance < 0 || instance >= count) {
         throw new Error(`instance ${instance}: the crowd has the instances 0 to ${count - 1}`);
@@ -101,7 +104,9 @@ export class Stage {
 
   /// Nanoseconds of the GPU for the poses at a time, or `null` if the device has no timestamps.
   async gpuTime(time) {
-    return (await this.#crowd.timedPose(time)) ?? null;
+    const timed = this.#crowd.timedPose(time);
+    this.#timing = timed.catch(() => {});
+    return (await timed) ?? null;
   }
 
   /// Runs an operation with device and library while neither changes.
@@ -116,9 +121,18 @@ export class Stage {
     if (this.#crowd) this.#fit();
   }
 
+  /// Draws a frame. Returns false if that fails, which the listener is told.
   draw(time, camera) {
     this.hasChanged = false;
-    this.#view.draw(time, camera);
+    try {
+      this.#view.draw(time, camera);
+      this.#setFault("frame", null);
+      return true;
+    } catch (error) {
+      if (isFatal(error)) throw error;
+      this.#setFault("frame", error.message);
+      return false;
+    }
   }
 
   get #skeleton() {
@@ -130,9 +144,11 @@ export class Stage {
     this.#listener.fit(this.#view.fit({ yaw, pitch }));
   }
 
-  #setFault(fault) {
-    if (this.#fault !== fault) this.#listener.fault(fault);
-    this.#fault = fault;
+  /// Sets or clears a fault of `kind`, `crowd` or `frame`, and tells the listener of a change.
+  #setFault(kind, message) {
+    if (this.#faults[kind] === message) return;
+    this.#faults[kind] = message;
+    this.#listener.fault(this.#faults.crowd ?? this.#faults.frame);
   }
 
   async #build(library, settings) {
@@ -140,27 +156,34 @@ export class Stage {
     try {
       await this.#view.show(library, crowd);
     } catch (error) {
-      crowd.free();
+      if (!isFatal(error)) crowd.free();
       throw error;
     }
-    // The view keeps what it draws, so that the handle of the replaced crowd can go.
-    this.#crowd?.free();
+    const replaced = this.#crowd;
     this.#crowd = crowd;
     this.#shown = settings;
     this.hasChanged = true;
-    this.#setFault(null);
+    this.#setFault("crowd", null);
+    // The view keeps what it draws, so that the handle of the replaced crowd can go. A call that is under way still borrows it.
+    await this.#timing;
+    replaced?.free();
   }
 }
 
+/// Reads a file and the clips beside it. Clips that are refused are left out; `refused` says why.
 function openLibrary({ name, bytes, others, clips }) {
   const library = Library.load(name, bytes, others);
-  try {
-    for (const clip of clips) library.addClip(clip.name, clip.bytes);
-  } catch (error) {
-    library.free();
-    throw error;
+  const refused = [];
+  for (const clip of clips) {
+    try {
+      library.addClip(clip.name, clip.bytes);
+    } catch (error) {
+      if (isFatal(error)) throw error;
+      const place = error.message.startsWith(clip.name) ? "" : `${clip.name}: `;
+      refused.push(`${place}${error.message}`);
+    }
   }
-  return library;
+  return { library, refused };
 }
 
 /// The clips to begin with, as numbers; -1 if there is none, and the characters stand at rest.

@@ -19,13 +19,31 @@ export async function readFiles(files) {
   const left = rest.filter((file) => !added.includes(file));
   const others = {};
   const folder = pathOf(main).slice(0, -main.name.length);
-  for (const file of files.filter((file) => !known.includes(file))) {
+  const bytes = await bytesOf(main);
+  const isNeeded = neededBy(main, bytes);
+  for (const file of files.filter((file) => !known.includes(file) && isNeeded(file))) {
     const path = pathOf(file);
     others[path.startsWith(folder) ? path.slice(folder.length) : path] = await bytesOf(file);
   }
   const clips = [];
   for (const file of added) clips.push({ name: file.name, bytes: await bytesOf(file) });
-  return { name: main.name, bytes: await bytesOf(main), clips, others, left: left.map(({ name }) => name) };
+  return { name: main.name, bytes, clips, others, left: left.map(({ name }) => name) };
+}
+
+/// A function that tells if a file has a name to which the document refers. Only glTF refers to others.
+function neededBy(main, bytes) {
+  const kind = KINDS[kindOf(main)];
+  if (kind === ".glb") return () => true;
+  if (kind !== ".gltf") return () => false;
+  try {
+    const { buffers = [], images = [] } = JSON.parse(new TextDecoder().decode(bytes));
+    const uris = [...buffers, ...images].map(({ uri }) => uri ?? "").filter((uri) => !uri.startsWith("data:"));
+    const names = new Set(uris.flatMap((uri) => [uri, decodeURIComponent(uri)]).map((path) => path.split(/[/\\]/).at(-1)));
+    return ({ name }) => names.has(name);
+  } catch {
+    // The import reports the fault of the document, with its place.
+    return () => true;
+  }
 }
 
 /// The files of a drop, also of folders, with their paths below the folder in `path`.

@@ -4,10 +4,13 @@ import { chart } from "./chart.js";
 import { formatBoundShare, formatCount, formatRate, formatShare } from "./format.js";
 import { table } from "./table.js";
 
+const summary = document.getElementById("measure-summary");
 const result = document.getElementById("measure-result");
 let address = null;
 
 export function clearMeasurement() {
+  summary.textContent = "";
+  summary.className = "result";
   result.replaceChildren();
   if (address) URL.revokeObjectURL(address);
   address = null;
@@ -15,6 +18,8 @@ export function clearMeasurement() {
 
 /// Shows rows of a measurement, a chart of them, and a link to save the JSON.
 export function showMeasurement({ json, rows }) {
+  if (rows.length === 0) return showMeasurementFailure("Nothing was measured: this GPU has too little memory for the smallest crowd.");
+  summary.textContent = `Up to ${formatRate(Math.max(...rows.map((row) => row.jointsPerSecond)))} joints per second`;
   const points = rows.map((row) => [row.instances, row.jointsPerSecond]).filter(([, rate]) => rate > 0);
   const clock = rows.every((row) => row.gpuClock) ? "clock of the GPU" : "clock of the browser: the GPU has none";
   const save = document.createElement("a");
@@ -39,8 +44,6 @@ export function showMeasurement({ json, rows }) {
 
 /// Shows that a measurement could not be done.
 export function showMeasurementFailure(message) {
-  const line = document.createElement("p");
-  line.className = "result fail";
-  line.textContent = message;
-  result.replaceChildren(line);
+  summary.textContent = message;
+  summary.className = "result fail";
 }

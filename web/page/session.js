@@ -21,11 +21,12 @@ export class Session {
   #files = null;
   /// The number of the file, as the worker counts.
   #file = 0;
+  /// True if the engine was lost or cannot be opened, so that the next file or the button opens it again.
   #isLost = false;
   #page;
 
   /// `page` has: `holder` of the canvas, `controls`, `orbit`, `notices`, and the functions `adapterKnown(name)`,
-  /// `fileShown(read, shown)`, `fileRead(name)`, `lost(isLost)`, `reported(report)` and `progressed(progress)`.
+  /// `fileShown(read, shown)`, `fileRead(name)`, `lost(isLost)`, `reported(report)` and `progressed(name, progress)`.
   constructor(page) {
     this.#page = page;
   }
@@ -79,26 +80,34 @@ export class Session {
     this.#isLost = false;
     notices.clear();
     lost(false);
+    let engine = null;
     try {
       const missing = missingParts();
       if (missing) throw new Error(missing);
-      this.#engine = new Engine(holder, this.#events());
-      const { adapter, isSoftware } = await this.#engine.open();
+      engine = new Engine(holder, this.#events());
+      this.#engine = engine;
+      const { adapter, isSoftware } = await engine.open();
       adapterKnown(isSoftware ? `${adapter}, software` : adapter);
       if (isSoftware) controls.suggestCount(SOFTWARE_COUNT);
       this.announce("clock", this.clock.state);
       this.announce("camera", this.#page.orbit.camera);
     } catch (error) {
-      adapterKnown("none");
-      this.#engine?.close(messageOf(error));
-      this.#engine = null;
-      if (!this.#isLost) notices.set(DEVICE, messageOf(error));
+      // A later call may have opened another engine.
+      if (this.#engine === engine) {
+        adapterKnown("none");
+        if (!this.#isLost) notices.set(DEVICE, messageOf(error));
+        this.#giveUp(messageOf(error));
+      }
       throw error;
     }
     await this.#show(this.#files);
     // A file that can no longer be read gives way to the built-in human.
     if (this.#file === 0 && this.#files) await this.#show(null);
-    if (this.#file === 0) throw new Error("there is no crowd; the page says why");
+    if (this.#file === 0) {
+      const reason = "there is no crowd; the page says why";
+      if (this.#engine === engine) this.#giveUp(reason);
+      throw new Error(reason);
+    }
   }
 
   async #show(files) {
@@ -107,7 +116,7 @@ export class Session {
       const list = await files;
       const read = list ? await readFiles(list) : null;
       fileRead(read?.name ?? null);
-      const shown = await this.call("load", read, controls.settings);
+      const shown = await this.#load(read);
       this.#files = list;
       this.#file = shown.settings.file;
       controls.showClips(shown.clips, shown.settings);
@@ -123,6 +132,13 @@ export class Session {
     await this.settle();
   }
 
+  #load(read) {
+    if (!this.#engine) return this.call("load");
+    // The bytes move to the worker; the files are read again if the engine is opened again.
+    const buffers = read ? [read.bytes, ...Object.values(read.others), ...read.clips.map(({ bytes }) => bytes)] : [];
+    return this.#engine.call("load", [read, this.#page.controls.settings], buffers.map(({ buffer }) => buffer));
+  }
+
   #events() {
     const { orbit, notices, reported, progressed } = this.#page;
     return {
@@ -136,12 +152,17 @@ export class Session {
   }
 
   #lose(message) {
-    const { notices, lost } = this.#page;
+    const { notices } = this.#page;
     const text = `${message.replace(/\.?$/, ".")} Open the GPU again with the button below, or reload the page.`;
-    this.#isLost = true;
     notices.clear();
     notices.set(DEVICE, text);
-    this.#engine?.close(text);
-    lost(true);
+    this.#giveUp(text);
+  }
+
+  /// Ends the engine, if there is one. The button and the next file open another one.
+  #giveUp(reason) {
+    this.#isLost = true;
+    this.#engine?.close(reason);
+    this.#page.lost(true);
   }
 }

@@ -150,10 +150,12 @@ impl SharedCheck {
         Ok(false)
     }
 
-    /// Adds the number of the option to a number of a pose.
+    /// Moves the last joint by the share of the option of the size of the pose, so that large rigs fail as well as small ones.
     fn alter(&self, pose: &mut Pose) {
+        let distances = pose.model.iter().map(|matrix| matrix.translation.length());
+        let size = distances.fold(0.0, f64::max);
         if let Some(matrix) = pose.model.last_mut() {
-            matrix.translation.x += self.alter;
+            matrix.translation.x += self.alter * if size > 0.0 { size } else { 1.0 };
         }
     }
 

@@ -296,10 +296,15 @@ impl SharedCrowd {
 impl Drop for SharedCrowd {
     /// Frees the memory of the poses at once. A browser frees dropped buffers only when it collects garbage.
     fn drop(&mut self) {
-        for batch in self.gpu_crowd.batches() {
-            let buffers = [batch.local(), batch.model(), batch.skin(), batch.values()];
-            buffers.into_iter().flatten().for_each(posse::wgpu::Buffer::destroy);
-        }
+        destroy_poses(&self.gpu_crowd);
+    }
+}
+
+/// Destroys the buffers of the poses of a crowd.
+pub fn destroy_poses(crowd: &GpuCrowd) {
+    for batch in crowd.batches() {
+        let buffers = [batch.local(), batch.model(), batch.skin(), batch.values()];
+        buffers.into_iter().flatten().for_each(posse::wgpu::Buffer::destroy);
     }
 }
 

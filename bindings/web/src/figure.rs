@@ -58,8 +58,8 @@ impl Drawn {
     }
 }
 
-/// The length of a triangle's side of the built-in human. In large crowds, each figure is small in the picture; a software
-/// renderer takes a time per triangle.
+/// The length of a triangle's side of the built-in human. In large crowds, each figure is small in the picture, and the time of a
+/// software renderer grows with the number of triangles.
 fn side(count: usize, is_software: bool) -> f64 {
     match count {
         0..=16 => 0.025,

@@ -112,7 +112,7 @@ pub fn pose(pose: &Pose) -> Result<JsValue> {
     Ok(object.into())
 }
 
-/// A matrix as 16 numbers, column after column.
+/// A matrix as 16 numbers, column-major.
 pub fn columns(matrix: &DAffine3) -> [f32; 16] {
     DMat4::from(*matrix).as_mat4().to_cols_array()
 }

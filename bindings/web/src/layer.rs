@@ -123,7 +123,13 @@ impl LayerOptions {
                 JsError::new(&format!("there is no wrap mode {name:?}; there are {}", names.join(", ")))
             })?,
         };
-        let start = self.start + self.phase * library.clip(clip).duration();
+        let duration = library.clip(clip).duration();
+        let start = self.start + self.phase * duration;
+        if self.speed == 0.0 {
+            // A play at this speed would show the beginning of the clip forever.
+            let is_loop = wrap == WrapMode::Loop && self.range.is_none() && duration > 0.0;
+            return Ok(LayerTime::At(if is_loop { start.rem_euclid(duration) } else { start }));
+        }
         let playback = Playback::new(wrap, start_tick(start, self.speed)?, self.speed);
         Ok(LayerTime::Playing(Playback { repeat_count: self.repeat, range: self.range, ..playback }))
     }

@@ -7,6 +7,7 @@ use posse::{
 
 use crate::check::worst_share;
 use crate::clock::milliseconds;
+use crate::crowd::destroy_poses;
 use crate::run::{Case, Times};
 
 /// The instances that are compared with the reference.
@@ -127,5 +128,12 @@ impl MeasuredSize {
         let (instances, joints, worst) = (self.instances, self.joints, self.worst);
         let wall = Times::new(&mut self.wall).unwrap_or_default();
         Case { instances, joints, wall, gpu, serial, bytes, worst }
+    }
+}
+
+impl Drop for MeasuredSize {
+    /// Frees the memory of the poses at once, for the next, larger size.
+    fn drop(&mut self) {
+        destroy_poses(&self.crowd);
     }
 }

@@ -30,7 +30,7 @@ struct SharedView {
     format: wgpu::TextureFormat,
     canvas: RefCell<Canvas>,
     shown: RefCell<Option<Shown>>,
-    /// The number of the last call of `show` or `resize`. A call that an other has overtaken changes nothing.
+    /// The number of the last call of `show` or `resize`. A call that another has overtaken changes nothing.
     calls: Cell<[u32; 2]>,
 }
 
@@ -168,7 +168,7 @@ impl View {
         let canvas = Canvas::new_async(&shared.gpu.device, shared.renderer.target(), size).await?;
         if shared.is_last_call(1, call) {
             shared.configure(size);
-            shared.canvas.replace(canvas);
+            shared.canvas.replace(canvas).destroy();
         }
         Ok(())
     }

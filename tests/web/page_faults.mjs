@@ -1,0 +1,160 @@
+// The page of web/ in Chromium: faults of the engine, of files and of calls, and what the page does after them.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { armAsGlb, slidElbow, swungElbow } from "./arm.mjs";
+import { LIMIT, ROOT, assertMatrix, at, connectWorker, give, hold, joint, reasonToSkip, slide, still, textOf, withBarePage, withPosse } from "./posse_page.mjs";
+
+const skip = reasonToSkip();
+const timeout = LIMIT;
+const WORKER = "**/worker.js";
+
+/// Prepares a page whose worker has this text in front of its own.
+const inWorker = (text) => {
+  const body = text + readFileSync(join(ROOT, "web/worker.js"), "utf8");
+  return (page) => page.route(WORKER, (route) => route.fulfill({ body, contentType: "text/javascript" }));
+};
+const frames = (page) => page.evaluate(() => window.posse.frames);
+const drawMore = async (page) => page.waitForFunction((from) => window.posse.frames > from + 2, await frames(page));
+const errorText = (page) => page.waitForFunction(() => document.getElementById("error").textContent);
+
+test("an engine that cannot be opened is opened again", { skip, timeout }, async () => {
+  await withBarePage(inWorker("navigator.gpu.requestAdapter = async () => null;\n"), async (page) => {
+    const reopen = page.getByRole("button", { name: "Open the GPU again" });
+    await reopen.waitFor();
+    assert.match(await textOf(page, "error"), /adapter/);
+    await give(page, ["arm.glb", armAsGlb()]).catch(() => {});
+    await reopen.waitFor();
+    assert.match(await textOf(page, "error"), /adapter/);
+
+    await page.unroute(WORKER);
+    await give(page, ["arm.glb", armAsGlb()]);
+    assert.equal(await textOf(page, "error"), "");
+    assert.ok(!(await reopen.isVisible()), "the button is gone");
+    assert.match(await textOf(page, "file"), /^arm\.glb/);
+  });
+});
+
+test("times beyond the clock end nothing", { skip, timeout }, async () => {
+  await withPosse(async (page) => {
+    await slide(page, "instances", 0);
+    await assert.rejects(hold(page, 1e13), /beyond the clock/);
+    await assert.rejects(hold(page, -4.1e12), /beyond the clock/);
+    // The button lets the clock run over its end.
+    await hold(page, 4e12);
+    await at(page, "play").click();
+    await errorText(page);
+    assert.match(await textOf(page, "error"), /clock/);
+    await hold(page, 0);
+    await page.waitForFunction(() => document.getElementById("error").textContent === "");
+    await at(page, "play").click();
+    await drawMore(page);
+  });
+});
+
+test("crowds are replaced while their GPU time is measured", { skip, timeout }, async () => {
+  // Each measurement takes longer than a change of the crowd, also on a device without timestamps.
+  const slow = `
+    import { Crowd } from "./pkg/posse.js";
+    const { mapAsync } = GPUBuffer.prototype;
+    GPUBuffer.prototype.mapAsync = async function (...values) {
+      await mapAsync.apply(this, values);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    };
+    Crowd.prototype.timedPose = async function (time) {
+      await this.readPose(0, time);
+      return 1e6;
+    };
+  `;
+  await withBarePage(inWorker(slow), async (page) => {
+    await page.evaluate(() => window.posse.ready);
+    await give(page, ["arm.glb", armAsGlb()]);
+    for (let change = 0; change < 10; change++) {
+      await slide(page, "instances", change % 2 ? 0 : 0.5);
+      // A frame that is drawn begins a measurement.
+      await drawMore(page);
+    }
+    assert.equal(await textOf(page, "error"), "");
+    assert.equal(await textOf(page, "gpu-time"), "1.00 ms", "there was a measurement");
+    await still(page);
+    await hold(page, 0.25);
+    assertMatrix(await joint(page, 0, "elbow"), swungElbow(0.25), "the last crowd");
+    assert.equal(await textOf(page, "error"), "");
+  });
+});
+
+test("a joint has the settings of its call", { skip, timeout }, async () => {
+  await withPosse(async (page) => {
+    await still(page);
+    await give(page, ["arm.glb", armAsGlb()]);
+    await hold(page, 0.25);
+    const found = await page.evaluate(async () => {
+      const share = document.getElementById("share");
+      const set = (value) => {
+        share.value = value;
+        share.dispatchEvent(new Event("input"));
+      };
+      const answers = [window.posse.joint(3, "elbow")];
+      for (const value of [1, 0, 1]) {
+        await new Promise((resolve) => setTimeout(resolve));
+        set(value);
+        answers.push(window.posse.joint(3, "elbow"));
+      }
+      return Promise.all(answers);
+    });
+    for (const [index, expected] of [swungElbow, slidElbow, swungElbow, slidElbow].entries()) {
+      assertMatrix(found[index], expected(0.25), `answer ${index}`);
+    }
+  });
+});
+
+test("an error that stops the WebAssembly stops the engine", { skip, timeout }, async () => {
+  await withPosse(async (page) => {
+    await give(page, ["arm.glb", armAsGlb()]);
+    const { run } = await connectWorker(page);
+    await run(`GPUQueue.prototype.submit = () => { throw new WebAssembly.RuntimeError("unreachable"); };`);
+    const reopen = page.getByRole("button", { name: "Open the GPU again" });
+    await reopen.waitFor();
+    assert.match(await textOf(page, "error"), /engine stopped: .*unreachable/);
+    await reopen.click();
+    await page.evaluate(() => window.posse.ready);
+    assert.equal(await textOf(page, "error"), "");
+    assert.match(await textOf(page, "file"), /^arm\.glb/);
+    await drawMore(page);
+  });
+});
+
+test("files that are no clips of a model become warnings", { skip, timeout }, async () => {
+  await withPosse(async (page) => {
+    await still(page);
+    await give(page, ["arm.glb", armAsGlb()], ["package.json", Buffer.from('{"name": "arm"}')]);
+    assert.equal(await textOf(page, "error"), "");
+    assert.match(await textOf(page, "file"), /^arm\.glb: 3 clips/);
+    assert.equal(await page.locator("#warnings-count").textContent(), "1 warning");
+    assert.match(await page.locator("#warnings-text").textContent(), /^package\.json/);
+    await hold(page, 0.25);
+    assertMatrix(await joint(page, 0, "elbow"), swungElbow(0.25), "the model");
+  });
+});
+
+test("trials: a failure begins with its verdict, and Stop stops its own", { skip, timeout }, async () => {
+  await withPosse(async (page) => {
+    await slide(page, "instances", 0);
+    await page.evaluate(() => void window.posse.checkAltered("much"));
+    await page.waitForFunction(() => document.getElementById("check-result").textContent);
+    assert.match(await textOf(page, "check-result"), /^fail: .*alter/);
+
+    // A check that is stopped before it begins, while a measurement goes on.
+    await page.evaluate(() => {
+      document.getElementById("measure").click();
+      document.getElementById("check").click();
+      document.getElementById("check").click();
+    });
+    assert.equal(await textOf(page, "check"), "Check my GPU");
+    await at(page, "save").waitFor();
+    assert.equal(await textOf(page, "check-result"), "");
+  });
+});
