@@ -16,8 +16,9 @@ import {
 const skip = reasonToSkip();
 const skipCommand = reasonToSkipCommand("the saved measurement, which is read by");
 const TRIAL = 600_000;
-/// Frames of the test of memory, each a second or so on a software renderer.
-const FRAMES = Number(process.env.POSSE_WEB_FRAMES ?? (process.env.POSSE_ALL_TESTS ? 2000 : 60));
+/// Characters and frames of the test of memory. A software renderer draws 1,000 characters in seconds.
+const [CHARACTERS, ALL_FRAMES] = process.env.POSSE_ALL_TESTS ? [1000, 2000] : [30, 60];
+const FRAMES = Number(process.env.POSSE_WEB_FRAMES ?? ALL_FRAMES);
 const MEMORY_LIMIT = Math.max(TRIAL, 1500 * FRAMES);
 /// A page of the memory of WebAssembly, in bytes.
 const MEMORY_PAGE = 65_536;
@@ -160,8 +161,8 @@ test("a browser without WebGPU gets a remedy", { skip, timeout: LIMIT }, async (
 
 test("memory does not grow over frames", { skip, timeout: MEMORY_LIMIT + TRIAL }, async () => {
   await withPosse(async (page) => {
-    await slide(page, "instances", 3);
-    await joint(page, 999, "head");
+    await slide(page, "instances", Math.log10(CHARACTERS));
+    await joint(page, CHARACTERS - 1, "head");
     // The first frames fill pools and caches.
     await framesFrom(page, (await frames(page)) + 20);
     const { heap, run } = await connectWorker(page);
@@ -175,7 +176,7 @@ test("memory does not grow over frames", { skip, timeout: MEMORY_LIMIT + TRIAL }
     await framesFrom(page, first + FRAMES);
     const [after, last, seconds] = [await memory(), await frames(page), (Date.now() - start) / 1000];
     const rate = ((last - first) / seconds).toFixed(1);
-    console.log(`1,000 characters, ${last - first} frames in ${seconds.toFixed(0)} s (${rate} per second) at ${NARROW.width} pixels:`);
+    console.log(`${CHARACTERS} characters, ${last - first} frames in ${seconds.toFixed(0)} s (${rate} per second) at ${NARROW.width} pixels:`);
     console.log(`  wasm memory ${before.wasm} -> ${after.wasm} bytes, script ${before.script} -> ${after.script} bytes`);
     const buffers = await run("liveBuffers");
     console.log(`  GPU buffers created minus destroyed: ${buffers}`);
