@@ -1,4 +1,4 @@
-// The page of web/ in Chromium: mouse, touch, keys, labels, and a reader who asks for less motion.
+// The page of web/ in Chromium: mouse, touch, keys, labels, and a reader that asks for less motion.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -25,7 +25,7 @@ pub fn options<T: DeserializeOwned>(name: &str, value: &JsValue) -> Result<T> {
             path if path.starts_with('[') => format!("{name}{path}"),
             path => format!("{name}.{path}"),
         };
-        // The position in the JSON means nothing to a caller who passed an object.
+        // The position in the JSON means nothing to a caller that passed an object.
         let reason = error.inner().to_string();
         let reason = reason.split(" at line ").next().unwrap_or_default();
         JsError::new(&format!("{place}: {reason}"))
