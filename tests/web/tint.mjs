@@ -105,15 +105,15 @@ test("Tint compiles the WGSL of the library", { timeout: 3_500_000 }, async (t) 
     const { names, count } = await page.evaluate(select, { step: STEP, pipelines: PIPELINES });
     const found = await compileAll(page, names.length);
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
-    const select = (type) => found.filter((message) => message.type === type);
-    t.diagnostic(`Chromium ${version}: ${names.length} of ${count} texts and ${select("pipeline").length} pipelines in ${seconds} s`);
-    t.diagnostic(`${select("error").length} errors, ${select("warning").length} warnings, ${select("info").length} notes`);
-    for (const { name, line, message } of [...select("error"), ...select("warning")].slice(0, 10)) {
+    const ofType = (type) => found.filter((message) => message.type === type);
+    t.diagnostic(`Chromium ${version}: ${names.length} of ${count} texts and ${ofType("pipeline").length} pipelines in ${seconds} s`);
+    t.diagnostic(`${ofType("error").length} errors, ${ofType("warning").length} warnings, ${ofType("info").length} notes`);
+    for (const { name, line, message } of [...ofType("error"), ...ofType("warning")].slice(0, 10)) {
       t.diagnostic(`${name}, line ${line}: ${message}`);
     }
-    assert.deepEqual(select("error"), []);
+    assert.deepEqual(ofType("error"), []);
     assert.equal(count, TEXTS);
-    assert.equal(select("pipeline").length, PIPELINES + 6, "pipelines that pose, and of the other kernels");
+    assert.equal(ofType("pipeline").length, PIPELINES + 6, "pipelines that pose, and of the other kernels");
     const pose = names.map((name) => name.match(/^(PoseKernel .*), (Features .*), (\d interpolators)$/)).filter(Boolean);
     assert.equal(new Set(pose.map(([, kernel, , interpolators]) => kernel + interpolators)).size, KERNELS);
     assert.equal(new Set(pose.map(([, , features]) => features)).size, 64);
