@@ -13,6 +13,7 @@ use crate::clock::Slice;
 use crate::gpu::Gpu;
 use crate::js::{Result, object, options};
 use crate::library::Library;
+use crate::steps::{Progress, Steps};
 
 /// Instances that are compared between two looks at the clock.
 const BLOCK: usize = 4;
@@ -31,11 +32,11 @@ struct SharedCheck {
     library: posse::Library,
     checks: Vec<contract::Check>,
     alter: f64,
-    work: RefCell<Option<Work>>,
+    work: Steps<Work>,
     found: RefCell<Found>,
 }
 
-/// The work that remains. A step takes it, so that a second step at the same time fails.
+/// The work that remains.
 struct Work {
     engine: Option<GpuEngine>,
     /// The check at work.
@@ -59,12 +60,6 @@ struct Found {
 struct CheckOptions {
     samples: usize,
     alter: f64,
-}
-
-#[derive(Serialize)]
-struct Progress {
-    done: usize,
-    total: usize,
 }
 
 #[derive(Serialize)]
@@ -97,7 +92,7 @@ impl Check {
         let CheckOptions { samples, alter } = options("options", check_options)?;
         let mut library = library.shared.source().library.clone();
         let checks = contract::checks(&mut library, samples)?;
-        let work = RefCell::new(Some(Work { engine: None, check: 0, poses: None }));
+        let work = Steps::new(Work { engine: None, check: 0, poses: None });
         let (gpu, adapter, found) = (gpu.context.clone(), gpu.name(), RefCell::default());
         Ok(Self { shared: Rc::new(SharedCheck { gpu, adapter, library, checks, alter, work, found }) })
     }
@@ -105,16 +100,11 @@ impl Check {
     /// Does a part of the work.
     pub async fn step(&self) -> Result<JsValue> {
         let shared = self.shared.clone();
-        let Some(mut work) = shared.work.take() else {
-            return Err(JsError::new("a step is at work, or an earlier one failed; await each step"));
+        let progress = || Progress {
+            done: shared.found.borrow().poses,
+            total: shared.checks.iter().map(|check| check.crowd.len()).sum(),
         };
-        let is_done = shared.step(&mut work).await?;
-        shared.work.replace(Some(work));
-        if is_done {
-            return Ok(JsValue::NULL);
-        }
-        let total = shared.checks.iter().map(|check| check.crowd.len()).sum();
-        object(&Progress { done: shared.found.borrow().poses, total })
+        shared.work.step(async |work| shared.step(work).await, progress).await
     }
 
     /// The report on what is done so far.

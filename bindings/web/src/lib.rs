@@ -18,6 +18,7 @@ mod placement;
 mod run;
 mod source;
 mod spread;
+mod steps;
 mod view;
 
 use wasm_bindgen::prelude::*;

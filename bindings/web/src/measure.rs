@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use posse::low_level::Bandwidth;
 use posse::{Error, GpuContext, GpuEngine, demo};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 use crate::clock::milliseconds;
@@ -14,6 +14,7 @@ use crate::js::{Result, object, options};
 use crate::library::Library;
 use crate::measured_size::MeasuredSize;
 use crate::run::{Case, Rig, Row, Run};
+use crate::steps::{Progress, Steps};
 
 /// The generated rig: its joints, keys per track and levels. It is that of the table `instances` of `posse bench`.
 const RIG: [usize; 3] = [16, 60, 10];
@@ -36,13 +37,13 @@ struct SharedMeasure {
     library: posse::Library,
     counts: Vec<usize>,
     seconds: f64,
-    work: RefCell<Option<Work>>,
+    work: Steps<Work>,
     run: RefCell<Run>,
     /// The number of sizes that are done.
     done: Cell<usize>,
 }
 
-/// The work that remains. A step takes it, so that a second step at the same time fails.
+/// The work that remains.
 #[derive(Default)]
 struct Work {
     engine: Option<GpuEngine>,
@@ -56,12 +57,6 @@ struct Work {
 struct MeasureOptions {
     seconds: f64,
     counts: Vec<usize>,
-}
-
-#[derive(Serialize)]
-struct Progress {
-    done: usize,
-    total: usize,
 }
 
 impl Default for MeasureOptions {
@@ -99,7 +94,7 @@ impl Measure {
         if counts.contains(&0) || !(0.0..=60.0).contains(&seconds) {
             return Err(JsError::new("options: expected counts of 1 or more, and seconds from 0 to 60"));
         }
-        let (work, done) = (RefCell::new(Some(Work::default())), Cell::new(0));
+        let (work, done) = (Steps::new(Work::default()), Cell::new(0));
         let run = RefCell::new(Run::new(gpu.name(), rig));
         let gpu = gpu.context.clone();
         Ok(Self { shared: Rc::new(SharedMeasure { gpu, is_software, library, counts, seconds, work, run, done }) })
@@ -108,15 +103,8 @@ impl Measure {
     /// Does a part of the work.
     pub async fn step(&self) -> Result<JsValue> {
         let shared = self.shared.clone();
-        let Some(mut work) = shared.work.take() else {
-            return Err(JsError::new("a step is at work, or an earlier one failed; await each step"));
-        };
-        let is_done = shared.step(&mut work).await?;
-        shared.work.replace(Some(work));
-        if is_done {
-            return Ok(JsValue::NULL);
-        }
-        object(&Progress { done: shared.done.get(), total: shared.counts.len() })
+        let progress = || Progress { done: shared.done.get(), total: shared.counts.len() };
+        shared.work.step(async |work| shared.step(work).await, progress).await
     }
 
     /// The rows of what is done so far.
