@@ -146,6 +146,7 @@ pub mod low_level {
     /// Vertex positions as the vertex shader computes them, and parts of the scenes of the command line.
     #[cfg(feature = "render")]
     pub mod render {
+        pub use crate::render::arrangement::Arrangement;
         pub use crate::render::demo_figure::{demo_dyes, demo_figure};
         pub use crate::render::placement::{sunflower, tint};
         #[cfg(not(target_arch = "wasm32"))]

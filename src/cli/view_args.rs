@@ -74,9 +74,7 @@ impl ViewArgs {
 
 /// Moves a camera, without turning it, until it shows the whole crowd in pictures with an aspect ratio of width to height.
 pub fn fit_camera(camera: Camera, drawn: &DrawnCrowd, aspect: f32) -> Camera {
-    let whole = drawn.stage.bounds.corners();
-    let points = if drawn.corners.is_empty() { &whole[..] } else { &drawn.corners };
-    camera.fitted(points, aspect, 0.04)
+    camera.fitted(&drawn.corners, aspect, 0.04)
 }
 
 fn parse_camera(text: &str) -> Result<CameraArg, String> {

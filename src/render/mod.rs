@@ -6,6 +6,7 @@
 //!
 //! Poses stay on the device: the vertex shader reads the buffers of a [`GpuCrowd`](crate::GpuCrowd).
 
+pub(crate) mod arrangement;
 mod bounds;
 mod build;
 mod camera;

@@ -14,7 +14,6 @@ mod layer;
 mod library;
 mod measure;
 mod measured_size;
-mod placement;
 mod run;
 mod source;
 mod spread;

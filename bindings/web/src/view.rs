@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use posse::glam::Vec3;
+use posse::low_level::render::{Arrangement, demo_dyes, tint};
 use posse::render::{Background, Bones, Camera, Canvas, PoseBuffers, Renderer, Scene, Stage, Target};
 use posse::{GpuContext, wgpu};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,6 @@ use crate::figure::Drawn;
 use crate::gpu::Gpu;
 use crate::js::{Result, object, options, ticks};
 use crate::library::Library;
-use crate::placement::Arrangement;
 
 /// Draws a crowd on a canvas.
 #[wasm_bindgen]
@@ -127,7 +127,11 @@ impl View {
                 )));
             }
         }
-        let Arrangement { placements, corners, mut stage } = Arrangement::new(&model, &drawn, library.is_demo);
+        let Arrangement { placements, corners, mut stage } =
+            Arrangement::new(&model, &drawn.figures, &drawn.bounds, |instance| match library.is_demo {
+                true => demo_dyes(instance),
+                false => [tint(instance); 5],
+            });
         if let Some(colour) = show_options.background {
             stage.background = Background::Colour(colour);
         }

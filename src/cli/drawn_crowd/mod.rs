@@ -4,10 +4,10 @@ pub mod crowd_source;
 
 use std::path::{Path, PathBuf};
 
-use glam::{Affine3A, Vec3};
-use posse::low_level::render::sunflower;
+use glam::Vec3;
+use posse::low_level::render::Arrangement;
 use posse::render::{Bounds, Figure, Placement, Stage, crowd_bounds, gltf};
-use posse::{ClipId, Crowd, Error, Library, SkeletonId, Ticks, demo};
+use posse::{ClipId, Crowd, Error, Library, Ticks, demo};
 
 use crate::cli::drawn_crowd::crowd_source::{CrowdSettings, CrowdSource, LoopedCrowd, clip_name};
 use crate::cli::output::note;
@@ -21,8 +21,6 @@ const MAX_LOOP_SECONDS: f64 = 12.0;
 const MEASURED_INSTANCES: usize = 20;
 /// The number of poses that are evaluated to measure the bounds of the figures.
 const MEASURED_POSES: usize = 80;
-/// The largest crowd with corners per instance. The camera is fitted to the box around a larger crowd.
-const MAX_CORNERED_INSTANCES: usize = 20_000;
 
 /// The arguments that select a drawn crowd.
 #[derive(Debug, clap::Args)]
@@ -59,7 +57,7 @@ pub struct DrawnCrowd {
     pub crowd: Crowd,
     /// The position and the colours of each instance.
     pub placements: Vec<Placement>,
-    /// The corners of the bounds of each instance over the whole loop, in world space; empty for a very large crowd.
+    /// The corners that the camera should show over the whole loop, in world space.
     pub corners: Vec<Vec3>,
     /// The ground and the bounds of the whole crowd.
     pub stage: Stage,
@@ -162,15 +160,14 @@ impl DrawnCrowd {
         let new_figures = if keeps_figures { None } else { source.figures(library, &settings)? };
         let figures = new_figures.as_ref().unwrap_or(&self.figures);
         let bounds = figure_bounds(library, figures, &crowd, seconds)?;
-        let figure_size = bounds.iter().map(|bounds| bounds.size().max_element()).fold(0.0, f32::max);
-        let layout = Layout::new(&crowd, source, figures, &bounds);
-        self.stage = Stage::new(layout.bounds, figure_size);
+        let Arrangement { placements, corners, stage } =
+            Arrangement::new(&crowd, figures, &bounds, |instance| source.dyes(instance));
+        self.stage = stage;
         self.seconds = if seconds > 0.0 { seconds.min(MAX_LOOP_SECONDS) } else { 1.0 };
         if let Some(figures) = new_figures {
             self.figures = figures;
         }
-        (self.settings, self.crowd, self.placements, self.corners) =
-            (settings, crowd, layout.placements, layout.corners);
+        (self.settings, self.crowd, self.placements, self.corners) = (settings, crowd, placements, corners);
         Ok(true)
     }
 
@@ -185,45 +182,6 @@ impl DrawnCrowd {
         } else if !self.figures.iter().any(is_visible) {
             note("warning: there is nothing to draw but the ground: the file has neither a mesh nor a bone");
         }
-    }
-}
-
-/// The positions of the instances of a crowd.
-struct Layout {
-    placements: Vec<Placement>,
-    /// The corners of the bounds of each instance, in world space; empty for a very large crowd.
-    corners: Vec<Vec3>,
-    /// The bounds of the whole crowd.
-    bounds: Bounds,
-}
-
-impl Layout {
-    /// Arranges the instances in a spiral with room for the largest figure. `figure_bounds` has the bounds of each figure.
-    fn new(crowd: &Crowd, source: &CrowdSource, figures: &[Figure], figure_bounds: &[Bounds]) -> Self {
-        let bounds_of = |skeleton: SkeletonId| {
-            let found = figures.iter().position(|figure| figure.skeleton == skeleton);
-            found.map_or(Bounds::EMPTY, |figure| figure_bounds[figure]).with_volume_or(1.0)
-        };
-        let width = |bounds: &Bounds| {
-            let [x, z] = [bounds.size().x, bounds.size().z];
-            (0.5 * (x + z)).max(0.75 * x.max(z))
-        };
-        let spacing = figure_bounds.iter().map(width).fold(0.0, f32::max);
-        let mut layout =
-            Self { placements: Vec::with_capacity(crowd.len()), corners: Vec::new(), bounds: Bounds::EMPTY };
-        for (instance, spot) in sunflower(crowd.len(), spacing).enumerate() {
-            let bounds = bounds_of(crowd.skeleton(instance));
-            let middle = bounds.middle();
-            let foot = Affine3A::from_translation(-Vec3::new(middle.x, bounds.low.y, middle.z));
-            let transform = if crowd.len() == 1 { spot } else { spot * foot };
-            for corner in bounds.corners() {
-                let corner = transform.transform_point3(corner);
-                layout.bounds.add(corner);
-                layout.corners.extend((crowd.len() <= MAX_CORNERED_INSTANCES).then_some(corner));
-            }
-            layout.placements.push(Placement { transform, dyes: source.dyes(instance) });
-        }
-        layout
     }
 }
 
