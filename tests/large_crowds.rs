@@ -1,8 +1,8 @@
 //! Crowds whose results are larger than the caches, so that the CPU engine uses streaming stores.
 
 use posse::{
-    CpuEngine, Crowd, Evaluator, InstructionSet, Layer, LayerTime, Library, Outputs, Playback, Reference, SkinFormat,
-    Ticks, contract, demo,
+    AdditiveReference, CpuEngine, Crowd, Evaluator, InstructionSet, Layer, LayerMode, LayerTime, Library, Outputs,
+    Playback, Reference, SkinFormat, Ticks, contract, demo,
 };
 
 /// The number of instances, with about 64 joints each. Even 24 bytes per joint are more than the 8 MiB above which the engine
@@ -53,4 +53,72 @@ fn dual_quaternions_larger_than_the_caches_are_posed_as_a_small_crowd() {
         large.push(skeleton, &[Layer::new(clip, time)]).unwrap();
     }
     assert_posed(&library, &large, SkinFormat::DualQuaternion);
+}
+
+/// Asserts that each instance of a crowd has the numbers that it has alone, bit by bit, in each instruction set.
+#[track_caller]
+fn assert_same_alone(library: &Library, crowd: &Crowd, outputs: Outputs) {
+    let now = Ticks::from_seconds(7.7);
+    for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        let engine = CpuEngine::new(library).unwrap().with_instructions(instructions);
+        let mut posed = engine.crowd(crowd, outputs).unwrap();
+        engine.pose(&mut posed, now);
+        for instance in 0..crowd.len() {
+            let alone = engine.query(crowd, instance, now, outputs).unwrap();
+            let beside = engine.read(&posed, instance, outputs);
+            assert!(alone == beside, "{}: instance {instance} of {}", instructions.name(), crowd.len());
+        }
+    }
+}
+
+/// Numbers of instances: less than half a group of any instruction set, whole groups, and groups with some instances left over.
+const COUNTS: [usize; 6] = [1, 3, 8, 16, 23, 41];
+
+#[test]
+fn an_instance_has_the_same_bits_alone_and_beside_others() {
+    let library = demo::library().unwrap();
+    for count in COUNTS {
+        let crowd = demo::crowd(&library, count).unwrap();
+        assert_same_alone(&library, &crowd, Outputs::ALL);
+        assert_same_alone(&library, &crowd, Outputs::ALL.with_skin_format(SkinFormat::HalfMatrix));
+    }
+}
+
+#[test]
+fn rigs_of_all_sizes_have_the_same_bits_alone_and_beside_others() {
+    for joints in [1, 2, 3, 5, 16, 17, 64, 65, 257] {
+        let mut library = Library::new();
+        let skeleton = demo::add_uniform_rig(&mut library, joints, 7, joints.min(9)).unwrap();
+        let clip = library.clip_ids().next().unwrap();
+        let mask =
+            posse::Mask { name: None, skeleton, weights: (0..joints).map(|joint| 1.0 / (joint + 1) as f64).collect() };
+        let mask = library.add_mask(mask).unwrap();
+        for modes in [
+            [LayerMode::Blend, LayerMode::Blend],
+            [LayerMode::Blend, LayerMode::Override],
+            [LayerMode::Additive(AdditiveReference::First), LayerMode::Additive(AdditiveReference::Rest)],
+        ] {
+            for count in COUNTS {
+                let mut crowd = Crowd::new();
+                for instance in 0..count as i64 {
+                    let layer = |offset: i64| {
+                        let start = Ticks(-7919 * (instance + offset));
+                        Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)))
+                    };
+                    let [mode, above] = modes;
+                    let masked = (instance % 3 == 0).then_some(mask);
+                    let layers = [
+                        layer(0),
+                        Layer { mode, weight: 0.4, mask: masked, ..layer(11) },
+                        Layer { mode: above, weight: 0.3, ..layer(23) },
+                    ];
+                    let used = if instance % 4 == 0 { 1 } else { 3 };
+                    crowd.push(skeleton, &layers[..used]).unwrap();
+                }
+                for format in SkinFormat::ALL {
+                    assert_same_alone(&library, &crowd, Outputs::ALL.with_skin_format(format));
+                }
+            }
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Clips at fixed times, posed without a crowd.
 
 use crate::cpu::engine::CpuEngine;
-use crate::cpu::pose::pose;
-use crate::cpu::simd::{ExactKernel, Kernel, Lanes};
+use crate::cpu::pose;
+use crate::cpu::simd::{ExactKernel, Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
 use crate::error::Error;
 use crate::model::{ClipId, Layer, LayerTime, Outputs, SkeletonId};
@@ -38,7 +38,7 @@ impl<'a> ClipPoser<'a> {
         let source = engine.source(skeleton)?;
         let layout = OutputLayout::new(&source.skeleton.record, outputs);
         let mut scratch = Scratch::default();
-        scratch.resize(source.skeleton.record.joint_count as usize);
+        scratch.resize(source.skeleton.record.joint_count as usize, LARGEST_BLOCK);
         Ok(Self { engine, source, layout, records: Vec::new(), numbers: OutputNumbers::default(), scratch })
     }
 
@@ -80,8 +80,9 @@ impl Kernel for Posing<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Self { source, layout, records, scratch, to } = self;
-        for (record, to) in records.iter().zip(to.chunks(layout, 1)) {
-            pose::<L>(source, record, 0, layout, scratch, to);
+        for (layers, mut to) in records.chunks(L::BLOCK).zip(to.chunks(layout, L::BLOCK)) {
+            pose::sample::<L>(source, layers, 0, layout, scratch, &mut to);
+            pose::write::<L>(source, layers.len(), layout, scratch, to);
         }
     }
 }

@@ -7,7 +7,7 @@ use glam::Vec4;
 
 use crate::cpu::crowd::{CpuBatch, CpuCrowd};
 use crate::cpu::plan::Plan;
-use crate::cpu::pose::{pose, pose_layers};
+use crate::cpu::pose;
 use crate::cpu::simd::{InstructionSet, Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
 use crate::cpu::stages::events::{self, InstanceLayer};
@@ -256,16 +256,22 @@ impl<'a, Blocks: Iterator<Item = (&'a [LayerRecord], OutputSlices<'a>)>> Kernel 
     fn run<L: Lanes>(self) {
         let Self { source, layout, layer_count, plain, step, blocks } = self;
         let mut scratch = Scratch::default();
-        scratch.resize(source.skeleton.record.joint_count as usize);
+        scratch.resize(source.skeleton.record.joint_count as usize, L::BLOCK);
         // A poisoned lock means that another thread has panicked, which the scope reports.
         while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
-            for (layers, to) in layers.chunks(layer_count).zip(to.chunks(layout, 1)) {
-                root_motion::write(source, layers, step, &mut scratch.spans, to.root_motion);
-                if plain {
-                    pose::<L>(source, &layers[0], step.to.0, layout, &mut scratch, to);
-                } else {
-                    pose_layers::<L>(source, layers, step.to.0, layout, &mut scratch, to);
+            for (layers, mut to) in layers.chunks(layer_count * L::BLOCK).zip(to.chunks(layout, L::BLOCK)) {
+                if layout.root_motion > 0 {
+                    let motions = to.root_motion.chunks_mut(layout.root_motion);
+                    for (layers, to) in layers.chunks(layer_count).zip(motions) {
+                        root_motion::write(source, layers, step, &mut scratch.spans, to);
+                    }
                 }
+                if plain {
+                    pose::sample::<L>(source, layers, step.to.0, layout, &mut scratch, &mut to);
+                } else {
+                    pose::mix::<L>(source, layers, layer_count, step.to.0, layout, &mut scratch, &mut to);
+                }
+                pose::write::<L>(source, layers.len() / layer_count, layout, &mut scratch, to);
             }
         }
         L::fence();

@@ -6,6 +6,7 @@
 //! * [`block`] holds the stages that work on a block of joints in registers.
 //! * [`simd`] holds the registers: one type per instruction set. It does not know the packed library.
 
+mod abreast;
 mod block;
 mod clip_poser;
 mod crowd;

@@ -1,9 +1,11 @@
 //! The plan of a clip: runs of neighbouring joints that are sampled together.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use glam::Vec4;
 
+use crate::cpu::block::joints::Parts;
 use crate::cpu::simd::{FourColumns, LARGEST_BLOCK};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
@@ -26,6 +28,10 @@ pub struct Plan {
     pub columns: Vec<FourColumns>,
     /// The columns of joints of kind [`Kind::Scattered`].
     pub scattered_columns: Vec<Column>,
+    /// The joints that the clip animates, a bit each: those with a translation, those with a rotation, those with a scale.
+    pub animated: Vec<u64>,
+    /// The parts that an additive layer is compared with: those at the start of the clip, and those of the rest pose.
+    pub references: [OnceLock<Parts>; 2],
 }
 
 /// Runs of fewer joints than this do not get blocks of their own.
@@ -90,6 +96,11 @@ impl Plan {
         let mut plan = Self::default();
         for (part, channels) in TransformPart::ALL.into_iter().zip(channels.chunks_exact(joints.max(1))) {
             plan.parts[part as usize] = plan.runs(&library.arrays, part, channels);
+            let is_animated = |channel: &Channel| mode_of(channel.sampler) & !MODE_QUANTIZED != MODE_REST;
+            let bits = |channels: &[Channel]| {
+                channels.iter().rev().fold(0, |bits, channel| bits << 1 | u64::from(is_animated(channel)))
+            };
+            plan.animated.extend(channels.chunks(64).map(bits));
         }
         plan.constants.extend([Vec4::ZERO; LARGEST_BLOCK]);
         plan

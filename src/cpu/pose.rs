@@ -1,82 +1,146 @@
-//! One instance: from ticks to skin matrices, stage by stage, as in `shaders/pose/pose.wgsl`.
+//! A group of instances: from ticks to skin matrices, stage by stage, as in `shaders/pose/pose.wgsl`.
 
+use crate::cpu::abreast;
+use crate::cpu::block::joints::Parts;
 use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
 use crate::cpu::block::skin::Skinning;
 use crate::cpu::block::{hierarchy, joints, skin};
-use crate::cpu::simd::Lanes;
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
-use crate::cpu::stages::phase;
-use crate::model::SkinFormat;
+use crate::cpu::stages::{TransformPart, phase};
 use crate::pack::record::{ClipRecord, LayerRecord, NONE};
 use crate::pack::{NUMBERS, OutputLayout};
 
-/// Poses an instance of one layer that needs no mixing.
-#[inline(always)]
-pub fn pose<L: Lanes>(
-    source: Source,
-    layer: &LayerRecord,
-    now: i64,
-    layout: &OutputLayout,
-    scratch: &mut Scratch,
-    mut to: OutputSlices,
-) {
-    let clip: ClipRecord = source.library.arrays.record(layer.clip);
-    let time = phase::of_layer(layer, &clip, now);
-    scratch.spans.clear();
-    source.search_all(&clip, time, &mut scratch.spans);
-    let sampler = source.sampler(&clip, &scratch.spans);
-    if layout.values > 0 {
-        for channel in sampler.value_channels() {
-            let output = channel.output as usize;
-            if (layout.first_value..layout.first_value + layout.values).contains(&output) {
-                sampler.value(channel, &mut to.values[output - layout.first_value..]);
-            }
-        }
-    }
-    if layout.has_joints() {
-        let Scratch { parts, .. } = scratch;
-        joints::sample::<L>(source.plan(layer.clip), &sampler, source.rest(), parts);
-        finish::<L>(source, layout, scratch, &mut to);
-    }
-}
+/// The most joints of skeletons whose instances are posed abreast. The matrices of larger ones do not fit the caches of a core.
+const MOST_ABREAST: usize = 256;
 
-/// Poses an instance of several layers, or of one layer that needs mixing, as in `shaders/pose/pose_layers.wgsl`.
+/// Samples instances of one layer each that need no mixing. The stages of all instances follow one another, so that no instance
+/// waits for the one before.
 #[inline(always)]
-pub fn pose_layers<L: Lanes>(
+pub fn sample<L: Lanes>(
     source: Source,
     layers: &[LayerRecord],
     now: i64,
     layout: &OutputLayout,
     scratch: &mut Scratch,
-    mut to: OutputSlices,
+    to: &mut OutputSlices,
 ) {
-    let mut spans = std::mem::take(&mut scratch.spans);
+    let Scratch { spans, parts, scattered, .. } = scratch;
+    let arrays = &source.library.arrays;
+    let stride = abreast::stride(source.skeleton.record.joint_count as usize);
+    let mut first_spans = [0; LARGEST_BLOCK];
     spans.clear();
-    let weighed = weigh(source, layers, now, &mut spans);
-    let played: Vec<Played> = weighed.iter().map(|weighed| weighed.play(source, &spans)).collect();
-    mix_values(source, &played, layout, to.values);
-    if layout.has_joints() {
-        mix_joints::<L>(source, &played, scratch);
-        finish::<L>(source, layout, scratch, &mut to);
+    for (layer, first) in layers.iter().zip(&mut first_spans) {
+        let clip: ClipRecord = arrays.record(layer.clip);
+        *first = spans.len();
+        source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
     }
-    scratch.spans = spans;
-}
-
-/// Writes all outputs that follow from the parts of the joints: local transforms, model matrices, skin matrices.
-#[inline(always)]
-fn finish<L: Lanes>(source: Source, layout: &OutputLayout, scratch: &mut Scratch, to: &mut OutputSlices) {
-    let Scratch { parts, locals, models, .. } = scratch;
-    let skeleton = &source.skeleton.record;
-    let joints = skeleton.joint_count as usize;
-    for (joint, to) in to.local.as_chunks_mut::<NUMBERS>().0.iter_mut().enumerate() {
-        for (part, to) in parts.0.iter().zip(to.as_chunks_mut::<4>().0) {
-            *to = part[joint].to_array();
+    if layout.values > 0 {
+        for ((layer, &first), to) in layers.iter().zip(&first_spans).zip(to.values.chunks_mut(layout.values)) {
+            let sampler = source.sampler(&arrays.record(layer.clip), &spans[first..]);
+            for channel in sampler.value_channels() {
+                let output = channel.output as usize;
+                if (layout.first_value..layout.first_value + layout.values).contains(&output) {
+                    sampler.value(channel, &mut to[output - layout.first_value..]);
+                }
+            }
         }
     }
+    if !layout.has_joints() {
+        return;
+    }
+    let rest = source.rest();
+    for (index, (layer, &first)) in layers.iter().zip(&first_spans).enumerate() {
+        let sampler = source.sampler(&arrays.record(layer.clip), &spans[first..]);
+        joints::sample_runs::<L>(source.plan(layer.clip), &sampler, rest, index * stride, scattered, parts);
+    }
+    scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
+    for (index, (layer, &first)) in layers.iter().zip(&first_spans).enumerate() {
+        let clip: ClipRecord = arrays.record(layer.clip);
+        if clip.root != NONE {
+            joints::sample_root(&source.sampler(&clip, &spans[first..]), rest, index * stride, parts);
+        }
+    }
+}
+
+/// Samples and mixes instances of `layer_count` layers each, as in `shaders/pose/pose_layers.wgsl`.
+#[inline(always)]
+pub fn mix<L: Lanes>(
+    source: Source,
+    layers: &[LayerRecord],
+    layer_count: usize,
+    now: i64,
+    layout: &OutputLayout,
+    scratch: &mut Scratch,
+    to: &mut OutputSlices,
+) {
+    let stride = abreast::stride(source.skeleton.record.joint_count as usize);
+    if layout.values > 0 {
+        for (layers, to) in layers.chunks(layer_count).zip(to.values.chunks_mut(layout.values)) {
+            scratch.spans.clear();
+            let weighed = weigh(source, layers, now, &mut scratch.spans);
+            let played: Vec<Played> = weighed.iter().map(|weighed| weighed.play(source, &scratch.spans)).collect();
+            mix_values(source, &played, layout, to);
+        }
+    }
+    if layout.has_joints() {
+        for (index, layers) in layers.chunks(layer_count).enumerate() {
+            mix_joints::<L>(source, layers, now, index * stride, scratch);
+        }
+    }
+}
+
+/// Writes the outputs of `instances` instances that follow from the parts of their joints: local transforms, model matrices and
+/// skin matrices.
+#[inline(always)]
+pub fn write<L: Lanes>(
+    source: Source,
+    instances: usize,
+    layout: &OutputLayout,
+    scratch: &mut Scratch,
+    mut to: OutputSlices,
+) {
+    let joints = source.skeleton.record.joint_count as usize;
+    let stride = abreast::stride(joints);
+    write_locals(layout, stride, &scratch.parts, to.local);
     if layout.model == 0 && layout.skin == 0 {
         return;
     }
-    hierarchy::compose::<L>(parts, joints, locals);
+    if 2 * instances >= L::BLOCK && joints <= MOST_ABREAST {
+        abreast::write_matrices::<L>(source, layout, instances, &scratch.parts, &mut scratch.abreast, &mut to);
+    } else {
+        for (index, mut to) in to.chunks(layout, 1).take(instances).enumerate() {
+            write_matrices::<L>(source, layout, index * stride, scratch, &mut to);
+        }
+    }
+}
+
+/// Writes the local transforms of all instances.
+#[inline(always)]
+fn write_locals(layout: &OutputLayout, stride: usize, parts: &Parts, to: &mut [f32]) {
+    for (index, to) in to.chunks_mut(layout.local.max(1)).enumerate() {
+        for (joint, to) in to.as_chunks_mut::<NUMBERS>().0.iter_mut().enumerate() {
+            for (part, to) in parts.0.iter().zip(to.as_chunks_mut::<4>().0) {
+                *to = part[index * stride + joint].to_array();
+            }
+        }
+    }
+}
+
+/// Writes model and skin matrices of one instance. `first` is the place of its first joint in the parts of the group.
+#[inline(always)]
+fn write_matrices<L: Lanes>(
+    source: Source,
+    layout: &OutputLayout,
+    first: usize,
+    scratch: &mut Scratch,
+    to: &mut OutputSlices,
+) {
+    let Scratch { parts, locals, models, .. } = scratch;
+    let skeleton = &source.skeleton.record;
+    let joints = skeleton.joint_count as usize;
+    let [translations, rotations, scales] = &parts.0;
+    hierarchy::compose::<L>([&translations[first..], &rotations[first..], &scales[first..]], joints, locals);
     let (words, values) = (&source.library.arrays.words, &source.library.arrays.values);
     if skeleton.matrices != NONE {
         for (joint, &matrix) in words[skeleton.matrices as usize..][..joints].iter().enumerate() {
@@ -91,12 +155,8 @@ fn finish<L: Lanes>(source: Source, layout: &OutputLayout, scratch: &mut Scratch
     for (to, model) in to.model.as_chunks_mut::<NUMBERS>().0.iter_mut().zip(models.iter()) {
         *to = *model.rows();
     }
-    let skin_joints = &words[skeleton.skin_joints as usize..];
-    let inverse_binds = &values[skeleton.inverse_binds as usize..];
-    let skinning = Skinning { joints: skin_joints, inverse_binds, models, past_caches: source.past_caches };
-    match layout.skin_format {
-        SkinFormat::Matrix => skin::matrices::<L>(skinning, to.skin),
-        SkinFormat::HalfMatrix => skin::half_matrices::<L>(skinning, to.skin),
-        SkinFormat::DualQuaternion => skin::dual_quaternions::<L>(skinning, to.skin),
-    }
+    let joints = &words[skeleton.skin_joints as usize..];
+    let inverse_binds = values[skeleton.inverse_binds as usize..].as_chunks().0;
+    let skinning = Skinning { joints, inverse_binds, models };
+    skin::write::<L, _>(skinning, layout.skin_format, source.past_caches, to.skin);
 }

@@ -2,7 +2,8 @@
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::Parts;
+use crate::cpu::abreast::{self, Abreast};
+use crate::cpu::block::joints::{Arcs, Parts};
 use crate::cpu::block::mixer::Mixer;
 use crate::cpu::plan::Plan;
 use crate::cpu::simd::Matrix;
@@ -10,7 +11,7 @@ use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::phase::Time;
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::{self, Span};
-use crate::pack::record::{ClipRecord, TimelineRecord};
+use crate::pack::record::{ClipRecord, LayerRecord, NONE, TimelineRecord};
 use crate::pack::{OutputLayout, OutputNumbers, PackedLibrary, PackedSkeleton};
 
 /// The results of one or more instances: a slice of each output, empty for an output that is not requested.
@@ -74,22 +75,26 @@ pub struct Source<'a> {
 pub struct Scratch {
     /// The spans of all timelines of the clips at work.
     pub spans: Vec<Span>,
-    /// The sampled parts of all joints.
+    /// The parts of the joints of a group of instances, instance after instance.
     pub parts: Parts,
-    /// The parts that an additive layer is compared with.
-    pub reference: Parts,
+    /// The sampled parts of the joints of a layer.
+    pub sampled: Parts,
+    /// Rotations with separate keys.
+    pub scattered: Arcs,
     pub mixer: Mixer,
     /// The rows of the local matrices.
     pub locals: Parts,
     /// The model matrices.
     pub models: Vec<Matrix>,
+    /// The memory of instances that are posed abreast.
+    pub abreast: Abreast,
 }
 
 impl Scratch {
-    /// Makes room for an instance with `joints` joints.
-    pub fn resize(&mut self, joints: usize) {
-        self.parts.resize(joints);
-        self.reference.resize(joints);
+    /// Makes room for groups of `instances` instances with `joints` joints.
+    pub fn resize(&mut self, joints: usize, instances: usize) {
+        self.parts.resize(instances * abreast::stride(joints));
+        self.sampled.resize(joints);
         self.mixer.resize(joints);
         self.locals.resize(joints);
         self.models.resize(joints, Matrix::default());
@@ -106,6 +111,17 @@ impl<'a> Source<'a> {
     pub fn plan(&self, clip: u32) -> &'a Plan {
         let found = self.plans.binary_search_by_key(&clip, |(offset, _)| *offset);
         &self.plans[found.unwrap_or_default()].1
+    }
+
+    /// The mask of a layer: a factor per joint. Empty: 1.
+    pub fn mask(&self, layer: &LayerRecord) -> &'a [f32] {
+        match layer.mask {
+            NONE => &[],
+            mask => {
+                let joints = self.skeleton.record.joint_count as usize;
+                bytemuck::cast_slice(&self.library.arrays.words[mask as usize..][..joints])
+            }
+        }
     }
 
     /// Translations, rotations and scales of the rest pose. At least one block of numbers follows the joints of each.

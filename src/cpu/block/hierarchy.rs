@@ -7,8 +7,8 @@ use crate::cpu::simd::{Lanes, Matrix};
 
 /// Composes the rows of `T R S` for all joints: the matrix scales, then rotates by a unit quaternion, then translates.
 #[inline(always)]
-pub fn compose<L: Lanes>(parts: &Parts, joints: usize, to: &mut Parts) {
-    let [translations, rotations, scales] = &parts.0;
+pub fn compose<L: Lanes>(parts: [&[Vec4]; 3], joints: usize, to: &mut Parts) {
+    let [translations, rotations, scales] = parts;
     let [first, second, third] = &mut to.0;
     for joint in (0..joints).step_by(L::BLOCK) {
         let [tx, ty, tz, _] = L::transpose(L::load_block(&translations[joint..]));
@@ -39,10 +39,10 @@ pub fn walk<L: Lanes>(parents: &[Option<usize>], locals: &Parts, models: &mut [M
     let [first, second, third] = &locals.0;
     for (joint, parent) in parents.iter().enumerate() {
         let (before, from_here) = models.split_at_mut(joint);
-        let rows = [first[joint], second[joint], third[joint]];
+        let rows = [&first[joint], &second[joint], &third[joint]];
         match parent {
-            Some(parent) => L::store_matrix(L::product(&before[*parent], &rows), &mut from_here[0]),
-            None => from_here[0] = Matrix::new(rows),
+            Some(parent) => L::store_matrix(L::product(&before[*parent], rows), &mut from_here[0]),
+            None => from_here[0] = Matrix::new(rows.map(|row| *row)),
         }
     }
 }

@@ -17,39 +17,70 @@ pub struct Parts(pub [Vec<Vec4>; 3]);
 impl Parts {
     /// Makes room for `joints` joints and one more block.
     pub fn resize(&mut self, joints: usize) {
-        self.0.iter_mut().for_each(|part| part.resize(joints + LARGEST_BLOCK, Vec4::ZERO));
+        // A rotation that a block reads beyond the joints has unit length, so that the block does not seem to have short ones.
+        self.0.iter_mut().for_each(|part| part.resize(joints + LARGEST_BLOCK, Vec4::W));
     }
 }
 
-/// Samples all joints of a clip.
+/// Samples all joints of a clip. `first` is the place of the first joint.
+#[inline(always)]
+pub fn sample<L: Lanes>(
+    plan: &Plan,
+    sampler: &Sampler,
+    rest: [&[Vec4]; 3],
+    first: usize,
+    scattered: &mut Arcs,
+    to: &mut Parts,
+) {
+    sample_runs::<L>(plan, sampler, rest, first, scattered, to);
+    scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
+    sample_root(sampler, rest, first, to);
+}
+
+/// Samples the runs of a clip. `first` is the place of the first joint. Rotations with separate keys wait in `scattered`.
 ///
 /// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room at the end.
 #[inline(always)]
-pub fn sample<L: Lanes>(plan: &Plan, sampler: &Sampler, rest: [&[Vec4]; 3], to: &mut Parts) {
+pub fn sample_runs<L: Lanes>(
+    plan: &Plan,
+    sampler: &Sampler,
+    rest: [&[Vec4]; 3],
+    first: usize,
+    scattered: &mut Arcs,
+    to: &mut Parts,
+) {
     for (index, part) in TransformPart::ALL.into_iter().enumerate() {
         for run in &plan.parts[index] {
-            sample_run::<L>(plan, run, part, sampler, rest[index], &mut to.0[index]);
+            sample_run::<L>(plan, run, part, sampler, rest[index], first, scattered, &mut to.0[index]);
         }
     }
-    // Blocks do not separate the root motion from the root joint. The root joint is sampled again.
+}
+
+/// Samples the root joint again if the clip has root motion, which blocks do not separate from it.
+#[inline(always)]
+pub fn sample_root(sampler: &Sampler, rest: [&[Vec4]; 3], first: usize, to: &mut Parts) {
     if let Some(root) = sampler.root_joint() {
         for (index, part) in TransformPart::ALL.into_iter().enumerate() {
-            to.0[index][root] = sampler.part(part, root).unwrap_or(rest[index][root]);
+            to.0[index][first + root] = sampler.part(part, root).unwrap_or(rest[index][root]);
         }
     }
 }
 
 /// Samples one part of a run of joints.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn sample_run<L: Lanes>(
     plan: &Plan,
     run: &Run,
     part: TransformPart,
     sampler: &Sampler,
     rest: &[Vec4],
-    to: &mut [Vec4],
+    first: usize,
+    scattered: &mut Arcs,
+    all: &mut [Vec4],
 ) {
     let room = run.count.next_multiple_of(L::BLOCK);
+    let to = &mut all[first..];
     match run.kind {
         Kind::Rest => copy::<L>(&rest[run.first..], &mut to[run.first..][..room]),
         Kind::Constant(first) => copy::<L>(&plan.constants[first..], &mut to[run.first..][..room]),
@@ -64,12 +95,13 @@ fn sample_run<L: Lanes>(
                 sample_keys::<L>(keys, span, part, start, to);
             }
         }
-        Kind::Scattered(first) if part == TransformPart::Rotation => {
-            let keys = &plan.scattered[first..first + run.count];
-            slerp_scattered::<L>(plan, keys, sampler, &mut to[run.first..][..room]);
+        Kind::Scattered(first_keys) if part == TransformPart::Rotation => {
+            let keys = &plan.scattered[first_keys..first_keys + run.count];
             for (joint, keys) in run.joints().zip(keys) {
-                if !can_block(*keys, sampler.span(keys.timeline), part) {
-                    to[joint] = sampler.part(part, joint).unwrap_or(rest[joint]);
+                if can_block(*keys, sampler.span(keys.timeline), part) {
+                    scattered.push::<L>(keys_around(plan, keys, sampler), first + joint, all);
+                } else {
+                    all[first + joint] = sampler.part(part, joint).unwrap_or(rest[joint]);
                 }
             }
         }
@@ -122,30 +154,63 @@ fn keys_around(plan: &Plan, keys: &Keys, sampler: &Sampler) -> (Vec4, Vec4, f32)
     (sampler.values()[start], sampler.values()[start + span.next as usize], span.fraction)
 }
 
-/// Interpolates rotations as [`slerp`] does, with a separate fraction per joint.
-#[inline(always)]
-fn slerp_scattered<L: Lanes>(plan: &Plan, keys: &[Keys], sampler: &Sampler, to: &mut [Vec4]) {
-    let one = L::splat(1.0);
-    let mut starts = [Vec4::W; LARGEST_BLOCK];
-    let mut ends = starts;
-    let mut fractions = [Vec4::ZERO; LARGEST_BLOCK];
-    for (keys, to) in keys.chunks(L::BLOCK).zip(to.chunks_exact_mut(L::BLOCK)) {
-        for (joint, keys) in keys.iter().enumerate() {
-            let (start, end, fraction) = keys_around(plan, keys, sampler);
-            (starts[joint], ends[joint], fractions[joint]) = (start, end, Vec4::splat(fraction));
+/// Rotations with separate keys that wait until they fill a block.
+#[derive(Debug, Clone)]
+pub struct Arcs {
+    starts: [Vec4; LARGEST_BLOCK],
+    ends: [Vec4; LARGEST_BLOCK],
+    /// The fraction of each arc, as the first number.
+    fractions: [Vec4; LARGEST_BLOCK],
+    /// The place of each result.
+    places: [usize; LARGEST_BLOCK],
+    count: usize,
+}
+
+impl Default for Arcs {
+    fn default() -> Self {
+        let unit = [Vec4::W; LARGEST_BLOCK];
+        Self { starts: unit, ends: unit, fractions: unit, places: [0; LARGEST_BLOCK], count: 0 }
+    }
+}
+
+impl Arcs {
+    /// Adds a rotation between two keys, with its fraction. If the block is full, writes the results of all.
+    #[inline(always)]
+    fn push<L: Lanes>(&mut self, (start, end, fraction): (Vec4, Vec4, f32), place: usize, to: &mut [Vec4]) {
+        let slot = self.count;
+        (self.starts[slot], self.ends[slot], self.places[slot]) = (start, end, place);
+        self.fractions[slot].x = fraction;
+        self.count += 1;
+        if self.count == L::BLOCK {
+            self.finish::<L>(to);
         }
-        let [fraction, ..] = L::transpose(L::load_block(&fractions));
+    }
+
+    /// Writes the results of all rotations that wait, interpolated as [`slerp`] does.
+    #[inline(always)]
+    pub fn finish<L: Lanes>(&mut self, to: &mut [Vec4]) {
+        if self.count == 0 {
+            return;
+        }
+        let one = L::splat(1.0);
+        let [fraction, ..] = L::transpose(L::load_block(&self.fractions));
         let rest = one - fraction;
         let near_part = fraction.min(rest);
         let doubled = near_part + near_part;
         let from_end = (fraction - rest).max(L::splat(0.0));
-        let ends = Ends { start: L::transpose(L::load_block(&starts)), end: L::transpose(L::load_block(&ends)) };
+        let ends =
+            Ends { start: L::transpose(L::load_block(&self.starts)), end: L::transpose(L::load_block(&self.ends)) };
         let arc = ends.arc();
         let (middle, near) =
             arc.weights(series_of(doubled, arc.cosine_less_one), series_of(one - doubled, arc.cosine_less_one));
         let (start_weight, end_weight) =
             (middle.replace_where_zero(from_end, near), near.replace_where_zero(from_end, middle));
-        L::store_block(L::transpose(ends.mean(start_weight, end_weight)), to);
+        let mut results = [Vec4::ZERO; LARGEST_BLOCK];
+        L::store_block(L::transpose(ends.mean(start_weight, end_weight)), &mut results);
+        for (&place, result) in self.places[..self.count].iter().zip(results) {
+            to[place] = result;
+        }
+        self.count = 0;
     }
 }
 

@@ -2,19 +2,19 @@
 
 use glam::Vec4;
 
-use crate::cpu::block::joints;
-use crate::cpu::block::mixer::Weight;
-use crate::cpu::plan::Plan;
+use crate::cpu::block::joints::{self, Parts};
+use crate::cpu::block::mixer::Place;
 use crate::cpu::simd::Lanes;
 use crate::cpu::source::{Scratch, Source};
+use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::blend::{self, Share, ramp};
 use crate::cpu::stages::phase::{self, Time};
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::Span;
 use crate::pack::OutputLayout;
 use crate::pack::record::{
-    ClipRecord, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_MODE, LayerRecord, NONE, VALUE_NUMBER, VALUE_ROTATION,
-    VALUE_ROTATION_REST,
+    BLEND_LEAST, BLEND_SMALLEST_SCALE, ClipRecord, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_MODE, LAYER_OVERRIDE,
+    LayerRecord, NONE, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
 };
 
 /// A layer at a tick.
@@ -24,7 +24,6 @@ pub struct Played<'a> {
     mode: u32,
     /// One weight per joint. Empty: 1.
     mask: &'a [f32],
-    plan: &'a Plan,
     sampler: Sampler<'a>,
     /// The spans of the clip at time 0, with which an additive layer is compared. None: it is compared with the rest pose.
     reference: Option<&'a [Span]>,
@@ -61,50 +60,129 @@ pub fn weigh<'a>(source: Source, layers: &'a [LayerRecord], now: i64, spans: &mu
 impl Weighed<'_> {
     /// The layer with the sampler of its clip. `spans` are those of all layers.
     pub fn play<'a>(&self, source: Source<'a>, spans: &'a [Span]) -> Played<'a> {
-        let mask = match self.layer.mask {
-            NONE => &[],
-            mask => &source.library.arrays.words[mask as usize..][..source.skeleton.record.joint_count as usize],
-        };
         let mode = self.layer.mode & LAYER_MODE;
         Played {
             weight: self.weight,
             mode,
-            mask: bytemuck::cast_slice(mask),
-            plan: source.plan(self.layer.clip),
+            mask: source.mask(self.layer),
             sampler: source.sampler(&self.clip, &spans[self.first_span..]),
             reference: (mode == LAYER_ADD_FIRST).then(|| &spans[self.first_reference_span..]),
         }
     }
 }
 
-/// Samples and mixes all joints of all layers.
+/// Samples and mixes all joints of an instance. `first` is the place of its first joint in the parts of the group.
 #[inline(always)]
-pub fn mix_joints<L: Lanes>(source: Source, played: &[Played], scratch: &mut Scratch) {
-    let Scratch { parts, reference, mixer, .. } = scratch;
+pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, first: usize, scratch: &mut Scratch) {
     let (rest, joints) = (source.rest(), source.skeleton.record.joint_count as usize);
-    mixer.clear(joints);
-    for layer in played.iter().filter(|layer| layer.mode == LAYER_BLEND) {
-        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
-        mixer.add::<L>(layer.plan, layer.weight(), parts);
+    let place = Place { first, joints };
+    let weight = |layer: &LayerRecord| layer.weight * ramp(layer, now);
+    let counts = |layer: &&LayerRecord| weight(layer) > 0.0;
+    let blends = |layer: &&LayerRecord| layer.mode & LAYER_MODE == LAYER_BLEND;
+    let blended = layers.iter().filter(counts).filter(blends);
+    let above = layers.iter().filter(counts).filter(|layer| !blends(layer));
+    let sum: f32 = blended.clone().map(weight).sum();
+    let blend = Blend::of(source, blended.clone(), sum);
+    let Scratch { spans, parts, sampled, mixer, scattered, .. } = scratch;
+    if blend == Blend::Weighed {
+        mixer.clear(place, parts);
     }
-    mixer.mean::<L>(joints, rest);
-    for layer in played.iter().filter(|layer| layer.mode != LAYER_BLEND) {
-        joints::sample::<L>(layer.plan, &layer.sampler, rest, parts);
-        let mut compared = rest;
-        if let Some(spans) = layer.reference {
-            joints::sample::<L>(layer.plan, &layer.sampler.at(spans), rest, reference);
-            compared = [&reference.0[0], &reference.0[1], &reference.0[2]];
+    // The share of the lowest layer, until others are added to it.
+    let mut below = 1.0;
+    let mut even_count = 0;
+    let mut is_settled = false;
+    // One loop, so that the code of a sample is compiled once. The last round has no layer.
+    for layer in blended.chain(above).map(Some).chain([None]) {
+        let is_blended = layer.as_ref().is_some_and(blends);
+        if !is_blended && !is_settled {
+            match blend {
+                Blend::Weighed => mixer.mean::<L>(place, rest, parts),
+                Blend::Even if even_count > 1 => mixer.normalize::<L>(place, parts),
+                Blend::Even => {}
+            }
+            is_settled = true;
         }
-        mixer.over(layer.plan, layer.mode, layer.weight(), parts, compared);
+        let Some(layer) = layer else { break };
+        let is_lowest = is_blended && blend == Blend::Even && even_count == 0;
+        let (to, first) = if is_lowest { (&mut *parts, first) } else { (&mut *sampled, 0) };
+        let clip: ClipRecord = source.library.arrays.record(layer.clip);
+        spans.clear();
+        source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
+        let plan = source.plan(layer.clip);
+        joints::sample::<L>(plan, &source.sampler(&clip, spans), rest, first, scattered, to);
+        let weight = weight(layer);
+        match (layer.mode & LAYER_MODE, blend) {
+            (LAYER_BLEND, Blend::Even) => {
+                if even_count == 1 {
+                    mixer.keep_first(place, parts);
+                }
+                if even_count > 0 {
+                    mixer.add::<L>(place, [below, weight / sum], sampled, parts);
+                }
+                below = if even_count == 0 { weight / sum } else { 1.0 };
+                even_count += 1;
+            }
+            (LAYER_BLEND, Blend::Weighed) => {
+                mixer.weigh(plan, weight, source.mask(layer));
+                mixer.add_weighed::<L>(place, sampled, parts);
+            }
+            (LAYER_OVERRIDE, _) => {
+                mixer.weigh(plan, weight, source.mask(layer));
+                mixer.override_with::<L>(place, sampled, parts);
+            }
+            (mode, _) => {
+                mixer.weigh(plan, weight, source.mask(layer));
+                let compared = &plan.references[usize::from(mode != LAYER_ADD_FIRST)];
+                let reference = compared.get_or_init(|| reference(source, layer, mode));
+                mixer.add_difference::<L>(place, sampled, reference, parts);
+            }
+        }
     }
-    mixer.swap(parts);
 }
 
-impl<'a> Played<'a> {
-    /// The weight of the layer at each joint.
-    fn weight(&self) -> Weight<'a> {
-        Weight { layer: self.weight, mask: self.mask }
+/// A way to blend layers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Blend {
+    /// All layers have the same joints, and one weight for all of them.
+    Even,
+    /// Each joint has weights of its own.
+    Weighed,
+}
+
+impl Blend {
+    /// The way for layers whose weights have this sum.
+    fn of<'a>(source: Source, mut layers: impl Iterator<Item = &'a LayerRecord>, sum: f32) -> Self {
+        let Some(lowest) = layers.next() else { return Self::Weighed };
+        let animated = &source.plan(lowest.clip).animated;
+        let is_like_lowest = |layer: &LayerRecord| {
+            layer.mask == NONE && (layer.clip == lowest.clip || source.plan(layer.clip).animated == *animated)
+        };
+        let is_even = lowest.mask == NONE && sum >= BLEND_LEAST && sum.is_finite() && layers.all(is_like_lowest);
+        if is_even { Self::Even } else { Self::Weighed }
     }
+}
+
+/// The parts that an additive layer is compared with, with inverse scales; 0 for scales too small to divide by.
+#[cold]
+fn reference(source: Source, layer: &LayerRecord, mode: u32) -> Parts {
+    let clip: ClipRecord = source.library.arrays.record(layer.clip);
+    let mut spans = Vec::new();
+    source.search_all(&clip, Time { high: 0.0, low: 0.0 }, &mut spans);
+    let (sampler, rest) = (source.sampler(&clip, &spans), source.rest());
+    let joints = source.skeleton.record.joint_count as usize;
+    let mut parts = Parts::default();
+    parts.resize(joints);
+    for (part, (rest, to)) in TransformPart::ALL.into_iter().zip(rest.into_iter().zip(&mut parts.0)) {
+        for (joint, (to, &rest)) in to[..joints].iter_mut().zip(rest).enumerate() {
+            let start = if mode == LAYER_ADD_FIRST { sampler.part(part, joint) } else { None };
+            *to = start.unwrap_or(rest);
+            if part == TransformPart::Scale {
+                let is_small = to.abs().cmplt(Vec4::splat(BLEND_SMALLEST_SCALE));
+                *to = Vec4::select(is_small, Vec4::ZERO, to.recip());
+            }
+        }
+    }
+    parts
 }
 
 /// The shares of all layers in one value. If the value belongs to a joint, masks weigh it.

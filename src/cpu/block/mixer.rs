@@ -1,4 +1,4 @@
-//! The layers of an instance, mixed joint by joint or in blocks, by the rules of `shaders/shared/blend.wgsl`.
+//! Passes over the joints of an instance that mix layers, by the rules of `shaders/shared/blend.wgsl`.
 
 use glam::Vec4;
 
@@ -6,153 +6,253 @@ use crate::cpu::block::joints::Parts;
 use crate::cpu::block::slerp::dot;
 use crate::cpu::plan::{Kind, Plan};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
-use crate::cpu::stages::blend::{Share, over, over_rotation};
 use crate::cpu::stages::{TransformPart, quat};
 use crate::pack::record::BLEND_LEAST;
 
-/// The mixed layers of an instance.
-#[derive(Debug, Clone, Default)]
-pub struct Mixer {
-    /// The weighted sums of the layers that blend, then the result.
-    values: Parts,
-    /// The sums of the weights, each in all four numbers.
-    weights: Parts,
-    /// The first rotation with a weight. The other rotations are brought into its hemisphere.
-    first: Vec<Vec4>,
-}
-
-/// The weight of a layer at each joint.
-#[derive(Clone, Copy)]
-pub struct Weight<'a> {
-    /// The weight of the layer.
-    pub layer: f32,
-    /// A factor per joint. Empty: 1.
-    pub mask: &'a [f32],
-}
-
-impl Weight<'_> {
-    /// The weight at one joint.
-    #[inline(always)]
-    fn at(&self, joint: usize) -> f32 {
-        self.layer * self.mask.get(joint).unwrap_or(&1.0)
-    }
-}
+const ROTATION: usize = TransformPart::Rotation as usize;
+const SCALE: usize = TransformPart::Scale as usize;
 
 /// The square of a length below which a block of rotations is normalised one by one, because they almost cancel out.
 const SHORT_SQUARE: f32 = 1e-12;
 
+/// A larger weight turns a rotation no farther, and the squares of its numbers would overflow.
+const LARGEST_WEIGHT: f32 = 1e15;
+
+/// Memory of the passes.
+#[derive(Debug, Clone, Default)]
+pub struct Mixer {
+    /// The first rotation with a weight. The other rotations are brought into its hemisphere.
+    first: Vec<Vec4>,
+    /// The weights of the layer at work, each in all four numbers. They are 0 where the clip does not animate a part.
+    weights: Parts,
+    /// The sums of the weights.
+    sums: Parts,
+}
+
+/// The joints of an instance in the parts of a group.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The first joint.
+    pub first: usize,
+    /// The number of joints.
+    pub joints: usize,
+}
+
 impl Mixer {
     /// Makes room for `joints` joints and one more block.
     pub fn resize(&mut self, joints: usize) {
-        self.values.resize(joints);
+        self.first.resize(joints + LARGEST_BLOCK, Vec4::W);
         self.weights.resize(joints);
-        self.first.resize(joints + LARGEST_BLOCK, Vec4::ZERO);
+        self.sums.resize(joints);
     }
 
-    /// Removes all layers.
-    pub fn clear(&mut self, joints: usize) {
-        self.values.0.iter_mut().chain(&mut self.weights.0).for_each(|part| part.fill(Vec4::ZERO));
-        // The room beyond the joints gets unit rotations, so that no block seems to have short ones.
-        self.values.0[TransformPart::Rotation as usize][joints..].fill(Vec4::W);
+    /// Keeps the rotations of the first layer, into whose hemisphere the others are brought.
+    pub fn keep_first(&mut self, Place { first, joints }: Place, parts: &Parts) {
+        self.first[..joints].copy_from_slice(&parts.0[ROTATION][first..first + joints]);
     }
 
-    /// Adds a layer that blends.
+    /// Adds a layer with one weight for all joints to the layers below, which have one weight, too.
     #[inline(always)]
-    pub fn add<L: Lanes>(&mut self, plan: &Plan, weight: Weight, parts: &Parts) {
-        for (part, runs) in plan.parts.iter().enumerate() {
-            let rotations = part == TransformPart::Rotation as usize;
-            let (values, weights) = (&mut self.values.0[part], &mut self.weights.0[part]);
-            for run in runs.iter().filter(|run| run.kind != Kind::Rest) {
-                let end = run.first + run.count;
-                let step = L::BLOCK / 4;
-                let whole = if weight.mask.is_empty() { run.count - run.count % step } else { 0 };
-                for joint in (run.first..run.first + whole).step_by(step) {
-                    let weight = L::splat(weight.layer);
-                    let mut value = L::load(&parts.0[part][joint..]);
-                    let sum = L::load(&weights[joint..]);
-                    if rotations {
-                        let first = L::load(&self.first[joint..]).replace_where_zero(sum, value);
-                        first.store(&mut self.first[joint..]);
-                        value = value.toward(first);
-                    }
-                    value.multiply_add(weight, L::load(&values[joint..])).store(&mut values[joint..]);
-                    (sum + weight).store(&mut weights[joint..]);
-                }
-                for joint in run.first + whole..end {
-                    let weight = weight.at(joint);
-                    let mut value = parts.0[part][joint];
-                    if weight <= 0.0 {
-                        continue;
-                    }
-                    if rotations {
-                        let first = &mut self.first[joint];
-                        if weights[joint].x == 0.0 {
-                            *first = value;
-                        }
-                        value = quat::toward(value, *first);
-                    }
-                    values[joint] += weight * value;
-                    weights[joint] += weight;
-                }
-            }
-        }
-    }
-
-    /// Divides the sums by the weights. If the weights of a joint sum to less than [`BLEND_LEAST`], the rest pose adds the
-    /// difference.
-    #[inline(always)]
-    pub fn mean<L: Lanes>(&mut self, joints: usize, rest: [&[Vec4]; 3]) {
-        let least = L::splat(BLEND_LEAST);
-        let zero = L::splat(0.0);
+    pub fn add<L: Lanes>(&self, place: Place, [below, weight]: [f32; 2], layer: &Parts, to: &mut Parts) {
+        let (below, weight) = (L::splat(below), L::splat(weight));
         for part in 0..3 {
-            let rotations = part == TransformPart::Rotation as usize;
-            let (values, weights) = (&mut self.values.0[part], &self.weights.0[part]);
-            for joint in (0..joints).step_by(L::BLOCK / 4) {
-                let (sum, rest) = (L::load(&weights[joint..]), L::load(&rest[part][joint..]));
-                let near = if rotations { rest.toward(L::load(&self.first[joint..])) } else { rest };
-                let filled = near.multiply_add((least - sum).max(zero), L::load(&values[joint..]));
-                let mean = filled / sum.max(least);
-                mean.replace_where_zero(sum, rest).store(&mut values[joint..]);
+            let (layer, to) = (&layer.0[part], &mut to.0[part][place.first..]);
+            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+                let mut value = L::load(&layer[joint..]);
+                if part == ROTATION {
+                    value = value.toward(L::load(&self.first[joint..]));
+                }
+                let to = &mut to[joint..];
+                value.multiply_add(weight, L::load(to) * below).store(to);
             }
         }
-        let rotations = &mut self.values.0[TransformPart::Rotation as usize];
-        for joint in (0..joints).step_by(L::BLOCK) {
-            let [x, y, z, w] = L::transpose(L::load_block(&rotations[joint..]));
+    }
+
+    /// Normalises the rotations after all layers were added.
+    #[inline(always)]
+    pub fn normalize<L: Lanes>(&self, place: Place, to: &mut Parts) {
+        let rotations = &mut to.0[ROTATION][place.first..];
+        for joint in (0..place.joints).step_by(L::BLOCK) {
+            let rotations = &mut rotations[joint..];
+            let [x, y, z, w] = L::transpose(L::load_block(rotations));
             let square = dot([x, y, z, w], [x, y, z, w]);
             if square.any_less(L::splat(SHORT_SQUARE)) {
-                let block = &mut rotations[joint..joint + L::BLOCK];
-                for (rotation, first) in block.iter_mut().zip(&self.first[joint..]) {
+                for (rotation, first) in rotations[..L::BLOCK].iter_mut().zip(&self.first[joint..]) {
                     *rotation = quat::normalize(*rotation, *first);
                 }
                 continue;
             }
             let unit = square.inverse_square_root();
-            L::store_block(L::transpose([x * unit, y * unit, z * unit, w * unit]), &mut rotations[joint..]);
+            L::store_block(L::transpose([x * unit, y * unit, z * unit, w * unit]), rotations);
         }
     }
 
-    /// Applies a layer that overrides or adds. An additive layer adds its difference from the reference.
+    /// Removes all layers of an instance.
+    pub fn clear(&mut self, Place { first, joints }: Place, to: &mut Parts) {
+        to.0.iter_mut().for_each(|part| part[first..first + joints].fill(Vec4::ZERO));
+        self.sums.0.iter_mut().for_each(|sums| sums[..joints].fill(Vec4::ZERO));
+    }
+
+    /// Sets the weight of a layer at each joint. `mask` is a factor per joint; empty: 1.
     #[inline(always)]
-    pub fn over(&mut self, plan: &Plan, mode: u32, weight: Weight, parts: &Parts, reference: [&[Vec4]; 3]) {
-        for (part, runs) in plan.parts.iter().enumerate() {
-            let rotations = part == TransformPart::Rotation as usize;
-            let scales = part == TransformPart::Scale as usize;
-            for run in runs.iter().filter(|run| run.kind != Kind::Rest) {
-                for joint in run.joints() {
-                    let weight = weight.at(joint);
-                    if weight > 0.0 {
-                        let value = parts.0[part][joint];
-                        let share = Share { weight, mode, value, reference: reference[part][joint] };
-                        let below = &mut self.values.0[part][joint];
-                        *below = if rotations { over_rotation(*below, &share) } else { over(*below, &share, scales) };
+    pub fn weigh(&mut self, plan: &Plan, weight: f32, mask: &[f32]) {
+        for (runs, weights) in plan.parts.iter().zip(&mut self.weights.0) {
+            for run in runs {
+                let weights = &mut weights[run.joints()];
+                if run.kind == Kind::Rest {
+                    weights.fill(Vec4::ZERO);
+                } else if mask.is_empty() {
+                    weights.fill(Vec4::splat(weight));
+                } else {
+                    for (weights, mask) in weights.iter_mut().zip(&mask[run.joints()]) {
+                        *weights = Vec4::splat(weight * mask);
                     }
                 }
             }
         }
     }
 
-    /// Exchanges the result of all layers for other memory.
-    pub fn swap(&mut self, parts: &mut Parts) {
-        std::mem::swap(&mut self.values, parts);
+    /// Adds a layer with a weight per joint.
+    #[inline(always)]
+    pub fn add_weighed<L: Lanes>(&mut self, place: Place, layer: &Parts, to: &mut Parts) {
+        for part in 0..3 {
+            let (layer, to) = (&layer.0[part], &mut to.0[part][place.first..]);
+            let (weights, sums) = (&self.weights.0[part], &mut self.sums.0[part]);
+            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+                let (weight, sum) = (L::load(&weights[joint..]), L::load(&sums[joint..]));
+                let mut value = L::load(&layer[joint..]);
+                if part == ROTATION {
+                    let first = L::load(&self.first[joint..]).replace_where_zero(sum, value);
+                    first.store(&mut self.first[joint..]);
+                    value = value.toward(first);
+                }
+                let to = &mut to[joint..];
+                value.multiply_add(weight, L::load(to)).store(to);
+                (sum + weight).store(&mut sums[joint..]);
+            }
+        }
     }
+
+    /// Divides the sums of [`add_weighed`](Self::add_weighed) by the weights. If the weights of a joint sum to less than
+    /// [`BLEND_LEAST`], the rest pose adds the difference.
+    #[inline(always)]
+    pub fn mean<L: Lanes>(&mut self, place: Place, rest: [&[Vec4]; 3], to: &mut Parts) {
+        let least = L::splat(BLEND_LEAST);
+        let zero = L::splat(0.0);
+        for part in 0..3 {
+            let (to, sums) = (&mut to.0[part][place.first..], &self.sums.0[part]);
+            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+                let (sum, rest) = (L::load(&sums[joint..]), L::load(&rest[part][joint..]));
+                let near = if part == ROTATION { rest.toward(L::load(&self.first[joint..])) } else { rest };
+                let to = &mut to[joint..];
+                let filled = near.multiply_add((least - sum).max(zero), L::load(to));
+                (filled / sum.max(least)).replace_where_zero(sum, rest).store(to);
+            }
+        }
+        self.normalize::<L>(place, to);
+    }
+
+    /// Applies a layer that overrides, with the weights that [`weigh`](Self::weigh) set.
+    #[inline(always)]
+    pub fn override_with<L: Lanes>(&self, place: Place, layer: &Parts, to: &mut Parts) {
+        let one = L::splat(1.0);
+        for part in 0..3 {
+            let (layer, weights) = (&layer.0[part], &self.weights.0[part]);
+            let to = &mut to.0[part][place.first..];
+            if part == ROTATION {
+                for joint in (0..place.joints).step_by(L::BLOCK) {
+                    let [weight, ..] = L::transpose(L::load_block(&weights[joint..]));
+                    let weight = weight.min(one);
+                    let to = &mut to[joint..];
+                    let below = L::transpose(L::load_block(to));
+                    let above = L::transpose(L::load_block(&layer[joint..]));
+                    // The weight of the layer has the sign that brings its rotation into the hemisphere of the one below.
+                    let signed = weight.with_sign_of(dot(below, above));
+                    let mixed = sum(below, one - weight, above, signed);
+                    L::store_block(L::transpose(unit(mixed)), to);
+                }
+                continue;
+            }
+            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+                let weight = L::load(&weights[joint..]).min(one);
+                let to = &mut to[joint..];
+                let below = L::load(to);
+                (L::load(&layer[joint..]) - below).multiply_add(weight, below).store(to);
+            }
+        }
+    }
+
+    /// Adds the difference of a layer from its reference, with the weights that [`weigh`](Self::weigh) set. In the reference, scales
+    /// are inverse; 0 stands for scales too small to divide by.
+    #[inline(always)]
+    pub fn add_difference<L: Lanes>(&self, place: Place, layer: &Parts, reference: &Parts, to: &mut Parts) {
+        let one = L::splat(1.0);
+        for part in 0..3 {
+            let (layer, reference, weights) = (&layer.0[part], &reference.0[part], &self.weights.0[part]);
+            let to = &mut to.0[part][place.first..];
+            if part == ROTATION {
+                for joint in (0..place.joints).step_by(L::BLOCK) {
+                    let [weight, ..] = L::transpose(L::load_block(&weights[joint..]));
+                    let weight = weight.min(L::splat(LARGEST_WEIGHT));
+                    let to = &mut to[joint..];
+                    let below = L::transpose(L::load_block(to));
+                    let from = L::transpose(L::load_block(&reference[joint..]));
+                    let [x, y, z, w] = turn(from, L::transpose(L::load_block(&layer[joint..])));
+                    // The chord from the identity to the turn, in its hemisphere.
+                    let signed = weight.with_sign_of(w);
+                    let chord = [x * signed, y * signed, z * signed, w.multiply_add(signed, one - weight)];
+                    L::store_block(L::transpose(unit(product(below, chord))), to);
+                }
+                continue;
+            }
+            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+                let (weight, reference) = (L::load(&weights[joint..]), L::load(&reference[joint..]));
+                let (value, to) = (L::load(&layer[joint..]), &mut to[joint..]);
+                let below = L::load(to);
+                let result = if part == SCALE {
+                    let ratio = (value * reference).replace_where_zero(reference, one);
+                    below * (ratio - one).multiply_add(weight, one)
+                } else {
+                    (value - reference).multiply_add(weight, below)
+                };
+                result.store(to);
+            }
+        }
+    }
+}
+
+/// The weighted sum of two blocks of quaternions.
+#[inline(always)]
+fn sum<L: Lanes>(a: [L; 4], a_weight: L, b: [L; 4], b_weight: L) -> [L; 4] {
+    [
+        a[0].multiply_add(a_weight, b[0] * b_weight),
+        a[1].multiply_add(a_weight, b[1] * b_weight),
+        a[2].multiply_add(a_weight, b[2] * b_weight),
+        a[3].multiply_add(a_weight, b[3] * b_weight),
+    ]
+}
+
+/// The products of two blocks of quaternions.
+#[inline(always)]
+fn product<L: Lanes>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4] {
+    [
+        aw.multiply_add(bx, ax.multiply_add(bw, ay * bz - az * by)),
+        aw.multiply_add(by, ay.multiply_add(bw, az * bx - ax * bz)),
+        aw.multiply_add(bz, az.multiply_add(bw, ax * by - ay * bx)),
+        aw * bw - ax.multiply_add(bx, ay.multiply_add(by, az * bz)),
+    ]
+}
+
+/// The turns from one block of rotations to another, `from^-1 to`.
+#[inline(always)]
+fn turn<L: Lanes>([x, y, z, w]: [L; 4], to: [L; 4]) -> [L; 4] {
+    let zero = L::splat(0.0);
+    product([zero - x, zero - y, zero - z, w], to)
+}
+
+/// A block of quaternions at unit length.
+#[inline(always)]
+fn unit<L: Lanes>([x, y, z, w]: [L; 4]) -> [L; 4] {
+    let unit = dot([x, y, z, w], [x, y, z, w]).inverse_square_root();
+    [x * unit, y * unit, z * unit, w * unit]
 }

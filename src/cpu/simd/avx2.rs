@@ -7,7 +7,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::x86::{self, operators, register_methods};
-use crate::cpu::simd::{FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, Rows, WINDOW};
+use crate::cpu::simd::{AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, WINDOW};
 use crate::half::LARGEST_HALF;
 
 /// The numbers of two joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the instructions.
@@ -76,11 +76,30 @@ impl Lanes for Avx2 {
     );
 
     #[inline(always)]
+    fn load_apart(from: &[Vec4], stride: usize) -> Self {
+        assert!(stride < from.len(), "a place beyond the end");
+        // SAFETY: code of a kernel, on a machine with AVX2; the assertion ensures that both places are within `from`.
+        unsafe {
+            let place = |lane: usize| _mm_loadu_ps(from.as_ptr().add(lane * stride).cast());
+            Self(_mm256_set_m128(place(1), place(0)))
+        }
+    }
+
+    #[inline(always)]
     fn replace_where_zero(self, tested: Self, other: Self) -> Self {
         // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
         unsafe {
             let zero = _mm256_cmp_ps::<_CMP_EQ_OQ>(tested.0, _mm256_setzero_ps());
             Self(_mm256_blendv_ps(self.0, other.0, zero))
+        }
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, other: Self) -> Self {
+        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
+        unsafe {
+            let negative = _mm256_cmp_ps::<_CMP_LT_OQ>(other.0, _mm256_setzero_ps());
+            Self(_mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0))))
         }
     }
 
@@ -133,13 +152,13 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn product(left: &Matrix, right: &Rows) -> Product {
+    fn product(left: &Matrix, right: [&Vec4; 3]) -> Product {
         let left = left.numbers();
         // SAFETY: code of a kernel, on a machine with AVX2; a matrix has 12 numbers: 8 and 4.
         unsafe {
             let upper = _mm256_loadu_ps(left.as_ptr());
             let lower = _mm_loadu_ps(left[8..12].as_ptr());
-            let (x, y, z) = (right[0].into(), right[1].into(), right[2].into());
+            let (x, y, z) = ((*right[0]).into(), (*right[1]).into(), (*right[2]).into());
             let (wide_x, wide_y, wide_z) = (_mm256_set_m128(x, x), _mm256_set_m128(y, y), _mm256_set_m128(z, z));
             let moved = _mm256_blend_ps::<0x88>(_mm256_setzero_ps(), upper);
             let sum = _mm256_fmadd_ps(_mm256_permute_ps::<0b00_00_00_00>(upper), wide_x, moved);
@@ -150,6 +169,13 @@ impl Lanes for Avx2 {
             let sum = _mm_fmadd_ps(_mm_permute_ps::<0b01_01_01_01>(lower), y, sum);
             Product { upper: first_two, lower: _mm_fmadd_ps(_mm_permute_ps::<0b10_10_10_10>(lower), z, sum) }
         }
+    }
+
+    #[inline(always)]
+    fn from_rows(rows: [&Vec4; 3]) -> Product {
+        // SAFETY: code of a kernel, on a machine with AVX2; no memory is accessed.
+        let upper = unsafe { _mm256_set_m128((*rows[1]).into(), (*rows[0]).into()) };
+        Product { upper, lower: (*rows[2]).into() }
     }
 
     #[inline(always)]
@@ -185,10 +211,7 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn store_rows_past_caches(product: Product, to: &mut [f32; MATRIX_NUMBERS]) {
-        if !to.as_ptr().addr().is_multiple_of(16) {
-            return Self::store_rows(product, to);
-        }
+    fn store_rows_past_caches(product: Product, to: &mut AlignedRows) {
         // SAFETY: the product exists only on a machine with AVX2; no memory is accessed.
         let upper = unsafe { [_mm256_castps256_ps128(product.upper), _mm256_extractf128_ps::<1>(product.upper)] };
         x86::stream_rows([upper[0], upper[1], product.lower], to);

@@ -7,7 +7,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::x86::{self, operators, register_methods};
-use crate::cpu::simd::{FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, Rows, avx2};
+use crate::cpu::simd::{AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, avx2};
 use crate::half::LARGEST_HALF;
 
 /// The numbers of four joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the instructions.
@@ -49,11 +49,31 @@ impl Lanes for Avx512 {
     );
 
     #[inline(always)]
+    fn load_apart(from: &[Vec4], stride: usize) -> Self {
+        assert!(stride < from.len() && 3 * stride < from.len(), "places beyond the end");
+        // SAFETY: code of a kernel, on a machine with AVX-512; the assertion ensures that all four places are within `from`.
+        unsafe {
+            let place = |lane: usize| _mm_loadu_ps(from.as_ptr().add(lane * stride).cast());
+            let low = _mm512_insertf32x4::<1>(_mm512_castps128_ps512(place(0)), place(1));
+            Self(_mm512_insertf32x4::<3>(_mm512_insertf32x4::<2>(low, place(2)), place(3)))
+        }
+    }
+
+    #[inline(always)]
     fn replace_where_zero(self, tested: Self, other: Self) -> Self {
         // SAFETY: `self` exists only on a machine with AVX-512; no memory is accessed.
         unsafe {
             let zero = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(tested.0, _mm512_setzero_ps());
             Self(_mm512_mask_blend_ps(zero, self.0, other.0))
+        }
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, other: Self) -> Self {
+        // SAFETY: `self` exists only on a machine with AVX-512; no memory is accessed.
+        unsafe {
+            let negative = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(other.0, _mm512_setzero_ps());
+            Self(_mm512_mask_sub_ps(self.0, negative, _mm512_setzero_ps(), self.0))
         }
     }
 
@@ -104,17 +124,26 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn product(left: &Matrix, right: &Rows) -> __m512 {
+    fn product(left: &Matrix, right: [&Vec4; 3]) -> __m512 {
         // SAFETY: code of a kernel, on a machine with AVX-512; a matrix has the size and the alignment of a register.
         unsafe {
             let left = _mm512_load_ps(left.numbers().as_ptr());
-            let x = _mm512_broadcast_f32x4(right[0].into());
-            let y = _mm512_broadcast_f32x4(right[1].into());
-            let z = _mm512_broadcast_f32x4(right[2].into());
+            let x = _mm512_broadcast_f32x4((*right[0]).into());
+            let y = _mm512_broadcast_f32x4((*right[1]).into());
+            let z = _mm512_broadcast_f32x4((*right[2]).into());
             let moved = _mm512_maskz_mov_ps(0x8888, left);
             let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0b00_00_00_00>(left), x, moved);
             let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0b01_01_01_01>(left), y, sum);
             _mm512_fmadd_ps(_mm512_permute_ps::<0b10_10_10_10>(left), z, sum)
+        }
+    }
+
+    #[inline(always)]
+    fn from_rows(rows: [&Vec4; 3]) -> __m512 {
+        // SAFETY: code of a kernel, on a machine with AVX-512; no memory is accessed.
+        unsafe {
+            let first = _mm512_castps128_ps512((*rows[0]).into());
+            _mm512_insertf32x4::<2>(_mm512_insertf32x4::<1>(first, (*rows[1]).into()), (*rows[2]).into())
         }
     }
 
@@ -151,10 +180,7 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn store_rows_past_caches(product: __m512, to: &mut [f32; MATRIX_NUMBERS]) {
-        if !to.as_ptr().addr().is_multiple_of(16) {
-            return Self::store_rows(product, to);
-        }
+    fn store_rows_past_caches(product: __m512, to: &mut AlignedRows) {
         // SAFETY: the product exists only on a machine with AVX-512; no memory is accessed.
         let rows = unsafe {
             let first = _mm512_castps512_ps128(product);

@@ -8,7 +8,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::{FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, Rows};
+use crate::cpu::simd::{AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix};
 
 /// A register of another type, without its estimates.
 #[derive(Clone, Copy)]
@@ -51,6 +51,11 @@ impl<L: Lanes> Lanes for Exact<L> {
     }
 
     #[inline(always)]
+    fn load_apart(from: &[Vec4], stride: usize) -> Self {
+        Self(L::load_apart(from, stride))
+    }
+
+    #[inline(always)]
     fn store(self, to: &mut [Vec4]) {
         self.0.store(to);
     }
@@ -78,6 +83,11 @@ impl<L: Lanes> Lanes for Exact<L> {
     #[inline(always)]
     fn replace_where_zero(self, tested: Self, other: Self) -> Self {
         Self(self.0.replace_where_zero(tested.0, other.0))
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, other: Self) -> Self {
+        Self(self.0.with_sign_of(other.0))
     }
 
     #[inline(always)]
@@ -128,8 +138,13 @@ impl<L: Lanes> Lanes for Exact<L> {
     }
 
     #[inline(always)]
-    fn product(left: &Matrix, right: &Rows) -> L::Product {
+    fn product(left: &Matrix, right: [&Vec4; 3]) -> L::Product {
         L::product(left, right)
+    }
+
+    #[inline(always)]
+    fn from_rows(rows: [&Vec4; 3]) -> L::Product {
+        L::from_rows(rows)
     }
 
     #[inline(always)]
@@ -149,8 +164,13 @@ impl<L: Lanes> Lanes for Exact<L> {
     }
 
     #[inline(always)]
-    fn store_rows_past_caches(product: L::Product, to: &mut [f32; MATRIX_NUMBERS]) {
+    fn store_rows_past_caches(product: L::Product, to: &mut AlignedRows) {
         L::store_rows_past_caches(product, to);
+    }
+
+    #[inline(always)]
+    fn store_each_past_caches(rows: [&Vec4; 3], to: &mut AlignedRows) {
+        L::store_each_past_caches(rows, to);
     }
 
     #[inline(always)]

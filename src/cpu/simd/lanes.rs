@@ -4,7 +4,7 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{UVec4, Vec4};
 
-use crate::cpu::simd::{FourColumns, MATRIX_NUMBERS, Matrix, PackedMatrix, Rows, in_order};
+use crate::cpu::simd::{AlignedRows, FourColumns, MATRIX_NUMBERS, Matrix, PackedMatrix, in_order};
 
 /// Joints of the largest block of any instruction set. Arrays that blocks read and write are longer than their contents by
 /// this number.
@@ -24,6 +24,16 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// Loads the first joints of a slice.
     fn load(from: &[Vec4]) -> Self;
 
+    /// Loads one joint from every `stride` places of a slice.
+    #[inline(always)]
+    fn load_apart(from: &[Vec4], stride: usize) -> Self {
+        let mut joints = [Vec4::ZERO; LARGEST_BLOCK / 4];
+        for (lane, joint) in joints[..Self::BLOCK / 4].iter_mut().enumerate() {
+            *joint = from[lane * stride];
+        }
+        Self::load(&joints)
+    }
+
     /// Stores the joints at the start of a slice.
     fn store(self, to: &mut [Vec4]);
 
@@ -41,6 +51,9 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
     /// The numbers of `other` in lanes where `tested` is 0, otherwise the numbers of `self`.
     fn replace_where_zero(self, tested: Self, other: Self) -> Self;
+
+    /// The numbers, negated where those of `other` are below 0.
+    fn with_sign_of(self, other: Self) -> Self;
 
     /// The four numbers of each joint, negated if their dot product with those of `other` is negative.
     fn toward(self, other: Self) -> Self;
@@ -87,7 +100,10 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     fn transpose(block: [Self; 4]) -> [Self; 4];
 
     /// The product of a matrix and another one that is given by its rows.
-    fn product(left: &Matrix, right: &Rows) -> Self::Product;
+    fn product(left: &Matrix, right: [&Vec4; 3]) -> Self::Product;
+
+    /// A product by its rows.
+    fn from_rows(rows: [&Vec4; 3]) -> Self::Product;
 
     /// The rows of the products of as many neighbouring joints as a register has: all first rows, all second, all third.
     fn rows(products: &[Self::Product]) -> [Self; 3];
@@ -100,11 +116,18 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
 
     /// Stores the three rows of a product past the caches, for results that are larger than the caches.
     ///
-    /// Without such an instruction, or if `to` does not begin at a multiple of 16 bytes, it stores through the caches. Call
-    /// [`fence`](Self::fence) before another thread reads the rows.
+    /// Without such an instruction, it stores through the caches. Call [`fence`](Self::fence) before another thread reads the rows.
     #[inline(always)]
-    fn store_rows_past_caches(product: Self::Product, to: &mut [f32; MATRIX_NUMBERS]) {
-        Self::store_rows(product, to);
+    fn store_rows_past_caches(product: Self::Product, to: &mut AlignedRows) {
+        Self::store_rows(product, &mut to.0);
+    }
+
+    /// Stores three rows past the caches, as [`store_rows_past_caches`](Self::store_rows_past_caches) does.
+    #[inline(always)]
+    fn store_each_past_caches(rows: [&Vec4; 3], to: &mut AlignedRows) {
+        for (row, to) in rows.into_iter().zip(to.0.as_chunks_mut::<4>().0) {
+            *to = row.to_array();
+        }
     }
 
     /// The numbers of a product as `f16`, rounded as [`from_f32`](crate::half::from_f32) does: four to a word, the first in its
@@ -141,6 +164,18 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
             Self::load(&from[joints..]),
             Self::load(&from[2 * joints..]),
             Self::load(&from[3 * joints..]),
+        ]
+    }
+
+    /// Loads a block, one joint from every `stride` places of a slice.
+    #[inline(always)]
+    fn load_block_apart(from: &[Vec4], stride: usize) -> [Self; 4] {
+        let register = Self::BLOCK / 4 * stride;
+        [
+            Self::load_apart(from, stride),
+            Self::load_apart(&from[register..], stride),
+            Self::load_apart(&from[2 * register..], stride),
+            Self::load_apart(&from[3 * register..], stride),
         ]
     }
 

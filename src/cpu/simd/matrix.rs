@@ -1,5 +1,6 @@
 //! Affine matrices as three rows of four numbers: the linear part, and the translation in the last column.
 
+use bytemuck::{Pod, Zeroable};
 use glam::Vec4;
 
 /// Numbers of an affine matrix.
@@ -11,14 +12,19 @@ pub type Rows = [Vec4; 3];
 /// A skin matrix in half the bytes. The bits of each number are a word.
 pub type PackedMatrix = [f32; 6];
 
+/// The three rows of a matrix, at a multiple of 16 bytes.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct AlignedRows(pub [f32; MATRIX_NUMBERS]);
+
 /// The product of two matrices: it applies the right one first, then the left one.
-pub fn multiply(left: &Rows, right: &Rows) -> Rows {
+pub fn multiply(left: &Rows, right: [&Vec4; 3]) -> Rows {
     let last = Vec4::new(0.0, 0.0, 0.0, 1.0);
-    left.map(|row| right[0] * row.x + right[1] * row.y + right[2] * row.z + last * row.w)
+    left.map(|row| last * row.w + *right[0] * row.x + *right[1] * row.y + *right[2] * row.z)
 }
 
 /// An affine matrix as three rows, padded to the width of the widest register.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Matrix([Vec4; 4]);
 

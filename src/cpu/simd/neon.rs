@@ -97,15 +97,15 @@ fn numbers_in_order(numbers: float32x4_t, order: UVec4) -> float32x4_t {
 
 /// One row of the product of two matrices.
 #[inline(always)]
-fn row_product(left: &Matrix, row: usize, right: &Rows) -> float32x4_t {
+fn row_product(left: &Matrix, row: usize, right: [&Vec4; 3]) -> float32x4_t {
     let left = left.numbers()[4 * row..][..4].as_ptr();
     // SAFETY: the machine has NEON; `left` has 4 numbers.
     unsafe {
         let left = vld1q_f32(left);
         let moved = vcopyq_laneq_f32::<3, 3>(vdupq_n_f32(0.0), left);
-        let sum = vfmaq_laneq_f32::<0>(moved, right[0].into(), left);
-        let sum = vfmaq_laneq_f32::<1>(sum, right[1].into(), left);
-        vfmaq_laneq_f32::<2>(sum, right[2].into(), left)
+        let sum = vfmaq_laneq_f32::<0>(moved, (*right[0]).into(), left);
+        let sum = vfmaq_laneq_f32::<1>(sum, (*right[1]).into(), left);
+        vfmaq_laneq_f32::<2>(sum, (*right[2]).into(), left)
     }
 }
 
@@ -166,6 +166,17 @@ impl Lanes for Neon {
             Self([
                 vbslq_f32(vceqzq_f32(tested.0[0]), other.0[0], self.0[0]),
                 vbslq_f32(vceqzq_f32(tested.0[1]), other.0[1], self.0[1]),
+            ])
+        }
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, other: Self) -> Self {
+        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
+        unsafe {
+            Self([
+                vbslq_f32(vcltzq_f32(other.0[0]), vnegq_f32(self.0[0]), self.0[0]),
+                vbslq_f32(vcltzq_f32(other.0[1]), vnegq_f32(self.0[1]), self.0[1]),
             ])
         }
     }
@@ -247,8 +258,13 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn product(left: &Matrix, right: &Rows) -> Product {
+    fn product(left: &Matrix, right: [&Vec4; 3]) -> Product {
         [row_product(left, 0, right), row_product(left, 1, right), row_product(left, 2, right)]
+    }
+
+    #[inline(always)]
+    fn from_rows(rows: [&Vec4; 3]) -> Product {
+        [(*rows[0]).into(), (*rows[1]).into(), (*rows[2]).into()]
     }
 
     #[inline(always)]

@@ -67,6 +67,11 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn with_sign_of(self, other: Self) -> Self {
+        Self(Vec4::select(other.0.cmplt(Vec4::ZERO), -self.0, self.0))
+    }
+
+    #[inline(always)]
     fn toward(self, other: Self) -> Self {
         Self(if self.0.dot(other.0) < 0.0 { -self.0 } else { self.0 })
     }
@@ -106,10 +111,15 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn product(left: &Matrix, right: &Rows) -> Rows {
+    fn product(left: &Matrix, right: [&Vec4; 3]) -> Rows {
         let numbers = left.numbers();
         let row = |row: usize| Vec4::from_slice(&numbers[4 * row..]);
         multiply(&[row(0), row(1), row(2)], right)
+    }
+
+    #[inline(always)]
+    fn from_rows(rows: [&Vec4; 3]) -> Rows {
+        rows.map(|row| *row)
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::cpu::simd::{MATRIX_NUMBERS, PackedMatrix};
+use crate::cpu::simd::{AlignedRows, PackedMatrix};
 
 /// Implements the operators of a register by one intrinsic each.
 macro_rules! operators {
@@ -104,6 +104,11 @@ macro_rules! register_methods {
         }
 
         #[inline(always)]
+        fn store_each_past_caches(rows: [&Vec4; 3], to: &mut AlignedRows) {
+            x86::stream_rows(rows.map(|row| (*row).into()), to);
+        }
+
+        #[inline(always)]
         fn store_words_past_caches(words: [u64; 3], to: &mut PackedMatrix) {
             x86::stream_words(words, to);
         }
@@ -117,11 +122,12 @@ macro_rules! register_methods {
 }
 pub(super) use register_methods;
 
-/// Writes three rows past the caches. `to` begins at a multiple of 16 bytes.
+/// Writes three rows past the caches.
 #[inline(always)]
-pub fn stream_rows(rows: [__m128; 3], to: &mut [f32; MATRIX_NUMBERS]) {
-    assert!(to.as_ptr().addr().is_multiple_of(16), "rows are not aligned");
-    // SAFETY: every machine of this architecture has SSE2; each row has 4 numbers of `to`, at a multiple of 16 bytes.
+pub fn stream_rows(rows: [__m128; 3], to: &mut AlignedRows) {
+    let to = &mut to.0;
+    // SAFETY: every machine of this architecture has SSE2; each row has 4 numbers of `to`, at a multiple of 16 bytes, as its type
+    // ensures.
     unsafe {
         _mm_stream_ps(to.as_mut_ptr(), rows[0]);
         _mm_stream_ps(to[4..].as_mut_ptr(), rows[1]);
