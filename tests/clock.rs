@@ -76,8 +76,8 @@ fn after_thirty_days_the_phase_is_exact_to_ten_microseconds() {
             };
             let start = match numbers.below(3) {
                 0 => Ticks(0),
-                1 => Ticks(numbers.below(60 * DAY as usize) as i64 - 30 * DAY),
-                _ => Ticks(now.0 - numbers.below(1000) as i64),
+                1 => Ticks(numbers.ticks_below(60 * DAY) - 30 * DAY),
+                _ => Ticks(now.0 - numbers.ticks_below(1000)),
             };
             crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(Playback::looping(start, rate)))]).unwrap();
             truth.push((exact_phase(now.0 - start.0, rate, duration), duration));

@@ -134,8 +134,9 @@ fn twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array
 fn twice_no_lerp(value: array<f32, 1>) -> array<f32, 1> {
     return array<f32, 1>(2.0 * nothing);
 }";
-    let reason = "no definition in scope for identifier: `nothing`; unknown identifier";
-    assert_eq!(fault(nothing), format!("interpolator twice:6: {reason}"));
+    // The reason is in the words of the compiler, which is another one in a browser.
+    let error = fault(nothing);
+    assert!(error.starts_with("interpolator twice:6: ") && error.contains("nothing"), "{error}");
     // A function that is missing, or has another signature, has no line in the text.
     let lerp = "fn twice_lerp(a: array<f32, 1>, b: array<f32, 1>, t: f32, seconds: f32) -> array<f32, 1> { return a; }";
     assert_eq!(

@@ -135,8 +135,8 @@ fn a_large_crowd_in_all_modes_is_in_phase_after_a_month() {
     for wrap in WrapMode::ALL.into_iter().cycle().take(10_000) {
         // Half of them began in the last seconds, so that modes that do not repeat are still playing.
         let start = match numbers.below(2) {
-            0 => month.0 - numbers.below(5 << 20) as i64,
-            _ => numbers.below(60 * DAY as usize) as i64 - 30 * DAY,
+            0 => month.0 - numbers.ticks_below(5 << 20),
+            _ => numbers.ticks_below(60 * DAY) - 30 * DAY,
         };
         let playback = Playback::new(wrap, Ticks(start), numbers.within(-3.0, 3.0));
         crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::Playing(playback))]).unwrap();

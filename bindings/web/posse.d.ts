@@ -164,6 +164,30 @@ export interface Pose {
   properties: Float32Array;
 }
 
+/** An event that the play of a layer has reached. */
+export interface ReachedEvent {
+  /** The time of the crowd at which it was reached. */
+  time: number;
+  instance: number;
+  /** The number of the layer in the instance. */
+  layer: number;
+  /** The number of the event in its clip. */
+  event: number;
+  /** The number of the clip. */
+  clip: number;
+  /** The name of the function to call. */
+  function: string;
+  /** The arguments of the call: strings as they are, other values as JSON. */
+  parameters: string[];
+}
+
+export interface ReachedEvents {
+  /** Ordered by time, then by instance, layer and event. */
+  events: ReachedEvent[];
+  /** The number of events that are not listed. */
+  missed: number;
+}
+
 /** The buffers of a batch: instances of one skeleton that need the same mixing. A stride is the bytes per instance. */
 export interface CrowdBuffers {
   /** The number in the crowd of each instance of the batch, in the order of the buffers. */
@@ -214,6 +238,11 @@ export class Crowd implements Freeable {
   joint(instance: number, joint: number, time: number): Promise<Float32Array>;
   /** The whole pose of an instance at a time, posed on the GPU and read back. The buffers keep their poses. */
   readPose(instance: number, time: number): Promise<Pose>;
+  /**
+   * The events that the layers reach after the time `from`, up to the time `to`: what a frame has reached since the last one. The
+   * buffers keep their poses. Per layer, at most 256 events are listed; `capacity` is the most of all layers. Default: 1024.
+   */
+  events(from: number, to: number, capacity?: number): Promise<ReachedEvents>;
   /** The buffer of skin matrices of all instances: 3 rows of 4 numbers per joint of each skin. Throws if there are several; see `buffers`. */
   skinBuffer(): GPUBuffer;
   /** The bytes per instance in that buffer. */

@@ -52,6 +52,14 @@ impl GpuBatch {
         (needed > room).then_some(LayersOutcome::MoreMixing { instance, needed, room })
     }
 
+    /// Destroys the buffers.
+    pub(super) fn destroy(&self) {
+        let OutputBuffers { local, model, skin, previous_skin, values, root_motion } = &self.outputs;
+        let outputs = [local, model, skin, previous_skin, values, root_motion].into_iter().flatten();
+        let visible = self.visible.iter().flat_map(|visible| [&visible.list, &visible.due, &visible.workgroups]);
+        outputs.chain(visible).chain([&self.layers]).for_each(wgpu::Buffer::destroy);
+    }
+
     /// Records the poses of all instances, or of those that are due.
     pub(super) fn record(&self, pass: &mut wgpu::ComputePass, visible_only: bool) {
         pass.set_pipeline(&self.pipeline);

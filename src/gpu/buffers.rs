@@ -48,6 +48,12 @@ pub(super) struct FrameBuffer {
 }
 
 impl FrameBuffer {
+    /// Destroys the buffers.
+    pub fn destroy(&self) {
+        self.frame.destroy();
+        self.uploads.destroy();
+    }
+
     /// Creates the buffer without contents.
     pub fn new(gpu: DeviceAndQueue) -> Self {
         let size = size_of::<Frame>() as u64;

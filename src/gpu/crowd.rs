@@ -134,6 +134,13 @@ impl GpuCrowd {
         Ok(Self { batches, frame, locations, outputs, options })
     }
 
+    /// Frees the memory of the crowd, after all submitted work. A browser frees the buffers of a dropped crowd only when it
+    /// collects garbage. A later submission with the crowd fails.
+    pub fn destroy(&self) {
+        self.batches.iter().for_each(GpuBatch::destroy);
+        self.frame.destroy();
+    }
+
     /// Replaces the layers of all instances, before the next submission. Other clips, weights or times need no new crowd.
     ///
     /// Each instance has room for the mixing that it needed when this crowd was made, or for that of [`CrowdOptions::mixing`];

@@ -195,6 +195,7 @@ impl GpuEngine {
                 instances[instance] = self.library.pose(batch, &numbers, slot, outputs);
             }
         }
+        gpu_crowd.destroy();
         Ok(Poses { instances })
     }
 
@@ -208,7 +209,10 @@ impl GpuEngine {
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         events.encode(&mut encoder, step);
         self.gpu.queue.submit([encoder.finish()]);
-        events.read_async().await
+        let list = events.read_async().await?;
+        events.destroy();
+        gpu_crowd.destroy();
+        Ok(list)
     }
 }
 

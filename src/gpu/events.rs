@@ -125,6 +125,13 @@ impl GpuEvents {
         }
     }
 
+    /// Frees the memory of the list, after all submitted work. A browser frees the buffers of a dropped list only when it collects
+    /// garbage. A later submission with the list fails.
+    pub fn destroy(&self) {
+        self.list.destroy();
+        self.frame.destroy();
+    }
+
     /// The list, for use on the GPU: an [`EventCount`], then as many [`OccurrenceRecord`]s as it counts as listed, in no order.
     /// All fields are `u32`. The buffer has the usages `STORAGE` and `COPY_SRC`.
     pub fn buffer(&self) -> &wgpu::Buffer {

@@ -49,6 +49,12 @@ impl FrameUploads {
         DeviceAndQueue { device: &self.device, queue: &self.queue }
     }
 
+    /// Destroys the buffers.
+    pub fn destroy(&self) {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.iter().for_each(|slot| slot.buffer.destroy());
+    }
+
     /// A buffer with contents for the frame that the encoder records. The queue uploads them with the next submission.
     pub fn write(&self, encoder: &wgpu::CommandEncoder, contents: &[u8]) -> wgpu::Buffer {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);

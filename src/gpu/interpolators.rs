@@ -11,8 +11,12 @@ pub(super) fn text_name(interpolator: &dyn Interpolator) -> String {
 pub(super) fn explain_call_fault(interpolator: &dyn Interpolator, message: &str) -> String {
     let name = interpolator.name();
     let functions = [format!("{name}_lerp"), format!("{name}_no_lerp")];
-    let is_missing =
-        |function: &&String| message.starts_with(&format!("no definition in scope for identifier: `{function}`"));
+    let is_missing = |function: &&String| {
+        // In the words of naga, and of Tint, the compiler of Chromium.
+        [format!("no definition in scope for identifier: `{function}`"), format!("unresolved call target '{function}'")]
+            .iter()
+            .any(|start| message.starts_with(start))
+    };
     if let Some(missing) = functions.iter().find(is_missing) {
         return format!("function {missing} is missing; define it in the WGSL of the interpolator");
     }

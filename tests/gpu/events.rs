@@ -6,7 +6,7 @@ use posse::{
 
 use super::{NOW, gpu_with_limits};
 use crate::occurrences::assert_same;
-use crate::support::each_engine::gpu;
+use crate::support::each_engine::{gpu, read_mapped};
 use crate::support::scenes::Numbers;
 
 /// Instances of two skeletons. Each skeleton has a clip of one second with events at 0.25 s and 0.75 s.
@@ -23,7 +23,7 @@ fn crowd_with_events(instances: usize) -> (Library, Crowd) {
     let mut crowd = Crowd::new();
     for instance in 0..instances {
         let (skeleton, clip) = clips[usize::from(instance % 5 == 0)];
-        let start = Ticks(numbers.below(1 << 40) as i64);
+        let start = Ticks(numbers.ticks_below(1 << 40));
         let time = LayerTime::Playing(Playback::looping(start, numbers.within(-2.0, 2.0)));
         crowd.push(skeleton, &vec![Layer::new(clip, time); 1 + instance % 3]).unwrap();
     }
@@ -81,9 +81,7 @@ fn two_steps_in_one_submission_do_not_disturb_each_other() {
     events.encode(&mut encoder, frame(1 << 30));
     queue.submit([encoder.finish()]);
     assert_same(&events.read().unwrap(), &expected(&library, &crowd, frame(1 << 30)), "the second");
-    copy.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
-    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let bytes = copy.get_mapped_range(..).unwrap().to_vec();
+    let bytes = read_mapped(device, &copy);
     let first = expected(&library, &crowd, frame(0));
     assert_same(&GpuEvents::list(&bytes), &first, "the first");
     // The buffer has its documented layout: four words, then five words per event, in any order.

@@ -5,6 +5,7 @@ use posse::{
 };
 
 use super::{NOW, assert_right, engine, only_clip, play};
+use crate::support::each_engine::read_mapped;
 
 const LATER: Ticks = Ticks(NOW.0 + 777_777);
 
@@ -25,13 +26,6 @@ fn mappable_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer) -> wgpu::Buffer
         usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
         mapped_at_creation: false,
     })
-}
-
-/// The bytes of a mappable buffer, after all submitted work is done.
-fn bytes(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
-    buffer.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
-    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    buffer.get_mapped_range(..).unwrap().to_vec()
 }
 
 #[test]
@@ -68,7 +62,7 @@ fn two_frames_in_one_submission_do_not_disturb_each_other() {
         on_gpu.encode(&mut encoder, LATER);
         engine.gpu().queue.submit([encoder.finish()]);
 
-        let first: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes(device, &copy));
+        let first: Vec<f32> = bytemuck::pod_collect_to_vec(&read_mapped(device, &copy));
         let numbers = |poses: &Poses| -> Vec<f32> {
             let matrices = poses.instances.iter().flat_map(|pose| &pose.model);
             let rows = matrices.flat_map(|matrix| {
@@ -127,7 +121,7 @@ fn frames_of_a_crowd_in_all_modes_upload_only_the_clock() {
             }
             engine.gpu().queue.submit([encoder.finish()]);
             for (together, alone) in copies.iter().zip(&alone) {
-                assert_eq!(bytes(device, together), bytes(device, alone), "at {now:?}");
+                assert_eq!(read_mapped(device, together), read_mapped(device, alone), "at {now:?}");
             }
         }
     }

@@ -43,7 +43,7 @@ fn players(skeleton: SkeletonId, clip: ClipId, instances: usize) -> Crowd {
     let mut numbers = Numbers::new(instances as u64);
     let mut crowd = Crowd::new();
     for _ in 0..instances {
-        let start = Ticks(numbers.below(1 << 30) as i64);
+        let start = Ticks(numbers.ticks_below(1 << 30));
         let time = LayerTime::Playing(Playback::looping(start, numbers.within(-2.0, 2.0)));
         crowd.push(skeleton, &[Layer::new(clip, time)]).unwrap();
     }

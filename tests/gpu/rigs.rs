@@ -1,8 +1,6 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use glam::{DAffine3, DVec3};
-use posse::measure::{self, Workload};
 use posse::{
     Clip, Crowd, Curve, Interpolation, Joint, KernelForm, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin,
     Target, Timeline, Track, demo,
@@ -44,7 +42,10 @@ fn rigs_at_the_sizes_where_kernels_change_are_posed() {
 
 /// A thousand joints, or a hundred with eight layers, are too many for one lane, so the kernels depend on the crowd.
 #[test]
+#[cfg(not(target_arch = "wasm32"))]
 fn a_measurement_counts_the_instances_of_the_serial_kernels() {
+    use posse::measure::{self, Workload};
+
     let mut library = Library::new();
     let [small, middle, large] = [8, 129, 1025].map(|joints| demo::add_rig(&mut library, joints, 2, 4).unwrap());
     let clip = |skeleton| library.clip_ids().find(|&clip| library.clip(clip).skeleton == skeleton).unwrap();
@@ -60,7 +61,7 @@ fn a_measurement_counts_the_instances_of_the_serial_kernels() {
         [(KernelForm::Serial, 1, 3 + 4), (KernelForm::Serial, 8, 3), (KernelForm::Parallel, 1, 0)]
     {
         let subject = Workload { library: &library, crowd: &crowd(layers), outputs: Outputs::SKIN };
-        let measured = measure::gpu(&engine(form, &library), &subject, Duration::ZERO).unwrap();
+        let measured = measure::gpu(&engine(form, &library), &subject, std::time::Duration::ZERO).unwrap();
         assert_eq!((measured.serial, measured.instances), (Some(serial), 12), "{}, layers {layers}", form.name());
         assert!(measured.check.unwrap().is_within(), "{}, layers {layers}", form.name());
     }

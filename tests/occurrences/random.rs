@@ -35,8 +35,8 @@ fn random(seed: u64, now: i64) -> (Library, Crowd) {
                 let rate = [1.0, -1.0, numbers.within(-3.0, 3.0), 0.0][numbers.below(4)];
                 let start = match numbers.below(3) {
                     0 => 0,
-                    1 => now + numbers.below(6 * SECOND as usize) as i64 - 3 * SECOND,
-                    _ => now - numbers.below(60 * DAY as usize) as i64,
+                    1 => now + numbers.ticks_below(6 * SECOND) - 3 * SECOND,
+                    _ => now - numbers.ticks_below(60 * DAY),
                 };
                 let repeats = [0.0, 1.0, 2.0, numbers.within(0.0, 9.0), 1e6][numbers.below(5)];
                 let end = numbers.within(0.0, 4.0);
@@ -46,8 +46,8 @@ fn random(seed: u64, now: i64) -> (Library, Crowd) {
                     ..Playback::new(wrap, Ticks(start), rate)
                 };
                 let mut fade = || {
-                    let start = Ticks(now + numbers.below(4 * SECOND as usize) as i64 - SECOND);
-                    let length = Ticks(numbers.below(2 * SECOND as usize) as i64);
+                    let start = Ticks(now + numbers.ticks_below(4 * SECOND) - SECOND);
+                    let length = Ticks(numbers.ticks_below(2 * SECOND));
                     (numbers.below(4) == 0).then_some(Fade { start, length, shape: FadeShape::Smooth })
                 };
                 let (fade_in, fade_out) = (fade(), fade());
@@ -111,7 +111,7 @@ fn consecutive_steps_reach_the_events_of_one_long_step() {
     let mut ends = vec![now];
     while ends[ends.len() - 1] < now + SECOND / 2 {
         // Frames, single ticks, and long steps.
-        let next = [1, 1, 17_476, numbers.below(100_000) as i64 + 1][numbers.below(4)];
+        let next = [1, 1, 17_476, numbers.ticks_below(100_000) + 1][numbers.below(4)];
         ends.push((ends[ends.len() - 1] + next).min(now + SECOND / 2));
     }
     each_engine(&library, |engine| {
@@ -143,7 +143,7 @@ fn steps_shorter_than_a_pass_reach_the_events_of_cocos_creator() {
             // At its very first tick, a backwards playback is at the other end of the clip, so the steps begin one tick later.
             let mut from = Ticks(1);
             for _ in 0..80 {
-                let to = Ticks(from.0 + 1 + numbers.below(SECOND as usize / 2) as i64);
+                let to = Ticks(from.0 + 1 + numbers.ticks_below(SECOND / 2));
                 let pass = |tick: Ticks| (tick.to_seconds() * rate.abs() / 2.0).floor();
                 if wrap.is_ping_pong() && pass(from) != pass(to) {
                     from = to;

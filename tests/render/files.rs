@@ -463,6 +463,37 @@ fn textures_may_be_png_jpeg_or_webp() {
 }
 
 #[test]
+fn buffers_and_images_may_be_given_as_bytes() {
+    let (mut file, mut primitive) = mesh(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    primitive["material"] = json!(0);
+    file.json["images"] = json!([{ "uri": "a%20b.png" }]);
+    file.json["textures"] = json!([{ "source": 0 }]);
+    file.json["materials"] = json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
+    let file = with_primitive(file, primitive);
+    let mut document = file.json.clone();
+    document["buffers"] = json!([{ "byteLength": file.bin.len(), "uri": "mesh.bin" }]);
+    let bytes = serde_json::to_vec(&document).unwrap();
+    let png = picture(image::ImageFormat::Png);
+    let read = |has_image: bool| {
+        let files = |name: &str| match name {
+            "mesh.bin" => Some(&file.bin[..]),
+            "a b.png" => has_image.then_some(&png[..]),
+            _ => None,
+        };
+        let mut library = Library::new();
+        let asset = gltf::from_slice_with(&mut library, Path::new("scene.gltf"), &bytes, &files).unwrap();
+        figure_gltf::from_slice_with(&asset, &bytes, &files).unwrap()
+    };
+    let (figure, warnings) = read(true);
+    assert_eq!(warnings, []);
+    assert_eq!((figure.parts.len(), figure.images[0].size, figure.images[0].pixels[0]), (1, [2, 1], 200));
+    let (figure, warnings) = read(false);
+    assert_eq!((figure.parts.len(), figure.images.len()), (1, 0));
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(warning.to_string().contains("images[0].uri"), "{warning}");
+}
+
+#[test]
 fn images_of_other_formats_are_refused() {
     use posse::render::Image;
     assert_eq!(Image::decode(b"\xABKTX 20\xBB").unwrap_err(), "found a KTX image; expected PNG, JPEG or WebP");

@@ -41,7 +41,7 @@ fn large_crowds_of_turning_loops_are_within_the_contract() {
     let mut numbers = crate::support::scenes::Numbers::new(19);
     for _ in 0..500 {
         let wrap = WrapMode::ALL[numbers.below(WrapMode::ALL.len())];
-        let start = Ticks(numbers.below(1 << 24) as i64 - (1 << 23));
+        let start = Ticks(numbers.ticks_below(1 << 24) - (1 << 23));
         let mut playback = Playback::new(wrap, start, numbers.within(-3.0, 3.0));
         if numbers.below(3) == 0 {
             playback.repeat_count = Some(numbers.within(0.0, 9.0));

@@ -67,6 +67,13 @@ pub fn gpu_engine(library: &Library) -> Result<GpuEngine, posse::Error> {
     GpuEngine::with_library(gpu(), gpu_library(KernelForm::for_device(&gpu().device), PackedLibrary::new(library)?)?)
 }
 
+/// The bytes of a mappable buffer, after all submitted work is done.
+pub fn read_mapped(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
+    buffer.map_async(wgpu::MapMode::Read, .., |result| result.expect("a mapped buffer"));
+    device.poll(wgpu::PollType::wait_indefinitely()).expect("a device that works");
+    buffer.get_mapped_range(..).expect("a mapped range").to_vec()
+}
+
 /// The GPU of the tests, or `None` if `POSSE_TEST_ENGINES=cpu`, as on an emulator, which has no adapter; a note is printed.
 /// Tests of the GPU alone call [`gpu`], which fails without an adapter.
 pub fn gpu_unless_left_out() -> Option<GpuContext> {

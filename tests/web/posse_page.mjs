@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { withPage } from "./browser.mjs";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
-const PACKAGE = process.env.POSSE_WEB_PACKAGE ?? join(ROOT, "bindings/web/pkg");
+export const PACKAGE = process.env.POSSE_WEB_PACKAGE ?? join(ROOT, "bindings/web/pkg");
 const FOLDERS = { "/": join(ROOT, "web"), "/pkg/": PACKAGE };
 /// Rounding of f32 over a few joints of a few metres.
 const BOUND = 1e-5;

@@ -26,7 +26,7 @@ async function findFile(folder, path) {
   const file = normalize(join(folder, path));
   if (file !== normalize(folder) && !file.startsWith(normalize(folder + sep))) return undefined;
   const found = await stat(file).catch(() => undefined);
-  if (found?.isDirectory()) return path.endsWith("/") ? findFile(folder, path + "index.html") : undefined;
+  if (found?.isDirectory()) return path === "" || path.endsWith("/") ? findFile(folder, path + "index.html") : undefined;
   return found?.isFile() ? { file, size: found.size } : undefined;
 }
 

@@ -118,7 +118,7 @@ fn tenths_that_end_a_pass_at_random() {
     for wrap in WrapMode::ALL.into_iter().cycle().take(1400) {
         let part = numbers.below(parts.len());
         let [start, end] = parts[part];
-        let tenths = 1 + numbers.below(40) as i64;
+        let tenths = 1 + numbers.ticks_below(40);
         // So many tenths make a whole number of passes in these seconds, which the clock can tell.
         let factor = 1 << tenths.trailing_zeros().min(3);
         let seconds = (1 + numbers.below(200)) as f64 * 10.0 * (end - start) / f64::from(factor);

@@ -6,16 +6,21 @@ use std::rc::Rc;
 use js_sys::Float32Array;
 use posse::low_level::Stopwatch;
 use posse::render::needed_outputs;
-use posse::{CrowdOptions, GpuCrowd, GpuEngine, LayersOutcome, Mixing, Outputs, Pose};
-use serde::Deserialize;
+use posse::{
+    CrowdOptions, EventList, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Mixing, Occurrence, Outputs, Pose, Step,
+};
+use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
 use crate::gpu::Gpu;
 use crate::joints;
-use crate::js::{Result, check_index, options, ticks};
+use crate::js::{Result, check_index, object, options, ticks};
 use crate::layer::{LayerOptions, layers, skeleton};
 use crate::library::{Library, SharedLibrary};
 use crate::spread::SpreadOptions;
+
+/// The most events of a list by default.
+const EVENTS: usize = 1024;
 
 /// Instances that play clips, with their poses in buffers of the device.
 #[wasm_bindgen]
@@ -43,6 +48,43 @@ struct OutputOptions {
     local: bool,
     weights: bool,
     properties: bool,
+}
+
+/// The events of a step: `ReachedEvents` of `posse.d.ts`.
+#[derive(Serialize)]
+struct ReachedEvents<'a> {
+    events: Vec<ReachedEvent<'a>>,
+    missed: u64,
+}
+
+#[derive(Serialize)]
+struct ReachedEvent<'a> {
+    time: f64,
+    instance: usize,
+    layer: usize,
+    event: usize,
+    clip: usize,
+    function: &'a str,
+    parameters: &'a [String],
+}
+
+impl<'a> ReachedEvents<'a> {
+    fn new(library: &'a posse::Library, crowd: &posse::Crowd, list: &EventList) -> Self {
+        let reached = |found: &Occurrence| {
+            let clip = crowd.layers(found.instance).get(found.layer)?.clip;
+            let event = library.clip(clip).events.get(found.event)?;
+            Some(ReachedEvent {
+                time: found.tick.to_seconds(),
+                instance: found.instance,
+                layer: found.layer,
+                event: found.event,
+                clip: clip.index(),
+                function: &event.function,
+                parameters: &event.parameters,
+            })
+        };
+        Self { events: list.events.iter().filter_map(reached).collect(), missed: list.missed }
+    }
 }
 
 /// The room of a crowd: `RoomOptions` of `posse.d.ts`.
@@ -222,6 +264,23 @@ impl Crowd {
         joints::pose(&pose)
     }
 
+    /// The events that the layers reach after the time `from`, up to the time `to`.
+    pub async fn events(&self, from: f64, to: f64, capacity: Option<usize>) -> Result<JsValue> {
+        let shared = self.shared.clone();
+        let step = Step { from: ticks("from", from)?, to: ticks("to", to)? };
+        let capacity = capacity.unwrap_or(EVENTS);
+        let events = GpuEvents::new_async(shared.engine.library(), &shared.gpu_crowd, capacity).await?;
+        let gpu = shared.engine.gpu();
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        events.encode(&mut encoder, step);
+        gpu.queue.submit([encoder.finish()]);
+        // The layers of this moment, which the GPU has: they may be replaced before the list is read.
+        let crowd = shared.crowd.borrow().clone();
+        let list = events.read_async().await?;
+        events.destroy();
+        object(&ReachedEvents::new(&shared.library.source().library, &crowd, &list))
+    }
+
     /// The buffer with the skin matrices.
     #[wasm_bindgen(js_name = skinBuffer)]
     pub fn skin_buffer(&self) -> Result<JsValue> {
@@ -296,15 +355,7 @@ impl SharedCrowd {
 impl Drop for SharedCrowd {
     /// Frees the memory of the poses at once. A browser frees dropped buffers only when it collects garbage.
     fn drop(&mut self) {
-        destroy_poses(&self.gpu_crowd);
-    }
-}
-
-/// Destroys the buffers of the poses of a crowd.
-pub fn destroy_poses(crowd: &GpuCrowd) {
-    for batch in crowd.batches() {
-        let buffers = [batch.local(), batch.model(), batch.skin(), batch.values()];
-        buffers.into_iter().flatten().for_each(posse::wgpu::Buffer::destroy);
+        self.gpu_crowd.destroy();
     }
 }
 

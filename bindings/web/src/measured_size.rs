@@ -7,7 +7,6 @@ use posse::{
 
 use crate::check::worst_share;
 use crate::clock::milliseconds;
-use crate::crowd::destroy_poses;
 use crate::run::{Case, Times};
 
 /// The instances that are compared with the reference.
@@ -134,6 +133,6 @@ impl MeasuredSize {
 impl Drop for MeasuredSize {
     /// Frees the memory of the poses at once, for the next, larger size.
     fn drop(&mut self) {
-        destroy_poses(&self.crowd);
+        self.crowd.destroy();
     }
 }

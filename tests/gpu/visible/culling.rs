@@ -50,7 +50,7 @@ fn mixed_crowd() -> (Library, Crowd) {
     let mut crowd = Crowd::new();
     for instance in 0..180 {
         let clip = clips[instance % clips.len()];
-        let start = Ticks(numbers.below(1 << 30) as i64);
+        let start = Ticks(numbers.ticks_below(1 << 30));
         let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(start, numbers.within(0.5, 2.0))));
         let mixes = instance % clips.len() == 1 || instance % clips.len() == 3;
         let more = Layer { weight: 0.5, time: LayerTime::At(0.3), ..layer };

@@ -2,6 +2,7 @@ use posse::{CrowdOptions, KernelForm, Library, Outputs, Poses, SkinFormat, Step,
 
 use super::{ALL, Stage, branches};
 use crate::gpu::{NOW, assert_right, only_clip};
+use crate::support::each_engine::read_mapped;
 
 const PREVIOUS: CrowdOptions = CrowdOptions { previous_skin: true, ..CrowdOptions::NONE };
 const BOTH: CrowdOptions = CrowdOptions { visible: true, ..PREVIOUS };
@@ -30,11 +31,7 @@ fn skins(stage: &Stage) -> [Vec<f32>; 2] {
         copy
     });
     queue.submit([encoder.finish()]);
-    copies.map(|copy| {
-        copy.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
-        device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-        bytemuck::pod_collect_to_vec(&copy.get_mapped_range(..).unwrap())
-    })
+    copies.map(|copy| bytemuck::pod_collect_to_vec(&read_mapped(device, &copy)))
 }
 
 /// Asserts that the present skin matrices are those of a tick.

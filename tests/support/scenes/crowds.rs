@@ -32,7 +32,7 @@ pub(super) fn crowd(numbers: &mut Numbers, library: &Library, now: Ticks, instan
 fn time(numbers: &mut Numbers, library: &Library, clip: ClipId) -> LayerTime {
     let timelines: Vec<&Timeline> = library.clip(clip).tracks.iter().map(|track| &**track.curve.timeline()).collect();
     if numbers.below(8) == 0 {
-        let start = Ticks(numbers.below(1 << 42) as i64 - (1 << 41));
+        let start = Ticks(numbers.ticks_below(1 << 42) - (1 << 41));
         let wrap = WrapMode::ALL[numbers.below(WrapMode::ALL.len())];
         let mut playback = Playback::new(wrap, start, numbers.within(-2.0, 2.0));
         if numbers.below(3) == 0 {
@@ -73,8 +73,8 @@ fn mixed(numbers: &mut Numbers, library: &Library, now: Ticks, layer: Layer) -> 
         library.mask_ids().filter(|mask| library.masks()[mask.index()].skeleton == skeleton).collect();
     let mask = (!masks.is_empty() && numbers.below(2) == 0).then(|| masks[numbers.below(masks.len())]);
     let mut fade = || {
-        let length = Ticks([0, numbers.below(1 << 22) as i64][numbers.below(2)]);
-        let start = Ticks(now.0 + 1000 - numbers.below(1 << 22) as i64);
+        let length = Ticks([0, numbers.ticks_below(1 << 22)][numbers.below(2)]);
+        let start = Ticks(now.0 + 1000 - numbers.ticks_below(1 << 22));
         let shape = [FadeShape::Linear, FadeShape::Smooth][numbers.below(2)];
         (numbers.below(3) == 0).then_some(Fade { start, length, shape })
     };

@@ -51,6 +51,11 @@ impl Numbers {
         (self.next() % count as u64) as usize
     }
 
+    /// As `below`, for ticks, which a `usize` of a browser cannot hold.
+    pub fn ticks_below(&mut self, count: i64) -> i64 {
+        (self.next() % count as u64) as i64
+    }
+
     /// A weight: often 1, sometimes 0, small, or more than 1.
     fn weight(&mut self) -> f64 {
         match self.below(6) {
@@ -190,7 +195,7 @@ impl SceneSpec {
             let mut streams = Streams { numbers: &mut numbers, roots: &mut roots };
             self.add_rig(&mut streams, &mut library, rig, bent);
         }
-        let now = Ticks(numbers.below(1 << 42) as i64);
+        let now = Ticks(numbers.ticks_below(1 << 42));
         let crowd = crowd(&mut numbers, &library, now, self.instances);
         let back = match roots.below(4) {
             0 => 0.0,

@@ -1,0 +1,129 @@
+// The native tests of posse in Chromium: what the GPU answers in a page, against the same hand-worked cases, figures and contract.
+//
+//     tests/web/run suite                    # an eighth of the random cases
+//     POSSE_ALL_TESTS=1 tests/web/run suite  # all
+//
+// SUITE=layers runs only the tests whose names begin so. Modules and tests in suite/left_out.txt do not run.
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { withPage } from "./browser.mjs";
+
+const FOLDER = join(dirname(fileURLToPath(import.meta.url)), "suite");
+/// Collected figures: those of Cocos Creator, which tests read by name.
+const SHARED = join(FOLDER, "../../../../shared");
+const FILES = existsSync(join(SHARED, "cocos")) ? readdirSync(join(SHARED, "cocos")).filter((name) => name.endsWith(".json")) : [];
+const HOUR = 3_600_000;
+const ONLY = process.env.SUITE ?? "";
+const ALL = Boolean(process.env.POSSE_ALL_TESTS);
+const VARIABLES = ALL ? { POSSE_ALL_TESTS: "1" } : {};
+/// Beginnings of names: tests with large crowds, with devices whose kernels no other test shares, or with further random cases. They
+/// run with POSSE_ALL_TESTS=1.
+const LONG = [
+  "gpu::limits::", "gpu::rigs::", "gpu::visible::", "random_scenes::more_", "random_scenes::other_", "random_scenes::still_",
+];
+/// Tests that must fail if the numbers of the GPU are altered: one per kind of answer. Each compiles a kernel or two.
+const ALTERED = ["hand_worked::", "root_motion::", "skin_formats::every_format", "occurrences::random::"];
+
+const skip = reasonToSkip();
+
+function reasonToSkip() {
+  if (existsSync(join(FOLDER, "pkg/posse.js"))) return false;
+  process.stderr.write("SKIPPED: the native tests in the browser, which tests/web/suite/build compiles\n");
+  return "tests/web/suite/build has not run";
+}
+
+/// Opens the page, and calls `work` with a function that runs a test by its index, and with the names of the tests and of those that
+/// are left out. After a failure, the page is loaded again.
+async function withSuite(work, variables = {}) {
+  await withPage({ "/": FOLDER, "/shared/": SHARED }, async ({ page, address }) => {
+    const open = () => page.goto(`${address}/index.html?${FILES.map((name) => `file=cocos/${name}`).join("&")}`);
+    await open();
+    const run = async (index) => {
+      const outcome = await page.evaluate(([index, variables]) => window.suite.run(index, variables), [index, variables]);
+      if (outcome.error) await open();
+      return outcome;
+    };
+    await work(run, await page.evaluate(() => window.suite.list()));
+  }, { timeout: HOUR });
+}
+
+const isLong = (name) => LONG.some((start) => name.startsWith(start));
+
+/// The name of a test without the name of its function.
+const moduleOf = (name) => name.slice(0, name.lastIndexOf("::"));
+
+/// Adds the figures of the modules of one page to those of earlier pages.
+function merge(all, figures) {
+  for (const [name, { worst, ...counts }] of Object.entries(figures)) {
+    const module = (all[name] ??= { worst: {} });
+    for (const [count, number] of Object.entries(counts)) module[count] = (module[count] ?? 0) + number;
+    for (const [kind, share] of Object.entries(worst)) module.worst[kind] = Math.max(module.worst[kind] ?? 0, share);
+  }
+}
+
+function print(figures) {
+  const line = (name, { answers, poses, events, within, beyond, worst }) => {
+    const shares = Object.entries(worst).map(([kind, share]) => `${kind} ${share.toFixed(3)}`);
+    console.log(`${name}: ${answers} answers of the GPU with ${poses} poses and ${events} events`);
+    if (within + beyond > 0) console.log(`  ${within} within the contract (${shares.join(", ")}), ${beyond} beyond it, by the test's own bounds`);
+  };
+  const total = {};
+  for (const [name, module] of Object.entries(figures)) {
+    line(name, module);
+    merge(total, { all: module });
+  }
+  if (total.all) line("all modules, the worst shares of the contract", total.all);
+}
+
+test("the native tests pass in a page", { skip, timeout: HOUR }, async (t) => {
+  await withSuite(async (run, { names, leftOut }) => {
+    console.log(`left out:\n  ${leftOut.join("\n  ")}`);
+    assert.deepEqual(LONG.filter((start) => !names.some((name) => name.startsWith(start))), [], "long tests that do not exist");
+    if (!ALL) process.stderr.write(`SKIPPED: ${names.filter(isLong).length} long tests in the browser, and variants of kernels: POSSE_ALL_TESTS=1 runs them\n`);
+    let count = 0;
+    const all = {};
+    let figures = {};
+    for (const module of new Set(names.map(moduleOf))) {
+      const chosen = names.filter((name) => moduleOf(name) === module && name.startsWith(ONLY)).filter((name) => ALL || !isLong(name));
+      if (chosen.length === 0) continue;
+      await t.test(module, async () => {
+        const errors = [];
+        for (const name of chosen) {
+          const outcome = await run(names.indexOf(name));
+          count += 1;
+          for (const note of outcome.notes) console.log(`${name}: ${note}`);
+          if (process.env.SUITE_TIMES || outcome.seconds > 5) console.log(`  ${name}: ${outcome.seconds.toFixed(1)} s`);
+          if (outcome.error) {
+            errors.push(`${name}: ${outcome.error}`);
+            merge(all, figures);
+            figures = {};
+          } else {
+            figures = outcome.figures;
+          }
+        }
+        assert.deepEqual(errors, []);
+      });
+    }
+    merge(all, figures);
+    console.log(`${count} of ${names.length} tests`);
+    print(all);
+  }, VARIABLES);
+});
+
+test("altered numbers fail", { skip: skip || (ONLY ? "SUITE is set" : false), timeout: HOUR }, async (t) => {
+  await withSuite(async (run, { names }) => {
+    for (const start of ALTERED) {
+      await t.test(start, async () => {
+        const index = names.findIndex((name) => name.startsWith(start));
+        assert.ok(index >= 0, `no test is named ${start}`);
+        const { error } = await run(index);
+        assert.ok(error, `${names[index]} passes though the numbers of the GPU are altered`);
+      });
+    }
+  }, { ALTER: "0.001" });
+});

@@ -1,0 +1,124 @@
+//! The crate `posse`, as the tests see it: its engine of the GPU waits for answers, and comparisons are noted.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ops::{Deref, Range};
+use std::rc::Rc;
+
+pub use ::posse::*;
+
+use crate::blocking::block_on;
+use crate::figures;
+
+/// The GPU engine as an [`Evaluator`].
+#[derive(Debug)]
+pub struct GpuEngine(::posse::GpuEngine);
+
+/// The most libraries that are kept for their kernels.
+const MOST_LIBRARIES: usize = 8;
+
+thread_local! {
+    /// Empty libraries of the last devices. A new library on the same device shares their kernels, which a software renderer compiles
+    /// slowly.
+    static LIBRARIES: RefCell<VecDeque<Rc<GpuLibrary>>> = RefCell::default();
+}
+
+impl Deref for GpuEngine {
+    type Target = ::posse::GpuEngine;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl GpuEngine {
+    pub fn new(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
+        Self::with_form(KernelForm::for_device(&gpu.device), library, gpu)
+    }
+
+    pub fn with_form(form: KernelForm, library: &Library, gpu: GpuContext) -> Result<Self, Error> {
+        let packed = PackedLibrary::new(library)?;
+        let is_like = |first: &&Rc<GpuLibrary>| first.form() == form && *first.gpu().device == gpu.device;
+        let first = LIBRARIES.with_borrow(|libraries| libraries.iter().find(is_like).cloned());
+        let first = match first {
+            Some(first) => first,
+            None => Rc::new(block_on(GpuLibrary::with_form_async(form, &gpu, PackedLibrary::new(&Library::new())?))?),
+        };
+        let library = block_on(first.repacked_async(packed))?;
+        LIBRARIES.with_borrow_mut(|libraries| {
+            libraries.retain(|other| !Rc::ptr_eq(other, &first));
+            libraries.push_front(first);
+            libraries.truncate(MOST_LIBRARIES);
+        });
+        Self::with_library(gpu, library)
+    }
+
+    pub fn with_library(gpu: GpuContext, library: GpuLibrary) -> Result<Self, Error> {
+        ::posse::GpuEngine::with_library(gpu, library).map(Self)
+    }
+
+    pub fn read(&self, batch: &GpuBatch, instances: Range<usize>) -> Result<OutputNumbers, Error> {
+        block_on(self.read_async(batch, instances))
+    }
+
+    pub fn read_instance(&self, crowd: &GpuCrowd, instance: usize, outputs: Outputs) -> Result<Pose, Error> {
+        block_on(self.read_instance_async(crowd, instance, outputs))
+    }
+
+    pub fn wait(&self) -> Result<(), Error> {
+        block_on(self.wait_async())
+    }
+}
+
+impl Evaluator for GpuEngine {
+    fn engine(&self) -> &'static str {
+        "gpu"
+    }
+
+    fn adapter(&self) -> String {
+        self.gpu().name()
+    }
+
+    fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
+        let mut poses = block_on(self.evaluate_step_async(crowd, step, outputs))?;
+        figures::note_poses(&mut poses);
+        Ok(poses)
+    }
+
+    fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
+        let mut list = block_on(self.evaluate_events_async(crowd, step, capacity))?;
+        figures::note_events(&mut list);
+        Ok(list)
+    }
+}
+
+/// The numeric contract.
+pub mod contract {
+    pub use ::posse::contract::*;
+
+    use crate::figures;
+    use crate::posse::{Crowd, Library, Poses, SkinFormat, Step};
+
+    pub fn compare(
+        library: &Library,
+        crowd: &Crowd,
+        step: impl Into<Step>,
+        expected: &Poses,
+        actual: &Poses,
+    ) -> Report {
+        compare_as(SkinFormat::Matrix, library, crowd, step, expected, actual)
+    }
+
+    pub fn compare_as(
+        format: SkinFormat,
+        library: &Library,
+        crowd: &Crowd,
+        step: impl Into<Step>,
+        expected: &Poses,
+        actual: &Poses,
+    ) -> Report {
+        let report = ::posse::contract::compare_as(format, library, crowd, step, expected, actual);
+        figures::note_report(format, actual, &report);
+        report
+    }
+}

@@ -1,0 +1,148 @@
+//! The same checks on every engine of a page: the reference, the CPU engine as WebAssembly, and the GPU engine. What the GPU engine
+//! answers is also compared with the reference.
+//!
+//! A software renderer takes seconds to compile a kernel. By default, each check runs with one kernel form, on a library that is
+//! extended to use all features, so that most tests share kernels; with `POSSE_ALL_TESTS=1` with the forms and the kernels of the
+//! native tests.
+
+use std::sync::OnceLock;
+
+use futures_channel::oneshot;
+use glam::DAffine3;
+use posse::{
+    AdapterKind, Clip, CompressedLibrary, CpuEngine, Crowd, Curve, CurveEasing, Easing, Error, Evaluator, EventList,
+    GpuContext, GpuEngine, GpuLibrary, Interpolation, Joint, KernelForm, Library, Outputs, PackedLibrary, Poses,
+    Reference, RootMotion, Skeleton, Step, Target, Timeline, Track, contract,
+};
+
+use crate::support::cases::all_run;
+
+/// Runs a check with each engine of a library, as natively.
+pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
+    check(&mut Reference::new(library));
+    let extended = if all_run() { library.clone() } else { with_all_features(library) };
+    let packed = || PackedLibrary::new(&extended).expect("a packed library");
+    run(&KernelForm::ALL, &packed, Some(&extended), &mut check);
+    let compressed = CompressedLibrary::with_width(&extended, 24).expect("a valid width");
+    compressed_engines(&[if all_run() { KernelForm::Parallel } else { KernelForm::Serial }], &compressed, check);
+}
+
+/// A library with one more skeleton and clip, which use every feature that kernels are compiled for.
+fn with_all_features(library: &Library) -> Library {
+    let mut library = library.clone();
+    let joints = vec![Joint::default(), Joint { matrix: Some(DAffine3::IDENTITY), ..Joint::default() }];
+    let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).expect("a skeleton"));
+    let timeline = std::sync::Arc::new(Timeline::new(vec![0.0, 1.0]).expect("times"));
+    let curve = |interpolation, width: usize, per_key: usize| {
+        let values = (0..2 * width * per_key).map(|number| number as f64).collect();
+        Curve::new(timeline.clone(), interpolation, width, values).expect("a curve")
+    };
+    let eased = curve(Interpolation::Linear, 3, 1).with_easing(CurveEasing::One(Easing::QuadIn)).expect("an easing");
+    let tracks = vec![
+        Track::new(Target::Translation(0), curve(Interpolation::CubicSpline, 3, 3)),
+        Track::new(Target::Scale(0), eased),
+    ];
+    let root_motion = Some(RootMotion { joint: 0, translation: [true; 3], rotation: Default::default() });
+    library.add_clip(Clip { root_motion, ..Clip::new(None, skeleton, tracks) }).expect("a clip");
+    library
+}
+
+/// Runs a check with each fast engine on a compressed library.
+pub fn compressed_engines(
+    forms: &[KernelForm],
+    compressed: &CompressedLibrary,
+    mut check: impl FnMut(&mut dyn Evaluator),
+) {
+    let packed = || compressed.pack().expect("a packed compressed library");
+    run(forms, &packed, Some(compressed.library()), &mut check);
+}
+
+/// Runs a check with each fast engine on a packed library, the GPU engine with these kernel forms.
+pub fn fast_engines(
+    forms: &[KernelForm],
+    packed: &dyn Fn() -> PackedLibrary,
+    check: &mut dyn FnMut(&mut dyn Evaluator),
+) {
+    run(forms, packed, None, check);
+}
+
+fn run(
+    forms: &[KernelForm],
+    packed: &dyn Fn() -> PackedLibrary,
+    library: Option<&Library>,
+    check: &mut dyn FnMut(&mut dyn Evaluator),
+) {
+    check(&mut CpuEngine::from_packed(packed(), 1));
+    let forms = if all_run() { forms } else { &forms[..1] };
+    for &form in forms {
+        let on_gpu = gpu_library(form, packed()).expect("a library on the GPU");
+        let engine = GpuEngine::with_library(gpu(), on_gpu).expect("an engine");
+        check(&mut Compared { engine, library });
+    }
+}
+
+/// The GPU engine, whose poses are compared with the reference.
+struct Compared<'a> {
+    engine: GpuEngine,
+    /// The library; `None` if the test compares the poses itself.
+    library: Option<&'a Library>,
+}
+
+impl Evaluator for Compared<'_> {
+    fn engine(&self) -> &'static str {
+        self.engine.engine()
+    }
+
+    fn adapter(&self) -> String {
+        self.engine.adapter()
+    }
+
+    fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
+        let poses = self.engine.evaluate_step(crowd, step, outputs)?;
+        if let Some(library) = self.library {
+            let expected = Reference::new(library).evaluate_step(crowd, step, outputs)?;
+            // The test has its own bounds: some cases are beyond those of the contract.
+            contract::compare_as(outputs.skin_format, library, crowd, step, &expected, &poses);
+        }
+        Ok(poses)
+    }
+
+    fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
+        self.engine.evaluate_events(crowd, step, capacity)
+    }
+}
+
+/// A library on the GPU of the tests, with this kernel form. All such libraries share kernels.
+pub fn gpu_library(form: KernelForm, packed: PackedLibrary) -> Result<GpuLibrary, Error> {
+    static FIRST: OnceLock<[GpuLibrary; KernelForm::ALL.len()]> = OnceLock::new();
+    let empty = |form| {
+        let packed = PackedLibrary::new(&Library::new()).expect("a packed library");
+        GpuLibrary::with_form(form, &gpu(), packed).expect("a library on the GPU")
+    };
+    let first = FIRST.get_or_init(|| KernelForm::ALL.map(empty));
+    first[form as usize].repacked(packed)
+}
+
+/// An engine on the GPU of the tests, with the kernel form that suits the device.
+pub fn gpu_engine(library: &Library) -> Result<GpuEngine, Error> {
+    GpuEngine::with_library(gpu(), gpu_library(KernelForm::for_device(&gpu().device), PackedLibrary::new(library)?)?)
+}
+
+/// The GPU of the tests.
+pub fn gpu_unless_left_out() -> Option<GpuContext> {
+    Some(gpu())
+}
+
+/// The GPU of the tests.
+pub fn gpu() -> GpuContext {
+    static GPU: OnceLock<GpuContext> = OnceLock::new();
+    GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
+}
+
+/// The bytes of a mappable buffer, after all submitted work is done.
+pub fn read_mapped(_: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
+    let (sender, receiver) = oneshot::channel();
+    buffer.map_async(wgpu::MapMode::Read, .., |result| drop(sender.send(result)));
+    block_on(receiver).expect("an answer").expect("a mapped buffer");
+    buffer.get_mapped_range(..).expect("a mapped range").to_vec()
+}
