@@ -70,7 +70,7 @@ pub struct Source<'a> {
 }
 
 /// Memory that the instances of a thread use one after the other.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Scratch {
     /// The spans of all timelines of the clips at work.
     pub spans: Vec<Span>,
