@@ -8,6 +8,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod caches;
 mod codes;
 mod exact;
 mod instruction_set;
@@ -19,6 +20,7 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use caches::store_past_caches;
 pub use codes::{FourColumns, WINDOW, codes, in_order};
 pub use exact::ExactKernel;
 pub use instruction_set::InstructionSet;
