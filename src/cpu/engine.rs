@@ -8,6 +8,7 @@ use crate::cpu::crowd::{CpuBatch, CpuCrowd};
 use crate::cpu::plan::Plan;
 use crate::cpu::pool::Pool;
 use crate::cpu::portion::{self, Posing};
+use crate::cpu::prefetch;
 use crate::cpu::simd::{InstructionSet, LARGEST_BLOCK};
 use crate::cpu::source::{Scratch, Source};
 use crate::cpu::stages::events::{self, InstanceLayer};
@@ -137,7 +138,8 @@ impl CpuEngine {
                 slots[instance] = (number, slot);
             }
         }
-        Ok(CpuCrowd { packed, batches, slots })
+        let prefetches = prefetch::pays(&self.plans, &packed.layers);
+        Ok(CpuCrowd { packed, batches, slots, prefetches })
     }
 
     /// Reads the pose of one instance. Outputs that the crowd was not made for stay empty.

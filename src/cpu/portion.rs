@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use crate::cpu::crowd::CpuCrowd;
 use crate::cpu::plan::Plan;
 use crate::cpu::pose::{pose, pose_layers};
+use crate::cpu::prefetch;
 use crate::cpu::simd::{Kernel, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
 use crate::cpu::stages::root_motion;
@@ -21,6 +22,8 @@ pub struct Portion<'a> {
     pub layer_count: usize,
     /// If set, each instance has one layer that needs no mixing.
     pub plain: bool,
+    /// If set, keys are loaded into the caches ahead of time.
+    pub prefetches: bool,
     /// The outputs of all instances.
     pub to: OutputSlices<'a>,
 }
@@ -77,7 +80,7 @@ pub fn portions<'a>(
 ) -> impl Iterator<Item = Portion<'a>> + Send {
     let even = crowd_work(crowd, library) / (threads * PORTIONS_PER_THREAD);
     let most = even.clamp(LEAST_JOINTS, MOST_JOINTS);
-    let layers = &crowd.packed.layers;
+    let (layers, prefetches) = (&crowd.packed.layers, crowd.prefetches);
     crowd.packed.batches.iter().zip(&mut crowd.batches).flat_map(move |(packed, batch)| {
         let past_caches = batch.layout.bytes() * batch.instances.len() as u64 > LARGER_THAN_CACHES;
         let skeleton = &library.skeletons[batch.skeleton.index()];
@@ -88,7 +91,7 @@ pub fn portions<'a>(
         let instances = instances.max(MULTIPLE);
         let outputs = OutputSlices::new(&mut batch.numbers).chunks(&batch.layout, instances);
         let (layout, plain) = (batch.layout, packed.mixing == Mixing::None);
-        let portion = move |(layers, to)| Portion { source, layout, layers, layer_count, plain, to };
+        let portion = move |(layers, to)| Portion { source, layout, layers, layer_count, plain, prefetches, to };
         layers.chunks(instances * layer_count).zip(outputs).map(portion)
     })
 }
@@ -131,9 +134,14 @@ impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions>
 /// Poses the instances of a portion.
 #[inline(always)]
 fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
-    let Portion { source, layout, layers, layer_count, plain, to } = portion;
+    let Portion { source, layout, layers, layer_count, plain, prefetches, to } = portion;
     scratch.resize(source.skeleton.record.joint_count as usize);
+    let mut following = layers;
     for (layers, to) in layers.chunks(layer_count).zip(to.chunks(&layout, 1)) {
+        if prefetches {
+            following = &following[layer_count..];
+            prefetch::request(source, &following[..layer_count.min(following.len())], step.to.0, &mut scratch.spans);
+        }
         root_motion::write(source, layers, step, &mut scratch.spans, to.root_motion);
         if plain {
             pose::<L>(source, &layers[0], step.to.0, &layout, scratch, to);

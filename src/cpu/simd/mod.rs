@@ -20,7 +20,7 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use caches::store_past_caches;
+pub use caches::{prefetch, store_past_caches};
 pub use codes::{FourColumns, WINDOW, codes, in_order};
 pub use exact::ExactKernel;
 pub use instruction_set::InstructionSet;
