@@ -1,21 +1,29 @@
 //! The threads of an engine. They stay alive between frames.
 
+#[cfg(not(target_arch = "wasm32"))]
 use std::sync::OnceLock;
 
+#[cfg(not(target_arch = "wasm32"))]
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
-/// A number of threads: the calling one, and others that start with the first work that needs them.
+/// A number of threads: the calling one, and others that start with the first work that needs them. On the web, the calling
+/// thread does all work.
 #[derive(Debug)]
 pub struct Pool {
     threads: usize,
     /// The other threads; `None` if the system refuses them.
+    #[cfg(not(target_arch = "wasm32"))]
     others: OnceLock<Option<ThreadPool>>,
 }
 
 impl Pool {
     /// A pool of `threads` threads. 0 counts as 1.
     pub fn new(threads: usize) -> Self {
-        Self { threads: threads.max(1), others: OnceLock::new() }
+        Self {
+            threads: threads.max(1),
+            #[cfg(not(target_arch = "wasm32"))]
+            others: OnceLock::new(),
+        }
     }
 
     /// The number of threads, at least 1.
@@ -27,6 +35,7 @@ impl Pool {
     ///
     /// # Panics
     /// If `work` panics on any thread.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&self, threads: usize, work: impl Fn() + Sync) {
         match self.others(threads) {
             None => work(),
@@ -39,7 +48,14 @@ impl Pool {
         }
     }
 
+    /// Runs `work` on the calling thread.
+    #[cfg(target_arch = "wasm32")]
+    pub fn run(&self, _: usize, work: impl Fn() + Sync) {
+        work();
+    }
+
     /// The threads beside the calling one, if `threads` are more than one.
+    #[cfg(not(target_arch = "wasm32"))]
     fn others(&self, threads: usize) -> Option<&ThreadPool> {
         if threads.min(self.threads) < 2 {
             return None;
