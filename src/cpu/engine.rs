@@ -89,6 +89,12 @@ impl CpuEngine {
         Self { instructions, ..self }
     }
 
+    /// The number of bytes that the engine keeps for its library: the packed arrays, and a plan per clip, which says how the joints
+    /// are sampled together. Compressed keys need the larger plans.
+    pub fn size(&self) -> usize {
+        self.library.size() + self.plans.iter().map(|(_, plan)| size_of::<u32>() + plan.size()).sum::<usize>()
+    }
+
     /// The packed library.
     pub(crate) fn library(&self) -> &PackedLibrary {
         &self.library

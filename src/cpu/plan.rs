@@ -101,6 +101,18 @@ impl Plan {
         plan
     }
 
+    /// The number of bytes of the plan.
+    pub fn size(&self) -> usize {
+        let runs: usize = self.parts.iter().map(|runs| size_of_val(runs.as_slice())).sum();
+        size_of::<Self>()
+            + runs
+            + size_of_val(self.constants.as_slice())
+            + size_of_val(self.scattered.as_slice())
+            + size_of_val(self.columns.as_slice())
+            + size_of_val(self.scattered_columns.as_slice())
+            + size_of_val(self.first_keys.as_slice())
+    }
+
     /// Finds the first key of each timeline, and the bytes of all keys.
     fn find_keys(&mut self, arrays: &Arrays, clip: &ClipRecord, channels: &[Channel]) {
         self.first_keys.resize(clip.timeline_count as usize, FirstKey::None);
