@@ -28,8 +28,8 @@ pub struct Portion<'a> {
     pub to: OutputSlices<'a>,
 }
 
-/// Size in bytes of the poses of a batch above which streaming stores are used: the caches would not keep them until they are read.
-const LARGER_THAN_CACHES: u64 = 8 << 20;
+/// Size in bytes of the skin matrices above which streaming stores are used: the caches would not keep them until they are read.
+const LARGER_THAN_CACHES: usize = 8 << 20;
 
 /// The fixed work per layer of an instance, as a number of joints.
 const JOINTS_PER_LAYER: usize = 16;
@@ -82,7 +82,7 @@ pub fn portions<'a>(
     let most = even.clamp(LEAST_JOINTS, MOST_JOINTS);
     let (layers, prefetches) = (&crowd.packed.layers, crowd.prefetches);
     crowd.packed.batches.iter().zip(&mut crowd.batches).flat_map(move |(packed, batch)| {
-        let past_caches = batch.layout.bytes() * batch.instances.len() as u64 > LARGER_THAN_CACHES;
+        let past_caches = size_of_val(batch.numbers.skin.as_slice()) > LARGER_THAN_CACHES;
         let skeleton = &library.skeletons[batch.skeleton.index()];
         let source = Source { library, skeleton, plans, past_caches };
         let layer_count = packed.layer_count;

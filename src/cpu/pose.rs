@@ -3,7 +3,7 @@
 use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
 use crate::cpu::block::skin::Skinning;
 use crate::cpu::block::{hierarchy, joints, skin};
-use crate::cpu::simd::{Lanes, store_past_caches};
+use crate::cpu::simd::Lanes;
 use crate::cpu::source::{OutputSlices, Scratch, Source};
 use crate::cpu::stages::phase;
 use crate::model::SkinFormat;
@@ -69,10 +69,6 @@ fn finish<L: Lanes>(source: Source, layout: &OutputLayout, scratch: &mut Scratch
     let skeleton = &source.skeleton.record;
     let joints = skeleton.joint_count as usize;
     for (joint, to) in to.local.as_chunks_mut::<NUMBERS>().0.iter_mut().enumerate() {
-        if source.past_caches {
-            store_past_caches([parts.0[0][joint], parts.0[1][joint], parts.0[2][joint]], to);
-            continue;
-        }
         for (part, to) in parts.0.iter().zip(to.as_chunks_mut::<4>().0) {
             *to = part[joint].to_array();
         }
@@ -93,11 +89,7 @@ fn finish<L: Lanes>(source: Source, layout: &OutputLayout, scratch: &mut Scratch
     }
     hierarchy::walk::<L>(&source.skeleton.parents, locals, models);
     for (to, model) in to.model.as_chunks_mut::<NUMBERS>().0.iter_mut().zip(models.iter()) {
-        if source.past_caches {
-            store_past_caches(model.vectors(), to);
-        } else {
-            *to = *model.rows();
-        }
+        *to = *model.rows();
     }
     let skin_joints = &words[skeleton.skin_joints as usize..];
     let inverse_binds = &values[skeleton.inverse_binds as usize..];

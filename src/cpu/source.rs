@@ -65,7 +65,7 @@ pub struct Source<'a> {
     pub skeleton: &'a PackedSkeleton,
     /// The plans of the clips, sorted by the offsets of the clips' records.
     pub plans: &'a [(u32, Plan)],
-    /// If set, local transforms, model matrices and skin matrices are written past the caches.
+    /// If set, skin matrices are written past the caches.
     pub past_caches: bool,
 }
 

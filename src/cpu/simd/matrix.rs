@@ -42,12 +42,6 @@ impl Matrix {
         bytemuck::cast_mut(&mut self.0)
     }
 
-    /// The three rows.
-    #[inline(always)]
-    pub fn vectors(&self) -> Rows {
-        [self.0[0], self.0[1], self.0[2]]
-    }
-
     /// The numbers of the three rows.
     #[inline(always)]
     pub fn rows(&self) -> &[f32; MATRIX_NUMBERS] {

@@ -8,7 +8,6 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod caches;
 mod codes;
 mod exact;
 mod instruction_set;
@@ -17,13 +16,14 @@ mod matrix;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
 mod portable;
+mod prefetch;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use caches::{prefetch, store_past_caches};
 pub use codes::{FourColumns, WINDOW, codes, in_order};
 pub use exact::ExactKernel;
 pub use instruction_set::InstructionSet;
 pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
 pub use matrix::{Matrix, PackedMatrix};
+pub use prefetch::prefetch;
