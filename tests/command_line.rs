@@ -382,6 +382,8 @@ fn inspect_lists_the_content_of_a_file() {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     let summary = stdout_json(&posse(&["inspect", "--json", path.to_str().unwrap()]));
+    let bytes = |name: &str| summary[name].as_u64().unwrap();
+    assert!(bytes("cpu_bytes") > bytes("packed_bytes"), "plans count");
     assert_eq!(summary["skeletons"][0]["joints"], 3);
     assert_eq!(summary["clips"][0]["timelines"][0]["tracks"], 2, "both tracks share their input");
     assert_eq!(summary["clips"][0]["tracks"][0]["name"], "tip");

@@ -79,6 +79,8 @@ mod sharing;
 mod sharing_command_line;
 /// Packed skin formats on every engine: hand-worked and random cases, and scales that dual quaternions cannot store.
 mod skin_formats;
+/// Threads of the CPU engine: the same bits on any number, in every frame, from every caller.
+mod threads;
 /// `posse view` on a virtual display: pictures, keys, and errors.
 #[cfg(all(feature = "view", target_os = "linux"))]
 mod view;

@@ -67,7 +67,7 @@ impl<'a> EngineLibrary<'a> {
 /// An engine for a library.
 pub enum Engine<'a> {
     Gpu(Box<GpuEngine>),
-    Cpu(CpuEngine),
+    Cpu(Box<CpuEngine>),
     Reference(Reference<'a>),
 }
 
@@ -125,14 +125,14 @@ impl<'a> Engine<'a> {
 
     fn cpu(library: EngineLibrary, threads: usize, start_up: &mut StartUp) -> Result<Self, Error> {
         let engine = || library.pack(threads).map(|packed| CpuEngine::from_packed(packed, threads));
-        start_up.step("pack", engine).map(Self::Cpu)
+        start_up.step("pack", engine).map(Box::new).map(Self::Cpu)
     }
 
     /// The engine as a trait object.
     pub fn evaluator(&mut self) -> &mut (dyn Evaluator + 'a) {
         match self {
             Self::Gpu(engine) => engine.as_mut(),
-            Self::Cpu(engine) => engine,
+            Self::Cpu(engine) => engine.as_mut(),
             Self::Reference(engine) => engine,
         }
     }
@@ -141,7 +141,7 @@ impl<'a> Engine<'a> {
     pub fn into_evaluator(self) -> Box<dyn Evaluator + 'a> {
         match self {
             Self::Gpu(engine) => engine,
-            Self::Cpu(engine) => Box::new(engine),
+            Self::Cpu(engine) => engine,
             Self::Reference(engine) => Box::new(engine),
         }
     }

@@ -21,7 +21,7 @@ const STAGED: usize = 8;
 type Numbers<L> = [[L; 4]; 3];
 
 /// The memory of instances abreast.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Abreast {
     /// Twelve blocks of numbers per joint.
     models: Vec<Vec4>,

@@ -31,6 +31,8 @@ pub struct CpuCrowd {
     pub(super) batches: Vec<CpuBatch>,
     /// For each instance of the crowd its batch and its slot in the batch.
     pub(super) slots: Vec<(usize, usize)>,
+    /// If set, keys are loaded into the caches ahead of time.
+    pub(super) prefetches: bool,
 }
 
 /// The poses of instances of one skeleton that need the same [`Mixing`](crate::Mixing).
@@ -60,7 +62,7 @@ pub struct CpuCrowd {
 pub struct CpuBatch {
     /// The skeleton of all instances of the batch.
     pub skeleton: SkeletonId,
-    /// The index in the crowd of each instance, in the order of the slots.
+    /// The index in the crowd of each instance, in the order of the slots. Instances that play the same clip have neighbouring slots.
     pub instances: Vec<usize>,
     /// The number of numbers per instance in each array.
     pub layout: OutputLayout,

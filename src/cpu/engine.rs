@@ -1,32 +1,23 @@
 //! The CPU engine: it divides the instances of a crowd between threads.
 
 use std::sync::Mutex;
-use std::thread;
 
 use glam::Vec4;
 
 use crate::cpu::crowd::{CpuBatch, CpuCrowd};
 use crate::cpu::plan::Plan;
-use crate::cpu::pose;
-use crate::cpu::simd::{InstructionSet, Kernel, LARGEST_BLOCK, Lanes};
-use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::pool::Pool;
+use crate::cpu::portion::{self, Posing};
+use crate::cpu::prefetch;
+use crate::cpu::simd::{InstructionSet, LARGEST_BLOCK};
+use crate::cpu::source::{Scratch, Source};
 use crate::cpu::stages::events::{self, InstanceLayer};
-use crate::cpu::stages::{quantized, root_motion};
+use crate::cpu::stages::quantized;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::{Crowd, EventList, Library, Mixing, Outputs, Pose, Poses, SkeletonId, Step, no_such};
+use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, SkeletonId, Step, no_such};
 use crate::pack::all_threads;
-use crate::pack::record::LayerRecord;
 use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary};
-
-/// Instances that a thread takes at a time: enough to make the lock cheap, few enough to divide them evenly.
-const INSTANCES_AT_A_TIME: usize = 64;
-
-/// Size in bytes of the skin matrices above which streaming stores are used: the caches would not keep them until they are read.
-const LARGER_THAN_CACHES: usize = 8 << 20;
-
-/// Joints x layers per thread. For fewer, starting a thread takes longer than posing them.
-const JOINTS_WORTH_A_THREAD: usize = 16_384;
 
 /// The CPU engine: evaluates crowds on all cores, with the widest SIMD registers of the machine.
 ///
@@ -56,8 +47,10 @@ pub struct CpuEngine {
     library: PackedLibrary,
     /// The plans of the clips, sorted by the offsets of the clips' records.
     plans: Vec<(u32, Plan)>,
-    threads: usize,
+    pool: Pool,
     instructions: InstructionSet,
+    /// The memory of threads that pose no frame at present.
+    scratch: Mutex<Vec<Scratch>>,
 }
 
 impl CpuEngine {
@@ -86,13 +79,20 @@ impl CpuEngine {
             (clip, Plan::new(&library, &library.skeletons[skeleton.index()].record, clip))
         };
         let plans = library.clip_offsets().into_iter().map(plan).collect();
-        Self { library, plans, threads: threads.max(1), instructions: InstructionSet::widest() }
+        let instructions = InstructionSet::widest();
+        Self { library, plans, pool: Pool::new(threads), instructions, scratch: Mutex::default() }
     }
 
     /// The same engine with the kernels of an instruction set. If the machine does not have it, with the portable kernels.
     pub fn with_instructions(self, instructions: InstructionSet) -> Self {
         let instructions = if instructions.is_available() { instructions } else { InstructionSet::Portable };
         Self { instructions, ..self }
+    }
+
+    /// The number of bytes that the engine keeps for its library: the packed arrays, and a plan per clip, which says how the joints
+    /// are sampled together. Compressed keys need the larger plans.
+    pub fn size(&self) -> usize {
+        self.library.size() + self.plans.iter().map(|(_, plan)| size_of::<u32>() + plan.size()).sum::<usize>()
     }
 
     /// The packed library.
@@ -102,7 +102,7 @@ impl CpuEngine {
 
     /// The number of threads, at least 1.
     pub(crate) fn threads(&self) -> usize {
-        self.threads
+        self.pool.threads()
     }
 
     /// The instruction set of the kernels.
@@ -118,7 +118,7 @@ impl CpuEngine {
         let skeletons = &self.library.skeletons;
         let missing = || Error::Usage(no_such("skeleton", skeleton.index(), "library of the engine", skeletons.len()));
         let skeleton = skeletons.get(skeleton.index()).ok_or_else(missing)?;
-        Ok(Source { library: &self.library, skeleton, plans: &self.plans, past_caches: false })
+        Ok(Source { library: &self.library, skeleton, plans: &self.plans, past_caches: false, prefetches: false })
     }
 
     /// Packs a crowd and makes room for its poses.
@@ -144,7 +144,8 @@ impl CpuEngine {
                 slots[instance] = (number, slot);
             }
         }
-        Ok(CpuCrowd { packed, batches, slots })
+        let prefetches = prefetch::pays(&self.plans, &packed.layers);
+        Ok(CpuCrowd { packed, batches, slots, prefetches })
     }
 
     /// Reads the pose of one instance. Outputs that the crowd was not made for stay empty.
@@ -203,78 +204,11 @@ impl CpuEngine {
 
     /// Poses all instances of a crowd at a tick or at the end of a step. Root motion is that of the step.
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
-        let step: Step = step.into();
-        for (packed, batch) in crowd.packed.batches.iter().zip(&mut crowd.batches) {
-            let source = Source {
-                library: &self.library,
-                skeleton: &self.library.skeletons[batch.skeleton.index()],
-                plans: &self.plans,
-                past_caches: size_of_val(batch.numbers.skin.as_slice()) > LARGER_THAN_CACHES,
-            };
-            let layout = batch.layout;
-            let count = packed.layer_count;
-            let layers = &crowd.packed.layers[packed.first_layer..][..count * packed.instances.len()];
-            let outputs = OutputSlices::new(&mut batch.numbers).chunks(&layout, INSTANCES_AT_A_TIME);
-            let blocks = Mutex::new(layers.chunks(INSTANCES_AT_A_TIME * count).zip(outputs));
-            let plain = packed.mixing == Mixing::None;
-            let posing = Posing { source, layout: &layout, layer_count: count, plain, step, blocks: &blocks };
-            let work = || self.instructions.run(posing);
-            let joints = packed.instances.len() * source.skeleton.record.joint_count as usize * count;
-            let threads = self.threads.min(joints.div_ceil(JOINTS_WORTH_A_THREAD));
-            thread::scope(|scope| {
-                for _ in 1..threads {
-                    scope.spawn(work);
-                }
-                work();
-            });
-        }
-    }
-}
-
-/// The work of a thread: it takes blocks of instances until none are left.
-struct Posing<'a, 'b, Blocks> {
-    source: Source<'a>,
-    layout: &'a OutputLayout,
-    layer_count: usize,
-    plain: bool,
-    step: Step,
-    blocks: &'b Mutex<Blocks>,
-}
-
-impl<Blocks> Clone for Posing<'_, '_, Blocks> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<Blocks> Copy for Posing<'_, '_, Blocks> {}
-
-impl<'a, Blocks: Iterator<Item = (&'a [LayerRecord], OutputSlices<'a>)>> Kernel for Posing<'a, '_, Blocks> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        let Self { source, layout, layer_count, plain, step, blocks } = self;
-        let mut scratch = Scratch::default();
-        scratch.resize(source.skeleton.record.joint_count as usize, L::BLOCK);
-        // A poisoned lock means that another thread has panicked, which the scope reports.
-        while let Some((layers, to)) = blocks.lock().ok().and_then(|mut blocks| blocks.next()) {
-            for (layers, mut to) in layers.chunks(layer_count * L::BLOCK).zip(to.chunks(layout, L::BLOCK)) {
-                if layout.root_motion > 0 {
-                    let motions = to.root_motion.chunks_mut(layout.root_motion);
-                    for (layers, to) in layers.chunks(layer_count).zip(motions) {
-                        root_motion::write(source, layers, step, &mut scratch.spans, to);
-                    }
-                }
-                if plain {
-                    pose::sample::<L>(source, layers, step.to.0, layout, &mut scratch, &mut to);
-                } else {
-                    pose::mix::<L>(source, layers, layer_count, step.to.0, layout, &mut scratch, &mut to);
-                }
-                pose::write::<L>(source, layers.len() / layer_count, layout, &mut scratch, to);
-            }
-        }
-        L::fence();
+        let step = step.into();
+        let threads = portion::threads(crowd, &self.library, self.threads());
+        let portions = Mutex::new(portion::portions(crowd, &self.library, &self.plans, threads));
+        let posing = Posing { portions: &portions, step, scratch: &self.scratch };
+        self.pool.run(threads, || self.instructions.run(posing));
     }
 }
 
@@ -284,8 +218,8 @@ impl Evaluator for CpuEngine {
     }
 
     fn adapter(&self) -> String {
-        let plural = if self.threads == 1 { "" } else { "s" };
-        format!("{} thread{plural}, {} {}", self.threads, std::env::consts::ARCH, self.instructions.name())
+        let plural = if self.threads() == 1 { "" } else { "s" };
+        format!("{} thread{plural}, {} {}", self.threads(), std::env::consts::ARCH, self.instructions.name())
     }
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {

@@ -1,6 +1,7 @@
 //! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
-//! * [`engine`] splits a [`crowd`] between threads, [`clip_poser`] poses clips without a crowd, [`pose`] poses one instance, [`plan`] groups the joints of a clip, and
+//! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`portion`] cuts it into parts for them, [`prefetch`] loads
+//!   keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses one instance, [`plan`] groups the joints of a clip, and
 //!   [`source`] holds the inputs, the outputs and the memory that the stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
 //! * [`block`] holds the stages that work on a block of joints in registers.
@@ -12,7 +13,10 @@ mod clip_poser;
 mod crowd;
 mod engine;
 mod plan;
+mod pool;
+mod portion;
 mod pose;
+mod prefetch;
 mod simd;
 mod source;
 mod stages;

@@ -6,12 +6,13 @@ use std::sync::OnceLock;
 use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
+use crate::cpu::prefetch::FirstKey;
 use crate::cpu::simd::{FourColumns, LARGEST_BLOCK};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::Column;
 use crate::pack::record::{
-    Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP, SkeletonRecord, mode_of,
-    timeline_of,
+    Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP, SkeletonRecord,
+    TimelineRecord, mode_of, timeline_of,
 };
 use crate::pack::{Arrays, PackedLibrary};
 
@@ -32,6 +33,10 @@ pub struct Plan {
     pub animated: Vec<u64>,
     /// The parts that an additive layer is compared with: those at the start of the clip, and those of the rest pose.
     pub references: [OnceLock<Parts>; 2],
+    /// For each timeline the first key of the joints.
+    pub first_keys: Vec<FirstKey>,
+    /// The bytes of all keys of the joints.
+    pub key_bytes: usize,
 }
 
 /// Runs of fewer joints than this do not get blocks of their own.
@@ -94,6 +99,7 @@ impl Plan {
         let channels: &[Channel] =
             bytemuck::cast_slice(&library.arrays.words[first..first + 3 * Channel::WORDS * joints]);
         let mut plan = Self::default();
+        plan.find_keys(&library.arrays, &clip, channels);
         for (part, channels) in TransformPart::ALL.into_iter().zip(channels.chunks_exact(joints.max(1))) {
             plan.parts[part as usize] = plan.runs(&library.arrays, part, channels);
             let is_animated = |channel: &Channel| mode_of(channel.sampler) & !MODE_QUANTIZED != MODE_REST;
@@ -104,6 +110,40 @@ impl Plan {
         }
         plan.constants.extend([Vec4::ZERO; LARGEST_BLOCK]);
         plan
+    }
+
+    /// The number of bytes of the plan.
+    pub fn size(&self) -> usize {
+        let runs: usize = self.parts.iter().map(|runs| size_of_val(runs.as_slice())).sum();
+        size_of::<Self>()
+            + runs
+            + size_of_val(self.constants.as_slice())
+            + size_of_val(self.scattered.as_slice())
+            + size_of_val(self.columns.as_slice())
+            + size_of_val(self.scattered_columns.as_slice())
+            + size_of_val(self.first_keys.as_slice())
+    }
+
+    /// Finds the first key of each timeline, and the bytes of all keys.
+    fn find_keys(&mut self, arrays: &Arrays, clip: &ClipRecord, channels: &[Channel]) {
+        self.first_keys.resize(clip.timeline_count as usize, FirstKey::None);
+        for channel in channels {
+            let key = match mode_of(channel.sampler) {
+                MODE_STEP | MODE_LINEAR => FirstKey::Value(channel.values as usize),
+                mode if mode & MODE_QUANTIZED != 0 => {
+                    FirstKey::Word(Column::new(&arrays.words, channel.values).first / 4)
+                }
+                _ => continue,
+            };
+            if let Some(first) = self.first_keys.get_mut(timeline_of(channel.sampler)) {
+                *first = first.min(key);
+            }
+        }
+        for (timeline, first) in (0..).zip(&self.first_keys) {
+            let timeline: TimelineRecord = arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * timeline);
+            let keys = timeline.row as usize * timeline.key_count as usize;
+            self.key_bytes += keys * first.element_bytes();
+        }
     }
 
     /// The runs of one part of the transforms of all joints.

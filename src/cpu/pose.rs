@@ -5,6 +5,7 @@ use crate::cpu::block::joints::Parts;
 use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
 use crate::cpu::block::skin::Skinning;
 use crate::cpu::block::{hierarchy, joints, skin};
+use crate::cpu::prefetch;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
 use crate::cpu::stages::{TransformPart, phase};
@@ -51,6 +52,11 @@ pub fn sample<L: Lanes>(
     }
     let rest = source.rest();
     for (index, (layer, &first)) in layers.iter().zip(&first_spans).enumerate() {
+        if source.prefetches
+            && let Some(next) = layers.get(index + 1)
+        {
+            prefetch::request(source, next.clip, &spans[first_spans[index + 1]..]);
+        }
         let sampler = source.sampler(&arrays.record(layer.clip), &spans[first..]);
         joints::sample_runs::<L>(source.plan(layer.clip), &sampler, rest, index * stride, scattered, parts);
     }
@@ -84,7 +90,13 @@ pub fn mix<L: Lanes>(
         }
     }
     if layout.has_joints() {
+        let mut following = layers.chunks(layer_count).skip(1);
         for (index, layers) in layers.chunks(layer_count).enumerate() {
+            if source.prefetches
+                && let Some(next) = following.next()
+            {
+                prefetch::request_layers(source, next, now, &mut scratch.spans);
+            }
             mix_joints::<L>(source, layers, now, index * stride, scratch);
         }
     }

@@ -68,10 +68,12 @@ pub struct Source<'a> {
     pub plans: &'a [(u32, Plan)],
     /// If set, skin matrices are written past the caches.
     pub past_caches: bool,
+    /// If set, keys are loaded into the caches ahead of time.
+    pub prefetches: bool,
 }
 
 /// Memory that the instances of a thread use one after the other.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Scratch {
     /// The spans of all timelines of the clips at work.
     pub spans: Vec<Span>,

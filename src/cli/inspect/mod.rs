@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-use posse::{ClipId, CompressedLibrary, Error, Joint, PackedLibrary, Skeleton};
+use posse::{ClipId, CompressedLibrary, CpuEngine, Error, Joint, PackedLibrary, Skeleton};
 use serde::Serialize;
 
 use self::clip::ClipSummary;
@@ -67,6 +67,11 @@ struct Summary<'a> {
     /// The same with compressed keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     compressed_packed_bytes: Option<usize>,
+    /// The bytes of the packed library and of the plans that the CPU engine makes from it.
+    cpu_bytes: Option<usize>,
+    /// The same with compressed keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compressed_cpu_bytes: Option<usize>,
     warnings: &'a [String],
 }
 
@@ -105,14 +110,19 @@ impl<'a> Summary<'a> {
                 compressed.map(|compressed| CompressedSummary::new(&compressed.reports()[id.index()], skeleton));
             ClipSummary::new(library.clip(id), skeleton, named.as_ref(), compressed)
         };
+        let packed = PackedLibrary::new(library).ok();
+        let compressed_packed = compressed.and_then(|compressed| compressed.pack().ok());
+        let cpu_bytes = |packed: PackedLibrary| CpuEngine::from_packed(packed, 1).size();
         Self {
             asset: &source.file,
             rig: source.rig.as_deref(),
             skeletons: skeletons.into_iter().collect(),
             skins: source.skins.iter().map(skin).collect(),
             clips: source.clips.iter().map(clip).collect(),
-            packed_bytes: PackedLibrary::new(library).ok().map(|packing| packing.size()),
-            compressed_packed_bytes: compressed.and_then(|compressed| Some(compressed.pack().ok()?.size())),
+            packed_bytes: packed.as_ref().map(PackedLibrary::size),
+            compressed_packed_bytes: compressed_packed.as_ref().map(PackedLibrary::size),
+            cpu_bytes: packed.map(cpu_bytes),
+            compressed_cpu_bytes: compressed_packed.map(cpu_bytes),
             warnings: &source.warnings,
         }
     }
@@ -146,6 +156,11 @@ impl<'a> Summary<'a> {
         }
         if let Some(bytes) = self.compressed_packed_bytes {
             writeln!(out, "{bytes} bytes packed with compressed keys")?;
+        }
+        for (bytes, keys) in [(self.compressed_cpu_bytes, " with compressed keys"), (self.cpu_bytes, "")] {
+            if let Some(bytes) = bytes {
+                writeln!(out, "{bytes} bytes in the CPU engine{keys}, with its plans of the clips")?;
+            }
         }
         match self.packed_bytes {
             Some(bytes) => writeln!(out, "{bytes} bytes packed, {}", plural(self.warnings.len(), "warning")),

@@ -16,6 +16,7 @@ mod matrix;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
 mod portable;
+mod prefetch;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -25,3 +26,4 @@ pub use instruction_set::InstructionSet;
 pub use lanes::{Kernel, LARGEST_BLOCK, Lanes};
 pub use matrix::{AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
+pub use prefetch::prefetch;

@@ -1,0 +1,165 @@
+//! The CPU engine where crowds are small or mixed: one and two threads, many skeletons, many clips, compressed keys, each output.
+//! `cargo bench --bench scaling`, or with names of groups after `--`: `threads`, `skeletons`, `clips`, `compressed`, `outputs`.
+//!
+//! The cases of a group run in turn, several frames each. Printed are medians, and the ratio to the first case of the group.
+
+use std::time::Instant;
+
+use posse::{
+    Clip, ClipId, CompressedLibrary, CpuCrowd, CpuEngine, Crowd, Curve, Error, Layer, LayerTime, Library, Outputs,
+    Playback, Ticks, Track, demo,
+};
+
+/// The joints of each rig.
+const JOINTS: usize = 64;
+/// The keys of each track.
+const KEYS: usize = 60;
+/// The times that each case has its turn.
+const ROUNDS: usize = 31;
+
+/// Rigs with several clips each. The clips of a rig differ in their keys.
+fn library(skeletons: usize, clips: usize) -> Result<Library, Error> {
+    let mut library = Library::new();
+    for _ in 0..skeletons {
+        let skeleton = demo::add_rig(&mut library, JOINTS, KEYS, 10)?;
+        let first = library.clips()[library.clips().len() - 1].clone();
+        for clip in 1..clips {
+            // Keys of another timeline, so that no clip shares memory with another.
+            let timeline =
+                std::sync::Arc::new(posse::Timeline::new(first.tracks[0].curve.timeline().times().to_vec())?);
+            let shifted = |track: &Track| {
+                let mut values = track.curve.values().to_vec();
+                values.rotate_left(track.curve.width() * (clip % KEYS));
+                let curve = Curve::new(timeline.clone(), track.curve.interpolation(), track.curve.width(), values)?;
+                Ok(Track::new(track.target, curve))
+            };
+            let tracks = first.tracks.iter().map(shifted).collect::<Result<_, Error>>()?;
+            library.add_clip(Clip::new(None, skeleton, tracks))?;
+        }
+    }
+    Ok(library)
+}
+
+/// A crowd that takes all clips in turn, each instance at a random time.
+fn crowd(library: &Library, instances: usize) -> Result<Crowd, Error> {
+    let clips: Vec<ClipId> = library.clip_ids().collect();
+    let mut crowd = Crowd::new();
+    // Xorshift (Marsaglia, 2003).
+    let mut random = 0x1234_5678_9abc_def1_u64;
+    for instance in 0..instances {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let clip = clips[instance % clips.len()];
+        let start = Ticks::from_seconds(-60.0 * random as f64 / u64::MAX as f64);
+        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)));
+        crowd.push(library.clip(clip).skeleton, &[layer])?;
+    }
+    Ok(crowd)
+}
+
+/// A crowd to pose frame by frame.
+struct Case {
+    name: String,
+    engine: CpuEngine,
+    crowd: CpuCrowd,
+    instances: usize,
+    now: Ticks,
+    seconds: Vec<f64>,
+}
+
+impl Case {
+    fn new(name: String, engine: CpuEngine, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
+        let (instances, crowd) = (crowd.len(), engine.crowd(crowd, outputs)?);
+        Ok(Self { name, engine, crowd, instances, now: Ticks(1_234_567), seconds: Vec::new() })
+    }
+
+    /// Poses some frames, and keeps the median of their times.
+    fn take_turn(&mut self) {
+        let frames = (100_000 / self.instances).clamp(3, 200);
+        let mut seconds = Vec::with_capacity(frames);
+        // The first frame warms up.
+        for _ in 0..=frames {
+            self.now.0 += Ticks::PER_SECOND / 60;
+            let start = Instant::now();
+            self.engine.pose(&mut self.crowd, self.now);
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        self.seconds.push(median(&mut seconds[1..]));
+    }
+}
+
+fn median(numbers: &mut [f64]) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+/// The cases of a group.
+fn cases(group: &str) -> Result<Vec<Case>, Error> {
+    let skin = Outputs::SKIN;
+    let mut cases = Vec::new();
+    match group {
+        "threads" | "skeletons" => {
+            let sizes: &[(usize, usize)] = match group {
+                "threads" => &[(1, 100), (1, 1000), (1, 10_000)],
+                _ => &[(64, 1000), (64, 10_000), (1000, 1000), (1000, 10_000)],
+            };
+            for &(skeletons, instances) in sizes {
+                let library = library(skeletons, 1)?;
+                let crowd = crowd(&library, instances)?;
+                for threads in [1, 2] {
+                    let name = format!("{skeletons} skeletons, {instances} instances, threads {threads}");
+                    cases.push(Case::new(name, CpuEngine::with_threads(&library, threads)?, &crowd, skin)?);
+                }
+            }
+        }
+        "clips" | "compressed" => {
+            let counts: &[usize] = if group == "clips" { &[1, 10, 50, 100, 200, 500] } else { &[1, 100] };
+            for &clips in counts {
+                let library = library(1, clips)?;
+                let crowd = crowd(&library, 10_000)?;
+                let engine = CpuEngine::with_threads(&library, 1)?;
+                let name = format!("{clips} clips, {} bytes", engine.size());
+                cases.push(Case::new(name, engine, &crowd, skin)?);
+                if group == "compressed" {
+                    let packed = CompressedLibrary::with_width(&library, 16)?.pack()?;
+                    let engine = CpuEngine::from_packed(packed, 1);
+                    let name = format!("{clips} clips, {} bytes, compressed", engine.size());
+                    cases.push(Case::new(name, engine, &crowd, skin)?);
+                }
+            }
+        }
+        _ => {
+            let library = library(1, 1)?;
+            let local = Outputs { local: true, ..Outputs::NONE };
+            let model = Outputs { model: true, ..Outputs::NONE };
+            for (name, outputs) in [("local", local), ("model", model), ("skin", skin)] {
+                for instances in [1000, 10_000] {
+                    let engine = CpuEngine::with_threads(&library, 1)?;
+                    let name = format!("{name}, {instances} instances");
+                    cases.push(Case::new(name, engine, &crowd(&library, instances)?, outputs)?);
+                }
+            }
+        }
+    }
+    Ok(cases)
+}
+
+fn main() -> Result<(), Error> {
+    let groups = ["threads", "skeletons", "clips", "compressed", "outputs"];
+    let named: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
+    for group in groups.into_iter().filter(|group| named.is_empty() || named.iter().any(|name| name == group)) {
+        let mut cases = cases(group)?;
+        for _ in 0..ROUNDS {
+            cases.iter_mut().for_each(Case::take_turn);
+        }
+        println!("{group}");
+        let mut first = None;
+        for case in &mut cases {
+            let nanoseconds = median(&mut case.seconds) * 1e9 / (case.instances * JOINTS) as f64;
+            let ratio = nanoseconds / *first.get_or_insert(nanoseconds);
+            println!("  {:48} {nanoseconds:6.2} ns per joint, x {ratio:.2}", case.name);
+        }
+    }
+    Ok(())
+}

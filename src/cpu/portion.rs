@@ -1,0 +1,150 @@
+//! Portions of a crowd, which the threads of an engine pose one after the other.
+
+use std::sync::Mutex;
+
+use crate::cpu::crowd::CpuCrowd;
+use crate::cpu::plan::Plan;
+use crate::cpu::pose;
+use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
+use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::stages::root_motion;
+use crate::model::{Mixing, Step};
+use crate::pack::record::LayerRecord;
+use crate::pack::{OutputLayout, PackedLibrary};
+
+/// Instances in neighbouring slots of one batch. Where instances play several clips, those of one clip are neighbours.
+pub struct Portion<'a> {
+    pub source: Source<'a>,
+    pub layout: OutputLayout,
+    /// The layers of all instances, `layer_count` per instance.
+    pub layers: &'a [LayerRecord],
+    pub layer_count: usize,
+    /// If set, each instance has one layer that needs no mixing.
+    pub plain: bool,
+    /// The outputs of all instances.
+    pub to: OutputSlices<'a>,
+}
+
+/// Size in bytes of the skin matrices above which streaming stores are used: the caches would not keep them until they are read.
+const LARGER_THAN_CACHES: usize = 8 << 20;
+
+/// The fixed work per layer of an instance, as a number of joints.
+const JOINTS_PER_LAYER: usize = 16;
+
+/// The least work of a thread, in joints. For less, waking a thread takes longer.
+const JOINTS_WORTH_A_THREAD: usize = 2048;
+
+/// The most work of a portion, in joints. The time to take a portion does not count then.
+const MOST_JOINTS: usize = 4096;
+
+/// The least work of a portion, in joints.
+const LEAST_JOINTS: usize = 512;
+
+/// The number of portions per thread, so that all threads end at almost the same time.
+const PORTIONS_PER_THREAD: usize = 8;
+
+/// Instances of a portion are a multiple of this number, so that kernels can take several at a time.
+const MULTIPLE: usize = LARGEST_BLOCK;
+
+/// The work of posing an instance, as a number of joints.
+fn work(joints: usize, layer_count: usize) -> usize {
+    layer_count * (joints + JOINTS_PER_LAYER)
+}
+
+/// The work of posing a crowd, as a number of joints.
+fn crowd_work(crowd: &CpuCrowd, library: &PackedLibrary) -> usize {
+    let batch_work = |batch: &crate::pack::PackedBatch| {
+        let joints = library.skeletons[batch.skeleton.index()].record.joint_count as usize;
+        batch.instances.len() * work(joints, batch.layer_count)
+    };
+    crowd.packed.batches.iter().map(batch_work).sum()
+}
+
+/// The number of threads that pose a crowd: as many as have enough work, up to `most`.
+pub fn threads(crowd: &CpuCrowd, library: &PackedLibrary, most: usize) -> usize {
+    match most {
+        0 | 1 => 1,
+        _ => most.min(crowd_work(crowd, library).div_ceil(JOINTS_WORTH_A_THREAD)),
+    }
+}
+
+/// Cuts a crowd into portions for some threads, batch after batch.
+pub fn portions<'a>(
+    crowd: &'a mut CpuCrowd,
+    library: &'a PackedLibrary,
+    plans: &'a [(u32, Plan)],
+    threads: usize,
+) -> impl Iterator<Item = Portion<'a>> + Send {
+    let even = crowd_work(crowd, library) / (threads * PORTIONS_PER_THREAD);
+    let most = even.clamp(LEAST_JOINTS, MOST_JOINTS);
+    let (layers, prefetches) = (&crowd.packed.layers, crowd.prefetches);
+    crowd.packed.batches.iter().zip(&mut crowd.batches).flat_map(move |(packed, batch)| {
+        let past_caches = size_of_val(batch.numbers.skin.as_slice()) > LARGER_THAN_CACHES;
+        let skeleton = &library.skeletons[batch.skeleton.index()];
+        let source = Source { library, skeleton, plans, past_caches, prefetches };
+        let layer_count = packed.layer_count;
+        let layers = &layers[packed.first_layer..][..layer_count * packed.instances.len()];
+        let instances = (most / work(skeleton.record.joint_count as usize, layer_count)).next_multiple_of(MULTIPLE);
+        let instances = instances.max(MULTIPLE);
+        let outputs = OutputSlices::new(&mut batch.numbers).chunks(&batch.layout, instances);
+        let (layout, plain) = (batch.layout, packed.mixing == Mixing::None);
+        let portion = move |(layers, to)| Portion { source, layout, layers, layer_count, plain, to };
+        layers.chunks(instances * layer_count).zip(outputs).map(portion)
+    })
+}
+
+/// The work of a thread in a frame: it poses portions until none are left.
+pub struct Posing<'a, Portions> {
+    pub portions: &'a Mutex<Portions>,
+    pub step: Step,
+    /// The memory of threads that pose no frame at present.
+    pub scratch: &'a Mutex<Vec<Scratch>>,
+}
+
+impl<Portions> Clone for Posing<'_, Portions> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Portions> Copy for Posing<'_, Portions> {}
+
+impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { portions, step, scratch: idle } = self;
+        let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
+        let mut scratch = taken.unwrap_or_default();
+        // A poisoned lock means that another thread has panicked, which the pool reports.
+        while let Some(portion) = portions.lock().ok().and_then(|mut portions| portions.next()) {
+            pose_portion::<L>(portion, step, &mut scratch);
+        }
+        L::fence();
+        if let Ok(mut idle) = idle.lock() {
+            idle.push(scratch);
+        }
+    }
+}
+
+/// Poses the instances of a portion, a group at a time.
+#[inline(always)]
+fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
+    let Portion { source, layout, layers, layer_count, plain, to } = portion;
+    scratch.resize(source.skeleton.record.joint_count as usize, L::BLOCK);
+    for (layers, mut to) in layers.chunks(layer_count * L::BLOCK).zip(to.chunks(&layout, L::BLOCK)) {
+        if layout.root_motion > 0 {
+            let motions = to.root_motion.chunks_mut(layout.root_motion);
+            for (layers, to) in layers.chunks(layer_count).zip(motions) {
+                root_motion::write(source, layers, step, &mut scratch.spans, to);
+            }
+        }
+        if plain {
+            pose::sample::<L>(source, layers, step.to.0, &layout, scratch, &mut to);
+        } else {
+            pose::mix::<L>(source, layers, layer_count, step.to.0, &layout, scratch, &mut to);
+        }
+        pose::write::<L>(source, layers.len() / layer_count, &layout, scratch, to);
+    }
+}
