@@ -88,11 +88,12 @@ pub fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
 /// (D. Eberly, "A Fast and Accurate Algorithm for Computing SLERP", 2011).
 #[inline(always)]
 fn sine_ratio(t: f32) -> [f32; 9] {
-    let mut terms = [t; 9];
-    for (index, (squared, factor)) in SINE_RATIO.into_iter().enumerate() {
-        terms[index + 1] = terms[index] * (t * t - squared) * factor;
-    }
-    terms
+    let [a, b, c, d, e, f, g, h] = SINE_RATIO.map(|(squared, factor)| (t * t - squared) * factor);
+    // Each term is the one before times a factor. Products of several factors first: no product waits for more than three others.
+    let (ab, cd, ef, gh) = (a * b, c * d, e * f, g * h);
+    let (abc, abcd, efg, efgh) = (ab * c, ab * cd, ef * g, ef * gh);
+    let half = t * abcd;
+    [t, t * a, t * ab, t * abc, half, half * e, half * ef, half * efg, half * efgh]
 }
 
 /// The sum of a series in `x`, `terms[0]` first.
