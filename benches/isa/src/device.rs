@@ -69,11 +69,11 @@ impl Device {
         Ok(Self { device, executables, instance, name, driver, _entry: entry })
     }
 
-    /// Compiles the entry point of a module.
+    /// Compiles the entry point of a module. Returns the statistics and the assembly.
     ///
     /// # Errors
     /// A text with the call that failed.
-    pub fn compile(&self, module: &Module, entry_point: &CStr) -> Result<Statistics, String> {
+    pub fn compile(&self, module: &Module, entry_point: &CStr) -> Result<(Statistics, String), String> {
         let (set_layout, layout) = self.layouts(&module.bindings)?;
         let info = vk::ShaderModuleCreateInfo::default().code(&module.words);
         // SAFETY: see the top of the file. naga has validated the module.
@@ -83,7 +83,10 @@ impl Device {
             .module(module)
             .name(entry_point);
         let info = vk::ComputePipelineCreateInfo::default()
-            .flags(vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR)
+            .flags(
+                vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR
+                    | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR,
+            )
             .stage(stage)
             .layout(layout);
         // SAFETY: see the top of the file.
@@ -92,7 +95,8 @@ impl Device {
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
         // SAFETY: see the top of the file. The device has the extension.
         let found = unsafe { self.executables.get_pipeline_executable_statistics(&info) };
-        let found = found.map_err(fault("statistics"))?.iter().map(|one| (text(&one.name), value(one))).collect();
+        let statistics = found.map_err(fault("statistics"))?.iter().map(|one| (text(&one.name), value(one))).collect();
+        let assembly = self.assembly(&info)?;
         // SAFETY: nothing uses these objects any more.
         unsafe {
             self.device.destroy_pipeline(pipeline, None);
@@ -100,7 +104,26 @@ impl Device {
             self.device.destroy_pipeline_layout(layout, None);
             self.device.destroy_descriptor_set_layout(set_layout, None);
         }
-        Ok(found)
+        Ok((statistics, assembly))
+    }
+
+    /// The assembly of a pipeline; empty if the driver has none.
+    fn assembly(&self, info: &vk::PipelineExecutableInfoKHR) -> Result<String, String> {
+        // SAFETY: see the top of the file.
+        let found = unsafe { self.executables.get_pipeline_executable_internal_representations(info) };
+        let mut found = found.map_err(fault("representations"))?;
+        // The first call returned sizes. The second call writes the texts.
+        let mut texts: Vec<Vec<u8>> = found.iter().map(|one| vec![0; one.data_size]).collect();
+        for (one, text) in found.iter_mut().zip(&mut texts) {
+            one.p_data = text.as_mut_ptr().cast();
+        }
+        let mut count = found.len() as u32;
+        let call = self.executables.fp().get_pipeline_executable_internal_representations_khr;
+        // SAFETY: each representation points to as many bytes as the driver asked for.
+        let result = unsafe { call(self.executables.device(), info, &mut count, found.as_mut_ptr()) };
+        result.result().map_err(fault("representations"))?;
+        let assembly = found.iter().zip(texts).find(|(one, _)| text(&one.name) == "Assembly");
+        Ok(assembly.map(|(_, text)| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default())
     }
 
     /// The layouts of the descriptor set and of the pipeline of a kernel.

@@ -16,6 +16,8 @@ pub struct Kernel {
     pub text: KernelText,
     /// The joints of the rig; 0 for kernels that do not pose.
     pub joints: u32,
+    /// True if `issue.rs` knows how often its loops run.
+    pub counted: bool,
 }
 
 /// The keys per track of a rig, and its levels.
@@ -34,10 +36,8 @@ pub fn all() -> Result<Vec<Kernel>, Error> {
     let rig = Rig::new(64, false)?;
     kernels.push(rig.kernel("half matrices", Mixing::None, 1, SkinFormat::HalfMatrix));
     kernels.push(rig.kernel("dual quaternions", Mixing::None, 1, SkinFormat::DualQuaternion));
-    for layers in [2, 8] {
-        kernels.push(rig.kernel(&format!("blend of {layers}"), Mixing::Blend, layers, SkinFormat::Matrix));
-        kernels.push(rig.kernel(&format!("{layers} layers"), Mixing::Any, layers, SkinFormat::Matrix));
-    }
+    kernels.push(rig.kernel("blend of 2", Mixing::Blend, 2, SkinFormat::Matrix));
+    kernels.push(rig.kernel("2 layers", Mixing::Any, 2, SkinFormat::Matrix));
     let compressed = Rig::compressed(64)?;
     kernels.push(compressed.kernel("compressed keys", Mixing::None, 1, SkinFormat::Matrix));
     kernels.push(compressed.kernel("compressed, blend of 2", Mixing::Blend, 2, SkinFormat::Matrix));
@@ -45,9 +45,9 @@ pub fn all() -> Result<Vec<Kernel>, Error> {
     kernels.push(complete.kernel("all features", Mixing::None, 1, SkinFormat::Matrix));
     kernels.push(complete.kernel("all features, 2 layers", Mixing::Any, 2, SkinFormat::Matrix));
     let serial = KernelText::pose(&rig.packed, rig.skeleton, KernelForm::Serial, Mixing::None, 1, SkinFormat::Matrix);
-    kernels.push(Kernel { name: "plain, serial form, 64 joints".into(), text: serial, joints: 64 });
+    kernels.push(Kernel { name: "plain, serial form, 64 joints".into(), text: serial, joints: 64, counted: false });
     for text in KernelText::others(&complete.packed) {
-        kernels.push(Kernel { name: text.entry_point.replace('_', " "), text, joints: 0 });
+        kernels.push(Kernel { name: text.entry_point.replace('_', " "), text, joints: 0, counted: false });
     }
     Ok(kernels)
 }
@@ -57,17 +57,19 @@ struct Rig {
     packed: PackedLibrary,
     skeleton: SkeletonId,
     joints: usize,
+    /// True if the library uses all features of kernels.
+    complete: bool,
 }
 
 impl Rig {
-    /// A rig of linear keys; with `every_feature`, in a library that uses all features of kernels.
-    fn new(joints: usize, every_feature: bool) -> Result<Self, Error> {
+    /// A rig of linear keys; if `complete`, in a library that uses all features of kernels.
+    fn new(joints: usize, complete: bool) -> Result<Self, Error> {
         let mut library = Library::new();
         let skeleton = demo::add_rig(&mut library, joints, KEYS, LEVELS)?;
-        if every_feature {
+        if complete {
             add_features(&mut library)?;
         }
-        Ok(Self { packed: PackedLibrary::new(&library)?, skeleton, joints })
+        Ok(Self { packed: PackedLibrary::new(&library)?, skeleton, joints, complete })
     }
 
     /// A rig of compressed keys.
@@ -75,13 +77,15 @@ impl Rig {
         let mut library = Library::new();
         let skeleton = demo::add_rig(&mut library, joints, KEYS, LEVELS)?;
         let bound = ErrorBound { error: Length::Share(1e-4), ..ErrorBound::default() };
-        Ok(Self { packed: CompressedLibrary::new(&library, bound)?.pack()?, skeleton, joints })
+        Ok(Self { packed: CompressedLibrary::new(&library, bound)?.pack()?, skeleton, joints, complete: false })
     }
 
     /// A kernel in the form for hardware.
     fn kernel(&self, name: &str, mixing: Mixing, layers: u32, skin_format: SkinFormat) -> Kernel {
         let text = KernelText::pose(&self.packed, self.skeleton, KernelForm::Parallel, mixing, layers, skin_format);
-        Kernel { name: format!("{name}, {} joints", self.joints), text, joints: self.joints as u32 }
+        let counted =
+            mixing == Mixing::None && self.joints <= 64 && skin_format == SkinFormat::Matrix && !self.complete;
+        Kernel { name: format!("{name}, {} joints", self.joints), text, joints: self.joints as u32, counted }
     }
 }
 

@@ -7,6 +7,7 @@
 //! It exits with 77 if the driver is missing.
 
 mod device;
+mod issue;
 mod kernels;
 mod limits;
 mod report;
@@ -73,7 +74,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     if arguments.worker {
-        let compiled = compile(&arguments.kernel)?;
+        let compiled = compile(&arguments.kernel, issue::Rates::of(&family()))?;
         println!("{}", serde_json::to_string(&compiled).map_err(|error| error.to_string())?);
         return Ok(ExitCode::SUCCESS);
     }
@@ -113,8 +114,13 @@ fn compile_for(arguments: &Arguments, family: &str) -> Result<Compiled, String> 
     Ok(Compiled { family: family.into(), ..compiled })
 }
 
+/// The family that the environment names.
+fn family() -> String {
+    std::env::var("RADV_FORCE_FAMILY").unwrap_or_default()
+}
+
 /// Compiles the kernels whose names contain a text, for the GPU of the environment.
-fn compile(filter: &str) -> Result<Compiled, String> {
+fn compile(filter: &str, rates: issue::Rates) -> Result<Compiled, String> {
     let device = device::Device::new()?;
     let mut rows = Vec::new();
     for kernel in kernels::all().map_err(|error| error.to_string())? {
@@ -124,9 +130,10 @@ fn compile(filter: &str) -> Result<Compiled, String> {
         let fault = |fault: String| format!("{}: {fault}", kernel.name);
         let module = spirv::translate(&kernel.text.wgsl, kernel.text.entry_point).map_err(fault)?;
         let entry_point = CString::new(kernel.text.entry_point).map_err(|error| error.to_string())?;
-        let statistics = device.compile(&module, &entry_point).map_err(fault)?;
+        let (statistics, assembly) = device.compile(&module, &entry_point).map_err(fault)?;
         let instances_per_group = kernel.text.instances_per_group;
-        rows.push(Row { kernel: kernel.name, joints: kernel.joints, instances_per_group, statistics });
+        let issue_cycles = kernel.counted.then(|| issue::cycles(&assembly, rates));
+        rows.push(Row { kernel: kernel.name, joints: kernel.joints, instances_per_group, issue_cycles, statistics });
     }
     Ok(Compiled { family: String::new(), device: device.name.clone(), driver: device.driver.clone(), rows })
 }
