@@ -226,7 +226,6 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Crowd;
 
     #[test]
     fn an_instance_gets_lanes_for_its_joints() {

@@ -88,24 +88,25 @@ fn rounds(blocks: &[(usize, Vec<&str>)], loops: &[Loop], (first, last): Loop) ->
         |name: &str| blocks[first..=last].iter().any(|(_, lines)| lines.iter().any(|line| line.starts_with(name)));
     let inside = loops.iter().any(|&(start, end)| start < first && last <= end);
     let stores = has("buffer_store");
-    match () {
+    let stores_shared = has("ds_write") || has("ds_store");
+    let multiplies = has("v_mul_f32") || has("v_dual_mul_f32");
+    if has("v_rsq") && stores_shared {
         // Joints: one per lane.
-        () if has("v_rsq") && (has("ds_write") || has("ds_store")) => 1,
+        1
+    } else if stores && (has("v_rsq") || !multiplies) {
         // Morph weights and properties, and model matrices: none.
-        () if stores && (has("v_rsq") || !(has("v_mul_f32") || has("v_dual_mul_f32"))) => 0,
+        0
+    } else if stores {
         // Skin matrices, row by row.
-        () if stores => 3,
-        // Levels of the hierarchy by doubling; the loop over strips inside it has one strip.
-        () if has("ds_read_b128") || has("ds_load_b128") => {
-            if inside {
-                1
-            } else {
-                4
-            }
-        }
+        3
+    } else if has("ds_read_b128") || has("ds_load_b128") {
+        // The hierarchy by doubling; the loop over strips inside it has one strip.
+        if inside { 1 } else { 4 }
+    } else if stores_shared {
         // Timelines.
-        () if has("ds_write") || has("ds_store") => 1,
+        1
+    } else {
         // Bisection.
-        () => 2,
+        2
     }
 }
