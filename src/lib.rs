@@ -140,7 +140,7 @@ pub mod low_level {
     pub use crate::compress::rig_size;
     pub use crate::contract::times::check_times;
     #[cfg(feature = "gpu")]
-    pub use crate::gpu::{Bandwidth, Stopwatch};
+    pub use crate::gpu::{Bandwidth, KernelText, Stopwatch};
     pub use crate::pack::all_threads;
     pub use crate::pack::{record, skin_format};
     /// Vertex positions as the vertex shader computes them, and parts of the scenes of the command line.

@@ -12,11 +12,11 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let clip = clip_load(layer.clip);
         sampler.clip = layer.clip;
         let span_count = min(clip.timeline_count, batch.span_count);
-        // Lanes with no timeline skip the phase.
-        if !SPANS_FIT || share.lane < span_count {
+        // Lanes with no timeline skip the phase, unless it is the same in all lanes.
+        if !SPANS_FIT || ONE_INSTANCE || share.lane < span_count {
             sampler.time = phase_of_layer(layer, clip, frame);
         }
-        for (var index = share.lane; index < span_count; index += batch.lane_count) {
+        for (var index = share.lane; index < span_count; index += pose_lane_count()) {
             spans[sampler.first_span + index] = pose_search(layer.clip, index, sampler.time);
         }
     }
@@ -33,13 +33,23 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 /// pose.
 fn pose_joints(whole: Sampler, share: Share) {
     let root = clip_load(whole.clip).root;
-    var sampler = whole;
-    for (var index = share.lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
-        let joint = pose_joint(index, share);
-        sampler.clip = select(batch.skeleton.rest_clip, whole.clip, index < share.joints);
-        let local = pose_local(joint, root, sampler);
-        pose_store(joint, share, local);
+    if LANE_PER_JOINT {
+        if share.lane < batch.skeleton.joint_count {
+            pose_one_joint(share.lane, root, whole, share);
+        }
+        return;
     }
+    for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
+        pose_one_joint(index, root, whole, share);
+    }
+}
+
+/// Samples a joint by its index. The root joint, whose record is at `root`, loses the part that moves the instance.
+fn pose_one_joint(index: u32, root: u32, whole: Sampler, share: Share) {
+    let joint = pose_joint(index, share);
+    var sampler = whole;
+    sampler.clip = select(batch.skeleton.rest_clip, whole.clip, index < share.joints);
+    pose_store(joint, share, pose_local(joint, root, sampler));
 }
 
 /// Samples the requested morph weights and properties.
@@ -49,7 +59,7 @@ fn pose_values(sampler: Sampler, share: Share) {
     let end = batch.first_value + batch.value_count;
     let weights_only = end <= batch.skeleton.weight_count;
     let channel_count = select(clip.value_channel_count, clip.weight_channel_count, weights_only);
-    for (var index = first_channel + share.lane; index < channel_count; index += batch.lane_count) {
+    for (var index = first_channel + share.lane; index < channel_count; index += pose_lane_count()) {
         let channel = value_channel_load(clip.value_channels + VALUE_CHANNEL_WORDS * index);
         let at = share.instance * batch.value_count + channel.output - batch.first_value;
         let mode = sample_mode(channel.sampler);

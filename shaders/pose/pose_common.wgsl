@@ -31,12 +31,24 @@ struct Share {
     base: u32,
 }
 
+/// True if each joint of an instance has a lane of its own.
+const LANE_PER_JOINT: bool = ONE_INSTANCE && JOINT_CAPACITY > 0u;
+
+/// The lanes per instance.
+fn pose_lane_count() -> u32 {
+    return select(batch.lane_count, WORKGROUP_SIZE, ONE_INSTANCE);
+}
+
 /// The share of an invocation: a lane of the next of all instances, or of the next that is due.
 fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
     var share: Share;
-    share.index_in_group = invocation / batch.lane_count;
-    share.lane = invocation % batch.lane_count;
-    let index = (group.y * batch.groups_per_row + group.x) * batch.instances_per_group + share.index_in_group;
+    var index = group.y * batch.groups_per_row + group.x;
+    share.lane = invocation;
+    if !ONE_INSTANCE {
+        share.index_in_group = invocation / batch.lane_count;
+        share.lane = invocation % batch.lane_count;
+        index = index * batch.instances_per_group + share.index_in_group;
+    }
     if frame.visible_only == 0u {
         share.instance = index;
         share.joints = NONE;
@@ -104,7 +116,7 @@ fn pose_finish(share: Share) {
 /// lanes share an instance, so that neighbouring lanes write neighbouring addresses, otherwise all three.
 fn pose_skin(share: Share) {
     let rows = 3u * batch.skeleton.skin_joint_count;
-    for (var first = SKIN_ROWS * share.lane; first < rows; first += SKIN_ROWS * batch.lane_count) {
+    for (var first = SKIN_ROWS * share.lane; first < rows; first += SKIN_ROWS * pose_lane_count()) {
         let matrix = first / 3u;
         let joint = share.base + words[batch.skeleton.skin_joints + matrix];
         let inverse_bind = matrix_load(batch.skeleton.inverse_binds + 3u * matrix);

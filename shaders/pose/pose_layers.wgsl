@@ -37,7 +37,7 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let share = pose_share(group, invocation);
     let first_layer = share.index_in_group * batch.layer_count;
     if share.present {
-        for (var index = share.lane; index < batch.layer_count; index += batch.lane_count) {
+        for (var index = share.lane; index < batch.layer_count; index += pose_lane_count()) {
             let layer = layers[share.instance * batch.layer_count + index];
             let time = phase_of_layer(layer, clip_load(layer.clip), frame);
             let weight = layer.weight * blend_ramp(layer, frame);
@@ -51,21 +51,37 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     instance_barrier();
 
     if share.present {
-        for (var index = share.lane; index < batch.skeleton.joint_count; index += batch.lane_count) {
-            let joint = pose_joint(index, share);
-            pose_store(joint, share, layers_joint(joint, first_layer, index < share.joints));
-        }
-        for (var index = share.lane; index < batch.value_count; index += batch.lane_count) {
+        layers_joints(share, first_layer);
+        for (var index = share.lane; index < batch.value_count; index += pose_lane_count()) {
             layers_value(batch.first_value + index, share.instance * batch.value_count + index, first_layer);
         }
     }
     pose_finish(share);
 }
 
+/// Poses all joints, or the requested number of joints. The others are at rest.
+fn layers_joints(share: Share, first_layer: u32) {
+    if LANE_PER_JOINT {
+        if share.lane < batch.skeleton.joint_count {
+            layers_one_joint(share.lane, share, first_layer);
+        }
+        return;
+    }
+    for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
+        layers_one_joint(index, share, first_layer);
+    }
+}
+
+/// Poses a joint by its index.
+fn layers_one_joint(index: u32, share: Share, first_layer: u32) {
+    let joint = pose_joint(index, share);
+    pose_store(joint, share, layers_joint(joint, first_layer, index < share.joints));
+}
+
 /// Searches the timelines of all layers of an instance, for each sample.
 fn layers_search(first_layer: u32, lane: u32) {
     let span_count = LAYERS_SAMPLES * batch.layer_count * batch.span_count;
-    for (var index = lane; index < span_count; index += batch.lane_count) {
+    for (var index = lane; index < span_count; index += pose_lane_count()) {
         let sample = index / batch.span_count % LAYERS_SAMPLES;
         let layer_index = first_layer + index / (LAYERS_SAMPLES * batch.span_count);
         let layer = played[layer_index];

@@ -5,7 +5,7 @@
 //! In each round, the matrix of a joint is multiplied by the matrix of its ancestor 1, 2, 4, ... levels up, which already
 //! covers that many levels. The number of rounds is the number of bits of the depth; after them, each matrix reaches the root.
 //! Strips of joints are processed from the last to the first. An ancestor comes before its descendants, so that it still has the
-//! matrix of the previous round when it is read.
+//! matrix of the previous round when it is read. If each joint has a lane, there is one strip, and a lane keeps its matrix.
 
 /// Makes the workgroup memory written so far visible to all lanes.
 fn instance_barrier() {
@@ -20,12 +20,17 @@ fn hierarchy_add(base: u32, joint: u32, local: Rows) {
 /// Turns the local matrices from `base` on into model matrices. All lanes of the workgroup must call it.
 fn hierarchy_walk(base: u32, lane: u32, present: bool) {
     joint_matrix_barrier();
+    if LANE_PER_JOINT {
+        hierarchy_walk_of_lane(base, lane, present && lane < batch.skeleton.joint_count);
+        return;
+    }
     let joint_count = batch.skeleton.joint_count;
-    let strip_count = (joint_count + batch.lane_count - 1u) / batch.lane_count;
+    let lane_count = pose_lane_count();
+    let strip_count = (joint_count + lane_count - 1u) / lane_count;
     for (var round = 0u; round < batch.skeleton.round_count; round += 1u) {
         let ancestors = batch.skeleton.ancestors + round * joint_count;
         for (var strip = strip_count; strip > 0u; strip -= 1u) {
-            let joint = (strip - 1u) * batch.lane_count + lane;
+            let joint = (strip - 1u) * lane_count + lane;
             var ancestor = NONE;
             if present && joint < joint_count {
                 ancestor = words[ancestors + joint];
@@ -40,5 +45,28 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
             }
             joint_matrix_barrier();
         }
+    }
+}
+
+/// Turns the local matrix of one joint per lane into its model matrix. All lanes of the workgroup must call it; those that are not
+/// `present` have no joint.
+fn hierarchy_walk_of_lane(base: u32, joint: u32, present: bool) {
+    var matrix: Rows;
+    if present {
+        matrix = joint_matrix_load(base + joint);
+    }
+    for (var round = 0u; round < batch.skeleton.round_count; round += 1u) {
+        var ancestor = NONE;
+        if present {
+            ancestor = words[batch.skeleton.ancestors + round * batch.skeleton.joint_count + joint];
+        }
+        if ancestor != NONE {
+            matrix = matrix_multiply(joint_matrix_load(base + ancestor), matrix);
+        }
+        joint_matrix_barrier();
+        if ancestor != NONE {
+            joint_matrix_store(base + joint, matrix);
+        }
+        joint_matrix_barrier();
     }
 }

@@ -106,16 +106,20 @@ fn sample_column(at: u32, element: u32) -> SampleColumn {
     );
 }
 
+/// The words at four indices below 4. Comparisons cost less than an index that differs from lane to lane.
+fn sample_words(found: vec4<u32>, index: vec4<u32>) -> vec4<u32> {
+    let lower = select(vec4(found.x), vec4(found.y), (index & vec4(1u)) != vec4(0u));
+    let upper = select(vec4(found.z), vec4(found.w), (index & vec4(1u)) != vec4(0u));
+    return select(lower, upper, index >= vec4(2u));
+}
+
 /// A quantized key: integers to numbers. A rotation gets its dropped component, or its length, from its length of 1.
 fn sample_quantized(column: SampleColumn, row: u32, rotation: bool) -> vec4<f32> {
     let first = column.first + row;
     // Four codes of up to 24 bits each end in the fourth word at the latest.
     let found = vec4(words[first], words[first + 1u], words[first + 2u], words[first + 3u]);
-    let word = column.word;
-    // The code of the first number begins in the first word.
-    let low = vec4(found.x, found[word.y], found[word.z], found[word.w]);
-    let beyond = vec4(found.yzw, 0u);
-    let high = vec4(beyond.x, beyond[word.y], beyond[word.z], beyond[word.w]);
+    let low = sample_words(found, column.word);
+    let high = sample_words(vec4(found.yzw, 0u), column.word);
     // Two shifts, because a shift by 32 bits has no effect.
     let codes = ((low >> column.shift) | ((high << vec4(1u)) << (31u - column.shift))) & column.mask;
     let numbers = column.step * vec4<f32>(column.least + vec4<i32>(codes));

@@ -1,6 +1,6 @@
 //! The choice of the kernel that poses a batch, and of the lanes and workgroup memory that each instance gets.
 
-use crate::model::{Mixing, SkinFormat};
+use crate::model::{Crowd, Mixing, SkinFormat};
 use crate::pack::record::SkeletonRecord;
 
 /// The way in which the invocations of a workgroup share the work of posing. Both forms give the same poses, within the
@@ -59,6 +59,9 @@ pub(super) struct Workgroup {
     pub form: KernelForm,
     /// Invocations per workgroup.
     pub size: u32,
+    /// True if one instance takes all lanes. Its kernels are compiled for that: its index, its layers and their times are then the
+    /// same in all lanes, so that a GPU computes them once per wave.
+    pub one_instance: bool,
     /// Joint matrices in workgroup memory; `None` if joint matrices are in storage.
     pub joint_capacity: Option<u32>,
     /// Search results in workgroup memory, at [`SpanRoom::Few`].
@@ -67,24 +70,40 @@ pub(super) struct Workgroup {
 
 /// Bytes of workgroup memory that every adapter has.
 pub(super) const WORKGROUP_BYTES: u32 = 16384;
-/// Layers per workgroup of a kernel that mixes.
-pub(super) const PLAYED_CAPACITY: u32 = 64;
+/// Layers per workgroup of a kernel that mixes, if instances share a workgroup.
+const SHARED_PLAYED_CAPACITY: u32 = 64;
+/// Search results in workgroup memory at [`SpanRoom::Least`].
+const LEAST_SPANS: u32 = 16;
 
 /// All workgroups, from small to large in each form. Each fits [`WORKGROUP_BYTES`].
-pub(super) const WORKGROUPS: [Workgroup; 5] = [
-    Workgroup { form: KernelForm::Parallel, size: 64, joint_capacity: Some(64), span_capacity: 128 },
-    Workgroup { form: KernelForm::Parallel, size: 128, joint_capacity: Some(128), span_capacity: 192 },
-    Workgroup { form: KernelForm::Parallel, size: 256, joint_capacity: Some(256), span_capacity: 256 },
-    Workgroup { form: KernelForm::Parallel, size: 256, joint_capacity: None, span_capacity: 512 },
-    // Eight lanes: a software renderer has eight lanes per vector, and eight instances of eight layers fill PLAYED_CAPACITY.
-    Workgroup { form: KernelForm::Serial, size: 8, joint_capacity: None, span_capacity: 512 },
+pub(super) const WORKGROUPS: [Workgroup; 7] = [
+    shared(KernelForm::Parallel, 64, Some(64), 128),
+    whole(32, Some(32), 64),
+    whole(64, Some(64), 128),
+    whole(128, Some(128), 192),
+    whole(256, Some(256), 256),
+    whole(256, None, 512),
+    // Eight lanes: a software renderer has eight lanes per vector, and eight instances of eight layers fill the room for layers.
+    shared(KernelForm::Serial, 8, None, 512),
 ];
+
+/// A workgroup that several instances share.
+const fn shared(form: KernelForm, size: u32, joint_capacity: Option<u32>, span_capacity: u32) -> Workgroup {
+    Workgroup { form, size, one_instance: false, joint_capacity, span_capacity }
+}
+
+/// A workgroup for one instance.
+const fn whole(size: u32, joint_capacity: Option<u32>, span_capacity: u32) -> Workgroup {
+    Workgroup { form: KernelForm::Parallel, size, one_instance: true, joint_capacity, span_capacity }
+}
 
 impl Workgroup {
     /// The smallest workgroup of a form that has room for a skeleton of `joints` joints.
     pub fn for_joints(form: KernelForm, joints: u32) -> Self {
         let fits = |workgroup: &&Self| {
-            workgroup.form == form && workgroup.joint_capacity.is_none_or(|capacity| joints <= capacity)
+            // A rig of more than 16 joints has a workgroup of its own.
+            let instances = if workgroup.one_instance { 1 } else { 4 };
+            workgroup.form == form && workgroup.joint_capacity.is_none_or(|capacity| joints <= capacity / instances)
         };
         // The largest workgroup of each form fits any skeleton.
         *WORKGROUPS.iter().find(fits).unwrap_or(&WORKGROUPS[WORKGROUPS.len() - 1])
@@ -95,29 +114,40 @@ impl Workgroup {
         if self.form == KernelForm::Serial {
             return 1;
         }
+        if self.one_instance {
+            return self.size;
+        }
         let least = match mixing {
             Mixing::None => 1,
-            Mixing::Blend | Mixing::Any => (self.size * layers).div_ceil(PLAYED_CAPACITY),
+            Mixing::Blend | Mixing::Any => (self.size * layers).div_ceil(self.played_capacity()),
         };
         let lanes = joints.max(least).max(1).checked_next_power_of_two();
         lanes.map_or(self.size, |lanes| lanes.min(self.size))
     }
 
+    /// Layers in workgroup memory of a kernel that mixes.
+    pub fn played_capacity(&self) -> u32 {
+        if self.one_instance { Crowd::MAX_LAYERS as u32 } else { SHARED_PLAYED_CAPACITY }
+    }
+
     /// Search results in workgroup memory. A kernel that mixes takes up to four times [`Workgroup::span_capacity`] if it needs
     /// them, but not more than [`WORKGROUP_BYTES`] leave.
     pub fn span_capacity(&self, mixing: Mixing, room: SpanRoom) -> u32 {
-        let free_bytes = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * PLAYED_CAPACITY;
-        let most = if room == SpanRoom::Few { self.span_capacity } else { 4 * self.span_capacity };
-        match mixing {
-            Mixing::None => self.span_capacity,
-            Mixing::Blend | Mixing::Any => most.min(free_bytes / 16),
-        }
+        let free_bytes = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * self.played_capacity();
+        let wanted = match (room, mixing) {
+            (SpanRoom::Least, _) => LEAST_SPANS,
+            (SpanRoom::Few, _) | (_, Mixing::None) => self.span_capacity,
+            (SpanRoom::Many | SpanRoom::TooMany, Mixing::Blend | Mixing::Any) => 4 * self.span_capacity,
+        };
+        wanted.min(free_bytes / 16)
     }
 }
 
 /// The room for search results that the layers of a workgroup need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum SpanRoom {
+    /// Room for the timelines of few clips: those of most files share one timeline or two.
+    Least,
     /// Little room. The workgroup takes little memory, so that more workgroups run at a time.
     Few,
     /// All room that workgroup memory leaves.
@@ -185,7 +215,8 @@ impl Plan {
         let shares = instances_per_group * layers * samples;
         let spans_per_share = |room| workgroup.span_capacity(mixing, room) / shares;
         let fits = |&room: &SpanRoom| skeleton.timeline_count <= spans_per_share(room);
-        let span_room = [SpanRoom::Few, SpanRoom::Many].into_iter().find(fits).unwrap_or(SpanRoom::TooMany);
+        let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many];
+        let span_room = rooms.into_iter().find(fits).unwrap_or(SpanRoom::TooMany);
         let span_count = spans_per_share(span_room).min(skeleton.timeline_count);
         let kernel = PoseKernel { mixing, workgroup, span_room, skin_format: SkinFormat::Matrix };
         Self { kernel, lane_count, instances_per_group, span_count }
@@ -195,25 +226,28 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Crowd;
 
     #[test]
     fn an_instance_gets_lanes_for_its_joints() {
-        let plain = |workgroup: usize, joints| WORKGROUPS[workgroup].lane_count(Mixing::None, joints, 1);
-        assert_eq!([1, 2, 5, 64].map(|joints| plain(0, joints)), [1, 2, 8, 64]);
-        assert_eq!([65, 200, 256].map(|joints| plain(2, joints)), [128, 256, 256]);
-        let mixed = |layers| WORKGROUPS[2].lane_count(Mixing::Any, 1, layers);
-        assert_eq!([1, 2, 3, 8].map(mixed), [4, 8, 16, 32]);
-        let workgroups = |form| [1, 64, 65, 256, 257, 9999].map(|joints| Workgroup::for_joints(form, joints));
-        assert_eq!(workgroups(KernelForm::Parallel), [0, 0, 1, 2, 3, 3].map(|index| WORKGROUPS[index]));
-        assert_eq!(workgroups(KernelForm::Serial), [WORKGROUPS[4]; 6]);
+        let lanes = |mixing, joints, layers| {
+            Workgroup::for_joints(KernelForm::Parallel, joints).lane_count(mixing, joints, layers)
+        };
+        assert_eq!([1, 2, 5, 16].map(|joints| lanes(Mixing::None, joints, 1)), [1, 2, 8, 16]);
+        assert_eq!([17, 32].map(|joints| lanes(Mixing::None, joints, 1)), [32, 32]);
+        assert_eq!([33, 64, 65, 200, 9999].map(|joints| lanes(Mixing::None, joints, 1)), [64, 64, 128, 256, 256]);
+        assert_eq!([1, 2, 3, 8].map(|layers| lanes(Mixing::Any, 1, layers)), [1, 2, 4, 8]);
+        assert_eq!(lanes(Mixing::Any, 40, 8), 64);
+        let workgroups =
+            |form| [1, 16, 17, 32, 33, 64, 65, 256, 257, 9999].map(|joints| Workgroup::for_joints(form, joints));
+        assert_eq!(workgroups(KernelForm::Parallel), [0, 0, 1, 1, 2, 2, 3, 4, 5, 5].map(|index| WORKGROUPS[index]));
+        assert_eq!(workgroups(KernelForm::Serial), [WORKGROUPS[6]; 10]);
     }
 
     #[test]
     fn a_lane_of_the_serial_form_has_room_for_the_most_layers() {
         let serial = Workgroup::for_joints(KernelForm::Serial, 1);
         assert_eq!(serial.lane_count(Mixing::Any, 9999, Crowd::MAX_LAYERS as u32), 1);
-        assert!(serial.size * Crowd::MAX_LAYERS as u32 <= PLAYED_CAPACITY);
+        assert!(serial.size * Crowd::MAX_LAYERS as u32 <= serial.played_capacity());
     }
 
     #[test]
@@ -223,18 +257,24 @@ mod tests {
             let plan = Plan::new(form, mixing, &skeleton, layers);
             (plan.instances_per_group, plan.span_count, plan.kernel.span_room)
         };
-        // 128 results in a workgroup, of one instance or of two.
+        // The least room, for one instance or for four.
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 16, 1), (1, 16, SpanRoom::Least));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 17, 1), (1, 17, SpanRoom::Few));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 16, 4, 1), (4, 4, SpanRoom::Least));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::Any, 64, 2, 4), (1, 2, SpanRoom::Least));
+        // 128 results in a workgroup, of one instance or of four.
         assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 128, 1), (1, 128, SpanRoom::Few));
         assert_eq!(plan(KernelForm::Parallel, Mixing::None, 64, 129, 1), (1, 128, SpanRoom::TooMany));
-        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 32, 129, 1), (2, 64, SpanRoom::TooMany));
+        assert_eq!(plan(KernelForm::Parallel, Mixing::None, 16, 129, 1), (4, 32, SpanRoom::TooMany));
         // Up to 512 in a workgroup that mixes; an additive layer takes twice as many.
         assert_eq!(plan(KernelForm::Parallel, Mixing::Blend, 64, 64, 2), (1, 64, SpanRoom::Few));
         assert_eq!(plan(KernelForm::Parallel, Mixing::Any, 64, 64, 2), (1, 64, SpanRoom::Many));
         assert_eq!(plan(KernelForm::Parallel, Mixing::Any, 64, 129, 2), (1, 128, SpanRoom::TooMany));
-        // 512 and 928 for eight instances.
+        // 16, 512 and 928 for eight instances.
         assert_eq!(plan(KernelForm::Serial, Mixing::None, 64, 64, 1), (8, 64, SpanRoom::Few));
         assert_eq!(plan(KernelForm::Serial, Mixing::Blend, 64, 58, 2), (8, 58, SpanRoom::Many));
         assert_eq!(plan(KernelForm::Serial, Mixing::Any, 64, 1, 4), (8, 1, SpanRoom::Few));
+        assert_eq!(plan(KernelForm::Serial, Mixing::None, 64, 2, 1), (8, 2, SpanRoom::Least));
     }
 
     #[test]

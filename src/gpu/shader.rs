@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::gpu::plan::{PLAYED_CAPACITY, PoseKernel, SpanRoom};
+use crate::gpu::plan::{PoseKernel, SpanRoom};
 use crate::gpu::shader_files::{
     EVENTS, HIERARCHY, HIERARCHY_SERIAL, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, POSE, POSE_COMMON,
     POSE_LAYERS, POSE_PART, ROOT_MOTION, SHARED, ShaderFile, VISIBLE, generated, skin_writer,
@@ -50,13 +50,14 @@ fn pose_constants(kernel: &PoseKernel) -> String {
     for (name, value) in [
         ("WORKGROUP_SIZE", workgroup.size),
         ("SPAN_CAPACITY", workgroup.span_capacity(mixing, span_room)),
-        ("PLAYED_CAPACITY", PLAYED_CAPACITY),
+        ("PLAYED_CAPACITY", workgroup.played_capacity()),
         ("JOINT_CAPACITY", workgroup.joint_capacity.unwrap_or(0)),
         ("SKIN_ROWS", if whole_matrices { 3 } else { 1 }),
     ] {
         // A write to a string does not fail.
         let _ = writeln!(code, "const {name}: u32 = {value}u;");
     }
+    let _ = writeln!(code, "const ONE_INSTANCE: bool = {};", workgroup.one_instance);
     let _ = writeln!(code, "const SPANS_FIT: bool = {};", span_room != SpanRoom::TooMany);
     let _ = writeln!(code, "const LAYERS_OVER: bool = {};", mixing == Mixing::Any);
     code

@@ -107,7 +107,7 @@ fn pose_kernels() -> Vec<PoseKernel> {
     let mut kernels = Vec::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
-            for span_room in [SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany] {
+            for span_room in [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany] {
                 kernels.extend(SkinFormat::ALL.map(|skin_format| PoseKernel {
                     mixing,
                     workgroup,
@@ -227,9 +227,9 @@ fn all_texts_are_written_if_a_file_is_named() {
     for text in other_texts().iter().chain(&kernel_texts()) {
         parts.add(text, &(text.compose)());
     }
-    // Kernels that differ but for skin format, features and interpolators: without mixing, two rooms in each of 5 workgroups; with
-    // either mixing three, but two in the largest workgroup that holds joints.
-    let pose = (2 * 5 + 2 * (3 * 5 - 1)) * 3 * 64 * 2;
+    // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 7 workgroups;
+    // with either mixing four, but three in the largest workgroup that holds joints.
+    let pose = (3 * 7 + 2 * (4 * 7 - 1)) * 3 * 64 * 2;
     let render = if cfg!(feature = "render") { 4 } else { 0 };
     assert_eq!(parts.texts.len(), pose + 64 + 3 + 3 + render);
     parts.write(Path::new(&file));

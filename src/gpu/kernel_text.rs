@@ -1,0 +1,51 @@
+//! The WGSL of single kernels, for compilers that are not behind a device: `benches/isa` compiles them for GPUs that are not there.
+
+use crate::gpu::KernelForm;
+use crate::gpu::plan::Plan;
+use crate::gpu::shader::{
+    Composed, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
+};
+use crate::model::{Mixing, SkeletonId, SkinFormat};
+use crate::pack::PackedLibrary;
+
+/// A kernel as WGSL.
+#[derive(Debug, Clone)]
+pub struct KernelText {
+    /// The text.
+    pub wgsl: String,
+    /// The name of the entry point.
+    pub entry_point: &'static str,
+    /// The instances that a workgroup poses; `None` for kernels that do not pose.
+    pub instances_per_group: Option<u32>,
+}
+
+impl KernelText {
+    /// The kernel that poses instances of a skeleton with `layers` layers each that need a mixing.
+    pub fn pose(
+        packed: &PackedLibrary,
+        skeleton: SkeletonId,
+        form: KernelForm,
+        mixing: Mixing,
+        layers: u32,
+        skin_format: SkinFormat,
+    ) -> Self {
+        let plan = Plan::new(form, mixing, &packed.skeletons[skeleton.index()].record, layers);
+        let kernel = plan.with_skin_format(skin_format).kernel;
+        let composed = Composed::pose(&kernel, packed.features, &packed.interpolators);
+        Self { instances_per_group: Some(plan.instances_per_group), ..Self::new(composed, POSE_ENTRY) }
+    }
+
+    /// The kernels beside those that pose: root motion, events, and the two of visible lists.
+    pub fn others(packed: &PackedLibrary) -> [Self; 4] {
+        [
+            Self::new(Composed::root_motion(packed.features), ROOT_MOTION_ENTRY),
+            Self::new(Composed::events(), EVENTS_ENTRY),
+            Self::new(Composed::visible(), VISIBLE_COLLECT_ENTRY),
+            Self::new(Composed::visible(), VISIBLE_MEASURE_ENTRY),
+        ]
+    }
+
+    fn new(composed: Composed, entry_point: &'static str) -> Self {
+        Self { wgsl: composed.code, entry_point, instances_per_group: None }
+    }
+}
