@@ -4,6 +4,8 @@
 //! joint alone, and a skeleton of one joint fills registers as well as one of hundreds. [`block`](crate::cpu::block) has the same
 //! stages for one instance, with the same order of operations: the numbers are the same bit by bit.
 
+use std::ops::Range;
+
 use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
@@ -58,24 +60,30 @@ pub fn write_matrices<L: Lanes>(
     walk::<L>(source, parts, models);
     if layout.model > 0 {
         let (format, to) = (SkinFormat::Matrix, &mut *to.model);
-        let mut writer = Writer { staged, instances, stride: layout.model, past_caches: false, format, to };
-        for joint in 0..joints {
-            writer.put(joint, load::<L>(models, joint));
+        let mut output = Output { instances, stride: layout.model, past_caches: false, format, to };
+        for first in (0..joints).step_by(STAGED) {
+            let end = joints.min(first + STAGED);
+            for (joint, to) in (first..end).zip(&mut *staged) {
+                stage::<L>(load(models, joint), to);
+            }
+            output.write::<L>(staged, first..end);
         }
-        writer.finish::<L>(joints);
     }
     if layout.skin > 0 {
         let skeleton = &source.skeleton.record;
         let count = skeleton.skin_joint_count as usize;
         let joints = &source.library.arrays.words[skeleton.skin_joints as usize..][..count];
-        let inverse_binds = &source.library.arrays.values[skeleton.inverse_binds as usize..];
+        let inverse_binds = source.library.arrays.values[skeleton.inverse_binds as usize..].as_chunks::<3>().0;
         let (format, past_caches, to) = (layout.skin_format, source.past_caches, &mut *to.skin);
-        let mut writer = Writer { staged, instances, stride: layout.skin, past_caches, format, to };
-        for ((slot, &joint), bind) in joints.iter().enumerate().zip(inverse_binds.as_chunks::<3>().0) {
-            let product = multiply(load::<L>(models, joint as usize), splat(bind));
-            writer.put(slot, product);
+        let mut output = Output { instances, stride: layout.skin, past_caches, format, to };
+        for first in (0..count).step_by(STAGED) {
+            let end = count.min(first + STAGED);
+            let slots = joints[first..end].iter().zip(&inverse_binds[first..end]);
+            for ((&joint, inverse_bind), to) in slots.zip(&mut *staged) {
+                stage::<L>(multiply(load(models, joint as usize), splat(inverse_bind)), to);
+            }
+            output.write::<L>(staged, first..end);
         }
-        writer.finish::<L>(count);
     }
 }
 
@@ -165,48 +173,32 @@ fn multiply_row<L: Lanes>([x, y, z, w]: [L; 4], right: &Numbers<L>) -> [L; 4] {
 /// The staged rows of matrices: for each slot and row, those of all instances.
 type Staged = [[[Vec4; LARGEST_BLOCK]; 3]; STAGED];
 
-/// Writes matrices of all instances, slot after slot.
-///
-/// They are staged, because a register has a row of several instances, and written when each instance has whole cache lines.
-struct Writer<'a> {
-    staged: &'a mut Staged,
+/// Stages the matrices of a slot, because a register has a row of several instances.
+#[inline(always)]
+fn stage<L: Lanes>([first, second, third]: Numbers<L>, to: &mut [[Vec4; LARGEST_BLOCK]; 3]) {
+    L::store_block(L::transpose(first), &mut to[0]);
+    L::store_block(L::transpose(second), &mut to[1]);
+    L::store_block(L::transpose(third), &mut to[2]);
+}
+
+/// An output of matrices.
+struct Output<'a> {
     instances: usize,
-    /// The numbers of each instance in the output.
+    /// The numbers of each instance.
     stride: usize,
     past_caches: bool,
     format: SkinFormat,
     to: &'a mut [f32],
 }
 
-impl Writer<'_> {
-    /// Writes the matrices of a slot, or stages them.
+impl Output<'_> {
+    /// Writes staged matrices to these slots of each instance.
     #[inline(always)]
-    fn put<L: Lanes>(&mut self, slot: usize, [first, second, third]: Numbers<L>) {
-        let to = &mut self.staged[slot % STAGED];
-        L::store_block(L::transpose(first), &mut to[0]);
-        L::store_block(L::transpose(second), &mut to[1]);
-        L::store_block(L::transpose(third), &mut to[2]);
-        if slot % STAGED == STAGED - 1 {
-            self.write_staged::<L>(slot + 1 - STAGED, STAGED);
-        }
-    }
-
-    /// Writes what is still staged of `slots` slots.
-    #[inline(always)]
-    fn finish<L: Lanes>(mut self, slots: usize) {
-        let rest = slots % STAGED;
-        if rest > 0 {
-            self.write_staged::<L>(slots - rest, rest);
-        }
-    }
-
-    /// Writes the staged matrices from a slot on.
-    #[inline(always)]
-    fn write_staged<L: Lanes>(&mut self, first: usize, count: usize) {
+    fn write<L: Lanes>(&mut self, staged: &Staged, slots: Range<usize>) {
         let width = if self.format == SkinFormat::Matrix { NUMBERS } else { NUMBERS / 2 };
         for (instance, to) in self.to.chunks_mut(self.stride).take(self.instances).enumerate() {
-            let to = &mut to[first * width..][..count * width];
-            let matrices = StagedMatrices { staged: self.staged, instance: instance % LARGEST_BLOCK };
+            let matrices = StagedMatrices { staged, instance: instance % LARGEST_BLOCK };
+            let to = &mut to[slots.start * width..slots.end * width];
             skin::write::<L, _>(matrices, self.format, self.past_caches, to);
         }
     }
