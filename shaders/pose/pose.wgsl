@@ -33,23 +33,16 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 /// pose.
 fn pose_joints(whole: Sampler, share: Share) {
     let root = clip_load(whole.clip).root;
-    if LANE_PER_JOINT {
-        if share.lane < batch.skeleton.joint_count {
-            pose_one_joint(share.lane, root, whole, share);
-        }
-        return;
-    }
-    for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
-        pose_one_joint(index, root, whole, share);
-    }
-}
-
-/// Samples a joint by its index. The root joint, whose record is at `root`, loses the part that moves the instance.
-fn pose_one_joint(index: u32, root: u32, whole: Sampler, share: Share) {
-    let joint = pose_joint(index, share);
     var sampler = whole;
-    sampler.clip = select(batch.skeleton.rest_clip, whole.clip, index < share.joints);
-    pose_store(joint, share, pose_local(joint, root, sampler));
+    for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
+        let joint = pose_joint(index, share);
+        sampler.clip = select(batch.skeleton.rest_clip, whole.clip, index < share.joints);
+        let local = pose_local(joint, root, sampler);
+        pose_store(joint, share, local);
+        if LANE_PER_JOINT {
+            break;
+        }
+    }
 }
 
 /// Samples the requested morph weights and properties.

@@ -61,21 +61,13 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
 /// Poses all joints, or the requested number of joints. The others are at rest.
 fn layers_joints(share: Share, first_layer: u32) {
-    if LANE_PER_JOINT {
-        if share.lane < batch.skeleton.joint_count {
-            layers_one_joint(share.lane, share, first_layer);
-        }
-        return;
-    }
     for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
-        layers_one_joint(index, share, first_layer);
+        let joint = pose_joint(index, share);
+        pose_store(joint, share, layers_joint(joint, first_layer, index < share.joints));
+        if LANE_PER_JOINT {
+            break;
+        }
     }
-}
-
-/// Poses a joint by its index.
-fn layers_one_joint(index: u32, share: Share, first_layer: u32) {
-    let joint = pose_joint(index, share);
-    pose_store(joint, share, layers_joint(joint, first_layer, index < share.joints));
 }
 
 /// Searches the timelines of all layers of an instance, for each sample.
