@@ -1,9 +1,13 @@
 //! Crowds whose results are larger than the caches, so that the CPU engine uses streaming stores.
 
+use glam::{DAffine3, DQuat};
 use posse::{
-    AdditiveReference, CpuEngine, Crowd, Evaluator, InstructionSet, Layer, LayerMode, LayerTime, Library, Outputs,
-    Playback, Reference, SkinFormat, Ticks, contract, demo,
+    AdditiveReference, Clip, CpuBatch, CpuEngine, Crowd, Evaluator, InstructionSet, Interpolation, Joint, Layer,
+    LayerMode, LayerTime, Library, Outputs, Playback, Reference, Skin, SkinFormat, Target, Ticks, Transform, contract,
+    demo,
 };
+
+use crate::support::build;
 
 /// The number of instances, with about 64 joints each. Even 24 bytes per joint are more than the 8 MiB above which the engine
 /// uses streaming stores.
@@ -55,18 +59,40 @@ fn dual_quaternions_larger_than_the_caches_are_posed_as_a_small_crowd() {
     assert_posed(&library, &large, SkinFormat::DualQuaternion);
 }
 
+/// The bits of all outputs of an instance in a slot of a batch.
+fn bits(batch: &CpuBatch, slot: usize) -> Vec<u32> {
+    let (layout, numbers) = (&batch.layout, &batch.numbers);
+    let arrays = [
+        (&numbers.local, layout.local),
+        (&numbers.model, layout.model),
+        (&numbers.skin, layout.skin),
+        (&numbers.values, layout.values),
+        (&numbers.root_motion, layout.root_motion),
+    ];
+    arrays
+        .into_iter()
+        .flat_map(|(array, width)| &array[slot * width..][..width])
+        .map(|number| number.to_bits())
+        .collect()
+}
+
 /// Asserts that each instance of a crowd has the numbers that it has alone, bit by bit, in each instruction set.
 #[track_caller]
 fn assert_same_alone(library: &Library, crowd: &Crowd, outputs: Outputs) {
     let now = Ticks::from_seconds(7.7);
     for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-        let engine = CpuEngine::new(library).unwrap().with_instructions(instructions);
+        let engine = CpuEngine::with_threads(library, 1).unwrap().with_instructions(instructions);
         let mut posed = engine.crowd(crowd, outputs).unwrap();
         engine.pose(&mut posed, now);
-        for instance in 0..crowd.len() {
-            let alone = engine.query(crowd, instance, now, outputs).unwrap();
-            let beside = engine.read(&posed, instance, outputs);
-            assert!(alone == beside, "{}: instance {instance} of {}", instructions.name(), crowd.len());
+        for batch in posed.batches() {
+            for (slot, &instance) in batch.instances.iter().enumerate() {
+                let mut single = Crowd::new();
+                single.push(crowd.skeleton(instance), crowd.layers(instance)).unwrap();
+                let mut alone = engine.crowd(&single, outputs).unwrap();
+                engine.pose(&mut alone, now);
+                let same = bits(batch, slot) == bits(&alone.batches()[0], 0);
+                assert!(same, "{}: instance {instance} of {}", instructions.name(), crowd.len());
+            }
         }
     }
 }
@@ -117,6 +143,52 @@ fn rigs_of_all_sizes_have_the_same_bits_alone_and_beside_others() {
                 }
                 for format in SkinFormat::ALL {
                     assert_same_alone(&library, &crowd, Outputs::ALL.with_skin_format(format));
+                }
+            }
+        }
+    }
+}
+
+/// Sums of zeros have one sign, whatever the number of instances: a chain in a plane, turned by negative angles, with an inverse bind
+/// matrix that has negative zeros.
+#[test]
+fn zeros_have_the_same_signs_alone_and_beside_others() {
+    let turned = |parent: Option<usize>| Joint {
+        parent,
+        rest: Transform { rotation: DQuat::from_xyzw(0.0, 0.0, -0.6, 0.8), ..Transform::IDENTITY },
+        ..Joint::default()
+    };
+    let (mut library, skeleton) = build::library(vec![turned(None), turned(Some(0)), turned(Some(1))]);
+    let negative = DAffine3::from_cols_array(&[1.0, -0.0, -0.0, -0.0, 1.0, -0.0, -0.0, -0.0, 1.0, -0.0, -0.0, -0.0]);
+    library.add_skin(Skin { name: None, skeleton, joints: vec![0, 1, 2], inverse_bind: vec![negative; 3] }).unwrap();
+    let clip = library.add_clip(Clip::new(None, skeleton, Vec::new())).unwrap();
+    for count in COUNTS {
+        let mut crowd = Crowd::new();
+        (0..count).for_each(|_| crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(0.0))]).unwrap());
+        for format in SkinFormat::ALL {
+            assert_same_alone(&library, &crowd, Outputs::ALL.with_skin_format(format));
+        }
+    }
+}
+
+/// An additive layer that does not turn a joint leaves its rotation, whatever its weight.
+#[test]
+fn a_large_weight_of_no_difference_changes_nothing() {
+    let (mut library, skeleton) = build::library(vec![Joint::default(); 3]);
+    let still = build::curve(Interpolation::Linear, 4, &[0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    let clip =
+        build::clip(&mut library, skeleton, (0..3).map(|joint| (Target::Rotation(joint), still.clone())).collect());
+    for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        let engine = CpuEngine::new(&library).unwrap().with_instructions(instructions);
+        for reference in [AdditiveReference::First, AdditiveReference::Rest] {
+            for weight in [1.0, 16_777_216.0, 33_554_432.0, 1e30] {
+                let added =
+                    Layer { mode: LayerMode::Additive(reference), weight, ..Layer::new(clip, LayerTime::At(0.5)) };
+                let mut crowd = Crowd::new();
+                (0..20).for_each(|_| crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(0.5)), added]).unwrap());
+                let pose = engine.query(&crowd, 7, Ticks(0), Outputs::ALL).unwrap();
+                for local in pose.local {
+                    assert_eq!(local, Transform::IDENTITY, "{} at {weight}", instructions.name());
                 }
             }
         }

@@ -112,3 +112,14 @@ fn instances_of_mixed_clips_keep_their_poses() {
     });
     assert_eq!(clips.sum::<usize>(), mixed.len());
 }
+
+#[test]
+fn an_empty_crowd_is_posed_by_any_number_of_threads() {
+    let library = demo::library().unwrap();
+    for threads in [1, 2, 7] {
+        let engine = CpuEngine::with_threads(&library, threads).unwrap();
+        let mut posed = engine.crowd(&Crowd::new(), Outputs::ALL).unwrap();
+        engine.pose(&mut posed, Ticks(1));
+        assert!(posed.batches().iter().all(|batch| batch.instances.is_empty()));
+    }
+}

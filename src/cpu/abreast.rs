@@ -1,8 +1,8 @@
 //! Instances abreast: each lane of a register holds the same number of another instance.
 //!
-//! The stages after sampling need no transposition for each joint of each instance then, no product waits for that of the parent's
-//! joint alone, and a skeleton of one joint fills registers as well as one of hundreds. [`block`](crate::cpu::block) has the same
-//! stages for one instance, with the same order of operations: the numbers are the same bit by bit.
+//! All instances of a group then share a transposition per joint, the products of a joint do not wait for each other, and a skeleton
+//! of one joint fills registers as well as one of hundreds. [`block`](crate::cpu::block) has the same stages for one instance, with the
+//! same order of operations: the numbers are the same bit by bit.
 
 use std::ops::Range;
 
@@ -27,6 +27,7 @@ type Numbers<L> = [[L; 4]; 3];
 pub struct Abreast {
     /// Twelve blocks of numbers per joint.
     models: Vec<Vec4>,
+    /// The matrices that are written next.
     staged: Staged,
 }
 
@@ -162,10 +163,12 @@ fn multiply<L: Lanes>(left: Numbers<L>, right: Numbers<L>) -> Numbers<L> {
 #[inline(always)]
 fn multiply_row<L: Lanes>([x, y, z, w]: [L; 4], right: &Numbers<L>) -> [L; 4] {
     let [a, b, c] = right;
+    // Each sum begins with the number of the translation or with 0, as that of one instance does: the signs of zeros are the same.
+    let zero = L::splat(0.0);
     [
-        z.multiply_add(c[0], y.multiply_add(b[0], x * a[0])),
-        z.multiply_add(c[1], y.multiply_add(b[1], x * a[1])),
-        z.multiply_add(c[2], y.multiply_add(b[2], x * a[2])),
+        z.multiply_add(c[0], y.multiply_add(b[0], x.multiply_add(a[0], zero))),
+        z.multiply_add(c[1], y.multiply_add(b[1], x.multiply_add(a[1], zero))),
+        z.multiply_add(c[2], y.multiply_add(b[2], x.multiply_add(a[2], zero))),
         z.multiply_add(c[3], y.multiply_add(b[3], x.multiply_add(a[3], w))),
     ]
 }
@@ -183,11 +186,14 @@ fn stage<L: Lanes>([first, second, third]: Numbers<L>, to: &mut [[Vec4; LARGEST_
 
 /// An output of matrices.
 struct Output<'a> {
+    /// The number of instances, at most a block.
     instances: usize,
     /// The numbers of each instance.
     stride: usize,
+    /// If set, matrices are written past the caches.
     past_caches: bool,
     format: SkinFormat,
+    /// The matrices of all instances.
     to: &'a mut [f32],
 }
 
@@ -212,6 +218,7 @@ struct StagedMatrices<'a> {
 }
 
 impl StagedMatrices<'_> {
+    /// The rows of the matrix of a slot.
     #[inline(always)]
     fn rows(&self, slot: usize) -> [&Vec4; 3] {
         let [first, second, third] = &self.staged[slot % STAGED];

@@ -122,6 +122,8 @@ impl Plan {
             + size_of_val(self.columns.as_slice())
             + size_of_val(self.scattered_columns.as_slice())
             + size_of_val(self.first_keys.as_slice())
+            + size_of_val(self.animated.as_slice())
+            + self.references.iter().filter_map(OnceLock::get).map(Parts::size).sum::<usize>()
     }
 
     /// Finds the first key of each timeline, and the bytes of all keys.

@@ -12,9 +12,11 @@ use crate::model::{Mixing, Step};
 use crate::pack::record::LayerRecord;
 use crate::pack::{OutputLayout, PackedLibrary};
 
-/// Instances in neighbouring slots of one batch. Where instances play several clips, those of one clip are neighbours.
+/// Instances in neighbouring slots of one batch. Instances of one clip are neighbours.
 pub struct Portion<'a> {
+    /// The inputs of the stages.
     pub source: Source<'a>,
+    /// The numbers per instance in each output.
     pub layout: OutputLayout,
     /// The layers of all instances, `layer_count` per instance.
     pub layers: &'a [LayerRecord],
@@ -62,10 +64,7 @@ fn crowd_work(crowd: &CpuCrowd, library: &PackedLibrary) -> usize {
 
 /// The number of threads that pose a crowd: as many as have enough work, up to `most`.
 pub fn threads(crowd: &CpuCrowd, library: &PackedLibrary, most: usize) -> usize {
-    match most {
-        0 | 1 => 1,
-        _ => most.min(crowd_work(crowd, library).div_ceil(JOINTS_WORTH_A_THREAD)),
-    }
+    most.min(crowd_work(crowd, library).div_ceil(JOINTS_WORTH_A_THREAD)).max(1)
 }
 
 /// Cuts a crowd into portions for some threads, batch after batch.
@@ -95,7 +94,9 @@ pub fn portions<'a>(
 
 /// The work of a thread in a frame: it poses portions until none are left.
 pub struct Posing<'a, Portions> {
+    /// The portions that no thread has taken.
     pub portions: &'a Mutex<Portions>,
+    /// The step at the end of which instances are posed.
     pub step: Step,
     /// The memory of threads that pose no frame at present.
     pub scratch: &'a Mutex<Vec<Scratch>>,

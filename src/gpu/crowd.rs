@@ -135,7 +135,7 @@ impl GpuCrowd {
     }
 
     /// Frees the memory of the crowd, after all submitted work. A browser frees the buffers of a dropped crowd only when it
-    /// collects garbage. A later submission with the crowd fails.
+    /// collects garbage. A later submission with the crowd, or with a [`GpuEvents`](crate::GpuEvents) of it, fails.
     pub fn destroy(&self) {
         self.batches.iter().for_each(GpuBatch::destroy);
         self.frame.destroy();

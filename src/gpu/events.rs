@@ -15,7 +15,7 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 /// Lists the events that the layers of a crowd reach in a step of the crowd clock, each as an [`Occurrence`].
 ///
 /// A crowd without a `GpuEvents` pays nothing for events. A `GpuEvents` keeps the buffers of its crowd alive, so it may outlive
-/// the crowd.
+/// the crowd. After [`GpuCrowd::destroy`], its submissions fail.
 ///
 /// # Examples
 /// ```
@@ -55,6 +55,8 @@ pub struct GpuEvents {
 /// The bindings and the dispatch for a batch of the crowd.
 #[derive(Debug)]
 struct EventsBatch {
+    /// The indices of the instances, and the record of the batch.
+    buffers: [wgpu::Buffer; 2],
     bind_group: wgpu::BindGroup,
     dispatch: Dispatch,
 }
@@ -125,11 +127,12 @@ impl GpuEvents {
         }
     }
 
-    /// Frees the memory of the list, after all submitted work. A browser frees the buffers of a dropped list only when it collects
-    /// garbage. A later submission with the list fails.
+    /// Frees all memory, after all submitted work. A browser frees the buffers of a dropped list only when it collects garbage. A
+    /// later submission with the list fails.
     pub fn destroy(&self) {
         self.list.destroy();
         self.frame.destroy();
+        self.batches.iter().flat_map(|batch| &batch.buffers).for_each(wgpu::Buffer::destroy);
     }
 
     /// The list, for use on the GPU: an [`EventCount`], then as many [`OccurrenceRecord`]s as it counts as listed, in no order.
@@ -216,6 +219,6 @@ impl EventsBuilder<'_> {
         let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let bound = [&library.words, &batch.layers, &instances, frame, &record, list];
         let bind_group = bind_group(device, &kernel.layout, &bound);
-        EventsBatch { bind_group, dispatch: Dispatch::new(device, groups) }
+        EventsBatch { buffers: [instances, record], bind_group, dispatch: Dispatch::new(device, groups) }
     }
 }

@@ -72,28 +72,31 @@ pub(super) struct Workgroup {
 pub(super) const WORKGROUP_BYTES: u32 = 16384;
 /// Layers per workgroup of a kernel that mixes, if instances share a workgroup.
 const SHARED_PLAYED_CAPACITY: u32 = 64;
+/// The fewest instances that share a workgroup, so that a rig of more than 16 joints has one of its own: fewer would leave less of
+/// the gain of sharing than a workgroup compiled for one instance gives.
+const LEAST_INSTANCES_SHARED: u32 = 4;
 /// Search results in workgroup memory at [`SpanRoom::Least`].
 const LEAST_SPANS: u32 = 16;
 
 /// All workgroups, from small to large in each form. Each fits [`WORKGROUP_BYTES`].
 pub(super) const WORKGROUPS: [Workgroup; 7] = [
-    shared(KernelForm::Parallel, 64, Some(64), 128),
-    whole(32, Some(32), 64),
-    whole(64, Some(64), 128),
-    whole(128, Some(128), 192),
-    whole(256, Some(256), 256),
-    whole(256, None, 512),
+    shared_workgroup(KernelForm::Parallel, 64, Some(64), 128),
+    instance_workgroup(32, Some(32), 64),
+    instance_workgroup(64, Some(64), 128),
+    instance_workgroup(128, Some(128), 192),
+    instance_workgroup(256, Some(256), 256),
+    instance_workgroup(256, None, 512),
     // Eight lanes: a software renderer has eight lanes per vector, and eight instances of eight layers fill the room for layers.
-    shared(KernelForm::Serial, 8, None, 512),
+    shared_workgroup(KernelForm::Serial, 8, None, 512),
 ];
 
 /// A workgroup that several instances share.
-const fn shared(form: KernelForm, size: u32, joint_capacity: Option<u32>, span_capacity: u32) -> Workgroup {
+const fn shared_workgroup(form: KernelForm, size: u32, joint_capacity: Option<u32>, span_capacity: u32) -> Workgroup {
     Workgroup { form, size, one_instance: false, joint_capacity, span_capacity }
 }
 
 /// A workgroup for one instance.
-const fn whole(size: u32, joint_capacity: Option<u32>, span_capacity: u32) -> Workgroup {
+const fn instance_workgroup(size: u32, joint_capacity: Option<u32>, span_capacity: u32) -> Workgroup {
     Workgroup { form: KernelForm::Parallel, size, one_instance: true, joint_capacity, span_capacity }
 }
 
@@ -101,8 +104,7 @@ impl Workgroup {
     /// The smallest workgroup of a form that has room for a skeleton of `joints` joints.
     pub fn for_joints(form: KernelForm, joints: u32) -> Self {
         let fits = |workgroup: &&Self| {
-            // A rig of more than 16 joints has a workgroup of its own.
-            let instances = if workgroup.one_instance { 1 } else { 4 };
+            let instances = if workgroup.one_instance { 1 } else { LEAST_INSTANCES_SHARED };
             workgroup.form == form && workgroup.joint_capacity.is_none_or(|capacity| joints <= capacity / instances)
         };
         // The largest workgroup of each form fits any skeleton.
@@ -133,7 +135,8 @@ impl Workgroup {
     /// Search results in workgroup memory. A kernel that mixes takes up to four times [`Workgroup::span_capacity`] if it needs
     /// them, but not more than [`WORKGROUP_BYTES`] leave.
     pub fn span_capacity(&self, mixing: Mixing, room: SpanRoom) -> u32 {
-        let free_bytes = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * self.played_capacity();
+        let layers = if mixing == Mixing::None { 0 } else { self.played_capacity() };
+        let free_bytes = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * layers;
         let wanted = match (room, mixing) {
             (SpanRoom::Least, _) => LEAST_SPANS,
             (SpanRoom::Few, _) | (_, Mixing::None) => self.span_capacity,
@@ -146,7 +149,7 @@ impl Workgroup {
 /// The room for search results that the layers of a workgroup need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum SpanRoom {
-    /// Room for the timelines of few clips: those of most files share one timeline or two.
+    /// Room for 16 search results: one or two timelines per layer, as in most files.
     Least,
     /// Little room. The workgroup takes little memory, so that more workgroups run at a time.
     Few,

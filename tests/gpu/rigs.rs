@@ -27,11 +27,11 @@ fn each_alone() -> [Outputs; 7] {
 #[test]
 fn rigs_at_the_sizes_where_kernels_change_are_posed() {
     for form in KernelForm::ALL {
-        for joints in [1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
+        for joints in [1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
             let library = demo::rig(joints, 9, joints.min(12)).unwrap();
             let mut engine = engine(form, &library);
             // More instances of the smallest rigs than a workgroup holds, and not a multiple of that number.
-            let instances = if joints < 4 { 70 } else { 5 };
+            let instances = if joints < 17 { 70 } else { 5 };
             let crowd = only_clip(&library, instances);
             for outputs in [Outputs::ALL, Outputs::SKIN] {
                 assert_evaluates(&mut engine, &library, &crowd, outputs);
@@ -108,9 +108,9 @@ fn own_timelines(joints: usize) -> Library {
 #[test]
 fn more_timelines_than_workgroup_memory_holds_are_searched() {
     for form in KernelForm::ALL {
-        // There are twice as many timelines as joints. Workgroup memory has room for 128, 192, 256 and 512 timelines; for small
+        // There are twice as many timelines as joints. Workgroup memory has room for 64, 128, 192, 256 and 512 timelines; for small
         // rigs, the instances of a workgroup share it.
-        for joints in [5, 64, 128, 256, 400] {
+        for joints in [5, 16, 32, 33, 64, 128, 256, 400] {
             let library = own_timelines(joints);
             assert_evaluates(&mut engine(form, &library), &library, &only_clip(&library, 9), Outputs::ALL);
         }

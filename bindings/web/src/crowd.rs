@@ -276,8 +276,9 @@ impl Crowd {
         gpu.queue.submit([encoder.finish()]);
         // The layers of this moment, which the GPU has: they may be replaced before the list is read.
         let crowd = shared.crowd.borrow().clone();
-        let list = events.read_async().await?;
+        let list = events.read_async().await;
         events.destroy();
+        let list = list?;
         object(&ReachedEvents::new(&shared.library.source().library, &crowd, &list))
     }
 

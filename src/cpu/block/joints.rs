@@ -15,9 +15,13 @@ use crate::cpu::stages::search::Span;
 pub struct Parts(pub [Vec<Vec4>; 3]);
 
 impl Parts {
+    /// The number of bytes.
+    pub fn size(&self) -> usize {
+        self.0.iter().map(|part| size_of_val(part.as_slice())).sum()
+    }
+
     /// Makes room for `joints` joints and one more block.
     pub fn resize(&mut self, joints: usize) {
-        // A rotation that a block reads beyond the joints has unit length, so that the block does not seem to have short ones.
         self.0.iter_mut().for_each(|part| part.resize(joints + LARGEST_BLOCK, Vec4::W));
     }
 }
@@ -161,24 +165,24 @@ pub struct Arcs {
     ends: [Vec4; LARGEST_BLOCK],
     /// The fraction of each arc, as the first number.
     fractions: [Vec4; LARGEST_BLOCK],
-    /// The place of each result.
-    places: [usize; LARGEST_BLOCK],
+    /// The index of each result.
+    targets: [usize; LARGEST_BLOCK],
     count: usize,
 }
 
 impl Default for Arcs {
     fn default() -> Self {
         let unit = [Vec4::W; LARGEST_BLOCK];
-        Self { starts: unit, ends: unit, fractions: unit, places: [0; LARGEST_BLOCK], count: 0 }
+        Self { starts: unit, ends: unit, fractions: unit, targets: [0; LARGEST_BLOCK], count: 0 }
     }
 }
 
 impl Arcs {
     /// Adds a rotation between two keys, with its fraction. If the block is full, writes the results of all.
     #[inline(always)]
-    fn push<L: Lanes>(&mut self, (start, end, fraction): (Vec4, Vec4, f32), place: usize, to: &mut [Vec4]) {
+    fn push<L: Lanes>(&mut self, (start, end, fraction): (Vec4, Vec4, f32), target: usize, to: &mut [Vec4]) {
         let slot = self.count;
-        (self.starts[slot], self.ends[slot], self.places[slot]) = (start, end, place);
+        (self.starts[slot], self.ends[slot], self.targets[slot]) = (start, end, target);
         self.fractions[slot].x = fraction;
         self.count += 1;
         if self.count == L::BLOCK {
@@ -207,8 +211,8 @@ impl Arcs {
             (middle.replace_where_zero(from_end, near), near.replace_where_zero(from_end, middle));
         let mut results = [Vec4::ZERO; LARGEST_BLOCK];
         L::store_block(L::transpose(ends.mean(start_weight, end_weight)), &mut results);
-        for (&place, result) in self.places[..self.count].iter().zip(results) {
-            to[place] = result;
+        for (&target, result) in self.targets[..self.count].iter().zip(results) {
+            to[target] = result;
         }
         self.count = 0;
     }

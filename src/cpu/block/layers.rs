@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::block::joints::{self, Parts};
-use crate::cpu::block::mixer::Place;
+use crate::cpu::block::mixer::JointRange;
 use crate::cpu::simd::Lanes;
 use crate::cpu::source::{Scratch, Source};
 use crate::cpu::stages::TransformPart;
@@ -30,7 +30,7 @@ pub struct Played<'a> {
 }
 
 /// A layer with a weight above 0, and the indices of its first span and of the first span of its reference.
-pub struct Weighed<'a> {
+pub struct ActiveLayer<'a> {
     layer: &'a LayerRecord,
     weight: f32,
     clip: ClipRecord,
@@ -39,7 +39,7 @@ pub struct Weighed<'a> {
 }
 
 /// Finds the weights of all layers, and the spans of those with a weight above 0.
-pub fn weigh<'a>(source: Source, layers: &'a [LayerRecord], now: i64, spans: &mut Vec<Span>) -> Vec<Weighed<'a>> {
+pub fn weigh<'a>(source: Source, layers: &'a [LayerRecord], now: i64, spans: &mut Vec<Span>) -> Vec<ActiveLayer<'a>> {
     let mut weighed = Vec::with_capacity(layers.len());
     for layer in layers {
         let weight = layer.weight * ramp(layer, now);
@@ -51,13 +51,13 @@ pub fn weigh<'a>(source: Source, layers: &'a [LayerRecord], now: i64, spans: &mu
             if layer.mode & LAYER_MODE == LAYER_ADD_FIRST {
                 source.search_all(&clip, Time { high: 0.0, low: 0.0 }, spans);
             }
-            weighed.push(Weighed { layer, weight, clip, first_span, first_reference_span });
+            weighed.push(ActiveLayer { layer, weight, clip, first_span, first_reference_span });
         }
     }
     weighed
 }
 
-impl Weighed<'_> {
+impl ActiveLayer<'_> {
     /// The layer with the sampler of its clip. `spans` are those of all layers.
     pub fn play<'a>(&self, source: Source<'a>, spans: &'a [Span]) -> Played<'a> {
         let mode = self.layer.mode & LAYER_MODE;
@@ -75,35 +75,35 @@ impl Weighed<'_> {
 #[inline(always)]
 pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, first: usize, scratch: &mut Scratch) {
     let (rest, joints) = (source.rest(), source.skeleton.record.joint_count as usize);
-    let place = Place { first, joints };
+    let range = JointRange { first, joints };
     let weight = |layer: &LayerRecord| layer.weight * ramp(layer, now);
     let counts = |layer: &&LayerRecord| weight(layer) > 0.0;
     let blends = |layer: &&LayerRecord| layer.mode & LAYER_MODE == LAYER_BLEND;
     let blended = layers.iter().filter(counts).filter(blends);
     let above = layers.iter().filter(counts).filter(|layer| !blends(layer));
     let sum: f32 = blended.clone().map(weight).sum();
-    let blend = Blend::of(source, blended.clone(), sum);
+    let blend = Blend::choose(source, blended.clone(), sum);
     let Scratch { spans, parts, sampled, mixer, scattered, .. } = scratch;
-    if blend == Blend::Weighed {
-        mixer.clear(place, parts);
+    if blend == Blend::PerJoint {
+        mixer.clear(range, parts);
     }
     // The share of the lowest layer, until others are added to it.
     let mut below = 1.0;
-    let mut even_count = 0;
+    let mut uniform_count = 0;
     let mut is_settled = false;
     // One loop, so that the code of a sample is compiled once. The last round has no layer.
     for layer in blended.chain(above).map(Some).chain([None]) {
         let is_blended = layer.as_ref().is_some_and(blends);
         if !is_blended && !is_settled {
             match blend {
-                Blend::Weighed => mixer.mean::<L>(place, rest, parts),
-                Blend::Even if even_count > 1 => mixer.normalize::<L>(place, parts),
-                Blend::Even => {}
+                Blend::PerJoint => mixer.mean::<L>(range, rest, parts),
+                Blend::Uniform if uniform_count > 1 => mixer.normalize::<L>(range, parts),
+                Blend::Uniform => {}
             }
             is_settled = true;
         }
         let Some(layer) = layer else { break };
-        let is_lowest = is_blended && blend == Blend::Even && even_count == 0;
+        let is_lowest = is_blended && blend == Blend::Uniform && uniform_count == 0;
         let (to, first) = if is_lowest { (&mut *parts, first) } else { (&mut *sampled, 0) };
         let clip: ClipRecord = source.library.arrays.record(layer.clip);
         spans.clear();
@@ -112,29 +112,29 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
         joints::sample::<L>(plan, &source.sampler(&clip, spans), rest, first, scattered, to);
         let weight = weight(layer);
         match (layer.mode & LAYER_MODE, blend) {
-            (LAYER_BLEND, Blend::Even) => {
-                if even_count == 1 {
-                    mixer.keep_first(place, parts);
+            (LAYER_BLEND, Blend::Uniform) => {
+                if uniform_count == 1 {
+                    mixer.keep_first(range, parts);
                 }
-                if even_count > 0 {
-                    mixer.add::<L>(place, [below, weight / sum], sampled, parts);
+                if uniform_count > 0 {
+                    mixer.add::<L>(range, [below, weight / sum], sampled, parts);
                 }
-                below = if even_count == 0 { weight / sum } else { 1.0 };
-                even_count += 1;
+                below = if uniform_count == 0 { weight / sum } else { 1.0 };
+                uniform_count += 1;
             }
-            (LAYER_BLEND, Blend::Weighed) => {
-                mixer.weigh(plan, weight, source.mask(layer));
-                mixer.add_weighed::<L>(place, sampled, parts);
+            (LAYER_BLEND, Blend::PerJoint) => {
+                mixer.set_weights(plan, weight, source.mask(layer));
+                mixer.add_weighed::<L>(range, sampled, parts);
             }
             (LAYER_OVERRIDE, _) => {
-                mixer.weigh(plan, weight, source.mask(layer));
-                mixer.override_with::<L>(place, sampled, parts);
+                mixer.set_weights(plan, weight, source.mask(layer));
+                mixer.override_with::<L>(range, sampled, parts);
             }
             (mode, _) => {
-                mixer.weigh(plan, weight, source.mask(layer));
+                mixer.set_weights(plan, weight, source.mask(layer));
                 let compared = &plan.references[usize::from(mode != LAYER_ADD_FIRST)];
-                let reference = compared.get_or_init(|| reference(source, layer, mode));
-                mixer.add_difference::<L>(place, sampled, reference, parts);
+                let reference = compared.get_or_init(|| additive_reference(source, layer, mode));
+                mixer.add_difference::<L>(range, sampled, reference, parts);
             }
         }
     }
@@ -144,27 +144,27 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Blend {
     /// All layers have the same joints, and one weight for all of them.
-    Even,
+    Uniform,
     /// Each joint has weights of its own.
-    Weighed,
+    PerJoint,
 }
 
 impl Blend {
     /// The way for layers whose weights have this sum.
-    fn of<'a>(source: Source, mut layers: impl Iterator<Item = &'a LayerRecord>, sum: f32) -> Self {
-        let Some(lowest) = layers.next() else { return Self::Weighed };
+    fn choose<'a>(source: Source, mut layers: impl Iterator<Item = &'a LayerRecord>, sum: f32) -> Self {
+        let Some(lowest) = layers.next() else { return Self::PerJoint };
         let animated = &source.plan(lowest.clip).animated;
         let is_like_lowest = |layer: &LayerRecord| {
             layer.mask == NONE && (layer.clip == lowest.clip || source.plan(layer.clip).animated == *animated)
         };
-        let is_even = lowest.mask == NONE && sum >= BLEND_LEAST && sum.is_finite() && layers.all(is_like_lowest);
-        if is_even { Self::Even } else { Self::Weighed }
+        let is_uniform = lowest.mask == NONE && sum >= BLEND_LEAST && sum.is_finite() && layers.all(is_like_lowest);
+        if is_uniform { Self::Uniform } else { Self::PerJoint }
     }
 }
 
 /// The parts that an additive layer is compared with, with inverse scales; 0 for scales too small to divide by.
 #[cold]
-fn reference(source: Source, layer: &LayerRecord, mode: u32) -> Parts {
+fn additive_reference(source: Source, layer: &LayerRecord, mode: u32) -> Parts {
     let clip: ClipRecord = source.library.arrays.record(layer.clip);
     let mut spans = Vec::new();
     source.search_all(&clip, Time { high: 0.0, low: 0.0 }, &mut spans);
@@ -207,9 +207,6 @@ fn shares(
 
 /// Mixes the requested morph weights and properties: each number by itself, rotations as a whole.
 pub fn mix_values(source: Source, played: &[Played], layout: &OutputLayout, to: &mut [f32]) {
-    if layout.values == 0 {
-        return;
-    }
     let skeleton = &source.skeleton.record;
     let rest_clip: ClipRecord = source.library.arrays.record(skeleton.rest_clip);
     let rest = source.sampler(&rest_clip, &[]);

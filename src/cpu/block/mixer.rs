@@ -9,14 +9,17 @@ use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::{TransformPart, quat};
 use crate::pack::record::BLEND_LEAST;
 
+/// The index of rotations among the parts.
 const ROTATION: usize = TransformPart::Rotation as usize;
+/// The index of scales among the parts.
 const SCALE: usize = TransformPart::Scale as usize;
 
 /// The square of a length below which a block of rotations is normalised one by one, because they almost cancel out.
 const SHORT_SQUARE: f32 = 1e-12;
 
-/// A larger weight turns a rotation no farther, and the squares of its numbers would overflow.
-const LARGEST_WEIGHT: f32 = 1e15;
+/// A larger weight turns a rotation no farther within the precision of `f32`. Up to this one, `1 - weight` is exact, so that the chord to
+/// the identity itself never has the length 0.
+const LARGEST_WEIGHT: f32 = 16_777_216.0;
 
 /// Memory of the passes.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +34,7 @@ pub struct Mixer {
 
 /// The joints of an instance in the parts of a group.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct JointRange {
     /// The first joint.
     pub first: usize,
     /// The number of joints.
@@ -47,17 +50,17 @@ impl Mixer {
     }
 
     /// Keeps the rotations of the first layer, into whose hemisphere the others are brought.
-    pub fn keep_first(&mut self, Place { first, joints }: Place, parts: &Parts) {
+    pub fn keep_first(&mut self, JointRange { first, joints }: JointRange, parts: &Parts) {
         self.first[..joints].copy_from_slice(&parts.0[ROTATION][first..first + joints]);
     }
 
     /// Adds a layer with one weight for all joints to the layers below, which have one weight, too.
     #[inline(always)]
-    pub fn add<L: Lanes>(&self, place: Place, [below, weight]: [f32; 2], layer: &Parts, to: &mut Parts) {
+    pub fn add<L: Lanes>(&self, range: JointRange, [below, weight]: [f32; 2], layer: &Parts, to: &mut Parts) {
         let (below, weight) = (L::splat(below), L::splat(weight));
         for part in 0..3 {
-            let (layer, to) = (&layer.0[part], &mut to.0[part][place.first..]);
-            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+            let (layer, to) = (&layer.0[part], &mut to.0[part][range.first..]);
+            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
                 let mut value = L::load(&layer[joint..]);
                 if part == ROTATION {
                     value = value.toward(L::load(&self.first[joint..]));
@@ -70,32 +73,33 @@ impl Mixer {
 
     /// Normalises the rotations after all layers were added.
     #[inline(always)]
-    pub fn normalize<L: Lanes>(&self, place: Place, to: &mut Parts) {
-        let rotations = &mut to.0[ROTATION][place.first..];
-        for joint in (0..place.joints).step_by(L::BLOCK) {
+    pub fn normalize<L: Lanes>(&self, range: JointRange, to: &mut Parts) {
+        let rotations = &mut to.0[ROTATION][range.first..];
+        // What lies beyond the joints must not decide on their rounding. The next instance is mixed later.
+        rotations[range.joints..range.joints.next_multiple_of(L::BLOCK)].fill(Vec4::W);
+        for joint in (0..range.joints).step_by(L::BLOCK) {
             let rotations = &mut rotations[joint..];
-            let [x, y, z, w] = L::transpose(L::load_block(rotations));
-            let square = dot([x, y, z, w], [x, y, z, w]);
+            let block = L::transpose(L::load_block(rotations));
+            let square = dot(block, block);
             if square.any_less(L::splat(SHORT_SQUARE)) {
                 for (rotation, first) in rotations[..L::BLOCK].iter_mut().zip(&self.first[joint..]) {
                     *rotation = quat::normalize(*rotation, *first);
                 }
                 continue;
             }
-            let unit = square.inverse_square_root();
-            L::store_block(L::transpose([x * unit, y * unit, z * unit, w * unit]), rotations);
+            L::store_block(L::transpose(scaled(block, square.inverse_square_root())), rotations);
         }
     }
 
     /// Removes all layers of an instance.
-    pub fn clear(&mut self, Place { first, joints }: Place, to: &mut Parts) {
+    pub fn clear(&mut self, JointRange { first, joints }: JointRange, to: &mut Parts) {
         to.0.iter_mut().for_each(|part| part[first..first + joints].fill(Vec4::ZERO));
         self.sums.0.iter_mut().for_each(|sums| sums[..joints].fill(Vec4::ZERO));
     }
 
     /// Sets the weight of a layer at each joint. `mask` is a factor per joint; empty: 1.
     #[inline(always)]
-    pub fn weigh(&mut self, plan: &Plan, weight: f32, mask: &[f32]) {
+    pub fn set_weights(&mut self, plan: &Plan, weight: f32, mask: &[f32]) {
         for (runs, weights) in plan.parts.iter().zip(&mut self.weights.0) {
             for run in runs {
                 let weights = &mut weights[run.joints()];
@@ -114,11 +118,11 @@ impl Mixer {
 
     /// Adds a layer with a weight per joint.
     #[inline(always)]
-    pub fn add_weighed<L: Lanes>(&mut self, place: Place, layer: &Parts, to: &mut Parts) {
+    pub fn add_weighed<L: Lanes>(&mut self, range: JointRange, layer: &Parts, to: &mut Parts) {
         for part in 0..3 {
-            let (layer, to) = (&layer.0[part], &mut to.0[part][place.first..]);
+            let (layer, to) = (&layer.0[part], &mut to.0[part][range.first..]);
             let (weights, sums) = (&self.weights.0[part], &mut self.sums.0[part]);
-            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
                 let (weight, sum) = (L::load(&weights[joint..]), L::load(&sums[joint..]));
                 let mut value = L::load(&layer[joint..]);
                 if part == ROTATION {
@@ -136,12 +140,12 @@ impl Mixer {
     /// Divides the sums of [`add_weighed`](Self::add_weighed) by the weights. If the weights of a joint sum to less than
     /// [`BLEND_LEAST`], the rest pose adds the difference.
     #[inline(always)]
-    pub fn mean<L: Lanes>(&mut self, place: Place, rest: [&[Vec4]; 3], to: &mut Parts) {
+    pub fn mean<L: Lanes>(&mut self, range: JointRange, rest: [&[Vec4]; 3], to: &mut Parts) {
         let least = L::splat(BLEND_LEAST);
         let zero = L::splat(0.0);
         for part in 0..3 {
-            let (to, sums) = (&mut to.0[part][place.first..], &self.sums.0[part]);
-            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+            let (to, sums) = (&mut to.0[part][range.first..], &self.sums.0[part]);
+            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
                 let (sum, rest) = (L::load(&sums[joint..]), L::load(&rest[part][joint..]));
                 let near = if part == ROTATION { rest.toward(L::load(&self.first[joint..])) } else { rest };
                 let to = &mut to[joint..];
@@ -149,18 +153,18 @@ impl Mixer {
                 (filled / sum.max(least)).replace_where_zero(sum, rest).store(to);
             }
         }
-        self.normalize::<L>(place, to);
+        self.normalize::<L>(range, to);
     }
 
-    /// Applies a layer that overrides, with the weights that [`weigh`](Self::weigh) set.
+    /// Applies a layer that overrides, with the weights that [`set_weights`](Self::set_weights) set.
     #[inline(always)]
-    pub fn override_with<L: Lanes>(&self, place: Place, layer: &Parts, to: &mut Parts) {
+    pub fn override_with<L: Lanes>(&self, range: JointRange, layer: &Parts, to: &mut Parts) {
         let one = L::splat(1.0);
         for part in 0..3 {
             let (layer, weights) = (&layer.0[part], &self.weights.0[part]);
-            let to = &mut to.0[part][place.first..];
+            let to = &mut to.0[part][range.first..];
             if part == ROTATION {
-                for joint in (0..place.joints).step_by(L::BLOCK) {
+                for joint in (0..range.joints).step_by(L::BLOCK) {
                     let [weight, ..] = L::transpose(L::load_block(&weights[joint..]));
                     let weight = weight.min(one);
                     let to = &mut to[joint..];
@@ -168,12 +172,12 @@ impl Mixer {
                     let above = L::transpose(L::load_block(&layer[joint..]));
                     // The weight of the layer has the sign that brings its rotation into the hemisphere of the one below.
                     let signed = weight.with_sign_of(dot(below, above));
-                    let mixed = sum(below, one - weight, above, signed);
+                    let mixed = weighted_sum(below, one - weight, above, signed);
                     L::store_block(L::transpose(unit(mixed)), to);
                 }
                 continue;
             }
-            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
                 let weight = L::load(&weights[joint..]).min(one);
                 let to = &mut to[joint..];
                 let below = L::load(to);
@@ -182,16 +186,16 @@ impl Mixer {
         }
     }
 
-    /// Adds the difference of a layer from its reference, with the weights that [`weigh`](Self::weigh) set. In the reference, scales
+    /// Adds the difference of a layer from its reference, with the weights that [`set_weights`](Self::set_weights) set. In the reference, scales
     /// are inverse; 0 stands for scales too small to divide by.
     #[inline(always)]
-    pub fn add_difference<L: Lanes>(&self, place: Place, layer: &Parts, reference: &Parts, to: &mut Parts) {
+    pub fn add_difference<L: Lanes>(&self, range: JointRange, layer: &Parts, reference: &Parts, to: &mut Parts) {
         let one = L::splat(1.0);
         for part in 0..3 {
             let (layer, reference, weights) = (&layer.0[part], &reference.0[part], &self.weights.0[part]);
-            let to = &mut to.0[part][place.first..];
+            let to = &mut to.0[part][range.first..];
             if part == ROTATION {
-                for joint in (0..place.joints).step_by(L::BLOCK) {
+                for joint in (0..range.joints).step_by(L::BLOCK) {
                     let [weight, ..] = L::transpose(L::load_block(&weights[joint..]));
                     let weight = weight.min(L::splat(LARGEST_WEIGHT));
                     let to = &mut to[joint..];
@@ -205,7 +209,7 @@ impl Mixer {
                 }
                 continue;
             }
-            for joint in (0..place.joints).step_by(L::BLOCK / 4) {
+            for joint in (0..range.joints).step_by(L::BLOCK / 4) {
                 let (weight, reference) = (L::load(&weights[joint..]), L::load(&reference[joint..]));
                 let (value, to) = (L::load(&layer[joint..]), &mut to[joint..]);
                 let below = L::load(to);
@@ -223,7 +227,7 @@ impl Mixer {
 
 /// The weighted sum of two blocks of quaternions.
 #[inline(always)]
-fn sum<L: Lanes>(a: [L; 4], a_weight: L, b: [L; 4], b_weight: L) -> [L; 4] {
+fn weighted_sum<L: Lanes>(a: [L; 4], a_weight: L, b: [L; 4], b_weight: L) -> [L; 4] {
     [
         a[0].multiply_add(a_weight, b[0] * b_weight),
         a[1].multiply_add(a_weight, b[1] * b_weight),
@@ -252,7 +256,12 @@ fn turn<L: Lanes>([x, y, z, w]: [L; 4], to: [L; 4]) -> [L; 4] {
 
 /// A block of quaternions at unit length.
 #[inline(always)]
-fn unit<L: Lanes>([x, y, z, w]: [L; 4]) -> [L; 4] {
-    let unit = dot([x, y, z, w], [x, y, z, w]).inverse_square_root();
-    [x * unit, y * unit, z * unit, w * unit]
+fn unit<L: Lanes>(block: [L; 4]) -> [L; 4] {
+    scaled(block, dot(block, block).inverse_square_root())
+}
+
+/// A block of quaternions times a factor each.
+#[inline(always)]
+fn scaled<L: Lanes>([x, y, z, w]: [L; 4], factor: L) -> [L; 4] {
+    [x * factor, y * factor, z * factor, w * factor]
 }

@@ -6,11 +6,11 @@ use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::{AlignedRows, FourColumns, MATRIX_NUMBERS, Matrix, PackedMatrix, in_order};
 
-/// Joints of the largest block of any instruction set. Arrays that blocks read and write are longer than their contents by
+/// Joints, or instances, of the largest block of any instruction set. Arrays that blocks read and write are longer than their contents by
 /// this number.
 pub const LARGEST_BLOCK: usize = 16;
 
-/// A register: four numbers for each of a few neighbouring joints.
+/// A register: four numbers for each of a few neighbouring joints, or of one joint of a few instances.
 ///
 /// Four registers are a block. After [`transpose`](Self::transpose), each of them holds one of the four numbers for all joints
 /// of the block. The order of the joints then depends on the instruction set; a second transposition restores it.

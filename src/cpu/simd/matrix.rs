@@ -19,8 +19,7 @@ pub struct AlignedRows(pub [f32; MATRIX_NUMBERS]);
 
 /// The product of two matrices: it applies the right one first, then the left one.
 pub fn multiply(left: &Rows, right: [&Vec4; 3]) -> Rows {
-    let last = Vec4::new(0.0, 0.0, 0.0, 1.0);
-    left.map(|row| last * row.w + *right[0] * row.x + *right[1] * row.y + *right[2] * row.z)
+    left.map(|row| Vec4::new(0.0, 0.0, 0.0, row.w) + *right[0] * row.x + *right[1] * row.y + *right[2] * row.z)
 }
 
 /// An affine matrix as three rows, padded to the width of the widest register.

@@ -4,8 +4,8 @@ use glam::Vec4;
 
 use crate::cpu::stages::quat;
 use crate::pack::record::{
-    BLEND_LEAST, BLEND_SMALLEST_SCALE, LAYER_ADD_FIRST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE,
-    LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, LayerRecord,
+    BLEND_LEAST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT,
+    LayerRecord,
 };
 
 /// The share of a layer in one value that its clip animates.
@@ -21,23 +21,16 @@ pub struct Share {
     pub reference: Vec4,
 }
 
-/// Applies a layer to the numbers of the layers below. If `scale` is set, the numbers are scales, which additive layers multiply.
-#[inline(always)]
-pub fn over(below: Vec4, share: &Share, scale: bool) -> Vec4 {
+/// Applies a layer to the numbers of the layers below.
+fn over(below: Vec4, share: &Share) -> Vec4 {
     match share.mode {
         LAYER_OVERRIDE => below + share.weight.min(1.0) * (share.value - below),
-        LAYER_ADD_FIRST.. if scale => {
-            let small = share.reference.abs().cmplt(Vec4::splat(BLEND_SMALLEST_SCALE));
-            let ratio = Vec4::select(small, Vec4::ONE, share.value / share.reference);
-            below * (1.0 + share.weight * (ratio - 1.0))
-        }
         _ => below + share.weight * (share.value - share.reference),
     }
 }
 
 /// Applies a layer to the rotation of the layers below.
-#[inline(always)]
-pub fn over_rotation(below: Vec4, share: &Share) -> Vec4 {
+fn over_rotation(below: Vec4, share: &Share) -> Vec4 {
     if share.mode == LAYER_OVERRIDE {
         return nlerp(below, share.value, share.weight.min(1.0));
     }
@@ -55,7 +48,7 @@ pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
         sum if sum < BLEND_LEAST => (mixed + (BLEND_LEAST - sum) * rest) / BLEND_LEAST,
         sum => mixed / sum,
     };
-    shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, |below, share| over(below, share, false))
+    shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, |below, share| over(below, share))
 }
 
 /// Mixes the rotations of all layers. All have unit length, the result too.
