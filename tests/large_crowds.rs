@@ -164,7 +164,9 @@ fn zeros_have_the_same_signs_alone_and_beside_others() {
     let clip = library.add_clip(Clip::new(None, skeleton, Vec::new())).unwrap();
     for count in COUNTS {
         let mut crowd = Crowd::new();
-        (0..count).for_each(|_| crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(0.0))]).unwrap());
+        for _ in 0..count {
+            crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(0.0))]).unwrap();
+        }
         for format in SkinFormat::ALL {
             assert_same_alone(&library, &crowd, Outputs::ALL.with_skin_format(format));
         }
@@ -185,7 +187,9 @@ fn a_large_weight_of_no_difference_changes_nothing() {
                 let added =
                     Layer { mode: LayerMode::Additive(reference), weight, ..Layer::new(clip, LayerTime::At(0.5)) };
                 let mut crowd = Crowd::new();
-                (0..20).for_each(|_| crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(0.5)), added]).unwrap());
+                for _ in 0..20 {
+                    crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(0.5)), added]).unwrap();
+                }
                 let pose = engine.query(&crowd, 7, Ticks(0), Outputs::ALL).unwrap();
                 for local in pose.local {
                     assert_eq!(local, Transform::IDENTITY, "{} at {weight}", instructions.name());
