@@ -1,7 +1,6 @@
-//! A Vulkan device that compiles compute pipelines and tells their statistics.
+//! A Vulkan device that compiles compute pipelines and reports their statistics.
 //!
-//! All calls of Vulkan are here. They are `unsafe` because Vulkan does not check handles and pointers. Each handle below comes from
-//! the device itself and outlives the calls that take it, and each structure points to locals of the calling function.
+//! All calls of Vulkan are here. They are `unsafe` because Vulkan does not check handles and pointers.
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -13,17 +12,38 @@ use crate::spirv::Module;
 /// The statistics of a compiled kernel by the names that the driver gives them.
 pub type Statistics = BTreeMap<String, u64>;
 
+/// Loads the Vulkan loader.
+///
+/// # Errors
+/// A text if it is missing.
+pub fn loader() -> Result<ash::Entry, String> {
+    // SAFETY: the initialization code of the Vulkan loader may run at any time, and its functions have the types that ash gives them.
+    unsafe { ash::Entry::load() }.map_err(|error| format!("the Vulkan loader: {error}"))
+}
+
+/// An instance. It is destroyed before the library is unloaded, which has its functions.
+struct Instance {
+    instance: ash::Instance,
+    _entry: ash::Entry,
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: `Device` keeps its instance until its device is destroyed, and nothing else is made from an instance.
+        unsafe { self.instance.destroy_instance(None) };
+    }
+}
+
 /// A device.
 pub struct Device {
     device: ash::Device,
     executables: khr::pipeline_executable_properties::Device,
-    instance: ash::Instance,
     /// The name that the driver gives the GPU.
     pub name: String,
     /// The name and the version of the driver.
     pub driver: String,
-    /// The loaded library, which the functions of the others are part of.
-    _entry: ash::Entry,
+    /// The instance of the device, dropped after it.
+    _instance: Instance,
 }
 
 impl Device {
@@ -32,18 +52,20 @@ impl Device {
     /// # Errors
     /// A text with the call that failed.
     pub fn new() -> Result<Self, String> {
-        // SAFETY: the Vulkan loader is a library that may be loaded at any time.
-        let entry = unsafe { ash::Entry::load() }.map_err(|error| format!("the Vulkan loader: {error}"))?;
+        let entry = loader()?;
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: see the top of the file.
+        // SAFETY: `info` points to `application`, which lives to the end of this function, and names no layers or extensions.
         let instance = unsafe { entry.create_instance(&info, None) }.map_err(fault("an instance"))?;
-        // SAFETY: see the top of the file.
+        let owner = Instance { instance, _entry: entry };
+        let instance = &owner.instance;
+        // SAFETY: `owner` keeps the instance.
         let physical = unsafe { instance.enumerate_physical_devices() }.map_err(fault("the list of devices"))?;
         let physical = *physical.first().ok_or("the driver has no device")?;
         let mut drivers = vk::PhysicalDeviceDriverProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut drivers);
-        // SAFETY: see the top of the file.
+        // SAFETY: `physical` is of this instance, whose version 1.3 has the function, and `properties` points to `drivers`, a structure
+        // that the function may fill.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
         let name = text(&properties.properties.device_name);
         let driver = format!("{} {}", text(&drivers.driver_name), text(&drivers.driver_info));
@@ -63,10 +85,11 @@ impl Device {
             .push_next(&mut robust)
             .push_next(&mut zeros)
             .push_next(&mut statistics);
-        // SAFETY: see the top of the file.
+        // SAFETY: `physical` is of this instance. `info` points to structures above, and to names of ash that end with a zero. The driver
+        // refuses extensions and features that it does not have.
         let device = unsafe { instance.create_device(physical, &info, None) }.map_err(fault("a device"))?;
-        let executables = khr::pipeline_executable_properties::Device::new(&instance, &device);
-        Ok(Self { device, executables, instance, name, driver, _entry: entry })
+        let executables = khr::pipeline_executable_properties::Device::new(instance, &device);
+        Ok(Self { device, executables, name, driver, _instance: owner })
     }
 
     /// Compiles the entry point of a module. Returns the statistics and the assembly.
@@ -74,13 +97,14 @@ impl Device {
     /// # Errors
     /// A text with the call that failed.
     pub fn compile(&self, module: &Module, entry_point: &CStr) -> Result<(Statistics, String), String> {
-        let (set_layout, layout) = self.layouts(&module.bindings)?;
+        let mut objects = Objects::new(&self.device);
+        self.add_layouts(&mut objects, &module.bindings)?;
         let info = vk::ShaderModuleCreateInfo::default().code(&module.words);
-        // SAFETY: see the top of the file. naga has validated the module.
-        let module = unsafe { self.device.create_shader_module(&info, None) }.map_err(fault("a module"))?;
+        // SAFETY: the words are SPIR-V that naga has written from a validated module, and live beyond the call.
+        objects.module = unsafe { self.device.create_shader_module(&info, None) }.map_err(fault("a module"))?;
         let stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module)
+            .module(objects.module)
             .name(entry_point);
         let info = vk::ComputePipelineCreateInfo::default()
             .flags(
@@ -88,28 +112,23 @@ impl Device {
                     | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR,
             )
             .stage(stage)
-            .layout(layout);
-        // SAFETY: see the top of the file.
+            .layout(objects.layout);
+        // SAFETY: the module and the layout are of this device and live in `objects`. The layout has all bindings of the module, and the
+        // module has the entry point, for which naga has written it.
         let created = unsafe { self.device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
-        let pipeline = created.map_err(|(_, result)| fault("a pipeline")(result))?[0];
-        let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
-        // SAFETY: see the top of the file. The device has the extension.
+        objects.pipeline = created.map_err(|(_, result)| fault("a pipeline")(result))?[0];
+        let info = vk::PipelineExecutableInfoKHR::default().pipeline(objects.pipeline);
+        // SAFETY: the device has the extension and its feature. The pipeline lives in `objects`, was created with CAPTURE_STATISTICS, and
+        // has one executable, of index 0.
         let found = unsafe { self.executables.get_pipeline_executable_statistics(&info) };
         let statistics = found.map_err(fault("statistics"))?.iter().map(|one| (text(&one.name), value(one))).collect();
-        let assembly = self.assembly(&info)?;
-        // SAFETY: nothing uses these objects any more.
-        unsafe {
-            self.device.destroy_pipeline(pipeline, None);
-            self.device.destroy_shader_module(module, None);
-            self.device.destroy_pipeline_layout(layout, None);
-            self.device.destroy_descriptor_set_layout(set_layout, None);
-        }
-        Ok((statistics, assembly))
+        Ok((statistics, self.assembly(&info)?))
     }
 
-    /// The assembly of a pipeline; empty if the driver has none.
+    /// The assembly of a pipeline.
     fn assembly(&self, info: &vk::PipelineExecutableInfoKHR) -> Result<String, String> {
-        // SAFETY: see the top of the file.
+        // SAFETY: the device has the extension and its feature. The pipeline of `info` lives in the calling function and was created with
+        // CAPTURE_INTERNAL_REPRESENTATIONS.
         let found = unsafe { self.executables.get_pipeline_executable_internal_representations(info) };
         let mut found = found.map_err(fault("representations"))?;
         // The first call returned sizes. The second call writes the texts.
@@ -119,15 +138,16 @@ impl Device {
         }
         let mut count = found.len() as u32;
         let call = self.executables.fp().get_pipeline_executable_internal_representations_khr;
-        // SAFETY: each representation points to as many bytes as the driver asked for.
+        // SAFETY: as above; `found` has `count` structures, and each points to a text in `texts` of as many bytes as its size says.
         let result = unsafe { call(self.executables.device(), info, &mut count, found.as_mut_ptr()) };
         result.result().map_err(fault("representations"))?;
         let assembly = found.iter().zip(texts).find(|(one, _)| text(&one.name) == "Assembly");
-        Ok(assembly.map(|(_, text)| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default())
+        let (_, assembly) = assembly.ok_or("the driver has no assembly")?;
+        Ok(String::from_utf8_lossy(&assembly).into_owned())
     }
 
-    /// The layouts of the descriptor set and of the pipeline of a kernel.
-    fn layouts(&self, bindings: &[(u32, bool)]) -> Result<(vk::DescriptorSetLayout, vk::PipelineLayout), String> {
+    /// Adds the layouts of the descriptor set and of the pipeline of a kernel.
+    fn add_layouts(&self, objects: &mut Objects, bindings: &[(u32, bool)]) -> Result<(), String> {
         let bound = bindings.iter().map(|&(binding, uniform)| {
             let kind = if uniform { vk::DescriptorType::UNIFORM_BUFFER } else { vk::DescriptorType::STORAGE_BUFFER };
             vk::DescriptorSetLayoutBinding::default()
@@ -138,23 +158,54 @@ impl Device {
         });
         let bound: Vec<_> = bound.collect();
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bound);
-        // SAFETY: see the top of the file.
+        // SAFETY: `info` points to `bound`, which lives beyond the call.
         let set_layout = unsafe { self.device.create_descriptor_set_layout(&info, None) };
-        let set_layout = set_layout.map_err(fault("a layout of a descriptor set"))?;
-        let set_layouts = [set_layout];
+        objects.set_layout = set_layout.map_err(fault("a layout of a descriptor set"))?;
+        let set_layouts = [objects.set_layout];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
-        // SAFETY: see the top of the file.
+        // SAFETY: `info` points to `set_layouts`, whose handle is of this device and lives in `objects`.
         let layout = unsafe { self.device.create_pipeline_layout(&info, None) };
-        Ok((set_layout, layout.map_err(fault("a layout of a pipeline"))?))
+        objects.layout = layout.map_err(fault("a layout of a pipeline"))?;
+        Ok(())
     }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
-        // SAFETY: nothing else uses these objects, and the device is destroyed before its instance.
+        // SAFETY: all other objects of the device are `Objects`, which borrow it and are gone. The instance is dropped afterwards.
+        unsafe { self.device.destroy_device(None) };
+    }
+}
+
+/// The objects that a compilation creates, destroyed with this value. A handle is null until its object exists.
+struct Objects<'a> {
+    device: &'a ash::Device,
+    set_layout: vk::DescriptorSetLayout,
+    layout: vk::PipelineLayout,
+    module: vk::ShaderModule,
+    pipeline: vk::Pipeline,
+}
+
+impl<'a> Objects<'a> {
+    fn new(device: &'a ash::Device) -> Self {
+        Self {
+            device,
+            set_layout: vk::DescriptorSetLayout::null(),
+            layout: vk::PipelineLayout::null(),
+            module: vk::ShaderModule::null(),
+            pipeline: vk::Pipeline::null(),
+        }
+    }
+}
+
+impl Drop for Objects<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the handles are null, which Vulkan ignores, or of this device. Only this value has them, and no command uses them.
         unsafe {
-            self.device.destroy_device(None);
-            self.instance.destroy_instance(None);
+            self.device.destroy_pipeline(self.pipeline, None);
+            self.device.destroy_shader_module(self.module, None);
+            self.device.destroy_pipeline_layout(self.layout, None);
+            self.device.destroy_descriptor_set_layout(self.set_layout, None);
         }
     }
 }
@@ -172,7 +223,7 @@ fn text(bytes: &[std::ffi::c_char]) -> String {
 /// The value of a statistic. A number with a fraction is rounded down.
 fn value(statistic: &vk::PipelineExecutableStatisticKHR) -> u64 {
     use vk::PipelineExecutableStatisticFormatKHR as Format;
-    // SAFETY: the format names the member of the union that the driver has written.
+    // SAFETY: the driver has written the member of the union that the format names, and each bit pattern of each member is a number.
     unsafe {
         match statistic.format {
             Format::BOOL32 => statistic.value.b32.into(),

@@ -1,10 +1,11 @@
-//! The kernels of posse, compiled for real GPUs without one: Mesa's RADV has a device that only compiles, for each family of AMD's
-//! GPUs. The driver tells registers, shared memory, waves, instructions, spills, and the compiler's estimate of cycles.
+//! The kernels of posse, compiled by Mesa's compiler for AMD GPUs. No GPU is needed: Mesa's RADV has a device that only compiles, for
+//! each family of AMD's GPUs. The driver reports registers, shared memory, waves, instructions, spills, and the compiler's estimate of
+//! cycles.
 //!
 //! cargo run --manifest-path benches/isa/Cargo.toml
 //! cargo run --manifest-path benches/isa/Cargo.toml -- --check      # registers, shared memory and spills against limits.json
 //!
-//! It exits with 77 if the driver is missing.
+//! It exits with 77 if the driver or the Vulkan loader is missing, or if limits.json is of another version of the driver.
 
 mod device;
 mod issue;
@@ -28,7 +29,7 @@ const FAMILIES: [&str; 5] = ["polaris10", "vega10", "navi10", "navi21", "gfx1100
 /// The exit code for a check that was skipped, as in Automake.
 const SKIPPED: u8 = 77;
 
-/// Compiles the kernels of posse for real GPUs without one.
+/// Compiles the kernels of posse by Mesa's compiler for AMD GPUs. No GPU is needed.
 #[derive(Parser)]
 struct Arguments {
     /// GPUs by RADV's names of families
@@ -46,8 +47,8 @@ struct Arguments {
     /// Compares registers, shared memory and spills with limits.json; exits with 1 if a kernel exceeds one
     #[arg(long, conflicts_with = "json")]
     check: bool,
-    /// Writes the figures to limits.json
-    #[arg(long, conflicts_with_all = ["json", "check", "kernel"])]
+    /// Writes the figures of all families to limits.json
+    #[arg(long, conflicts_with_all = ["json", "check", "kernel", "family"])]
     store: bool,
     /// Compiles for the GPU of the environment and prints JSON: one process per family
     #[arg(long, hide = true)]
@@ -57,11 +58,13 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if !arguments.driver.exists() {
-        eprintln!(
-            "SKIPPED: {} is missing: install mesa-vulkan-drivers, or name it by --driver",
+        return skipped(&format!(
+            "{} is missing: install mesa-vulkan-drivers, or name it by --driver",
             arguments.driver.display()
-        );
-        return ExitCode::from(SKIPPED);
+        ));
+    }
+    if let Err(fault) = device::loader() {
+        return skipped(&format!("{fault}: install libvulkan1"));
     }
     match run(&arguments) {
         Ok(code) => code,
@@ -72,20 +75,33 @@ fn main() -> ExitCode {
     }
 }
 
+/// Prints the reason for which nothing is checked.
+fn skipped(reason: &str) -> ExitCode {
+    eprintln!("SKIPPED: {reason}");
+    ExitCode::from(SKIPPED)
+}
+
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     if arguments.worker {
-        let compiled = compile(&arguments.kernel, issue::Rates::of(&family()))?;
+        let compiled = compile(&arguments.kernel, issue::Rates::for_family(&family()))?;
         println!("{}", serde_json::to_string(&compiled).map_err(|error| error.to_string())?);
         return Ok(ExitCode::SUCCESS);
     }
     let all = arguments.family.iter().map(|family| compile_for(arguments, family));
     let all = all.collect::<Result<Vec<_>, _>>()?;
+    if all.iter().any(|compiled| compiled.rows.is_empty()) {
+        return Err(format!("no name of a kernel contains {:?}", arguments.kernel));
+    }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&all).map_err(|error| error.to_string())?);
     } else if arguments.store {
         limits::store(&all)?;
     } else if arguments.check {
-        let faults = limits::faults(&all)?;
+        let limits = limits::read()?;
+        if let Some(compiled) = all.iter().find(|compiled| compiled.driver != limits.driver) {
+            return Ok(skipped(&format!("limits.json is of {}, this is {}", limits.driver, compiled.driver)));
+        }
+        let faults = limits.faults(&all, arguments.kernel.is_empty());
         faults.iter().for_each(|fault| eprintln!("{fault}"));
         println!("{} kernels for each of {} GPUs, {} faults", all[0].rows.len(), all.len(), faults.len());
         return Ok(ExitCode::from(u8::from(!faults.is_empty())));

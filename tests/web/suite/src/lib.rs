@@ -9,7 +9,7 @@ mod blocking;
 mod figures;
 /// The page: its variables and its notes.
 mod page;
-/// The crate `posse`, as the tests see it.
+/// The crate `posse`, with the paths that the tests import.
 mod posse;
 
 include!(concat!(env!("OUT_DIR"), "/suite.rs"));

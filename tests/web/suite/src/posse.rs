@@ -1,4 +1,4 @@
-//! The crate `posse`, as the tests see it: its engine of the GPU waits for answers, and comparisons are noted.
+//! The crate `posse`, with the paths that the tests import: its engine of the GPU waits for answers, and comparisons are noted.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
