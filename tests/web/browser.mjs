@@ -6,6 +6,9 @@ import { serve } from "./server.mjs";
 
 const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
+/// Milliseconds that a test may take: a minute less than `tests/web/run` gives its file, so that the test fails before it is ended.
+export const LONGEST = 1000 * (Number(process.env.POSSE_WEB_SECONDS ?? 3600) - 60);
+
 /// Flags for WebGPU on SwiftShader, and for canvases that show what WebGPU draws.
 const FLAGS = [
   "--enable-unsafe-webgpu",

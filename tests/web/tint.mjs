@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { withPage } from "./browser.mjs";
+import { LONGEST, withPage } from "./browser.mjs";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const FOLDER = join(ROOT, "target/web");
@@ -95,7 +95,7 @@ async function errorsOf(page, code) {
   }, code);
 }
 
-test("Tint compiles the WGSL of the library", { timeout: 3_500_000 }, async (t) => {
+test("Tint compiles the WGSL of the library", { timeout: LONGEST }, async (t) => {
   if (!process.env.POSSE_WGSL_TEXTS) writeTexts();
   const folder = dirname(process.env.POSSE_WGSL_TEXTS ?? FILE);
   const work = async ({ page, address, problems, version }) => {
