@@ -3,53 +3,78 @@
 //     tests/web/run suite                    # an eighth of the random cases
 //     POSSE_ALL_TESTS=1 tests/web/run suite  # all
 //
-// SUITE=layers runs only the tests whose names begin so. Modules and tests in suite/left_out.txt do not run.
+// SUITE=layers runs only the tests whose names begin so, also the long ones. Modules and tests in suite/left_out.txt do not run.
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { withPage } from "./browser.mjs";
+import { LONGEST, withPage } from "./browser.mjs";
 
 const FOLDER = join(dirname(fileURLToPath(import.meta.url)), "suite");
 /// Collected figures: those of Cocos Creator, which tests read by name.
 const SHARED = join(FOLDER, "../../../../shared");
 const FILES = existsSync(join(SHARED, "cocos")) ? readdirSync(join(SHARED, "cocos")).filter((name) => name.endsWith(".json")) : [];
-const HOUR = 3_600_000;
 const ONLY = process.env.SUITE ?? "";
 const ALL = Boolean(process.env.POSSE_ALL_TESTS);
 const VARIABLES = ALL ? { POSSE_ALL_TESTS: "1" } : {};
 /// Beginnings of names: tests with large crowds, with devices whose kernels no other test shares, or with further random cases. They
-/// run with POSSE_ALL_TESTS=1.
+/// run with POSSE_ALL_TESTS=1, or if SUITE names them.
 const LONG = [
   "gpu::limits::", "gpu::rigs::", "gpu::visible::", "random_scenes::more_", "random_scenes::other_", "random_scenes::still_",
 ];
-/// Tests that must fail if the numbers of the GPU are altered: one per kind of answer. Each compiles a kernel or two.
+/// Beginnings of names: tests that must fail if the numbers of the GPU are altered, one per kind of answer.
 const ALTERED = ["hand_worked::", "root_motion::", "skin_formats::every_format", "occurrences::random::"];
+/// Texts of assertions that compare numbers.
+const COMPARED = /, expected |: Report \{|`left == right`/;
+
+/// The sources of the WebAssembly, below the root of the repository. The tests are the `.rs` files of `tests`.
+const SOURCES = [
+  "Cargo.toml", "src", "shaders", "tests", "tests/web/suite/src", "tests/web/suite/build.rs", "tests/web/suite/Cargo.toml",
+  "tests/web/suite/Cargo.lock", "tests/web/suite/left_out.txt",
+];
+const BUILT = join(FOLDER, "pkg/posse_bg.wasm");
 
 const skip = reasonToSkip();
+if (!skip && FILES.length === 0) process.stderr.write("SKIPPED: the figures of Cocos Creator in the browser: there is no folder shared/cocos\n");
 
 function reasonToSkip() {
-  if (existsSync(join(FOLDER, "pkg/posse.js"))) return false;
+  if (existsSync(BUILT)) return false;
   process.stderr.write("SKIPPED: the native tests in the browser, which tests/web/suite/build compiles\n");
   return "tests/web/suite/build has not run";
 }
 
-/// Opens the page, and calls `work` with a function that runs a test by its index, and with the names of the tests and of those that
+/// The sources that are newer than the WebAssembly.
+function newerSources() {
+  const built = statSync(BUILT).mtimeMs;
+  const newer = (path) => {
+    const status = statSync(join(FOLDER, "../../..", path));
+    if (!status.isDirectory()) return status.mtimeMs > built ? [path] : [];
+    const entries = readdirSync(join(FOLDER, "../../..", path), { withFileTypes: true });
+    // Of the tests, only sources: the folder also has those of other programs, and their builds.
+    const isSource = (entry) => path.split("/")[0] !== "tests" || (entry.isDirectory() ? entry.name !== "web" : entry.name.endsWith(".rs"));
+    return entries.filter(isSource).flatMap((entry) => newer(`${path}/${entry.name}`));
+  };
+  return SOURCES.flatMap(newer);
+}
+
+const assertBuilt = () => assert.deepEqual(newerSources(), [], "sources have changed: run tests/web/suite/build again");
+
+/// Opens the page, and calls `work` with a function that runs a test by its index with variables, and with the names of the tests and of those that
 /// are left out. After a failure, the page is loaded again.
-async function withSuite(work, variables = {}) {
+async function withSuite(work) {
   await withPage({ "/": FOLDER, "/shared/": SHARED }, async ({ page, address }) => {
     const open = () => page.goto(`${address}/index.html?${FILES.map((name) => `file=cocos/${name}`).join("&")}`);
     await open();
-    const run = async (index) => {
+    const run = async (index, variables) => {
       const outcome = await page.evaluate(([index, variables]) => window.suite.run(index, variables), [index, variables]);
       if (outcome.error) await open();
       return outcome;
     };
     await work(run, await page.evaluate(() => window.suite.list()));
-  }, { timeout: HOUR });
+  }, { timeout: LONGEST });
 }
 
 const isLong = (name) => LONG.some((start) => name.startsWith(start));
@@ -80,23 +105,27 @@ function print(figures) {
   if (total.all) line("all modules, the worst shares of the contract", total.all);
 }
 
-test("the native tests pass in a page", { skip, timeout: HOUR }, async (t) => {
+test("the native tests pass in a page", { skip, timeout: LONGEST }, async (t) => {
+  assertBuilt();
   await withSuite(async (run, { names, leftOut }) => {
     console.log(`left out:\n  ${leftOut.join("\n  ")}`);
     assert.deepEqual(LONG.filter((start) => !names.some((name) => name.startsWith(start))), [], "long tests that do not exist");
-    if (!ALL) process.stderr.write(`SKIPPED: ${names.filter(isLong).length} long tests in the browser, and variants of kernels: POSSE_ALL_TESTS=1 runs them\n`);
+    if (!ALL && !ONLY) process.stderr.write(`SKIPPED: ${names.filter(isLong).length} long tests in the browser, and variants of kernels: POSSE_ALL_TESTS=1 runs them\n`);
     let count = 0;
     const all = {};
     let figures = {};
     for (const module of new Set(names.map(moduleOf))) {
-      const chosen = names.filter((name) => moduleOf(name) === module && name.startsWith(ONLY)).filter((name) => ALL || !isLong(name));
+      const chosen = names.filter((name) => moduleOf(name) === module && name.startsWith(ONLY)).filter((name) => ALL || ONLY || !isLong(name));
       if (chosen.length === 0) continue;
       await t.test(module, async () => {
         const errors = [];
         for (const name of chosen) {
-          const outcome = await run(names.indexOf(name));
+          const outcome = await run(names.indexOf(name), VARIABLES);
           count += 1;
-          for (const note of outcome.notes) console.log(`${name}: ${note}`);
+          for (const note of outcome.notes) {
+            if (note.startsWith("SKIPPED")) process.stderr.write(`${note} (${name}, in the browser)\n`);
+            else console.log(`${name}: ${note}`);
+          }
           if (process.env.SUITE_TIMES || outcome.seconds > 5) console.log(`  ${name}: ${outcome.seconds.toFixed(1)} s`);
           if (outcome.error) {
             errors.push(`${name}: ${outcome.error}`);
@@ -112,18 +141,24 @@ test("the native tests pass in a page", { skip, timeout: HOUR }, async (t) => {
     merge(all, figures);
     console.log(`${count} of ${names.length} tests`);
     print(all);
-  }, VARIABLES);
+    assert.ok(count > 0, `no test has a name that begins with ${ONLY}`);
+  });
 });
 
-test("altered numbers fail", { skip: skip || (ONLY ? "SUITE is set" : false), timeout: HOUR }, async (t) => {
+test("altered numbers fail", { skip: skip || (ONLY ? "SUITE is set" : false), timeout: LONGEST }, async (t) => {
+  assertBuilt();
   await withSuite(async (run, { names }) => {
     for (const start of ALTERED) {
       await t.test(start, async () => {
         const index = names.findIndex((name) => name.startsWith(start));
         assert.ok(index >= 0, `no test is named ${start}`);
-        const { error } = await run(index);
+        // The altered numbers must be the only reason.
+        const unaltered = await run(index, { ALTER: "0" });
+        assert.equal(unaltered.error, null);
+        const { error } = await run(index, { ALTER: "0.001" });
         assert.ok(error, `${names[index]} passes though the numbers of the GPU are altered`);
+        assert.match(error, COMPARED);
       });
     }
-  }, { ALTER: "0.001" });
+  });
 });
