@@ -21,12 +21,14 @@ const ONLY = process.env.SUITE ?? "";
 const ALL = Boolean(process.env.POSSE_ALL_TESTS);
 const VARIABLES = ALL ? { POSSE_ALL_TESTS: "1" } : {};
 /// Beginnings of names: tests with large crowds, with devices whose kernels no other test shares, or with further random cases. They
-/// run with POSSE_ALL_TESTS=1.
+/// run with POSSE_ALL_TESTS=1, or if SUITE names them.
 const LONG = [
   "gpu::limits::", "gpu::rigs::", "gpu::visible::", "random_scenes::more_", "random_scenes::other_", "random_scenes::still_",
 ];
 /// Beginnings of names: tests that must fail if the numbers of the GPU are altered, one per kind of answer.
 const ALTERED = ["hand_worked::", "root_motion::", "skin_formats::every_format", "occurrences::random::"];
+/// Texts of assertions that compare numbers.
+const COMPARED = /, expected |: Report \{|`left == right`/;
 
 /// The sources of the WebAssembly, below the root of the repository. The tests are the `.rs` files of `tests`.
 const SOURCES = [
@@ -52,7 +54,7 @@ function newerSources() {
     if (!status.isDirectory()) return status.mtimeMs > built ? [path] : [];
     const entries = readdirSync(join(FOLDER, "../../..", path), { withFileTypes: true });
     // Of the tests, only sources: the folder also has those of other programs, and their builds.
-    const isSource = (entry) => (path.split("/")[0] !== "tests" || (entry.isDirectory() ? entry.name !== "web" : entry.name.endsWith(".rs")));
+    const isSource = (entry) => path.split("/")[0] !== "tests" || (entry.isDirectory() ? entry.name !== "web" : entry.name.endsWith(".rs"));
     return entries.filter(isSource).flatMap((entry) => newer(`${path}/${entry.name}`));
   };
   return SOURCES.flatMap(newer);
@@ -150,12 +152,12 @@ test("altered numbers fail", { skip: skip || (ONLY ? "SUITE is set" : false), ti
       await t.test(start, async () => {
         const index = names.findIndex((name) => name.startsWith(start));
         assert.ok(index >= 0, `no test is named ${start}`);
-        // An altered number must be the only reason.
+        // The altered numbers must be the only reason.
         const unaltered = await run(index, { ALTER: "0" });
         assert.equal(unaltered.error, null);
         const { error } = await run(index, { ALTER: "0.001" });
         assert.ok(error, `${names[index]} passes though the numbers of the GPU are altered`);
-        console.log(error.slice(0,300));
+        assert.match(error, COMPARED);
       });
     }
   });

@@ -48,7 +48,7 @@ pub fn numbers(rest: Vec4, shares: &[Share]) -> Vec4 {
         sum if sum < BLEND_LEAST => (mixed + (BLEND_LEAST - sum) * rest) / BLEND_LEAST,
         sum => mixed / sum,
     };
-    shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, |below, share| over(below, share))
+    shares.iter().filter(|share| share.mode != LAYER_BLEND).fold(mean, over)
 }
 
 /// Mixes the rotations of all layers. All have unit length, the result too.
