@@ -6,8 +6,8 @@
 use std::time::Instant;
 
 use posse::{
-    Clip, ClipId, CompressedLibrary, CpuCrowd, CpuEngine, Crowd, Curve, Error, Layer, LayerTime, Library, Outputs,
-    Playback, Ticks, Track, demo,
+    ClipId, CompressedLibrary, CpuCrowd, CpuEngine, Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Ticks,
+    demo,
 };
 
 /// The joints of each rig.
@@ -21,20 +21,10 @@ const ROUNDS: usize = 31;
 fn library(skeletons: usize, clips: usize) -> Result<Library, Error> {
     let mut library = Library::new();
     for _ in 0..skeletons {
-        let skeleton = demo::add_rig(&mut library, JOINTS, KEYS, 10)?;
+        demo::add_rig(&mut library, JOINTS, KEYS, 10)?;
         let first = library.clips()[library.clips().len() - 1].clone();
         for clip in 1..clips {
-            // Keys of another timeline, so that no clip shares memory with another.
-            let timeline =
-                std::sync::Arc::new(posse::Timeline::new(first.tracks[0].curve.timeline().times().to_vec())?);
-            let shifted = |track: &Track| {
-                let mut values = track.curve.values().to_vec();
-                values.rotate_left(track.curve.width() * (clip % KEYS));
-                let curve = Curve::new(timeline.clone(), track.curve.interpolation(), track.curve.width(), values)?;
-                Ok(Track::new(track.target, curve))
-            };
-            let tracks = first.tracks.iter().map(shifted).collect::<Result<_, Error>>()?;
-            library.add_clip(Clip::new(None, skeleton, tracks))?;
+            library.add_clip(demo::shifted_clip(&first, clip)?)?;
         }
     }
     Ok(library)

@@ -15,6 +15,8 @@
 @group(0) @binding(4) var<uniform> batch: EventBatch;
 /// The list of the events that are found.
 @group(0) @binding(5) var<storage, read_write> list: EventList;
+/// The drivers, one per layer. Used only if `FOLLOWS` is true.
+@group(0) @binding(6) var<storage, read> drives: array<DriveRecord>;
 
 /// An `EventCount`, and the occurrences that it counts. Its fields are atomic, because many invocations write them; therefore it is
 /// declared here and not generated. A test compares it with the record.
@@ -60,6 +62,12 @@ struct Part {
     last: u32,
     /// The difference between the index of an event in the clip and its index here.
     offset: u32,
+    /// The index of the driver of a synchronised layer, whose events are at times of its leader; otherwise `NONE`.
+    drive: u32,
+    /// The mark of a synchronised layer at the start of its leader.
+    begin: Mark,
+    /// The number of events of the clip that a synchronised layer reaches after a wrap: the others come first.
+    late: u32,
 }
 
 /// Lists the events of one layer per invocation.
@@ -71,12 +79,22 @@ fn find_events(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     }
     let layer = layers[index];
     let interval = events_interval(layer);
-    if !events_move(layer) || !events_before(interval.from_tick, interval.to_tick) {
+    var play = layer;
+    var drive = NONE;
+    if FOLLOWS && (drives[index].kind & (DRIVE_KNOTS | DRIVE_POINT)) != 0u && layer.weight <= DRIVE_LEAST_WEIGHT {
         return;
     }
-    let part = events_part(layer);
+    if FOLLOWS && (drives[index].kind & DRIVE_SYNCED) != 0u {
+        // A synchronised layer reaches its events by the play of its leader.
+        drive = index;
+        play = layers[index - index % batch.layer_count + drives[index].source];
+    }
+    if !events_move(play) || !events_before(interval.from_tick, interval.to_tick) {
+        return;
+    }
+    let part = events_part(play, layer.clip, drive);
     if part.first < part.last {
-        events_list(layer, part, interval, instances[index / batch.layer_count], index % batch.layer_count);
+        events_list(play, part, interval, instances[index / batch.layer_count], index % batch.layer_count);
     }
 }
 
@@ -118,7 +136,7 @@ fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32
         let time = events_time(part, event);
         let distance = select(phase_subtract(part.end, time), phase_subtract(time, part.start), upward);
         tick = events_first_tick(layer, Interval(tick, interval.to_tick), pass_index, distance);
-        list.occurrences[list_index] = OccurrenceRecord(tick.x, tick.y, instance, number, part.offset + event);
+        list.occurrences[list_index] = OccurrenceRecord(tick.x, tick.y, instance, number, part.offset + events_index(part, event));
         // The next event may be at the same tick.
         tick = phase_subtract(tick, vec2(1u, 0u));
         rank += 1u;
@@ -246,10 +264,11 @@ fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u3
     return after;
 }
 
-/// The part that a layer plays, with its events.
-fn events_part(layer: LayerRecord) -> Part {
-    let at = clip_load(layer.clip).events;
-    var part = Part(layer.clock, vec2(layer.part_start_low, layer.part_start_high), vec2(0u), 0u, 0u, 0u, 0u, 0u);
+/// The part that a layer plays, with the events of a clip: its own one, or that of the follower with this driver.
+fn events_part(layer: LayerRecord, clip: u32, drive: u32) -> Part {
+    let at = clip_load(clip).events;
+    let start = vec2(layer.part_start_low, layer.part_start_high);
+    var part = Part(layer.clock, start, vec2(0u), 0u, 0u, 0u, 0u, 0u, drive, Mark(vec2(0u), 0), 0u);
     if at == NONE {
         return part;
     }
@@ -257,13 +276,50 @@ fn events_part(layer: LayerRecord) -> Part {
     part.times = at + 2u;
     part.time_count = words[at];
     part.offset = words[at + 1u];
+    if FOLLOWS && drive != NONE {
+        part.begin = sync_follow(drives[drive], Mark(vec2(0u), 0));
+        part.late = events_late_count(part);
+    }
     part.first = events_count_before(part, part.start);
     part.last = events_count_before(part, phase_add(part.end, vec2(1u, 0u)));
     return part;
 }
 
-/// The time of an event, in the clip's units.
+/// The number of events of the clip that a synchronised layer reaches after a wrap, which are its first ones.
+fn events_late_count(part: Part) -> u32 {
+    var low = 0u;
+    var high = part.time_count;
+    while low < high {
+        let middle = (low + high) / 2u;
+        if sync_is_late(part.begin, events_own_time(part, middle)) {
+            low = middle + 1u;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/// The time of an event, in units of the clip that plays: that of the layer, or that of its leader.
 fn events_time(part: Part, event: u32) -> vec2<u32> {
+    let time = events_own_time(part, events_index(part, event));
+    if FOLLOWS && part.drive != NONE {
+        return sync_lead(drives[part.drive], time);
+    }
+    return time;
+}
+
+/// The index of an event among those of its clip. The play of a leader can begin with any event of its follower.
+fn events_index(part: Part, event: u32) -> u32 {
+    if FOLLOWS && part.drive != NONE {
+        let index = event + part.late;
+        return select(index, index - part.time_count, index >= part.time_count);
+    }
+    return event;
+}
+
+/// The time of an event of a clip, by its index, in units of the clip.
+fn events_own_time(part: Part, event: u32) -> vec2<u32> {
     return vec2(words[part.times + 2u * event], words[part.times + 2u * event + 1u]);
 }
 

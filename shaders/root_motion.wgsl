@@ -60,11 +60,16 @@ fn root_motion_weight(layer: LayerRecord, root: Root) -> f32 {
 
 /// The movement by the clip of a layer.
 fn root_motion_of_layer(layer: LayerRecord, clip: ClipRecord, root: Root) -> Rigid {
-    if (layer.clock & CLOCK_PLAYS) == 0u {
+    if (layer.clock & (CLOCK_PLAYS | CLOCK_DRIVEN)) == 0u {
         return ROOT_STILL;
     }
-    let before = phase_mark(layer, vec2(frame.from_low, frame.from_high));
-    let now = phase_mark(layer, vec2(frame.now_low, frame.now_high));
+    // `drive.wgsl` has written the marks of a driven layer.
+    var before = Mark(vec2(layer.start_low, layer.start_high), bitcast<i32>(layer.passes_0));
+    var now = Mark(vec2(layer.passes_2, layer.passes_3), bitcast<i32>(layer.passes_1));
+    if (layer.clock & CLOCK_PLAYS) != 0u {
+        before = phase_mark(layer, vec2(frame.from_low, frame.from_high));
+        now = phase_mark(layer, vec2(frame.now_low, frame.now_high));
+    }
     let laps = now.laps - before.laps;
     let first = vec2(layer.part_start_low, layer.part_start_high);
     let last = phase_add(first, vec2(layer.part_length_low, layer.part_length_high));

@@ -89,6 +89,7 @@ pub mod import;
 pub mod measure;
 mod model;
 mod pack;
+mod pieces;
 mod player;
 mod reference;
 #[cfg(feature = "render")]
@@ -120,18 +121,19 @@ pub use self::{
     evaluator::Evaluator,
     import::Warning,
     model::{
-        AdditiveReference, Binding, BindingFault, BoundTrack, Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event,
-        EventList, Extrapolation, Fade, FadeShape, FaultKind, Interpolation, Interpolator, InterpolatorId, Joint,
-        Layer, LayerMode, LayerTime, Library, Mask, MaskId, Mixing, Motion, Occurrence, Outputs, Playback, Pose, Poses,
-        Property, PropertyTracks, RootMotion, RootRotation, Sharing, SharingFault, SharingFaultKind, Skeleton,
-        SkeletonId, Skin, SkinFormat, SkinId, Step, Target, TargetPath, Ticks, Timeline, Track, Transform, UnboundClip,
-        UnboundCurves, UnboundTrack, ValueKind, WrapMode, color_bytes,
+        AdditiveReference, Binding, BindingFault, BlendSpace, BlendSpaceId, BoundTrack, Clip, ClipId, Crowd, Curve,
+        CurveEasing, Easing, Event, EventList, Extrapolation, Fade, FadeShape, FaultKind, Interpolation, Interpolator,
+        InterpolatorId, Joint, Knots, KnotsId, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Mixing, Motion,
+        Occurrence, Outputs, Parameter, ParameterValues, Playback, Pose, Poses, Property, PropertyTracks, RootMotion,
+        RootRotation, Sharing, SharingFault, SharingFaultKind, Skeleton, SkeletonId, Skin, SkinFormat, SkinId, Step,
+        Target, TargetPath, Ticks, Timeline, Track, Transform, Transition, TransitionKind, UnboundClip, UnboundCurves,
+        UnboundTrack, ValueKind, WeightDriver, WrapMode, color_bytes,
     },
     pack::record::VisibleInstance,
     pack::{OutputLayout, OutputNumbers, PackedLibrary},
     player::Player,
-    reference::Reference,
     reference::phase::{Phase, clip_time},
+    reference::{NewTransition, Reference},
 };
 
 /// Items for tests, benches and the command line. They are not part of the public interface and change without notice.
@@ -141,7 +143,7 @@ pub mod low_level {
     pub use crate::contract::times::check_times;
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, KernelText, Stopwatch};
-    pub use crate::pack::all_threads;
+    pub use crate::pack::{ClipBytes, all_threads};
     pub use crate::pack::{record, skin_format};
     /// Vertex positions as the vertex shader computes them, and parts of the scenes of the command line.
     #[cfg(feature = "render")]

@@ -1,5 +1,6 @@
 //! Measurements of engines: check, warm-up, times, statistics. The command `bench` and the tests share them.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use crate::contract::{self, Report};
@@ -110,7 +111,7 @@ impl Workload<'_> {
     fn check(&self, now: Ticks, poses: Vec<Pose>) -> Result<Report, Error> {
         let mut sample = Crowd::new();
         for instance in self.sample() {
-            sample.push(self.crowd.skeleton(instance), self.crowd.layers(instance))?;
+            sample.push_copy(self.crowd, instance);
         }
         let expected = Reference::new(self.library).evaluate(&sample, now, self.outputs)?;
         let format = self.outputs.skin_format;
@@ -138,6 +139,19 @@ impl Workload<'_> {
         }
     }
 
+    /// The crowd with the layers and transitions that it has at a time. Later frames of a measurement keep them, and the parameters of
+    /// this time.
+    fn crowd_at(&self, now: Ticks) -> Cow<'_, Crowd> {
+        self.crowd.at(now)
+    }
+
+    /// The first `count` parameters of each instance at a time.
+    #[cfg(feature = "gpu")]
+    fn parameters(&self, count: usize, now: Ticks) -> Vec<f32> {
+        let values = |instance| self.crowd.parameter_values(instance, now).0.into_iter().take(count);
+        (0..self.crowd.len()).flat_map(values).collect()
+    }
+
     /// A time that is no round number, so that no layer starts or ends there by accident.
     fn start(&self) -> Ticks {
         Ticks(1_234_567)
@@ -149,8 +163,11 @@ impl Workload<'_> {
 /// # Errors
 /// The errors of the engine.
 pub fn cpu(engine: &CpuEngine, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
-    let mut crowd = engine.crowd(workload.crowd, workload.outputs)?;
     let mut now = workload.start();
+    let mut crowd = engine.crowd(&workload.crowd_at(now), workload.outputs)?;
+    for instance in 0..workload.crowd.len() {
+        crowd.set_parameters(instance, &workload.crowd.parameter_values(instance, now).0);
+    }
     engine.pose(&mut crowd, now);
     let check =
         workload.check(now, workload.sample().iter().map(|&i| engine.read(&crowd, i, workload.outputs)).collect())?;
@@ -171,8 +188,9 @@ pub fn cpu(engine: &CpuEngine, workload: &Workload, budget: Duration) -> Result<
 #[cfg(feature = "gpu")]
 pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
     let (device, queue) = (&engine.gpu().device, &engine.gpu().queue);
-    let crowd = GpuCrowd::new(engine.library(), workload.crowd, workload.outputs)?;
     let mut now = workload.start();
+    let crowd = GpuCrowd::new(engine.library(), &workload.crowd_at(now), workload.outputs)?;
+    crowd.set_all_parameters(&workload.parameters(crowd.parameter_count(), now))?;
     let mut encoder = device.create_command_encoder(&Default::default());
     crowd.encode(&mut encoder, now);
     queue.submit([encoder.finish()]);
@@ -211,8 +229,10 @@ pub fn gpu(engine: &GpuEngine, workload: &Workload, budget: Duration) -> Result<
 pub fn reference(workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
     let mut part = Crowd::new();
     for instance in workload.sample() {
-        part.push(workload.crowd.skeleton(instance), workload.crowd.layers(instance))?;
+        part.push_copy(workload.crowd, instance);
     }
+    // As for the other engines, no transition starts in later frames.
+    let part = part.at(workload.start());
     let workload = Workload { crowd: &part, ..*workload };
     let mut engine = Reference::new(workload.library);
     let mut now = workload.start();

@@ -148,9 +148,10 @@ fn the_table_has_the_figures_of_the_json() {
     for (case, row) in cases(&run).iter().zip(&rows[1..]) {
         assert_eq!(row[0], contender(case));
         let whole = |name: &str| row[column(name)].replace(',', "").parse::<u64>().ok();
-        for name in ["instances", "skeletons", "joints", "keys", "depth", "layers"] {
+        for name in ["instances", "skeletons", "joints", "keys", "depth", "clips", "layers"] {
             assert_eq!(whole(name), case[name].as_u64(), "{name}: {case}");
         }
+        assert_eq!(whole("library bytes"), case["library_bytes"].as_u64(), "{case}");
         assert_eq!(whole("bytes written"), case["bytes_written"].as_u64(), "{case}");
         let figures = [
             ("Mjoints/s", case["joints_per_second"].as_f64().map(|joints| joints / 1e6)),
@@ -281,7 +282,7 @@ fn a_page_without_sizes_has_all_cost_tables() {
     let folder = TempDir::new().unwrap();
     let brief = ["--engine", "cpu", "--table-joints", "1", "--memory", "0.01"];
     let (run, _) = bench(folder.path(), &brief);
-    for table in ["instances", "layers", "keys", "depth", "joints", "skeletons"] {
+    for table in ["instances", "layers", "keys", "depth", "joints", "skeletons", "clips", "additive"] {
         assert!(cases(&run).iter().any(|case| case["table"] == table), "{table}");
     }
     let threads = std::thread::available_parallelism().unwrap().get();

@@ -1,4 +1,4 @@
-//! `posse verify --crowd` and `posse bench --crowd`: a crowd file is compared with the reference, and timed.
+//! `posse verify --crowd`, `render --crowd` and `bench --crowd`: a crowd file is compared with the reference, drawn and timed.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -220,5 +220,48 @@ fn invalid_crowds_are_refused() {
     assert_refused(&folder.posse(&["verify"]), "required");
     for option in ["--instances", "--joints", "--layers", "--keys", "--depth"] {
         assert_refused(&folder.run("bench", &crowd(), &[option, "3"]), "cannot be used with");
+    }
+}
+
+/// Arms that follow parameters by the clock, and arms that go from one clip to another at second 2.
+fn moving_crowd() -> Value {
+    let driven = |clip: &str, knots: Value| json!({ "clip": clip, "weight": { "parameter": "swing", "knots": knots } });
+    let phase = json!({ "clip": "wave", "time": { "parameter": "cycles" }, "mode": "override", "weight": 0.5 });
+    json!({
+        "files": ["arm.glb"],
+        "instances": [
+            { "count": 3, "parameters": { "cycles": [[0, 0], [3, 1]], "swing": [[1, 0], [3, 1]] },
+              "layers": [driven("point", json!([[0, 0], [1, 1]])), driven("wave", json!([[0, 1], [1, 0]])), phase] },
+            { "count": 1, "layers": [{ "clip": "wave", "wrap": "loop" }],
+              "transition": { "start": 1, "half_life": 0.5, "from": [{ "clip": "point", "start": -1 }] } },
+            { "count": 2, "layers": [{ "clip": "wave", "wrap": "loop" }],
+              "transition": { "start": 2, "half_life": 0.2, "from": [
+                  { "clip": "point", "start": -1 }, { "clip": "wave", "mode": "override", "weight": 0.25 } ] } },
+        ],
+    })
+}
+
+#[test]
+fn render_draws_the_parameters_and_the_layers_of_the_time() {
+    let folder = Folder::new();
+    for time in ["0", "1.75", "2.125", "9"] {
+        let arguments = ["--time", time, "--compare", "--size", "288x96", "-o", "compare.png"];
+        let output = folder.run("render", &moving_crowd(), &arguments);
+        let text = stderr(&output);
+        assert!(output.status.success(), "{time}: {text}");
+        let largest = text.split("at most ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+        // A joint in another pose differs by more than 100.
+        assert!(largest.parse::<u8>().unwrap() <= 16, "{time}: {text}");
+    }
+}
+
+#[test]
+fn bench_checks_parameters_and_transitions() {
+    let folder = Folder::new();
+    let report = folder.json("bench", &moving_crowd(), &["--engine", "gpu,cpu", "--seconds", "0.01"]);
+    let cases = report["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 2);
+    for case in cases {
+        assert_eq!(case["within_contract"], true, "{case}");
     }
 }

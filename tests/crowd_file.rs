@@ -2,6 +2,10 @@
 
 /// Faults with their paths.
 mod faults;
+/// Parameters, blend spaces, sync, markers and transitions.
+mod motion;
+/// Faults of parameters, sync and transitions.
+mod motion_faults;
 
 use std::fs;
 use std::io::Read;

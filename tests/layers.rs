@@ -9,7 +9,8 @@ use posse::{
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees};
-use crate::support::each_engine::{each_engine, fast_engines, gpu_engine, gpu_unless_left_out};
+use crate::support::each_engine::{each_engine, fast_engines, gpu_unless_left_out};
+use crate::support::gpu_library::gpu_engine;
 
 const FIRST: LayerMode = LayerMode::Additive(AdditiveReference::First);
 const REST: LayerMode = LayerMode::Additive(AdditiveReference::Rest);
@@ -396,7 +397,7 @@ fn an_instance_gets_other_layers_and_the_others_keep_theirs() {
     crowd.set(3, alone, &[blend(theirs, 1.0)]).unwrap();
     let before = crowd.clone();
     let refused = crowd.set(4, skeleton, &[]).unwrap_err();
-    assert_eq!(refused.to_string(), "instance 4: the crowd has 4 instances");
+    assert_eq!(refused.to_string(), "instance 4: there is no instance 4; the crowd has 4, numbered from 0");
     assert!(matches!(crowd.set(1, skeleton, &[blend(clips[0], 1.0); 9]), Err(Error::Limit { needed: 9, .. })));
     assert!(matches!(crowd.set(1, alone, &[blend(theirs, -1.0)]), Err(Error::Instance { instance: 1, .. })));
     assert_eq!(crowd, before, "refused layers change nothing");

@@ -253,7 +253,7 @@ fn an_invalid_baseline_is_refused_with_the_path_of_the_fault() {
 #[test]
 fn cost_tables_compare_every_step_with_their_base() {
     let folder = TempDir::new().unwrap();
-    let arguments = ["--table", "depth,layers,skeletons", "--table-joints", "640", "--json"];
+    let arguments = ["--table", "depth,layers,skeletons,clips,additive", "--table-joints", "640", "--json"];
     let output = bench(folder.path(), &arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -262,6 +262,8 @@ fn cost_tables_compare_every_step_with_their_base() {
         ("depth", "depth", vec![1, 10, 50, 200, 500], 10),
         ("layers", "layers", vec![1, 2, 4, 8], 1),
         ("skeletons", "skeletons", vec![1, 2, 4, 8, 16], 1),
+        ("clips", "clips", vec![1, 10, 50, 100, 200, 500], 1),
+        ("additive", "layers", vec![1, 2, 2, 3, 4, 8], 2),
     ] {
         let of_table: Vec<&Value> = cases.iter().filter(|case| case["table"] == table).collect();
         let found: Vec<u64> = of_table.iter().map(|case| case[size].as_u64().unwrap()).collect();
@@ -273,7 +275,36 @@ fn cost_tables_compare_every_step_with_their_base() {
             let relative = case["relative_cost"].as_f64().unwrap();
             assert!((relative * at_base / cost(case) - 1.0).abs() < 1e-9, "{case}");
             assert_eq!(case["within_contract"], true, "{case}");
+            assert_eq!(case.get("relative_cost_to_one_layer").is_some(), table == "additive", "{case}");
         }
+    }
+    let additive: Vec<&Value> = cases.iter().filter(|case| case["table"] == "additive").collect();
+    let layers = additive.iter().map(|case| case["additive"].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(layers, [0, 0, 1, 1, 3, 7]);
+    let to_one = |index: usize| additive[index]["relative_cost_to_one_layer"].as_f64().unwrap();
+    let to_two = |index: usize| additive[index]["relative_cost"].as_f64().unwrap();
+    assert_eq!((to_one(0), to_two(1)), (1.0, 1.0));
+    assert!((to_two(2) * to_one(1) / to_one(2) - 1.0).abs() < 1e-9, "both ratios are of the same times: {report}");
+}
+
+/// The bytes are those that `posse inspect` counts for the same file.
+#[test]
+fn a_benchmark_counts_the_bytes_of_the_library() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("one.glb");
+    fs::write(&file, something_of_everything().glb()).unwrap();
+    let file = file.to_str().unwrap();
+    for compress in [&[][..], &["--compress", "1%"]] {
+        let bench = ["bench", file, "--instances", "2", "--seconds", "0", "--engine", "cpu,gpu,reference", "--json"];
+        let report: Value = serde_json::from_slice(&posse(&[&bench[..], compress].concat()).stdout).unwrap();
+        let counted: Value =
+            serde_json::from_slice(&posse(&[&["inspect", file, "--json"], compress].concat()).stdout).unwrap();
+        let prefix = if compress.is_empty() { "" } else { "compressed_" };
+        let [packed, cpu] = ["packed_bytes", "cpu_bytes"].map(|name| &counted[format!("{prefix}{name}")]);
+        let found: Vec<&Value> =
+            report["cases"].as_array().unwrap().iter().map(|case| &case["library_bytes"]).collect();
+        assert_eq!(found, [cpu, packed, &Value::Null], "{compress:?}");
+        assert!(cpu.as_u64() > packed.as_u64(), "the CPU engine keeps plans, too");
     }
 }
 

@@ -29,7 +29,9 @@ mod command_line;
 mod compress_command_line;
 /// Compressed libraries: errors, sizes, and bounds that are refused.
 mod compressed;
-/// `posse verify` and `posse bench` with crowd files, on every engine.
+/// The error bound of compressed libraries at random times between keys.
+mod compressed_between_keys;
+/// `posse verify`, `render` and `bench` with crowd files, on every engine.
 #[cfg(feature = "cli")]
 mod crowd_commands;
 /// Crowd files through the `posse` command: hand-worked cases, and faults with their paths.
@@ -56,9 +58,16 @@ mod interpolators;
 mod large_crowds;
 /// Blending of layers: hand-worked cases, on every engine.
 mod layers;
+/// The gaits of `examples/locomotion`: planted feet stay in place.
+#[cfg(feature = "render")]
+mod locomotion;
 /// `posse demo` and `posse bench`, on every engine.
 #[cfg(feature = "cli")]
 mod measuring;
+/// Parameters, synchronised layers and transitions, on every engine.
+mod motion;
+/// Parameters, blend spaces, synchronised layers and transitions: hand-worked cases of each rule, on every engine.
+mod motion_rules;
 /// Events that layers reach between two ticks: hand-worked, tick by tick, and random cases, on every engine.
 mod occurrences;
 /// Random scenes: every engine compared with the reference.

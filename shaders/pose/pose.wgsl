@@ -8,6 +8,7 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let share = pose_share(group, invocation);
     var sampler = Sampler(0u, share.index_in_group * batch.span_count, batch.span_count, Time(0.0, 0.0));
     if share.present {
+        displace_begin(share);
         let layer = layers[share.instance];
         let clip = clip_load(layer.clip);
         sampler.clip = layer.clip;
@@ -38,7 +39,7 @@ fn pose_joints(whole: Sampler, share: Share) {
         let joint = pose_joint(index, share);
         sampler.clip = select(batch.skeleton.rest_clip, whole.clip, index < share.joints);
         let local = pose_local(joint, root, sampler);
-        pose_store(joint, share, local);
+        pose_store(joint, share, displace_joint(joint, index < share.joints, local));
         if LANE_PER_JOINT {
             break;
         }
@@ -62,6 +63,7 @@ fn pose_values(sampler: Sampler, share: Share) {
         }
         if mode == MODE_CUSTOM {
             custom_write(channel.shape, channel.values + span.row, span, at);
+            displace_values(channel.output, custom_count(channel.shape), at);
             continue;
         }
         let sampled = sample_any(channel.values, mode, span, (channel.shape & SHAPE_ROTATION) != 0u);
@@ -69,5 +71,6 @@ fn pose_values(sampler: Sampler, share: Share) {
         for (var number = 0u; number < count; number += 1u) {
             values_out[at + number] = sampled[number];
         }
+        displace_values(channel.output, count, at);
     }
 }

@@ -9,8 +9,9 @@
 @group(0) @binding(6) var<storage, read_write> model_out: array<vec4<f32>>;
 /// Morph weights, then properties.
 @group(0) @binding(8) var<storage, read_write> values_out: array<f32>;
-/// The instances that are due, written by `visible.wgsl`. Used only if not all instances are posed.
-@group(0) @binding(9) var<storage, read> due: array<u32>;
+/// The lists of the instances that are due, written by `visible.wgsl` and used only if not all instances are posed. The
+/// displacements of instances in a transition follow them.
+@group(0) @binding(9) var<storage, read> lists: array<u32>;
 
 /// Search results, `span_count` per instance and sample of a layer.
 var<workgroup> spans: array<Span, SPAN_CAPACITY>;
@@ -52,12 +53,12 @@ fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
     if frame.visible_only == 0u {
         share.instance = index;
         share.joints = NONE;
-    } else if index >= due[0] {
+    } else if index >= lists[0] {
         share.instance = NONE;
         share.joints = 0u;
     } else {
-        share.instance = due[1u + batch.instance_count + index];
-        share.joints = due[1u + share.instance] - 1u;
+        share.instance = lists[1u + batch.instance_count + index];
+        share.joints = lists[1u + share.instance] - 1u;
     }
     share.present = share.instance < batch.instance_count;
     share.base = joint_matrix_base(share.index_in_group, share.instance);

@@ -37,6 +37,7 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let share = pose_share(group, invocation);
     let first_layer = share.index_in_group * batch.layer_count;
     if share.present {
+        displace_begin(share);
         for (var index = share.lane; index < batch.layer_count; index += pose_lane_count()) {
             let layer = layers[share.instance * batch.layer_count + index];
             let time = phase_of_layer(layer, clip_load(layer.clip), frame);
@@ -63,7 +64,8 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 fn layers_joints(share: Share, first_layer: u32) {
     for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
         let joint = pose_joint(index, share);
-        pose_store(joint, share, layers_joint(joint, first_layer, index < share.joints));
+        let sampled = index < share.joints;
+        pose_store(joint, share, displace_joint(joint, sampled, layers_joint(joint, first_layer, sampled)));
         if LANE_PER_JOINT {
             break;
         }
@@ -273,6 +275,7 @@ fn layers_value(number: u32, at: u32, first_layer: u32) {
     if !LAYERS_OVER {
         below = layers_mean(sum, rest, turns);
     }
+    below = displace_value(number, turns, below);
     values_out[at] = below.x;
     if turns {
         values_out[at + 1u] = below.y;

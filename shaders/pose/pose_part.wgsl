@@ -32,7 +32,27 @@ fn pose_search(clip: u32, index: u32, time: Time) -> Span {
 /// The channel of a joint's translation, rotation or scale, by `PART_TRANSLATION`, `PART_ROTATION` or `PART_SCALE`.
 fn pose_channel(part: u32, joint: u32, sampler: Sampler) -> Channel {
     let index = part * batch.skeleton.joint_count + joint;
-    return channel_load(clip_load(sampler.clip).channels + CHANNEL_WORDS * index);
+    let clip = clip_load(sampler.clip);
+    if HAS_QUANTIZED && clip.compact != 0u {
+        return pose_compact_channel(clip.channels, index);
+    }
+    return channel_load(clip.channels + CHANNEL_WORDS * index);
+}
+
+/// A compact channel: an entry, the constant value of the rest pose, or none.
+fn pose_compact_channel(at: u32, index: u32) -> Channel {
+    let group = channel_group_load(at + COMPACT_CHANNELS_WORDS + CHANNEL_GROUP_WORDS * (index / GROUP_CHANNELS));
+    let bit = 1u << (index % GROUP_CHANNELS);
+    if (group.entries & bit) != 0u {
+        let entry = words[group.first + countOneBits(group.entries & (bit - 1u))];
+        let sampler = extractBits(entry, 0u, ENTRY_SAMPLER_BITS);
+        let mode = sample_mode(sampler);
+        let in_words = (mode & MODE_QUANTIZED) != 0u || (mode & ~MODE_EULER) == MODE_SPLIT;
+        let bases = compact_channels_load(at);
+        return Channel(select(bases.values, bases.words, in_words) + (entry >> ENTRY_SAMPLER_BITS), sampler);
+    }
+    let constant = (group.constants & bit) != 0u;
+    return Channel(batch.skeleton.rest + index, select(MODE_REST, MODE_CONSTANT, constant));
 }
 
 /// The translation, rotation or scale of a joint at rest.

@@ -58,7 +58,7 @@ fn sample_interpolation(mode: u32) -> u32 {
 
 /// A column of quantized keys, ready for reads.
 struct SampleColumn {
-    /// The word in the row of the first key at which the first code begins.
+    /// The word of a row in which the first code begins.
     first: u32,
     /// The rule by which the numbers become a value.
     form: u32,
@@ -78,16 +78,17 @@ struct SampleColumn {
 fn sample_column(at: u32, element: u32) -> SampleColumn {
     var offset = at;
     if HAS_SPLINES {
-        let wide = (words[at + 1u] & QUANTIZED_WIDE) != 0u;
+        let wide = (words[at] & QUANTIZED_WIDE) != 0u;
         offset += element * select(QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, wide);
     }
     let column = quantized_column_load(offset);
-    let widths = extractBits(vec4(column.format) >> (QUANTIZED_BITS * vec4(1u, 2u, 3u, 4u)), 0u, QUANTIZED_BITS);
-    let first = extractBits(column.format, 0u, QUANTIZED_BITS);
-    let bit = first + vec4(0u, widths.x, widths.x + widths.y, widths.x + widths.y + widths.z);
+    let widths = extractBits(vec4(column.format) >> (QUANTIZED_BITS * vec4(0u, 1u, 2u, 3u)), 0u, QUANTIZED_BITS);
+    let wide = (column.place & QUANTIZED_WIDE) != 0u;
+    let after = offset + QUANTIZED_COLUMN_WORDS;
+    let place = select(extractBits(column.place, 0u, QUANTIZED_PLACE_BITS), words[after], wide);
+    let bit = (place % 32u) + vec4(0u, widths.x, widths.x + widths.y, widths.x + widths.y + widths.z);
     // Least values take a word each, or share one by two. Four words are loaded in both cases, without a branch.
-    let wide = (column.format & QUANTIZED_WIDE) != 0u;
-    let least_words = offset + QUANTIZED_COLUMN_WORDS + select(vec4(0u, 0u, 1u, 1u), vec4(0u, 1u, 2u, 3u), wide);
+    let least_words = after + select(vec4(0u, 0u, 1u, 1u), vec4(1u, 2u, 3u, 4u), wide);
     let words_of_least = vec4<i32>(vec4(
         words[least_words.x],
         words[least_words.y],
@@ -95,14 +96,15 @@ fn sample_column(at: u32, element: u32) -> SampleColumn {
         words[least_words.w],
     ));
     let halves = (words_of_least << vec4(16u, 0u, 16u, 0u)) >> vec4(16u);
+    let step = ((column.format >> QUANTIZED_STEP_HIGH) << 19u) | ((column.place >> QUANTIZED_STEP_LOW) << 11u);
     return SampleColumn(
-        column.first,
-        extractBits(column.format, QUANTIZED_FORM, QUANTIZED_FORM_BITS),
+        place / 32u,
+        extractBits(column.place, QUANTIZED_FORM, QUANTIZED_FORM_BITS),
         bit / 32u,
         bit % 32u,
         (vec4(1u) << widths) - 1u,
         select(halves, words_of_least, wide),
-        column.step,
+        bitcast<f32>(step),
     );
 }
 

@@ -13,7 +13,7 @@ impl ArrayLayout {
     /// `f32`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a slice has the wrong length, or a result exceeds the range of an `f32`; the errors of the engine.
+    /// [`Error::Usage`] if a layer follows parameters or another layer, a slice has the wrong length, or a result exceeds the range of an `f32`; the errors of the engine.
     pub fn sample_layers(
         &self,
         engine: &mut dyn Evaluator,
@@ -22,6 +22,11 @@ impl ArrayLayout {
         frames: Range<u64>,
         out: &mut [&mut [f32]],
     ) -> Result<(), Error> {
+        if let Some(layer) = layers.iter().position(Layer::is_driven) {
+            let reason =
+                "follows parameters or another layer, which arrays of layers do not have; play it by the clock";
+            return Err(Error::Usage(format!("layer {layer} {reason}")));
+        }
         // The frames have times, but no clip of their own.
         let moments: Vec<_> = frames.map(|frame| grid.moment(ClipId(0), frame)).collect();
         self.check_slices(&moments, out)?;

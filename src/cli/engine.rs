@@ -146,6 +146,16 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// The bytes that the engine keeps for its library, of the GPU engine those of its buffers; `None` for the reference, which reads
+    /// the model.
+    pub fn library_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Gpu(engine) => Some(engine.library().size()),
+            Self::Cpu(engine) => Some(engine.size() as u64),
+            Self::Reference(_) => None,
+        }
+    }
+
     /// Measures the engine for about the time of the budget.
     pub fn measure(&self, workload: &Workload, budget: Duration) -> Result<Measurement, Error> {
         match self {

@@ -7,6 +7,7 @@ use posse::import::crowd::CrowdFile;
 use posse::low_level::reference::phase;
 use posse::{
     ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Step, Ticks,
+    Transition,
 };
 
 use crate::cli::arguments::check_limit;
@@ -132,7 +133,7 @@ pub trait Evaluation {
     fn blocks<'a>(&'a self, library: &Library, outputs: Outputs) -> Box<dyn Iterator<Item = Range<usize>> + 'a>;
 
     /// The crowd of a block, and the step of time that it is evaluated for. The poses are those at the end of the step.
-    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Step), Error>;
+    fn crowd(&self, library: &Library, block: Range<usize>) -> Result<(Crowd, Step), Error>;
 
     /// Evaluates all poses with an engine, and passes each of them with its number to a function.
     fn each_pose(
@@ -144,7 +145,7 @@ pub trait Evaluation {
         visit: &mut VisitPose,
     ) -> Result<(), Error> {
         for block in self.blocks(library, outputs) {
-            let (crowd, step) = self.crowd(block.clone())?;
+            let (crowd, step) = self.crowd(library, block.clone())?;
             let poses = engine.evaluate_step(&crowd, step, outputs)?;
             for (number, pose) in block.clone().zip(&poses.instances) {
                 visit(number, pose)?;
@@ -168,7 +169,7 @@ impl Evaluation for ClipEvaluation {
         Box::new(self.blocks(library, outputs))
     }
 
-    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Step), Error> {
+    fn crowd(&self, _: &Library, block: Range<usize>) -> Result<(Crowd, Step), Error> {
         Ok((self.crowd(block)?, Ticks::default().into()))
     }
 }
@@ -193,12 +194,22 @@ impl<'a> CrowdEvaluation<'a> {
         Ok(Self { file, times, ticks })
     }
 
+    /// An estimate of the bytes of the transition of an instance of a group.
+    fn transition_bytes(&self, library: &Library, group: &Range<usize>) -> usize {
+        let first = self.file.crowd(library, group.start..group.start + 1);
+        let Some(depth) = first.ok().and_then(|crowd| crowd.transition(0).map(Transition::depth)) else { return 0 };
+        let all = Outputs { local: true, weights: true, properties: true, ..Outputs::NONE };
+        2 * depth * library.skeleton_ids().map(|id| pose_bytes(library, id, all)).max().unwrap_or(0)
+    }
+
     /// Splits the instances into ranges. The poses of a range take a bounded amount of memory.
     fn blocks(&self, library: &Library, outputs: Outputs) -> Vec<Range<usize>> {
         let mut blocks = Vec::new();
         let (mut first, mut room) = (0, BLOCK_BYTES);
         for (instances, file) in self.file.groups() {
-            let bytes = LAYERS_BYTES + pose_bytes(library, self.file.files[file].asset.skeleton, outputs);
+            let skeleton = self.file.files[file].asset.skeleton;
+            let bytes =
+                LAYERS_BYTES + pose_bytes(library, skeleton, outputs) + self.transition_bytes(library, &instances);
             let mut next = instances.start;
             while next < instances.end {
                 if room < bytes && first < next {
@@ -236,11 +247,11 @@ impl Evaluation for CrowdEvaluation<'_> {
         Box::new((0..self.times.len()).flat_map(blocks_of_sample))
     }
 
-    fn crowd(&self, block: Range<usize>) -> Result<(Crowd, Step), Error> {
+    fn crowd(&self, library: &Library, block: Range<usize>) -> Result<(Crowd, Step), Error> {
         let sample = block.start / self.instances().max(1);
         let first = sample * self.instances();
         let step = Step { from: self.ticks[sample.saturating_sub(1)], to: self.ticks[sample] };
-        Ok((self.file.crowd(block.start - first..block.end - first)?, step))
+        Ok((self.file.crowd(library, block.start - first..block.end - first)?, step))
     }
 }
 

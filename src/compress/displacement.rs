@@ -4,14 +4,18 @@ use glam::{DAffine3, DVec3};
 
 use crate::compress::ErrorBound;
 use crate::compress::bound::rig_size;
-use crate::model::{Clip, Curve, Interpolation, Library, RootRotation, Skeleton, Target, Track};
+use crate::compress::moments::{Moments, Peak};
+use crate::model::{Clip, Curve, Library, Skeleton, Target, Track};
 use crate::reference::hierarchy;
 use crate::reference::values::Values;
 
 /// The most joints times times that the search for tolerances compares.
 const MOST_SEARCHED: usize = 1 << 16;
-/// The most joints times times that the final check compares.
-const MOST_CHECKED: usize = 1 << 21;
+/// The most joints times times that the final check compares: those of a clip of 20 minutes.
+const MOST_CHECKED: usize = 1 << 23;
+
+/// The most peaks between measured times at which displacements are measured too.
+const MOST_PEAKS: usize = 256;
 
 /// A displacement, with its joint and time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -37,7 +41,7 @@ pub struct Original<'a> {
     /// The distance of the shell from each joint, in the rig's units.
     shell: f64,
     /// All times of the final check.
-    times: Vec<f64>,
+    moments: Moments,
     /// The search uses every `stride`-th of these times.
     stride: usize,
     /// The poses at the times of the search.
@@ -50,14 +54,19 @@ impl<'a> Original<'a> {
         let size = rig_size(library.skeleton(clip.skeleton));
         let (shell, bound) = (bound.shell.of(size), bound.error.of(size));
         let joints = library.skeleton(clip.skeleton).joints().len().max(1);
-        let times = times(clip, MOST_CHECKED / joints);
         let joint_clip = only_joints(clip);
-        let stride = times.len().div_ceil((MOST_SEARCHED / joints).max(8)).max(1);
+        let moments = Moments::new(library, &joint_clip, MOST_CHECKED / joints);
+        let stride = moments.times.len().div_ceil((MOST_SEARCHED / joints).max(8)).max(1);
         let share = bound / size;
-        let mut original = Self { library, clip, joint_clip, bound, share, shell, times, stride, poses: Vec::new() };
-        let search_times = original.times.iter().step_by(stride);
+        let mut original = Self { library, clip, joint_clip, bound, share, shell, moments, stride, poses: Vec::new() };
+        let search_times = original.moments.times.iter().step_by(stride);
         original.poses = search_times.map(|&time| original.pose(&original.joint_clip, time)).collect();
         original
+    }
+
+    /// The library of the clip.
+    pub fn library(&self) -> &'a Library {
+        self.library
     }
 
     /// The original tracks.
@@ -95,7 +104,7 @@ impl<'a> Original<'a> {
     pub fn by_joint(&self, tracks: &[Track]) -> Vec<f64> {
         let other = Clip { tracks: tracks.to_vec(), ..self.joint_clip.clone() };
         let mut largest = vec![0.0; self.skeleton().joints().len()];
-        for (original, &time) in self.poses.iter().zip(self.times.iter().step_by(self.stride)) {
+        for (original, &time) in self.poses.iter().zip(self.moments.times.iter().step_by(self.stride)) {
             for (joint, distance) in self.distances(original, &self.pose(&other, time)) {
                 largest[joint] = distance.max(largest[joint]);
             }
@@ -103,19 +112,52 @@ impl<'a> Original<'a> {
         largest
     }
 
-    /// The largest displacement by other tracks, at the times of the final check.
+    /// The largest displacement by other tracks, at the times of the final check, at the peaks between them, and at the keys of the
+    /// other tracks, which can have been shifted.
+    ///
+    /// Between two keys, the square of a displacement is nearly a parabola. A parabola through three measured times tells if there
+    /// is a peak between them, and then the displacement is measured there, too.
     pub fn worst(&self, tracks: &[Track]) -> Displacement {
         let other = Clip { tracks: tracks.to_vec(), ..self.joint_clip.clone() };
         let mut worst = Displacement::default();
-        for &time in &self.times {
-            let (original, moved) = (self.pose(&self.joint_clip, time), self.pose(&other, time));
-            for (joint, distance) in self.distances(&original, &moved) {
-                if distance > worst.distance {
-                    worst = Displacement { distance, joint, time };
-                }
+        let mut peaks: Vec<(f64, f64)> = Vec::new();
+        let mut measured: [Vec<f64>; 3] = Default::default();
+        let Moments { times, between, .. } = &self.moments;
+        for (index, &time) in times.iter().enumerate() {
+            measured.rotate_left(1);
+            measured[2] = self.measure(&other, time, &mut worst);
+            if index < 2 || !between[index - 1] {
+                continue;
+            }
+            let [first, middle, last] = &measured;
+            let found = first.iter().zip(middle).zip(last).filter_map(|((first, middle), last)| {
+                let Peak { place, height } = Peak::new(first * first, middle * middle, last * last)?;
+                Some((height.sqrt(), times[index - 1] + place * 0.5 * (time - times[index - 2])))
+            });
+            peaks.extend(found.filter(|(distance, _)| *distance > worst.distance));
+        }
+        for time in self.moments.keys_between(&other) {
+            self.measure(&other, time, &mut worst);
+        }
+        peaks.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (distance, time) in peaks.into_iter().take(MOST_PEAKS) {
+            if distance > worst.distance {
+                self.measure(&other, time, &mut worst);
             }
         }
         worst
+    }
+
+    /// The displacement of each matrix by another clip at a time. `worst` becomes the largest of them if that is larger.
+    fn measure(&self, other: &Clip, time: f64, worst: &mut Displacement) -> Vec<f64> {
+        let (original, moved) = (self.pose(&self.joint_clip, time), self.pose(other, time));
+        let distances = self.distances(&original, &moved).map(|(joint, distance)| {
+            if distance > worst.distance {
+                *worst = Displacement { distance, joint, time };
+            }
+            distance
+        });
+        distances.collect()
     }
 
     /// The model matrices of all joints. A clip with root motion appends the matrices without the root motion, which engines
@@ -162,29 +204,45 @@ fn only_joints(clip: &Clip) -> Clip {
     Clip { tracks, events: Vec::new(), ..clip.clone() }
 }
 
-/// The times to measure: all key times and times between them, evenly thinned to about `most`.
-///
-/// Each interval between neighbouring key times is divided into quarters. The error of linear interpolation is largest at key
-/// times. The errors of splines, of easings, and of a yaw that root motion removes can be larger between them: then each
-/// interval is divided into sixteenths.
-fn times(clip: &Clip, most: usize) -> Vec<f64> {
-    let curves = || clip.tracks.iter().map(|track| &track.curve);
-    let mut keys: Vec<f64> = curves().flat_map(|curve| curve.timeline().times()).map(|&time| clip.keep(time)).collect();
-    keys.sort_by(f64::total_cmp);
-    keys.dedup();
-    let removes_yaw = clip.root_motion.is_some_and(|root| root.rotation == RootRotation::Yaw);
-    let parts = if removes_yaw || curves().any(is_not_linear) { 16 } else { 4 };
-    let mut times = keys.clone();
-    for gap in keys.windows(2) {
-        times.extend((1..parts).map(|part| gap[0] + f64::from(part) / f64::from(parts) * (gap[1] - gap[0])));
-    }
-    times.sort_by(f64::total_cmp);
-    let stride = times.len().div_ceil(most.max(8)).max(1);
-    times.into_iter().step_by(stride).collect()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
 
-/// Returns true if a curve has splines or easings between its keys.
-fn is_not_linear(curve: &Curve) -> bool {
-    let mut keys = 0..curve.timeline().len() - 1;
-    curve.interpolation() == Interpolation::CubicSpline || keys.any(|key| !curve.easing_at(key).is_linear())
+    use crate::compress::Length;
+    use crate::model::{Interpolation, Joint, Timeline};
+
+    #[test]
+    fn displacements_are_measured_at_the_keys_of_both_clips() {
+        // The joint moves by 10 and then stands. The other clip has its second key 0.001 s earlier: there it has arrived, and the
+        // original is at 10 / 1.001. At the keys of the original, both are at the same place.
+        let track = |middle: f64| {
+            let timeline = Arc::new(Timeline::new(vec![0.0, middle, 2.0]).unwrap());
+            let places = [[0.0; 3], [10.0, 0.0, 0.0], [10.0, 0.0, 0.0]].concat();
+            Track::new(Target::Translation(0), Curve::new(timeline, Interpolation::Linear, 3, places).unwrap())
+        };
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());
+        let clip = Clip::new(None, skeleton, vec![track(1.001)]);
+        let original = Original::new(&library, &clip, ErrorBound::new(Length::Share(1e-4)));
+        let worst = original.worst(&[track(1.0)]);
+        assert_eq!((worst.time, worst.joint), (1.0, 0));
+        assert!((worst.distance - (10.0 - 10.0 / 1.001)).abs() < 1e-9, "{worst:?}");
+    }
+
+    #[test]
+    fn displacements_are_measured_on_both_sides_of_a_jump() {
+        // Two keys at the same time: the first is seen before it, the second from it on.
+        let track = |before: f64, after: f64| {
+            let timeline = Arc::new(Timeline::snapping(vec![1.0, 1.0], 1e-6).unwrap());
+            let places = vec![before, 0.0, 0.0, after, 0.0, 0.0];
+            Track::new(Target::Translation(0), Curve::new(timeline, Interpolation::Step, 3, places).unwrap())
+        };
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap());
+        let clip = Clip::new(None, skeleton, vec![track(10.0, 20.0)]);
+        let original = Original::new(&library, &clip, ErrorBound::new(Length::Share(1e-4)));
+        assert_eq!(original.worst(&[track(10.25, 20.0)]).distance, 0.25);
+        assert_eq!(original.worst(&[track(10.0, 20.5)]).distance, 0.5);
+    }
 }

@@ -3,19 +3,20 @@
 //! The bound is a displacement in model space, measured at each joint and at a shell of points around it, as in ACL (Animation
 //! Compression Library). The steps, per clip:
 //!
-//! 1. Retiming (`retiming.rs`): curves move to shared timelines, and keys that interpolation reproduces are removed.
+//! 1. Retiming (`even_times.rs`, `retiming.rs`): key times that are nearly even become even, which takes no bytes per key. Curves
+//!    move to shared timelines, and keys that interpolation reproduces are removed.
 //! 2. Error propagation (`tolerance.rs`): the tolerance of each track follows from the bound, from the distance of the farthest
 //!    point that turns with the joint, and from the number of moving tracks on the way to it.
-//! 3. Error compensation (`compensation.rs`): the rotation of a joint is rounded against the already rounded rotations of its
-//!    ancestors.
+//! 3. Error compensation (`compensation.rs`): the rotation and the translation of a joint are rounded against the already rounded
+//!    transforms of its ancestors.
 //! 4. Quantization (`curve.rs`, `quantize.rs`): each track has a quantization step (tangents have their own), and each of its
 //!    numbers a least value and a number of bits. Of a rotation, the component that stays farthest from 0 over the whole clip is
 //!    dropped, and a square root restores it; splines keep all four. "Smallest three" would drop the largest component of each
 //!    key; one index per track takes fewer bits and no branch.
-//! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`,
-//!    just meets the bound.
+//! 5. Search (`shared_clips.rs`): coarsens and refines the steps until the displacement, measured in `f64` by `displacement.rs`
+//!    at the times of `moments.rs`, just meets the bound.
 //! 6. Choice (`variants.rs`): steps 1 to 5 run for several shares of the tolerance that the removal of keys may use up, with and
-//!    without error compensation. The result with the fewest bytes is kept.
+//!    without error compensation of rotations and of places. The result with the fewest bytes is kept.
 //!
 //! The result is again a library. It holds exactly the numbers that the engines decode, so that the reference can compute the
 //! expected poses.
@@ -24,6 +25,8 @@ mod bound;
 mod compensation;
 mod curve;
 mod displacement;
+mod even_times;
+mod moments;
 mod quantize;
 mod report;
 mod retiming;
@@ -43,8 +46,8 @@ use std::thread;
 use crate::compress::shared_clips::CompressedClip;
 use crate::compress::variants::{Goal, compress_clips};
 use crate::error::Error;
-use crate::model::{Clip, Library};
-use crate::pack::{MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
+use crate::model::{Clip, ClipId, Library};
+use crate::pack::{ClipBytes, MOST_BITS, PackedLibrary, QuantizedCurve, all_threads};
 
 /// A library with quantized keys, from which [`pack`](Self::pack) makes a [`PackedLibrary`].
 ///
@@ -85,8 +88,12 @@ pub struct CompressedLibrary {
 impl CompressedLibrary {
     /// Compresses a library to as few bits as an error bound allows.
     ///
-    /// Each clip meets the bound at all key times and at quarters of each interval between them; at sixteenths of each interval
-    /// if a track has splines or easings or if root motion removes a yaw. Very long clips are measured at fewer times.
+    /// The error of joints is measured in `f64`: at the key times of the original and of the result, at 4 to 64 parts of each
+    /// interval between keys (the more, the farther joints turn from key to key; at least 16 with splines or easings), and at up to
+    /// 256 peaks that these measurements point to. There it is at most 99.8 % of the bound. The rest is a reserve for times between
+    /// these, not a proof: an interval in which joints turn by more than 8 rad, or a spline that swings out and returns, may need
+    /// more parts. Morph weights and properties are not measured, because their errors follow from the steps. Clips of more than eight
+    /// million joints times times, about 20 minutes of 64 joints, are measured at fewer times.
     ///
     /// # Errors
     /// [`Error::Usage`] if a length of the bound is not above 0.
@@ -150,6 +157,12 @@ impl CompressedLibrary {
     /// The sizes and errors of each clip, in the order of the clips.
     pub fn reports(&self) -> &[ClipReport] {
         &self.reports
+    }
+
+    /// The bytes of a clip by their use, as if it were packed alone with its skeleton.
+    #[doc(hidden)]
+    pub fn bytes(&self, clip: ClipId) -> ClipBytes {
+        ClipBytes::new(&self.library, self.library.clip(clip), &self.curves[clip.index()])
     }
 
     /// Packs the library with its quantized keys, on all cores.

@@ -2,7 +2,7 @@
 
 use glam::DVec4;
 
-use crate::pack::{Form, MOST_BITS, QuantizedKeys};
+use crate::pack::{Form, MOST_BITS, QuantizedKeys, storable_step};
 
 /// The requested quantization step: the difference between the numbers of neighbouring codes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,11 +20,11 @@ pub enum QuantizationStep {
 pub fn quantize_keys(keys: &[DVec4], form: Form, quantization_step: QuantizationStep) -> Option<QuantizedKeys> {
     let low = keys.iter().fold(DVec4::INFINITY, |low, &key| low.min(key));
     let high = keys.iter().fold(DVec4::NEG_INFINITY, |high, &key| high.max(key));
-    let step = match quantization_step {
+    let step = storable_step(match quantization_step {
         QuantizationStep::About(wanted) => balanced_step(low, high, wanted),
         QuantizationStep::AtMost(most) => most,
         QuantizationStep::Bits(bits) => power_of_two_step(low, high, bits),
-    } as f32;
+    });
     if !step.is_finite() {
         return None;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::compress::displacement::Displacement;
 use crate::model::{Clip, ClipId, Library, Timeline};
-use crate::pack::{MOST_BITS, QuantizedCurve, key_bytes};
+use crate::pack::{ClipBytes, MOST_BITS, QuantizedCurve};
 
 /// The sizes of a clip before and after compression, each as if packed alone, and its largest error.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +16,10 @@ pub struct ClipReport {
     pub float_bytes: usize,
     /// The same with compression.
     pub compressed_bytes: usize,
+    /// Bytes of the clip's record and channels without compression.
+    pub float_table_bytes: usize,
+    /// The same with compression.
+    pub compressed_table_bytes: usize,
     /// The largest displacement of a joint or of a point on its shell, in the rig's units.
     pub error: f64,
     /// The index of the joint with that displacement.
@@ -50,10 +54,14 @@ pub(super) fn reports(
 ) -> Vec<ClipReport> {
     let report = |(index, curves): (usize, &Vec<Option<Arc<QuantizedCurve>>>)| {
         let Displacement { distance, joint, time } = worst[index];
+        let float = ClipBytes::new(original, &original.clips()[index], &[]);
+        let quantized = ClipBytes::new(compressed, &compressed.clips()[index], curves);
         let mut report = ClipReport {
             clip: ClipId(index),
-            float_bytes: key_bytes(original, &original.clips()[index], &[]),
-            compressed_bytes: key_bytes(compressed, &compressed.clips()[index], curves),
+            float_bytes: float.of_keys(),
+            compressed_bytes: quantized.of_keys(),
+            float_table_bytes: float.channels + float.record,
+            compressed_table_bytes: quantized.channels + quantized.record,
             error: distance,
             joint,
             time,

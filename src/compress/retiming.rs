@@ -1,8 +1,9 @@
 //! Retiming: moves curves to shared timelines, and removes keys that interpolation reproduces.
 //!
-//! A key time takes 8 bytes and its part of the lookup table 4. Each timeline also costs one search per instance. A key of four
-//! numbers takes about 5 bytes. A curve is therefore moved to a timeline that has all its key times and more, if that saves
-//! bytes. A timeline loses the keys that each of its curves reproduces within a share of its tolerance.
+//! A key time takes 8 bytes and its part of the lookup table 4; even key times without steps take 16 bytes together. Each timeline
+//! also costs its record and one search per instance. A key of four numbers takes about 5 bytes. A curve is therefore moved to a
+//! timeline that has all its key times and more, if that saves bytes. A timeline loses the keys that each of its curves reproduces
+//! within a share of its tolerance.
 //!
 //! Both apply only to linear (or slerped) and stepped curves, because inserting a key into such a curve does not change it.
 //! Curves that are hit within a window around their key times are excluded.
@@ -30,7 +31,7 @@ const LEAST_COSINE: f64 = 0.5;
 const MOST_HOSTS: usize = 64;
 
 /// For each timeline whose curves move, the timeline that they move to.
-type Replacements = HashMap<*const Timeline, Arc<Timeline>>;
+pub type Replacements = HashMap<*const Timeline, Arc<Timeline>>;
 
 /// Returns true if a curve can be moved to other key times without a change: it is linear or stepped, without easings, and
 /// constant beyond its keys.
@@ -52,14 +53,16 @@ struct TimelineCurves<'a> {
     columns: HashMap<usize, usize>,
     /// True if other curves need the timeline too.
     has_others: bool,
+    /// True if a curve has steps.
+    has_steps: bool,
 }
 
 /// Moves curves to timelines that have all their key times and more, if that saves bytes.
 pub fn share_timelines(library: &Library, clips: &[&Clip]) -> Vec<Clip> {
     let mut hosts: Vec<&Arc<Timeline>> = Vec::new();
     let mut replacements = Replacements::new();
-    for TimelineCurves { timeline, columns, has_others } in timelines_by_length(library, clips) {
-        let saved_bytes = if has_others { 0 } else { PackedTimeline::bytes(timeline) };
+    for TimelineCurves { timeline, columns, has_others, has_steps } in timelines_by_length(library, clips) {
+        let saved_bytes = if has_others { 0 } else { PackedTimeline::bytes(timeline, !has_steps) };
         let bytes_per_key = KEY_BYTES * columns.values().sum::<usize>();
         // The shortest host is last in the list.
         let host =
@@ -71,7 +74,7 @@ pub fn share_timelines(library: &Library, clips: &[&Clip]) -> Vec<Clip> {
             None => hosts.push(timeline),
         }
     }
-    retime(library, clips, &replacements)
+    retime(library, clips, &replacements, can_be_retimed, resample)
 }
 
 /// The timelines with curves that can be retimed, the longest first.
@@ -84,10 +87,16 @@ fn timelines_by_length<'a>(library: &Library, clips: &[&'a Clip]) -> Vec<Timelin
             let curve = &track.curve;
             let index = *indices.entry(Arc::as_ptr(curve.timeline())).or_insert_with(|| {
                 let timeline = curve.timeline();
-                timelines.push(TimelineCurves { timeline, columns: HashMap::new(), has_others: false });
+                timelines.push(TimelineCurves {
+                    timeline,
+                    columns: HashMap::new(),
+                    has_others: false,
+                    has_steps: false,
+                });
                 timelines.len() - 1
             });
             if can_be_retimed(curve, track.target.is_rotation(skeleton)) {
+                timelines[index].has_steps |= curve.interpolation() == Interpolation::Step;
                 timelines[index].columns.insert(curve.values_identity(), curve.width().div_ceil(4));
             } else {
                 timelines[index].has_others |= !curve.is_constant();
@@ -124,13 +133,15 @@ pub fn remove_keys(library: &Library, clips: &[Clip], curves: &[SharedCurve], sh
         }
         let Some(new) = without_unneeded_keys(old, &moving) else { continue };
         let columns: usize = moving.iter().map(|reducible| reducible.curve.width().div_ceil(4)).sum();
-        let bytes = |timeline: &Timeline| PackedTimeline::bytes(timeline) + KEY_BYTES * columns * timeline.len();
+        let has_steps = moving.iter().any(|reducible| reducible.curve.interpolation() == Interpolation::Step);
+        let bytes =
+            |timeline: &Timeline| PackedTimeline::bytes(timeline, !has_steps) + KEY_BYTES * columns * timeline.len();
         if bytes(&new) < bytes(old) {
             replacements.insert(identity, Arc::new(new));
         }
     }
     let clips: Vec<&Clip> = clips.iter().collect();
-    (!replacements.is_empty()).then(|| retime(library, &clips, &replacements))
+    (!replacements.is_empty()).then(|| retime(library, &clips, &replacements, can_be_retimed, resample))
 }
 
 /// A timeline without the keys that no curve needs; `None` if every key is needed.
@@ -211,17 +222,24 @@ impl<'a> ReducibleCurve<'a> {
     }
 }
 
-/// Moves the curves of some timelines to their replacements. Copies of a curve remain copies.
-fn retime(library: &Library, clips: &[&Clip], replacements: &Replacements) -> Vec<Clip> {
+/// Moves the curves of some timelines to their replacements, if `may_move` returns true for the curve and its flag of rotations.
+/// `moved` returns the curve on another timeline. Copies of a curve remain copies.
+pub fn retime(
+    library: &Library,
+    clips: &[&Clip],
+    replacements: &Replacements,
+    may_move: impl Fn(&Curve, bool) -> bool,
+    moved: impl Fn(&Library, &Curve, &Arc<Timeline>, bool) -> Curve,
+) -> Vec<Clip> {
     let mut retimed: HashMap<(usize, *const Timeline, Interpolation, bool), Curve> = HashMap::new();
     let mut retime_track = |clip: &Clip, track: &Track| {
         let curve = &track.curve;
         let rotation = track.target.is_rotation(library.skeleton(clip.skeleton));
         let timeline = Arc::as_ptr(curve.timeline());
-        let new = replacements.get(&timeline).filter(|_| can_be_retimed(curve, rotation));
+        let new = replacements.get(&timeline).filter(|_| may_move(curve, rotation));
         let Some(new) = new else { return track.clone() };
         let identity = (curve.values_identity(), timeline, curve.interpolation(), rotation);
-        let curve = retimed.entry(identity).or_insert_with(|| resample(library, curve, new, rotation));
+        let curve = retimed.entry(identity).or_insert_with(|| moved(library, curve, new, rotation));
         Track { curve: curve.clone(), ..track.clone() }
     };
     let retime_clip = |clip: &&Clip| {

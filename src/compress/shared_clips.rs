@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::compress::compensation::RoundedRotations;
+use crate::compress::compensation::{Compensation, RoundedCurves, RoundedTransforms};
 use crate::compress::curve::Resolution;
 use crate::compress::displacement::{Displacement, Original, is_of_joint};
 use crate::compress::shared_curve::{Candidate, SharedClip, SharedCurve, TrackUse, goes_beyond, shared_curves};
 use crate::compress::tolerance::joint_of;
 use crate::model::{Clip, Curve, Timeline, Track};
-use crate::pack::{PackedTimeline, QuantizedCurve};
+use crate::pack::{PackedTimeline, QuantizedCurve, needs_exact_times};
 
 /// A compressed clip.
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ const ROUNDS: usize = 6;
 const SCALINGS: usize = 4;
 /// The share of the bound that the search aims at. It is below 1, because the search measures fewer times than the final check.
 const AIM: f64 = 0.98;
+/// The share of the bound that the measured displacements may reach. The rest is for the times between the measured ones.
+const LARGEST_USE: f64 = 0.998;
 /// The most times that the final check makes the steps finer.
 const MOST_REFINEMENTS: i32 = 10;
 /// The most joints whose curves the final check leaves uncompressed, before it leaves all curves uncompressed.
@@ -46,25 +48,30 @@ pub struct SharedClips<'a> {
 }
 
 impl<'a> SharedClips<'a> {
-    /// Clips in their original form and on the timelines that they will have. If `compensates`, the rotations of joints
-    /// compensate the errors of their ancestors. Curves that displace no joint get `remaining_share` of the bound.
-    pub fn new(originals: &'a [Original<'a>], clips: &'a [Clip], compensates: bool, remaining_share: f64) -> Self {
+    /// Clips in their original form and on the timelines that they will have. Curves that displace no joint get
+    /// `remaining_share` of the bound.
+    pub fn new(
+        originals: &'a [Original<'a>],
+        clips: &'a [Clip],
+        compensation: Compensation,
+        remaining_share: f64,
+    ) -> Self {
         let mut use_counts: HashMap<usize, usize> = HashMap::new();
         for track in clips.iter().flat_map(|clip| &clip.tracks) {
             *use_counts.entry(track.curve.values_identity()).or_default() += 1;
         }
-        let may_change = |track: &Track| compensates && use_counts[&track.curve.values_identity()] == 1;
-        let clips: Vec<SharedClip> =
-            originals.iter().zip(clips).map(|(original, clip)| SharedClip::new(original, clip, may_change)).collect();
+        let may_change = |track: &Track| use_counts[&track.curve.values_identity()] == 1;
+        let clips: Vec<SharedClip> = originals
+            .iter()
+            .zip(clips)
+            .map(|(original, clip)| SharedClip::new(original, clip, compensation, may_change))
+            .collect();
         let curves = shared_curves(&clips, remaining_share);
         let mut curve_indices: Vec<Vec<usize>> = clips.iter().map(|shared| vec![0; shared.clip.tracks.len()]).collect();
         for (index, curve) in curves.iter().enumerate() {
             curve.uses.iter().for_each(|&TrackUse { clip, track }| curve_indices[clip][track] = index);
         }
-        let mut timeline_bytes = HashMap::new();
-        for timeline in curves.iter().flat_map(|curve| [&curve.original, &curve.curve]).map(Curve::timeline) {
-            timeline_bytes.entry(Arc::as_ptr(timeline)).or_insert_with(|| PackedTimeline::bytes(timeline));
-        }
+        let timeline_bytes = timeline_bytes(&curves);
         Self { clips, curves, curve_indices, timeline_bytes }
     }
 
@@ -152,7 +159,7 @@ impl<'a> SharedClips<'a> {
             });
             let Some((used, worst_clip, joint)) = worst.max_by(|a, b| a.0.total_cmp(&b.0)) else { return candidates };
             // With all original keys, nothing is left to refine.
-            if used <= 1.0 || uncompressed_joints > MOST_UNCOMPRESSED_JOINTS {
+            if used <= LARGEST_USE || uncompressed_joints > MOST_UNCOMPRESSED_JOINTS {
                 return candidates;
             }
             if refinements < MOST_REFINEMENTS {
@@ -179,26 +186,37 @@ impl<'a> SharedClips<'a> {
         let mut candidates: Vec<Candidate> =
             self.curves.iter().map(|curve| curve.candidate(curve.resolution(), true)).collect();
         for (shared, curve_indices) in self.clips.iter().zip(&self.curve_indices) {
-            let skeleton = shared.original.skeleton();
-            let mut rounded = RoundedRotations::new(&shared.compensation, skeleton);
-            for joint in 0..skeleton.joints().len() {
-                let Some(track) = shared.compensation.track(joint) else {
-                    rounded.push(None);
-                    continue;
-                };
-                let index = curve_indices[track];
-                let curve = &self.curves[index];
-                // A joint that stands still needs no keys. Compensation would make it move.
-                let keys = rounded.compensated_keys(&curve.curve).filter(|_| candidates[index].quantized.is_some());
-                let interpolation = curve.curve.interpolation();
-                let compensated = keys.and_then(|keys| curve.curve.with_values(interpolation, 4, keys).ok());
-                if let Some(compensated) = compensated {
-                    candidates[index] = curve.candidate_from(&compensated, curve.resolution(), true);
+            let library = shared.original.library();
+            let mut rounded = RoundedTransforms::new(&shared.compensation, shared.original.skeleton());
+            for tracks in shared.compensation.joints() {
+                let index = |track: Option<usize>| track.map(|track| curve_indices[track]);
+                let [translation, rotation, scale] = [tracks.translation, tracks.rotation, tracks.scale].map(index);
+                if let Some(index) = rotation {
+                    self.compensate(&mut candidates[index], index, |curve| rounded.compensated_rotations(curve));
                 }
-                rounded.push(Some(&candidates[index].curve));
+                if let Some(index) = translation {
+                    self.compensate(&mut candidates[index], index, |curve| rounded.compensated_translations(curve));
+                }
+                let curve = |index: Option<usize>| index.map(|index| &candidates[index].curve);
+                let [translation, rotation, scale] = [translation, rotation, scale].map(curve);
+                rounded.push(library, RoundedCurves { translation, rotation, scale });
             }
         }
         candidates
+    }
+
+    /// Quantizes a curve again, from keys that compensate errors.
+    fn compensate(&self, candidate: &mut Candidate, index: usize, keys: impl Fn(&Curve) -> Option<Vec<f64>>) {
+        // A joint that stands still needs no keys. Compensation would make it move.
+        if candidate.quantized.is_none() {
+            return;
+        }
+        let shared = &self.curves[index];
+        let curve = &shared.curve;
+        let with_keys = |keys| curve.with_values(curve.interpolation(), curve.width(), keys).ok();
+        if let Some(compensated) = keys(curve).and_then(with_keys) {
+            *candidate = shared.candidate_from(&compensated, shared.resolution(), true);
+        }
     }
 
     /// For each joint of a clip the largest displacement of the joint and the joints below it, as a share of the bound.
@@ -236,6 +254,19 @@ impl<'a> SharedClips<'a> {
         };
         (0..self.clips.len()).map(clip).collect()
     }
+}
+
+/// The bytes of the key times and the lookup table of each timeline. Curves that keep their original keys need exact times.
+fn timeline_bytes(curves: &[SharedCurve]) -> HashMap<*const Timeline, usize> {
+    let mut may_be_even: HashMap<*const Timeline, (&Timeline, bool)> = HashMap::new();
+    for shared in curves {
+        for curve in [&shared.original, &shared.curve] {
+            let (_, even) = may_be_even.entry(Arc::as_ptr(curve.timeline())).or_insert((curve.timeline(), true));
+            *even &= curve.is_constant() || !(shared.is_float || needs_exact_times(curve));
+        }
+    }
+    let bytes = may_be_even.into_iter();
+    bytes.map(|(identity, (timeline, even))| (identity, PackedTimeline::bytes(timeline, even))).collect()
 }
 
 /// The largest error of all joints of all clips.

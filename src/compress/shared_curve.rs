@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::compress::compensation::ErrorCompensation;
+use crate::compress::compensation::{Compensation, ErrorCompensation};
 use crate::compress::curve::{Outcome, Resolution, can_be_quantized, quantize};
 use crate::compress::displacement::{Original, is_of_joint, largest_number};
 use crate::compress::tolerance::{ErrorPropagation, easing_gain};
-use crate::model::{Clip, Curve, Extrapolation, Interpolation, Track};
+use crate::model::rotation::unit;
+use crate::model::{Clip, Curve, Extrapolation, Interpolation, Skeleton, Target, Track};
 use crate::pack::QuantizedCurve;
 
 /// One of the clips that share curves.
@@ -21,10 +22,15 @@ pub struct SharedClip<'a> {
 
 impl<'a> SharedClip<'a> {
     /// A clip. `may_change` returns true for tracks with a curve that no other track uses.
-    pub fn new(original: &'a Original<'a>, clip: &'a Clip, may_change: impl Fn(&Track) -> bool) -> Self {
+    pub fn new(
+        original: &'a Original<'a>,
+        clip: &'a Clip,
+        compensation: Compensation,
+        may_change: impl Fn(&Track) -> bool,
+    ) -> Self {
         let may_change: Vec<bool> = clip.tracks.iter().map(may_change).collect();
-        let compensation = ErrorCompensation::new(original.skeleton(), clip, &may_change);
-        let propagation = ErrorPropagation::new(original, clip, compensation.compensates());
+        let compensation = ErrorCompensation::new(original.library(), clip, &may_change, compensation);
+        let propagation = ErrorPropagation::new(original, clip, compensation.joints());
         Self { original, clip, compensation, propagation }
     }
 }
@@ -46,6 +52,8 @@ pub struct SharedCurve {
     pub curve: Curve,
     /// True for curves of rotations.
     pub rotation: bool,
+    /// The value of the rest pose, which takes no bytes if the curve becomes constant. `None` if its tracks have several.
+    pub rest: Option<Vec<f64>>,
     /// The tracks with this curve.
     pub uses: Vec<TrackUse>,
     /// The largest error of its keys.
@@ -75,7 +83,8 @@ impl SharedCurve {
             && self.curve.easing() == curve.easing()
     }
 
-    /// Quantizes the curve. If `must_pay`, it keeps its original keys unless quantized keys take fewer bytes.
+    /// Quantizes the curve. If `must_pay`, it keeps its original keys unless quantized keys take fewer bytes, and it becomes the
+    /// rest pose if all its keys are nearer to that than its tolerance.
     pub fn candidate(&self, resolution: Resolution, must_pay: bool) -> Candidate {
         self.candidate_from(&self.curve, resolution, must_pay)
     }
@@ -98,6 +107,7 @@ impl SharedCurve {
         let (values, quantized) = match outcome {
             Outcome::Float => return None,
             Outcome::Constant(value) => {
+                let value = self.near_rest().filter(|_| must_pay).unwrap_or(value);
                 let tangent = vec![0.0; value.len()];
                 let key = match interpolation {
                     Interpolation::CubicSpline => [tangent.clone(), value, tangent].concat(),
@@ -117,9 +127,23 @@ impl SharedCurve {
         Some(Candidate { curve, quantized: quantized.map(Arc::new) })
     }
 
+    /// The value of the rest pose, if all keys are nearer to it than the tolerance.
+    fn near_rest(&self) -> Option<Vec<f64>> {
+        let rest = self.rest.as_ref()?;
+        let distance = |key: usize| {
+            let differences = self.curve.value(key).iter().zip(rest).map(|(number, rest)| number - rest);
+            differences.map(|difference| difference * difference).sum::<f64>().sqrt()
+        };
+        let farthest = (0..self.curve.timeline().len()).map(distance).fold(0.0, f64::max);
+        (farthest <= self.tolerance).then(|| rest.clone())
+    }
+
     /// The approximate number of bytes of a candidate's keys.
     pub fn size(&self, candidate: &Candidate) -> usize {
         let Candidate { curve, quantized } = candidate;
+        if curve.is_constant() && self.rest.as_deref() == Some(curve.value(0)) {
+            return 0;
+        }
         let keys = if curve.is_constant() { 1 } else { curve.timeline().len() };
         match quantized {
             Some(quantized) => quantized.bytes(keys),
@@ -144,11 +168,13 @@ pub fn shared_curves(clips: &[SharedClip], remaining_share: f64) -> Vec<SharedCu
                 false if rotation => 0.5 * share / easing_gain(curve),
                 false => share * largest_number(original) / easing_gain(curve),
             };
+            let rest = rest_of(shared_clip.original.skeleton(), track);
             let track_use = TrackUse { clip: clip_index, track: index };
             let same_values = by_values.entry(curve.values_identity()).or_default();
             match same_values.iter().find(|&&index| curves[index].is_copy(curve, rotation)) {
                 Some(&index) => {
                     let shared = &mut curves[index];
+                    shared.rest = shared.rest.take().filter(|value| Some(value) == rest.as_ref());
                     shared.uses.push(track_use);
                     shared.tolerance = shared.tolerance.min(tolerance);
                     shared.strict |= !is_of_joint(track);
@@ -159,6 +185,7 @@ pub fn shared_curves(clips: &[SharedClip], remaining_share: f64) -> Vec<SharedCu
                         original: original.clone(),
                         curve: curve.clone(),
                         rotation,
+                        rest,
                         uses: vec![track_use],
                         tolerance,
                         strict: !is_of_joint(track),
@@ -169,6 +196,18 @@ pub fn shared_curves(clips: &[SharedClip], remaining_share: f64) -> Vec<SharedCu
         }
     }
     curves
+}
+
+/// The value of a joint's translation, rotation or scale in the rest pose.
+fn rest_of(skeleton: &Skeleton, track: &Track) -> Option<Vec<f64>> {
+    let rest = |joint: usize| &skeleton.joints()[joint].rest;
+    match track.target {
+        _ if track.component.is_some() => None,
+        Target::Translation(joint) => Some(rest(joint).translation.to_array().to_vec()),
+        Target::Rotation(joint) => unit(rest(joint).rotation).map(|rotation| rotation.to_array().to_vec()),
+        Target::Scale(joint) => Some(rest(joint).scale.to_array().to_vec()),
+        _ => None,
+    }
 }
 
 /// Returns true if a curve's easings overshoot, or if it loops beyond its keys.

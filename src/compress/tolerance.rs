@@ -5,6 +5,7 @@
 //! numbers: the bound is divided by the square root of the number of moving tracks from the root to the farthest leaf through
 //! the joint.
 
+use crate::compress::compensation::JointTracks;
 use crate::compress::displacement::{Original, largest_number};
 use crate::model::{Clip, Curve, Interpolation, Target, Track};
 use crate::reference::ease::ease;
@@ -21,8 +22,9 @@ pub struct ErrorPropagation {
 }
 
 impl ErrorPropagation {
-    /// The propagation in some poses of a clip. Joints that compensate the errors of their ancestors do not turn with them.
-    pub fn new(original: &Original, clip: &Clip, compensates: &[bool]) -> Self {
+    /// The propagation in some poses of a clip. Joints that compensate the errors of their ancestors do not turn with them, or
+    /// are not displaced by them.
+    pub fn new(original: &Original, clip: &Clip, tracks: &[JointTracks]) -> Self {
         let shell = original.shell();
         let joints = original.skeleton().joints();
         let parents: Vec<Option<usize>> = joints.iter().map(|joint| joint.parent).collect();
@@ -38,10 +40,11 @@ impl ErrorPropagation {
                     stretch[joint] = 1.0;
                 }
                 while let Some(ancestor) = next {
-                    let shell = if compensates[joint] { 0.0 } else { shell };
-                    let distance = matrix.translation.distance(pose[ancestor].translation);
+                    let JointTracks { turns, places, .. } = tracks[joint];
+                    let shell = if turns { 0.0 } else { shell };
+                    let distance = if places { 0.0 } else { matrix.translation.distance(pose[ancestor].translation) };
                     reach[ancestor] = reach[ancestor].max(distance + shell);
-                    next = parents[ancestor].filter(|_| !compensates[ancestor]);
+                    next = parents[ancestor].filter(|_| !tracks[ancestor].turns);
                 }
             }
         }
@@ -51,7 +54,7 @@ impl ErrorPropagation {
                 moving_tracks[joint] += 1.0;
             }
         }
-        Self { reach, stretch, tracks_on_path: tracks_on_path(&parents, &moving_tracks), parents }
+        Self { reach, stretch, tracks_on_path: tracks_on_path(&parents, &moving_tracks, tracks), parents }
     }
 
     /// The largest error of the numbers of a track's keys at which all tracks together displace points by about `distance`. For
@@ -97,15 +100,18 @@ pub fn joint_of(target: Target) -> Option<usize> {
     }
 }
 
-/// For each joint the most moving tracks on a path from its root through it to a leaf.
-fn tracks_on_path(parents: &[Option<usize>], moving_tracks: &[f64]) -> Vec<f64> {
+/// For each joint the most moving tracks on a path from its root through it to a leaf. A joint that compensates all errors of its
+/// ancestors begins a path of its own.
+fn tracks_on_path(parents: &[Option<usize>], moving_tracks: &[f64], tracks: &[JointTracks]) -> Vec<f64> {
+    let begins = |joint: usize| tracks[joint].turns && tracks[joint].places;
+    let parent = |joint: usize| parents[joint].filter(|_| !begins(joint));
     let mut from_root = moving_tracks.to_vec();
     for joint in 0..moving_tracks.len() {
-        from_root[joint] += parents[joint].map_or(0.0, |parent| from_root[parent]);
+        from_root[joint] += parent(joint).map_or(0.0, |parent| from_root[parent]);
     }
     let mut through = from_root;
     for joint in (0..moving_tracks.len()).rev() {
-        if let Some(parent) = parents[joint] {
+        if let Some(parent) = parent(joint) {
             through[parent] = through[parent].max(through[joint]);
         }
     }

@@ -7,8 +7,10 @@ use glam::{DQuat, DVec3};
 use crate::contract::bounds::{Local, Magnitudes};
 use crate::contract::sizes::NARROW;
 use crate::contract::slack::Clock;
-use crate::model::{AdditiveReference, Layer, LayerMode, Library, Skeleton, SkeletonId, Ticks};
+use crate::model::{AdditiveReference, Layer, LayerMode, Library, Skeleton, Ticks};
 use crate::reference::blend::{self, Share};
+use crate::reference::drive::Driven;
+use crate::reference::instance::Instance;
 use crate::reference::layers::Played;
 use crate::reference::phase;
 use crate::reference::values::{Animated, Values};
@@ -16,36 +18,36 @@ use crate::reference::values::{Animated, Values};
 /// The relative error of a weight. A ramp is a quotient in `f32`.
 pub(super) const WEIGHT: f64 = 4e-7;
 
-/// The bounds of the local transforms, weights and properties of one instance.
-pub fn bounds(
-    library: &Library,
-    skeleton_id: SkeletonId,
-    layers: &[Layer],
-    now: Ticks,
-    magnitudes: &mut Magnitudes,
-) -> Local {
-    let skeleton = library.skeleton(skeleton_id);
-    match layers {
+/// The bounds of the local transforms, weights and properties of the layers of one instance.
+pub fn bounds(instance: &Instance, now: Ticks, magnitudes: &mut Magnitudes) -> Local {
+    let (library, skeleton) = (instance.library, instance.skeleton());
+    match instance.driven(now).as_slice() {
         [] => Local::at_rest(skeleton),
         // A single plain layer is not blended: the mean of one layer is its value.
-        [only] if only.is_plain() => own(library, only, now, magnitudes),
-        _ => {
+        [only] if instance.layers[0].is_plain() => own(library, only, now, magnitudes),
+        driven => {
             let bounds: Vec<LayerBounds> =
-                layers.iter().map(|layer| LayerBounds::new(library, layer, now, magnitudes)).collect();
+                driven.iter().map(|driven| LayerBounds::new(library, driven, now, magnitudes)).collect();
             mix(skeleton, &Local::at_rest(skeleton), &bounds)
         }
     }
 }
 
 /// The bounds of the values of a layer's clip at a tick.
-fn own(library: &Library, layer: &Layer, now: Ticks, magnitudes: &mut Magnitudes) -> Local {
+fn own(library: &Library, driven: &Driven, now: Ticks, magnitudes: &mut Magnitudes) -> Local {
+    let layer = &driven.layer;
     let time = phase::clip_time(layer.time, now, library.clip(layer.clip));
-    Local::of_clip(library, layer.clip, time, Clock::new(layer.time, now), magnitudes)
+    let clock = Clock::of_layer(layer.time, now, driven.time_error);
+    Local::of_clip(library, layer.clip, time, clock, magnitudes)
 }
 
 /// A layer with the bounds of its values.
 struct LayerBounds<'a> {
     played: Played<'a>,
+    /// The size of the numbers that its weight is computed from.
+    full_weight: f64,
+    /// True if its weight follows from parameters.
+    is_driven: bool,
     /// The bounds of its clip's values.
     own: Local,
     /// The bounds of the values that an additive layer subtracts.
@@ -53,15 +55,17 @@ struct LayerBounds<'a> {
 }
 
 impl<'a> LayerBounds<'a> {
-    fn new(library: &'a Library, layer: &Layer, now: Ticks, magnitudes: &mut Magnitudes) -> Self {
+    fn new(library: &'a Library, driven: &Driven, now: Ticks, magnitudes: &mut Magnitudes) -> Self {
+        let layer = &driven.layer;
         let reference = match layer.mode {
             LayerMode::Additive(AdditiveReference::First) => {
                 Local::of_clip(library, layer.clip, 0.0, Clock::STANDING, magnitudes)
             }
             _ => Local::at_rest(library.skeleton(library.clip(layer.clip).skeleton)),
         };
-        let own = own(library, layer, now, magnitudes);
-        Self { played: Played::new(library, layer, now), own, reference }
+        let own = own(library, driven, now, magnitudes);
+        let Driven { full_weight, has_driven_weight: is_driven, .. } = *driven;
+        Self { played: Played::new(library, layer, now), full_weight, is_driven, own, reference }
     }
 }
 
@@ -74,6 +78,8 @@ pub(super) struct Term<T> {
     pub reference: f64,
     /// The error of its weight.
     pub slip: f64,
+    /// True if the weight follows from parameters: an engine may round a weight of 0 to another number.
+    pub is_driven: bool,
 }
 
 /// The terms of a value, in the order of the layers.
@@ -86,8 +92,9 @@ fn terms<T>(
 ) -> Vec<Term<T>> {
     let term = |layer: &LayerBounds| {
         let share = layer.played.share(joint, animated(&layer.played.animated), &value)?;
-        let slip = WEIGHT * layer.played.full_weight * layer.played.mask_at(joint);
-        Some(Term { share, own: bound(&layer.own), reference: bound(&layer.reference), slip })
+        let slip = WEIGHT * layer.full_weight * layer.played.mask_at(joint);
+        let (own, reference) = (bound(&layer.own), bound(&layer.reference));
+        Some(Term { share, own, reference, slip, is_driven: layer.is_driven })
     };
     layers.iter().filter_map(term).collect()
 }
@@ -155,7 +162,7 @@ pub(super) fn vectors(rest: DVec3, at_rest: f64, terms: &[Term<DVec3>], scale: b
         let mixed: DVec3 = blended().map(|term| term.share.weight * term.share.value).sum();
         below = (mixed + (whole - sum) * rest) / whole;
     }
-    for Term { share, own, reference, slip } in terms.iter().filter(|term| term.share.mode != LayerMode::Blend) {
+    for Term { share, own, reference, slip, .. } in terms.iter().filter(|term| term.share.mode != LayerMode::Blend) {
         match share.mode {
             LayerMode::Additive(_) if scale => {
                 let (mut worst, mut next) = (0.0_f64, below);
@@ -194,6 +201,11 @@ pub(super) fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 
     let shares: Vec<Share<DQuat>> = terms.iter().map(|term| term.share.clone()).collect();
     let mut steps = blend::rotation_steps(rest, &shares).into_iter();
     let mut bound = at_rest;
+    // Weights of 0 that an engine may round to other numbers.
+    let is_unseen = |term: &&Term<DQuat>| term.is_driven && term.share.weight == 0.0;
+    let unseen: f64 = terms.iter().filter(is_unseen).map(|term| PI * term.slip).sum();
+    let sum: f64 = terms.iter().filter(|term| term.share.mode == LayerMode::Blend).map(|term| term.share.weight).sum();
+    let unseen = unseen / sum.clamp(Layer::LEAST_WEIGHT, 1.0);
     let blended = || terms.iter().filter(|term| term.share.mode == LayerMode::Blend && term.share.weight > 0.0);
     if blended().next().is_some() {
         let Some(step) = steps.next() else { return PI };
@@ -209,7 +221,7 @@ pub(super) fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 
         }
     }
     let follows = |term: &&Term<DQuat>| term.share.mode != LayerMode::Blend && term.share.weight > 0.0;
-    for (Term { share, own, reference, slip }, step) in terms.iter().filter(follows).zip(steps) {
+    for (Term { share, own, reference, slip, .. }, step) in terms.iter().filter(follows).zip(steps) {
         let (weight, other) = match share.mode {
             LayerMode::Additive(_) => (share.weight, own + reference),
             _ => (share.weight.min(1.0), *own),
@@ -224,5 +236,5 @@ pub(super) fn rotation(rest: DQuat, at_rest: f64, terms: &[Term<DQuat>]) -> f64 
             _ => ((1.0 - weight) * bound + added + NARROW) / step.length,
         };
     }
-    bound.min(PI)
+    (bound + unseen).min(PI)
 }

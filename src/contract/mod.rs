@@ -19,11 +19,17 @@
 //! An easing adds the effect of 2^-22 of a key interval on the eased fraction to the local bounds, which counts where the easing
 //! is steep. Beyond the value of a key, it scales the local bounds by the overshoot (`contract/slack.rs`).
 //!
+//! Times that follow from parameters and leaders are exact to 48 bits, as those of playing layers. Weights that follow from
+//! parameters have the bounds of fades, relative to the largest knot, or to the longest side of a blend space's triangle over its
+//! height. In a transition, what decays adds its size times the rounding of the decay: `(8 + 6 x) 2^-24`, with `x` the exponent
+//! (`contract/decay.rs`).
+//!
 //! If a track is ill-conditioned, so that its local bound is wider than its present value alone would make it, the bounds of
 //! everything that depends on the track widen by the same effect.
 
 mod bounds;
 mod checks;
+mod decay;
 mod mixed;
 mod motion;
 mod sizes;
@@ -39,6 +45,7 @@ use crate::contract::bounds::{Local, Magnitudes, Space};
 use crate::model::rotation::unit;
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, SkeletonId, SkinFormat, Step};
 use crate::reference::Reference;
+use crate::reference::instance::Instance;
 
 /// An error, with its bound and its position in the crowd.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -158,9 +165,10 @@ pub fn compare_as(
     let outputs = Outputs { local: true, model: true, ..Outputs::NONE };
     let missing = Pose::default();
     for (instance, expected) in expected.instances.iter().enumerate() {
-        let (skeleton, layers) = (crowd.skeleton(instance), crowd.layers(instance));
-        let truth = Reference::new(library).pose(skeleton, layers, step, outputs);
-        let local = mixed::bounds(library, skeleton, layers, step.to, &mut magnitudes);
+        let skeleton = crowd.skeleton(instance);
+        let present = Instance::new(library, crowd, instance);
+        let truth = Reference::new(library).pose(&present, step, outputs);
+        let local = decay::bounds(&present, step.to, &mut magnitudes);
         let space = Space::new(library.skeleton(skeleton), &truth, &local);
         let actual = actual.instances.get(instance).unwrap_or(&missing);
         let mut comparison = Comparison { library, skeleton, instance, expected, actual, report: &mut report };
@@ -169,7 +177,7 @@ pub fn compare_as(
         comparison.model(&space);
         comparison.skins(&space, format);
         if expected.root_motion.is_some() {
-            comparison.motion(motion::bounds(library, layers, step, &mut magnitudes));
+            comparison.motion(motion::bounds(&present, step, &mut magnitudes));
         }
     }
     report

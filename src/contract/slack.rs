@@ -23,10 +23,15 @@ impl Clock {
     /// The error of a layer that does not play.
     pub const STANDING: Self = Self(0.0);
 
+    /// The error of a layer without a driver at a tick; `driven` is the one of its driven time.
+    pub fn of_layer(time: LayerTime, now: Ticks, driven: f64) -> Self {
+        Self(Self::new(time, now).0 + driven)
+    }
+
     /// The error of a layer at a tick.
     pub fn new(time: LayerTime, now: Ticks) -> Self {
         match time {
-            LayerTime::At(_) => Self::STANDING,
+            LayerTime::At(_) | LayerTime::Phase { .. } | LayerTime::Synced { .. } => Self::STANDING,
             LayerTime::Playing(playback) => Self(played(&playback, now).abs() * 2.0_f64.powi(-51)),
         }
     }

@@ -203,6 +203,7 @@ impl Output<'_> {
     fn write<L: Lanes>(&mut self, staged: &Staged, slots: Range<usize>) {
         let width = if self.format == SkinFormat::Matrix { NUMBERS } else { NUMBERS / 2 };
         for (instance, to) in self.to.chunks_mut(self.stride).take(self.instances).enumerate() {
+            // The remainder changes nothing: it spares a check of bounds per row.
             let matrices = StagedMatrices { staged, instance: instance % LARGEST_BLOCK };
             let to = &mut to[slots.start * width..slots.end * width];
             skin::write::<L, _>(matrices, self.format, self.past_caches, to);

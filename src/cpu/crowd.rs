@@ -1,7 +1,9 @@
 //! A crowd of the CPU engine, and its batches of poses.
 
-use crate::model::SkeletonId;
-use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd};
+use crate::cpu::stages::drive::Moment;
+use crate::model::{Crowd, SkeletonId, Step};
+use crate::pack::record::{DriveRecord, LayerRecord};
+use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd};
 
 /// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame.
 ///
@@ -33,6 +35,18 @@ pub struct CpuCrowd {
     pub(super) slots: Vec<(usize, usize)>,
     /// If set, keys are loaded into the caches ahead of time.
     pub(super) prefetches: bool,
+    pub(super) parameters: Parameters,
+}
+
+/// The values of the parameters of all instances, in the packed order.
+#[derive(Debug, Default)]
+pub(super) struct Parameters {
+    /// The number of values per instance.
+    pub count: usize,
+    /// The values of the frame before.
+    pub before: Vec<f32>,
+    /// The values of the next frame.
+    pub now: Vec<f32>,
 }
 
 /// The poses of instances of one skeleton that need the same [`Mixing`](crate::Mixing).
@@ -70,7 +84,63 @@ pub struct CpuBatch {
     pub numbers: OutputNumbers,
 }
 
+impl Parameters {
+    /// Room for the parameters that the layers of a crowd name.
+    pub fn new(packed: &PackedCrowd) -> Self {
+        let named = packed.drives.iter().map(DriveRecord::parameter_count);
+        let count = named.max().unwrap_or(0) as usize;
+        let values = vec![0.0; count * packed.len()];
+        Self { count, before: values.clone(), now: values }
+    }
+}
+
 impl CpuCrowd {
+    /// Sets the parameters of all instances to their values at both ends of a step.
+    pub(super) fn set_all_parameters(&mut self, crowd: &Crowd, step: Step) {
+        if self.parameters.count == 0 {
+            return;
+        }
+        for now in [step.from, step.to] {
+            // The values of the frame before are those that were set last.
+            std::mem::swap(&mut self.parameters.before, &mut self.parameters.now);
+            for instance in 0..crowd.len() {
+                self.set_parameters(instance, &crowd.parameter_values(instance, now).0);
+            }
+        }
+    }
+
+    /// The layers of an instance with their drivers at work; `None` if none is driven.
+    pub(super) fn drive(
+        &self,
+        arrays: &Arrays,
+        batch: &PackedBatch,
+        slot: usize,
+        step: Step,
+    ) -> Option<Vec<LayerRecord>> {
+        let drives = self.packed.drives_of(batch, slot);
+        if drives.is_empty() {
+            return None;
+        }
+        let count = self.parameters.count;
+        let own = (batch.instances.start + slot) * count..(batch.instances.start + slot + 1) * count;
+        let [before, now] = [&self.parameters.before[own.clone()], &self.parameters.now[own]];
+        let mut layers = self.packed.layers_of(batch, slot).to_vec();
+        Moment { arrays, step, before, now }.drive(drives, &mut layers);
+        Some(layers)
+    }
+
+    /// Sets the parameters of an instance for the next frame. Those beyond the ones that any layer of the crowd names have no effect.
+    ///
+    /// # Panics
+    /// If the crowd has no such instance.
+    pub fn set_parameters(&mut self, instance: usize, values: &[f32]) {
+        let (batch, slot) = self.slots[instance];
+        let place = self.packed.batches[batch].instances.start + slot;
+        let count = self.parameters.count;
+        let to = &mut self.parameters.now[place * count..(place + 1) * count];
+        to.iter_mut().zip(values).for_each(|(to, value)| *to = *value);
+    }
+
     /// The batches with their poses, skeleton after skeleton.
     pub fn batches(&self) -> &[CpuBatch] {
         &self.batches

@@ -4,20 +4,22 @@ use std::sync::Mutex;
 
 use glam::Vec4;
 
-use crate::cpu::crowd::{CpuBatch, CpuCrowd};
+use crate::cpu::crowd::{CpuBatch, CpuCrowd, Parameters};
 use crate::cpu::plan::Plan;
 use crate::cpu::pool::Pool;
 use crate::cpu::portion::{self, Posing};
 use crate::cpu::prefetch;
 use crate::cpu::simd::{InstructionSet, LARGEST_BLOCK};
 use crate::cpu::source::{Scratch, Source};
-use crate::cpu::stages::events::{self, InstanceLayer};
+use crate::cpu::stages::events::{self, Follower, InstanceLayer};
 use crate::cpu::stages::quantized;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, SkeletonId, Step, no_such};
+use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, SkeletonId, Step, Ticks, no_such};
 use crate::pack::all_threads;
+use crate::pack::record::{DRIVE_KNOTS, DRIVE_LEAST_WEIGHT, DRIVE_POINT, DRIVE_SYNCED};
 use crate::pack::{OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary};
+use crate::pieces::{self, Group};
 
 /// The CPU engine: evaluates crowds on all cores, with the widest SIMD registers of the machine.
 ///
@@ -72,7 +74,9 @@ impl CpuEngine {
 
     /// An engine for a packed library with `threads` threads. 0 counts as 1.
     pub fn from_packed(mut library: PackedLibrary, threads: usize) -> Self {
-        // A block reads beyond the end of its run.
+        // A block reads beyond the end of its run. Without exact room, the arrays would reserve twice their size.
+        library.arrays.values.reserve_exact(LARGEST_BLOCK);
+        library.arrays.words.reserve_exact(quantized::WORDS_BEYOND);
         library.arrays.values.extend([Vec4::ZERO; LARGEST_BLOCK]);
         library.arrays.words.extend([0; quantized::WORDS_BEYOND]);
         let plan = |(clip, skeleton): (u32, SkeletonId)| {
@@ -121,7 +125,9 @@ impl CpuEngine {
         Ok(Source { library: &self.library, skeleton, plans: &self.plans, past_caches: false, prefetches: false })
     }
 
-    /// Packs a crowd and makes room for its poses.
+    /// Packs a crowd and makes room for its poses. Its parameters begin with their values at tick 0
+    /// ([`CpuCrowd::set_parameters`]). Instances have their layers and transitions at all times: before the start of a transition,
+    /// they are as at its start. [`Evaluator::evaluate_step`] shows the layers that go out then.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd does not fit the library.
@@ -145,7 +151,10 @@ impl CpuEngine {
             }
         }
         let prefetches = prefetch::pays(&self.plans, &packed.layers);
-        Ok(CpuCrowd { packed, batches, slots, prefetches })
+        let parameters = Parameters::new(&packed);
+        let mut posed = CpuCrowd { packed, batches, slots, prefetches, parameters };
+        posed.set_all_parameters(crowd, Ticks(0).into());
+        Ok(posed)
     }
 
     /// Reads the pose of one instance. Outputs that the crowd was not made for stay empty.
@@ -177,11 +186,8 @@ impl CpuEngine {
             let reason = format!("the crowd has {} instances", crowd.len());
             return Err(Error::Instance { instance, reason });
         }
-        let mut single = Crowd::new();
-        single.push(crowd.skeleton(instance), crowd.layers(instance))?;
-        let mut posed = self.crowd(&single, outputs)?;
-        self.pose(&mut posed, step);
-        Ok(self.read(&posed, 0, outputs))
+        let poses = self.evaluate_crowd(&crowd.only(instance), step.into(), outputs)?;
+        Ok(poses.instances.into_iter().next().unwrap_or_default())
     }
 
     /// The events that the layers of a crowd reach in a step, as [`Occurrence`](crate::Occurrence) defines it.
@@ -192,23 +198,75 @@ impl CpuEngine {
         let words = &self.library.arrays.words;
         for (instance, &(batch, slot)) in crowd.slots.iter().enumerate() {
             let batch = &crowd.packed.batches[batch];
-            let layers = &crowd.packed.layers[batch.first_layer + slot * batch.layer_count..][..batch.layer_count];
-            for (index, record) in layers.iter().enumerate() {
+            let layers = crowd.packed.layers_of(batch, slot);
+            let drives = crowd.packed.drives_of(batch, slot);
+            let driven = crowd.drive(&self.library.arrays, batch, slot, step);
+            for (index, record) in driven.as_deref().unwrap_or(layers).iter().enumerate() {
+                let has_driven_weight =
+                    drives.get(index).is_some_and(|drive| drive.kind & (DRIVE_KNOTS | DRIVE_POINT) != 0);
+                if has_driven_weight && record.weight <= DRIVE_LEAST_WEIGHT {
+                    continue;
+                }
                 let clip = &self.library.arrays.record(record.clip);
-                events::append(words, InstanceLayer { record, clip, instance, index }, step, capacity, &mut list);
+                let layer = InstanceLayer { record, clip, instance, index };
+                match drives.get(index).filter(|drive| drive.kind & DRIVE_SYNCED != 0) {
+                    Some(drive) => {
+                        let leader = &layers[drive.source as usize];
+                        events::append_follower(words, Follower { layer, leader, drive }, step, capacity, &mut list);
+                    }
+                    None => events::append(words, layer, step, capacity, &mut list),
+                }
             }
         }
         list.events.sort_unstable();
         list
     }
 
+    /// Poses a crowd whose transitions begin before the step.
+    fn poses(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Vec<Pose>, Error> {
+        let mut posed = self.crowd(crowd, outputs)?;
+        posed.set_all_parameters(crowd, step);
+        self.pose(&mut posed, step);
+        Ok((0..crowd.len()).map(|instance| self.read(&posed, instance, outputs)).collect())
+    }
+
+    /// Poses a crowd as it is at the end of a step, with transitions that begin within the step.
+    fn evaluate_crowd(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
+        let mut instances = self.poses(&crowd.at(step.to), step, outputs)?;
+        if outputs.root_motion {
+            let several = pieces::of_cut_movements(crowd, step);
+            let all = several.concat();
+            let mut motions = vec![None; all.len()];
+            let outputs = Outputs { root_motion: true, ..Outputs::NONE };
+            for Group { step, positions, crowd } in pieces::groups(crowd, &all)? {
+                for (pose, position) in self.poses(&crowd, step, outputs)?.into_iter().zip(positions) {
+                    motions[position] = pose.root_motion;
+                }
+            }
+            pieces::join_motions(&several, &motions, &mut instances);
+        }
+        Ok(Poses { instances })
+    }
+
+    /// The events of a crowd whose transitions begin before the step.
+    fn events_of(&self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
+        let mut posed = self.crowd(crowd, Outputs::NONE)?;
+        posed.set_all_parameters(crowd, step);
+        Ok(self.events(&posed, step, capacity))
+    }
+
     /// Poses all instances of a crowd at a tick or at the end of a step. Root motion is that of the step.
+    ///
+    /// A layer whose time is a parameter moves from the value that the parameter had in the frame before to the present one.
     pub fn pose(&self, crowd: &mut CpuCrowd, step: impl Into<Step>) {
         let step = step.into();
         let threads = portion::threads(crowd, &self.library, self.threads());
         let portions = Mutex::new(portion::portions(crowd, &self.library, &self.plans, threads));
         let posing = Posing { portions: &portions, step, scratch: &self.scratch };
         self.pool.run(threads, || self.instructions.run(posing));
+        drop(portions);
+        let Parameters { before, now, .. } = &mut crowd.parameters;
+        before.copy_from_slice(now);
     }
 }
 
@@ -223,12 +281,18 @@ impl Evaluator for CpuEngine {
     }
 
     fn evaluate_step(&mut self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
-        let mut posed = self.crowd(crowd, outputs)?;
-        self.pose(&mut posed, step);
-        Ok(Poses { instances: (0..crowd.len()).map(|instance| self.read(&posed, instance, outputs)).collect() })
+        self.evaluate_crowd(crowd, step, outputs)
     }
 
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
-        Ok(self.events(&self.crowd(crowd, Outputs::NONE)?, step, capacity))
+        let Some(all) = pieces::of_cut_events(crowd, step) else {
+            return self.events_of(&crowd.at(step.to), step, capacity);
+        };
+        let mut list = EventList::default();
+        for group in pieces::groups(crowd, &all)? {
+            group.add_events(self.events_of(&group.crowd, group.step, capacity)?, &all, &mut list, capacity);
+        }
+        list.events.sort_unstable();
+        Ok(list)
     }
 }

@@ -14,7 +14,7 @@ use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP, SkeletonRecord,
     TimelineRecord, mode_of, timeline_of,
 };
-use crate::pack::{Arrays, PackedLibrary};
+use crate::pack::{Arrays, JointChannels, PackedLibrary};
 
 /// The runs of the joints of a clip.
 #[derive(Debug, Clone, Default)]
@@ -95,11 +95,9 @@ impl Plan {
     pub fn new(library: &PackedLibrary, skeleton: &SkeletonRecord, clip: u32) -> Self {
         let joints = skeleton.joint_count as usize;
         let clip: ClipRecord = library.arrays.record(clip);
-        let first = clip.channels as usize;
-        let channels: &[Channel] =
-            bytemuck::cast_slice(&library.arrays.words[first..first + 3 * Channel::WORDS * joints]);
+        let channels: Vec<Channel> = JointChannels::new(&library.arrays.words, skeleton, &clip).all().collect();
         let mut plan = Self::default();
-        plan.find_keys(&library.arrays, &clip, channels);
+        plan.find_keys(&library.arrays, &clip, &channels);
         for (part, channels) in TransformPart::ALL.into_iter().zip(channels.chunks_exact(joints.max(1))) {
             plan.parts[part as usize] = plan.runs(&library.arrays, part, channels);
             let is_animated = |channel: &Channel| mode_of(channel.sampler) & !MODE_QUANTIZED != MODE_REST;

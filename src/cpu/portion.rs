@@ -7,10 +7,12 @@ use crate::cpu::plan::Plan;
 use crate::cpu::pose;
 use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
+use crate::cpu::stages::decay::Displaced;
+use crate::cpu::stages::drive::Moment;
 use crate::cpu::stages::root_motion;
 use crate::model::{Mixing, Step};
-use crate::pack::record::LayerRecord;
-use crate::pack::{OutputLayout, PackedLibrary};
+use crate::pack::record::{DriveRecord, LayerRecord};
+use crate::pack::{OutputLayout, PackedCrowd, PackedDisplacement, PackedLibrary};
 
 /// Instances in neighbouring slots of one batch. Instances of one clip are neighbours.
 pub struct Portion<'a> {
@@ -19,12 +21,63 @@ pub struct Portion<'a> {
     /// The numbers per instance in each output.
     pub layout: OutputLayout,
     /// The layers of all instances, `layer_count` per instance.
-    pub layers: &'a [LayerRecord],
+    pub layers: &'a mut [LayerRecord],
+    /// The drivers of the layers, and the values of the parameters; without drivers, the layers are ready.
+    pub driving: Option<Driving<'a>>,
+    /// The transitions of the instances; empty if none is in one.
+    pub displaced: Displacements<'a>,
     pub layer_count: usize,
     /// If set, each instance has one layer that needs no mixing.
     pub plain: bool,
     /// The outputs of all instances.
     pub to: OutputSlices<'a>,
+}
+
+/// The drivers of the layers of a portion, and the values of their parameters.
+pub struct Driving<'a> {
+    drives: &'a [DriveRecord],
+    before: &'a [f32],
+    now: &'a [f32],
+    parameter_count: usize,
+}
+
+impl Driving<'_> {
+    /// Sets the times and weights of the layers of all instances.
+    fn drive(&self, library: &PackedLibrary, step: Step, layers: &mut [LayerRecord], layer_count: usize) {
+        let arrays = &library.arrays;
+        let instances = self.drives.chunks(layer_count).zip(layers.chunks_mut(layer_count));
+        for (instance, (drives, layers)) in instances.enumerate() {
+            let own = instance * self.parameter_count..(instance + 1) * self.parameter_count;
+            // A step that goes nowhere begins with the present values.
+            let before = if step.from == step.to { self.now } else { self.before };
+            let moment = Moment { arrays, step, before: &before[own.clone()], now: &self.now[own] };
+            moment.drive(drives, layers);
+        }
+    }
+}
+
+/// The transitions of the instances of a portion.
+#[derive(Clone, Copy)]
+pub struct Displacements<'a> {
+    /// The index of the displacement of each instance, or `NONE`; empty if there is none.
+    pub indices: &'a [u32],
+    /// All displacements of the crowd.
+    pub all: &'a [PackedDisplacement],
+}
+
+impl<'a> Displacements<'a> {
+    /// Those of some of the instances.
+    fn part(self, instances: std::ops::Range<usize>) -> Self {
+        let count = self.indices.len();
+        Self { indices: &self.indices[instances.start.min(count)..instances.end.min(count)], ..self }
+    }
+
+    /// Those that are on their way at a tick, with the index of the instance.
+    pub fn at(self, now: i64) -> impl Iterator<Item = (usize, Displaced<'a>)> {
+        let displacement = move |&index: &u32| self.all.get(index as usize);
+        let found = self.indices.iter().enumerate();
+        found.filter_map(move |(instance, index)| Some((instance, Displaced::new(displacement(index)?, now)?)))
+    }
 }
 
 /// Size in bytes of the skin matrices above which streaming stores are used: the caches would not keep them until they are read.
@@ -76,19 +129,40 @@ pub fn portions<'a>(
 ) -> impl Iterator<Item = Portion<'a>> + Send {
     let even = crowd_work(crowd, library) / (threads * PORTIONS_PER_THREAD);
     let most = even.clamp(LEAST_JOINTS, MOST_JOINTS);
-    let (layers, prefetches) = (&crowd.packed.layers, crowd.prefetches);
-    crowd.packed.batches.iter().zip(&mut crowd.batches).flat_map(move |(packed, batch)| {
+    let CpuCrowd { packed, batches, prefetches, parameters, .. } = crowd;
+    let PackedCrowd { layers, drives, displacements, batches: packed, .. } = packed;
+    let (drives, displacements, parameters, prefetches) = (&*drives, &*displacements, &*parameters, *prefetches);
+    let mut rest = layers.as_mut_slice();
+    packed.iter().zip(batches).flat_map(move |(packed, batch)| {
         let past_caches = size_of_val(batch.numbers.skin.as_slice()) > LARGER_THAN_CACHES;
         let skeleton = &library.skeletons[batch.skeleton.index()];
         let source = Source { library, skeleton, plans, past_caches, prefetches };
         let layer_count = packed.layer_count;
-        let layers = &layers[packed.first_layer..][..layer_count * packed.instances.len()];
+        // The layers of the batches follow each other.
+        let layers = rest.split_off_mut(..layer_count * packed.instances.len()).unwrap_or_default();
         let instances = (most / work(skeleton.record.joint_count as usize, layer_count)).next_multiple_of(MULTIPLE);
         let instances = instances.max(MULTIPLE);
         let outputs = OutputSlices::new(&mut batch.numbers).chunks(&batch.layout, instances);
         let (layout, plain) = (batch.layout, packed.mixing == Mixing::None);
-        let portion = move |(layers, to)| Portion { source, layout, layers, layer_count, plain, to };
-        layers.chunks(instances * layer_count).zip(outputs).map(portion)
+        let all = Displacements { indices: &packed.displaced, all: displacements };
+        let portion = move |(index, (layers, to)): (usize, (&'a mut [LayerRecord], OutputSlices<'a>))| {
+            let first = index * instances;
+            let own = first..first + layers.len() / layer_count;
+            let displaced = all.part(own.clone());
+            let driving = packed.first_drive.map(|first_drive| {
+                let count = parameters.count;
+                let places = packed.instances.start + own.start..packed.instances.start + own.end;
+                let values = places.start * count..places.end * count;
+                Driving {
+                    drives: &drives[first_drive + own.start * layer_count..first_drive + own.end * layer_count],
+                    before: &parameters.before[values.clone()],
+                    now: &parameters.now[values],
+                    parameter_count: count,
+                }
+            });
+            Portion { source, layout, layers, driving, displaced, layer_count, plain, to }
+        };
+        layers.chunks_mut(instances * layer_count).zip(outputs).enumerate().map(portion)
     })
 }
 
@@ -132,9 +206,13 @@ impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions>
 /// Poses the instances of a portion, a group at a time.
 #[inline(always)]
 fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
-    let Portion { source, layout, layers, layer_count, plain, to } = portion;
+    let Portion { source, layout, layers, driving, displaced, layer_count, plain, to } = portion;
     scratch.resize(source.skeleton.record.joint_count as usize, L::BLOCK);
-    for (layers, mut to) in layers.chunks(layer_count * L::BLOCK).zip(to.chunks(&layout, L::BLOCK)) {
+    if let Some(driving) = driving {
+        driving.drive(source.library, step, layers, layer_count);
+    }
+    let groups = layers.chunks(layer_count * L::BLOCK).zip(to.chunks(&layout, L::BLOCK));
+    for (group, (layers, mut to)) in groups.enumerate() {
         if layout.root_motion > 0 {
             let motions = to.root_motion.chunks_mut(layout.root_motion);
             for (layers, to) in layers.chunks(layer_count).zip(motions) {
@@ -145,6 +223,10 @@ fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
             pose::sample::<L>(source, layers, step.to.0, &layout, scratch, &mut to);
         } else {
             pose::mix::<L>(source, layers, layer_count, step.to.0, &layout, scratch, &mut to);
+        }
+        if !displaced.indices.is_empty() {
+            let displaced = displaced.part(group * L::BLOCK..(group + 1) * L::BLOCK);
+            pose::displace(source, displaced, step.to.0, &layout, scratch, &mut to);
         }
         pose::write::<L>(source, layers.len() / layer_count, &layout, scratch, to);
     }

@@ -1,10 +1,11 @@
 //! A group of instances: from ticks to skin matrices, stage by stage, as in `shaders/pose/pose.wgsl`.
 
 use crate::cpu::abreast;
-use crate::cpu::block::joints::Parts;
+use crate::cpu::block::joints::{Parts, Sampling};
 use crate::cpu::block::layers::{Played, mix_joints, mix_values, weigh};
 use crate::cpu::block::skin::Skinning;
 use crate::cpu::block::{hierarchy, joints, skin};
+use crate::cpu::portion::Displacements;
 use crate::cpu::prefetch;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::{OutputSlices, Scratch, Source};
@@ -51,20 +52,25 @@ pub fn sample<L: Lanes>(
         return;
     }
     let rest = source.rest();
-    for (index, (layer, &first)) in layers.iter().zip(&first_spans).enumerate() {
+    for (index, (layer, &first_span)) in layers.iter().zip(&first_spans).enumerate() {
         if source.prefetches
             && let Some(next) = layers.get(index + 1)
         {
             prefetch::request(source, next.clip, &spans[first_spans[index + 1]..]);
         }
-        let sampler = source.sampler(&arrays.record(layer.clip), &spans[first..]);
-        joints::sample_runs::<L>(source.plan(layer.clip), &sampler, rest, index * stride, scattered, parts);
+        let sampler = &source.sampler(&arrays.record(layer.clip), &spans[first_span..]);
+        let sampling = Sampling { plan: source.plan(layer.clip), sampler, rest, first: index * stride };
+        joints::sample_runs::<L>(sampling, scattered, parts);
     }
     scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
-    for (index, (layer, &first)) in layers.iter().zip(&first_spans).enumerate() {
+    for (index, (layer, &first_span)) in layers.iter().zip(&first_spans).enumerate() {
         let clip: ClipRecord = arrays.record(layer.clip);
         if clip.root != NONE {
-            joints::sample_root(&source.sampler(&clip, &spans[first..]), rest, index * stride, parts);
+            let sampler = &source.sampler(&clip, &spans[first_span..]);
+            joints::sample_root(
+                Sampling { plan: source.plan(layer.clip), sampler, rest, first: index * stride },
+                parts,
+            );
         }
     }
 }
@@ -98,6 +104,33 @@ pub fn mix<L: Lanes>(
                 prefetch::request_layers(source, next, now, &mut scratch.spans);
             }
             mix_joints::<L>(source, layers, now, index * stride, scratch);
+        }
+    }
+}
+
+/// Displaces the instances of a group that are in a transition, as in `shaders/pose/displace.wgsl`.
+#[inline(never)]
+pub fn displace(
+    source: Source,
+    displaced: Displacements,
+    now: i64,
+    layout: &OutputLayout,
+    scratch: &mut Scratch,
+    to: &mut OutputSlices,
+) {
+    let skeleton = &source.skeleton.record;
+    let joints = skeleton.joint_count as usize;
+    let stride = abreast::stride(joints);
+    for (instance, displaced) in displaced.at(now) {
+        let places = instance * stride..instance * stride + joints;
+        if layout.has_joints() {
+            displaced.joints(scratch.parts.0.each_mut().map(|part| &mut part[places.clone()]));
+        }
+        if layout.values > 0 {
+            let first = skeleton.value_kinds as usize + layout.first_value;
+            let kinds = &source.library.arrays.words[first..first + layout.values];
+            let to = &mut to.values[instance * layout.values..(instance + 1) * layout.values];
+            displaced.values(joints, layout.first_value, kinds, to);
         }
     }
 }

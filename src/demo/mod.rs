@@ -5,10 +5,12 @@ mod clips;
 mod human;
 mod motion;
 mod rig;
+mod shifted_clip;
 mod surface;
 
 pub use body::{Body, BodyVertex, body};
 pub use rig::{add_rig, add_uniform_rig, rig};
+pub use shifted_clip::shifted_clip;
 
 use crate::error::Error;
 use crate::model::{Crowd, Layer, LayerTime, Library, Playback, Skeleton, Ticks};

@@ -1,7 +1,9 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
+use crate::gpu::drive::{DrivePass, Drivers, needed_parameters};
 use crate::gpu::kernels::Dispatch;
 use crate::gpu::root_motion::RootMotionPass;
+use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{KernelForm, LayersOutcome};
 use crate::model::{Layer, Mixing, SkeletonId};
@@ -27,6 +29,11 @@ pub struct GpuBatch {
     pub(super) layers: wgpu::Buffer,
     pub(super) layer_count: u32,
     pub(super) mixing: Mixing,
+    /// The drivers of the layers, with the pass that drives them.
+    pub(super) drivers: Option<(Drivers, DrivePass)>,
+    pub(super) transitions: Option<TransitionRoom>,
+    /// The lists of instances that are due and of displacements, if there are any.
+    pub(super) lists: Option<wgpu::Buffer>,
     pub(super) form: KernelForm,
 }
 
@@ -49,15 +56,36 @@ impl GpuBatch {
             return Some(LayersOutcome::MoreLayers { instance, needed, room });
         }
         let (needed, room) = (Mixing::of(layers), self.mixing);
-        (needed > room).then_some(LayersOutcome::MoreMixing { instance, needed, room })
+        if needed > room {
+            return Some(LayersOutcome::MoreMixing { instance, needed, room });
+        }
+        let is_driven = layers.iter().any(Layer::is_driven);
+        match &self.drivers {
+            None => is_driven.then_some(LayersOutcome::NoDrivers { instance }),
+            Some((drivers, _)) => {
+                let (needed, room) = (needed_parameters(layers), drivers.parameter_count);
+                (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
+            }
+        }
     }
 
     /// Destroys the buffers.
     pub(super) fn destroy(&self) {
         let OutputBuffers { local, model, skin, previous_skin, values, root_motion } = &self.outputs;
         let outputs = [local, model, skin, previous_skin, values, root_motion].into_iter().flatten();
-        let visible = self.visible.iter().flat_map(|visible| [&visible.list, &visible.due, &visible.workgroups]);
-        outputs.chain(visible).chain([&self.layers]).for_each(wgpu::Buffer::destroy);
+        let visible = self.visible.iter().flat_map(|visible| [&visible.list, &visible.workgroups]);
+        let buffers = outputs.chain(visible).chain(&self.lists).chain([&self.layers]);
+        buffers.for_each(wgpu::Buffer::destroy);
+        if let Some((drivers, _)) = &self.drivers {
+            drivers.destroy();
+        }
+    }
+
+    /// Records the drive of the layers, if some are driven.
+    pub(super) fn drive(&self, pass: &mut wgpu::ComputePass) {
+        if let Some((_, drive)) = &self.drivers {
+            drive.record(pass);
+        }
     }
 
     /// Records the poses of all instances, or of those that are due.
@@ -123,6 +151,21 @@ impl GpuBatch {
     /// [`Motion::in_space`](crate::Motion::in_space) does.
     pub fn root_motion(&self) -> Option<&wgpu::Buffer> {
         self.outputs.root_motion.as_ref()
+    }
+
+    /// The parameters of the instances, which drive times and weights of layers; `None` if the batch has none.
+    ///
+    /// For each instance, by its slot, [`parameter_count`](Self::parameter_count) `f32`: parameter `p` of slot `s` is the number
+    /// `s * parameter_count + p`. The buffer has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, so that a kernel of the caller
+    /// can write it in each frame, before [`GpuCrowd::encode`](crate::gpu::GpuCrowd::encode) is recorded. It begins with the values
+    /// at tick 0 of the parameters of the crowd. A number that is not one (NaN) counts as 0.
+    pub fn parameters(&self) -> Option<&wgpu::Buffer> {
+        self.drivers.as_ref().and_then(|(drivers, _)| drivers.parameters())
+    }
+
+    /// The number of parameters per instance in [`parameters`](Self::parameters).
+    pub fn parameter_count(&self) -> usize {
+        self.drivers.as_ref().map_or(0, |(drivers, _)| drivers.parameter_count)
     }
 
     /// The contents of [`skin`](Self::skin) before the last frame, in the same layout, for motion vectors. `None` unless

@@ -6,20 +6,26 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::batch::OutputBuffers;
+use crate::gpu::drive::{DrivePass, DriverContents, Drivers};
 use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group};
 use crate::gpu::plan::Plan;
 use crate::gpu::root_motion::{RootMotionBuffers, RootMotionPass};
-use crate::gpu::shader::ROOT_MOTION_WORKGROUP_SIZE;
+use crate::gpu::shader::{DRIVE_WORKGROUP_SIZE, ROOT_MOTION_WORKGROUP_SIZE};
+use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, filled_buffer, largest_binding};
-use crate::model::{Outputs, SkinFormat};
-use crate::pack::record::{BatchRecord, LayerRecord};
+use crate::model::{Outputs, ParameterValues, SkinFormat, Ticks};
+use crate::pack::record::{BatchRecord, LayerRecord, NONE, SkeletonRecord};
 use crate::pack::{OutputLayout, PackedBatch, PackedCrowd};
 
 /// The crowd whose batches are created.
 pub(super) struct BatchBuilder<'a> {
     pub library: &'a GpuLibrary,
     pub crowd: &'a PackedCrowd,
+    /// The values of the parameters of each instance, in the order of the crowd.
+    pub values: &'a [ParameterValues],
+    /// The room for parameters per instance.
+    pub parameter_count: usize,
     /// The uniform of the frame.
     pub frame: &'a wgpu::Buffer,
     pub options: CrowdOptions,
@@ -34,6 +40,10 @@ pub(super) struct SharedParts<'a> {
     visible: Option<&'a VisibleKernels>,
     /// The kernel of root motion, if it is an output.
     root_motion: Option<&'a SideKernel>,
+    /// The kernel that drives layers, if some are driven.
+    drive: Option<&'a SideKernel>,
+    /// The most transitions at the same time.
+    transitions: usize,
     /// The numbers per instance that were requested.
     layout: OutputLayout,
     /// Numbers per instance in the buffer of model matrices. Kernels without joint matrices in workgroup memory need the buffer,
@@ -66,7 +76,9 @@ impl<'a> SharedParts<'a> {
         // Without skin matrices, the format has no effect: use the kernel that exists already.
         let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
         let plan = Plan::new(library.form(), packed.mixing, skeleton, packed.layer_count as u32);
-        let plan = plan.with_skin_format(skin_format);
+        let beginning = packed.displaced.iter().filter(|&&displaced| displaced != NONE).count();
+        let transitions = options.transitions.min(packed.instances.len()).max(beginning);
+        let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0);
         let model_stride = match plan.kernel.workgroup.joint_capacity {
             Some(_) => layout.model,
             None => OutputLayout::new(skeleton, Outputs::ALL).model,
@@ -74,7 +86,14 @@ impl<'a> SharedParts<'a> {
         let pipeline = library.pose_pipeline(&plan.kernel).await?;
         let visible = if options.visible { Some(library.visible_kernels().await?) } else { None };
         let root_motion = if layout.root_motion > 0 { Some(library.root_motion_kernel().await?) } else { None };
-        Ok(Self { packed, plan, pipeline, visible, root_motion, layout, model_stride })
+        let drive = if packed.first_drive.is_some() { Some(library.drive_kernel().await?) } else { None };
+        Ok(Self { packed, plan, pipeline, visible, root_motion, drive, transitions, layout, model_stride })
+    }
+
+    /// The room for transitions of some instances, with the skeleton.
+    fn transition_room<'s>(&self, library: &'s GpuLibrary, instances: usize) -> Option<(usize, &'s SkeletonRecord)> {
+        let skeleton = &library.packed.skeletons[self.packed.skeleton.index()].record;
+        (self.transitions > 0).then(|| (self.transitions.min(instances), skeleton))
     }
 }
 
@@ -112,7 +131,21 @@ impl BatchBuilder<'_> {
         if layout.root_motion > 0 {
             least_per_group = least_per_group.min(ROOT_MOTION_WORKGROUP_SIZE);
         }
-        let most = (allowed / largest).min(most_groups.saturating_mul(least_per_group.into()));
+        if shared.drive.is_some() {
+            least_per_group = least_per_group.min(DRIVE_WORKGROUP_SIZE);
+        }
+        let fits =
+            |&count: &usize| TransitionRoom::list_bytes(count, shared.transition_room(self.library, count)) <= allowed;
+        // Half as many instances until their lists fit.
+        let mut halves =
+            std::iter::successors(Some(packed.instances.len()), |&count| (count > 1).then(|| count.div_ceil(2)));
+        let Some(listed) = halves.find(fits) else {
+            let needed = TransitionRoom::list_bytes(1, shared.transition_room(self.library, 1));
+            let what = format!("bytes of a transition of skeleton {}", packed.skeleton.index());
+            return Err(Error::Limit { what, needed, allowed });
+        };
+        let most =
+            (allowed / largest).min(listed.max(1) as u64).min(most_groups.saturating_mul(least_per_group.into()));
         Ok(usize::try_from(most).unwrap_or(usize::MAX))
     }
 
@@ -126,15 +159,36 @@ impl BatchBuilder<'_> {
         let layers = self.layer_buffer(packed, &instances);
         let record = batch_record(library, device, shared, count);
         let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
-        let visible = shared.visible.map(|kernels| VisibleList::new(library, kernels, frame, &record, count));
+        let room = shared.transition_room(library, instances.len());
+        let lists = (room.is_some() || shared.visible.is_some()).then(|| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("posse lists"),
+                size: TransitionRoom::list_bytes(instances.len(), room),
+                usage: Usages::STORAGE | Usages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        });
+        let visible = shared.visible.zip(lists.as_ref());
+        let visible = visible.map(|(kernels, due)| VisibleList::new(library, kernels, frame, &record, due, count));
+        let transitions = room.zip(lists.clone()).map(|((most, skeleton), lists)| {
+            let room = TransitionRoom::new(lists, instances.len(), skeleton, most);
+            self.begin_transitions(packed, &instances, &room);
+            room
+        });
+        let drivers = shared.drive.map(|kernel| {
+            let drivers = self.drivers(packed, &instances);
+            let pass = DrivePass::new(library, kernel, &drivers, &layers, frame);
+            (drivers, pass)
+        });
         let BoundOutputs { local, model, skin, values, root_motion } = self.output_buffers(shared, count);
         let root_motion_pass = shared.root_motion.map(|kernel| {
             let buffers = RootMotionBuffers { layers: &layers, frame, batch: &record, root_motion: &root_motion };
             RootMotionPass::new(library, kernel, &buffers, count)
         });
-        // Without a visible list, the kernel does not read `due`: bind any buffer.
-        let due = visible.as_ref().map_or(&library.words, |visible| &visible.due);
-        let bound = [&library.words, &library.values, &layers, frame, &record, &local, &model, &skin, &values, due];
+        // Without a visible list and transitions, the kernel does not read lists: bind any buffer.
+        let bound_lists = lists.as_ref().unwrap_or(&library.words);
+        let bound =
+            [&library.words, &library.values, &layers, frame, &record, &local, &model, &skin, &values, bound_lists];
         let bind_group = bind_group(device, &library.layout, &bound);
         let with_previous_skin = self.options.previous_skin && layout.skin > 0;
         let outputs = OutputBuffers {
@@ -158,7 +212,36 @@ impl BatchBuilder<'_> {
             layers,
             layer_count: packed.layer_count as u32,
             mixing: packed.mixing,
+            drivers,
+            transitions,
+            lists,
             form: plan.kernel.workgroup.form,
+        }
+    }
+
+    /// The drivers of some instances of a packed batch.
+    fn drivers(&self, packed: &PackedBatch, instances: &Range<usize>) -> Drivers {
+        let first = packed.first_drive.unwrap_or(0) + (instances.start - packed.instances.start) * packed.layer_count;
+        let values: Vec<ParameterValues> =
+            self.crowd.order[instances.clone()].iter().map(|&instance| self.values[instance]).collect();
+        let contents = DriverContents {
+            drives: &self.crowd.drives[first..][..instances.len() * packed.layer_count],
+            values: &values,
+            parameter_count: self.parameter_count,
+            layer_count: packed.layer_count,
+        };
+        Drivers::new(self.gpu(), &contents)
+    }
+
+    /// Uploads the displacements with which some instances of a packed batch begin.
+    fn begin_transitions(&self, packed: &PackedBatch, instances: &Range<usize>, room: &TransitionRoom) {
+        let first = instances.start - packed.instances.start;
+        for slot in 0..instances.len() {
+            let index = packed.displaced.get(first + slot).copied().unwrap_or(NONE);
+            if let Some(displacement) = self.crowd.displacements.get(index as usize) {
+                // There is room for those with which the batch begins.
+                room.begin(self.gpu(), slot, displacement, Ticks(i64::MIN));
+            }
         }
     }
 

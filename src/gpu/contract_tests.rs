@@ -4,11 +4,13 @@
 use wgpu::naga;
 
 use crate::demo;
-use crate::gpu::kernels::{Binding, EVENTS_BINDINGS, POSE_BINDINGS, ROOT_MOTION_BINDINGS, VISIBLE_BINDINGS};
+use crate::gpu::kernels::{
+    Binding, DRIVE_BINDINGS, EVENTS_BINDINGS, POSE_BINDINGS, ROOT_MOTION_BINDINGS, VISIBLE_BINDINGS,
+};
 use crate::gpu::plan::{Plan, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
-    Composed, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, POSE_ENTRY, ROOT_MOTION_ENTRY, ROOT_MOTION_WORKGROUP_SIZE,
-    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
+    Composed, DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, POSE_ENTRY, ROOT_MOTION_ENTRY,
+    ROOT_MOTION_WORKGROUP_SIZE, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
 };
 use crate::gpu::{GpuLibrary, KernelForm};
 use crate::model::{Mixing, Outputs, SkinFormat};
@@ -19,8 +21,8 @@ fn parse(kernel: &PoseKernel) -> naga::Module {
     parse_composed(&Composed::pose(kernel, Features::ALL, &[]))
 }
 
-/// All kernels that pose, except those of packed skin matrices with more room for search results: the file that writes the
-/// matrices does not depend on the room.
+/// All kernels that pose, except those of packed skin matrices and of transitions with more room for search results: their files do
+/// not depend on the room.
 fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
     let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
     let in_full = rooms.map(|span_room| (span_room, SkinFormat::Matrix));
@@ -29,7 +31,10 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
             for (span_room, skin_format) in in_full.into_iter().chain(packed) {
-                kernels.push(PoseKernel { mixing, workgroup, span_room, skin_format });
+                kernels.push(PoseKernel { mixing, workgroup, span_room, skin_format, displaces: false });
+                if span_room == SpanRoom::Few {
+                    kernels.push(PoseKernel { mixing, workgroup, span_room, skin_format, displaces: true });
+                }
             }
         }
     }
@@ -127,7 +132,9 @@ fn literals(module: &naga::Module, expression: naga::Handle<naga::Expression>) -
 
 #[test]
 fn records_and_constants_are_the_same_in_rust_and_wgsl() {
-    let composed = [Composed::visible(), Composed::events(), Composed::root_motion(Features::ALL)];
+    let events = [false, true].map(Composed::events);
+    let others = [Composed::visible(), Composed::drive(), Composed::root_motion(Features::ALL)];
+    let composed: Vec<Composed> = others.into_iter().chain(events).collect();
     for module in composed.iter().map(parse_composed).chain(pose_kernels().map(|kernel| parse(&kernel))) {
         let faults = faults(&module, record::SHARED);
         assert!(faults.is_empty(), "{faults:#?}");
@@ -172,6 +179,8 @@ fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
             naga::AddressSpace::Uniform => Binding::Uniform,
             naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
             naga::AddressSpace::Storage { .. } => Binding::Read,
+            // The state of a transition, one per invocation.
+            naga::AddressSpace::Private => continue,
             naga::AddressSpace::WorkGroup => {
                 workgroup_bytes += module.types[global.ty].inner.size(module.to_ctx());
                 continue;
@@ -213,7 +222,11 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
         assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {workgroup:?}");
         assert!(workgroup.size <= limits.max_compute_invocations_per_workgroup);
     }
-    assert_kernel(&parse_composed(&Composed::events()), EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &EVENTS_BINDINGS);
+    for follows in [false, true] {
+        let events = parse_composed(&Composed::events(follows));
+        assert_kernel(&events, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &EVENTS_BINDINGS);
+    }
+    assert_kernel(&parse_composed(&Composed::drive()), DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, &DRIVE_BINDINGS);
     assert_kernel(
         &parse_composed(&Composed::root_motion(Features::ALL)),
         ROOT_MOTION_ENTRY,
@@ -233,7 +246,7 @@ fn assert_kernel(module: &naga::Module, name: &str, workgroup_size: u32, binding
 
 #[test]
 fn a_list_of_events_begins_with_their_count() {
-    let module = parse_composed(&Composed::events());
+    let module = parse_composed(&Composed::events(false));
     let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("EventList")).unwrap();
     let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
     let found: Vec<_> =
@@ -259,7 +272,10 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
     }
     pollster::block_on(library.visible_kernels()).unwrap();
     pollster::block_on(library.root_motion_kernel()).unwrap();
-    pollster::block_on(library.events_kernel()).unwrap();
+    pollster::block_on(library.drive_kernel()).unwrap();
+    for follows in [false, true] {
+        pollster::block_on(library.events_kernel(follows)).unwrap();
+    }
 }
 
 /// `benches/RESULTS.md` derives the cost of a joint on hardware from these bytes: 64 joints, each moved in translation, rotation

@@ -3,12 +3,15 @@
 use crate::error::Error;
 use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
 use crate::gpu::buffers::{FrameBuffer, write};
+use crate::gpu::drive::needed_parameters;
+use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, LayersOutcome, Scopes, check_device};
-use crate::model::{Crowd, Layer, Outputs, Step};
+use crate::model::{Crowd, Layer, Library, Outputs, ParameterValues, Step, Ticks, no_such};
 use crate::model::{check_instance, check_layers};
 use crate::pack::record::Frame;
-use crate::pack::{PackedCrowd, pack_instance};
+use crate::pack::{PackedCrowd, PackedDisplacement, pack_drivers, pack_instance};
+use crate::reference::NewTransition;
 
 /// A crowd in GPU buffers, with room for its poses.
 ///
@@ -25,6 +28,11 @@ use crate::pack::{PackedCrowd, pack_instance};
 /// instance, reuse a free slot of the same skeleton by `set_instance`, and list it with an update interval of 1 at first. Until
 /// it is posed, the slot holds the pose of the previous occupant; for one more frame, it holds that pose as the previous one.
 /// Make a crowd whose number of instances varies as large as it can become.
+///
+/// # Parameters and transitions
+/// The times and weights of layers can follow from parameters in a buffer ([`GpuBatch::parameters`]), which the caller writes by
+/// [`set_parameters`](Self::set_parameters) or by a kernel. Then no frame needs an upload but for the clock. With
+/// [`CrowdOptions::transitions`], [`transition`](Self::transition) leads an instance to other layers without a jump.
 ///
 /// # Examples
 /// ```
@@ -55,6 +63,8 @@ pub struct GpuCrowd {
     locations: Vec<Location>,
     outputs: Outputs,
     options: CrowdOptions,
+    /// The room for parameters per instance.
+    parameter_count: usize,
 }
 
 /// The location of an instance: the index of its batch, and its slot in the batch.
@@ -111,7 +121,7 @@ impl GpuCrowd {
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Result<Self, Error> {
-        let packed = PackedCrowd::with_room(&library.packed, crowd, options.layer_room(), options.mixing_room())?;
+        let packed = PackedCrowd::with_room(&library.packed, crowd, options.room())?;
         library.packed.check_outputs(crowd, outputs)?;
         let mut shared = Vec::with_capacity(packed.batches.len());
         for batch in &packed.batches {
@@ -120,7 +130,15 @@ impl GpuCrowd {
         let gpu = library.gpu();
         let scopes = Scopes::push(gpu.device);
         let frame = FrameBuffer::new(gpu);
-        let builder = BatchBuilder { library, crowd: &packed, frame: frame.buffer(), options };
+        let instances = 0..crowd.len();
+        let needed = |instance| needed_parameters(crowd.layers(instance)).max(crowd.parameters(instance).len());
+        let needed = instances.clone().map(needed).max().unwrap_or(0);
+        let parameter_count = needed.max(options.parameters.min(Crowd::MAX_PARAMETERS));
+        let values: Vec<ParameterValues> =
+            instances.map(|instance| crowd.parameter_values(instance, Ticks(0))).collect();
+        let frame_buffer = frame.buffer();
+        let builder =
+            BatchBuilder { library, crowd: &packed, values: &values, parameter_count, frame: frame_buffer, options };
         let batches: Result<Vec<_>, Error> = shared.iter().map(|shared| builder.build(shared)).collect();
         scopes.pop().await?;
         check_device(gpu.device).await?;
@@ -131,7 +149,7 @@ impl GpuCrowd {
                 locations[instance] = Location { batch: index as u32, slot: slot as u32 };
             }
         }
-        Ok(Self { batches, frame, locations, outputs, options })
+        Ok(Self { batches, frame, locations, outputs, options, parameter_count })
     }
 
     /// Frees the memory of the crowd, after all submitted work. A browser frees the buffers of a dropped crowd only when it
@@ -145,7 +163,8 @@ impl GpuCrowd {
     ///
     /// Each instance has room for the mixing that it needed when this crowd was made, or for that of [`CrowdOptions::mixing`];
     /// and for as many layers as any instance of its skeleton with that mixing had, or as [`CrowdOptions::layers`]. If the
-    /// layers of any instance do not fit, nothing is replaced, and the outcome names the reason.
+    /// layers of any instance do not fit, nothing is replaced, and the outcome names the reason. Transitions are replaced by those of
+    /// the given crowd; parameters stay as they are.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`.
@@ -166,20 +185,55 @@ impl GpuCrowd {
                 return Ok(refusal);
             }
         }
-        let mut records = Vec::new();
         for batch in &self.batches {
-            records.clear();
-            for &instance in batch.instances() {
-                let layers = crowd.layers(instance);
-                pack_instance(&library.packed, batch.skeleton(), layers, batch.layer_count as usize, &mut records);
+            let mut moving = batch.instances().iter().filter(|&&instance| crowd.displacement(instance).is_some());
+            let room = batch.transitions.as_ref().map_or(0, TransitionRoom::count);
+            if let Some(&instance) = moving.nth(room) {
+                return Ok(LayersOutcome::MoreTransitions { instance, room });
             }
-            write(self.gpu(), &batch.layers, 0, bytemuck::cast_slice(&records));
+        }
+        for batch in &self.batches {
+            if let Some(transitions) = &batch.transitions {
+                transitions.end(self.gpu(), 0..batch.instances().len());
+            }
+            self.write_layers(library, crowd, batch);
         }
         Ok(LayersOutcome::Replaced)
     }
 
+    /// Writes the layers and transitions of all instances of a batch. They fit.
+    fn write_layers(&self, library: &GpuLibrary, crowd: &Crowd, batch: &GpuBatch) {
+        let room = batch.layer_count as usize;
+        let (mut records, mut drives) = (Vec::new(), Vec::new());
+        for &instance in batch.instances() {
+            let layers = crowd.layers(instance);
+            pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
+            if batch.drivers.is_some() {
+                pack_drivers(&library.packed, layers, room, &mut drives);
+            }
+        }
+        write(self.gpu(), &batch.layers, 0, bytemuck::cast_slice(&records));
+        if let Some((drivers, _)) = &batch.drivers {
+            write(self.gpu(), &drivers.drives, 0, bytemuck::cast_slice(&drives));
+        }
+        for (slot, &instance) in batch.instances().iter().enumerate() {
+            self.begin_displacement(crowd, instance, (batch, slot), Ticks(i64::MIN));
+        }
+    }
+
+    /// Uploads the displacement of an instance, if the crowd has one and there is room.
+    fn begin_displacement(&self, crowd: &Crowd, instance: usize, place: (&GpuBatch, usize), now: Ticks) {
+        let (batch, slot) = place;
+        if let (Some(transitions), Some((transition, displacement))) =
+            (&batch.transitions, crowd.displacement(instance))
+        {
+            transitions.begin(self.gpu(), slot, &PackedDisplacement::new(transition, displacement), now);
+        }
+    }
+
     /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer records of the
-    /// instance: 104 bytes per layer that it has room for. The room is that of [`set_layers`](Self::set_layers).
+    /// instance: 104 bytes per layer that it has room for, and 100 more with room for drivers. The room is that of
+    /// [`set_layers`](Self::set_layers). A transition of the instance ends.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them is not
@@ -192,23 +246,170 @@ impl GpuCrowd {
         instance: usize,
         layers: &[Layer],
     ) -> Result<LayersOutcome, Error> {
-        if instance >= self.locations.len() {
-            let reason = format!("the crowd has {} instances", self.locations.len());
-            return Err(Error::Instance { instance, reason });
+        if let Some(refusal) = self.refusal(library, instance, layers)? {
+            return Ok(refusal);
         }
         let (batch, slot) = self.find(instance);
+        if let Some(transitions) = &batch.transitions {
+            transitions.end(self.gpu(), slot..slot + 1);
+        }
+        self.write_instance(library, instance, layers);
+        Ok(LayersOutcome::Replaced)
+    }
+
+    /// The outcome that refuses new layers for an instance; `None` if they fit.
+    fn refusal(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<Option<LayersOutcome>, Error> {
+        self.check_index(instance)?;
+        let (batch, _) = self.find(instance);
         check_layers(instance, layers)?;
         check_instance(&library.packed, instance, batch.skeleton(), layers)?;
         library.packed.check_instance_outputs(batch.skeleton(), layers, self.outputs)?;
-        if let Some(refusal) = batch.refusal(instance, layers) {
-            return Ok(refusal);
-        }
+        Ok(batch.refusal(instance, layers))
+    }
+
+    /// Checks that there is an instance.
+    fn check_index(&self, instance: usize) -> Result<(), Error> {
+        let count = self.locations.len();
+        let fault = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
+        if instance < count { Ok(()) } else { Err(fault()) }
+    }
+
+    /// Writes the layers of an instance, which fit.
+    fn write_instance(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) {
+        let (batch, slot) = self.find(instance);
         let room = batch.layer_count as usize;
         let mut records = Vec::with_capacity(room);
         pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
         let bytes: &[u8] = bytemuck::cast_slice(&records);
         write(self.gpu(), &batch.layers, (slot * bytes.len()) as u64, bytes);
+        if let Some((drivers, _)) = &batch.drivers {
+            let mut drives = Vec::with_capacity(room);
+            pack_drivers(&library.packed, layers, room, &mut drives);
+            let bytes: &[u8] = bytemuck::cast_slice(&drives);
+            write(self.gpu(), &drivers.drives, (slot * bytes.len()) as u64, bytes);
+        }
+    }
+
+    /// Begins a transition of an instance to other layers, from the pose that it shows, before the next submission. A transition on
+    /// its way is interrupted.
+    ///
+    /// `crowd` describes the instances as they are on the GPU; the instance gets the layers and the transition there, too
+    /// ([`Crowd::begin_transition`]), in `f64` by two queries. They are uploaded once; while the transition is on its way, frames
+    /// upload nothing. If a kernel writes the parameters of the instance, give `crowd` their present values first: with others, the
+    /// pose that goes out is another one. If the layers or the transition do not fit, nothing is changed, and the outcome names the
+    /// reason.
+    ///
+    /// # Errors
+    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`].
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::{AdapterKind, Crowd, CrowdOptions, GpuContext, GpuCrowd, GpuLibrary, Layer, LayerTime, NewTransition};
+    /// use posse::{Outputs, PackedLibrary, Playback, Ticks, demo};
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// let library = demo::library()?;
+    /// let [walk, wave] = ["walk", "wave"].map(|name| library.find_clip(name).expect("a clip of the demo"));
+    /// let playing = |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    /// let mut crowd = Crowd::new();
+    /// for _ in 0..100 {
+    ///     crowd.push(library.clip(walk).skeleton, &[playing(walk)])?;
+    /// }
+    /// let gpu = GpuContext::new(AdapterKind::Any)?;
+    /// let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+    /// let options = CrowdOptions { transitions: 10, ..CrowdOptions::NONE };
+    /// let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::SKIN, options)?;
+    ///
+    /// let layers = [playing(wave)];
+    /// let new = NewTransition::new(7, &layers, Ticks::from_seconds(2.0));
+    /// assert!(gpu_crowd.transition(&on_gpu, &library, &mut crowd, &new)?.is_replaced());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn transition(
+        &self,
+        on_gpu: &GpuLibrary,
+        library: &Library,
+        crowd: &mut Crowd,
+        new: &NewTransition,
+    ) -> Result<LayersOutcome, Error> {
+        let &NewTransition { instance, layers, now, .. } = new;
+        if let Some(refusal) = self.refusal(on_gpu, instance, layers)? {
+            return Ok(refusal);
+        }
+        let (batch, slot) = self.find(instance);
+        if crowd.len() != self.locations.len() || crowd.skeleton(instance) != batch.skeleton() {
+            return Ok(LayersOutcome::OtherInstances);
+        }
+        let transitions = batch.transitions.as_ref();
+        if !transitions.is_some_and(|transitions| transitions.has_place(slot, now)) {
+            let room = transitions.map_or(0, TransitionRoom::count);
+            return Ok(LayersOutcome::MoreTransitions { instance, room });
+        }
+        crowd.begin_transition(library, new)?;
+        self.write_instance(on_gpu, instance, layers);
+        self.begin_displacement(crowd, instance, (batch, slot), now);
         Ok(LayersOutcome::Replaced)
+    }
+
+    /// The room for parameters per instance. Batches without driven layers have none ([`GpuBatch::parameter_count`]).
+    pub fn parameter_count(&self) -> usize {
+        self.parameter_count
+    }
+
+    /// Replaces the first parameters of one instance, before the next submission. Layers refer to them by index. Without layers that
+    /// follow parameters, nothing is uploaded. If there are more than there is room for, nothing is replaced, and the outcome says so.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] if the crowd has no such instance.
+    pub fn set_parameters(&self, instance: usize, values: &[f32]) -> Result<LayersOutcome, Error> {
+        self.check_index(instance)?;
+        let (needed, room) = (values.len(), self.parameter_count);
+        if needed > room {
+            return Ok(LayersOutcome::MoreParameters { instance, needed, room });
+        }
+        let (batch, slot) = self.find(instance);
+        if let Some(buffer) = batch.parameters() {
+            write(self.gpu(), buffer, 4 * (slot * room) as u64, bytemuck::cast_slice(values));
+        }
+        Ok(LayersOutcome::Replaced)
+    }
+
+    /// Replaces the parameters of all instances, before the next submission: [`parameter_count`](Self::parameter_count) numbers per
+    /// instance, in the order of the crowd.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for another number of values.
+    pub fn set_all_parameters(&self, values: &[f32]) -> Result<(), Error> {
+        let (count, instances) = (self.parameter_count, self.locations.len());
+        if values.len() != count * instances {
+            let found = values.len();
+            let reason = format!("{found} values of parameters; expected {count} for each of {instances} instances");
+            return Err(Error::Usage(reason));
+        }
+        for batch in &self.batches {
+            if let Some(buffer) = batch.parameters() {
+                let of_instance = |&instance: &usize| &values[count * instance..][..count];
+                let numbers: Vec<f32> = batch.instances().iter().flat_map(of_instance).copied().collect();
+                write(self.gpu(), buffer, 0, bytemuck::cast_slice(&numbers));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the parameters to those of a crowd at the end of a step, and those of the previous frame to its beginning.
+    pub(super) fn set_step_parameters(&self, crowd: &Crowd, step: Step) {
+        for (drivers, batch) in self.batches.iter().filter_map(|batch| Some((&batch.drivers.as_ref()?.0, batch))) {
+            for (buffer, now) in [(drivers.parameters(), step.to), (drivers.parameters_before(), step.from)] {
+                let Some(buffer) = buffer else { continue };
+                let of_instance = |&instance: &usize| {
+                    let values = crowd.parameter_values(instance, now).0;
+                    values.into_iter().take(drivers.parameter_count)
+                };
+                let numbers: Vec<f32> = batch.instances().iter().flat_map(of_instance).collect();
+                write(self.gpu(), buffer, 0, bytemuck::cast_slice(&numbers));
+            }
+        }
     }
 
     /// Records the poses of all instances at a tick of the crowd clock, or at the end of a step.
@@ -265,9 +466,15 @@ impl GpuCrowd {
             list.collect(&mut pass);
         }
         for batch in &self.batches {
+            batch.drive(&mut pass);
+        }
+        for batch in &self.batches {
             batch.record(&mut pass, visible_only);
         }
         drop(pass);
+        for (drivers, _) in self.batches.iter().filter_map(|batch| batch.drivers.as_ref()) {
+            drivers.keep(encoder);
+        }
         if cut {
             self.keep_skins(encoder);
         }

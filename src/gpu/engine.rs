@@ -8,6 +8,7 @@ use crate::evaluator::Evaluator;
 use crate::gpu::{GpuBatch, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, KernelForm, read_buffers, wait_for_device};
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, Step};
 use crate::pack::{OutputNumbers, PackedLibrary};
+use crate::pieces::{self, Group};
 
 /// The GPU engine with a device of its own. A renderer uses [`GpuLibrary`] and [`GpuCrowd`] with its device instead.
 ///
@@ -184,7 +185,18 @@ impl GpuEngine {
     /// # Errors
     /// Those of `GpuCrowd::new`, and [`Error::Device`] if the device is lost or out of memory.
     pub async fn evaluate_step_async(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
+        let shown = crowd.at(step.to);
+        let mut instances = self.poses(&shown, step, outputs).await?;
+        if outputs.root_motion {
+            self.move_in_pieces(crowd, step, &mut instances).await?;
+        }
+        Ok(Poses { instances })
+    }
+
+    /// The poses of a crowd at the end of a step.
+    async fn poses(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Vec<Pose>, Error> {
         let gpu_crowd = GpuCrowd::new_async(&self.library, crowd, outputs).await?;
+        gpu_crowd.set_step_parameters(crowd, step);
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         gpu_crowd.encode(&mut encoder, step);
         self.gpu.queue.submit([encoder.finish()]);
@@ -196,7 +208,22 @@ impl GpuEngine {
             }
         }
         gpu_crowd.destroy();
-        Ok(Poses { instances })
+        Ok(instances)
+    }
+
+    /// Replaces the root motions of instances with a transition that starts in the step by those of its pieces, one after the other.
+    async fn move_in_pieces(&self, crowd: &Crowd, step: Step, instances: &mut [Pose]) -> Result<(), Error> {
+        let several = pieces::of_cut_movements(crowd, step);
+        let all = several.concat();
+        let mut motions = vec![None; all.len()];
+        let outputs = Outputs { root_motion: true, ..Outputs::NONE };
+        for Group { step, positions, crowd } in pieces::groups(crowd, &all)? {
+            for (pose, position) in self.poses(&crowd, step, outputs).await?.into_iter().zip(positions) {
+                motions[position] = pose.root_motion;
+            }
+        }
+        pieces::join_motions(&several, &motions, instances);
+        Ok(())
     }
 
     /// The events that a crowd reaches in a step, as [`Evaluator::evaluate_events`] for a browser.
@@ -204,7 +231,21 @@ impl GpuEngine {
     /// # Errors
     /// Those of `GpuEvents::new`, and [`Error::Device`] if the device is lost or out of memory.
     pub async fn evaluate_events_async(&self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
+        let Some(all) = pieces::of_cut_events(crowd, step) else {
+            return self.events(&crowd.at(step.to), step, capacity).await;
+        };
+        let mut list = EventList::default();
+        for group in pieces::groups(crowd, &all)? {
+            group.add_events(self.events(&group.crowd, group.step, capacity).await?, &all, &mut list, capacity);
+        }
+        list.events.sort_unstable();
+        Ok(list)
+    }
+
+    /// The events that the layers of a crowd reach in a step.
+    async fn events(&self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
         let gpu_crowd = GpuCrowd::new_async(&self.library, crowd, Outputs::NONE).await?;
+        gpu_crowd.set_step_parameters(crowd, step);
         let events = GpuEvents::new_async(&self.library, &gpu_crowd, capacity).await?;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         events.encode(&mut encoder, step);

@@ -4,6 +4,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::buffers::FrameBuffer;
+use crate::gpu::drive::DrivePass;
 use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
 use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::gpu::{
@@ -47,7 +48,6 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 pub struct GpuEvents {
     list: wgpu::Buffer,
     frame: FrameBuffer,
-    pipeline: wgpu::ComputePipeline,
     /// One for each batch of the crowd.
     batches: Vec<EventsBatch>,
 }
@@ -57,6 +57,9 @@ pub struct GpuEvents {
 struct EventsBatch {
     /// The indices of the instances, and the record of the batch.
     buffers: [wgpu::Buffer; 2],
+    /// The pass that drives layers to the step of the list, if some are driven.
+    drive: Option<DrivePass>,
+    pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     dispatch: Dispatch,
 }
@@ -96,7 +99,13 @@ impl GpuEvents {
                 allowed,
             });
         }
-        let kernel = library.events_kernel().await?;
+        // Kernels of batches without driven layers, and of those with some.
+        let mut kernels = [None, None];
+        for batch in crowd.batches() {
+            let is_driven = batch.drivers.is_some();
+            kernels[usize::from(is_driven)] = Some(library.events_kernel(is_driven).await?);
+        }
+        let drive_kernel = if kernels[1].is_some() { Some(library.drive_kernel().await?) } else { None };
         let scopes = Scopes::push(device);
         // A binding holds at least one element.
         let size = needed.max(COUNT_BYTES + size_of::<OccurrenceRecord>() as u64);
@@ -104,11 +113,12 @@ impl GpuEvents {
         let label = Some("posse events");
         let list = device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
         let frame = FrameBuffer::new(gpu);
-        let builder = EventsBuilder { library, kernel, frame: frame.buffer(), list: &list, capacity };
-        let batches = crowd.batches().iter().map(|batch| builder.build(batch)).collect();
+        let builder = EventsBuilder { library, drive_kernel, frame: frame.buffer(), list: &list, capacity };
+        let build = |batch: &GpuBatch| Some(builder.build(batch, kernels[usize::from(batch.drivers.is_some())]?));
+        let batches = crowd.batches().iter().filter_map(build).collect();
         scopes.pop().await?;
         check_device(device).await?;
-        Ok(Self { pipeline: kernel.pipeline.clone(), batches, list, frame })
+        Ok(Self { batches, list, frame })
     }
 
     /// Records the list of a step. It replaces the list of the previous step.
@@ -120,8 +130,11 @@ impl GpuEvents {
         encoder.clear_buffer(&self.list, 0, Some(COUNT_BYTES));
         let label = Some("posse events");
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes: None });
-        pass.set_pipeline(&self.pipeline);
+        for drive in self.batches.iter().filter_map(|batch| batch.drive.as_ref()) {
+            drive.record(&mut pass);
+        }
         for batch in &self.batches {
+            pass.set_pipeline(&batch.pipeline);
             pass.set_bind_group(0, &batch.bind_group, &[]);
             batch.dispatch.record(&mut pass);
         }
@@ -195,7 +208,7 @@ fn occurrence(record: OccurrenceRecord) -> Occurrence {
 /// The crowd and list for which the parts of batches are created.
 struct EventsBuilder<'a> {
     library: &'a GpuLibrary,
-    kernel: &'a SideKernel,
+    drive_kernel: Option<&'a SideKernel>,
     frame: &'a wgpu::Buffer,
     list: &'a wgpu::Buffer,
     capacity: usize,
@@ -203,8 +216,8 @@ struct EventsBuilder<'a> {
 
 impl EventsBuilder<'_> {
     /// Creates the bindings and the dispatch for a batch.
-    fn build(&self, batch: &GpuBatch) -> EventsBatch {
-        let &Self { library, kernel, frame, list, capacity } = self;
+    fn build(&self, batch: &GpuBatch, kernel: &SideKernel) -> EventsBatch {
+        let &Self { library, drive_kernel, frame, list, capacity } = self;
         let gpu = library.gpu();
         let device = gpu.device;
         let instances: Vec<u32> = batch.instances().iter().map(|&instance| instance as u32).collect();
@@ -217,8 +230,18 @@ impl EventsBuilder<'_> {
         let groups = (record.instance_count * record.layer_count).div_ceil(EVENTS_WORKGROUP_SIZE);
         let instances = upload(gpu, "posse instances", bytemuck::cast_slice(&instances));
         let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
-        let bound = [&library.words, &batch.layers, &instances, frame, &record, list];
+        let drivers = batch.drivers.as_ref().map(|(drivers, _)| drivers);
+        // Without drivers, the kernel reads none: bind any buffer.
+        let drives = drivers.map_or(&library.words, |drivers| &drivers.drives);
+        let bound = [&library.words, &batch.layers, &instances, frame, &record, list, drives];
         let bind_group = bind_group(device, &kernel.layout, &bound);
-        EventsBatch { buffers: [instances, record], bind_group, dispatch: Dispatch::new(device, groups) }
+        let drive = drivers.zip(drive_kernel);
+        EventsBatch {
+            buffers: [instances, record],
+            drive: drive.map(|(drivers, kernel)| DrivePass::new(library, kernel, drivers, &batch.layers, frame)),
+            pipeline: kernel.pipeline.clone(),
+            bind_group,
+            dispatch: Dispatch::new(device, groups),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Interpolators in WGSL: the generated functions that call those of the interpolators.
 
+use std::sync::Arc;
+
 use crate::model::Interpolator;
 
 /// The name of the text of an interpolator in errors.
@@ -62,15 +64,16 @@ fn custom_number_{index}(key: u32, span: Span, number: u32) -> f32 {{
     )
 }
 
-/// The functions with which a kernel selects one of `count` interpolators.
-pub(super) fn generate_choice(count: usize) -> String {
+/// The functions with which a kernel selects an interpolator.
+pub(super) fn generate_choice(interpolators: &[Arc<dyn Interpolator>]) -> String {
     let cases = |call: &dyn Fn(usize) -> String| -> String {
-        (0..count)
+        (0..interpolators.len())
             .map(|index| format!("        case {index}u: {{\n            {}\n        }}\n", call(index)))
             .collect()
     };
     let write = cases(&|index| format!("custom_write_{index}(key, span, at);"));
     let number = cases(&|index| format!("return custom_number_{index}(key, span, number);"));
+    let count = cases(&|index| format!("return {}u;", interpolators[index].result_width()));
     format!(
         "fn custom_write(interpolator: u32, key: u32, span: Span, at: u32) {{
     switch interpolator {{
@@ -82,6 +85,12 @@ fn custom_number(interpolator: u32, key: u32, span: Span, number: u32) -> f32 {{
 {number}        default: {{}}
     }}
     return 0.0;
+}}
+fn custom_count(interpolator: u32) -> u32 {{
+    switch interpolator {{
+{count}        default: {{}}
+    }}
+    return 0u;
 }}
 "
     )

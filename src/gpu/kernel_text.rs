@@ -3,7 +3,7 @@
 use crate::gpu::KernelForm;
 use crate::gpu::plan::Plan;
 use crate::gpu::shader::{
-    Composed, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
+    Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
 };
 use crate::model::{Mixing, SkeletonId, SkinFormat};
 use crate::pack::PackedLibrary;
@@ -35,11 +35,14 @@ impl KernelText {
         Self { instances_per_group: Some(plan.instances_per_group), ..Self::new(composed, POSE_ENTRY) }
     }
 
-    /// The kernels beside those that pose: root motion, events, and the two of visible lists.
-    pub fn others(packed: &PackedLibrary) -> [Self; 4] {
+    /// The kernels beside those that pose: root motion, events without and with synchronised layers, drivers, and the two of
+    /// visible lists.
+    pub fn others(packed: &PackedLibrary) -> [Self; 6] {
         [
             Self::new(Composed::root_motion(packed.features), ROOT_MOTION_ENTRY),
-            Self::new(Composed::events(), EVENTS_ENTRY),
+            Self::new(Composed::events(false), EVENTS_ENTRY),
+            Self::new(Composed::events(true), EVENTS_ENTRY),
+            Self::new(Composed::drive(), DRIVE_ENTRY),
             Self::new(Composed::visible(), VISIBLE_COLLECT_ENTRY),
             Self::new(Composed::visible(), VISIBLE_MEASURE_ENTRY),
         ]

@@ -31,7 +31,7 @@ pub(super) const POSE_BINDINGS: [(&str, Binding); 10] = [
     ("model_out", Binding::Write),
     ("skin_out", Binding::Write),
     ("values_out", Binding::Write),
-    ("due", Binding::Read),
+    ("lists", Binding::Read),
 ];
 
 /// The bindings of the kernels of visible lists.
@@ -54,14 +54,26 @@ pub(super) const ROOT_MOTION_BINDINGS: [(&str, Binding); 6] = [
     ("root_motion_out", Binding::Write),
 ];
 
+/// The bindings of the kernel that drives layers.
+pub(super) const DRIVE_BINDINGS: [(&str, Binding); 7] = [
+    ("words", Binding::Read),
+    ("drives", Binding::Read),
+    ("parameters", Binding::Read),
+    ("parameters_before", Binding::Read),
+    ("frame", Binding::Uniform),
+    ("batch", Binding::Uniform),
+    ("layers", Binding::Write),
+];
+
 /// The bindings of the kernel that lists events.
-pub(super) const EVENTS_BINDINGS: [(&str, Binding); 6] = [
+pub(super) const EVENTS_BINDINGS: [(&str, Binding); 7] = [
     ("words", Binding::Read),
     ("layers", Binding::Read),
     ("instances", Binding::Read),
     ("frame", Binding::Uniform),
     ("batch", Binding::Uniform),
     ("list", Binding::Write),
+    ("drives", Binding::Read),
 ];
 
 /// `others` with those limits replaced that the kernels depend on. Of all kernels, those of the pose pass need the most.

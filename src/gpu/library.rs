@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::gpu::kernels::{
-    EVENTS_BINDINGS, POSE_BINDINGS, PipelineCache, ROOT_MOTION_BINDINGS, SideKernel, VisibleKernels, bind_group_layout,
-    kernel_limits,
+    DRIVE_BINDINGS, EVENTS_BINDINGS, POSE_BINDINGS, PipelineCache, ROOT_MOTION_BINDINGS, SideKernel, VisibleKernels,
+    bind_group_layout, kernel_limits,
 };
 use crate::gpu::plan::{Plan, PoseKernel};
-use crate::gpu::shader::{Composed, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY};
+use crate::gpu::shader::{Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY};
 use crate::gpu::{DeviceAndQueue, GpuBatch, KernelForm, Scopes, check_device, largest_binding, upload};
 use crate::model::{Mixing, Outputs, Pose};
 use crate::pack::{OutputNumbers, PackedLibrary};
@@ -52,7 +52,9 @@ pub struct GpuLibrary {
     cache: Arc<PipelineCache>,
     visible_kernels: OnceLock<VisibleKernels>,
     root_motion_kernel: OnceLock<SideKernel>,
-    events_kernel: OnceLock<SideKernel>,
+    drive_kernel: OnceLock<SideKernel>,
+    /// The kernels that list events: without and with synchronised layers.
+    events_kernels: [OnceLock<SideKernel>; 2],
 }
 
 impl GpuLibrary {
@@ -163,13 +165,19 @@ impl GpuLibrary {
             cache,
             visible_kernels: OnceLock::new(),
             root_motion_kernel: OnceLock::new(),
-            events_kernel: OnceLock::new(),
+            drive_kernel: OnceLock::new(),
+            events_kernels: Default::default(),
         };
         // Kernels that mix, and those of other skin formats, are compiled for the first crowd that needs them.
         for skeleton in &library.packed.skeletons {
             library.pose_pipeline(&Plan::new(form, Mixing::None, &skeleton.record, 1).kernel).await?;
         }
         Ok(library)
+    }
+
+    /// The number of bytes of the library's buffers on the device.
+    pub fn size(&self) -> u64 {
+        self.words.size() + self.values.size()
     }
 
     /// The form of the kernels that pose. Work that is too much for one lane is done in the parallel form;
@@ -218,12 +226,21 @@ impl GpuLibrary {
         get_or_create(&self.root_motion_kernel, create).await
     }
 
-    /// The kernel that lists events, compiled at the first request.
-    pub(super) async fn events_kernel(&self) -> Result<&SideKernel, Error> {
+    /// The kernel that drives layers, compiled at the first request.
+    pub(super) async fn drive_kernel(&self) -> Result<&SideKernel, Error> {
         let create = async {
-            SideKernel::new(&self.device, &self.cache, &Composed::events(), &EVENTS_BINDINGS, EVENTS_ENTRY).await
+            SideKernel::new(&self.device, &self.cache, &Composed::drive(), &DRIVE_BINDINGS, DRIVE_ENTRY).await
         };
-        get_or_create(&self.events_kernel, create).await
+        get_or_create(&self.drive_kernel, create).await
+    }
+
+    /// The kernel that lists events, compiled at the first request; `follows` is true if layers may be synchronised.
+    pub(super) async fn events_kernel(&self, follows: bool) -> Result<&SideKernel, Error> {
+        let create = async {
+            let composed = Composed::events(follows);
+            SideKernel::new(&self.device, &self.cache, &composed, &EVENTS_BINDINGS, EVENTS_ENTRY).await
+        };
+        get_or_create(&self.events_kernels[usize::from(follows)], create).await
     }
 }
 

@@ -12,6 +12,7 @@ mod batch_builder;
 mod buffers;
 mod context;
 mod crowd;
+mod drive;
 mod engine;
 mod events;
 mod frame_uploads;
@@ -27,6 +28,7 @@ mod scopes;
 mod shader;
 mod shader_files;
 mod stopwatch;
+mod transitions;
 mod visible;
 
 pub use bandwidth::Bandwidth;

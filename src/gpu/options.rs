@@ -3,9 +3,10 @@
 use std::fmt;
 
 use crate::model::{Crowd, Mixing};
+use crate::pack::Room;
 
-/// Options of a [`GpuCrowd`](crate::gpu::GpuCrowd): visible lists, previous skin matrices, and room for other layers. The default is
-/// none of them: the crowd poses all instances with the layers that they begin with.
+/// Options of a [`GpuCrowd`](crate::gpu::GpuCrowd): visible lists, previous skin matrices, and room for other layers, parameters and
+/// transitions. The default is none of them: the crowd poses all instances with the layers that they begin with.
 ///
 /// # Examples
 /// ```
@@ -31,29 +32,48 @@ pub struct CrowdOptions {
     /// [`Mixing::Blend`]. An instance that begins with more mixing keeps it. All instances pay for it, used or not: kernels that
     /// mix take longer.
     pub mixing: Mixing,
+    /// Room for layers whose time or weight follows from parameters or from another layer
+    /// ([`LayerTime::Phase`](crate::LayerTime::Phase), [`LayerTime::Synced`](crate::LayerTime::Synced),
+    /// [`Layer::driver`](crate::Layer::driver)), in each instance. Without it, only instances that begin with such layers have it,
+    /// and those of their batch. It takes 100 bytes per layer.
+    pub drivers: bool,
+    /// Room for parameters per instance, up to [`Crowd::MAX_PARAMETERS`]; a greater number counts as that many. 0, the default, is
+    /// the number that the layers of the crowd refer to or that an instance begins with. A number above 0 asks for
+    /// [`drivers`](Self::drivers), too.
+    pub parameters: usize,
+    /// Room for transitions at the same time, per batch, at least as many as the instances of the batch begin with. Each takes 80
+    /// bytes per joint and 8 per morph weight or number of a property. Kernels with room for transitions take a little longer.
+    pub transitions: usize,
 }
 
 impl CrowdOptions {
     /// No options: the default.
-    pub const NONE: Self = Self { visible: false, previous_skin: false, layers: 0, mixing: Mixing::None };
+    pub const NONE: Self = Self {
+        visible: false,
+        previous_skin: false,
+        layers: 0,
+        mixing: Mixing::None,
+        drivers: false,
+        parameters: 0,
+        transitions: 0,
+    };
 
-    /// The least number of layers to make room for.
-    pub(super) fn layer_room(&self) -> usize {
-        self.layers.min(Crowd::MAX_LAYERS)
-    }
-
-    /// The least mixing to make room for.
-    pub(super) fn mixing_room(&self) -> Mixing {
-        self.mixing.max(if self.layers > 1 { Mixing::Blend } else { Mixing::None })
+    /// The least room of each instance.
+    pub(super) fn room(&self) -> Room {
+        Room {
+            layers: self.layers.min(Crowd::MAX_LAYERS),
+            mixing: self.mixing.max(if self.layers > 1 { Mixing::Blend } else { Mixing::None }),
+            drivers: self.drivers || self.parameters > 0,
+        }
     }
 }
 
-/// The outcome of a request for new layers in a [`GpuCrowd`](crate::gpu::GpuCrowd): the layers are replaced, or the reason for
-/// which they are not. A refusal is not an error: a new `GpuCrowd` takes the layers.
+/// The outcome of a request for new layers, parameters or transitions in a [`GpuCrowd`](crate::gpu::GpuCrowd): they are replaced, or
+/// the reason for which they are not. A refusal is not an error: a new `GpuCrowd` takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "if nothing was replaced, the crowd continues as before"]
 pub enum LayersOutcome {
-    /// All layers are replaced.
+    /// All is replaced.
     Replaced,
     /// Nothing is replaced: the crowd has another number of instances, or other skeletons.
     OtherInstances,
@@ -74,6 +94,27 @@ pub enum LayersOutcome {
         needed: Mixing,
         /// The mixing that the kernel does: the one that the instance began with, or [`CrowdOptions::mixing`].
         room: Mixing,
+    },
+    /// Nothing is replaced: the time or weight of a layer follows from parameters or another layer, and there is no room for that.
+    NoDrivers {
+        /// Index of the first such instance.
+        instance: usize,
+    },
+    /// Nothing is replaced: an instance has or needs more parameters than there is room for.
+    MoreParameters {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The number of its parameters.
+        needed: usize,
+        /// The room for parameters: see [`CrowdOptions::parameters`].
+        room: usize,
+    },
+    /// Nothing is replaced: as many transitions are on their way as there is room for in the batch of an instance.
+    MoreTransitions {
+        /// Index of the first instance that finds no room.
+        instance: usize,
+        /// The room for transitions: see [`CrowdOptions::transitions`].
+        room: usize,
     },
 }
 
@@ -102,6 +143,21 @@ impl fmt::Display for LayersOutcome {
                 let (needed, room) = (mixing_name(needed), mixing_name(room));
                 write!(out, "instance {instance} needs {needed}, but the crowd was made for {room}: ")?;
                 write!(out, "set CrowdOptions::mixing")
+            }
+            Self::NoDrivers { instance } => {
+                write!(
+                    out,
+                    "instance {instance} has layers that follow parameters or other layers, but the crowd has no "
+                )?;
+                write!(out, "room for drivers: set CrowdOptions::drivers")
+            }
+            Self::MoreParameters { instance, needed, room } => {
+                write!(out, "instance {instance} has {needed} parameters, but the crowd has room for {room}: ")?;
+                write!(out, "set CrowdOptions::parameters")
+            }
+            Self::MoreTransitions { instance, room } => {
+                write!(out, "instance {instance} finds no room for a transition among {room} in its batch: ")?;
+                write!(out, "set CrowdOptions::transitions")
             }
         }
     }

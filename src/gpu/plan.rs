@@ -170,6 +170,8 @@ pub(super) struct PoseKernel {
     pub span_room: SpanRoom,
     /// The format of the skin matrices.
     pub skin_format: SkinFormat,
+    /// True if instances may be in a transition.
+    pub displaces: bool,
 }
 
 /// The plan of a batch: its kernel, and the share of each instance.
@@ -209,6 +211,11 @@ impl Plan {
         Self { kernel: PoseKernel { skin_format, ..self.kernel }, ..self }
     }
 
+    /// The same plan for instances that may be in a transition, or not.
+    pub fn with_displacements(self, displaces: bool) -> Self {
+        Self { kernel: PoseKernel { displaces, ..self.kernel }, ..self }
+    }
+
     fn in_form(form: KernelForm, mixing: Mixing, skeleton: &SkeletonRecord, layers: u32) -> Self {
         let workgroup = Workgroup::for_joints(form, skeleton.joint_count);
         let lane_count = workgroup.lane_count(mixing, skeleton.joint_count, layers);
@@ -221,7 +228,7 @@ impl Plan {
         let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many];
         let span_room = rooms.into_iter().find(fits).unwrap_or(SpanRoom::TooMany);
         let span_count = spans_per_share(span_room).min(skeleton.timeline_count);
-        let kernel = PoseKernel { mixing, workgroup, span_room, skin_format: SkinFormat::Matrix };
+        let kernel = PoseKernel { mixing, workgroup, span_room, skin_format: SkinFormat::Matrix, displaces: false };
         Self { kernel, lane_count, instances_per_group, span_count }
     }
 }

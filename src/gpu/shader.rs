@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::gpu::plan::{PoseKernel, SpanRoom};
 use crate::gpu::shader_files::{
-    EVENTS, HIERARCHY, HIERARCHY_SERIAL, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, POSE, POSE_COMMON,
-    POSE_LAYERS, POSE_PART, ROOT_MOTION, SHARED, ShaderFile, VISIBLE, generated, skin_writer,
+    DISPLACE, DISPLACE_NOTHING, DRIVE, EVENTS, HIERARCHY, HIERARCHY_SERIAL, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP,
+    MATRIX, PHASE, POSE, POSE_COMMON, POSE_LAYERS, POSE_PART, ROOT_MOTION, SHARED, SYNC, ShaderFile, VISIBLE,
+    generated, skin_writer,
 };
 use crate::gpu::{KernelForm, interpolators};
 use crate::model::{EventList, Interpolator, Mixing, SkinFormat};
@@ -26,6 +27,10 @@ pub(super) const VISIBLE_WORKGROUP_SIZE: u32 = 64;
 pub(super) const ROOT_MOTION_ENTRY: &str = "root_motion";
 /// Invocations per workgroup of the kernel of root motion.
 pub(super) const ROOT_MOTION_WORKGROUP_SIZE: u32 = 64;
+/// Name of the entry point of the kernel that drives layers.
+pub(super) const DRIVE_ENTRY: &str = "drive_layers";
+/// Invocations per workgroup of the kernel that drives layers.
+pub(super) const DRIVE_WORKGROUP_SIZE: u32 = 64;
 /// Name of the entry point of the kernel that lists events.
 pub(super) const EVENTS_ENTRY: &str = "find_events";
 /// Invocations per workgroup of the kernel that lists events.
@@ -44,7 +49,7 @@ fn feature_constants(features: Features) -> String {
 
 /// Constants of a kernel that poses.
 fn pose_constants(kernel: &PoseKernel) -> String {
-    let &PoseKernel { mixing, workgroup, span_room, skin_format } = kernel;
+    let &PoseKernel { mixing, workgroup, span_room, skin_format, displaces: _ } = kernel;
     let whole_matrices = workgroup.form == KernelForm::Serial || skin_format == SkinFormat::DualQuaternion;
     let mut code = String::new();
     for (name, value) in [
@@ -104,8 +109,9 @@ impl Composed {
             let call = ShaderFile::new(name, interpolators::generate_calls(index, &**interpolator));
             [own, ShaderFile { calls: Some(interpolator.clone()), ..call }]
         });
-        let choice = ShaderFile::new("choice of an interpolator", interpolators::generate_choice(interpolators.len()));
-        let files = [MATRIX, hierarchy, joints, POSE_PART, POSE_COMMON, skin_writer(kernel.skin_format)];
+        let choice = ShaderFile::new("choice of an interpolator", interpolators::generate_choice(interpolators));
+        let displace = if kernel.displaces { DISPLACE } else { DISPLACE_NOTHING };
+        let files = [MATRIX, hierarchy, joints, POSE_PART, POSE_COMMON, displace, skin_writer(kernel.skin_format)];
         let files = generated().chain(SHARED).chain(files).chain(custom).chain([choice]);
         Self::new(pose_constants(kernel) + &feature_constants(features), files, entry)
     }
@@ -123,13 +129,20 @@ impl Composed {
         Self::new(constants, generated(), VISIBLE)
     }
 
-    /// The kernel that lists events.
-    pub fn events() -> Self {
+    /// The kernel that drives layers.
+    pub fn drive() -> Self {
+        let constants = format!("const WORKGROUP_SIZE: u32 = {DRIVE_WORKGROUP_SIZE}u;\n");
+        Self::new(constants, generated().chain([PHASE, SYNC]), DRIVE)
+    }
+
+    /// The kernel that lists events; `follows` is true if layers may be synchronised.
+    pub fn events(follows: bool) -> Self {
         let layer_capacity = EventList::MOST_OF_LAYER;
         let constants = format!(
-            "const WORKGROUP_SIZE: u32 = {EVENTS_WORKGROUP_SIZE}u;\nconst LAYER_CAPACITY: u32 = {layer_capacity}u;\n"
+            "const WORKGROUP_SIZE: u32 = {EVENTS_WORKGROUP_SIZE}u;\nconst LAYER_CAPACITY: u32 = {layer_capacity}u;\n\
+             const FOLLOWS: bool = {follows};\n"
         );
-        Self::new(constants, generated().chain([PHASE]), EVENTS)
+        Self::new(constants, generated().chain([PHASE, SYNC]), EVENTS)
     }
 
     fn new(constants: String, files: impl Iterator<Item = ShaderFile>, entry: ShaderFile) -> Self {
@@ -225,7 +238,8 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(file(Composed::visible()), "shaders/visible.wgsl");
-        assert_eq!(file(Composed::events()), "shaders/events.wgsl");
+        assert_eq!(file(Composed::events(true)), "shaders/events.wgsl");
+        assert_eq!(file(Composed::drive()), "shaders/drive.wgsl");
         assert_eq!(file(Composed::root_motion(Features::ALL)), "shaders/root_motion.wgsl");
     }
 

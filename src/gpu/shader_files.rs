@@ -45,6 +45,7 @@ pub(super) const SHARED: [ShaderFile; 7] = [
     file!("shared/blend.wgsl"),
     file!("shared/root_joint.wgsl"),
 ];
+pub(super) const SYNC: ShaderFile = file!("shared/sync.wgsl");
 pub(super) const MATRIX: ShaderFile = file!("shared/matrix.wgsl");
 pub(super) const HIERARCHY: ShaderFile = file!("shared/hierarchy.wgsl");
 pub(super) const HIERARCHY_SERIAL: ShaderFile = file!("shared/hierarchy_serial.wgsl");
@@ -54,6 +55,9 @@ pub(super) const POSE_PART: ShaderFile = file!("pose/pose_part.wgsl");
 pub(super) const POSE_COMMON: ShaderFile = file!("pose/pose_common.wgsl");
 pub(super) const POSE: ShaderFile = file!("pose/pose.wgsl");
 pub(super) const POSE_LAYERS: ShaderFile = file!("pose/pose_layers.wgsl");
+pub(super) const DISPLACE: ShaderFile = file!("pose/displace.wgsl");
+pub(super) const DISPLACE_NOTHING: ShaderFile = file!("pose/displace_nothing.wgsl");
+pub(super) const DRIVE: ShaderFile = file!("drive.wgsl");
 pub(super) const ROOT_MOTION: ShaderFile = file!("root_motion.wgsl");
 pub(super) const VISIBLE: ShaderFile = file!("visible.wgsl");
 pub(super) const EVENTS: ShaderFile = file!("events.wgsl");

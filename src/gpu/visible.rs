@@ -12,8 +12,8 @@ use crate::pack::record::VisibleInstance;
 pub(super) struct VisibleList {
     /// The list: a count, then that many entries.
     pub list: wgpu::Buffer,
-    /// The number of instances that are due, the joints of each instance, and the slots of those due.
-    pub due: wgpu::Buffer,
+    /// The number of instances that are due, the joints of each instance, and the slots of those due; displacements may follow.
+    due: wgpu::Buffer,
     /// The workgroups of the dispatch that poses them.
     pub workgroups: wgpu::Buffer,
     bind_group: wgpu::BindGroup,
@@ -24,12 +24,13 @@ pub(super) struct VisibleList {
 }
 
 impl VisibleList {
-    /// Creates an empty list for a batch of `instance_count` instances.
+    /// Creates an empty list for a batch of `instance_count` instances. `due` has room for the instances that are due.
     pub fn new(
         library: &GpuLibrary,
         kernels: &VisibleKernels,
         frame: &wgpu::Buffer,
         batch: &wgpu::Buffer,
+        due: &wgpu::Buffer,
         instance_count: u32,
     ) -> Self {
         let device = library.gpu().device;
@@ -40,15 +41,14 @@ impl VisibleList {
         };
         let list_size = 4 + count * size_of::<VisibleInstance>() as u64;
         let list = buffer("posse visible", list_size, Usages::COPY_DST | Usages::COPY_SRC);
-        let due = buffer("posse due", 4 + 8 * count, Usages::COPY_DST);
         // COPY_SRC is for a test, which reads the buffer.
         let workgroups = buffer("posse workgroups", 12, Usages::INDIRECT | Usages::COPY_SRC);
-        let bound = [&library.words, frame, batch, &list, &due, &workgroups];
+        let bound = [&library.words, frame, batch, &list, due, &workgroups];
         let bind_group = bind_group(device, &kernels.layout, &bound);
         let most_groups = device.limits().max_compute_workgroups_per_dimension;
         Self {
             list,
-            due,
+            due: due.clone(),
             workgroups,
             bind_group,
             collect: kernels.collect.clone(),

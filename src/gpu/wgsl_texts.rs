@@ -12,7 +12,7 @@ use wgpu::naga;
 
 use crate::gpu::plan::{PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
-    Composed, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
+    Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
 };
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::model::{Interpolator, Mixing, SkinFormat};
@@ -102,8 +102,8 @@ fn interpolators() -> Vec<Arc<dyn Interpolator>> {
     vec![Arc::new(hermite), Arc::new(turn)]
 }
 
-/// All kernels that pose.
-fn pose_kernels() -> Vec<PoseKernel> {
+/// All kernels that pose, with or without transitions.
+fn pose_kernels(displaces: bool) -> Vec<PoseKernel> {
     let mut kernels = Vec::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
@@ -113,6 +113,7 @@ fn pose_kernels() -> Vec<PoseKernel> {
                     workgroup,
                     span_room,
                     skin_format,
+                    displaces,
                 }));
             }
         }
@@ -139,7 +140,9 @@ fn feature_sets() -> impl Iterator<Item = Features> {
 fn kernel_texts() -> Vec<Text> {
     let mut texts = vec![
         Text::new("visible".into(), &[VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY], || Composed::visible().code),
-        Text::new("events".into(), &[EVENTS_ENTRY], || Composed::events().code),
+        Text::new("events".into(), &[EVENTS_ENTRY], || Composed::events(false).code),
+        Text::new("events of followers".into(), &[EVENTS_ENTRY], || Composed::events(true).code),
+        Text::new("drive".into(), &[DRIVE_ENTRY], || Composed::drive().code),
         Text::new("bandwidth".into(), &["fill", "copy"], || BANDWIDTH.text.into()),
     ];
     texts.extend(feature_sets().map(|features| {
@@ -147,12 +150,17 @@ fn kernel_texts() -> Vec<Text> {
         Text::new(name, &[ROOT_MOTION_ENTRY], move || Composed::root_motion(features).code)
     }));
     for interpolators in [Vec::new(), interpolators()] {
-        for kernel in pose_kernels() {
-            texts.extend(feature_sets().map(|features| {
-                let interpolators = interpolators.clone();
-                let name = format!("{kernel:?}, {features:?}, {} interpolators", interpolators.len());
-                Text::new(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators).code)
-            }));
+        let pose = |kernel: PoseKernel, features: Features| {
+            let interpolators = interpolators.clone();
+            let name = format!("{kernel:?}, {features:?}, {} interpolators", interpolators.len());
+            Text::new(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators).code)
+        };
+        for kernel in pose_kernels(false) {
+            texts.extend(feature_sets().map(|features| pose(kernel, features)));
+        }
+        // The code of transitions does not depend on the features: none and all will do.
+        for kernel in pose_kernels(true) {
+            texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
         }
     }
     texts
@@ -229,8 +237,8 @@ fn all_texts_are_written_if_a_file_is_named() {
     }
     // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 7 workgroups;
     // with either mixing four, but three in the largest workgroup that holds joints.
-    let pose = (3 * 7 + 2 * (4 * 7 - 1)) * 3 * 64 * 2;
+    let pose = (3 * 7 + 2 * (4 * 7 - 1)) * 3 * (64 + 2) * 2;
     let render = if cfg!(feature = "render") { 4 } else { 0 };
-    assert_eq!(parts.texts.len(), pose + 64 + 3 + 3 + render);
+    assert_eq!(parts.texts.len(), pose + 64 + 5 + 3 + render);
     parts.write(Path::new(&file));
 }

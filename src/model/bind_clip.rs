@@ -59,6 +59,7 @@ impl Library {
             wrap: clip.wrap,
             events: clip.events.clone(),
             root_motion: None,
+            markers: Vec::new(),
         };
         let before = self.replace_skeleton(skeleton, found);
         match self.add_clip(new) {

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use crate::error::Error;
-use crate::model::{ClipId, Layer, Library, MaskId, SkeletonId, no_such};
+use crate::model::{
+    BlendSpaceId, ClipId, KnotsId, Layer, LayerTime, Library, MaskId, SkeletonId, WeightDriver, no_such,
+};
 
-/// The skeletons, clips and masks that an instance may use.
+/// The skeletons, clips, masks, knots and blend spaces that an instance may use.
 pub(crate) trait Contents {
     /// Advice that follows the message about a missing skeleton, clip or mask.
     const ADVICE: &'static str = "";
@@ -19,6 +21,15 @@ pub(crate) trait Contents {
     /// The number of masks.
     fn mask_count(&self) -> usize;
 
+    /// The number of lists of knots.
+    fn knots_count(&self) -> usize;
+
+    /// The number of blend spaces.
+    fn blend_space_count(&self) -> usize;
+
+    /// The number of points of a blend space that exists.
+    fn point_count(&self, id: BlendSpaceId) -> usize;
+
     /// The name of a skeleton that exists.
     fn skeleton_name(&self, id: SkeletonId) -> Option<&str>;
 
@@ -29,10 +40,11 @@ pub(crate) trait Contents {
     fn find_mask(&self, id: MaskId) -> Option<SkeletonId>;
 }
 
-/// The name of a clip, and the skeleton that it animates.
+/// The name of a clip, the skeleton that it animates, and the number of its sync markers.
 pub(crate) struct ClipContents<'a> {
     pub name: Option<&'a str>,
     pub skeleton: SkeletonId,
+    pub marker_count: usize,
 }
 
 impl Contents for Library {
@@ -48,13 +60,26 @@ impl Contents for Library {
         self.masks().len()
     }
 
+    fn knots_count(&self) -> usize {
+        self.knots().len()
+    }
+
+    fn blend_space_count(&self) -> usize {
+        self.blend_spaces().len()
+    }
+
+    fn point_count(&self, id: BlendSpaceId) -> usize {
+        self.blend_spaces()[id.index()].points().len()
+    }
+
     fn skeleton_name(&self, id: SkeletonId) -> Option<&str> {
         self.skeleton(id).name()
     }
 
     fn find_clip(&self, id: ClipId) -> Option<ClipContents<'_>> {
         let clip = self.clips().get(id.index())?;
-        Some(ClipContents { name: clip.name.as_deref(), skeleton: clip.skeleton })
+        let (name, marker_count) = (clip.name.as_deref(), clip.markers.len());
+        Some(ClipContents { name, skeleton: clip.skeleton, marker_count })
     }
 
     fn find_mask(&self, id: MaskId) -> Option<SkeletonId> {
@@ -75,7 +100,7 @@ impl fmt::Display for Named<'_> {
     }
 }
 
-/// Checks that the skeleton, the clips and the masks of an instance exist and belong together.
+/// Checks that the skeleton, the clips, the masks and the drivers of an instance exist and belong together.
 ///
 /// # Errors
 /// [`Error::Instance`] for the first one that does not.
@@ -109,5 +134,49 @@ pub(crate) fn check_instance<C: Contents>(
             return fault(format!("mask {index} is for skeleton {other}, but the instance uses skeleton {own}"));
         }
     }
+    for layer in layers {
+        if let Some(driver) = layer.driver {
+            check_driver(contents, driver).or_else(fault)?;
+        }
+        if let LayerTime::Synced { leader } = layer.time
+            && let Some(leader) = layers.get(leader)
+        {
+            check_markers(contents, leader.clip, layer.clip).or_else(fault)?;
+        }
+    }
     Ok(())
+}
+
+/// Checks that the knots, or the blend space and its point, exist.
+fn check_driver<C: Contents>(contents: &C, driver: WeightDriver) -> Result<(), String> {
+    let (item, owner, index, count) = match driver {
+        WeightDriver::Knots { knots: KnotsId(index), .. } => {
+            ("list of knots", "library", index, contents.knots_count())
+        }
+        WeightDriver::Point { space, point, .. } => {
+            let (index, count) = (space.index(), contents.blend_space_count());
+            if index < count {
+                ("point", "blend space", point, contents.point_count(space))
+            } else {
+                ("blend space", "library", index, count)
+            }
+        }
+    };
+    if index < count { Ok(()) } else { Err(format!("{}{}", no_such(item, index, owner, count), C::ADVICE)) }
+}
+
+/// Checks that two synchronised clips have as many markers, or that one has none.
+fn check_markers<C: Contents>(contents: &C, leader: ClipId, follower: ClipId) -> Result<(), String> {
+    let clips = [leader, follower].map(|clip| contents.find_clip(clip).map(|found| (clip, found)));
+    let [Some((leader, lead)), Some((follower, follow))] = clips else { return Ok(()) };
+    let counts = [lead.marker_count, follow.marker_count];
+    if counts[0] == counts[1] || counts.contains(&0) {
+        return Ok(());
+    }
+    let [lead, follow] =
+        [(leader, lead.name), (follower, follow.name)].map(|(clip, name)| Named { index: clip.index(), name });
+    Err(format!(
+        "clip {follow} has {} sync markers, but clip {lead}, which it follows, has {}; give both as many",
+        counts[1], counts[0]
+    ))
 }

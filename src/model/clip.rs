@@ -24,10 +24,13 @@ pub struct Clip {
     /// The root joint, and the part of its movement that moves the instance; `None` by default. The movement is in the space of
     /// the parent of the joint.
     pub root_motion: Option<RootMotion>,
+    /// The sync markers in seconds, strictly increasing, from 0 to less than the duration; none by default. A layer that follows
+    /// another one ([`LayerTime::Synced`](crate::LayerTime)) reaches its markers when the other one reaches its own.
+    pub markers: Vec<f64>,
 }
 
 impl Clip {
-    /// A clip of these tracks, at speed 1 and in mode [`WrapMode::Default`], without length, events and root motion.
+    /// A clip of these tracks, at speed 1 and in mode [`WrapMode::Default`], without length, events, root motion and markers.
     pub fn new(name: Option<String>, skeleton: SkeletonId, tracks: Vec<Track>) -> Self {
         Self {
             name,
@@ -38,6 +41,7 @@ impl Clip {
             wrap: WrapMode::Default,
             events: Vec::new(),
             root_motion: None,
+            markers: Vec::new(),
         }
     }
 
@@ -46,6 +50,16 @@ impl Clip {
     pub fn duration(&self) -> f64 {
         let last = || self.tracks.iter().map(|track| track.curve.timeline().last()).fold(0.0, f64::max);
         self.length.unwrap_or_else(last)
+    }
+
+    /// The times of the events that call a function and can be sync markers: those from 0 to less than the duration, each once.
+    pub fn event_times(&self, function: &str) -> Vec<f64> {
+        let duration = self.duration();
+        let events = self.events.iter().filter(|event| event.function == function);
+        let mut times: Vec<f64> =
+            events.map(|event| event.time).filter(|time| (0.0..duration).contains(time)).collect();
+        times.dedup();
+        times
     }
 
     /// A time clamped to 0 and the length of the clip. Without a length the time is unchanged, and each track clamps it to its own

@@ -63,6 +63,24 @@ pub(super) fn check_events(name: &str, events: &[Event]) -> Result<(), String> {
     Err(format!("clip {name}: event {index} is at {after} s, event {pair} at {before} s; order the events by time"))
 }
 
+/// Checks the sync markers of a clip.
+pub(super) fn check_markers(clip: &Clip, markers: &[f64]) -> Result<(), String> {
+    let name = clip.name.as_deref().unwrap_or("unnamed");
+    markers_fault(markers, clip.duration()).map_or(Ok(()), |reason| Err(format!("clip {name}: {reason}")))
+}
+
+/// The first sync marker of a clip of a duration that cannot be used, as a message.
+pub(crate) fn markers_fault(markers: &[f64], duration: f64) -> Option<String> {
+    if let Some(index) = markers.iter().position(|time| !(0.0..duration).contains(time)) {
+        let marker = markers[index];
+        return Some(format!(
+            "marker {index} is at {marker} s; expected 0 or more, and less than the {duration} s of the clip"
+        ));
+    }
+    let pair = markers.windows(2).find(|pair| pair[1] <= pair[0])?;
+    Some(format!("a marker at {} s follows one at {} s; markers must increase", pair[1], pair[0]))
+}
+
 /// Checks the root joint of a clip.
 pub(super) fn check_root(clip: &Clip, root: Option<RootMotion>, skeleton: &Skeleton) -> Result<(), String> {
     let Some(RootMotion { joint, .. }) = root else { return Ok(()) };

@@ -1,10 +1,16 @@
 //! Crowds: instances, each with a skeleton and layers.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use crate::error::Error;
 use crate::model::check_instance::check_instance;
-use crate::model::{Layer, Library, SkeletonId};
+use crate::model::{
+    Displacement, Layer, LayerTime, Library, Parameter, ParameterValues, RunningTransition, SkeletonId, Ticks,
+    Transition, no_such,
+};
 
-/// Instances, each with a skeleton and the layers that animate it.
+/// Instances, each with a skeleton, the layers that animate it, and the parameters that drive those.
 ///
 /// # Examples
 /// ```
@@ -26,12 +32,40 @@ use crate::model::{Layer, Library, SkeletonId};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Crowd {
-    instances: Vec<(SkeletonId, Vec<Layer>)>,
+    instances: Vec<Instance>,
+}
+
+/// An instance of a crowd.
+#[derive(Debug, Clone, PartialEq)]
+struct Instance {
+    skeleton: SkeletonId,
+    layers: Vec<Layer>,
+    parameters: Arc<[Parameter]>,
+    running: Option<Arc<RunningTransition>>,
+}
+
+impl Instance {
+    /// The instance as it is at a tick.
+    fn at(&self, now: Ticks) -> Self {
+        let mut instance = self.clone();
+        while let Some(running) = instance.running.take() {
+            if now >= running.transition.start {
+                let is_on_its_way = running.transition.elapsed(now).is_some();
+                instance.running = is_on_its_way.then_some(running);
+                break;
+            }
+            instance.layers.clone_from(&running.transition.from);
+            instance.running = running.before().map(Arc::new);
+        }
+        instance
+    }
 }
 
 impl Crowd {
     /// The most layers of an instance.
     pub const MAX_LAYERS: usize = 8;
+    /// The most parameters of an instance.
+    pub const MAX_PARAMETERS: usize = 16;
 
     /// An empty crowd.
     pub fn new() -> Self {
@@ -42,28 +76,71 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Limit`] beyond [`MAX_LAYERS`](Self::MAX_LAYERS); [`Error::Instance`] if a time or weight is not finite, a weight,
-    /// a repeat count or the length of a fade is negative, a rate is not from -1e4 to 1e4, or a range ends before it starts.
+    /// a repeat count or the length of a fade is negative, a rate is not from -1e4 to 1e4, a range ends before it starts, a
+    /// parameter is beyond [`MAX_PARAMETERS`](Self::MAX_PARAMETERS), or a layer follows one that is not before it or follows
+    /// another itself.
     pub fn push(&mut self, skeleton: SkeletonId, layers: &[Layer]) -> Result<usize, Error> {
         let instance = self.instances.len();
         check_layers(instance, layers)?;
-        self.instances.push((skeleton, layers.to_vec()));
+        let parameters = Arc::default();
+        self.instances.push(Instance { skeleton, layers: layers.to_vec(), parameters, running: None });
         Ok(instance)
     }
 
-    /// Replaces the skeleton and the layers of an instance. The other instances stay unchanged.
+    /// Adds a copy of an instance of a crowd, with its parameters and its transition, and returns its index.
+    ///
+    /// # Panics
+    /// If the other crowd has no such instance.
+    pub fn push_copy(&mut self, other: &Self, instance: usize) -> usize {
+        self.instances.push(other.instances[instance].clone());
+        self.len() - 1
+    }
+
+    /// Replaces the skeleton and the layers of an instance. A transition ends; the parameters stay. The other instances stay
+    /// unchanged.
     ///
     /// # Errors
     /// The same as [`push`](Self::push), and [`Error::Instance`] if there is no such instance. The crowd is then unchanged.
     pub fn set(&mut self, instance: usize, skeleton: SkeletonId, layers: &[Layer]) -> Result<(), Error> {
         check_layers(instance, layers)?;
-        let count = self.len();
-        let Some((old_skeleton, old_layers)) = self.instances.get_mut(instance) else {
-            return Err(Error::Instance { instance, reason: format!("the crowd has {count} instances") });
-        };
-        *old_skeleton = skeleton;
-        old_layers.clear();
-        old_layers.extend_from_slice(layers);
+        let found = self.find(instance)?;
+        found.skeleton = skeleton;
+        found.layers.clear();
+        found.layers.extend_from_slice(layers);
+        found.running = None;
         Ok(())
+    }
+
+    /// Replaces the parameters of an instance. Layers refer to them by index; a parameter that is missing is 0. Instances can share
+    /// them.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] if there is no such instance; [`Error::Limit`] beyond [`MAX_PARAMETERS`](Self::MAX_PARAMETERS).
+    pub fn set_parameters(&mut self, instance: usize, parameters: impl Into<Arc<[Parameter]>>) -> Result<(), Error> {
+        let parameters = parameters.into();
+        if parameters.len() > Self::MAX_PARAMETERS {
+            let what = format!("parameters of instance {instance}");
+            return Err(Error::Limit { what, needed: parameters.len() as u64, allowed: Self::MAX_PARAMETERS as u64 });
+        }
+        self.find(instance)?.parameters = parameters;
+        Ok(())
+    }
+
+    /// Replaces or removes the transition of an instance, with its displacement.
+    pub(crate) fn store_transition(
+        &mut self,
+        instance: usize,
+        running: Option<RunningTransition>,
+    ) -> Result<(), Error> {
+        self.find(instance)?.running = running.map(Arc::new);
+        Ok(())
+    }
+
+    /// The instance of an index.
+    fn find(&mut self, instance: usize) -> Result<&mut Instance, Error> {
+        let count = self.len();
+        let fault = || Error::Instance { instance, reason: no_such("instance", instance, "crowd", count) };
+        self.instances.get_mut(instance).ok_or_else(fault)
     }
 
     /// The number of instances.
@@ -81,7 +158,7 @@ impl Crowd {
     /// # Panics
     /// If there is no such instance.
     pub fn skeleton(&self, instance: usize) -> SkeletonId {
-        self.instances[instance].0
+        self.instances[instance].skeleton
     }
 
     /// The layers of an instance, in order.
@@ -89,18 +166,128 @@ impl Crowd {
     /// # Panics
     /// If there is no such instance.
     pub fn layers(&self, instance: usize) -> &[Layer] {
-        &self.instances[instance].1
+        &self.instances[instance].layers
     }
 
-    /// Checks that every skeleton, clip and mask exists in a library, and that the clips and masks of an instance belong to its
-    /// skeleton.
+    /// The parameters of an instance, in order.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn parameters(&self, instance: usize) -> &[Parameter] {
+        &self.instances[instance].parameters
+    }
+
+    /// The values of the parameters of an instance at a tick of the crowd clock.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn parameter_values(&self, instance: usize, now: Ticks) -> ParameterValues {
+        ParameterValues::new(self.parameters(instance), now)
+    }
+
+    /// The transition of an instance.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn transition(&self, instance: usize) -> Option<&Transition> {
+        self.instances[instance].running.as_deref().map(|running| &running.transition)
+    }
+
+    /// The layers of an instance, followed by those that go out in its transition and in those that it interrupts.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn all_layers(&self, instance: usize) -> impl Iterator<Item = &Layer> {
+        let transitions = std::iter::successors(self.transition(instance), |transition| transition.before.as_deref());
+        self.layers(instance).iter().chain(transitions.flat_map(|transition| &transition.from))
+    }
+
+    /// The transition of an instance, with all displacements.
+    pub(crate) fn running(&self, instance: usize) -> Option<&RunningTransition> {
+        self.instances[instance].running.as_deref()
+    }
+
+    /// The displacement of an instance by its transition, with the transition.
+    pub(crate) fn displacement(&self, instance: usize) -> Option<(&Transition, &Displacement)> {
+        let running = self.instances[instance].running.as_deref()?;
+        Some((&running.transition, running.displacements.first()?))
+    }
+
+    /// A crowd of one instance of this crowd.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub(crate) fn only(&self, instance: usize) -> Self {
+        Self { instances: vec![self.instances[instance].clone()] }
+    }
+
+    /// The crowd as it is at a tick: an instance before the start of a transition has the layers that go out, and a transition
+    /// that is over is removed. Parameters stay as they are. A [`CpuCrowd`](crate::CpuCrowd) or a crowd on the GPU of the result shows
+    /// the instances at that tick and at later ticks before the next start of a transition, with the parameters that its caller sets.
+    pub fn at(&self, now: Ticks) -> Cow<'_, Self> {
+        if self.instances.iter().all(|instance| instance.running.is_none()) {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self { instances: self.instances.iter().map(|instance| instance.at(now)).collect() })
+    }
+
+    /// The layers that an instance has at a tick: those that go out before the start of a transition, otherwise its own.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn layers_at(&self, instance: usize, now: Ticks) -> &[Layer] {
+        let mut layers = self.layers(instance);
+        let mut next = self.transition(instance);
+        while let Some(transition) = next.filter(|transition| now < transition.start) {
+            layers = &transition.from;
+            next = transition.before.as_deref();
+        }
+        layers
+    }
+
+    /// Checks that every skeleton, clip, mask and driver exists in a library, that the clips and masks of an instance belong to its
+    /// skeleton, and that clips that follow each other have as many sync markers.
     ///
     /// # Errors
     /// [`Error::Instance`] with the first instance that fails the check.
     pub fn check(&self, library: &Library) -> Result<(), Error> {
-        let mut instances = self.instances.iter().enumerate();
-        instances.try_for_each(|(instance, (skeleton, layers))| check_instance(library, instance, *skeleton, layers))
+        (0..self.len()).try_for_each(|instance| self.check_instance(library, instance, self.transition(instance)))
     }
+
+    /// Checks the layers of an instance, and those that go out in a transition.
+    pub(crate) fn check_instance(
+        &self,
+        library: &Library,
+        instance: usize,
+        transition: Option<&Transition>,
+    ) -> Result<(), Error> {
+        let skeleton = self.skeleton(instance);
+        check_instance(library, instance, skeleton, self.layers(instance))?;
+        let mut next = transition;
+        while let Some(transition) = next {
+            check_instance(library, instance, skeleton, &transition.from)?;
+            next = transition.before.as_deref();
+        }
+        Ok(())
+    }
+}
+
+/// Checks the numbers of a transition and of those before it, and the layers that go out.
+pub(crate) fn check_transition(instance: usize, transition: &Transition) -> Result<(), Error> {
+    let depth = transition.depth();
+    if depth > Transition::MOST {
+        let what = format!("transitions of instance {instance}");
+        return Err(Error::Limit { what, needed: depth as u64, allowed: Transition::MOST as u64 });
+    }
+    if let Some(reason) = transition.fault() {
+        return Err(Error::Instance { instance, reason });
+    }
+    let mut next = Some(transition);
+    while let Some(transition) = next {
+        check_layers(instance, &transition.from)?;
+        next = transition.before.as_deref();
+    }
+    Ok(())
 }
 
 /// Checks the number of layers of an instance, and the numbers in them.
@@ -109,8 +296,19 @@ pub(crate) fn check_layers(instance: usize, layers: &[Layer]) -> Result<(), Erro
         let what = format!("layers of instance {instance}");
         return Err(Error::Limit { what, needed: layers.len() as u64, allowed: Crowd::MAX_LAYERS as u64 });
     }
-    match layers.iter().find_map(Layer::fault) {
+    let leader_faults = || (0..layers.len()).find_map(|index| leader_fault(layers, index));
+    match layers.iter().find_map(Layer::fault).or_else(leader_faults) {
         Some(reason) => Err(Error::Instance { instance, reason }),
         None => Ok(()),
     }
+}
+
+/// The reason for which a layer cannot follow its leader.
+fn leader_fault(layers: &[Layer], index: usize) -> Option<String> {
+    let LayerTime::Synced { leader } = layers[index].time else { return None };
+    if leader >= index {
+        return Some(format!("layer {index} follows layer {leader}; a leader must be an earlier layer"));
+    }
+    let is_synced = matches!(layers[leader].time, LayerTime::Synced { .. });
+    is_synced.then(|| format!("layer {index} follows layer {leader}, which follows another layer itself"))
 }

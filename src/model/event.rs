@@ -28,6 +28,10 @@ pub struct Event {
 /// * A layer reaches events only while it has a weight: nothing if its own weight is 0, nothing up to the start of a fade-in, and
 ///   nothing from the end of a fade-out on. Masks have no effect.
 /// * More than 2^62 passes after its start, which are ages for the shortest clips, a play reaches nothing.
+/// * A layer with a driven weight reaches events in a step if its weight at the end of the step is above 2^-20. A synchronised layer
+///   reaches an event when its leader is at the time that belongs to the event. A layer whose time is a parameter, and one that
+///   follows it, reach nothing.
+/// * In a step across the start of a transition, the index of a layer is one among the layers at the tick of the event.
 /// * A step backwards or of no length reaches nothing. Consecutive steps reach together the same events as one step over all of
 ///   them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -21,3 +21,5 @@ id!(SkinId, "a", "skin");
 id!(ClipId, "a", "clip");
 id!(InterpolatorId, "an", "interpolator");
 id!(MaskId, "a", "mask");
+id!(KnotsId, "a", "list of knots");
+id!(BlendSpaceId, "a", "blend space");

@@ -1,6 +1,7 @@
 //! Layers of an instance: clips with time, weight, mode, mask and fades.
 
-use crate::model::{ClipId, MaskId, Playback, Ticks};
+use crate::model::weight_driver::no_parameter;
+use crate::model::{ClipId, MaskId, Playback, Ticks, WeightDriver, WrapMode};
 
 /// The time of a layer in its clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,9 +13,25 @@ pub enum LayerTime {
     At(f64),
     /// A time that follows from the crowd clock.
     Playing(Playback),
+    /// A time that follows from a parameter of the instance: the parameter counts cycles, each as long as the clip.
+    Phase {
+        /// The index of the parameter.
+        parameter: usize,
+        /// The behaviour at the ends. In a mode that does not repeat, a negative value counts as 0.
+        wrap: WrapMode,
+    },
+    /// A time that follows from the clip time of another layer: the same part of the clip, or the same part of the way from one
+    /// sync marker to the next if both clips have markers ([`Clip::markers`](crate::Clip::markers)).
+    ///
+    /// It moves with its clip: forwards through the clip's end where the leader begins again. If the leader repeats only a
+    /// [range](Playback::range) of its clip, the layer moves by its whole clip in each pass.
+    Synced {
+        /// The index of an earlier layer of the instance that is not synchronised itself.
+        leader: usize,
+    },
 }
 
-/// A clip at work on an instance. Its effective weight is `weight x ramp of the fades x mask`.
+/// A clip at work on an instance. Its effective weight is `weight x driver x ramp of the fades x mask`.
 ///
 /// Each translation, rotation, scale, morph weight and property is blended separately. A layer whose clip has no track for one of
 /// them does not affect it.
@@ -44,6 +61,8 @@ pub struct Layer {
     pub time: LayerTime,
     /// The weight, 0 or more; 1 by default.
     pub weight: f64,
+    /// A factor of the weight that follows from parameters; 1 without a driver.
+    pub driver: Option<WeightDriver>,
     /// The way in which it joins the layers before it.
     pub mode: LayerMode,
     /// The mask, one weight per joint; all 1 without a mask.
@@ -55,9 +74,18 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer with weight 1 that blends, without mask and fades.
+    /// A layer with weight 1 that blends, without driver, mask and fades.
     pub fn new(clip: ClipId, time: LayerTime) -> Self {
-        Self { clip, time, weight: 1.0, mode: LayerMode::Blend, mask: None, fade_in: None, fade_out: None }
+        Self {
+            clip,
+            time,
+            weight: 1.0,
+            driver: None,
+            mode: LayerMode::Blend,
+            mask: None,
+            fade_in: None,
+            fade_out: None,
+        }
     }
 
     /// The least sum of weights of the layers that blend. If the sum is smaller, the rest pose takes the missing weight.
@@ -68,8 +96,13 @@ impl Layer {
 
     /// True if the layer needs no mixing when it is alone on an instance: its clip is the pose at all times.
     pub(crate) fn is_plain(&self) -> bool {
-        let fades = self.fade_in.is_some() || self.fade_out.is_some();
-        self.mode == LayerMode::Blend && self.weight >= Self::LEAST_WEIGHT && self.mask.is_none() && !fades
+        let varies = self.driver.is_some() || self.fade_in.is_some() || self.fade_out.is_some();
+        self.mode == LayerMode::Blend && self.weight >= Self::LEAST_WEIGHT && self.mask.is_none() && !varies
+    }
+
+    /// True if its time or its weight follows from parameters or from another layer.
+    pub(crate) fn is_driven(&self) -> bool {
+        self.driver.is_some() || matches!(self.time, LayerTime::Phase { .. } | LayerTime::Synced { .. })
     }
 
     /// The factor of the fades at a tick of the crowd clock, from 0 to 1.
@@ -85,7 +118,12 @@ impl Layer {
         if let Some(fade) = [self.fade_in, self.fade_out].into_iter().flatten().find(|fade| fade.length.0 < 0) {
             return Some(format!("the length of a fade is negative: {} ticks; expected 0 or more", fade.length.0));
         }
+        if let Some(reason) = self.driver.and_then(|driver| driver.fault()) {
+            return Some(reason);
+        }
         match self.time {
+            LayerTime::Phase { parameter, .. } => no_parameter(parameter),
+            LayerTime::Synced { .. } => None,
             LayerTime::At(seconds) if super::is_usable(seconds) => None,
             LayerTime::At(seconds) => Some(format!("the time {seconds} is not a finite number of seconds")),
             LayerTime::Playing(playback) => playback.fault(),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::{
-    Clip, ClipId, Event, Interpolator, InterpolatorId, Mask, MaskId, RootMotion, Skeleton, SkeletonId, Skin, SkinId,
-    Track, clip_checks, is_weight, no_such,
+    BlendSpace, BlendSpaceId, Clip, ClipId, Event, Interpolator, InterpolatorId, Knots, KnotsId, Mask, MaskId,
+    RootMotion, Skeleton, SkeletonId, Skin, SkinId, Track, clip_checks, is_weight, no_such,
 };
 
-/// Skeletons, skins, clips, masks and interpolators: all data that does not change per frame.
+/// Skeletons, skins, clips, masks, knots, blend spaces and interpolators: all data that does not change per frame.
 ///
 /// Ids are numbered from 0 in the order of addition. They stay valid, because nothing is ever removed.
 ///
@@ -38,6 +38,8 @@ pub struct Library {
     skins: Vec<Skin>,
     clips: Vec<Clip>,
     masks: Vec<Mask>,
+    knots: Vec<Knots>,
+    blend_spaces: Vec<BlendSpace>,
     interpolators: Interpolators,
 }
 
@@ -48,6 +50,8 @@ pub(crate) struct LibrarySizes {
     skins: usize,
     clips: usize,
     masks: usize,
+    knots: usize,
+    blend_spaces: usize,
 }
 
 /// Interpolators, compared by identity.
@@ -66,22 +70,26 @@ impl Library {
         Self::default()
     }
 
-    /// The numbers of skeletons, skins, clips and masks.
+    /// The numbers of skeletons, skins, clips, masks, knots and blend spaces.
     pub(crate) fn sizes(&self) -> LibrarySizes {
         LibrarySizes {
             skeletons: self.skeletons.len(),
             skins: self.skins.len(),
             clips: self.clips.len(),
             masks: self.masks.len(),
+            knots: self.knots.len(),
+            blend_spaces: self.blend_spaces.len(),
         }
     }
 
-    /// Removes the skeletons, skins, clips and masks beyond these numbers.
+    /// Removes the skeletons, skins, clips, masks, knots and blend spaces beyond these numbers.
     pub(crate) fn truncate(&mut self, sizes: LibrarySizes) {
         self.skeletons.truncate(sizes.skeletons);
         self.skins.truncate(sizes.skins);
         self.clips.truncate(sizes.clips);
         self.masks.truncate(sizes.masks);
+        self.knots.truncate(sizes.knots);
+        self.blend_spaces.truncate(sizes.blend_spaces);
     }
 
     /// Adds a skeleton.
@@ -124,8 +132,8 @@ impl Library {
     /// * [`Error::Track`] if a target does not exist, is driven twice, or by a curve of another width; if a joint given by a matrix
     ///   is animated; if a rotation key is the zero quaternion; if an interpolation does not fit its target; or if a curve
     ///   extrapolates in a clip without a length, or has too many loops.
-    /// * [`Error::Usage`] if the length, the speed or the time of an event is out of range, events are out of order, or the root
-    ///   joint does not exist or is given by a matrix.
+    /// * [`Error::Usage`] if the length, the speed, the time of an event or a sync marker is out of range, events or markers are
+    ///   out of order, or the root joint does not exist or is given by a matrix.
     pub fn add_clip(&mut self, clip: Clip) -> Result<ClipId, Error> {
         let fault = |track: usize, reason: String| {
             let clip = clip.name.clone().unwrap_or("unnamed".into());
@@ -138,6 +146,7 @@ impl Library {
         clip_checks::check_tracks(self.interpolators(), skeleton, &clip)
             .map_err(|(track, reason)| fault(track, reason))?;
         clip_checks::check_root(&clip, clip.root_motion, skeleton).map_err(Error::Usage)?;
+        clip_checks::check_markers(&clip, &clip.markers).map_err(Error::Usage)?;
         self.clips.push(clip);
         Ok(ClipId(self.clips.len() - 1))
     }
@@ -174,6 +183,28 @@ impl Library {
     /// All masks, by id.
     pub fn masks(&self) -> &[Mask] {
         &self.masks
+    }
+
+    /// Adds knots. Layers refer to them by [`WeightDriver::Knots`](crate::WeightDriver::Knots).
+    pub fn add_knots(&mut self, knots: Knots) -> KnotsId {
+        self.knots.push(knots);
+        KnotsId(self.knots.len() - 1)
+    }
+
+    /// All knots, by id.
+    pub fn knots(&self) -> &[Knots] {
+        &self.knots
+    }
+
+    /// Adds a blend space. Layers refer to it by [`WeightDriver::Point`](crate::WeightDriver::Point).
+    pub fn add_blend_space(&mut self, space: BlendSpace) -> BlendSpaceId {
+        self.blend_spaces.push(space);
+        BlendSpaceId(self.blend_spaces.len() - 1)
+    }
+
+    /// All blend spaces, by id.
+    pub fn blend_spaces(&self) -> &[BlendSpace] {
+        &self.blend_spaces
     }
 
     /// Adds an interpolator. Curves refer to it by [`Interpolation::Custom`](crate::Interpolation::Custom).
@@ -231,6 +262,20 @@ impl Library {
         };
         clip_checks::check_events(clip.name.as_deref().unwrap_or("unnamed"), &events).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.events, events))
+    }
+
+    /// Replaces the sync markers of a clip, and returns the previous ones. [`Clip::event_times`] makes markers of events.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no such clip, the markers do not increase strictly, or one is not from 0 to less than the
+    /// duration of the clip.
+    pub fn set_markers(&mut self, id: ClipId, markers: Vec<f64>) -> Result<Vec<f64>, Error> {
+        let count = self.clips.len();
+        let Some(clip) = self.clips.get_mut(id.0) else {
+            return Err(Error::Usage(no_such("clip", id.0, "library", count)));
+        };
+        clip_checks::check_markers(clip, &markers).map_err(Error::Usage)?;
+        Ok(std::mem::replace(&mut clip.markers, markers))
     }
 
     /// Replaces the tracks of the clip with this index by tracks of the same targets.

@@ -182,6 +182,36 @@ impl Playback {
         Some(Self { start: Ticks(start), rate, ..self })
     }
 
+    /// The same play with the rate of a blend of synchronised clips from a tick of the crowd clock on, without a jump: one pass of
+    /// the leader's clip takes the mean of the lengths of all clips, by their weights. This is the play of the leader; the
+    /// others follow it ([`LayerTime::Synced`](crate::LayerTime)).
+    ///
+    /// `duration` is that of the leader's clip in seconds; `clips` has a weight of 0 or more and a length in seconds per clip, the
+    /// leader's among them. The length of a clip that should play faster than it was authored is its duration over that rate. A
+    /// negative rate stays negative.
+    ///
+    /// `None` if no weight or no length is above 0, or if [`with_rate_from`](Self::with_rate_from) has no start for the rate.
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::{Playback, Ticks};
+    ///
+    /// // A walk of 1 s and a run of 0.5 s in equal parts: a cycle takes 0.75 s.
+    /// let walk = Playback::looping(Ticks(0), 1.0);
+    /// let now = Ticks::from_seconds(0.25);
+    /// let blended = walk.with_blend_length(now, 1.0, &[[1.0, 1.0], [1.0, 0.5]]).expect("a rate");
+    /// assert_eq!(blended.rate, 1.0 / 0.75);
+    /// // A quarter of a second has been played, as before.
+    /// assert_eq!((now - blended.start).to_seconds() * blended.rate, 0.25);
+    /// ```
+    pub fn with_blend_length(self, now: Ticks, duration: f64, clips: &[[f64; 2]]) -> Option<Self> {
+        let weights: f64 = clips.iter().map(|clip| clip[0]).sum();
+        let mean = clips.iter().map(|clip| clip[0] * clip[1]).sum::<f64>() / weights;
+        let rate = duration / mean;
+        let is_usable = weights > 0.0 && mean > 0.0 && rate.abs() <= 1e4;
+        is_usable.then(|| self.with_rate_from(now, rate.copysign(self.rate)))?
+    }
+
     /// The same play with a later start, which continues a play after a pause of that length.
     pub fn delayed(self, by: Ticks) -> Self {
         Self { start: self.start + by, ..self }

@@ -46,7 +46,7 @@ pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error>
         if !std::mem::replace(&mut skeletons[skeleton.index()], true) {
             of_skeleton(library, skeleton).map_or(Ok(()), |uneven| Err(uneven.error()))?;
         }
-        for layer in crowd.layers(instance) {
+        for layer in crowd.all_layers(instance) {
             if !std::mem::replace(&mut clips[layer.clip.index()], true) {
                 of_clip(library, library.clip(layer.clip)).map_or(Ok(()), |uneven| Err(uneven.error()))?;
             }

@@ -1,51 +1,14 @@
-//! Packing of channels: the sources of each joint's translation, rotation and scale, of each morph weight and of each property.
+//! Packing of channels of morph weights and properties.
 
-use glam::{DQuat, DVec3};
+use std::collections::HashSet;
 
-use crate::model::rotation::{self, unit};
+use glam::DQuat;
+
+use crate::model::rotation::unit;
 use crate::model::{NumberRange, Skeleton, Target};
 use crate::pack::arrays::Arrays;
 use crate::pack::column::{Channels, Column};
-use crate::pack::record::{Channel, MODE_CONSTANT, MODE_EULER, MODE_REST, MODE_SPLIT, SHAPE_REST, ValueChannel};
-
-/// Packs the channels of all joints' translations, then rotations, then scales. Returns their offset in the words.
-pub fn pack_joint_channels(arrays: &mut Arrays, skeleton: &Skeleton, channels: &Channels) -> u32 {
-    let joints = || skeleton.joints().iter().enumerate();
-    let mut records: Vec<Channel> = Vec::with_capacity(3 * skeleton.joints().len());
-    for (index, joint) in joints() {
-        records.push(joint_channel(arrays, channels, Target::Translation(index), || joint.rest.translation));
-    }
-    for (index, joint) in joints() {
-        let rest = || rotation::to_euler_angles(joint.rest.rotation);
-        let rotation = channels.get(&(Target::Rotation(index), NumberRange::new(0, 4))).copied();
-        records.push(rotation.unwrap_or_else(|| joint_channel(arrays, channels, Target::EulerAngles(index), rest)));
-    }
-    for (index, joint) in joints() {
-        records.push(joint_channel(arrays, channels, Target::Scale(index), || joint.rest.scale));
-    }
-    arrays.push_records(&records)
-}
-
-/// The channel of a target of three numbers. One track drives all three, or each has a track of its own, or none has.
-fn joint_channel(arrays: &mut Arrays, channels: &Channels, target: Target, rest: impl Fn() -> DVec3) -> Channel {
-    if let Some(&whole) = channels.get(&(target, NumberRange::new(0, 3))) {
-        return whole;
-    }
-    let singles = [0, 1, 2].map(|component| channels.get(&(target, NumberRange::new(component, 1))).copied());
-    if singles == [None; 3] {
-        return Channel::new(MODE_REST, 0, 0);
-    }
-    let rest = rest().to_array();
-    let mut channel = |component: usize| {
-        singles[component].unwrap_or_else(|| {
-            let value = [rest[component] as f32, 0.0, 0.0, 0.0];
-            Channel::new(MODE_CONSTANT, 0, arrays.push_value(value))
-        })
-    };
-    let parts = [channel(0), channel(1), channel(2)];
-    let euler = if matches!(target, Target::EulerAngles(_)) { MODE_EULER } else { 0 };
-    Channel::new(MODE_SPLIT | euler, 0, arrays.push_records(&parts))
-}
+use crate::pack::record::{Channel, MODE_CONSTANT, SHAPE_REST, ValueChannel};
 
 /// The channels of morph weights, then of properties, after their packing.
 pub struct ValueChannels {
@@ -59,7 +22,8 @@ pub struct ValueChannels {
     pub count: u32,
 }
 
-/// Packs channels that together write every morph weight and property: those of the clip, and constants with the rest values.
+/// Packs channels that together write every morph weight and property: those of the clip, and constants with the rest values. A
+/// property that is a rotation has one channel, so that a transition can turn it as soon as it is written.
 pub fn pack_value_channels(
     arrays: &mut Arrays,
     skeleton: &Skeleton,
@@ -74,8 +38,12 @@ pub fn pack_value_channels(
     }
     let weight_count = rest.len();
     let mut first_property = Vec::new();
+    let mut rotations = HashSet::new();
     for property in skeleton.properties() {
         first_property.push(rest.len());
+        if property.rotation {
+            rotations.insert(rest.len());
+        }
         let unit = if property.rotation { unit(DQuat::from_slice(&property.rest)) } else { None };
         rest.extend(unit.map_or_else(|| property.rest.clone(), |unit| unit.to_array().to_vec()));
     }
@@ -97,7 +65,8 @@ pub fn pack_value_channels(
     let mut output = 0;
     while output < rest.len() {
         let end = if output < weight_count { weight_count } else { rest.len() };
-        let count = (output..end).take(4).take_while(|&number| !driven[number]).count();
+        let follows = |&number: &usize| !driven[number] && (number == output || !rotations.contains(&number));
+        let count = (output..end).take(4).take_while(follows).count();
         if count > 0 {
             let mut value = [0.0; 4];
             value.iter_mut().zip(&rest[output..output + count]).for_each(|(to, from)| *to = *from as f32);

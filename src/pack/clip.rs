@@ -10,17 +10,20 @@ use crate::model::{
     Clip, Interpolation, Library, NumberRange, RootMotion, RootRotation, Skeleton, Target, Timeline, Track,
 };
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::channels::{pack_joint_channels, pack_value_channels};
+use crate::pack::channels::pack_value_channels;
 use crate::pack::column::{Channels, Column, QuantizedCurves, columns};
+use crate::pack::joint_channels::pack_joint_channels;
 use crate::pack::key_blocks::{elements_per_key, narrow, reserve};
 use crate::pack::keys::PackedKeys;
 use crate::pack::playback::time_unit;
-use crate::pack::quantized_rows::{self, pack_rows};
+use crate::pack::quantized_rows::{self, column_words, pack_rows};
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_QUANTIZED, MODE_SLERP,
-    MODE_STEP, NONE, ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root, TimelineRecord,
+    MODE_STEP, NONE, PART_ROTATION, PART_SCALE, PART_TRANSLATION, ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root,
+    TimelineRecord,
 };
-use crate::pack::timeline::{PackedTimeline, Timelines};
+use crate::pack::skeleton::pack_skeleton;
+use crate::pack::timeline::{PackedTimeline, Timelines, needs_exact_times};
 use crate::pack::unroll::Beyond;
 use crate::pack::{easing, events};
 
@@ -33,21 +36,24 @@ pub struct ClipOffset {
     pub timeline_count: u32,
 }
 
-/// Packs a clip.
+/// Packs a clip. `rest` is the offset of the rest pose of its skeleton in the values.
 pub fn pack_clip<'a>(
     arrays: &mut Arrays,
     timelines: &mut Timelines<'a>,
     library: &'a Library,
     clip: &'a Clip,
     quantized: QuantizedCurves<'a>,
+    rest: u32,
 ) -> ClipOffset {
     let skeleton = library.skeleton(clip.skeleton);
     let columns = columns(library, skeleton, clip, quantized);
     let mut channels = Channels::new();
-    let records = pack_columns(arrays, timelines, &columns, &mut channels);
+    let joints = skeleton.joints().len();
+    pack_constants(arrays, timelines, &columns, &mut channels, RestPose { first: rest, joints });
+    let PackedRecords { records, .. } = pack_keys(arrays, timelines, &columns, &mut channels);
     let timeline_count = records.len() as u32;
     let timelines = arrays.push_records(&records);
-    let joint_channels = pack_joint_channels(arrays, skeleton, &channels);
+    let (joint_channels, compact) = pack_joint_channels(arrays, rest, skeleton, &channels);
     let values = pack_value_channels(arrays, skeleton, &columns, &channels);
     let record = ClipRecord {
         timelines,
@@ -60,6 +66,7 @@ pub fn pack_clip<'a>(
         time_unit: time_unit(clip.duration()).unwrap_or(1.0),
         events: events::pack_events(arrays, clip),
         root: clip.root_motion.map_or(NONE, |root| pack_root(arrays, skeleton, root)),
+        compact: compact.into(),
     };
     ClipOffset { offset: arrays.push_records(&[record]), timeline_count }
 }
@@ -77,13 +84,74 @@ fn pack_root(arrays: &mut Arrays, skeleton: &Skeleton, root: RootMotion) -> u32 
     arrays.push_records(&[Root { joint: root.joint as u32, moves: axes | rotation, up_x, up_y, up_z }])
 }
 
-/// The bytes of a clip's keys, constants, key times and lookup tables, as if it were packed alone.
-pub fn key_bytes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> usize {
-    let mut arrays = Arrays::default();
-    let columns = columns(library, library.skeleton(clip.skeleton), clip, quantized);
-    let records = pack_columns(&mut arrays, &mut Timelines::default(), &columns, &mut Channels::new());
-    arrays.push_records(&records);
-    arrays.size()
+/// The bytes of a clip by their use, as if it were packed alone with its skeleton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClipBytes {
+    /// Keys: rows of codes, or of `f32`.
+    pub keys: usize,
+    /// Records of quantized columns: widths, steps and least values.
+    pub columns: usize,
+    /// Timelines: key times, lookup tables, easings and records.
+    pub timelines: usize,
+    /// Constant values that are not values of the rest pose.
+    pub constants: usize,
+    /// Channels of joints, morph weights and properties.
+    pub channels: usize,
+    /// The record of the clip, its events and its root motion.
+    pub record: usize,
+}
+
+impl ClipBytes {
+    /// The bytes of a clip of a library, with its quantized keys.
+    pub fn new(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> Self {
+        let skeleton = library.skeleton(clip.skeleton);
+        let (mut arrays, mut timelines) = (Arrays::default(), Timelines::default());
+        let rest = pack_skeleton(&mut arrays, skeleton, &[]).rest;
+        timelines.keys.add_rest(&arrays, rest, skeleton);
+        let columns = columns(library, skeleton, clip, quantized);
+        let mut channels = Channels::new();
+        let start = arrays.size();
+        let joints = skeleton.joints().len();
+        pack_constants(&mut arrays, &mut timelines, &columns, &mut channels, RestPose { first: rest, joints });
+        let constants = arrays.size() - start;
+        let (words, values) = (arrays.words.len(), arrays.values.len());
+        let PackedRecords { records, row_words } = pack_keys(&mut arrays, &mut timelines, &columns, &mut channels);
+        arrays.push_records(&records);
+        let column_bytes = |column: &Column| {
+            let offset = channels[&(column.target, column.target_numbers)].values;
+            column.quantized.map_or(0, |elements| 4 * elements.len() * column_words(&arrays.words, offset) as usize)
+        };
+        let columns_bytes: usize = columns.iter().map(column_bytes).sum();
+        let (words, values) = (4 * (arrays.words.len() - words), 16 * (arrays.values.len() - values));
+        let row_bytes = 4 * row_words;
+        let start = arrays.size();
+        pack_joint_channels(&mut arrays, rest, skeleton, &channels);
+        pack_value_channels(&mut arrays, skeleton, &columns, &channels);
+        let channels = arrays.size() - start;
+        let start = arrays.size();
+        events::pack_events(&mut arrays, clip);
+        if let Some(root) = clip.root_motion {
+            pack_root(&mut arrays, skeleton, root);
+        }
+        Self {
+            keys: values + row_bytes,
+            columns: columns_bytes,
+            timelines: words - row_bytes - columns_bytes,
+            constants,
+            channels,
+            record: 4 * ClipRecord::WORDS + arrays.size() - start,
+        }
+    }
+
+    /// The bytes of keys, constants, key times and lookup tables.
+    pub fn of_keys(&self) -> usize {
+        self.keys + self.columns + self.timelines + self.constants
+    }
+
+    /// All bytes.
+    pub fn total(&self) -> usize {
+        self.of_keys() + self.channels + self.record
+    }
 }
 
 /// The largest size of a packed clip.
@@ -120,18 +188,49 @@ struct TimelineColumns<'a, 'b> {
     columns: Vec<&'b Column<'a>>,
 }
 
-/// Packs the constants and the keys of all columns. Returns the timeline records.
-fn pack_columns<'a>(
+/// The rest pose of a skeleton in the values: all joints' translations, then rotations, then scales.
+#[derive(Clone, Copy)]
+struct RestPose {
+    first: u32,
+    joints: usize,
+}
+
+impl RestPose {
+    /// The offset of the value of a column that drives a whole translation, rotation or scale.
+    fn offset(self, column: &Column) -> Option<u32> {
+        let (part, joint) = match column.target {
+            Target::Translation(joint) => (PART_TRANSLATION, joint),
+            Target::Rotation(joint) | Target::EulerAngles(joint) => (PART_ROTATION, joint),
+            Target::Scale(joint) => (PART_SCALE, joint),
+            Target::Weights(_) | Target::Property(_) => return None,
+        };
+        let is_whole = column.target_numbers.count >= 3;
+        is_whole.then(|| self.first + (part as usize * self.joints + joint) as u32)
+    }
+}
+
+/// Packs the constants of all columns.
+fn pack_constants(
     arrays: &mut Arrays,
-    timelines: &mut Timelines<'a>,
-    columns: &[Column<'a>],
+    timelines: &mut Timelines,
+    columns: &[Column],
     channels: &mut Channels,
-) -> Vec<TimelineRecord> {
+    rest: RestPose,
+) {
+    let compact = columns.iter().any(|column| column.quantized.is_some());
     for column in columns.iter().filter(|column| column.constant) {
-        let value = timelines.keys.constant(arrays, constant_value(column));
+        let rest = rest.offset(column).filter(|_| compact);
+        let value = timelines.keys.constant(arrays, constant_value(column), rest, compact);
         channels.insert((column.target, column.target_numbers), Channel::new(MODE_CONSTANT, 0, value));
     }
-    pack_keys(arrays, timelines, columns, channels)
+}
+
+/// The timelines of a clip, after the packing of its keys.
+struct PackedRecords {
+    /// The record of each timeline.
+    records: Vec<TimelineRecord>,
+    /// The words of the rows of quantized keys that were packed, and not found among those packed before.
+    row_words: usize,
 }
 
 /// Packs the keys of all columns that are not constant, timeline by timeline. A timeline with several easings counts as several.
@@ -141,7 +240,7 @@ fn pack_keys<'a>(
     timelines: &mut Timelines<'a>,
     columns: &[Column<'a>],
     channels: &mut Channels,
-) -> Vec<TimelineRecord> {
+) -> PackedRecords {
     let mut groups: Vec<TimelineColumns> = Vec::new();
     let mut indices: HashMap<(*const Timeline, Beyond, u32, bool), usize> = HashMap::new();
     for column in columns.iter().filter(|column| !column.constant) {
@@ -156,14 +255,16 @@ fn pack_keys<'a>(
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.columns.len()));
 
-    let mut records = Vec::new();
+    let (mut records, mut row_words) = (Vec::new(), 0);
     for (index, group) in groups.into_iter().enumerate() {
         let TimelineColumns { timeline, beyond, easing, quantized, columns } = group;
         let axis = PackedKeys::axis(timeline, beyond, easing);
         let block = timelines.keys.find(axis, &columns).unwrap_or_else(|| {
             let block = if quantized {
                 let parts: Vec<_> = columns.iter().filter_map(|column| column.quantized).collect();
-                pack_rows(arrays, timeline.len(), &parts)
+                let block = pack_rows(arrays, timeline.len(), &parts);
+                row_words += block.row * timeline.len();
+                block
             } else {
                 let (block, unfilled) = reserve(arrays, timeline.len(), &columns);
                 timelines.keys.fill_later(unfilled);
@@ -176,9 +277,11 @@ fn pack_keys<'a>(
             let channel = Channel::new(mode(column), index as u32, offset as u32);
             channels.insert((column.target, column.target_numbers), channel);
         }
-        records.push(timelines.pack(arrays, timeline, beyond).record(block.row, easing));
+        let may_be_even = quantized && !columns.iter().any(|column| needs_exact_times(column.curve));
+        let packed = timelines.pack(arrays, timeline, beyond, may_be_even);
+        records.push(TimelineRecord { keys: block.first as u32, ..packed.record(block.row, easing) });
     }
-    records
+    PackedRecords { records, row_words }
 }
 
 /// The mode of the channel of a column that is not constant.

@@ -7,20 +7,37 @@ use crate::model::{
     AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Mixing, SkeletonId, check_instance,
 };
 use crate::pack::PackedLibrary;
+use crate::pack::displacement::PackedDisplacement;
+use crate::pack::drive::{pack_driven_time, pack_driver};
 use crate::pack::library::PackedClip;
 use crate::pack::playback::pack_playback;
 use crate::pack::record::{
-    LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE, LAYER_SMOOTH_IN,
-    LAYER_SMOOTH_OUT, LayerRecord, NONE, split,
+    DriveRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE,
+    LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, LayerRecord, NONE, split,
 };
 
 /// A crowd ready for an engine. Its instances are ordered by skeleton, then by the mixing that they need.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PackedCrowd {
     pub(crate) layers: Vec<LayerRecord>,
+    /// The drivers of the layers of driven batches, as many as their layers.
+    pub(crate) drives: Vec<DriveRecord>,
+    /// The transitions of the instances that are in one.
+    pub(crate) displacements: Vec<PackedDisplacement>,
     pub(crate) batches: Vec<PackedBatch>,
     /// For each packed instance its index in the crowd.
     pub(crate) order: Vec<usize>,
+}
+
+/// The least room of each instance of a packed crowd, for changes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Room {
+    /// The number of layers.
+    pub layers: usize,
+    /// The mixing.
+    pub mixing: Mixing,
+    /// True if layers may have drivers.
+    pub drivers: bool,
 }
 
 /// Instances of one skeleton that need the same mixing.
@@ -33,6 +50,10 @@ pub(crate) struct PackedBatch {
     pub mixing: Mixing,
     /// The index of the first layer record.
     pub first_layer: usize,
+    /// The index of the first driver, one per layer; `None` if no layer is driven.
+    pub first_drive: Option<usize>,
+    /// The index of the displacement of each instance, or `NONE`; empty if no instance is in a transition.
+    pub displaced: Vec<u32>,
     /// The positions of the instances in the packed order.
     pub instances: Range<usize>,
 }
@@ -46,24 +67,23 @@ impl PackedCrowd {
     /// [`Error::Instance`] if a skeleton, clip or mask does not exist or they do not belong together. [`Error::Limit`] for 2^32
     /// instances and more.
     pub fn new(packed: &PackedLibrary, crowd: &Crowd) -> Result<Self, Error> {
-        Self::in_order(packed, crowd, (0, Mixing::None), |instance| KeyOrder::new(packed, crowd.layers(instance)))
+        Self::in_order(packed, crowd, Room::default(), |instance| KeyOrder::new(packed, crowd.layers(instance)))
     }
 
-    /// Packs a crowd with room for at least `layers` layers per instance and at least `mixing`. The instances of a batch are in the
-    /// order of the crowd.
+    /// Packs a crowd with room. The instances of a batch are in the order of the crowd.
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
     #[cfg(feature = "gpu")]
-    pub fn with_room(packed: &PackedLibrary, crowd: &Crowd, layers: usize, mixing: Mixing) -> Result<Self, Error> {
-        Self::in_order(packed, crowd, (layers, mixing), |_| ())
+    pub fn with_room(packed: &PackedLibrary, crowd: &Crowd, room: Room) -> Result<Self, Error> {
+        Self::in_order(packed, crowd, room, |_| ())
     }
 
-    /// Packs a crowd with room for layers and mixing. `key` orders the instances of a batch.
+    /// Packs a crowd with room. `key` orders the instances of a batch.
     fn in_order<Key: Ord>(
         packed: &PackedLibrary,
         crowd: &Crowd,
-        (layers, mixing): (usize, Mixing),
+        room: Room,
         key: impl Fn(usize) -> Key,
     ) -> Result<Self, Error> {
         if crowd.len() > u32::MAX as usize {
@@ -72,36 +92,94 @@ impl PackedCrowd {
         }
         for instance in 0..crowd.len() {
             check_instance(packed, instance, crowd.skeleton(instance), crowd.layers(instance))?;
+            check_displacement(packed, crowd, instance)?;
         }
         let mut order: Vec<usize> = (0..crowd.len()).collect();
-        let kind = |instance| (crowd.skeleton(instance), Mixing::of(crowd.layers(instance)).max(mixing));
+        let kind = |instance| Kind {
+            skeleton: crowd.skeleton(instance),
+            mixing: Mixing::of(crowd.layers(instance)).max(room.mixing),
+            is_driven: room.drivers || crowd.layers(instance).iter().any(Layer::is_driven),
+        };
         order.sort_by_cached_key(|&instance| (kind(instance), key(instance)));
         let mut records = Vec::with_capacity(order.len());
+        let (mut drives, mut displacements) = (Vec::new(), Vec::new());
         let mut batches: Vec<PackedBatch> = Vec::new();
         let mut first = 0;
         for instances in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
             let most = instances.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
-            let (skeleton, mixing) = kind(instances[0]);
+            let Kind { skeleton, mixing, is_driven } = kind(instances[0]);
+            let displaced = pack_displacements(crowd, instances, &mut displacements);
             let batch = PackedBatch {
                 skeleton,
-                layer_count: most.max(layers).max(1),
+                layer_count: most.max(room.layers).max(1),
                 mixing,
                 first_layer: records.len(),
+                first_drive: is_driven.then_some(drives.len()),
+                displaced,
                 instances: first..first + instances.len(),
             };
             for &instance in instances {
                 pack_instance(packed, batch.skeleton, crowd.layers(instance), batch.layer_count, &mut records);
+                if is_driven {
+                    pack_drivers(packed, crowd.layers(instance), batch.layer_count, &mut drives);
+                }
             }
             first += instances.len();
             batches.push(batch);
         }
-        Ok(Self { layers: records, batches, order })
+        Ok(Self { layers: records, drives, displacements, batches, order })
+    }
+
+    /// The layers of an instance, by its batch and its slot in it.
+    pub fn layers_of(&self, batch: &PackedBatch, slot: usize) -> &[LayerRecord] {
+        &self.layers[batch.first_layer + slot * batch.layer_count..][..batch.layer_count]
+    }
+
+    /// The drivers of the layers of an instance; empty if none is driven.
+    pub fn drives_of(&self, batch: &PackedBatch, slot: usize) -> &[DriveRecord] {
+        let first = |first: usize| &self.drives[first + slot * batch.layer_count..][..batch.layer_count];
+        batch.first_drive.map_or(&[], first)
     }
 
     /// The number of instances.
     pub fn len(&self) -> usize {
         self.order.len()
     }
+}
+
+/// The kind of an instance. The instances of a batch are of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    skeleton: SkeletonId,
+    mixing: Mixing,
+    is_driven: bool,
+}
+
+/// Checks that the displacement of an instance was taken with the skeleton as it is.
+fn check_displacement(packed: &PackedLibrary, crowd: &Crowd, instance: usize) -> Result<(), Error> {
+    let Some((_, displacement)) = crowd.displacement(instance) else { return Ok(()) };
+    let skeleton = &packed.skeletons[crowd.skeleton(instance).index()].record;
+    let needed = [skeleton.joint_count, skeleton.weight_count, skeleton.property_width];
+    if displacement.counts() == needed.map(|count| count as usize) {
+        return Ok(());
+    }
+    let reason = "its skeleton has changed since its transition began; begin the transition again".into();
+    Err(Error::Instance { instance, reason })
+}
+
+/// Packs the displacements of some instances, and returns the index of each; empty if there are none.
+fn pack_displacements(crowd: &Crowd, instances: &[usize], displacements: &mut Vec<PackedDisplacement>) -> Vec<u32> {
+    if instances.iter().all(|&instance| crowd.displacement(instance).is_none()) {
+        return Vec::new();
+    }
+    let mut index = |&instance: &usize| match crowd.displacement(instance) {
+        None => NONE,
+        Some((transition, displacement)) => {
+            displacements.push(PackedDisplacement::new(transition, displacement));
+            displacements.len() as u32 - 1
+        }
+    };
+    instances.iter().map(&mut index).collect()
 }
 
 /// The order of instances by the keys that they read.
@@ -119,6 +197,7 @@ impl KeyOrder {
         let clips = std::array::from_fn(|index| layers.get(index).map(|layer| layer.clip));
         let time = layers.first().map_or(0.0, |layer| match layer.time {
             LayerTime::At(seconds) => seconds,
+            LayerTime::Phase { .. } | LayerTime::Synced { .. } => 0.0,
             LayerTime::Playing(playback) => {
                 let [start, end] = playback.part(packed.clip(layer.clip).map_or(0.0, |clip| clip.duration));
                 let played = -playback.start.to_seconds() * playback.rate;
@@ -144,14 +223,22 @@ pub(crate) fn pack_instance(
     records.extend(filled.chain(std::iter::repeat(rest)).take(count));
 }
 
+/// Appends the drivers of the layers of a checked instance, filled up to `count`.
+pub(crate) fn pack_drivers(packed: &PackedLibrary, layers: &[Layer], count: usize, drives: &mut Vec<DriveRecord>) {
+    let filled = layers.iter().map(|layer| pack_driver(packed, layers, layer).unwrap_or_default());
+    drives.extend(filled.chain(std::iter::repeat(DriveRecord::default())).take(count));
+}
+
 /// The record of a layer; `None` if the library does not have its clip.
 pub(crate) fn pack_layer(packed: &PackedLibrary, layer: &Layer) -> Option<LayerRecord> {
-    let &PackedClip { offset: clip, duration, length, wrap, .. } = packed.clip(layer.clip)?;
+    let packed_clip = packed.clip(layer.clip)?;
+    let &PackedClip { offset: clip, duration, length, wrap, .. } = packed_clip;
     let timed = match layer.time {
         LayerTime::At(seconds) => {
             let (time_high, time_low) = split(length.map_or(seconds, |length| seconds.clamp(0.0, length)));
             LayerRecord { clip, time_high, time_low, ..Default::default() }
         }
+        LayerTime::Phase { .. } | LayerTime::Synced { .. } => pack_driven_time(packed_clip),
         LayerTime::Playing(playback) => pack_playback(clip, duration, &playback.resolve_wrap(wrap)),
     };
     let mode = match layer.mode {

@@ -1,6 +1,7 @@
 //! The features that a packed library uses. Kernels are compiled without the others.
 
 use crate::pack::arrays::Arrays;
+use crate::pack::joint_channels::JointChannels;
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CUBIC, MODE_EULER, MODE_QUANTIZED, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE,
     SkeletonRecord, TimelineRecord, ValueChannel, mode_of,
@@ -35,16 +36,15 @@ impl Features {
         self.matrices |= skeleton.matrices != NONE;
     }
 
-    /// Adds the features of the packed clip at an offset of the words. `joints` is the number of joints of its skeleton.
-    pub fn add_clip(&mut self, arrays: &Arrays, joints: u32, offset: u32) {
+    /// Adds the features of the packed clip of a skeleton at an offset of the words.
+    pub fn add_clip(&mut self, arrays: &Arrays, skeleton: &SkeletonRecord, offset: u32) {
         let clip: ClipRecord = arrays.record(offset);
         self.roots |= clip.root != NONE;
         for index in 0..clip.timeline_count {
             let timeline: TimelineRecord = arrays.record(clip.timelines + index * TimelineRecord::WORDS as u32);
             self.beyond_gltf |= timeline.easing != NONE || timeline.map != NONE;
         }
-        for index in 0..3 * joints {
-            let channel: Channel = arrays.record(clip.channels + index * Channel::WORDS as u32);
+        for channel in JointChannels::new(&arrays.words, skeleton, &clip).all() {
             self.add_sampler(channel.sampler);
             if mode_of(channel.sampler) & !MODE_EULER == MODE_SPLIT {
                 for number in 0..3 {

@@ -16,6 +16,8 @@ use crate::pack::column::Column;
 pub struct KeyBlock {
     /// The number of values or words from one key to the next.
     pub row: usize,
+    /// The offset of the first row in the words; 0 unless the keys are quantized.
+    pub first: usize,
     /// For each column the offset of its first key, or of its record if the keys are quantized.
     pub offsets: Vec<usize>,
 }
@@ -45,7 +47,7 @@ pub fn reserve<'a>(arrays: &mut Arrays, keys: usize, columns: &[&Column<'a>]) ->
     }
     arrays.values.resize(offset + row * keys, Vec4::ZERO);
     let columns = columns.iter().map(|&&column| column).collect();
-    (KeyBlock { row, offsets }, UnfilledKeyBlock { offset, row, keys, columns })
+    (KeyBlock { row, first: 0, offsets }, UnfilledKeyBlock { offset, row, keys, columns })
 }
 
 /// Fills blocks, given in the order of their offsets, on up to this many threads.

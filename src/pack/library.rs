@@ -6,14 +6,14 @@ use std::thread;
 use crate::error::Error;
 use crate::model::uniform_scale::Uneven;
 use crate::model::{
-    Clip, ClipContents, ClipId, Contents, Crowd, Interpolator, Layer, Library, MaskId, Outputs, SkeletonId, Skin,
-    WrapMode, uniform_scale,
+    BlendSpace, BlendSpaceId, Clip, ClipContents, ClipId, Contents, Crowd, Interpolator, Layer, Library, MaskId,
+    Outputs, SkeletonId, Skin, WrapMode, uniform_scale,
 };
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::column::QuantizedCurves;
 use crate::pack::record::{EASING_BEZIER, NONE, SkeletonRecord};
 use crate::pack::timeline::Timelines;
-use crate::pack::{Features, clip, skeleton};
+use crate::pack::{Features, clip, drive, skeleton};
 
 /// A library in two flat arrays, ready for an engine.
 ///
@@ -42,6 +42,10 @@ pub struct PackedLibrary {
     clips: Vec<PackedClip>,
     /// For each mask its skeleton and the offset of its weights in the words.
     pub(crate) masks: Vec<(SkeletonId, u32)>,
+    /// For each list of knots its offset in the words.
+    pub(crate) knots: Vec<u32>,
+    /// The blend spaces.
+    pub(crate) blend_spaces: Vec<PackedBlendSpace>,
     #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only kernels are compiled by features"))]
     pub(crate) features: Features,
     /// The interpolators of the library, in order.
@@ -65,6 +69,19 @@ pub(crate) struct PackedClip {
     pub wrap: WrapMode,
     /// The scale that dual quaternions cannot hold, if the clip has one.
     pub uneven: Option<Uneven>,
+    /// The offset of its sync marks in the words; `NONE` if it has none.
+    pub marks: u32,
+    /// The number of its sync markers.
+    pub marker_count: usize,
+}
+
+/// A blend space, after its packing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PackedBlendSpace {
+    /// The offset of its triangles in the words.
+    pub table: u32,
+    /// The number of its points.
+    pub point_count: usize,
 }
 
 /// A skeleton's record, and the data that only the host needs.
@@ -114,7 +131,9 @@ impl PackedLibrary {
             let skeleton = library.skeleton(id);
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
             let mut record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
-            record.rest_clip = clip::pack_clip(&mut arrays, &mut timelines, library, rest_clip, &[]).offset;
+            timelines.keys.add_rest(&arrays, record.rest, skeleton);
+            record.rest_clip =
+                clip::pack_clip(&mut arrays, &mut timelines, library, rest_clip, &[], record.rest).offset;
             features.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
@@ -123,10 +142,11 @@ impl PackedLibrary {
         }
         let mut clips = Vec::new();
         for (index, clip) in library.clips().iter().enumerate() {
-            let packed = clip::pack_clip(&mut arrays, &mut timelines, library, clip, quantized(index));
+            let rest = skeletons[clip.skeleton.index()].record.rest;
+            let packed = clip::pack_clip(&mut arrays, &mut timelines, library, clip, quantized(index), rest);
             let skeleton = &mut skeletons[clip.skeleton.index()].record;
             skeleton.timeline_count = skeleton.timeline_count.max(packed.timeline_count);
-            features.add_clip(&arrays, skeleton.joint_count, packed.offset);
+            features.add_clip(&arrays, skeleton, packed.offset);
             clips.push(PackedClip {
                 name: clip.name.clone(),
                 offset: packed.offset,
@@ -135,6 +155,8 @@ impl PackedLibrary {
                 length: clip.length,
                 wrap: clip.wrap,
                 uneven: uniform_scale::of_clip(library, clip),
+                marks: drive::pack_marks(&mut arrays, clip),
+                marker_count: clip.markers.len(),
             });
         }
         let mut masks = Vec::new();
@@ -142,12 +164,19 @@ impl PackedLibrary {
             let weights: Vec<f32> = mask.weights.iter().map(|&weight| weight as f32).collect();
             masks.push((mask.skeleton, arrays.push_records(&weights)));
         }
+        let knots = library.knots().iter().map(|knots| drive::pack_knots(&mut arrays, knots)).collect();
+        let pack_space = |space: &BlendSpace| PackedBlendSpace {
+            table: drive::pack_blend_space(&mut arrays, space),
+            point_count: space.points().len(),
+        };
+        let blend_spaces = library.blend_spaces().iter().map(pack_space).collect();
         timelines.keys.fill(&mut arrays, threads);
         if features.quantized {
             // A code is read from two words. After the last code, the second word must exist.
             arrays.words.push(0);
         }
-        Ok(Self { features, masks, arrays, skeletons, clips, interpolators: library.interpolators().to_vec() })
+        let interpolators = library.interpolators().to_vec();
+        Ok(Self { features, masks, knots, blend_spaces, arrays, skeletons, clips, interpolators })
     }
 
     /// The number of bytes of the packed arrays.
@@ -171,8 +200,12 @@ impl PackedLibrary {
     /// [`Error::Skeleton`], [`Error::Skin`] or [`Error::Track`], if dual quaternions are wanted and the skeleton, skin or track has
     /// a scale that is not uniform, or a mirror.
     pub(crate) fn check_outputs(&self, crowd: &Crowd, outputs: Outputs) -> Result<(), Error> {
+        if !outputs.is_uniform_only() {
+            return Ok(());
+        }
         (0..crowd.len()).try_for_each(|instance| {
-            self.check_instance_outputs(crowd.skeleton(instance), crowd.layers(instance), outputs)
+            let layers: Vec<Layer> = crowd.all_layers(instance).copied().collect();
+            self.check_instance_outputs(crowd.skeleton(instance), &layers, outputs)
         })
     }
 
@@ -215,13 +248,26 @@ impl Contents for PackedLibrary {
         self.masks.len()
     }
 
+    fn knots_count(&self) -> usize {
+        self.knots.len()
+    }
+
+    fn blend_space_count(&self) -> usize {
+        self.blend_spaces.len()
+    }
+
+    fn point_count(&self, id: BlendSpaceId) -> usize {
+        self.blend_spaces[id.index()].point_count
+    }
+
     fn skeleton_name(&self, id: SkeletonId) -> Option<&str> {
         self.skeletons[id.index()].name.as_deref()
     }
 
     fn find_clip(&self, id: ClipId) -> Option<ClipContents<'_>> {
         let clip = self.clip(id)?;
-        Some(ClipContents { name: clip.name.as_deref(), skeleton: clip.skeleton })
+        let (name, marker_count) = (clip.name.as_deref(), clip.marker_count);
+        Some(ClipContents { name, skeleton: clip.skeleton, marker_count })
     }
 
     fn find_mask(&self, id: MaskId) -> Option<SkeletonId> {
@@ -244,6 +290,7 @@ fn check_sizes<'a>(library: &Library, quantized: impl Fn(usize) -> QuantizedCurv
         total.add(skeleton::sizes(skeleton, &skins));
         total.add(clip::sizes(library, &Clip::new(None, id, Vec::new()), &[]));
     }
+    total.add(drive::sizes(library.clips(), library.knots(), library.blend_spaces()));
     library.masks().iter().for_each(|mask| total.add(Sizes { words: mask.weights.len(), values: 0 }));
     for (index, clip) in library.clips().iter().enumerate() {
         total.add(clip::sizes(library, clip, quantized(index)));

@@ -8,9 +8,12 @@ mod channels;
 mod clip;
 mod column;
 mod crowd;
+mod displacement;
+mod drive;
 mod easing;
 mod events;
 mod features;
+mod joint_channels;
 mod key_blocks;
 mod keys;
 mod library;
@@ -22,22 +25,28 @@ pub mod record;
 mod skeleton;
 pub mod skin_format;
 mod timeline;
+mod triangle_grid;
 mod unroll;
 
 pub(crate) use arrays::Arrays;
-pub(crate) use clip::key_bytes;
-#[cfg(feature = "gpu")]
-pub(crate) use crowd::pack_instance;
+pub use clip::ClipBytes;
 pub(crate) use crowd::{PackedBatch, PackedCrowd, pack_layer};
+#[cfg(feature = "gpu")]
+pub(crate) use crowd::{Room, pack_drivers, pack_instance};
+pub(crate) use displacement::PackedDisplacement;
 #[cfg(test)]
 pub(crate) use easing::folds;
 pub(crate) use features::Features;
+pub(crate) use joint_channels::JointChannels;
+#[cfg(all(test, feature = "gpu"))]
+pub(crate) use joint_channels::pack_compact;
 pub(crate) use library::PackedSkeleton;
 pub use library::{PackedLibrary, all_threads};
 pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS, OutputCounts};
 pub use outputs::{OutputLayout, OutputNumbers};
-pub(crate) use quantized::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys};
+pub(crate) use quantized::{Form, MOST_BITS, QuantizedCurve, QuantizedKeys, storable_step};
+pub(crate) use quantized_rows::column_words;
 pub(crate) use skeleton::rows;
-pub(crate) use timeline::PackedTimeline;
+pub(crate) use timeline::{PackedTimeline, can_be_even, is_even, needs_exact_times};
 #[cfg(all(test, feature = "gpu"))]
 pub(crate) use unroll::Beyond;

@@ -93,6 +93,15 @@ impl QuantizedKeys {
     }
 }
 
+/// The largest step that a record can hold and that is not above `step`.
+pub fn storable_step(step: f64) -> f32 {
+    let step = f32::from_bits((step as f32).to_bits() & STEP_MASK);
+    if f64::from(step) <= f64::from(f32::MAX) { step } else { f32::INFINITY }
+}
+
+/// The bits of an `f32` that the step of a record keeps.
+const STEP_MASK: u32 = 0x7fff_f800;
+
 /// The bytes of the records of columns of one curve.
 fn record_bytes(columns: &[QuantizedKeys]) -> usize {
     let words = if columns.iter().any(is_wide) { QUANTIZED_WIDE_COLUMN_WORDS } else { QUANTIZED_NARROW_COLUMN_WORDS };

@@ -4,7 +4,8 @@ use crate::pack::arrays::Arrays;
 use crate::pack::key_blocks::KeyBlock;
 use crate::pack::quantized::{Form, QuantizedKeys, is_wide};
 use crate::pack::record::{
-    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NUMBERS, QUANTIZED_UNIT, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS,
+    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS,
+    QUANTIZED_STEP_HIGH, QUANTIZED_STEP_LOW, QUANTIZED_UNIT, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS,
     QuantizedColumn,
 };
 
@@ -18,11 +19,10 @@ pub fn pack_rows(arrays: &mut Arrays, keys: usize, columns: &[&[QuantizedKeys]])
     let mut bit = 0;
     for column in columns.iter().copied() {
         offsets.push(arrays.words.len());
-        // The three records of a spline must have one size.
-        let wide = column.iter().any(is_wide);
+        // The three records of a spline must have one size, and lie below 3 * 4 * 24 bits of the first.
+        let wide = column.iter().any(is_wide) || bit + 288 >= 1 << QUANTIZED_PLACE_BITS;
         for part in column {
-            let position = BitPosition { word: first + bit / u32::BITS as usize, bit: bit as u32 % u32::BITS };
-            push_record(arrays, part, wide, position);
+            push_record(arrays, part, wide, bit as u32);
             for (number, &width) in part.widths.iter().enumerate() {
                 for (key, codes) in part.codes.iter().enumerate() {
                     write_code(&mut arrays.words[first + row * key..], bit, codes[number]);
@@ -31,7 +31,15 @@ pub fn pack_rows(arrays: &mut Arrays, keys: usize, columns: &[&[QuantizedKeys]])
             }
         }
     }
-    KeyBlock { row, offsets }
+    KeyBlock { row, first, offsets }
+}
+
+/// The number of words of the record at an offset, with its least values.
+pub fn column_words(words: &[u32], offset: u32) -> u32 {
+    match words[offset as usize] & QUANTIZED_WIDE {
+        0 => QUANTIZED_NARROW_COLUMN_WORDS,
+        _ => QUANTIZED_WIDE_COLUMN_WORDS,
+    }
 }
 
 /// The largest number of words of columns that share their key times.
@@ -40,28 +48,24 @@ pub fn most_words(keys: usize, numbers: usize) -> usize {
     (keys + QUANTIZED_WIDE_COLUMN_WORDS as usize).saturating_mul(numbers).saturating_add(keys)
 }
 
-/// The position of a bit in the words.
-#[derive(Clone, Copy)]
-struct BitPosition {
-    word: usize,
-    bit: u32,
-}
-
-/// Appends a column's record and its least values, as full words if `wide`. `position` is the first code of the first key.
-fn push_record(arrays: &mut Arrays, part: &QuantizedKeys, wide: bool, position: BitPosition) {
+/// Appends a column's record and its least values, as full words if `wide`. The first code begins at a bit of the row.
+fn push_record(arrays: &mut Arrays, part: &QuantizedKeys, wide: bool, bit: u32) {
     let form = match part.form {
         Form::Numbers => QUANTIZED_NUMBERS,
         Form::Dropped(number) => QUANTIZED_NUMBERS + 1 + number as u32,
         Form::Unit => QUANTIZED_UNIT,
     };
     let widths = part.widths.iter().rev().fold(0, |widths, width| widths << QUANTIZED_BITS | width);
-    let wide_bit = if wide { QUANTIZED_WIDE } else { 0 };
+    let step = part.step.to_bits();
+    // The upper 12 bits of the step without its sign, then the next 8.
+    let (step_high, step_low) = (step >> 19, step >> 11 & 0xff);
+    let (place, wide_bit) = if wide { (0, QUANTIZED_WIDE) } else { (bit, 0) };
     arrays.push_records(&[QuantizedColumn {
-        first: position.word as u32,
-        format: wide_bit | form << QUANTIZED_FORM | widths << QUANTIZED_BITS | position.bit,
-        step: part.step,
+        place: step_low << QUANTIZED_STEP_LOW | wide_bit | form << QUANTIZED_FORM | place,
+        format: step_high << QUANTIZED_STEP_HIGH | widths,
     }]);
     if wide {
+        arrays.push_records(&[bit]);
         arrays.push_records(&part.least);
     } else {
         arrays.push_records(&part.least.map(|least| least as i16));

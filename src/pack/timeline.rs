@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::Timeline;
+use crate::model::{Curve, Interpolation, Timeline};
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::easing::Easings;
 use crate::pack::keys::PackedKeys;
-use crate::pack::record::{Mapping, NONE, TimelineRecord, split};
+use crate::pack::record::{Mapping, NONE, TIMES_EVEN, TimelineRecord, split};
 use crate::pack::unroll::{Beyond, unroll};
 
 /// The most cells of a lookup table. With more, an `f32` could not distinguish neighbouring cells.
@@ -26,7 +26,56 @@ pub struct Timelines<'a> {
     pub(crate) easings: Easings,
     /// The keys.
     pub(crate) keys: PackedKeys<'a>,
-    packed: HashMap<(*const Timeline, Beyond), PackedTimeline>,
+    packed: HashMap<(*const Timeline, Beyond, bool), PackedTimeline>,
+}
+
+/// The largest distance of a key time from its multiple of the step, in steps, at which the time is not stored. It is less than the
+/// rounding of a position within an interval.
+const EVEN_ROUNDING: f64 = 1.0 / (1 << 25) as f64;
+
+/// The most intervals times the [`extent`] in steps, at which key times are not stored. Beyond it, a position within an interval
+/// would lose digits. A timeline has at most 8192 intervals then.
+const MOST_EVEN: f64 = (1 << 26) as f64;
+
+/// Returns true if the key times of a curve must be exact, and are therefore stored even if they are even: the curve has steps, so
+/// that a time just before a key gives another value, or easings, which can be as steep, or a window around its keys.
+pub fn needs_exact_times(curve: &Curve) -> bool {
+    let mut intervals = 0..curve.timeline().len() - 1;
+    curve.interpolation() == Interpolation::Step
+        || curve.timeline().window() != 0.0
+        || intervals.any(|key| !curve.easing_at(key).is_linear())
+}
+
+/// Returns true if the key times of a timeline need not be stored: they are multiples of a step after the first.
+pub fn is_even(timeline: &Timeline) -> bool {
+    let times = timeline.times();
+    let step = (timeline.last() - timeline.first()) / (times.len() - 1) as f64;
+    let is_near =
+        |(key, time): (usize, &f64)| (time - (timeline.first() + key as f64 * step)).abs() <= EVEN_ROUNDING * step;
+    can_be_even(timeline) && times.iter().enumerate().all(is_near)
+}
+
+/// Returns true if the key times of a timeline need not be stored once they are exact multiples of a step after the first.
+pub fn can_be_even(timeline: &Timeline) -> bool {
+    let gaps = (timeline.len() - 1) as f64;
+    timeline.step().is_some_and(|step| gaps * extent(timeline) / step <= MOST_EVEN)
+}
+
+/// The largest of a timeline's first key time, its last, and the seconds between them. Of key times on both sides of 0, the
+/// distance from the first is larger than each time.
+fn extent(timeline: &Timeline) -> f64 {
+    let (first, last) = (timeline.first(), timeline.last());
+    first.abs().max(last.abs()).max(last - first)
+}
+
+/// Splits a number into a multiple of a unit, a power of two, and the remainder.
+///
+/// The extent is at most 2^23 units. The multiple of a step is off by at most half a unit, so that its product with up to 8192
+/// intervals is off by at most 2^12 units. Products and sums therefore stay below 2^24 units, where an `f32` is exact.
+fn coarse_split(number: f64, timeline: &Timeline) -> (f32, f32) {
+    let unit = (extent(timeline).log2().ceil() - 23.0).exp2();
+    let high = (number / unit).round() * unit;
+    (high as f32, (number - high) as f32)
 }
 
 impl PackedTimeline {
@@ -61,20 +110,47 @@ impl PackedTimeline {
             easing: NONE,
             window: timeline.window() as f32,
             map,
+            keys: 0,
+        };
+        Self { record }
+    }
+
+    /// Packs a timeline whose key times are exact multiples of a step after the first. Only the first and the step are stored.
+    pub fn even(arrays: &mut Arrays, timeline: &Timeline) -> Self {
+        let gaps = timeline.len() - 1;
+        let span = timeline.last() - timeline.first();
+        let (first_high, first_low) = coarse_split(timeline.first(), timeline);
+        let (step_high, step_low) = coarse_split(span / gaps as f64, timeline);
+        let record = TimelineRecord {
+            key_count: timeline.len() as u32,
+            times: arrays.push_records(&[first_high, first_low, step_high, step_low]),
+            cells_per_second: (gaps as f64 / span).min(f64::from(f32::MAX)) as f32,
+            cell_count: gaps as u32,
+            table: TIMES_EVEN,
+            row: 0,
+            easing: NONE,
+            window: timeline.window() as f32,
+            map: NONE,
+            keys: 0,
         };
         Self { record }
     }
 
     /// The record of the timeline in a clip. `row` is the number of values or words from key to key, `easing` the offset of the
-    /// easings.
+    /// easings. The caller sets `keys`.
     pub fn record(&self, row: usize, easing: u32) -> TimelineRecord {
         TimelineRecord { row: row as u32, easing, ..self.record }
     }
 
-    /// The bytes of a timeline's key times and lookup table, as if it were packed alone.
-    pub fn bytes(timeline: &Timeline) -> usize {
+    /// The bytes of a timeline's key times and lookup table, as if it were packed alone. If `may_be_even`, even key times are not
+    /// stored.
+    pub fn bytes(timeline: &Timeline, may_be_even: bool) -> usize {
         let mut arrays = Arrays::default();
-        Self::new(&mut arrays, timeline, Beyond::default());
+        if may_be_even && is_even(timeline) {
+            Self::even(&mut arrays, timeline);
+        } else {
+            Self::new(&mut arrays, timeline, Beyond::default());
+        }
         arrays.size() + 4 * TimelineRecord::WORDS
     }
 
@@ -85,10 +161,20 @@ impl PackedTimeline {
 }
 
 impl Timelines<'_> {
-    /// Packs a timeline, or finds it if it was packed before.
-    pub fn pack(&mut self, arrays: &mut Arrays, timeline: &Arc<Timeline>, beyond: Beyond) -> PackedTimeline {
-        let identity = (Arc::as_ptr(timeline), beyond);
-        *self.packed.entry(identity).or_insert_with(|| PackedTimeline::new(arrays, timeline, beyond))
+    /// Packs a timeline, or finds it if it was packed before. If `may_be_even`, even key times are not stored.
+    pub fn pack(
+        &mut self,
+        arrays: &mut Arrays,
+        timeline: &Arc<Timeline>,
+        beyond: Beyond,
+        may_be_even: bool,
+    ) -> PackedTimeline {
+        let even = may_be_even && unroll(timeline, beyond).is_none() && is_even(timeline);
+        let identity = (Arc::as_ptr(timeline), beyond, even);
+        *self.packed.entry(identity).or_insert_with(|| match even {
+            true => PackedTimeline::even(arrays, timeline),
+            false => PackedTimeline::new(arrays, timeline, beyond),
+        })
     }
 }
 
@@ -106,4 +192,20 @@ fn pack_table(arrays: &mut Arrays, times: &[f64], cells: usize) -> u32 {
         arrays.words.push(key as u32);
     }
     table as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn even_times_on_both_sides_of_0_count_from_the_first_to_the_last() {
+        let evenly = |first: f64, last: f64, gaps: u32| {
+            let step = (last - first) / f64::from(gaps);
+            Timeline::new((0..=gaps).map(|key| first + f64::from(key) * step).collect()).unwrap()
+        };
+        assert!(is_even(&evenly(0.0, 2.0, 8192)) && is_even(&evenly(-1.0, 1.0, 8192)));
+        // From -1 to 1, a time is at most 1, but the last key is 2 after the first.
+        assert!(!is_even(&evenly(0.0, 2.0, 9900)) && !is_even(&evenly(-1.0, 1.0, 9900)));
+    }
 }

@@ -2,12 +2,17 @@
 
 use std::ops::RangeInclusive;
 
+use crate::model::SyncMap;
 use crate::model::{Clip, Crowd, EventList, Layer, LayerTime, Library, Occurrence, Playback, Step, Ticks};
+use crate::reference::instance::Instance;
 use crate::reference::passes::TICK_PARTS;
 
 /// The distance of a play to an event, in ticks, up to which it has reached the event. It exceeds the rounding of a month of
 /// passes.
 const NEAR: f64 = 1.0 / TICK_PARTS as f64;
+
+/// The weight above which a layer with a driven weight reaches events. Engines may round 0 to less than this.
+const LEAST_DRIVEN_WEIGHT: f64 = 1.0 / (1 << 20) as f64;
 
 /// The largest number of a pass, 2^62, before and after the start of a play.
 const MOST_PASSES: f64 = 4_611_686_018_427_387_904.0;
@@ -17,26 +22,84 @@ const MOST_PASSES: f64 = 4_611_686_018_427_387_904.0;
 pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -> EventList {
     let mut list = EventList::default();
     for instance in 0..crowd.len() {
-        for (number, layer) in crowd.layers(instance).iter().enumerate() {
-            let room = (capacity - list.events.len()).min(EventList::MOST_OF_LAYER);
-            let (reached, missed) = of_layer(library.clip(layer.clip), layer, step, room);
-            let occurrence = |(tick, event)| Occurrence { tick, instance, layer: number, event };
-            list.events.extend(reached.into_iter().map(occurrence));
-            list.missed = list.missed.saturating_add(missed);
+        let mut shown = Some((Instance::new(library, crowd, instance), step));
+        // Before the start of a transition, the layers that go out reach events, from the start on those that come in.
+        while let Some((present, step)) = shown.take() {
+            let mut own = step;
+            if let Some(transition) = present.transition {
+                let last = transition.start - Ticks(1);
+                shown =
+                    (step.from < last).then(|| (present.before(transition), Step { to: step.to.min(last), ..step }));
+                own.from = own.from.max(last);
+            }
+            add_layers(&present, instance, own, capacity, &mut list);
         }
     }
     list.events.sort_unstable();
     list
 }
 
+/// Adds the events that the layers of an instance reach in a step, by the index of the instance.
+fn add_layers(shown: &Instance, instance: usize, step: Step, capacity: usize, list: &mut EventList) {
+    let driven = shown.driven(step.to);
+    for (number, layer) in shown.layers.iter().enumerate() {
+        let room = (capacity - list.events.len()).min(EventList::MOST_OF_LAYER);
+        if layer.driver.is_some() && driven[number].layer.weight <= LEAST_DRIVEN_WEIGHT {
+            continue;
+        }
+        let weighed = Layer { time: layer.time, ..driven[number].layer };
+        let (reached, missed) = match layer.time {
+            LayerTime::Synced { leader } => of_follower(shown, leader, &weighed, step, room),
+            _ => of_layer(shown.library.clip(layer.clip), &weighed, step, room),
+        };
+        let occurrence = |(tick, event)| Occurrence { tick, instance, layer: number, event };
+        list.events.extend(reached.into_iter().map(occurrence));
+        list.missed = list.missed.saturating_add(missed);
+    }
+}
+
+/// The events that a synchronised layer reaches in a step, as [`of_layer`]: each when its leader is at the time of the leader's clip
+/// that belongs to the event.
+fn of_follower(
+    shown: &Instance,
+    leader: usize,
+    layer: &Layer,
+    step: Step,
+    capacity: usize,
+) -> (Vec<(Ticks, usize)>, u64) {
+    let [lead, clip] = [shown.layers[leader].clip, layer.clip].map(|clip| shown.library.clip(clip));
+    // The map from the follower to its leader is the same, read the other way.
+    let map = SyncMap::new(clip, lead);
+    let duration = clip.duration();
+    let reached = clip.events.iter().enumerate().filter(|(_, event)| (0.0..=duration).contains(&event.time));
+    let events: Vec<(usize, f64)> = reached.map(|(index, event)| (index, map.time(event.time))).collect();
+    if duration == 0.0 {
+        return (Vec::new(), 0);
+    }
+    let layer = Layer { time: shown.layers[leader].time, ..*layer };
+    of_play(lead, &layer, &events, step, capacity)
+}
+
 /// The events that a layer reaches in a step: the ticks and indices of the first `capacity` of them, in order, and the number
 /// of the others.
 pub fn of_layer(clip: &Clip, layer: &Layer, step: Step, capacity: usize) -> (Vec<(Ticks, usize)>, u64) {
+    let events: Vec<(usize, f64)> = clip.events.iter().map(|event| event.time).enumerate().collect();
+    of_play(clip, layer, &events, step, capacity)
+}
+
+/// The events that the play of a clip by a layer reaches in a step, of a list of indices and times of the clip.
+fn of_play(
+    clip: &Clip,
+    layer: &Layer,
+    events: &[(usize, f64)],
+    step: Step,
+    capacity: usize,
+) -> (Vec<(Ticks, usize)>, u64) {
     let LayerTime::Playing(playback) = layer.time else { return (Vec::new(), 0) };
     let Some((from, to)) = weighed(layer, step) else { return (Vec::new(), 0) };
     let Some(play) = Play::new(playback.resolve_wrap(clip.wrap), clip.duration()) else { return (Vec::new(), 0) };
     let (mut reached, mut count) = (Vec::new(), 0_u64);
-    for (event, time) in clip.events.iter().map(|event| event.time).enumerate() {
+    for &(event, time) in events {
         if !(play.part[0]..=play.part[1]).contains(&time) {
             continue;
         }

@@ -12,8 +12,6 @@ use crate::reference::values::{Animated, AnimatedParts, Values};
 pub struct Played<'a> {
     /// The layer's weight times its ramp.
     pub weight: f64,
-    /// The layer's weight without the ramp.
-    pub full_weight: f64,
     mode: LayerMode,
     mask: Option<&'a Mask>,
     /// The values of its clip.
@@ -25,14 +23,13 @@ pub struct Played<'a> {
 }
 
 impl<'a> Played<'a> {
-    /// A layer of an instance, at a tick. The crowd must have been checked.
+    /// A layer of an instance without a driver, at a tick. The crowd must have been checked.
     pub fn new(library: &'a Library, layer: &Layer, now: Ticks) -> Self {
         let clip = library.clip(layer.clip);
         let skeleton = library.skeleton(clip.skeleton);
         let values_at = |time| Values::of_clip(library, clip, time);
         Self {
             weight: layer.weight * layer.ramp(now),
-            full_weight: layer.weight,
             mode: layer.mode,
             mask: layer.mask.map(|mask| &library.masks()[mask.index()]),
             values: values_at(phase::clip_time(layer.time, now, clip)),
@@ -75,7 +72,7 @@ pub fn shares<T>(
     layers.iter().filter_map(|layer| layer.share(joint, animated(&layer.animated), &value)).collect()
 }
 
-/// The values of an instance at a tick: those of all its layers together.
+/// The values of an instance at a tick: those of all its layers together, which have no drivers.
 pub fn values(library: &Library, skeleton: &Skeleton, layers: &[Layer], now: Ticks) -> Values {
     if let [only] = layers
         && only.is_plain()

@@ -3,11 +3,14 @@
 //! It is written to be read beside the glTF 2.0 specification, not to be fast. It reads the [`Library`] and never a packed
 //! one, so that a fault of the packing shows as a difference.
 
+mod begin_transition;
 pub(crate) mod blend;
+pub(crate) mod drive;
 pub(crate) mod ease;
 mod events;
 pub(crate) mod extrapolate;
 pub(crate) mod hierarchy;
+pub(crate) mod instance;
 pub(crate) mod layers;
 mod passes;
 pub(crate) mod phase;
@@ -16,11 +19,15 @@ pub(crate) mod root_motion;
 pub(crate) mod sample;
 pub(crate) mod search;
 mod skin;
+pub(crate) mod transition;
 pub(crate) mod values;
+
+pub use self::begin_transition::NewTransition;
 
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::model::{Crowd, EventList, Layer, Library, Outputs, Pose, Poses, SkeletonId, Step, uniform_scale};
+use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, Step, uniform_scale};
+use crate::reference::instance::Instance;
 use crate::reference::values::Values;
 
 /// The `f64` engine. The other engines must agree with it within [`contract`](crate::contract).
@@ -54,13 +61,13 @@ impl<'a> Reference<'a> {
     }
 
     /// The pose of one instance at the end of a step. The crowd must have been checked.
-    pub(crate) fn pose(&self, skeleton_id: SkeletonId, layers: &[Layer], step: Step, outputs: Outputs) -> Pose {
-        let skeleton = self.library.skeleton(skeleton_id);
-        let Values { local, weights, properties } = layers::values(self.library, skeleton, layers, step.to);
+    pub(crate) fn pose(&self, instance: &Instance, step: Step, outputs: Outputs) -> Pose {
+        let skeleton = instance.skeleton();
+        let Values { local, weights, properties } = instance.values(step.to);
         let model = if outputs.model || outputs.skin { hierarchy::model(skeleton, &local) } else { Vec::new() };
         let mut pose = Pose::default();
         if outputs.skin {
-            let skins = self.library.skins_of(skeleton_id);
+            let skins = self.library.skins_of(instance.skeleton);
             pose.skins = skins.map(|(_, skin)| skin::matrices(skin, &model)).collect();
         }
         if outputs.local {
@@ -76,7 +83,7 @@ impl<'a> Reference<'a> {
             pose.properties = properties.concat();
         }
         if outputs.root_motion {
-            pose.root_motion = root_motion::of_instance(self.library, layers, step);
+            pose.root_motion = root_motion::of_instance(instance, step);
         }
         pose
     }
@@ -96,7 +103,7 @@ impl Evaluator for Reference<'_> {
         if outputs.is_uniform_only() {
             uniform_scale::check_crowd(self.library, crowd)?;
         }
-        let pose_of = |instance| self.pose(crowd.skeleton(instance), crowd.layers(instance), step, outputs);
+        let pose_of = |instance| self.pose(&Instance::new(self.library, crowd, instance), step, outputs);
         Ok(Poses { instances: (0..crowd.len()).map(pose_of).collect() })
     }
 

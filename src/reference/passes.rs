@@ -49,6 +49,17 @@ impl Passes {
         }
         Self { before, seconds: rest as f64 * f64::from(tick_unit.min(length_unit)).exp2(), backwards }
     }
+
+    /// A number of cycles, each a pass of a length in seconds above 0. A mode that does not repeat takes a negative number as 0.
+    pub fn of_cycles(playback: &Playback, cycles: f32, length: f64) -> Self {
+        let cycles = if playback.wrap.repeats() { f64::from(cycles) } else { f64::from(cycles).max(0.0) };
+        let (before, part) = (cycles.abs().floor() as u128, cycles.abs().fract());
+        let backwards = cycles < 0.0;
+        if part == 0.0 && before > 0 {
+            return Self { before: before - 1, seconds: length, backwards };
+        }
+        Self { before, seconds: part * length, backwards }
+    }
 }
 
 /// Ticks since the start of a play, negative before it. A mode that does not repeat waits for its start.

@@ -17,10 +17,11 @@ pub struct Phase {
 }
 
 /// The time of a clip in seconds, for a layer at a tick of the crowd clock. A layer [`At`](LayerTime::At) a time stays
-/// there.
+/// there. A time that follows from a parameter or from another layer counts as 0, because the clock does not tell it.
 pub fn clip_time(time: LayerTime, now: Ticks, clip: &Clip) -> f64 {
     match time {
         LayerTime::At(seconds) => clip.keep(seconds),
+        LayerTime::Phase { .. } | LayerTime::Synced { .. } => 0.0,
         LayerTime::Playing(playback) => phase_at(&playback.resolve_wrap(clip.wrap), now, clip.duration()).time,
     }
 }
@@ -41,7 +42,14 @@ pub fn phase_at(playback: &Playback, now: Ticks, duration: f64) -> Phase {
     if length == 0.0 {
         return without_length(playback);
     }
-    let Passes { before, seconds, backwards } = Passes::new(playback, length, now);
+    phase_of_passes(playback, duration, Passes::new(playback, length, now))
+}
+
+/// The phase of a clip of a duration above 0 after some passes.
+pub fn phase_of_passes(playback: &Playback, duration: f64, passes: Passes) -> Phase {
+    let [start, end] = playback.part(duration);
+    let length = end - start;
+    let Passes { before, seconds, backwards } = passes;
     let progress = Progress {
         iterations: before as f64 + seconds / length,
         is_odd: before % 2 == 1,

@@ -6,8 +6,11 @@
 
 use glam::{DQuat, DVec3};
 
+use crate::model::SyncMap;
 use crate::model::{Clip, Layer, LayerMode, LayerTime, Library, Motion, Playback, RootMotion, Step, Ticks};
 use crate::reference::blend::{self, Share};
+use crate::reference::drive;
+use crate::reference::instance::Instance;
 use crate::reference::layers::Played;
 use crate::reference::passes::Passes;
 use crate::reference::values::Values;
@@ -16,9 +19,37 @@ use crate::reference::values::Values;
 const MOST_PASSES: f64 = 512.0;
 
 /// The movement of an instance in a step. The crowd must have been checked. `None` if no layer's clip names a root.
-pub fn of_instance(library: &Library, layers: &[Layer], step: Step) -> Option<Motion> {
+///
+/// A step across the start of a transition has two parts: before the start, the layers that go out move the instance, after it
+/// those that come in.
+pub fn of_instance(instance: &Instance, step: Step) -> Option<Motion> {
+    let Some(transition) = instance.transition else { return of_layers(instance, step) };
+    let (before, start) = (instance.before(transition), transition.start);
+    let [from_before, to_before] = [step.from < start, step.to < start];
+    if from_before && to_before {
+        return of_instance(&before, step);
+    }
+    if !from_before && !to_before {
+        return of_layers(instance, step);
+    }
+    let [first, second] = [Step { to: start, ..step }, Step { from: start, ..step }];
+    let parts = match from_before {
+        true => [of_instance(&before, first), of_layers(instance, second)],
+        false => [of_layers(instance, first), of_instance(&before, second)],
+    };
+    match parts {
+        [Some(first), Some(second)] => Some(first.then(second)),
+        [first, second] => first.or(second),
+    }
+}
+
+/// The movement of an instance by its layers, without a transition.
+pub(crate) fn of_layers(instance: &Instance, step: Step) -> Option<Motion> {
+    let Instance { library, layers, .. } = *instance;
     layers.iter().find(|layer| library.clip(layer.clip).root_motion.is_some())?;
-    let shares: Vec<Share<Motion>> = layers.iter().filter_map(|layer| share(library, layer, step)).collect();
+    let driven = instance.driven(step.to);
+    let shares = (0..layers.len()).filter_map(|layer| share(instance, layer, &driven[layer].layer, step));
+    let shares: Vec<Share<Motion>> = shares.collect();
     let translation = |share: &Share<Motion>| share.clone().map(|motion| motion.translation.to_array().to_vec());
     let rotation = |share: &Share<Motion>| share.clone().map(|motion| motion.rotation);
     let translations: Vec<_> = shares.iter().map(translation).collect();
@@ -29,16 +60,73 @@ pub fn of_instance(library: &Library, layers: &[Layer], step: Step) -> Option<Mo
     })
 }
 
-/// A layer's share in the motion, with its weight at the end of the step. Additive layers and layers without a root have none.
-pub(crate) fn share(library: &Library, layer: &Layer, step: Step) -> Option<Share<Motion>> {
-    let clip = library.clip(layer.clip);
+/// A layer's share in the motion, with its weight at the end of the step; `driven` is the layer without a driver at that moment.
+/// Additive layers and layers without a root have none.
+pub(crate) fn share(instance: &Instance, index: usize, driven: &Layer, step: Step) -> Option<Share<Motion>> {
+    let layer = &instance.layers[index];
+    let clip = instance.library.clip(layer.clip);
     let root = clip.root_motion?;
     if matches!(layer.mode, LayerMode::Additive(_)) {
         return None;
     }
-    let weight = Played::new(library, layer, step.to).weight_at(Some(root.joint));
-    let value = of_layer(library, clip, root, layer.time, step);
+    let weight = Played::new(instance.library, driven, step.to).weight_at(Some(root.joint));
+    let value = match layer.time {
+        LayerTime::Phase { .. } | LayerTime::Synced { .. } => driven_way(instance, layer, root, step),
+        time => of_layer(instance.library, clip, root, time, step),
+    };
     Some(Share { weight, mode: layer.mode, value, reference: Motion::IDENTITY })
+}
+
+/// The movement of a driven layer: from its clip time at one end of the step to that at the other, through the end of the clip as
+/// often as the time wraps.
+fn driven_way(instance: &Instance, layer: &Layer, root: RootMotion, step: Step) -> Motion {
+    let clip = instance.library.clip(layer.clip);
+    let duration = clip.duration();
+    if duration == 0.0 {
+        return Motion::IDENTITY;
+    }
+    let playback = Playback::looping(Ticks(0), 1.0);
+    let walk = Walk { library: instance.library, clip, root, playback, part: [0.0, duration] };
+    let [from, to] = [step.from, step.to].map(|now| {
+        let time = unwrapped_time(instance, layer, now) / duration;
+        Moment { pass: time.floor(), along: time - time.floor() }
+    });
+    walk.between(from, to)
+}
+
+/// The clip time of a driven layer, plus the duration for each wrap from the end of its clip to the start.
+pub(crate) fn unwrapped_time(instance: &Instance, layer: &Layer, now: Ticks) -> f64 {
+    let (library, moment) = (instance.library, instance.moment(now));
+    let clip = library.clip(layer.clip);
+    match layer.time {
+        LayerTime::Phase { parameter, wrap } => {
+            let playback = drive::cycles(wrap, clip.wrap);
+            let passes = Passes::of_cycles(&playback, moment.values.get(parameter), clip.duration());
+            let laps = Moment::of_passes(&playback, clip.duration(), passes).laps(&playback);
+            moment.clip_time(layer) + laps * clip.duration()
+        }
+        LayerTime::Synced { leader } => {
+            let leader = &instance.layers[leader];
+            let lead = library.clip(leader.clip);
+            let duration = lead.duration();
+            let laps = match leader.time {
+                _ if duration == 0.0 => 0.0,
+                LayerTime::Playing(playback) => {
+                    let playback = playback.resolve_wrap(lead.wrap);
+                    let [start, end] = playback.part(duration);
+                    if start == end { 0.0 } else { Moment::new(&playback, end - start, now).laps(&playback) }
+                }
+                LayerTime::Phase { parameter, wrap } => {
+                    let playback = drive::cycles(wrap, lead.wrap);
+                    let passes = Passes::of_cycles(&playback, moment.values.get(parameter), duration);
+                    Moment::of_passes(&playback, duration, passes).laps(&playback)
+                }
+                _ => 0.0,
+            };
+            SyncMap::new(lead, clip).unwrapped(moment.clip_time(leader)) + laps * clip.duration()
+        }
+        _ => moment.clip_time(layer),
+    }
 }
 
 /// The part of a clip's root joint that moves the instance, at a time of the clip.
@@ -79,7 +167,20 @@ impl Moment {
 
     /// The moment of a tick, or the moment at which the play stops if that is earlier. A pass takes `length` seconds of the clip.
     fn new(playback: &Playback, length: f64, now: Ticks) -> Self {
-        let Passes { before, seconds, backwards } = Passes::new(playback, length, now);
+        Self::of_passes(playback, length, Passes::new(playback, length, now))
+    }
+
+    /// The moment after some passes, or the moment at which the play stops if that is earlier.
+    fn of_passes(playback: &Playback, length: f64, passes: Passes) -> Self {
+        let Passes { before, seconds, backwards } = passes;
+        let is_start = before == 0 && seconds == 0.0;
+        if is_start {
+            return Self::START;
+        }
+        if playback.passes() == 0.0 {
+            // It jumps to the end of its only pass as soon as it moves.
+            return if backwards { Self::START } else { Self { pass: -1.0, along: 1.0 } };
+        }
         let (pass, along) = (before as f64, seconds / length);
         let most = playback.passes();
         let (pass, along) = match pass + along >= most {
@@ -88,6 +189,13 @@ impl Moment {
             false => (pass, along),
         };
         if backwards { Self { pass: -1.0 - pass, along: 1.0 - along } } else { Self { pass, along } }
+    }
+
+    /// The number of jumps from the end of the clip to its start since the start of the play, less those the other way. A
+    /// ping-pong jumps at its start alone.
+    fn laps(self, playback: &Playback) -> f64 {
+        let passes = if playback.wrap.is_ping_pong() { self.pass.clamp(-1.0, 0.0) } else { self.pass };
+        if playback.wrap.is_reverse() { -passes } else { passes }
     }
 }
 

@@ -140,7 +140,7 @@ fn a_refused_file_leaves_the_library_unchanged() {
     fs::write(&file, crowd("one").to_string()).unwrap();
     let found = crowd::load(&mut library, &file).unwrap();
     assert_eq!((library.skeletons().len(), library.masks().len(), found.len()), (2, 1, 3), "one file, one mask");
-    let part = found.crowd(1..3).unwrap();
+    let part = found.crowd(&library, 1..3).unwrap();
     assert!(part.len() == 2 && part.check(&library).is_ok());
     assert!(crowd::load(&mut Library::new(), folder.0.path().join("none.json")).is_err());
 }

@@ -181,7 +181,7 @@ fn one_instance_gets_other_layers_and_the_others_keep_theirs() {
         let four = [at(clips[1], 0.5, 1.0); 4];
         assert_eq!(set(3, &four).unwrap(), LayersOutcome::MoreLayers { instance: 3, needed: 4, room: 3 });
         for (instance, layer, reason) in [
-            (11, at(clips[1], 0.5, 1.0), "the crowd has 11 instances"),
+            (11, at(clips[1], 0.5, 1.0), "there is no instance 11; the crowd has 11"),
             (3, at(clips[0], 0.5, 1.0), "but the instance uses skeleton"),
             (3, at(clips[1], f64::NAN, 1.0), "finite"),
         ] {

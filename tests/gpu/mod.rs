@@ -13,7 +13,7 @@ mod limits;
 /// Rigs of all shapes and of sizes at which the kernels change, and crowds that mix them.
 mod rigs;
 /// The bytes that frames upload.
-mod uploads;
+pub mod uploads;
 /// Visible lists: culling on the GPU, update intervals, fewer joints, and previous skin matrices.
 mod visible;
 
@@ -22,7 +22,8 @@ use posse::{
     Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Ticks, contract,
 };
 
-use crate::support::each_engine::{gpu, gpu_library};
+use crate::support::each_engine::gpu;
+use crate::support::gpu_library::gpu_library;
 use crate::support::scenes::Numbers;
 
 /// An ordinary tick.

@@ -13,14 +13,14 @@ use tempfile::TempDir;
 use super::{NOW, only_clip};
 
 /// The bytes that were uploaded since the trace began.
-fn uploaded_bytes(trace: &Path) -> u64 {
+pub fn uploaded_bytes(trace: &Path) -> u64 {
     let files = std::fs::read_dir(trace).unwrap().map(|entry| entry.unwrap());
     let uploads = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "bin"));
     uploads.map(|file| file.metadata().unwrap().len()).sum()
 }
 
 /// A device that writes all uploads into a folder.
-fn traced_device(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
+pub fn traced_device(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
     wgpu::Device::noop(&wgpu::DeviceDescriptor {
         trace: wgpu::Trace::Directory(trace.to_path_buf()),
         required_limits: wgpu::Limits::default(),

@@ -11,7 +11,8 @@ use posse::{
     Ticks, demo,
 };
 
-use crate::support::each_engine::{gpu, gpu_library};
+use crate::support::each_engine::gpu;
+use crate::support::gpu_library::gpu_library;
 
 /// Instances with their placements, and the drawing of bones.
 pub struct Shot {

@@ -10,7 +10,8 @@ use posse::{
 
 use super::{YAW, curving, layer, playing, step};
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
-use crate::support::each_engine::{each_engine, gpu_engine};
+use crate::support::each_engine::each_engine;
+use crate::support::gpu_library::gpu_engine;
 use crate::support::skip::report_skipped;
 
 #[test]

@@ -3,10 +3,11 @@
 use std::sync::{Once, OnceLock};
 
 use posse::{
-    AdapterKind, CompressedLibrary, CpuEngine, Evaluator, GpuContext, GpuEngine, GpuLibrary, InstructionSet,
-    KernelForm, Library, PackedLibrary, Reference,
+    AdapterKind, CompressedLibrary, CpuEngine, Evaluator, GpuContext, GpuEngine, InstructionSet, KernelForm, Library,
+    PackedLibrary, Reference,
 };
 
+use crate::support::gpu_library::gpu_library;
 use crate::support::skip::report_skipped;
 
 /// Runs a check with each engine of a library: the reference, the CPU engine with each available instruction set, and the GPU
@@ -48,23 +49,6 @@ pub fn fast_engines(
         let library = gpu_library(form, packed()).expect("a library on the GPU");
         check(&mut GpuEngine::with_library(gpu.clone(), library).expect("an engine"));
     }
-}
-
-/// A library on the GPU of the tests, with this kernel form. All such libraries share kernels, which a software renderer takes
-/// longer to compile than to run.
-pub fn gpu_library(form: KernelForm, packed: PackedLibrary) -> Result<GpuLibrary, posse::Error> {
-    static FIRST: OnceLock<[GpuLibrary; KernelForm::ALL.len()]> = OnceLock::new();
-    let empty = |form| {
-        let packed = PackedLibrary::new(&Library::new()).expect("a packed library");
-        GpuLibrary::with_form(form, &gpu(), packed).expect("a library on the GPU")
-    };
-    let first = FIRST.get_or_init(|| KernelForm::ALL.map(empty));
-    first[form as usize].repacked(packed)
-}
-
-/// An engine on the GPU of the tests, with the kernel form that suits the device.
-pub fn gpu_engine(library: &Library) -> Result<GpuEngine, posse::Error> {
-    GpuEngine::with_library(gpu(), gpu_library(KernelForm::for_device(&gpu().device), PackedLibrary::new(library)?)?)
 }
 
 /// The bytes of a mappable buffer, after all submitted work is done.

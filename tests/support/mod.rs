@@ -7,5 +7,6 @@ pub mod displacement;
 pub mod each_engine;
 /// glTF files built in code.
 pub mod gltf_builder;
+pub mod gpu_library;
 pub mod scenes;
 pub mod skip;

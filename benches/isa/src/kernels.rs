@@ -47,7 +47,11 @@ pub fn all() -> Result<Vec<Kernel>, Error> {
     let serial = KernelText::pose(&rig.packed, rig.skeleton, KernelForm::Serial, Mixing::None, 1, SkinFormat::Matrix);
     kernels.push(Kernel { name: "plain, serial form, 64 joints".into(), text: serial, joints: 64, counted: false });
     for text in KernelText::others(&complete.packed) {
-        kernels.push(Kernel { name: text.entry_point.replace('_', " "), text, joints: 0, counted: false });
+        let entry_point = text.entry_point.replace('_', " ");
+        // The events of synchronised layers come after those of others.
+        let is_second = kernels.iter().any(|kernel| kernel.name == entry_point);
+        let name = if is_second { format!("{entry_point}, synchronised layers") } else { entry_point };
+        kernels.push(Kernel { name, text, joints: 0, counted: false });
     }
     Ok(kernels)
 }

@@ -42,7 +42,13 @@ impl Bevy {
     /// The name in the table.
     pub const NAME: &str = "bevy_animation";
 
-    /// An app with a number of instances.
+    /// Returns true if Bevy can play a workload. An additive layer of Bevy turns a joint before the pose below, that of posse after
+    /// it, so that the poses would differ.
+    pub fn plays(workload: Workload) -> bool {
+        workload != Workload::Mixed
+    }
+
+    /// An app with a number of instances. The workload is one that Bevy [`plays`](Self::plays).
     ///
     /// # Errors
     /// [`Error::Usage`] if Bevy refuses a curve.
@@ -54,7 +60,7 @@ impl Bevy {
             app.add_plugins(TransformPlugin);
         }
         let mut clips: Vec<Handle<AnimationClip>> = Vec::new();
-        for clip in 0..workload.clips() {
+        for clip in 0..workload.layers() {
             clips.push(app.world_mut().resource_mut::<Assets<AnimationClip>>().add(clip_of(scene, clip)?));
         }
         // The graph's root blends all clips, here with equal weights.
@@ -65,7 +71,7 @@ impl Bevy {
         let mut joints: Vec<Vec<Entity>> = Vec::with_capacity(instances);
         for instance in 0..instances {
             let mut player = AnimationPlayer::default();
-            for (&node, phase) in nodes.iter().zip(scene.phases(instance)) {
+            for (&node, phase) in nodes.iter().zip(scene.phases(workload, instance)) {
                 player.play(node).repeat().set_seek_time(phase.to_seconds() as f32);
             }
             let player = app.world_mut().spawn((player, AnimationGraphHandle(graph.clone()))).id();
@@ -149,7 +155,7 @@ impl Contender for Bevy {
                     pose.model.push(wide(&global.to_matrix()));
                 }
             }
-            Workload::Skin | Workload::Blend => {
+            Workload::Skin | Workload::Blend | Workload::Mixed => {
                 let matrices = &world.resource::<Skins>().matrices[instance * self.skin_joints..][..self.skin_joints];
                 pose.skins.push(matrices.iter().map(wide).collect());
             }

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat, Vec3A};
-use posse::{Curve, Error, Pose, Target, Timeline, Transform};
+use posse::{ClipId, Curve, Error, Pose, Target, Timeline, Transform};
 
-use crate::scene::{Contender, FRAME, Scene, Workload};
+use crate::scene::{ADDITIVE_WEIGHT, Contender, FRAME, Scene, Workload};
 
 /// The plain scalar loop.
 pub struct Scalar {
@@ -19,7 +19,9 @@ pub struct Scalar {
     /// By clip, then by joint.
     clips: Vec<Vec<Joint>>,
     duration: f32,
-    /// By instance, for each clip.
+    /// By instance, the clip below an additive layer; empty for other workloads.
+    mixed: Vec<usize>,
+    /// By instance, for each layer.
     times: Vec<[f32; 2]>,
     /// The local poses of one instance, per clip, and its model matrices.
     scratch: [Vec<Local>; 2],
@@ -91,6 +93,15 @@ impl Local {
         }
     }
 
+    /// Adds the differences of an additive clip at a time, by its weight. Scales do not change.
+    #[inline]
+    fn add(&mut self, differences: &Joint, time: f32, weight: f32) {
+        let (a, b, fraction) = differences.translation.at(time);
+        self.translation += weight * a.lerp(b, fraction);
+        let (a, b, fraction) = differences.rotation.at(time);
+        self.rotation *= Quat::IDENTITY.lerp(a.slerp(b, fraction), weight);
+    }
+
     #[inline]
     fn matrix(&self) -> Affine3A {
         Affine3A::from_scale_rotation_translation(self.scale.into(), self.rotation, self.translation.into())
@@ -138,7 +149,16 @@ impl Scalar {
         let outputs = workload.outputs();
         let room = |wanted: bool, count: usize| if wanted { instances * count } else { 0 };
         let matrices = room(outputs.model, joints.len()) + room(outputs.skin, skin.joints.len());
-        let phases = |instance| scene.phases(instance).map(|phase| phase.to_seconds() as f32);
+        let phases = |instance| scene.phases(workload, instance).map(|phase| phase.to_seconds() as f32);
+        let clip = |&clip: &ClipId| channels(scene, clip);
+        let (mixed, clips) = match workload {
+            Workload::Mixed => {
+                let mut clips: Vec<_> = scene.mixed.iter().map(clip).collect();
+                clips.push(differences(clip(&scene.additive)));
+                ((0..instances).map(|instance| scene.mixed_clip(instance)).collect(), clips)
+            }
+            _ => (Vec::new(), scene.clips[..workload.layers()].iter().map(clip).collect()),
+        };
         Self {
             workload,
             rig: Rig {
@@ -146,7 +166,8 @@ impl Scalar {
                 skin_joints: skin.joints.clone(),
                 inverse_bind: skin.inverse_bind.iter().map(DAffine3::as_affine3a).collect(),
             },
-            clips: (0..workload.clips()).map(|clip| channels(scene, clip)).collect(),
+            mixed,
+            clips,
             duration: scene.duration() as f32,
             times: (0..instances).map(phases).collect(),
             scratch: [(); 2].map(|()| vec![Local::default(); joints.len()]),
@@ -171,7 +192,8 @@ impl Contender for Scalar {
     }
 
     fn frame(&mut self) -> Result<(), Error> {
-        let Self { workload, rig, clips, duration, times, scratch: [first, second], models, locals, matrices } = self;
+        let Self { workload, rig, clips, mixed, duration, times, scratch: [first, second], models, locals, matrices } =
+            self;
         let joints = rig.parents.len();
         for (instance, times) in times.iter_mut().enumerate() {
             for time in times.iter_mut() {
@@ -184,7 +206,12 @@ impl Contender for Scalar {
                 sample(&clips[0], times[0], &mut locals[instance * joints..][..joints]);
                 continue;
             }
-            sample(&clips[0], times[0], first);
+            sample(&clips[mixed.get(instance).copied().unwrap_or(0)], times[0], first);
+            if *workload == Workload::Mixed {
+                for (first, joint) in first.iter_mut().zip(&clips[clips.len() - 1]) {
+                    first.add(joint, times[1], ADDITIVE_WEIGHT as f32);
+                }
+            }
             if *workload == Workload::Blend {
                 sample(&clips[1], times[1], second);
                 for (first, second) in first.iter_mut().zip(second.iter()) {
@@ -216,7 +243,7 @@ impl Contender for Scalar {
                 Pose { local: self.locals[part(joints)].iter().map(local).collect(), ..Pose::default() }
             }
             Workload::Model => Pose { model: matrices(joints), ..Pose::default() },
-            Workload::Skin | Workload::Blend => {
+            Workload::Skin | Workload::Blend | Workload::Mixed => {
                 Pose { skins: vec![matrices(self.rig.skin_joints.len())], ..Pose::default() }
             }
         })
@@ -224,8 +251,8 @@ impl Contender for Scalar {
 }
 
 /// The channels of a clip by joint.
-fn channels(scene: &Scene, clip: usize) -> Vec<Joint> {
-    let curve = |target| scene.curve(scene.clips[clip], target);
+fn channels(scene: &Scene, clip: ClipId) -> Vec<Joint> {
+    let curve = |target| scene.curve(clip, target);
     let vector = |key: &[f64]| DVec3::from_slice(key).as_vec3a();
     let quaternion = |key: &[f64]| DQuat::from_slice(key).as_quat();
     let mut known = Known::new();
@@ -235,6 +262,17 @@ fn channels(scene: &Scene, clip: usize) -> Vec<Joint> {
         scale: channel(&mut known, curve(Target::Scale(index)), &joint.rest.scale.to_array(), vector),
     };
     scene.library.skeleton(scene.skeleton).joints().iter().enumerate().map(joint).collect()
+}
+
+/// The channels of an additive clip as differences from its first key, so that no frame subtracts them.
+fn differences(mut joints: Vec<Joint>) -> Vec<Joint> {
+    for joint in &mut joints {
+        let first = joint.translation.values[0];
+        joint.translation.values.iter_mut().for_each(|value| *value -= first);
+        let first = joint.rotation.values[0].conjugate();
+        joint.rotation.values.iter_mut().for_each(|value| *value = first * *value);
+    }
+    joints
 }
 
 /// Timelines, each with its key times.

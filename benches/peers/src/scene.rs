@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use posse::import::gltf;
 use posse::{
-    ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Skin,
-    Target, Ticks, demo,
+    AdditiveReference, ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerMode, LayerTime, Library, Outputs,
+    Playback, Pose, SkeletonId, Skin, Target, Ticks, demo,
 };
 
 /// The duration of a frame.
@@ -22,11 +22,13 @@ pub enum Workload {
     Skin,
     /// Skin matrices of two clips blended half and half.
     Blend,
+    /// Skin matrices of mixed clips, each instance at a random time of its own clip, with an additive layer at another random time.
+    Mixed,
 }
 
 impl Workload {
     /// All workloads. Each does more than the one before.
-    pub const ALL: [Self; 4] = [Self::Sample, Self::Model, Self::Skin, Self::Blend];
+    pub const ALL: [Self; 5] = [Self::Sample, Self::Model, Self::Skin, Self::Blend, Self::Mixed];
 
     /// The name in the table.
     pub fn name(self) -> &'static str {
@@ -35,12 +37,13 @@ impl Workload {
             Self::Model => "+ model",
             Self::Skin => "+ skin",
             Self::Blend => "two clips, + skin",
+            Self::Mixed => "50 clips, additive, + skin",
         }
     }
 
-    /// The number of clips per instance.
-    pub fn clips(self) -> usize {
-        if self == Self::Blend { 2 } else { 1 }
+    /// The number of layers per instance.
+    pub fn layers(self) -> usize {
+        if matches!(self, Self::Blend | Self::Mixed) { 2 } else { 1 }
     }
 
     /// The outputs that are kept.
@@ -48,7 +51,7 @@ impl Workload {
         match self {
             Self::Sample => Outputs { local: true, ..Outputs::NONE },
             Self::Model => Outputs { model: true, ..Outputs::NONE },
-            Self::Skin | Self::Blend => Outputs::SKIN,
+            Self::Skin | Self::Blend | Self::Mixed => Outputs::SKIN,
         }
     }
 }
@@ -77,7 +80,12 @@ pub trait Contender {
     fn pose(&self, instance: usize) -> Result<Pose, Error>;
 }
 
-/// A rig, and two of its clips.
+/// The number of clips that are mixed.
+pub const MIXED: usize = 50;
+/// The weight of additive layers.
+pub const ADDITIVE_WEIGHT: f64 = 0.5;
+
+/// A rig, and its clips, all of the same length.
 pub struct Scene {
     /// The source of the rig.
     pub source: String,
@@ -87,6 +95,10 @@ pub struct Scene {
     pub skeleton: SkeletonId,
     /// The clips; workloads of one clip play the first.
     pub clips: [ClipId; 2],
+    /// The clips that are mixed: copies of both, each begun at another key.
+    pub mixed: Vec<ClipId>,
+    /// The clip of additive layers: the second clip without scales. Its first key is the reference.
+    pub additive: ClipId,
 }
 
 impl Scene {
@@ -123,7 +135,7 @@ impl Scene {
         Self::new("rig64.glb, clips full_a and full_b".into(), library, clips)
     }
 
-    fn new(source: String, library: Library, clips: [ClipId; 2]) -> Result<Self, Error> {
+    fn new(source: String, mut library: Library, clips: [ClipId; 2]) -> Result<Self, Error> {
         let skeleton = library.clip(clips[0]).skeleton;
         let [a, b] = clips.map(|clip| library.clip(clip).duration());
         let linear = |clip| library.clip(clip).tracks.iter().all(|track| is_plain(&track.curve));
@@ -131,7 +143,15 @@ impl Scene {
             let reason = "clips of the same length, LINEAR curves of two keys or more and one skin are needed";
             return Err(Error::Usage(format!("{source}: {reason}")));
         }
-        Ok(Self { source, library, skeleton, clips })
+        let mut mixed = Vec::with_capacity(MIXED);
+        for index in 0..MIXED {
+            let clip = demo::shifted_clip(library.clip(clips[index % 2]), index)?;
+            mixed.push(library.add_clip(clip)?);
+        }
+        let mut additive = library.clip(clips[1]).clone();
+        additive.tracks.retain(|track| !matches!(track.target, Target::Scale(_)));
+        let additive = library.add_clip(additive)?;
+        Ok(Self { source, library, skeleton, clips, mixed, additive })
     }
 
     /// The number of joints of the skin, which rates count. Other nodes of the file are posed too, but not counted.
@@ -156,10 +176,19 @@ impl Scene {
         self.library.clip(clip).tracks.iter().find(|track| track.target == target).map(|track| &track.curve)
     }
 
-    /// The phases of an instance in its clips at time 0, in ticks. Multiples of two irrational ratios distribute them evenly.
-    pub fn phases(&self, instance: usize) -> [Ticks; 2] {
-        [0.618_033_988_749_894_9, 0.754_877_666_246_692_8]
-            .map(|ratio| Ticks::from_seconds((instance as f64 * ratio).fract() * self.duration()))
+    /// The phases of an instance in its clips at time 0, in ticks. Multiples of two irrational ratios distribute them evenly; those
+    /// of mixed clips are random.
+    pub fn phases(&self, workload: Workload, instance: usize) -> [Ticks; 2] {
+        let phases = match workload {
+            Workload::Mixed => [0, 1].map(|layer| random(2 * instance as u64 + layer)),
+            _ => [0.618_033_988_749_894_9, 0.754_877_666_246_692_8].map(|ratio| (instance as f64 * ratio).fract()),
+        };
+        phases.map(|phase| Ticks::from_seconds(phase * self.duration()))
+    }
+
+    /// The index in [`mixed`](Self::mixed) of the clip of an instance.
+    pub fn mixed_clip(&self, instance: usize) -> usize {
+        instance % self.mixed.len()
     }
 
     /// A crowd of some of the instances.
@@ -169,14 +198,28 @@ impl Scene {
     pub fn crowd(&self, workload: Workload, instances: impl Iterator<Item = usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
         for instance in instances {
-            let layer = |(&clip, phase): (&ClipId, Ticks)| {
-                Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(-phase.0), 1.0)))
+            let [first, second] = self.phases(workload, instance).map(|phase| Playback::looping(Ticks(-phase.0), 1.0));
+            let layer = |clip, playback| Layer::new(clip, LayerTime::Playing(playback));
+            let layers = match workload {
+                Workload::Mixed => {
+                    let mode = LayerMode::Additive(AdditiveReference::First);
+                    let additive = Layer { mode, weight: ADDITIVE_WEIGHT, ..layer(self.additive, second) };
+                    [layer(self.mixed[self.mixed_clip(instance)], first), additive]
+                }
+                _ => [layer(self.clips[0], first), layer(self.clips[1], second)],
             };
-            let layers: Vec<Layer> = self.clips.iter().zip(self.phases(instance)).map(layer).collect();
-            crowd.push(self.skeleton, &layers[..workload.clips()])?;
+            crowd.push(self.skeleton, &layers[..workload.layers()])?;
         }
         Ok(crowd)
     }
+}
+
+/// A random number from 0 to 1, the same for the same seed: SplitMix64 (Steele, Lea and Flood, 2014).
+fn random(seed: u64) -> f64 {
+    let mut bits = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// True if every contender can play a curve.

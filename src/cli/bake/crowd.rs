@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use posse::import::crowd::{self, CrowdFile};
-use posse::{Error, Layer, LayerTime, Library};
+use posse::{Crowd, Error, Layer, LayerTime, Library};
 
 use crate::cli::bake::clip::{ClipBake, Rig, grid};
 use crate::cli::bake::draft::Draft;
@@ -38,7 +38,8 @@ pub fn bake(job: &Job, file: &ClipFile, contents: &Contents, turn: Option<&Turn>
             return Err(Fault::Input(Error::Usage(reason.into())));
         };
         let asset = &crowd.files[asset].asset;
-        let instance = crowd.crowd(clip.index..clip.index + 1)?;
+        let instance = crowd.crowd(&library, clip.index..clip.index + 1)?;
+        check_motion(&instance)?;
         let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
         let bake = ClipBake { job, file, turn, rig, source: &source };
         bake.bake(&clip.name, grid, Motion::Layers(instance.layers(0)), &mut sampler)
@@ -80,11 +81,23 @@ fn character(job: &Job, clip: &ListedClip, frames: u64) -> Character {
 fn duration(library: &Library, crowd: &CrowdFile) -> Result<f64, Error> {
     let mut last = 0.0_f64;
     for instance in 0..crowd.len() {
-        for layer in crowd.crowd(instance..instance + 1)?.layers(0) {
+        for layer in crowd.crowd(library, instance..instance + 1)?.layers(0) {
             last = last.max(first_pass(library, layer));
         }
     }
     Ok(last.min(CrowdFile::MAX_SECONDS))
+}
+
+/// Checks that the motion of an instance follows from the clock alone, as arrays of frames need it.
+fn check_motion(crowd: &Crowd) -> Result<(), Fault> {
+    let is_driven = |layer: &Layer| {
+        layer.driver.is_some() || matches!(layer.time, LayerTime::Phase { .. } | LayerTime::Synced { .. })
+    };
+    if crowd.transition(0).is_none() && !crowd.layers(0).iter().any(is_driven) {
+        return Ok(());
+    }
+    let reason = "the instance has parameters, synchronised layers or a transition, which are not baked yet; use eval --format npz";
+    Err(Fault::Input(Error::Usage(reason.into())))
 }
 
 /// The end of the first pass of a layer; 0 for a layer that stands still.

@@ -20,7 +20,7 @@ const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 9] = [
     ("keys", ArgPredicate::IsPresent, None),
     ("depth", ArgPredicate::IsPresent, None),
     ("layers", ArgPredicate::IsPresent, None),
-    ("report", ArgPredicate::IsPresent, Some("instances,layers,keys,depth,joints,skeletons")),
+    ("report", ArgPredicate::IsPresent, Some("instances,layers,keys,depth,joints,skeletons,clips,additive")),
 ];
 
 /// Arguments of `posse bench`.

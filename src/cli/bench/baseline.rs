@@ -34,7 +34,12 @@ pub struct EarlierCase {
     joints: usize,
     keys: Option<u32>,
     depth: Option<u32>,
+    /// `None` for rigs of files, and for runs of versions without this field, whose rigs had one clip.
+    clips: Option<u32>,
     layers: u32,
+    /// 0 for runs of versions without additive layers.
+    #[serde(default)]
+    additive: u32,
     /// Matrices for runs of versions without skin formats.
     #[serde(default)]
     skin_format: SkinFormatChoice,
@@ -89,12 +94,13 @@ impl Baseline {
 
     /// The identity of a case.
     pub fn key<'a>(&'a self, case: &'a EarlierCase) -> Key<'a> {
-        let EarlierCase { instances, skeletons, joints, keys, depth, layers, skin_format, .. } = *case;
+        let EarlierCase { instances, skeletons, joints, keys, depth, layers, additive, skin_format, .. } = *case;
+        let (clips, skin_format) = (case.clips.or(keys.map(|_| 1)), skin_format.into());
         Key {
             engine: &case.engine,
             file: self.file.as_deref(),
             crowd: self.crowd.as_deref(),
-            size: Size { instances, skeletons, joints, keys, depth, layers, skin_format: skin_format.into() },
+            size: Size { instances, skeletons, joints, keys, depth, clips, layers, additive, skin_format },
         }
     }
 
@@ -127,9 +133,17 @@ mod tests {
     #[test]
     fn a_case_is_found_by_its_whole_identity() {
         let baseline = baseline(run());
-        let skin_format = SkinFormat::Matrix;
-        let size =
-            Size { instances: 10, skeletons: 1, joints: 5, keys: Some(60), depth: Some(5), layers: 1, skin_format };
+        let size = Size {
+            instances: 10,
+            skeletons: 1,
+            joints: 5,
+            keys: Some(60),
+            depth: Some(5),
+            clips: Some(1),
+            layers: 1,
+            additive: 0,
+            skin_format: SkinFormat::Matrix,
+        };
         let key = Key { engine: "cpu", file: None, crowd: None, size };
         assert_eq!(baseline.find(&key, "2 threads").unwrap().joints_per_second, 2e6);
         let others = [
@@ -141,7 +155,9 @@ mod tests {
             Key { size: Size { joints: 6, ..size }, ..key },
             Key { size: Size { keys: None, ..size }, ..key },
             Key { size: Size { depth: Some(4), ..size }, ..key },
+            Key { size: Size { clips: Some(2), ..size }, ..key },
             Key { size: Size { layers: 2, ..size }, ..key },
+            Key { size: Size { additive: 1, ..size }, ..key },
             Key { size: Size { skin_format: SkinFormat::HalfMatrix, ..size }, ..key },
         ];
         assert!(others.iter().all(|key| baseline.find(key, "2 threads").is_none()));

@@ -19,6 +19,10 @@ pub enum Table {
     Layers,
     /// Skeletons in the crowd, 1 to 16.
     Skeletons,
+    /// Clips of the skeleton, 1 to 500, which the instances play in turn.
+    Clips,
+    /// Additive layers above one or two layers that blend.
+    Additive,
 }
 
 /// A step of a table.
@@ -26,8 +30,10 @@ pub enum Table {
 pub struct Step {
     /// The table.
     pub table: Table,
-    /// The size that grows.
+    /// The size that grows; of table `additive` all layers.
     pub value: u32,
+    /// The number of additive layers; 0 in other tables.
+    pub additive: u32,
 }
 
 /// A case that is going to be measured.
@@ -42,6 +48,14 @@ pub struct PlannedCase {
 /// The largest relative cost per joint that counts as linear growth: 80 % of the throughput.
 const LINEAR_COST: f64 = 1.25;
 
+/// The steps of table `additive`: one clip, two clips blended, and additive layers above them.
+const ADDITIVE_STEPS: [Step; 6] =
+    [layered(1, 0), layered(2, 0), layered(2, 1), layered(3, 1), layered(4, 3), layered(8, 7)];
+
+const fn layered(layers: u32, additive: u32) -> Step {
+    Step { table: Table::Additive, value: layers, additive }
+}
+
 impl Table {
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -52,38 +66,42 @@ impl Table {
             Self::Joints => "joints",
             Self::Layers => "layers",
             Self::Skeletons => "skeletons",
+            Self::Clips => "clips",
+            Self::Additive => "additive",
         }
     }
 
-    /// The sizes, in ascending order.
-    fn values(self) -> &'static [u32] {
-        match self {
+    /// The steps, in ascending order of the size that grows.
+    fn steps(self) -> Vec<Step> {
+        let values: &[u32] = match self {
             Self::Instances => &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000],
             Self::Keys => &[2, 10, 60, 1_000, 10_000],
             Self::Depth => &[1, 10, 50, 200, 500],
             Self::Joints => &[1, 4, 16, 64, 256, 1_000, 2_000],
             Self::Layers => &[1, 2, 4, 8],
             Self::Skeletons => &[1, 2, 4, 8, 16],
-        }
+            Self::Clips => &[1, 10, 50, 100, 200, 500],
+            Self::Additive => return ADDITIVE_STEPS.to_vec(),
+        };
+        values.iter().map(|&value| Step { table: self, value, additive: 0 }).collect()
     }
 
-    /// The size that the others are compared with.
-    pub fn base(self) -> u32 {
-        match self {
+    /// The step that the others are compared with.
+    pub fn base(self) -> Step {
+        let value = match self {
             Self::Instances => 10_000,
             Self::Keys => 60,
             Self::Depth => 10,
             Self::Joints => 64,
-            Self::Layers | Self::Skeletons => 1,
-        }
+            Self::Layers | Self::Skeletons | Self::Clips => 1,
+            Self::Additive => 2,
+        };
+        Step { table: self, value, additive: 0 }
     }
 
     /// The cases. Each has about this number of joints, except for table `instances`, where the number follows from the instances.
     pub fn cases(self, joints: u32) -> impl Iterator<Item = PlannedCase> {
-        self.values().iter().map(move |&value| {
-            let step = Step { table: self, value };
-            PlannedCase { size: step.size(joints), step: Some(step) }
-        })
+        self.steps().into_iter().map(move |step| PlannedCase { size: step.size(joints), step: Some(step) })
     }
 }
 
@@ -97,7 +115,9 @@ impl Step {
             joints: 64,
             keys: Some(60),
             depth: Some(10),
+            clips: Some(1),
             layers: 1,
+            additive: 0,
             skin_format: SkinFormat::Matrix,
         };
         let rig = match self.table {
@@ -107,16 +127,20 @@ impl Step {
             Table::Joints => Size { joints: value as usize, depth: Some(value.min(10)), ..rig },
             Table::Layers => Size { layers: value, ..rig },
             Table::Skeletons => Size { skeletons: value, ..rig },
+            Table::Clips => Size { clips: Some(value), ..rig },
+            Table::Additive => Size { clips: Some(2), layers: value, additive: self.additive, ..rig },
         };
         Size { instances: (total as usize / rig.joints).max(1), ..rig }
     }
 
     /// The bound of the cost per joint, relative to the cost at the base; `None` without a bound. The cost may grow in proportion
-    /// to the layers. For other sizes above the base, the cost must not grow.
+    /// to the layers. Keys of many or long clips come from farther away. For other sizes above the base, the cost must not grow.
     pub fn at_most(self) -> Option<f64> {
-        let grown = self.value > self.table.base();
+        let grown = self.value > self.table.base().value;
         match self.table {
-            Table::Keys => (self.value == 10_000).then_some(1.3),
+            Table::Keys => (self.value == 10_000).then_some(1.6),
+            Table::Clips => (self.value == 500).then_some(1.5),
+            Table::Additive => (self == layered(2, 1)).then_some(1.3),
             Table::Depth => (self.value == 200).then_some(2.0),
             Table::Layers => grown.then_some(f64::from(self.value)),
             Table::Instances => (grown || self.value == 1_000).then_some(LINEAR_COST),
@@ -134,20 +158,23 @@ mod tests {
     #[test]
     fn every_table_contains_its_base_and_has_no_bound_there() {
         for &table in Table::value_variants() {
-            assert!(table.values().is_sorted(), "{table:?}");
-            assert!(table.values().contains(&table.base()), "{table:?}");
-            assert_eq!(Step { table, value: table.base() }.at_most(), None, "{table:?}");
+            assert!(table.steps().is_sorted_by_key(|step| step.value), "{table:?}");
+            assert!(table.steps().contains(&table.base()), "{table:?}");
+            assert_eq!(table.base().at_most(), None, "{table:?}");
             assert_eq!(table.to_possible_value().unwrap().get_name(), table.name());
         }
     }
 
     #[test]
     fn the_bounds_are_those_of_the_design() {
-        let bound = |table, value| Step { table, value }.at_most();
-        assert_eq!(bound(Table::Keys, 10_000), Some(1.3));
+        let bound = |table, value| Step { table, value, additive: 0 }.at_most();
+        assert_eq!(bound(Table::Keys, 10_000), Some(1.6), "over the whole clip");
+        assert_eq!(bound(Table::Clips, 500), Some(1.5));
         assert_eq!(bound(Table::Depth, 200), Some(2.0));
         assert_eq!(bound(Table::Instances, 1_000_000), Some(1.25), "the same joints/s within 20 %");
         assert_eq!(bound(Table::Layers, 2), Some(2.0), "two layers at half the rate of one");
+        assert_eq!(layered(2, 1).at_most(), Some(1.3), "one clip and an additive layer, to two clips");
+        assert_eq!([layered(1, 0), layered(3, 1)].map(Step::at_most), [None; 2]);
     }
 
     #[test]
@@ -158,7 +185,7 @@ mod tests {
                 assert!((62_000..=64_000).contains(&joints), "{step:?}: {joints}");
             }
         }
-        let chain = Step { table: Table::Depth, value: 200 }.size(1);
+        let chain = Step { table: Table::Depth, value: 200, additive: 0 }.size(1);
         assert_eq!((chain.instances, chain.joints, chain.depth), (1, 200, Some(200)));
     }
 }

@@ -30,7 +30,7 @@ pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Erro
     let joints = |index: usize| library.skeleton(file.files[index].asset.skeleton).joints().len();
     let all = file.groups().map(|(instances, index)| instances.len() as u64 * joints(index) as u64);
     check_limit("joints of the crowd", all.sum(), MAX_JOINTS)?;
-    let crowd = file.crowd(0..file.len())?;
+    let crowd = file.crowd(&library, 0..file.len())?;
     let skeletons = file.groups().map(|(_, index)| file.files[index].asset.skeleton);
     let size = Size {
         instances: crowd.len(),
@@ -38,6 +38,8 @@ pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Erro
         joints: file.groups().map(|(_, index)| joints(index)).max().unwrap_or(0),
         keys: None,
         depth: None,
+        clips: None,
+        additive: 0,
         layers: (0..crowd.len()).map(|instance| crowd.layers(instance).len() as u32).max().unwrap_or(0),
         skin_format: SkinFormat::Matrix,
     };
@@ -48,13 +50,14 @@ pub fn measure(args: &Args, path: &Path, report: &mut Report) -> Result<(), Erro
     let engines = args.engines_under_test();
     let progress = Progress::new(engines.len(), "engines");
     for engine in engines {
-        let shared = SharedStartUp { load: &load, first: &file.crowd(0..1)? };
+        let shared = SharedStartUp { load: &load, first: &file.crowd(engine_library.library(), 0..1)? };
         let Some(engine) = engines::open(args, engine_library, engine, shared, report)? else { continue };
         for skin_format in args.skin_formats() {
             let outputs = Outputs::SKIN.with_skin_format(skin_format);
             let workload = Workload { library: engine_library.library(), crowd: &crowd, outputs };
             let measured = engine.measure(&workload, Duration::from_secs_f64(args.seconds))?;
-            report.cases.push(Case { size: Size { skin_format, ..size }, step: None, measured });
+            let library_bytes = engine.library_bytes();
+            report.cases.push(Case { size: Size { skin_format, ..size }, step: None, measured, library_bytes });
         }
         progress.add(1);
     }

@@ -26,7 +26,7 @@ use self::engines::SharedStartUp;
 use self::page::Format;
 use self::page::run::Run;
 use self::report::{Case, Report};
-use self::rig::Rig;
+use self::rig::{CrowdShape, Rig};
 use self::run_environment::RunEnvironment;
 use self::size::Size;
 use crate::cli::Outcome;
@@ -37,6 +37,8 @@ use crate::cli::start_up::StartUp;
 
 /// The largest number of joints of a case: instances times joints.
 const MAX_JOINTS: u64 = 1 << 28;
+/// The crowd of the first pose.
+const FIRST: CrowdShape = CrowdShape { instances: 1, layers: 1, additive: 0 };
 
 /// Runs `posse bench`.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
@@ -96,7 +98,7 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
     for engine in engines {
         for (Rig { library, cases }, compressed) in rigs.iter().zip(&compressed) {
             let engine_library = EngineLibrary::new(library, compressed.as_ref());
-            let shared = SharedStartUp { load: &load, first: &rig::crowd(library, 1, 1)? };
+            let shared = SharedStartUp { load: &load, first: &rig::crowd(library, FIRST)? };
             let engine = match engines::open(args, engine_library, engine, shared, report) {
                 Ok(Some(engine)) => engine,
                 Ok(None) => break,
@@ -116,7 +118,10 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
                     continue;
                 }
                 match measure_case(args, &engine, engine_library.library(), size) {
-                    Ok(measured) => report.cases.push(Case { size, step, measured }),
+                    Ok(measured) => {
+                        let library_bytes = engine.library_bytes();
+                        report.cases.push(Case { size, step, measured, library_bytes });
+                    }
                     Err(error) => skip_case(report, case, error)?,
                 }
                 progress.add(1);
@@ -127,7 +132,7 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), Error> {
 }
 
 fn measure_case(args: &Args, engine: &Engine, library: &Library, size: Size) -> Result<Measurement, Error> {
-    let crowd = rig::crowd(library, size.instances, size.layers)?;
+    let crowd = rig::crowd(library, size.crowd())?;
     let workload = Workload { library, crowd: &crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
     engine.measure(&workload, Duration::from_secs_f64(args.seconds))
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::baseline::{Baseline, EarlierCase, Key};
-use super::cost::Step;
+use super::cost::{Step, Table};
 use super::earlier::FORMAT;
 use super::page::run::Run;
 use super::run_environment::RunEnvironment;
@@ -48,6 +48,8 @@ pub struct Case {
     pub step: Option<Step>,
     /// The measurement.
     pub measured: Measurement,
+    /// The bytes that the engine keeps for its library; `None` for the reference, which reads the model.
+    pub library_bytes: Option<u64>,
 }
 
 impl Case {
@@ -82,8 +84,16 @@ impl Report {
     /// The cost per joint of a case of a cost table, relative to the cost at the base of the table: of the medians, and of the 5th
     /// percentiles, which other work on the machine disturbs least.
     pub fn relative_cost(&self, case: &Case) -> Option<[f64; 2]> {
-        let step = case.step?;
-        let base = Step { value: step.table.base(), ..step };
+        self.cost_relative_to(case.step?.table.base(), case)
+    }
+
+    /// The cost per joint of a case of table `additive`, relative to the cost of one layer.
+    pub fn cost_of_one_layer(&self, case: &Case) -> Option<[f64; 2]> {
+        let step = case.step.filter(|step| step.table == Table::Additive)?;
+        self.cost_relative_to(Step { value: 1, additive: 0, ..step }, case)
+    }
+
+    fn cost_relative_to(&self, base: Step, case: &Case) -> Option<[f64; 2]> {
         let is_base = |other: &&Case| {
             let is_same_format = other.size.skin_format == case.size.skin_format;
             other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && is_same_format
@@ -173,7 +183,7 @@ impl Report {
     }
 
     fn case_json(&self, case: &Case) -> Value {
-        let Case { size, step, measured } = case;
+        let Case { size, step, measured, library_bytes } = case;
         let worst = measured.check.as_ref().map(|check| {
             let shares = check.quantities().into_iter().filter_map(|(_, worst)| worst).map(|worst| worst.share());
             shares.fold(0.0, f64::max)
@@ -184,7 +194,9 @@ impl Report {
             "instances": size.instances,
             "skeletons": size.skeletons,
             "joints": size.joints,
+            "clips": size.clips,
             "layers": size.layers,
+            "additive": size.additive,
             "keys": size.keys,
             "depth": size.depth,
             "outputs": ["skin"],
@@ -197,6 +209,7 @@ impl Report {
             "joints_per_second": measured.joints_per_second(),
             "wall_ms": milliseconds(&measured.wall),
             "gpu_ms": measured.device.as_ref().map(milliseconds),
+            "library_bytes": library_bytes,
             "bytes_written": (measured.bytes > 0).then_some(measured.bytes),
             "bytes_per_second": case.bytes_per_second(),
             "bandwidth_share": case.bandwidth_share(self.bandwidth),
@@ -209,6 +222,10 @@ impl Report {
             value["relative_cost"] = json!(median);
             value["relative_cost_of_p5"] = json!(p5);
             value["relative_cost_at_most"] = json!(step.at_most());
+            if let Some([median, p5]) = self.cost_of_one_layer(case) {
+                value["relative_cost_to_one_layer"] = json!(median);
+                value["relative_cost_to_one_layer_of_p5"] = json!(p5);
+            }
         }
         if self.baseline.is_some() {
             value["baseline_ratio"] = json!(self.baseline_ratio(case));

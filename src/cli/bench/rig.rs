@@ -1,6 +1,9 @@
 //! The rigs that `posse bench` plays: that of a file, or generated ones, in crowds of several sizes.
 
-use posse::{ClipId, Crowd, Error, Layer, LayerTime, Library, Playback, SkeletonId, SkinFormat, Ticks};
+use posse::{
+    AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, SkinFormat,
+    Ticks,
+};
 
 use super::MAX_JOINTS;
 use super::args::Args;
@@ -27,7 +30,9 @@ pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result
         joints: 0,
         keys: None,
         depth: None,
+        clips: None,
         layers: 0,
+        additive: 0,
         skin_format: SkinFormat::Matrix,
     };
     if let Some(file) = &args.file {
@@ -41,7 +46,8 @@ pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result
     let cases: Vec<PlannedCase> = if args.table.is_empty() {
         let rig = |&joints: &u32| {
             let depth = Some(args.depth.min(joints));
-            cases_of_rig(args, Size { joints: joints as usize, keys: Some(args.keys), depth, ..size })
+            let size = Size { joints: joints as usize, keys: Some(args.keys), depth, clips: Some(1), ..size };
+            cases_of_rig(args, size)
         };
         args.joints.iter().flat_map(rig).collect()
     } else {
@@ -93,8 +99,19 @@ fn check_joints(cases: &[PlannedCase]) -> Result<(), Error> {
     check_limit("instances x joints of a case", cases.iter().map(joints).max().unwrap_or(0), MAX_JOINTS)
 }
 
-/// A crowd that plays all clips in turn. Each layer begins at another time.
-pub fn crowd(library: &Library, instances: usize, layers: u32) -> Result<Crowd, Error> {
+/// The number of instances of a crowd, and their layers.
+#[derive(Debug, Clone, Copy)]
+pub struct CrowdShape {
+    pub instances: usize,
+    /// The layers of each instance.
+    pub layers: u32,
+    /// The number of layers that are additive: the last ones.
+    pub additive: u32,
+}
+
+/// A crowd that plays all clips in turn. Each layer is at a random time of its clip.
+pub fn crowd(library: &Library, shape: CrowdShape) -> Result<Crowd, Error> {
+    let CrowdShape { instances, layers, additive } = shape;
     let clips: Vec<ClipId> = library.clip_ids().collect();
     let clips_of =
         |skeleton: SkeletonId| clips.iter().copied().filter(move |&clip| library.clip(clip).skeleton == skeleton);
@@ -103,15 +120,32 @@ pub fn crowd(library: &Library, instances: usize, layers: u32) -> Result<Crowd, 
     for instance in 0..instances {
         let skeleton = library.clip(clips[instance % clips.len()]).skeleton;
         let own = &by_skeleton[skeleton.index()];
-        let layer = |layer: usize| {
-            let clip = own[(instance + layer) % own.len()];
-            // Multiples of the golden ratio spread any number of start times evenly over a minute.
-            let spread = (instance * layers as usize + layer) as f64 * 0.618_033_988_749_894_9;
-            Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks::from_seconds(-60.0 * spread.fract()), 1.0)))
+        let layer = |layer: u32| {
+            let clip = own[(instance + layer as usize) % own.len()];
+            let part = random((instance as u64) << 32 | u64::from(layer));
+            let start = Ticks::from_seconds(-part * library.clip(clip).duration());
+            let mode = if layer < layers - additive {
+                LayerMode::Blend
+            } else {
+                LayerMode::Additive(AdditiveReference::First)
+            };
+            Layer { mode, ..Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0))) }
         };
-        crowd.push(skeleton, &(0..layers as usize).map(layer).collect::<Vec<_>>())?;
+        crowd.push(skeleton, &(0..layers).map(layer).collect::<Vec<_>>())?;
     }
     Ok(crowd)
+}
+
+/// A random number from 0 to 1, the same for the same seed: SplitMix64 (Steele, Lea and Flood, 2014).
+///
+/// Multiples of the golden ratio would spread more evenly, but every n-th of them, which are the instances of one of n clips, need
+/// not: every 500th begins within a third of the clip.
+fn random(seed: u64) -> f64 {
+    let mut bits = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    // The upper 53 bits fill the mantissa of an `f64`.
+    ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]
@@ -124,10 +158,38 @@ mod tests {
         let library = SIZE.library(false).unwrap();
         let joints: Vec<usize> = library.skeletons().iter().map(|skeleton| skeleton.joints().len()).collect();
         assert_eq!(joints, [5, 4, 3]);
-        let crowd = crowd(&library, SIZE.instances, SIZE.layers).unwrap();
+        let crowd = crowd(&library, SIZE.crowd()).unwrap();
         assert!(crowd.check(&library).is_ok(), "each clip animates the skeleton of its instance");
         let skeletons: Vec<usize> = (0..crowd.len()).map(|instance| crowd.skeleton(instance).index()).collect();
-        assert_eq!(skeletons, [0, 1, 2, 0, 1, 2]);
-        assert!((0..crowd.len()).all(|instance| crowd.layers(instance).len() == 2));
+        // Two clips each.
+        assert_eq!(skeletons, [0, 0, 1, 1, 2, 2]);
+        let additive = LayerMode::Additive(AdditiveReference::First);
+        for instance in 0..crowd.len() {
+            let layers = crowd.layers(instance);
+            let modes: Vec<LayerMode> = layers.iter().map(|layer| layer.mode).collect();
+            assert_eq!(modes, [LayerMode::Blend, additive]);
+            assert!(layers[0].clip != layers[1].clip);
+        }
+    }
+
+    /// Each tenth of a clip, also of one of 333 s with 10,000 keys, is the start of a tenth of the instances.
+    #[test]
+    fn starts_cover_the_whole_clip() {
+        for (keys, clips) in [(10_000, 1), (2, 2), (2, 500)] {
+            let (keys, clips) = (Some(keys), Some(clips));
+            let rig = Size { skeletons: 1, joints: 1, keys, depth: Some(1), clips, ..SIZE };
+            let size = Size { instances: 5_000, layers: 1, additive: 0, ..rig };
+            let library = size.library(false).unwrap();
+            let crowd = crowd(&library, size.crowd()).unwrap();
+            let mut tenths = [0; 10];
+            for instance in 0..crowd.len() {
+                let layer = crowd.layers(instance)[0];
+                let LayerTime::Playing(playback) = layer.time else { panic!("{layer:?}") };
+                let part = -playback.start.to_seconds() / library.clip(layer.clip).duration();
+                tenths[(10.0 * part) as usize] += 1;
+            }
+            // A binomial count of 500 has a standard deviation of 21.
+            assert!(tenths.iter().all(|count| (410..590).contains(count)), "{size}: {tenths:?}");
+        }
     }
 }

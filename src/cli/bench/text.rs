@@ -46,7 +46,11 @@ impl Report {
         for table in tables {
             writeln!(out)?;
             if let Some(table) = table {
-                writeln!(out, "{}: the cost per joint, relative to that at {}", table.name(), table.base())?;
+                let base = match table {
+                    Table::Additive => "of two blended layers; `x one` to that of one layer".to_owned(),
+                    table => format!("at {}", table.base().value),
+                };
+                writeln!(out, "{}: the cost per joint, relative to that {base}", table.name())?;
             }
             let cases = self.cases.iter().filter(|case| case.step.map(|step| step.table) == table);
             write_table(out, &cases.map(|case| self.cells(case)).collect::<Vec<_>>())?;
@@ -111,9 +115,12 @@ impl Report {
             ("joints", Some(size.joints.to_string())),
             ("keys", table(Table::Keys).then(|| size.keys.unwrap_or(0).to_string())),
             ("depth", table(Table::Depth).then(|| size.depth.unwrap_or(0).to_string())),
+            ("clips", table(Table::Clips).then(|| size.clips.unwrap_or(0).to_string())),
             ("layers", Some(size.layers.to_string())),
+            ("additive", table(Table::Additive).then(|| size.additive.to_string())),
             ("kernels", self.kernels(case)),
             ("skin", self.is_packed().then(|| size.skin_format.name().into())),
+            ("library MB", case.library_bytes.map(|bytes| format!("{:.3}", bytes as f64 / 1e6))),
             ("Mjoints/s", Some(format!("{:.2}", measured.joints_per_second() / 1e6))),
             ("ms", Some(format!("{:.3}", 1e3 * time.median))),
             ("p5", Some(format!("{:.3}", 1e3 * time.p5))),
@@ -122,6 +129,7 @@ impl Report {
             ("of peak", case.bandwidth_share(self.bandwidth).map(|share| format!("{:.0} %", 100.0 * share))),
             ("cost", cost.map(|[median, _]| format!("{median:.2}"))),
             ("of p5", cost.map(|[_, p5]| format!("{p5:.2}"))),
+            ("x one", self.cost_of_one_layer(case).map(|[median, _]| format!("{median:.2}"))),
             ("at most", at_most.map(|most| format!("{most:.2}{}", if exceeded { ", EXCEEDED" } else { "" }))),
             ("x baseline", self.baseline_ratio(case).map(|ratio| format!("{ratio:.2}"))),
             ("check", Some(check.into())),

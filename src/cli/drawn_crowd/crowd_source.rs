@@ -3,7 +3,7 @@
 use posse::import::crowd::CrowdFile;
 use posse::low_level::render::{demo_dyes, demo_figure, tint};
 use posse::render::Figure;
-use posse::{ClipId, Crowd, Error, Layer, LayerTime, Library, Playback, SkeletonId, Ticks};
+use posse::{ClipId, Crowd, Error, Layer, LayerTime, Library, Playback, SkeletonId, Ticks, Transition};
 
 /// The duration in seconds of the loop that all clips of the built-in rig are fitted to.
 const DEMO_SECONDS: f64 = 4.0;
@@ -151,17 +151,39 @@ fn create_crowd(
 /// Repeats the instances of a crowd file until the crowd has the size of the settings. The loop has the duration of the longest
 /// clip.
 fn repeat_crowd(library: &Library, file: &CrowdFile, settings: &CrowdSettings) -> Result<LoopedCrowd, Error> {
-    let original = file.crowd(0..file.len())?;
+    let original = file.crowd(library, 0..file.len())?;
     let mut crowd = Crowd::new();
     for instance in (0..original.len()).cycle().take(settings.instances) {
-        let scaled =
-            |(index, layer): (usize, &Layer)| Layer { weight: layer.weight * settings.weight(index), ..*layer };
-        let layers: Vec<_> = original.layers(instance).iter().enumerate().map(scaled).collect();
-        crowd.push(original.skeleton(instance), &layers)?;
+        let copy = crowd.push_copy(&original, instance);
+        if settings.weights.iter().any(|&weight| weight != 1.0) {
+            crowd.set(copy, original.skeleton(instance), &scaled(original.layers(instance), settings))?;
+            let transition = original.transition(instance).map(|transition| scaled_transition(transition, settings));
+            crowd.set_transition(library, copy, transition)?;
+        }
     }
-    let layers = (0..original.len()).flat_map(|instance| original.layers(instance));
-    let seconds = layers.map(|layer| library.clip(layer.clip).duration()).fold(0.0, f64::max);
+    let seconds = (0..original.len()).map(|instance| last_second(library, &original, instance)).fold(0.0, f64::max);
     Ok(LoopedCrowd { crowd, seconds })
+}
+
+/// Layers with the weights of the settings as factors.
+fn scaled(layers: &[Layer], settings: &CrowdSettings) -> Vec<Layer> {
+    let scaled = |(index, layer): (usize, &Layer)| Layer { weight: layer.weight * settings.weight(index), ..*layer };
+    layers.iter().enumerate().map(scaled).collect()
+}
+
+/// A transition with the weights of the settings as factors of the layers that go out.
+fn scaled_transition(transition: &Transition, settings: &CrowdSettings) -> Transition {
+    let before = transition.before.as_ref().map(|before| Box::new(scaled_transition(before, settings)));
+    Transition { from: scaled(&transition.from, settings), before, ..transition.clone() }
+}
+
+/// The length in seconds of the motion of an instance: its longest clip, or the end of its transition or of its parameters if that
+/// is later.
+fn last_second(library: &Library, crowd: &Crowd, instance: usize) -> f64 {
+    let clips = crowd.all_layers(instance).map(|layer| library.clip(layer.clip).duration());
+    let keys = crowd.parameters(instance).iter().flat_map(|parameter| parameter.keys().last()).map(|key| key[0]);
+    let transition = crowd.transition(instance).map(|transition| transition.start.to_seconds() + transition.seconds());
+    clips.chain(keys).chain(transition).fold(0.0, f64::max)
 }
 
 /// The name of a clip, or `unnamed`.

@@ -1,5 +1,6 @@
 //! A crowd that `posse render` and `posse view` draw: its library, its figures and the positions of its instances.
 
+pub mod clocked_crowd;
 pub mod crowd_source;
 
 use std::path::{Path, PathBuf};
@@ -203,7 +204,7 @@ fn figure_bounds(library: &Library, figures: &[Figure], crowd: &Crowd, seconds: 
         let count = &mut counts[skeleton.index()];
         if *count < MEASURED_INSTANCES {
             *count += 1;
-            measured.push(skeleton, crowd.layers(instance))?;
+            measured.push_copy(crowd, instance);
         }
     }
     let count = (MEASURED_POSES / measured.len().max(1)).clamp(4, 40);

@@ -69,15 +69,11 @@ pub fn run(args: &Args, path: &Path) -> Result<(), Error> {
     engine::print_name(engine.evaluator());
     let output = Output::create(args.output.as_deref())?;
     let Some(index) = file_of_arrays else {
-        return write(&library, &file, &evaluation, outputs, engine.evaluator(), output);
+        return write(engine_library.library(), &file, &evaluation, outputs, engine.evaluator(), output);
     };
     let asset = &file.files[index].asset;
-    let (skeleton, joints) = (asset.skeleton, asset.joints.as_slice());
-    npz::write(
-        &PoseTable { library: &library, skeleton, joints, evaluation: &evaluation, outputs, threads },
-        &mut engine,
-        output,
-    )
+    let (library, skeleton, joints) = (engine_library.library(), asset.skeleton, asset.joints.as_slice());
+    npz::write(&PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs, threads }, &mut engine, output)
 }
 
 /// The index of the file of all instances, which determines the shapes of the arrays. Fails if the instances have different
@@ -137,7 +133,9 @@ fn write(
         let shape = match &mut shape {
             Some(shape) => shape,
             none => {
-                let layers = file.crowd(instance..instance + 1)?.layers(0).to_vec();
+                let crowd = file.crowd(library, instance..instance + 1)?;
+                // The layers that go out in transitions count at all times.
+                let layers: Vec<Layer> = crowd.all_layers(0).copied().collect();
                 none.insert(shape_of(library, file, index, &layers, outputs, precision))
             }
         };

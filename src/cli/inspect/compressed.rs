@@ -15,6 +15,10 @@ pub struct CompressedSummary {
     float_bytes: usize,
     /// The same, compressed.
     compressed_bytes: usize,
+    /// Bytes of the clip's record and channels, without compression.
+    float_table_bytes: usize,
+    /// The same, compressed.
+    compressed_table_bytes: usize,
     ratio: f64,
     /// The largest displacement of a joint or of its shell, in the units of the rig.
     error: f64,
@@ -40,6 +44,8 @@ impl CompressedSummary {
         Self {
             float_bytes: report.float_bytes,
             compressed_bytes: report.compressed_bytes,
+            float_table_bytes: report.float_table_bytes,
+            compressed_table_bytes: report.compressed_table_bytes,
             ratio: report.ratio(),
             error: report.error,
             joint: name.unwrap_or_else(|| format!("joint {}", report.joint)),
@@ -55,6 +61,7 @@ impl CompressedSummary {
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { float_bytes, compressed_bytes, ratio, error, joint, time, .. } = self;
         writeln!(out, "  compressed: {compressed_bytes} bytes of {float_bytes} ({:.1} %)", 100.0 * ratio)?;
+        writeln!(out, "    channels and record: {} bytes of {}", self.compressed_table_bytes, self.float_table_bytes)?;
         writeln!(out, "    off by {error:.3e} at most, at {joint}, {}", seconds(*time))?;
         let [before, after] = [self.float_key_times, self.compressed_key_times];
         if after != before {

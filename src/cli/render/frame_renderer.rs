@@ -1,11 +1,12 @@
 //! Draws a crowd at any time: the GPU engine, the renderer and their scene.
 
+use std::cell::RefCell;
+
 use posse::render::{Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
-use posse::{
-    AdapterKind, Error, Evaluator, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Reference, Ticks,
-};
+use posse::{AdapterKind, Error, Evaluator, GpuContext, GpuLibrary, Outputs, PackedLibrary, Reference, Ticks};
 
 use crate::cli::drawn_crowd::DrawnCrowd;
+use crate::cli::drawn_crowd::clocked_crowd::ClockedCrowd;
 use crate::cli::output::note;
 
 /// The number of pictures in a file.
@@ -31,8 +32,9 @@ impl Grid {
 pub struct FrameRenderer<'a> {
     drawn: &'a DrawnCrowd,
     gpu: GpuContext,
+    library: GpuLibrary,
     outputs: Outputs,
-    crowd: GpuCrowd,
+    crowd: RefCell<ClockedCrowd>,
     renderer: Renderer,
     canvas: Canvas,
     scene: Scene,
@@ -50,11 +52,12 @@ impl<'a> FrameRenderer<'a> {
         let canvas = Canvas::new(&gpu.device, target, [file_size[0] / grid.columns, file_size[1] / grid.rows])?;
         let library = GpuLibrary::new(&gpu, PackedLibrary::new(&drawn.library)?)?;
         let outputs = needed_outputs(&drawn.figures, bones);
-        let crowd = GpuCrowd::new(&library, &drawn.crowd, outputs)?;
+        let crowd = ClockedCrowd::new(&library, &drawn.crowd, outputs)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
-        let poses: Vec<PoseBuffers> = crowd.batches().iter().map(PoseBuffers::from).collect();
+        let poses: Vec<PoseBuffers> = crowd.on_gpu.batches().iter().map(PoseBuffers::from).collect();
         let scene = create_scene(&renderer, drawn, &poses)?;
-        Ok(Self { drawn, gpu, outputs, crowd, renderer, canvas, scene })
+        let crowd = RefCell::new(crowd);
+        Ok(Self { drawn, gpu, library, outputs, crowd, renderer, canvas, scene })
     }
 
     /// The width and the height of a picture in pixels.
@@ -71,15 +74,20 @@ impl<'a> FrameRenderer<'a> {
     pub fn picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
         let device = &self.gpu.device;
         let mut encoder = device.create_command_encoder(&Default::default());
-        self.crowd.encode(&mut encoder, now);
+        let mut crowd = self.crowd.borrow_mut();
+        crowd.set_time(&self.library, &self.drawn.crowd, now)?;
+        crowd.on_gpu.encode(&mut encoder, now);
         Picture::draw(&self.renderer, encoder, &self.canvas, &self.scene, view)
     }
 
     /// Draws the poses of the reference engine at a time of the crowd clock.
     pub fn reference_picture(&self, now: Ticks, view: &View) -> Result<Picture, Error> {
         let poses = Reference::new(&self.drawn.library).evaluate(&self.drawn.crowd, now, self.outputs)?;
-        let batches = self.crowd.batches().iter();
-        let uploaded = batches
+        let crowd = self.crowd.borrow();
+        let uploaded = crowd
+            .on_gpu
+            .batches()
+            .iter()
             .map(|batch| UploadedPoses::new(&self.gpu, batch.into(), &poses))
             .collect::<Result<Vec<_>, Error>>()?;
         let buffers: Vec<PoseBuffers> = uploaded.iter().map(UploadedPoses::buffers).collect();

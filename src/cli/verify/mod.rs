@@ -33,7 +33,8 @@ pub struct Args {
     /// describes crowd files.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "samples"])]
     crowd: Option<PathBuf>,
-    /// With --crowd: the times that are checked, in seconds of the crowd clock. Default: 16 times over its longest play.
+    /// With --crowd: the times that are checked, in seconds of the crowd clock. Default: 16 times over its longest play, and
+    /// moments around starts of transitions and sync markers.
     #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
     /// The largest number of times per clip.

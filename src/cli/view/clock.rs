@@ -43,20 +43,6 @@ impl Clock {
         self.now = Ticks(self.now.0.saturating_add(Ticks::from_seconds(seconds).0));
     }
 
-    /// The position in a loop of the given duration: from 0 to less than the duration. All values are seconds.
-    pub fn position(&self, duration: f64) -> f64 {
-        let ticks = Ticks::from_seconds(duration).0.max(1);
-        Ticks(self.now.0.rem_euclid(ticks)).to_seconds()
-    }
-
-    /// Moves the clock to a position in the present pass of a loop. All values are seconds. A position outside the loop is
-    /// clamped to it.
-    pub fn seek(&mut self, position: f64, duration: f64) {
-        let ticks = Ticks::from_seconds(duration).0.max(1);
-        let start = self.now.0 - self.now.0.rem_euclid(ticks);
-        self.now = Ticks(start.saturating_add(Ticks::from_seconds(position).0.clamp(0, ticks - 1)));
-    }
-
     /// Sets the speed, clamped to its range.
     pub fn set_speed(&mut self, speed: f64) {
         self.speed = speed.clamp(-Self::MAX_SPEED, Self::MAX_SPEED);
@@ -89,21 +75,6 @@ mod tests {
         assert_eq!(clock.now, Ticks(-(1 << 19)));
         clock.set_speed(100.0);
         assert_eq!(clock.speed, 4.0);
-    }
-
-    #[test]
-    fn seeking_stays_in_the_present_pass() {
-        let mut clock = Clock::new(Ticks::from_seconds(9.0));
-        assert_eq!(clock.position(4.0), 1.0);
-        clock.seek(3.5, 4.0);
-        assert_eq!(clock.now, Ticks::from_seconds(11.5));
-        // The end belongs to the next pass.
-        clock.seek(4.0, 4.0);
-        assert_eq!(clock.now, Ticks(12 * Ticks::PER_SECOND - 1));
-        let mut negative = Clock::new(Ticks::from_seconds(-1.0));
-        assert_eq!(negative.position(4.0), 3.0);
-        negative.seek(0.25, 4.0);
-        assert_eq!(negative.now, Ticks::from_seconds(-3.75));
     }
 
     #[test]

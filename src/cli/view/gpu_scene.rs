@@ -1,15 +1,16 @@
 //! A crowd on a device, and its scene.
 
 use posse::render::{PoseBuffers, Renderer, Scene, needed_outputs};
-use posse::{Error, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary};
+use posse::{Error, GpuContext, GpuLibrary, Outputs, PackedLibrary, Ticks};
 
 use crate::cli::drawn_crowd::DrawnCrowd;
+use crate::cli::drawn_crowd::clocked_crowd::ClockedCrowd;
 
 /// A drawn crowd on a device.
 pub struct GpuScene {
     library: GpuLibrary,
     outputs: Outputs,
-    pub crowd: GpuCrowd,
+    crowd: ClockedCrowd,
     pub scene: Scene,
 }
 
@@ -25,10 +26,23 @@ impl GpuScene {
     /// Uploads the changes of a drawn crowd. `layers_only` tells that positions and figures are unchanged: then only layers are
     /// uploaded, if the device's crowd has room for them. After an error, everything is as before.
     pub fn update(&mut self, renderer: &Renderer, drawn: &DrawnCrowd, layers_only: bool) -> Result<(), Error> {
-        let set_layers = || self.crowd.set_layers(&self.library, &drawn.crowd);
-        if !(layers_only && set_layers()?.is_replaced()) {
+        let Self { library, crowd, .. } = self;
+        if !(layers_only && crowd.set_layers(library, &drawn.crowd)?.is_replaced()) {
             (self.crowd, self.scene) = upload(renderer, &self.library, drawn, self.outputs)?;
         }
+        Ok(())
+    }
+
+    /// Records the poses of the drawn crowd at a time of the crowd clock, with its parameters at that time.
+    pub fn encode(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        drawn: &DrawnCrowd,
+        now: Ticks,
+        timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
+    ) -> Result<(), Error> {
+        self.crowd.set_time(&self.library, &drawn.crowd, now)?;
+        self.crowd.on_gpu.encode_timed(encoder, now, timestamp_writes);
         Ok(())
     }
 }
@@ -38,9 +52,9 @@ fn upload(
     library: &GpuLibrary,
     drawn: &DrawnCrowd,
     outputs: Outputs,
-) -> Result<(GpuCrowd, Scene), Error> {
-    let crowd = GpuCrowd::new(library, &drawn.crowd, outputs)?;
-    let poses = crowd.batches().iter().map(PoseBuffers::from);
+) -> Result<(ClockedCrowd, Scene), Error> {
+    let crowd = ClockedCrowd::new(library, &drawn.crowd, outputs)?;
+    let poses = crowd.on_gpu.batches().iter().map(PoseBuffers::from);
     let scene = Scene::new(renderer, &drawn.library, &drawn.figures, poses, &drawn.placements)?;
     Ok((crowd, scene))
 }

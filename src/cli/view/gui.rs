@@ -13,6 +13,8 @@ pub struct Gui {
     context: egui::Context,
     input: egui_winit::State,
     painter: egui_wgpu::Renderer,
+    /// The position of the mouse in points; `None` before the first movement.
+    pointer: Option<egui::Pos2>,
     /// Textures that the last frame used and later frames do not.
     unused_textures: Vec<egui::TextureId>,
 }
@@ -35,12 +37,25 @@ impl Gui {
         let id = egui::ViewportId::ROOT;
         let input = egui_winit::State::new(context.clone(), id, window, None, None, Some(max_side));
         let painter = egui_wgpu::Renderer::new(&gpu.device, format, egui_wgpu::RendererOptions::default());
-        Self { context, input, painter, unused_textures: Vec::new() }
+        Self { context, input, painter, pointer: None, unused_textures: Vec::new() }
     }
 
     /// Passes an event to the controls. Returns true if a control consumed it.
     pub fn event(&mut self, window: &Window, event: &WindowEvent) -> bool {
-        self.input.on_window_event(window, event).consumed
+        if let WindowEvent::CursorMoved { position, .. } = event {
+            let scale = f64::from(egui_winit::pixels_per_point(&self.context, window));
+            self.pointer = Some(egui::pos2((position.x / scale) as f32, (position.y / scale) as f32));
+        }
+        // egui consumes what the last frame has seen above a control. A mouse that has moved since may be above one, too.
+        let is_press = matches!(event, WindowEvent::MouseInput { state, .. } if state.is_pressed());
+        let consumed = self.input.on_window_event(window, event).consumed;
+        consumed || (is_press && self.is_above_control())
+    }
+
+    /// True if the mouse is above a control of the last frame.
+    fn is_above_control(&self) -> bool {
+        let layer = self.pointer.and_then(|pointer| self.context.layer_id_at(pointer));
+        layer.is_some_and(|layer| layer.order != egui::Order::Background)
     }
 
     /// Lays out the controls with `contents`. Their textures are uploaded even if the result is not painted.

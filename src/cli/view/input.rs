@@ -16,6 +16,9 @@ Keys:  Space       plays and pauses         [ ]    previous and next clip
        Home        to the start             F      shows the whole crowd
        H           hides the controls       Q Esc  closes the window
 
+The parameters of a crowd file have sliders. A click or a drag in the plot of a blend space sets its two parameters. The button
+`file` lets a parameter follow the crowd file again.
+
   posse view demo --instances 1000
   posse view Fox.glb --instances 200
   posse view --crowd crowd.json";

@@ -1,14 +1,19 @@
 //! `posse view`: a window with a live crowd.
 
 mod clock;
+mod extent;
 mod frame_times;
 mod gpu_scene;
 mod gui;
 mod input;
 mod orbit;
 mod overlay;
+mod parameter_panel;
+mod plot_area;
 mod pose_timer;
 mod screen;
+mod steering;
+mod timeline;
 mod viewer;
 mod window;
 mod window_state;

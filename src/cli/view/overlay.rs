@@ -7,6 +7,9 @@ use crate::cli::drawn_crowd::DrawnCrowd;
 use crate::cli::drawn_crowd::crowd_source::{CrowdSource, clip_name};
 use crate::cli::view::clock::Clock;
 use crate::cli::view::clock::Direction;
+use crate::cli::view::parameter_panel::Parameters;
+use crate::cli::view::steering::Steering;
+use crate::cli::view::timeline::Timeline;
 use crate::cli::view::window_state::{Action, Limits, MAX_INSTANCES, WindowState};
 
 /// The facts about a crowd that the overlay shows.
@@ -21,6 +24,8 @@ pub struct CrowdInfo {
     pub instances: usize,
     /// The number of joints of all instances together.
     pub joints: u64,
+    /// The part of the crowd clock that the timeline shows.
+    pub timeline: Timeline,
     /// The name of the adapter that draws.
     pub adapter: String,
 }
@@ -42,6 +47,7 @@ impl CrowdInfo {
             layers,
             instances: crowd.len(),
             joints: (0..crowd.len()).map(joints).sum(),
+            timeline: Timeline::new(drawn),
             adapter: gpu.name(),
         }
     }
@@ -58,14 +64,23 @@ pub struct Times {
     pub poses: Option<f64>,
 }
 
+/// The height in points of the controls at the bottom, with their distances.
+const CONTROLS_HEIGHT: f32 = 120.0;
 const BACKGROUND: Color32 = Color32::from_rgba_premultiplied(14, 16, 20, 205);
 /// The smallest width in points at which the controls fit in one row.
 const ONE_ROW_WIDTH: f32 = 780.0;
-const TEXT: Color32 = Color32::from_gray(232);
-const FAINT: Color32 = Color32::from_gray(165);
+pub const TEXT: Color32 = Color32::from_gray(232);
+pub const FAINT: Color32 = Color32::from_gray(165);
 
 /// Lays out the overlay. Returns the actions of its controls.
-pub fn draw(ui: &Ui, state: &WindowState, info: &CrowdInfo, limits: &Limits, times: Times) -> Vec<Action> {
+pub fn draw(
+    ui: &Ui,
+    state: &WindowState,
+    info: &CrowdInfo,
+    steering: &Steering,
+    limits: &Limits,
+    times: Times,
+) -> Vec<Action> {
     let mut actions = Vec::new();
     let context = ui.ctx();
     let panel = |name: &str, align: Align2, offset: [f32; 2], contents: &mut dyn FnMut(&mut Ui)| {
@@ -85,6 +100,11 @@ pub fn draw(ui: &Ui, state: &WindowState, info: &CrowdInfo, limits: &Limits, tim
             ui.set_max_width(420.0);
             ui.label(RichText::new(message).color(Color32::from_rgb(255, 190, 120)));
         });
+    }
+    if !steering.parameters.is_empty() {
+        let height = (context.content_rect().height() - CONTROLS_HEIGHT - 54.0).max(100.0);
+        let parameters = Parameters { steering, set: &state.set_values, now: state.clock.now };
+        panel("parameters", Align2::RIGHT_TOP, [-12.0, 12.0], &mut |ui| parameters.draw(ui, height, &mut actions));
     }
     let width = (context.content_rect().width() - 44.0).clamp(200.0, 860.0);
     panel("controls", Align2::CENTER_BOTTOM, [0.0, -12.0], &mut |ui| {
@@ -137,10 +157,11 @@ fn timeline(ui: &mut Ui, state: &WindowState, limits: &Limits, actions: &mut Vec
         if play_button(ui, state.clock.running) {
             actions.push(Action::TogglePlay);
         }
-        let mut position = state.clock.position(limits.seconds);
-        let text = format!("{position:.2} / {:.2} s", limits.seconds);
+        let Timeline { seconds, .. } = limits.timeline;
+        let mut position = limits.timeline.position(state.clock.now);
+        let text = format!("{position:.2} / {seconds:.2} s");
         ui.spacing_mut().slider_width = ui.available_width() - 112.0;
-        let slider = Slider::new(&mut position, 0.0..=limits.seconds).show_value(false).trailing_fill(true);
+        let slider = Slider::new(&mut position, 0.0..=seconds).show_value(false).trailing_fill(true);
         if ui.add(slider).changed() {
             actions.push(Action::Seek(position));
         }
@@ -243,7 +264,7 @@ fn picker(ui: &mut Ui, name: &str, keys: &str, actions: &mut Vec<Action>, action
 }
 
 /// Cuts a name of more than 24 characters.
-fn shortened(name: &str) -> String {
+pub fn shortened(name: &str) -> String {
     const MAX_CHARACTERS: usize = 24;
     if name.chars().count() <= MAX_CHARACTERS {
         return name.into();

@@ -23,6 +23,7 @@ use crate::cli::view::orbit::DistanceRange;
 use crate::cli::view::overlay::{self, CrowdInfo, Times};
 use crate::cli::view::pose_timer::PoseTimer;
 use crate::cli::view::screen::Screen;
+use crate::cli::view::steering::{SetValues, Steering};
 use crate::cli::view::window_state::{Limits, WindowState};
 use crate::cli::view_args;
 
@@ -44,6 +45,9 @@ pub struct Viewer<'a> {
     mouse: Mouse,
     drawn: DrawnCrowd,
     gpu_scene: GpuScene,
+    steering: Steering,
+    /// The values of parameters that the crowd has in place of those of the crowd file.
+    steered: SetValues,
     state: WindowState,
     /// The background, the ground and the bones. The camera is that of `state`.
     view: View,
@@ -77,12 +81,14 @@ impl<'a> Viewer<'a> {
             clock: Clock { running: !args.paused, ..Clock::new(clock_ticks(args.time)?) },
             camera: view.camera,
             settings: drawn.settings.clone(),
+            set_values: SetValues::new(),
             controls: !args.bare,
             fitted: args.view_args.is_fitted(),
             closed: false,
             message: None,
         };
         let info = CrowdInfo::new(&drawn, &gpu);
+        let steering = Steering::new(&drawn)?;
         // The timestamps of a software adapter do not wait for the work.
         let pose_timer = if gpu.is_hardware() { PoseTimer::new(&gpu) } else { None };
         Ok(Self {
@@ -96,6 +102,8 @@ impl<'a> Viewer<'a> {
             mouse: Mouse::default(),
             drawn,
             gpu_scene,
+            steering,
+            steered: SetValues::new(),
             state,
             view,
             fitted_size: None,
@@ -148,6 +156,7 @@ impl<'a> Viewer<'a> {
         self.advance_clock();
         let (painting, has_actions) = self.run_controls();
         self.apply_settings()?;
+        self.steer()?;
         self.fit_camera();
         if !self.draw(&painting)? {
             self.last_frame_start = None;
@@ -184,10 +193,10 @@ impl<'a> Viewer<'a> {
             rate: self.frame_times.rate(),
             poses: self.pose_timer.as_ref().and_then(PoseTimer::seconds),
         };
-        let Self { gpu, gui, state, info, window, .. } = self;
+        let Self { gpu, gui, state, info, steering, window, .. } = self;
         let painting = gui.run(gpu, window, |ui| {
             if state.controls {
-                actions.extend(overlay::draw(ui, state, info, &limits, times));
+                actions.extend(overlay::draw(ui, state, info, steering, &limits, times));
             }
         });
         actions.iter().for_each(|&action| self.state.apply(action, &limits));
@@ -209,10 +218,21 @@ impl<'a> Viewer<'a> {
             self.drawn.apply(previous.clone())?;
             self.state.settings = previous;
         }
+        // The crowd has the parameters of the file again.
+        self.steered.clear();
         self.info = CrowdInfo::new(&self.drawn, &self.gpu);
         self.view = self.args.view_args.view(&self.drawn, self.screen.frame.canvas.aspect());
         self.fitted_size = None;
         self.frame_times.clear();
+        Ok(())
+    }
+
+    /// Gives the crowd the values of parameters that the user has set.
+    fn steer(&mut self) -> Result<(), Error> {
+        if self.steered != self.state.set_values {
+            self.steering.steer(&mut self.drawn.crowd, &self.state.set_values)?;
+            self.steered.clone_from(&self.state.set_values);
+        }
         Ok(())
     }
 
@@ -233,7 +253,7 @@ impl<'a> Viewer<'a> {
         let frame = &self.screen.frame;
         let mut encoder = device.create_command_encoder(&Default::default());
         let writes = self.pose_timer.as_ref().and_then(PoseTimer::writes);
-        self.gpu_scene.crowd.encode_timed(&mut encoder, self.state.clock.now, writes);
+        self.gpu_scene.encode(&mut encoder, &self.drawn, self.state.clock.now, writes)?;
         if let Some(timer) = &self.pose_timer {
             timer.resolve(&mut encoder);
         }
@@ -268,7 +288,7 @@ impl<'a> Viewer<'a> {
         Limits {
             clips: source.clips().len(),
             own_clips: !matches!(source, CrowdSource::File { .. }),
-            seconds: self.drawn.seconds,
+            timeline: self.info.timeline,
             distances: DistanceRange::new(stage.bounds.size(), stage.figure_size),
         }
     }

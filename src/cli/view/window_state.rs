@@ -5,6 +5,8 @@ use posse::render::Camera;
 use crate::cli::drawn_crowd::crowd_source::CrowdSettings;
 use crate::cli::view::clock::{Clock, Direction};
 use crate::cli::view::orbit::{self, DistanceRange, Drag};
+use crate::cli::view::steering::SetValues;
+use crate::cli::view::timeline::Timeline;
 
 /// The largest number of instances that an action selects.
 pub const MAX_INSTANCES: usize = 100_000;
@@ -16,6 +18,8 @@ pub struct WindowState {
     pub camera: Camera,
     /// The clips and the number of instances.
     pub settings: CrowdSettings,
+    /// The values of parameters that do not follow the crowd file.
+    pub set_values: SetValues,
     /// True if the controls are visible.
     pub controls: bool,
     /// True if the camera follows the bounds of the crowd.
@@ -33,8 +37,8 @@ pub struct Limits {
     pub clips: usize,
     /// True if the first layer can be without a selected clip, because the instances then play clips of their own.
     pub own_clips: bool,
-    /// The duration of the loop in seconds.
-    pub seconds: f64,
+    /// The part of the crowd clock that the timeline shows.
+    pub timeline: Timeline,
     /// The distances of the camera.
     pub distances: DistanceRange,
 }
@@ -44,7 +48,7 @@ pub struct Limits {
 pub enum Action {
     /// Plays, or pauses.
     TogglePlay,
-    /// Moves the clock to a second of the loop.
+    /// Moves the clock to a second of the timeline.
     Seek(f64),
     /// Moves the clock by seconds of its own time, and pauses it.
     Skip(f64),
@@ -60,6 +64,10 @@ pub enum Action {
     SetBlend(f64),
     /// Sets the factor of the weight of a layer, from 0 to 1.
     SetWeight { layer: usize, factor: f64 },
+    /// Sets a parameter. It no longer follows the crowd file.
+    SetParameter { parameter: usize, value: f64 },
+    /// Lets a parameter follow the crowd file again.
+    ReleaseParameter(usize),
     /// Selects the next larger or smaller crowd.
     StepInstances(Direction),
     /// Turns the camera.
@@ -85,7 +93,7 @@ impl WindowState {
         let Self { settings, camera, .. } = self;
         match action {
             Action::TogglePlay => self.clock.running ^= true,
-            Action::Seek(position) => self.clock.seek(position, limits.seconds),
+            Action::Seek(position) => self.clock.now = limits.timeline.time(position, self.clock.now),
             Action::Skip(seconds) => {
                 self.clock.running = false;
                 self.clock.skip(seconds);
@@ -105,6 +113,10 @@ impl WindowState {
             }
             Action::SetBlend(weight) => settings.weights = vec![1.0 - weight.clamp(0.0, 1.0), weight.clamp(0.0, 1.0)],
             Action::SetWeight { layer, factor } => self.set_weight(layer, factor.clamp(0.0, 1.0)),
+            Action::SetParameter { parameter, value } => self.set_parameter(parameter, value),
+            Action::ReleaseParameter(parameter) => {
+                self.set_values.get_mut(parameter).into_iter().for_each(|value| *value = None);
+            }
             Action::StepInstances(direction) => settings.instances = step_instances(settings.instances, direction),
             Action::Turn(drag) => {
                 self.fitted = false;
@@ -132,6 +144,18 @@ impl WindowState {
             self.settings.weights = vec![0.5, 0.5];
         }
         self.settings.second = second;
+    }
+
+    /// Sets a parameter to the nearest number that an `f32` can be. NaN is ignored.
+    fn set_parameter(&mut self, parameter: usize, value: f64) {
+        if value.is_nan() {
+            return;
+        }
+        let values = &mut self.set_values;
+        if values.len() <= parameter {
+            values.resize(parameter + 1, None);
+        }
+        values[parameter] = Some((value as f32).clamp(f32::MIN, f32::MAX));
     }
 
     fn set_weight(&mut self, layer: usize, factor: f64) {
@@ -174,8 +198,12 @@ mod tests {
     use super::*;
     use posse::Ticks;
 
-    const LIMITS: Limits =
-        Limits { clips: 3, own_clips: false, seconds: 4.0, distances: DistanceRange { nearest: 0.1, farthest: 100.0 } };
+    const LIMITS: Limits = Limits {
+        clips: 3,
+        own_clips: false,
+        timeline: Timeline { seconds: 4.0, repeats: true },
+        distances: DistanceRange { nearest: 0.1, farthest: 100.0 },
+    };
     const NEXT_CLIP: Action = Action::StepClip(Direction::Next);
     const PREVIOUS_CLIP: Action = Action::StepClip(Direction::Previous);
     const LARGER: Action = Action::StepInstances(Direction::Next);
@@ -185,6 +213,7 @@ mod tests {
             clock: Clock::new(Ticks(0)),
             camera: Camera::default(),
             settings: CrowdSettings { clip: Some(0), ..CrowdSettings::new(1) },
+            set_values: SetValues::new(),
             controls: true,
             fitted: true,
             closed: false,
@@ -240,6 +269,16 @@ mod tests {
         let actions = [(2, 7.0), (1, 0.25)].map(|(layer, factor)| Action::SetWeight { layer, factor });
         let state = state_after(&actions, &LIMITS);
         assert_eq!([0, 1, 2, 3].map(|layer| state.settings.weight(layer)), [1.0, 0.25, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_parameter_keeps_the_value_of_the_user_until_it_is_released() {
+        let set = |parameter, value| Action::SetParameter { parameter, value };
+        let values = |actions: &[Action]| state_after(actions, &LIMITS).set_values;
+        assert!(values(&[Action::ReleaseParameter(3)]).is_empty());
+        assert_eq!(values(&[set(1, 0.5), set(1, -2.0), Action::Seek(1.0)]), [None, Some(-2.0)]);
+        assert_eq!(values(&[set(1, 0.5), set(0, f64::NAN), set(0, 1e300)]), [Some(f32::MAX), Some(0.5)]);
+        assert_eq!(values(&[set(0, 1.0), set(1, 0.5), Action::ReleaseParameter(0)]), [None, Some(0.5)]);
     }
 
     #[test]

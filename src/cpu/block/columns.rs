@@ -101,7 +101,7 @@ mod tests {
     use crate::cpu::plan::four_by_four;
     use crate::cpu::simd::Kernel;
     use crate::cpu::stages::quantized::{Column, WORDS_BEYOND};
-    use crate::pack::record::{QUANTIZED_BITS, QUANTIZED_NARROW_COLUMN_WORDS};
+    use crate::pack::record::{QUANTIZED_BITS, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_STEP_HIGH};
 
     /// Interpolates the middle between two rows of columns.
     struct Lerp<'a> {
@@ -138,12 +138,13 @@ mod tests {
             let mut records = Vec::new();
             for joint in 0..JOINTS {
                 let mut bit = joint * bits as usize;
-                let format = (0..3).fold(bit as u32 % 32, |format, number| {
-                    format | widths[number] << (QUANTIZED_BITS * (number as u32 + 1))
-                });
+                let widths_bits =
+                    (0..3).fold(0, |format, number| format | widths[number] << (QUANTIZED_BITS * number as u32));
+                // The bits of 0.5 without its sign: 12 from bit 19 on, and 8 from bit 11 on, which are 0.
+                let format = 0.5_f32.to_bits() >> 19 << QUANTIZED_STEP_HIGH | widths_bits;
                 let least = [6_i16, -7, 8, 0].map(|least| u32::from(least.cast_unsigned()));
                 let least = [least[0] | least[1] << 16, least[2] | least[3] << 16];
-                records.extend([(bit / 32) as u32, format, 0.5_f32.to_bits(), least[0], least[1]]);
+                records.extend([bit as u32, format, least[0], least[1]]);
                 for (number, width) in widths.into_iter().enumerate() {
                     for key in 0..2 {
                         for offset in 0..width as usize {

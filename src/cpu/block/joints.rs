@@ -26,68 +26,57 @@ impl Parts {
     }
 }
 
-/// Samples all joints of a clip. `first` is the place of the first joint.
-#[inline(always)]
-pub fn sample<L: Lanes>(
-    plan: &Plan,
-    sampler: &Sampler,
-    rest: [&[Vec4]; 3],
-    first: usize,
-    scattered: &mut Arcs,
-    to: &mut Parts,
-) {
-    sample_runs::<L>(plan, sampler, rest, first, scattered, to);
-    scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
-    sample_root(sampler, rest, first, to);
+/// A clip at a time, and the joints that it poses.
+#[derive(Clone, Copy)]
+pub struct Sampling<'a> {
+    /// The runs of the clip.
+    pub plan: &'a Plan,
+    /// The clip at the time.
+    pub sampler: &'a Sampler<'a>,
+    /// The rest pose of the skeleton.
+    pub rest: [&'a [Vec4]; 3],
+    /// The index of the first joint in the result.
+    pub first: usize,
 }
 
-/// Samples the runs of a clip. `first` is the place of the first joint. Rotations with separate keys wait in `scattered`.
+/// Samples the runs of a clip. Rotations with separate keys wait in `scattered`.
 ///
 /// A block that reaches beyond its run writes to joints of the next run, which overwrites them, or to the room at the end.
 #[inline(always)]
-pub fn sample_runs<L: Lanes>(
-    plan: &Plan,
-    sampler: &Sampler,
-    rest: [&[Vec4]; 3],
-    first: usize,
-    scattered: &mut Arcs,
-    to: &mut Parts,
-) {
-    for (index, part) in TransformPart::ALL.into_iter().enumerate() {
-        for run in &plan.parts[index] {
-            sample_run::<L>(plan, run, part, sampler, rest[index], first, scattered, &mut to.0[index]);
+pub fn sample_runs<L: Lanes>(sampling: Sampling, scattered: &mut Arcs, to: &mut Parts) {
+    for part in TransformPart::ALL {
+        for run in &sampling.plan.parts[part as usize] {
+            sample_run::<L>(sampling, run, part, scattered, &mut to.0[part as usize]);
         }
     }
 }
 
 /// Samples the root joint again if the clip has root motion, which blocks do not separate from it.
 #[inline(always)]
-pub fn sample_root(sampler: &Sampler, rest: [&[Vec4]; 3], first: usize, to: &mut Parts) {
+pub fn sample_root(Sampling { sampler, rest, first, .. }: Sampling, to: &mut Parts) {
     if let Some(root) = sampler.root_joint() {
-        for (index, part) in TransformPart::ALL.into_iter().enumerate() {
-            to.0[index][first + root] = sampler.part(part, root).unwrap_or(rest[index][root]);
+        for part in TransformPart::ALL {
+            let sampled = sampler.part(part, root).unwrap_or(rest[part as usize][root]);
+            to.0[part as usize][first + root] = sampled;
         }
     }
 }
 
 /// Samples one part of a run of joints.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn sample_run<L: Lanes>(
-    plan: &Plan,
+    Sampling { plan, sampler, rest, first }: Sampling,
     run: &Run,
     part: TransformPart,
-    sampler: &Sampler,
-    rest: &[Vec4],
-    first: usize,
     scattered: &mut Arcs,
     all: &mut [Vec4],
 ) {
+    let rest = rest[part as usize];
     let room = run.count.next_multiple_of(L::BLOCK);
     let to = &mut all[first..];
     match run.kind {
         Kind::Rest => copy::<L>(&rest[run.first..], &mut to[run.first..][..room]),
-        Kind::Constant(first) => copy::<L>(&plan.constants[first..], &mut to[run.first..][..room]),
+        Kind::Constant(first_value) => copy::<L>(&plan.constants[first_value..], &mut to[run.first..][..room]),
         Kind::Keys(keys) if can_block(keys, sampler.span(keys.timeline), part) => {
             let span = sampler.span(keys.timeline);
             let to = &mut to[run.first..][..room];
@@ -109,8 +98,8 @@ fn sample_run<L: Lanes>(
                 }
             }
         }
-        Kind::Scattered(first) => {
-            let keys = &plan.scattered[first..first + run.count];
+        Kind::Scattered(first_keys) => {
+            let keys = &plan.scattered[first_keys..first_keys + run.count];
             for (to, keys) in to[run.first..].iter_mut().zip(keys) {
                 let (start, end, fraction) = keys_around(plan, keys, sampler);
                 *to = start + (end - start) * fraction;

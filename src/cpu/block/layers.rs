@@ -2,7 +2,7 @@
 
 use glam::Vec4;
 
-use crate::cpu::block::joints::{self, Parts};
+use crate::cpu::block::joints::{self, Parts, Sampling};
 use crate::cpu::block::mixer::JointRange;
 use crate::cpu::simd::Lanes;
 use crate::cpu::source::{Scratch, Source};
@@ -109,7 +109,10 @@ pub fn mix_joints<L: Lanes>(source: Source, layers: &[LayerRecord], now: i64, fi
         spans.clear();
         source.search_all(&clip, phase::of_layer(layer, &clip, now), spans);
         let plan = source.plan(layer.clip);
-        joints::sample::<L>(plan, &source.sampler(&clip, spans), rest, first, scattered, to);
+        let sampling = Sampling { plan, sampler: &source.sampler(&clip, spans), rest, first };
+        joints::sample_runs::<L>(sampling, scattered, to);
+        scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
+        joints::sample_root(sampling, to);
         let weight = weight(layer);
         match (layer.mode & LAYER_MODE, blend) {
             (LAYER_BLEND, Blend::Uniform) => {

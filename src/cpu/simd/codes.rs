@@ -21,13 +21,13 @@ pub struct FourColumns {
     pub bases: [Vec4; 4],
     /// For each number of a value its index among the stored numbers.
     pub orders: [UVec4; 4],
-    /// For each column the byte of the words at which the window of its first key begins.
+    /// For each column the byte of a row at which its window begins.
     pub firsts: [usize; 4],
 }
 
 impl FourColumns {
-    /// The codes of one column at a key, at their bits within their bytes. `row` is the words of the library as bytes. It
-    /// skips the distance from the row of the first key to the row of this key.
+    /// The codes of one column at a key, at their bits within their bytes. `row` is the words of the library as bytes,
+    /// from the row of the key on.
     #[inline(always)]
     pub fn codes(&self, column: usize, row: &[u8]) -> Vec4 {
         codes(&row[self.firsts[column]..], &self.bytes[column], self.masks[column])

@@ -1,8 +1,9 @@
 //! The events that a layer reaches in a step, by integer arithmetic, as in `shaders/events.wgsl`.
 
+use crate::cpu::stages::drive;
 use crate::model::{EventList, Occurrence, Step, Ticks};
 use crate::pack::record::{
-    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, ClipRecord,
+    CLOCK_BACKWARDS, CLOCK_ENDLESS, CLOCK_PING_PONG, CLOCK_PLAYS, CLOCK_REVERSE, CLOCK_WAITS, ClipRecord, DriveRecord,
     LAYER_FADES_IN, LAYER_FADES_OUT, LayerRecord, NONE,
 };
 
@@ -26,6 +27,14 @@ pub struct InstanceLayer<'a> {
     pub instance: usize,
     /// The index of the layer in the instance.
     pub index: usize,
+}
+
+/// A synchronised layer of an instance.
+#[derive(Clone, Copy)]
+pub struct Follower<'a> {
+    pub layer: InstanceLayer<'a>,
+    pub leader: &'a LayerRecord,
+    pub drive: &'a DriveRecord,
 }
 
 /// The events of the played part of a clip.
@@ -79,6 +88,41 @@ pub fn append(words: &[u32], played: InstanceLayer, step: Step, capacity: usize,
         rank = part.skipped(pass + 1);
     }
     list.missed = list.missed.saturating_add(left);
+}
+
+/// Appends the events that a synchronised layer reaches, as [`append`]: each when its leader is at the time of the leader's clip that
+/// belongs to the event.
+pub fn append_follower(words: &[u32], follower: Follower, step: Step, capacity: usize, list: &mut EventList) {
+    let Follower { layer: played, leader, drive } = follower;
+    let events = played.clip.events;
+    if events == NONE {
+        return;
+    }
+    let header = events as usize;
+    let (count, first) = (words[header] as usize, words[header + 1] as usize);
+    let times = words[header + 2..header + 2 + 2 * count].as_chunks::<2>().0;
+    let position = |time: &[u32; 2]| drive::leader_position(words, drive, join(time[0], time[1]));
+    let mapped = times.iter().map(position);
+    let mut mapped: Vec<(u64, usize)> = mapped.zip(first..).collect();
+    mapped.sort_unstable();
+    let times = mapped.iter().flat_map(|event| [event.0 as u32, (event.0 >> 32) as u32]);
+    let words: Vec<u32> = [count as u32, 0].into_iter().chain(times).collect();
+    let own = played.record;
+    let record = &LayerRecord {
+        weight: own.weight,
+        mode: own.mode,
+        fade_in_low: own.fade_in_low,
+        fade_in_high: own.fade_in_high,
+        fade_in_length: own.fade_in_length,
+        fade_out_low: own.fade_out_low,
+        fade_out_high: own.fade_out_high,
+        fade_out_length: own.fade_out_length,
+        ..*leader
+    };
+    let clip = &ClipRecord { events: 0, ..*played.clip };
+    let before = list.events.len();
+    append(&words, InstanceLayer { record, clip, ..played }, step, capacity, list);
+    list.events[before..].iter_mut().for_each(|occurrence| occurrence.event = mapped[occurrence.event].1);
 }
 
 /// The part of a step in which the layer has a weight above 0: after the first tick, up to and with the second.

@@ -2,6 +2,8 @@
 //! `pose_part.wgsl`, and `quantized` a part of `sample.wgsl`.
 
 pub mod blend;
+pub mod decay;
+pub mod drive;
 pub mod ease;
 pub mod events;
 pub mod phase;

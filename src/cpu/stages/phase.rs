@@ -50,6 +50,49 @@ pub fn mark(layer: &LayerRecord, now: i64) -> Mark {
     mark_after(layer, settle(layer, passes(layer, ticks.unsigned_abs())), backwards)
 }
 
+/// The largest number of cycles, which all are whole ones.
+const MOST_CYCLES: f32 = (1_u64 << 62) as f32;
+
+/// The position of a layer whose time is a number of cycles. A layer that waits takes a negative number as 0; NaN counts as 0.
+pub fn mark_of_cycles(layer: &LayerRecord, cycles: f32) -> Mark {
+    let least = if layer.clock & CLOCK_WAITS != 0 { 0.0 } else { f32::NEG_INFINITY };
+    let cycles = if cycles.is_nan() { 0.0 } else { cycles.max(least).clamp(-MOST_CYCLES, MOST_CYCLES) };
+    let size = f64::from(cycles.abs());
+    let mut passes = Passes { whole: size as u128, fraction: (size.fract() * 2.0_f64.powi(64)) as u64 };
+    if size > 0.0 && passes.whole == 0 {
+        // The least fraction that moves the position by a unit: a number just below 0 is at the end of the clip.
+        passes.fraction = passes.fraction.max(2);
+    }
+    mark_after(layer, passes, cycles < 0.0)
+}
+
+/// The positions of a driven layer at both ends of a step.
+pub fn driven_marks(layer: &LayerRecord) -> [Mark; 2] {
+    // The numbers of jumps have their lowest bits only, which their difference needs.
+    let laps = i128::from(layer.passes_1.wrapping_sub(layer.passes_0) as i32);
+    [
+        Mark { position: join(layer.start_low, layer.start_high), laps: 0 },
+        Mark { position: join(layer.passes_2, layer.passes_3), laps },
+    ]
+}
+
+/// A driven layer with its positions at both ends of a step.
+pub fn with_marks(layer: &LayerRecord, clip: &ClipRecord, marks: [Mark; 2]) -> LayerRecord {
+    let [from, to] = marks;
+    let Time { high, low } = time(to.position, clip);
+    LayerRecord {
+        time_high: high,
+        time_low: low,
+        start_low: from.position as u32,
+        start_high: (from.position >> 32) as u32,
+        passes_0: from.laps as u32,
+        passes_1: to.laps as u32,
+        passes_2: to.position as u32,
+        passes_3: (to.position >> 32) as u32,
+        ..*layer
+    }
+}
+
 /// Passes as an integer and a fraction in units of 2^-64.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Passes {
@@ -127,6 +170,6 @@ pub fn time(position: u64, clip: &ClipRecord) -> Time {
 }
 
 /// The 64-bit integer of two words.
-fn join(low: u32, high: u32) -> u64 {
+pub fn join(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }

@@ -6,9 +6,10 @@ use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::{WINDOW, codes, in_order};
 use crate::cpu::stages::TransformPart;
+use crate::pack::column_words;
 use crate::pack::record::{
-    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS,
-    QUANTIZED_UNIT, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
+    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH,
+    QUANTIZED_STEP_LOW, QUANTIZED_UNIT, QUANTIZED_WIDE, QuantizedColumn,
 };
 
 /// Words beyond the end of the library that are read but not used: four bytes are read from each byte of a window.
@@ -19,7 +20,7 @@ pub const WORDS_BEYOND: usize = (WINDOW + 3).div_ceil(4);
 /// A number is `base + scale * code`. The code stays at its bit within its bytes; the scale makes up for this shift.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Column {
-    /// The byte of the words in which the first code of the first key begins.
+    /// The byte of a row in which the first code begins.
     pub first: usize,
     /// For each number the four bytes, counted from `first`, that hold its code.
     pub bytes: [u8; WINDOW],
@@ -49,19 +50,23 @@ impl Column {
     pub fn new(words: &[u32], offset: u32) -> Self {
         let (record, rest) = words[offset as usize..].split_at(QuantizedColumn::WORDS);
         let record: QuantizedColumn = *bytemuck::from_bytes(bytemuck::cast_slice(record));
-        let field = |number: u32| record.format >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
-        let least: [i32; 4] = match record.format & QUANTIZED_WIDE {
-            0 => bytemuck::cast_slice::<u32, i16>(&rest[..2]).first_chunk().copied().unwrap_or_default().map(i32::from),
-            _ => bytemuck::cast_slice::<u32, i32>(&rest[..4]).first_chunk().copied().unwrap_or_default(),
+        let width = |number: u32| record.format >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
+        let (place, least): (u32, [i32; 4]) = match record.place & QUANTIZED_WIDE {
+            0 => {
+                let least: Option<&[i16; 4]> = bytemuck::cast_slice(&rest[..2]).first_chunk();
+                (record.place & ((1 << QUANTIZED_PLACE_BITS) - 1), least.copied().unwrap_or_default().map(i32::from))
+            }
+            _ => (rest[0], bytemuck::cast_slice::<u32, i32>(&rest[1..5]).first_chunk().copied().unwrap_or_default()),
         };
-        let (form, dropped) = match record.format >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1) {
+        let (step_high, step_low) = (record.format >> QUANTIZED_STEP_HIGH, record.place >> QUANTIZED_STEP_LOW);
+        let step = f32::from_bits(step_high << 19 | step_low << 11);
+        let (form, dropped) = match record.place >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1) {
             QUANTIZED_NUMBERS => (Form::Numbers, 3),
             QUANTIZED_UNIT => (Form::Unit, 3),
             dropped => (Form::Dropped, dropped - QUANTIZED_NUMBERS - 1),
         };
-        let bit = field(0);
-        let mut column = Self { first: 4 * record.first as usize + bit as usize / 8, form, ..Self::default() };
-        let mut bit = bit % 8;
+        let mut column = Self { first: place as usize / 8, form, ..Self::default() };
+        let mut bit = place % 8;
         for number in 0..4 {
             let index = match number.cmp(&dropped) {
                 Ordering::Less => number,
@@ -69,24 +74,16 @@ impl Column {
                 Ordering::Greater => number - 1,
             };
             column.order[number as usize] = index;
-            let (index, width) = (index as usize, field(number + 1));
+            let (index, width) = (index as usize, width(number));
             for byte in 0..4 {
                 column.bytes[4 * index + byte] = bit as u8 / 8 + byte as u8;
             }
             column.masks[index] = ((1 << width) - 1) << (bit % 8);
-            column.scale[index] = record.step / (1 << (bit % 8)) as f32;
-            column.base[index] = record.step * least[number as usize] as f32;
+            column.scale[index] = step / (1 << (bit % 8)) as f32;
+            column.base[index] = step * least[number as usize] as f32;
             bit += width;
         }
         column
-    }
-
-    /// The number of words of the record at an offset, with its least codes.
-    pub fn words(words: &[u32], offset: u32) -> u32 {
-        match words[offset as usize + 1] & QUANTIZED_WIDE {
-            0 => QUANTIZED_NARROW_COLUMN_WORDS,
-            _ => QUANTIZED_WIDE_COLUMN_WORDS,
-        }
     }
 
     /// Returns `true` if such columns can be sampled as a block: rotations that drop a number, translations and scales that drop
@@ -106,7 +103,7 @@ impl Column {
         (end <= WINDOW).then(|| self.bytes.map(|byte| byte + shift as u8))
     }
 
-    /// The value of a key. `row` is the number of words from the row of the first key to the row of this one.
+    /// The value of a key. `row` is the offset of its row in the words.
     #[inline(always)]
     pub fn key(&self, words: &[u32], row: u32) -> Vec4 {
         let row: &[u8] = bytemuck::cast_slice(&words[row as usize..]);
@@ -121,7 +118,7 @@ impl Column {
 }
 
 /// One element of a key: the in-tangent, value or out-tangent of a spline, or the value of another key. `column` is the offset
-/// of the record of the first element, and `row` the number of words from the row of the first key.
+/// of the record of the first element, and `row` that of the row of the key.
 pub fn key(words: &[u32], column: u32, row: u32, element: u32) -> Vec4 {
-    Column::new(words, column + element * Column::words(words, column)).key(words, row)
+    Column::new(words, column + element * column_words(words, column)).key(words, row)
 }

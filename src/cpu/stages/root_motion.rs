@@ -9,7 +9,7 @@ use crate::cpu::stages::root_joint::Rigid;
 use crate::cpu::stages::search::Span;
 use crate::model::Step;
 use crate::pack::MOTION_NUMBERS;
-use crate::pack::record::{CLOCK_PLAYS, ClipRecord, LAYER_MODE, LAYER_OVERRIDE, LayerRecord, NONE};
+use crate::pack::record::{CLOCK_DRIVEN, CLOCK_PLAYS, ClipRecord, LAYER_MODE, LAYER_OVERRIDE, LayerRecord, NONE};
 
 /// Writes the root motion of an instance. Does nothing if it is not requested: `to` is then empty.
 pub fn write(source: Source, layers: &[LayerRecord], step: Step, spans: &mut Vec<Span>, to: &mut [f32]) {
@@ -45,7 +45,7 @@ pub fn write(source: Source, layers: &[LayerRecord], step: Step, spans: &mut Vec
 /// `G` is the part of the root joint that moves the instance, at the times `a` and `b` of the step. `W` is the movement from the
 /// start to the end of the played part, and `n` the number of jumps from the end back to the start.
 fn layer_motion(source: Source, layer: &LayerRecord, clip: &ClipRecord, step: Step, spans: &mut Vec<Span>) -> Rigid {
-    if layer.clock & CLOCK_PLAYS == 0 {
+    if layer.clock & (CLOCK_PLAYS | CLOCK_DRIVEN) == 0 {
         return Rigid::IDENTITY;
     }
     let mut part = |time: Time| {
@@ -53,7 +53,10 @@ fn layer_motion(source: Source, layer: &LayerRecord, clip: &ClipRecord, step: St
         source.search_all(clip, time, spans);
         source.sampler(clip, spans).root_part().unwrap_or(Rigid::IDENTITY)
     };
-    let [from, to] = [step.from, step.to].map(|tick| phase::mark(layer, tick.0));
+    let [from, to] = match layer.clock & CLOCK_DRIVEN {
+        0 => [step.from, step.to].map(|tick| phase::mark(layer, tick.0)),
+        _ => phase::driven_marks(layer),
+    };
     let [before, after] = [from, to].map(|mark| part(phase::time(mark.position, clip)));
     let laps = to.laps - from.laps;
     if laps == 0 {

@@ -9,11 +9,11 @@ use crate::cpu::stages::sample::Keys;
 use crate::cpu::stages::search::Span;
 use crate::cpu::stages::{TransformPart, quat};
 use crate::model::Interpolator;
-use crate::pack::PackedLibrary;
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_CUSTOM, MODE_EULER, MODE_QUANTIZED, MODE_REST, MODE_SPLIT, SHAPE_REST,
     SHAPE_ROTATION, SkeletonRecord, ValueChannel, mode_of, timeline_of,
 };
+use crate::pack::{JointChannels, PackedLibrary};
 
 /// A clip at a time: its channels, and the spans that the search found.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ pub struct Sampler<'a> {
     values: &'a [Vec4],
     interpolators: &'a [Arc<dyn Interpolator>],
     joints: usize,
-    channels: &'a [Channel],
+    channels: JointChannels<'a>,
     value_channels: &'a [ValueChannel],
     value_table: &'a [u32],
     spans: &'a [Span],
@@ -42,7 +42,7 @@ impl<'a> Sampler<'a> {
             values,
             interpolators: &library.interpolators,
             joints,
-            channels: bytemuck::cast_slice(slice(clip.channels, 3 * Channel::WORDS * joints)),
+            channels: JointChannels::new(words, skeleton, clip),
             value_channels: bytemuck::cast_slice(slice(
                 clip.value_channels,
                 ValueChannel::WORDS * clip.value_channel_count as usize,
@@ -94,7 +94,7 @@ impl<'a> Sampler<'a> {
     /// A part of the transform of a joint by its keys. `None` if the clip has no track for it.
     #[inline(always)]
     fn sampled(&self, part: TransformPart, joint: usize) -> Option<Vec4> {
-        let channel = self.channels[part as usize * self.joints + joint];
+        let channel = self.channels.get(part as u32, joint);
         let mode = mode_of(channel.sampler);
         Some(match mode & !MODE_QUANTIZED {
             MODE_REST => return None,

@@ -5,12 +5,13 @@ use glam::Vec4;
 
 use crate::cpu::stages::ease;
 use crate::cpu::stages::phase::Time;
-use crate::pack::record::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping, NONE, TimelineRecord};
+use crate::pack::record::{MAP_BACK, MAP_KEY, MAP_STRAIGHT, Mapping, NONE, TIMES_EVEN, TimelineRecord};
 
 /// The result of a search: the key interval of a time, and the fraction within it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Span {
-    /// Values from the first key to the key that is hit, otherwise to the last key before the time.
+    /// Values from the first key to the key that is hit, otherwise to the last key before the time. Of quantized keys, the offset
+    /// of its row in the words.
     pub row: u32,
     /// Values from there to the next key. 0: a key is hit.
     pub next: u32,
@@ -24,12 +25,18 @@ pub struct Span {
 impl Span {
     /// The span of a key that is hit.
     fn on(key: u32, timeline: &TimelineRecord) -> Self {
-        Self { row: key * timeline.row, ..Self::default() }
+        Self { row: timeline.keys + key * timeline.row, ..Self::default() }
     }
 }
 
 /// The time of a key.
 fn key_time(words: &[u32], timeline: &TimelineRecord, key: u32) -> Time {
+    if timeline.table == TIMES_EVEN {
+        let [first_high, first_low, step_high, step_low] =
+            [0, 1, 2, 3].map(|number| f32::from_bits(words[timeline.times as usize + number]));
+        let key = key as f32;
+        return Time { high: first_high + key * step_high, low: first_low + key * step_low };
+    }
     let offset = (timeline.times + 2 * key) as usize;
     Time { high: f32::from_bits(words[offset]), low: f32::from_bits(words[offset + 1]) }
 }
@@ -48,14 +55,14 @@ fn mapping(words: &[u32], timeline: &TimelineRecord, key: u32) -> Mapping {
 pub fn timeline(words: &[u32], values: &[Vec4], timeline: &TimelineRecord, time: Time) -> Span {
     let passed = time.since(key_time(words, timeline, 0));
     if passed < -timeline.window {
-        return Span::default();
+        return Span::on(0, timeline);
     }
     let guess = passed * timeline.cells_per_second;
     let cell = guess.clamp(0.0, timeline.cell_count as f32) as u32;
     let before = cell.max(1) - 1;
     let mut low = before;
     let mut high = (cell + 2).min(timeline.key_count);
-    if timeline.table != NONE {
+    if timeline.table < TIMES_EVEN {
         low = words[(timeline.table + before) as usize];
         high = words[(timeline.table + (cell + 2).min(timeline.cell_count)) as usize] + 1;
     }
@@ -86,7 +93,7 @@ pub fn timeline(words: &[u32], values: &[Vec4], timeline: &TimelineRecord, time:
         return Span::on(mapping(words, timeline, low + 1).hit, timeline);
     }
     let interval = next.since(key);
-    let mut span = Span { row: source * timeline.row, next: timeline.row, fraction: 0.0, interval };
+    let mut span = Span { row: timeline.keys + source * timeline.row, next: timeline.row, fraction: 0.0, interval };
     let elapsed = if mapped & MAP_BACK != 0 { left } else { since };
     span.fraction = offset + scale * (elapsed / interval).clamp(0.0, 1.0);
     if straight {
@@ -95,4 +102,37 @@ pub fn timeline(words: &[u32], values: &[Vec4], timeline: &TimelineRecord, time:
         span.fraction = ease::fraction(words, values, timeline.easing, source, span.fraction);
     }
     span
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Timeline;
+    use crate::pack::record::split;
+    use crate::pack::{Arrays, PackedTimeline};
+
+    #[test]
+    fn even_keys_are_found_without_stored_times() {
+        for (first, step, keys) in [
+            (0.0, 1.0 / 30.0, 60),
+            (1.0 / 24.0, 1.0 / 24.0, 48),
+            (-3.0, 0.1, 4000),
+            (-1.0, 2.0 / 25.0, 26),
+            (-1.0, 2.0 / 7897.0, 7898),
+        ] {
+            let times = Timeline::new((0..keys).map(|key| first + f64::from(key) * step).collect()).unwrap();
+            let mut arrays = Arrays::default();
+            let record = PackedTimeline::even(&mut arrays, &times).record(2, NONE);
+            assert_eq!(arrays.words.len(), 4);
+            let record = TimelineRecord { keys: 100, ..record };
+            for part in -20..8020 {
+                let place = f64::from(part) * f64::from(keys - 1) / 8000.0;
+                let (high, low) = split(first + place * step);
+                let found = timeline(&arrays.words, &[], &record, Time { high, low });
+                let error = f64::from(found.row - 100) / 2.0 + f64::from(found.fraction);
+                let error = error - place.clamp(0.0, f64::from(keys - 1));
+                assert!(error.abs() <= 4e-7, "{place} of {keys} keys: {found:?}");
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Tests of single shader functions on the GPU, against exact or `f64` arithmetic.
 
+mod compact_channels;
 mod harness;
 mod skin_formats;
 
@@ -8,8 +9,8 @@ use glam::{DAffine3, DQuat, DVec3, DVec4};
 use crate::gpu::function_tests::harness::{Random, run, single, words};
 use crate::model::Timeline;
 use crate::pack::Arrays;
-use crate::pack::record::{NONE, split};
-use crate::pack::{Beyond, PackedTimeline};
+use crate::pack::record::{NONE, TimelineRecord, split};
+use crate::pack::{Beyond, PackedTimeline, is_even};
 use crate::reference::search;
 
 /// The angle between the rotations of two unit quaternions.
@@ -165,15 +166,8 @@ fn keys_are_found_on_any_timeline() {
             truth.push((timeline, time));
         }
     }
-    let first_query = arrays.words.len();
-    arrays.words.extend(queries.iter().flat_map(|&(offset, high, low)| [offset, high.to_bits(), low.to_bits()]));
-    let body = format!(
-        "let at = {first_query}u + 3u * i;
-        let time = Time(bitcast<f32>(words[at + 1u]), bitcast<f32>(words[at + 2u]));
-        let span = search_timeline(timeline_load(words[at]), time);
-        return vec4(f32(span.row), f32(span.next), span.fraction, span.interval);"
-    );
-    for (found, (timeline, time)) in run(truth.len(), &body, &arrays.words, &[]).into_iter().zip(truth) {
+    let spans = search_all(&mut arrays, &queries);
+    for (found, (timeline, time)) in spans.into_iter().zip(truth) {
         let [row, next, fraction, interval] = found.to_array();
         let expected = search::find(timeline, time);
         // Just before and just after a key, key index plus fraction is nearly the same.
@@ -188,6 +182,55 @@ fn keys_are_found_on_any_timeline() {
         let beside = timeline.times().iter().any(|key| (time - key).abs() <= time.abs() * 2.0_f64.powi(-46));
         assert!(if hit { expected.hit || beside } else { !expected.hit }, "{time} s: {found}, {expected:?}");
         assert!(interval == 0.0 || (interval - gap).abs() <= gap * allowed, "{interval}, not {gap}");
+    }
+}
+
+/// The spans that the kernel's search finds: row, next, fraction and interval. A query is the offset of a timeline, and the two parts of a
+/// time.
+fn search_all(arrays: &mut Arrays, queries: &[(u32, f32, f32)]) -> Vec<DVec4> {
+    let first_query = arrays.words.len();
+    arrays.words.extend(queries.iter().flat_map(|&(offset, high, low)| [offset, high.to_bits(), low.to_bits()]));
+    let body = format!(
+        "let at = {first_query}u + 3u * i;
+        let time = Time(bitcast<f32>(words[at + 1u]), bitcast<f32>(words[at + 2u]));
+        let span = search_timeline(timeline_load(words[at]), time);
+        return vec4(f32(span.row), f32(span.next), span.fraction, span.interval);"
+    );
+    run(queries.len(), &body, &arrays.words, &[])
+}
+
+#[test]
+fn even_keys_are_found_without_stored_times() {
+    let mut random = Random(6);
+    let mut arrays = Arrays::default();
+    let mut queries: Vec<(u32, f32, f32)> = Vec::new();
+    let mut truth = Vec::new();
+    for (first, step, keys) in [
+        (0.0, 1.0 / 30.0, 60),
+        (1.0 / 24.0, 1.0 / 24.0, 48),
+        (-3.0, 0.1, 4000),
+        (1000.0, 0.5, 30),
+        (-1.0, 2.0 / 25.0, 26),
+        (-1.0, 2.0 / 7897.0, 7898),
+    ] {
+        let timeline = Timeline::new((0..keys).map(|key| first + f64::from(key) * step).collect()).unwrap();
+        assert!(is_even(&timeline), "{first}, {step}, {keys}");
+        let record = PackedTimeline::even(&mut arrays, &timeline).record(2, NONE);
+        let offset = arrays.push_records(&[TimelineRecord { keys: 100, ..record }]);
+        for case in 0..2000 {
+            let key = timeline.times()[random.bits() as usize % timeline.len()];
+            let time = if case % 3 == 0 { key } else { random.within(timeline.first() - 0.1..timeline.last() + 0.1) };
+            let (high, low) = split(time);
+            queries.push((offset, high, low));
+            truth.push((((time - first) / step).clamp(0.0, f64::from(keys - 1)), step, time));
+        }
+    }
+    let spans = search_all(&mut arrays, &queries);
+    for (found, (place, step, time)) in spans.into_iter().zip(truth) {
+        let [row, _, fraction, interval] = found.to_array();
+        let error = (row - 100.0) / 2.0 + fraction - place;
+        assert!(error.abs() <= 4e-7, "{time} s: {found}, not {place}");
+        assert!(interval == 0.0 || (interval / step - 1.0).abs() <= 4e-7, "{interval}, not {step}");
     }
 }
 

@@ -6,6 +6,9 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use crate::import::crowd::motion_entries::{
+    BlendSpaceEntry, MarkersEntry, Named, Object, ParameterEntry, TimeEntry, TransitionEntry, WeightEntry, some,
+};
 use crate::import::{Fault, json};
 use crate::model::is_weight;
 use crate::model::{FadeShape, RootRotation, WrapMode};
@@ -16,9 +19,13 @@ pub(super) struct Document {
     pub files: Vec<String>,
     #[serde(default)]
     pub masks: BTreeMap<String, MaskEntry>,
-    pub instances: Vec<GroupEntry>,
+    pub instances: Vec<Object<GroupEntry>>,
     #[serde(default)]
-    pub roots: Vec<RootEntry>,
+    pub roots: Vec<Object<RootEntry>>,
+    #[serde(default)]
+    pub blend_spaces: Named<Object<BlendSpaceEntry>>,
+    #[serde(default)]
+    pub markers: Vec<Object<MarkersEntry>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,7 +78,11 @@ pub(super) struct GroupEntry {
     #[serde(default)]
     pub spread: Spread,
     #[serde(default)]
-    pub layers: Vec<LayerEntry>,
+    pub parameters: Named<ParameterEntry>,
+    #[serde(default)]
+    pub layers: Vec<Object<LayerEntry>>,
+    #[serde(default, deserialize_with = "some")]
+    pub transition: Option<Object<TransitionEntry>>,
 }
 
 /// The differences between the instances of a group, scattered from the first to the second number of each pair.
@@ -95,14 +106,18 @@ impl Default for Spread {
 #[serde(deny_unknown_fields)]
 pub(super) struct LayerEntry {
     pub clip: ClipName,
-    #[serde(default)]
-    pub start: f64,
-    #[serde(default = "one")]
-    pub rate: f64,
+    #[serde(default, deserialize_with = "some")]
+    pub start: Option<f64>,
+    #[serde(default, deserialize_with = "some")]
+    pub rate: Option<f64>,
+    #[serde(default, deserialize_with = "some")]
+    pub time: Option<Object<TimeEntry>>,
+    #[serde(default, deserialize_with = "some")]
+    pub sync: Option<usize>,
     #[serde(default, deserialize_with = "wrap_mode")]
-    pub wrap: WrapMode,
-    #[serde(default = "one")]
-    pub weight: f64,
+    pub wrap: Option<WrapMode>,
+    #[serde(default)]
+    pub weight: WeightEntry,
     #[serde(default)]
     pub mode: Mode,
     #[serde(default)]
@@ -172,17 +187,13 @@ impl From<Shape> for FadeShape {
     }
 }
 
-fn one() -> f64 {
-    1.0
-}
-
 fn one_instance() -> u64 {
     1
 }
 
-fn wrap_mode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<WrapMode, D::Error> {
+fn wrap_mode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<WrapMode>, D::Error> {
     let name = String::deserialize(deserializer)?;
-    WrapMode::from_name(&name).ok_or_else(|| {
+    WrapMode::from_name(&name).map(Some).ok_or_else(|| {
         let names: Vec<_> = WrapMode::ALL.iter().map(|mode| mode.name()).collect();
         D::Error::custom(format!("{name:?} is not a wrap mode; expected one of {}", names.join(", ")))
     })

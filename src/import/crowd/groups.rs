@@ -1,21 +1,19 @@
-//! Groups of instances, and the layers of each.
+//! Groups of instances, with the masks of their layers.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::Error;
-use crate::import::crowd::document::{ClipName, Document, FadeEntry, GroupEntry, LayerEntry, Mode, Reference, Spread};
-use crate::import::crowd::spread::SpreadOffset;
-use crate::import::crowd::{CrowdFile, PosedFile};
-use crate::import::gltf::Asset;
+use crate::import::crowd::blend_spaces::BlendSpaces;
+use crate::import::crowd::document::{Document, GroupEntry, LayerEntry, Spread};
+use crate::import::crowd::layers::{KnotLists, LayerScope, LayerTemplate, with_offset};
+use crate::import::crowd::motion_entries::{Object, TransitionEntry};
+use crate::import::crowd::transitions::TransitionTemplate;
+use crate::import::crowd::{CrowdFile, PosedFile, parameters, transitions};
 use crate::import::{Fault, JsonPath};
-use crate::model::is_weight;
-use crate::model::{
-    AdditiveReference, ClipId, Crowd, Fade, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Playback, SkeletonId,
-    Ticks,
-};
+use crate::model::{Crowd, Library, Mask, MaskId, Parameter, SkeletonId};
 
 /// The largest number of weights of all masks: one per joint, for each skeleton that a mask is used with.
 const MOST_MASK_WEIGHTS: u64 = 1 << 24;
@@ -26,30 +24,42 @@ pub(super) struct Group {
     pub file: usize,
     pub instances: Range<usize>,
     spread: Spread,
+    /// The parameters, which all instances share.
+    parameters: Arc<[Parameter]>,
+    /// The names of the parameters.
+    pub parameter_names: Vec<String>,
     layers: Vec<LayerTemplate>,
-}
-
-/// A layer without a spread: a start in seconds, a playback with the rate, and all else.
-#[derive(Debug, Clone, PartialEq)]
-struct LayerTemplate {
-    start: f64,
-    playback: Playback,
-    layer: Layer,
-}
-
-impl LayerTemplate {
-    /// The layer of an instance.
-    fn with_offset(&self, offset: SpreadOffset) -> Layer {
-        let (start, rate) = (Ticks::from_seconds(self.start + offset.seconds), self.playback.rate * offset.factor);
-        Layer { time: LayerTime::Playing(Playback { start, rate, ..self.playback }), ..self.layer }
-    }
+    transition: Option<TransitionTemplate>,
 }
 
 impl Group {
-    /// The layers of an instance of the group.
-    pub fn layers(&self, instance: usize) -> Vec<Layer> {
-        let offset = self.spread.offset((instance - self.instances.start) as u32);
-        self.layers.iter().map(|layer| layer.with_offset(offset)).collect()
+    /// Adds instances of the group to a crowd.
+    pub fn push(
+        &self,
+        library: &Library,
+        crowd: &mut Crowd,
+        skeleton: SkeletonId,
+        instances: Range<usize>,
+    ) -> Result<(), Error> {
+        let mut last = None;
+        for instance in instances {
+            let offset = self.spread.offset((instance - self.instances.start) as u32);
+            // Equal instances share the displacement of their transition.
+            let single = match last.take().filter(|(other, _)| *other == offset) {
+                Some((_, single)) => single,
+                None => {
+                    let mut single = Crowd::new();
+                    single.push(skeleton, &with_offset(&self.layers, offset))?;
+                    single.set_parameters(0, Arc::clone(&self.parameters))?;
+                    let transition = self.transition.as_ref().map(|transition| transition.with_offset(offset));
+                    single.set_transition(library, 0, transition)?;
+                    single
+                }
+            };
+            crowd.push_copy(&single, 0);
+            last = Some((offset, single));
+        }
+        Ok(())
     }
 }
 
@@ -58,6 +68,21 @@ pub(super) struct Groups<'a> {
     pub file: &'a Path,
     pub document: &'a Document,
     pub files: &'a [PosedFile],
+    pub spaces: &'a BlendSpaces<'a>,
+}
+
+/// The place of a list of layers: the path of an object, and the name of its field.
+#[derive(Clone, Copy)]
+struct ListPlace<'p> {
+    path: &'p JsonPath<'p>,
+    name: &'static str,
+}
+
+/// The masks and knots that have been added to a library.
+#[derive(Default)]
+struct Added<'a> {
+    masks: Masks<'a>,
+    knots: KnotLists,
 }
 
 /// The masks that have been added to a library, and the number of their weights.
@@ -68,17 +93,13 @@ struct Masks<'a> {
 }
 
 impl<'a> Groups<'a> {
-    /// Reads the groups that have instances. Adds the masks that they use to the library.
+    /// Reads the groups that have instances. Adds the masks and knots that they use to the library.
     pub fn read(&self, library: &mut Library) -> Result<Vec<Group>, Error> {
         let mut groups = Vec::new();
-        let mut masks = Masks::default();
+        let mut added = Added::default();
         let mut next = 0;
         for (index, entry) in self.document.instances.iter().enumerate() {
-            let path = JsonPath::top("instances", index);
-            let file = self.files.get(entry.file).ok_or_else(|| {
-                Fault::index(path.field("file"), entry.file, "files", self.files.len()).in_file(self.file)
-            })?;
-            let layers = self.layers(library, &mut masks, &path, entry, &file.asset)?;
+            let group = self.group(library, &mut added, index, entry)?;
             let (allowed, first) = (CrowdFile::MAX_INSTANCES as u64, next as u64);
             let needed = first.saturating_add(entry.count);
             if needed > allowed {
@@ -87,32 +108,60 @@ impl<'a> Groups<'a> {
             let instances = next..needed as usize;
             next = instances.end;
             if !instances.is_empty() {
-                groups.push(Group { file: entry.file, instances, spread: entry.spread, layers });
+                groups.push(Group { instances, ..group });
             }
         }
         Ok(groups)
     }
 
+    /// Reads a group, still without instances.
+    fn group(
+        &self,
+        library: &mut Library,
+        added: &mut Added<'a>,
+        index: usize,
+        entry: &'a GroupEntry,
+    ) -> Result<Group, Error> {
+        let path = JsonPath::top("instances", index);
+        let in_file = |fault: Fault| fault.in_file(self.file);
+        let file = self.files.get(entry.file);
+        let file =
+            file.ok_or_else(|| in_file(Fault::index(path.field("file"), entry.file, "files", self.files.len())))?;
+        let parameters = parameters::read(&path, &entry.parameters).map_err(in_file)?;
+        let parameter_names = entry.parameters.0.iter().map(|(name, _)| name.clone()).collect();
+        let scope = LayerScope { entry, asset: &file.asset, spaces: self.spaces };
+        let mut read_layers = |path: &JsonPath, name: &'static str, entries: &'a [Object<LayerEntry>]| {
+            self.layers(library, added, scope, ListPlace { path, name }, entries)
+        };
+        let layers = read_layers(&path, "layers", &entry.layers)?;
+        let place = path.field("transition");
+        let read = |entry: &'a Object<TransitionEntry>| transitions::read(&place, entry, 1, &mut read_layers, &in_file);
+        let transition = entry.transition.as_ref().map(read).transpose()?;
+        let (file, spread) = (entry.file, entry.spread);
+        Ok(Group { file, instances: 0..0, spread, parameters, parameter_names, layers, transition })
+    }
+
+    /// Reads a list of layers.
     fn layers(
         &self,
         library: &mut Library,
-        masks: &mut Masks<'a>,
-        path: &JsonPath,
-        entry: &'a GroupEntry,
-        asset: &Asset,
+        added: &mut Added<'a>,
+        scope: LayerScope,
+        place: ListPlace,
+        entries: &'a [Object<LayerEntry>],
     ) -> Result<Vec<LayerTemplate>, Error> {
-        if entry.layers.len() > Crowd::MAX_LAYERS {
-            let reason =
-                format!("there are {} layers; an instance has at most {}", entry.layers.len(), Crowd::MAX_LAYERS);
-            return Err(Fault::new(path.field("layers"), reason).in_file(self.file));
+        let ListPlace { path, name } = place;
+        if entries.len() > Crowd::MAX_LAYERS {
+            let reason = format!("there are {} layers; an instance has at most {}", entries.len(), Crowd::MAX_LAYERS);
+            return Err(Fault::new(path.field(name), reason).in_file(self.file));
         }
-        let mut layers = Vec::with_capacity(entry.layers.len());
-        for (index, layer) in entry.layers.iter().enumerate() {
-            let path = path.element("layers", index);
-            let mut template = read_layer(library, &path, layer, asset).map_err(|fault| fault.in_file(self.file))?;
-            check_ends(&template, &path, entry.spread).map_err(|fault| fault.in_file(self.file))?;
+        let mut layers = Vec::with_capacity(entries.len());
+        for (index, layer) in entries.iter().enumerate() {
+            let path = path.element(name, index);
+            let read = scope.read(library, &mut added.knots, &path, layer, &layers);
+            let mut template = read.map_err(|fault| fault.in_file(self.file))?;
             if let Some(name) = &layer.mask {
-                template.layer.mask = Some(self.mask(library, masks, &path, name, asset.skeleton)?);
+                template.layer.mask = Some(self.mask(library, &mut added.masks, &path, name, scope.asset.skeleton)?);
             }
             layers.push(template);
         }
@@ -147,77 +196,6 @@ impl<'a> Groups<'a> {
         masks.ids.insert((name, skeleton), id);
         Ok(id)
     }
-}
-
-/// Reads a layer without its mask.
-fn read_layer(library: &Library, path: &JsonPath, entry: &LayerEntry, asset: &Asset) -> Result<LayerTemplate, Fault> {
-    let clip = find_clip(library, path, &entry.clip, asset)?;
-    if !is_weight(entry.weight) {
-        let reason = format!("the weight {} is not a finite number of 0 or more", entry.weight);
-        return Err(Fault::new(path.field("weight"), reason));
-    }
-    let playback = Playback::new(entry.wrap, Ticks::default(), entry.rate * library.clip(clip).speed);
-    let read_fade = |name: &str, entry: Option<FadeEntry>| entry.map(|entry| fade(path, name, entry)).transpose();
-    let layer = Layer {
-        weight: entry.weight,
-        mode: match (entry.mode, entry.reference) {
-            (Mode::Blend, _) => LayerMode::Blend,
-            (Mode::Override, _) => LayerMode::Override,
-            (Mode::Additive, Reference::First) => LayerMode::Additive(AdditiveReference::First),
-            (Mode::Additive, Reference::Rest) => LayerMode::Additive(AdditiveReference::Rest),
-        },
-        fade_in: read_fade("fade_in", entry.fade_in)?,
-        fade_out: read_fade("fade_out", entry.fade_out)?,
-        ..Layer::new(clip, LayerTime::Playing(playback))
-    };
-    Ok(LayerTemplate { start: entry.start, playback, layer })
-}
-
-/// The clip of a name or an index in an asset.
-pub(super) fn find_clip(library: &Library, path: &JsonPath, wanted: &ClipName, asset: &Asset) -> Result<ClipId, Fault> {
-    let name = |clip: &&ClipId| library.clip(**clip).name.as_deref();
-    let found = match wanted {
-        ClipName::Index(index) => asset.clips.get(*index),
-        ClipName::Name(wanted) => asset.clips.iter().find(|clip| name(clip) == Some(wanted)),
-    };
-    found.copied().ok_or_else(|| {
-        let names: Vec<_> = asset.clips.iter().map(|clip| name(&clip).unwrap_or("unnamed")).collect();
-        let reason = format!("{} has no clip {wanted}; it has: {}", asset.file.display(), list_names(&names));
-        Fault::new(path.field("clip"), reason)
-    })
-}
-
-fn fade(path: &JsonPath, name: &str, entry: FadeEntry) -> Result<Fade, Fault> {
-    let FadeEntry { start, seconds, shape } = entry;
-    if seconds < 0.0 {
-        let reason = format!("the fade takes {seconds} s, but has to take 0 s or more");
-        return Err(Fault::new(path.field(name).field("seconds"), reason));
-    }
-    let start = ticks(path.field(name).field("start"), start)?;
-    let length = ticks(path.field(name).field("seconds"), seconds)?;
-    Ok(Fade { start, length, shape: shape.into() })
-}
-
-/// Checks a layer at both ends of a spread. All instances are between them.
-fn check_ends(template: &LayerTemplate, path: &JsonPath, spread: Spread) -> Result<(), Fault> {
-    for offset in spread.ends() {
-        ticks(path.field("start"), template.start + offset.seconds)?;
-        if let Some(reason) = template.with_offset(offset).fault() {
-            return Err(Fault::new(path.field("rate"), reason));
-        }
-    }
-    Ok(())
-}
-
-/// A time on the crowd clock.
-fn ticks(path: impl fmt::Display, seconds: f64) -> Result<Ticks, Fault> {
-    CrowdFile::ticks(seconds).ok_or_else(|| {
-        let last = CrowdFile::MAX_SECONDS;
-        Fault::new(
-            path,
-            format!("{seconds:e} s is beyond the crowd clock, which reaches from -{last:e} s to {last:e} s"),
-        )
-    })
 }
 
 /// The first 20 names, for messages.

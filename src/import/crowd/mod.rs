@@ -19,13 +19,20 @@
 //!
 //! [`FORMAT`] describes all fields.
 //!
-//! The stages, in order: `document` parses the JSON, `roots` sets root joints, `groups` makes layers and masks, `spread` gives
-//! each instance of a group its own start and rate.
+//! The stages, in order: `document` and `motion_entries` parse the JSON, `roots` sets root joints, `markers` sets sync markers,
+//! `blend_spaces` adds blend spaces, `groups` makes groups with their masks, `parameters`, `layers` and `transitions`, `spread`
+//! gives each instance of a group its own start and rate.
 
+mod blend_spaces;
 mod document;
 mod groups;
+mod layers;
+mod markers;
+mod motion_entries;
+mod parameters;
 mod roots;
 mod spread;
+mod transitions;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -40,7 +47,7 @@ use crate::error::Error;
 use crate::import::gltf::{self, Asset};
 use crate::import::json::without_mark;
 use crate::import::{Fault, JsonPath, Warning, cocos};
-use crate::model::{Crowd, Library, Ticks};
+use crate::model::{BlendSpaceId, Crowd, Library, Ticks};
 
 /// The description of the format: an example and a list of all fields. `posse eval --help` prints it.
 ///
@@ -54,6 +61,8 @@ pub struct CrowdFile {
     pub files: Vec<PosedFile>,
     /// The faults of the crowd file that were repaired or passed over. Each asset has its own warnings.
     pub warnings: Vec<Warning>,
+    /// The blend spaces with their names, in the order of the crowd file.
+    pub blend_spaces: Vec<(String, BlendSpaceId)>,
     groups: Vec<Group>,
 }
 
@@ -62,7 +71,7 @@ pub struct CrowdFile {
 pub struct PosedFile {
     /// The name, as the crowd file has it.
     pub name: String,
-    /// The parts of the library. Files of the same name share one asset, unless `roots` names them.
+    /// The parts of the library. Files of the same name share one asset, unless `roots` or `markers` names them.
     pub asset: Arc<Asset>,
 }
 
@@ -93,11 +102,21 @@ impl CrowdFile {
         self.groups.iter().map(|group| (group.instances.clone(), group.file))
     }
 
-    /// A crowd of a range of the instances.
+    /// The names of the parameters of an instance, in the order of [`Crowd::parameters`].
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn parameter_names(&self, instance: usize) -> &[String] {
+        &self.groups[self.groups.partition_point(|group| group.instances.end <= instance)].parameter_names
+    }
+
+    /// A crowd of a range of the instances. The library is the one that the file was loaded into, or the library of a
+    /// [`CompressedLibrary`](crate::CompressedLibrary) of it; transitions take their displacements from its poses.
     ///
     /// # Errors
-    /// The errors of [`Crowd::push`]. They do not occur for a file that was loaded.
-    pub fn crowd(&self, instances: Range<usize>) -> Result<Crowd, Error> {
+    /// The errors of [`Crowd::push`], [`Crowd::set_parameters`] and [`Crowd::set_transition`]. They do not occur for a file that
+    /// was loaded.
+    pub fn crowd(&self, library: &Library, instances: Range<usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
         let first = self.groups.partition_point(|group| group.instances.end <= instances.start);
         for group in &self.groups[first..] {
@@ -106,9 +125,7 @@ impl CrowdFile {
             if part.is_empty() {
                 break;
             }
-            for instance in part {
-                crowd.push(skeleton, &group.layers(instance))?;
-            }
+            group.push(library, &mut crowd, skeleton, part)?;
         }
         Ok(crowd)
     }
@@ -134,7 +151,7 @@ impl CrowdFile {
 /// let mut library = Library::new();
 /// let fence = import::crowd::load(&mut library, &path)?;
 /// assert_eq!((fence.len(), fence.files.len()), (3, 1));
-/// assert_eq!(fence.crowd(0..fence.len())?.len(), 3);
+/// assert_eq!(fence.crowd(&library, 0..fence.len())?.len(), 3);
 /// # Ok(())
 /// # }
 /// ```
@@ -159,22 +176,28 @@ fn read(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<CrowdFile, E
     let mut assets: HashMap<(&str, Option<usize>), Arc<Asset>> = HashMap::new();
     let mut files = Vec::with_capacity(document.files.len());
     for (index, name) in document.files.iter().enumerate() {
-        // Root motion belongs to the clips of one entry, so that an entry with roots does not share its asset.
-        let rooted = document.roots.iter().any(|root| root.file == index).then_some(index);
-        let asset = match assets.get(&(name.as_str(), rooted)) {
+        // Root motion and markers belong to the clips of one entry, so that an entry that has some does not share its asset.
+        let is_named = document.roots.iter().any(|root| root.file == index)
+            || document.markers.iter().any(|markers| markers.file == index);
+        let own = is_named.then_some(index);
+        let asset = match assets.get(&(name.as_str(), own)) {
             Some(asset) => Arc::clone(asset),
             None => {
                 let fault = |reason: String| Fault::new(JsonPath::top("files", index), reason).in_file(file);
                 Arc::new(load_asset(library, &folder.join(name), fault)?)
             }
         };
-        assets.insert((name, rooted), Arc::clone(&asset));
+        assets.insert((name, own), Arc::clone(&asset));
         files.push(PosedFile { name: name.clone(), asset });
     }
     let mut warnings = roots::set(library, &document, &files).map_err(in_file)?;
-    let groups = Groups { file, document: &document, files: &files }.read(library)?;
+    markers::set(library, &document, &files).map_err(in_file)?;
+    let spaces = blend_spaces::add(library, &document).map_err(in_file)?;
+    let groups = Groups { file, document: &document, files: &files, spaces: &spaces }.read(library)?;
     warnings.extend(unknown_joints(&document, library, &files));
-    Ok(CrowdFile { files, warnings, groups })
+    let names = document.blend_spaces.0.iter().map(|(name, _)| name);
+    let blend_spaces = names.map(|name| (name.clone(), spaces[name.as_str()].id)).collect();
+    Ok(CrowdFile { files, warnings, blend_spaces, groups })
 }
 
 fn load_asset(library: &mut Library, file: &Path, fault: impl Fn(String) -> Error) -> Result<Asset, Error> {
@@ -222,13 +245,18 @@ mod tests {
             (0, r#"{ "?": 0 }"#),
             (2, r#"{ "masks": { "m": { "?": 0 } } }"#),
             (2, r#"{ "roots": [{ "?": 0 }] }"#),
+            (2, r#"{ "markers": [{ "?": 0 }] }"#),
+            (2, r#"{ "blend_spaces": { "s": { "?": 0 } } }"#),
             (2, r#"{ "instances": [{ "?": 0 }] }"#),
             (4, r#"{ "instances": [{ "spread": { "?": 0 } }] }"#),
             (4, r#"{ "instances": [{ "layers": [{ "?": 0 }] }] }"#),
+            (4, r#"{ "instances": [{ "transition": { "?": 0 } }] }"#),
+            (6, r#"{ "instances": [{ "layers": [{ "time": { "?": 0 } }] }] }"#),
+            (6, r#"{ "instances": [{ "layers": [{ "weight": { "?": 0 } }] }] }"#),
             (6, r#"{ "instances": [{ "layers": [{ "fade_in": { "?": 0 } }] }] }"#),
         ] {
             let expected = expected(json);
-            assert!(expected.len() > 1, "{json}: {expected:?}");
+            assert!(!expected.is_empty(), "{json}");
             for field in &expected {
                 assert!(
                     described(level).contains(&field.as_str()),
@@ -247,5 +275,6 @@ mod tests {
         let document = Document::parse(json.as_bytes()).unwrap();
         document.check_masks().unwrap();
         assert_eq!(document.instances.iter().map(|group| group.count).sum::<u64>(), 1002);
+        assert!(document.instances[1].transition.is_some() && document.markers.len() == 2);
     }
 }

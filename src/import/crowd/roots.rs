@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use crate::import::crowd::PosedFile;
 use crate::import::crowd::document::Document;
-use crate::import::crowd::groups::{find_clip, list_names};
+use crate::import::crowd::groups::list_names;
+use crate::import::crowd::layers::find_clip;
 use crate::import::{Fault, JsonPath, Warning};
 use crate::model::{Library, RootMotion};
 

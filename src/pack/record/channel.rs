@@ -35,6 +35,12 @@ constants! {
     /// The index of a joint's scale.
     pub const PART_SCALE: u32 = 2;
 
+    /// The number of channels that a [`ChannelGroup`] describes.
+    pub const GROUP_CHANNELS: u32 = 32;
+    /// The number of low bits of an entry of compact channels that hold the sampler. The bits above hold the distance of the
+    /// channel's values from an offset in [`CompactChannels`].
+    pub const ENTRY_SAMPLER_BITS: u32 = 16;
+
     /// Bit of [`ValueChannel::shape`]: the value is a quaternion that interpolates as a rotation.
     pub const SHAPE_ROTATION: u32 = 8;
     /// Bit of [`ValueChannel::shape`]: the clip has no track for it. The value is the rest value.
@@ -48,6 +54,29 @@ record! {
         values: u32,
         /// The mode, and above it the index of the timeline in the clip.
         sampler: u32,
+    }
+}
+
+record! {
+    /// Channels of all joints with less than two words per channel, in the words. After the record come a [`ChannelGroup`] per
+    /// `GROUP_CHANNELS` channels, and then the entries: one word per channel that has one, in the order of the channels.
+    CompactChannels in words {
+        /// The offset in the words from which entries with `MODE_QUANTIZED` or `MODE_SPLIT` count.
+        words: u32,
+        /// The offset in the values from which the other entries count.
+        values: u32,
+    }
+}
+
+record! {
+    /// Neighbouring compact channels, a bit each, in the words.
+    ChannelGroup in words {
+        /// The channels with an entry.
+        entries: u32,
+        /// The channels with one constant value, that of the rest pose. Channels without a bit are at rest.
+        constants: u32,
+        /// The offset of the first entry in the words.
+        first: u32,
     }
 }
 

@@ -22,7 +22,8 @@ record! {
         timelines: u32,
         /// The number of timelines.
         timeline_count: u32,
-        /// The offset of the channels in the words: all joints' translations, then rotations, then scales.
+        /// The offset of the channels in the words: all joints' translations, then rotations, then scales. If `compact` is set,
+        /// the offset of [`CompactChannels`](super::channel::CompactChannels) with the same channels.
         channels: u32,
         /// The offset of the value channels in the words: those of morph weights, then those of properties.
         value_channels: u32,
@@ -39,6 +40,8 @@ record! {
         events: u32,
         /// The offset of the root motion record in the words. `NONE`: no root motion.
         root: u32,
+        /// 1 if the channels of joints are compact, as those of clips with quantized keys; otherwise 0.
+        compact: u32,
     }
 }
 

@@ -34,6 +34,10 @@ constants! {
     pub const CLOCK_PING_PONG: u32 = 16;
     /// Bit of [`LayerRecord::clock`]: the first pass goes from the end to the start.
     pub const CLOCK_REVERSE: u32 = 32;
+    /// Bit of [`LayerRecord::clock`]: the time follows from a parameter or from another layer. The fixed time is that of the
+    /// frame; `start` is the position in the clip's units at the beginning of the step, `passes_2` and `passes_3` that at its end;
+    /// `passes_0` and `passes_1` are the numbers of jumps at both.
+    pub const CLOCK_DRIVEN: u32 = 64;
     /// A layer is at the end of a pass if its distance to the end is at most a tick divided by two to this power.
     pub const CLOCK_NEAR_BITS: u32 = 10;
 }

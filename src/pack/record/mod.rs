@@ -5,6 +5,8 @@ mod batch;
 mod channel;
 mod clip;
 mod declare;
+mod displacement;
+mod drive;
 mod easing;
 mod event;
 mod frame;
@@ -18,6 +20,8 @@ pub use arithmetic::*;
 pub use batch::*;
 pub use channel::*;
 pub use clip::*;
+pub use displacement::*;
+pub use drive::*;
 pub use easing::*;
 pub use event::*;
 pub use frame::*;
@@ -46,7 +50,12 @@ pub const SHARED: &[Shared] = &[
     Shared {
         file: "src/pack/record/channel.rs",
         constants: channel::CONSTANTS,
-        records: &[channel::Channel::RECORD, channel::ValueChannel::RECORD],
+        records: &[
+            channel::Channel::RECORD,
+            channel::CompactChannels::RECORD,
+            channel::ChannelGroup::RECORD,
+            channel::ValueChannel::RECORD,
+        ],
     },
     Shared {
         file: "src/pack/record/clip.rs",
@@ -57,6 +66,23 @@ pub const SHARED: &[Shared] = &[
         file: "src/pack/record/quantized_column.rs",
         constants: quantized_column::CONSTANTS,
         records: &[quantized_column::QuantizedColumn::RECORD],
+    },
+    Shared {
+        file: "src/pack/record/displacement.rs",
+        constants: displacement::CONSTANTS,
+        records: &[displacement::DisplacementRecord::RECORD],
+    },
+    Shared {
+        file: "src/pack/record/drive.rs",
+        constants: drive::CONSTANTS,
+        records: &[
+            drive::SyncMark::RECORD,
+            drive::DriveRecord::RECORD,
+            drive::DriveBatch::RECORD,
+            drive::KnotRecord::RECORD,
+            drive::SpaceRecord::RECORD,
+            drive::TriangleRecord::RECORD,
+        ],
     },
     Shared { file: "src/pack/record/easing.rs", constants: easing::CONSTANTS, records: &[] },
     Shared {

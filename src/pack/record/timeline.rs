@@ -9,6 +9,9 @@ constants! {
     pub const MAP_BACK: u32 = 1 << 30;
     /// Bits of [`Mapping::source`] that hold the key.
     pub const MAP_KEY: u32 = MAP_BACK - 1;
+    /// [`TimelineRecord::table`] of key times that are not stored: multiples of a step after a first time. `times` is the offset
+    /// of both, as two `f32` each.
+    pub const TIMES_EVEN: u32 = 0xffff_fffe;
 }
 
 record! {
@@ -23,7 +26,7 @@ record! {
         /// The number of cells of the lookup table; if the keys are evenly spaced, the number of intervals.
         cell_count: u32,
         /// The offset of the lookup table in the words: for the start of each cell and the end of the last one, the last key at
-        /// or before it. `NONE`: the keys are evenly spaced.
+        /// or before it. `NONE` and `TIMES_EVEN`: the keys are evenly spaced.
         table: u32,
         /// The number of values from key to key; words if the keys are quantized.
         row: u32,
@@ -34,6 +37,8 @@ record! {
         window: f32,
         /// The offset in the words of one mapping per key time. `NONE`: each key time belongs to the key of the same index.
         map: u32,
+        /// The offset in the words of the first row of quantized keys; 0 of other keys, whose channels hold their offset.
+        keys: u32,
     }
 }
 

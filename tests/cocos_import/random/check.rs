@@ -114,7 +114,7 @@ fn has_seam(curve: &Curve, crowd: &Crowd, length: f64) -> bool {
     let (first, span) = (timeline.first(), timeline.last() - timeline.first());
     let times = (0..crowd.len()).flat_map(|instance| crowd.layers(instance)).filter_map(|layer| match layer.time {
         LayerTime::At(time) => Some(time),
-        LayerTime::Playing(_) => None,
+        LayerTime::Playing(_) | LayerTime::Phase { .. } | LayerTime::Synced { .. } => None,
     });
     let at_seam = |time: f64| {
         let passes = (time - first) / span;

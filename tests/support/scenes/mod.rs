@@ -5,6 +5,8 @@
 mod bent;
 /// Crowds: instances, layers, and the times of layers.
 mod crowds;
+/// Parameters, drivers, sync markers and transitions.
+mod motion;
 /// Skeletons and skins.
 mod rigs;
 /// Root motion of clips.
@@ -149,6 +151,19 @@ pub struct Scene {
     pub step: Step,
 }
 
+impl Scene {
+    /// The crowd with transitions whose displacements are those of the poses of another library.
+    pub fn crowd_of(&self, library: &Library) -> Crowd {
+        let mut crowd = self.crowd.clone();
+        for instance in 0..crowd.len() {
+            if let Some(transition) = self.crowd.transition(instance) {
+                crowd.set_transition(library, instance, Some(transition.clone())).unwrap();
+            }
+        }
+        crowd
+    }
+}
+
 /// Scenes with at most `most_joints` joints per skeleton and `most_keys` keys per track.
 pub fn scenes(most_joints: usize, most_keys: usize) -> impl Strategy<Value = SceneSpec> {
     let shape = prop_oneof![Just(Shape::Chain), Just(Shape::Star), Just(Shape::Tree), Just(Shape::Forest)];
@@ -186,8 +201,23 @@ impl SceneSpec {
         self.seed.is_multiple_of(scenes)
     }
 
-    /// Makes the scene.
+    /// Makes the scene. Half of all scenes have parameters, synchronised layers and transitions.
     pub fn scene(&self) -> Scene {
+        if !(self.seed / 8).is_multiple_of(2) { self.moving_scene() } else { self.plain_scene() }
+    }
+
+    /// Makes the scene with parameters, drivers of layers, sync markers and transitions.
+    pub fn moving_scene(&self) -> Scene {
+        let Scene { mut library, crowd, step } = self.plain_scene();
+        // Numbers of its own, so that the rest is that of the plain scene.
+        let mut numbers = Numbers::new(self.seed.rotate_left(32));
+        let drivers = motion::add_drivers(&mut numbers, &mut library);
+        let crowd = motion::move_crowd(&mut numbers, &library, &drivers, &crowd, step.to);
+        Scene { library, crowd, step }
+    }
+
+    /// Makes the scene without parameters, drivers, sync markers and transitions.
+    pub fn plain_scene(&self) -> Scene {
         let (mut numbers, mut roots) = (Numbers::new(self.seed), Numbers::new(!self.seed));
         let mut library = Library::new();
         let bent = library.add_interpolator(Arc::new(Bent)).unwrap();

@@ -53,7 +53,7 @@ struct Axis {
     measure: Measure,
 }
 
-const AXES: [Axis; 6] = [
+const AXES: [Axis; 8] = [
     Axis {
         table: "instances",
         across: "instances",
@@ -95,6 +95,21 @@ const AXES: [Axis; 6] = [
         heading: "Time per joint as skeletons are mixed",
         size: |case| Some(case.skeletons),
         measure: Measure::Time,
+    },
+    Axis {
+        table: "clips",
+        across: "clips in the crowd",
+        heading: "Time per joint as clips are mixed",
+        size: |case| case.clips,
+        measure: Measure::Time,
+    },
+    Axis {
+        table: "additive",
+        across: "layers per instance",
+        heading: "Throughput as additive layers are added to one clip",
+        // The table has cases with two layers that blend, too; the plot has those with one.
+        size: |case| (case.layers == case.additive + 1).then_some(case.layers),
+        measure: Measure::Throughput,
     },
 ];
 
@@ -200,6 +215,7 @@ fn fixed_sizes(axis: &Axis, cases: &[&Case]) -> String {
         ("joints", size("joint", "joints", |case| Some(case.joints))),
         ("keys", size("key", "keys", |case| case.keys)),
         ("depth", size("level", "levels", |case| case.depth)),
+        ("clips", size("clip", "clips", |case| case.clips)),
         ("layers", size("layer", "layers", |case| Some(case.layers))),
     ];
     sizes

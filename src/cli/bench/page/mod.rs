@@ -191,7 +191,10 @@ impl Run {
              to completion. Nothing is read back."
                 .into(),
             "Milliseconds are the median of the frames; p5 and p95 are the 5th and the 95th percentile.".into(),
-            "The clock advances by 1/60 s per frame; instances begin at different times of their clips.".into(),
+            "The clock advances by 1/60 s per frame; instances begin at random times of their clips.".into(),
+            "Library bytes are those that an engine keeps for its skeletons and clips: packed keys, and on the CPU engine the plan of \
+             each clip. The GPU engine's are those of its buffers."
+                .into(),
         ];
         if self.cases.iter().any(|case| case.joints_posed < case.instances && case.engine == "reference") {
             notes.push(

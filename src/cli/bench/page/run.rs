@@ -47,7 +47,12 @@ pub struct Case {
     pub joints: u64,
     pub keys: Option<u64>,
     pub depth: Option<u64>,
+    /// The clips of each skeleton; `None` for files, and for runs of older versions.
+    pub clips: Option<u64>,
     pub layers: u64,
+    /// The layers that are additive; 0 for runs of older versions.
+    #[serde(default)]
+    pub additive: u64,
     /// The format of skin matrices; matrices for runs of versions without skin formats.
     #[serde(default)]
     pub skin_format: SkinFormatChoice,
@@ -57,6 +62,8 @@ pub struct Case {
     pub joints_posed: u64,
     pub wall_ms: Times,
     pub gpu_ms: Option<Times>,
+    /// The bytes that the engine keeps for its library; `None` for the reference, and for runs of older versions.
+    pub library_bytes: Option<u64>,
     /// Bytes per frame; `None` for the reference.
     pub bytes_written: Option<u64>,
     pub bytes_per_second: Option<f64>,

@@ -9,7 +9,7 @@ use super::run::{Case, Run};
 type Column = (&'static str, fn(&Case) -> Option<String>);
 
 /// The columns. A column without any text is left out.
-const COLUMNS: [Column; 18] = [
+const COLUMNS: [Column; 21] = [
     ("grows", |case| case.table.clone()),
     ("instances", |case| Some(grouped(case.instances))),
     ("posed", |case| case.instances_posed.filter(|&posed| posed < case.instances).map(grouped)),
@@ -17,13 +17,16 @@ const COLUMNS: [Column; 18] = [
     ("joints", |case| Some(grouped(case.joints))),
     ("keys", |case| case.keys.map(grouped)),
     ("depth", |case| case.depth.map(grouped)),
+    ("clips", |case| case.clips.map(grouped)),
     ("layers", |case| Some(grouped(case.layers))),
+    ("additive", |case| (case.additive > 0).then(|| grouped(case.additive))),
     ("Mjoints/s", |case| Some(digits(case.joints_per_second(case.times().median) / 1e6, 4))),
     ("ns/joint", |case| Some(digits(case.nanoseconds_per_joint(case.times().median), 4))),
     ("ms", |case| Some(digits(case.times().median, 4))),
     ("p5", |case| Some(digits(case.times().p5, 4))),
     ("p95", |case| Some(digits(case.times().p95, 4))),
     ("frames", |case| Some(grouped(case.times().frames))),
+    ("library bytes", |case| case.library_bytes.map(grouped)),
     ("bytes written", |case| case.bytes_written.map(grouped)),
     ("GB/s", |case| case.bytes_per_second.map(|bytes| digits(bytes / 1e9, 4))),
     ("% of peak", |case| case.bandwidth_share.map(|share| digits(100.0 * share, 3))),

@@ -137,7 +137,7 @@ impl PoseTable<'_> {
 
     /// The numbers of an array for a range of poses.
     fn evaluate(&self, array: &Array, engine: &CpuEngine, poses: Range<usize>) -> Result<Vec<f32>, Error> {
-        let (crowd, step) = self.evaluation.crowd(poses.clone())?;
+        let (crowd, step) = self.evaluation.crowd(self.library, poses.clone())?;
         let mut posed = engine.crowd(&crowd, array.outputs)?;
         engine.pose(&mut posed, step);
         let mut numbers = Vec::with_capacity(poses.len() * array.width());

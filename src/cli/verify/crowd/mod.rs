@@ -21,7 +21,8 @@ use crate::cli::verify::{Args, clip_evaluation, compressed};
 /// The largest number of times.
 const MAX_TIMES: u64 = 1 << 20;
 
-/// Compares an engine with the reference at the given times of the crowd clock, or at 16 times over its longest play.
+/// Compares an engine with the reference at the given times of the crowd clock, or at times over its longest play and around the starts of
+/// its transitions and its sync markers.
 /// Compressed keys are compared with the original keys, clip by clip.
 pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport, Error> {
     let mut original = Library::new();
@@ -53,12 +54,11 @@ pub fn verify(path: &Path, args: &Args, outputs: Outputs) -> Result<CrowdReport,
         for block in instances.chunks(block) {
             let mut crowd = Crowd::new();
             for &instance in block {
-                let single = file.crowd(instance..instance + 1)?;
-                crowd.push(single.skeleton(0), single.layers(0))?;
+                crowd.push_copy(&file.crowd(library, instance..instance + 1)?, 0);
             }
             let expected = Reference::new(library).evaluate_step(&crowd, step, outputs)?;
             let actual = engine.evaluate_step(&crowd, step, outputs)?;
-            for (skeleton, part) in parts(&crowd, expected, actual)? {
+            for (skeleton, part) in parts(&crowd, expected, actual) {
                 let found = compare_as(outputs.skin_format, library, &part.crowd, step, &part.expected, &part.actual);
                 report.add(library, skeleton, found, |index| (block[part.indices[index]], time));
             }
@@ -90,15 +90,15 @@ struct Part {
 }
 
 /// Splits a crowd and its poses by skeleton.
-fn parts(crowd: &Crowd, expected: Poses, actual: Poses) -> Result<BTreeMap<SkeletonId, Part>, Error> {
+fn parts(crowd: &Crowd, expected: Poses, actual: Poses) -> BTreeMap<SkeletonId, Part> {
     let mut parts: BTreeMap<SkeletonId, Part> = BTreeMap::new();
     let mut actual = actual.instances.into_iter();
     for (index, expected) in expected.instances.into_iter().enumerate() {
         let part = parts.entry(crowd.skeleton(index)).or_default();
-        part.crowd.push(crowd.skeleton(index), crowd.layers(index))?;
+        part.crowd.push_copy(crowd, index);
         part.indices.push(index);
         part.expected.instances.push(expected);
         part.actual.instances.extend(actual.next());
     }
-    Ok(parts)
+    parts
 }

@@ -11,11 +11,12 @@ use futures_channel::oneshot;
 use glam::DAffine3;
 use posse::{
     AdapterKind, Clip, CompressedLibrary, CpuEngine, Crowd, Curve, CurveEasing, Easing, Error, Evaluator, EventList,
-    GpuContext, GpuEngine, GpuLibrary, Interpolation, Joint, KernelForm, Library, Outputs, PackedLibrary, Poses,
+    GpuContext, GpuEngine, Interpolation, Joint, KernelForm, Library, Outputs, PackedLibrary, Poses,
     Reference, RootMotion, Skeleton, Step, Target, Timeline, Track, contract,
 };
 
 use crate::support::cases::all_run;
+use crate::support::gpu_library::gpu_library;
 
 /// Runs a check with each engine of a library, as natively.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
@@ -110,22 +111,6 @@ impl Evaluator for Compared<'_> {
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
         self.engine.evaluate_events(crowd, step, capacity)
     }
-}
-
-/// A library on the GPU of the tests, with this kernel form. All such libraries share kernels.
-pub fn gpu_library(form: KernelForm, packed: PackedLibrary) -> Result<GpuLibrary, Error> {
-    static FIRST: OnceLock<[GpuLibrary; KernelForm::ALL.len()]> = OnceLock::new();
-    let empty = |form| {
-        let packed = PackedLibrary::new(&Library::new()).expect("a packed library");
-        GpuLibrary::with_form(form, &gpu(), packed).expect("a library on the GPU")
-    };
-    let first = FIRST.get_or_init(|| KernelForm::ALL.map(empty));
-    first[form as usize].repacked(packed)
-}
-
-/// An engine on the GPU of the tests, with the kernel form that suits the device.
-pub fn gpu_engine(library: &Library) -> Result<GpuEngine, Error> {
-    GpuEngine::with_library(gpu(), gpu_library(KernelForm::for_device(&gpu().device), PackedLibrary::new(library)?)?)
 }
 
 /// The GPU of the tests.

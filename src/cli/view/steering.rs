@@ -1,0 +1,274 @@
+//! The parameters of a crowd file, which the user can steer. This file uses neither windows nor devices.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use posse::import::crowd::CrowdFile;
+use posse::{
+    BlendSpace, BlendSpaceId, ClipId, Crowd, Error, Layer, LayerTime, Library, Parameter, Ticks, WeightDriver,
+};
+
+use crate::cli::drawn_crowd::DrawnCrowd;
+use crate::cli::drawn_crowd::crowd_source::{CrowdSource, clip_name};
+use crate::cli::view::extent::Extent;
+
+/// The value that the user has set for each parameter of [`Steering::parameters`]; `None` where it follows the file, and beyond the end.
+pub type SetValues = Vec<Option<f32>>;
+
+/// The parameters and the blend spaces of a crowd file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Steering {
+    /// The parameters, each name once.
+    pub parameters: Vec<SteeredParameter>,
+    /// The blend spaces that layers use.
+    pub spaces: Vec<SteeredSpace>,
+    groups: Vec<Group>,
+    /// The number of instances of the file. Later instances of a crowd repeat them.
+    period: usize,
+}
+
+/// A parameter of a name, of all groups that declare it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SteeredParameter {
+    pub name: String,
+    /// The values that a slider offers.
+    pub range: [f64; 2],
+    /// The parameter of the first group that declares it.
+    in_file: Parameter,
+}
+
+/// A blend space, with its parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SteeredSpace {
+    pub name: String,
+    pub space: BlendSpace,
+    /// The indices in [`Steering::parameters`] of the position: x and y.
+    pub parameters: [usize; 2],
+    /// The name of the clip of each point; empty for a point without a layer.
+    pub labels: Vec<String>,
+}
+
+/// Instances that share their parameters.
+#[derive(Debug, Clone, PartialEq)]
+struct Group {
+    instances: Range<usize>,
+    /// The parameters of the file.
+    in_file: Arc<[Parameter]>,
+    /// The index of each in [`Steering::parameters`].
+    steered: Vec<usize>,
+}
+
+impl Steering {
+    /// The parameters of a drawn crowd; none without a crowd file.
+    pub fn new(drawn: &DrawnCrowd) -> Result<Self, Error> {
+        match &drawn.source {
+            CrowdSource::CrowdFile(file) => Self::of_file(&drawn.library, file),
+            _ => Ok(Self::default()),
+        }
+    }
+
+    fn of_file(library: &Library, file: &CrowdFile) -> Result<Self, Error> {
+        let mut steering = Self { period: file.len(), ..Self::default() };
+        let (mut extents, mut users) = (Vec::new(), Vec::new());
+        for (instances, _) in file.groups() {
+            let crowd = file.crowd(library, instances.start..instances.start + 1)?;
+            let steered: Vec<usize> = file
+                .parameter_names(instances.start)
+                .iter()
+                .zip(crowd.parameters(0))
+                .map(|(name, parameter)| steering.add(name, parameter))
+                .collect();
+            extents.resize(steering.parameters.len(), Extent::EMPTY);
+            for (&index, parameter) in steered.iter().zip(crowd.parameters(0)) {
+                parameter.keys().iter().for_each(|key| extents[index].add(key[1]));
+            }
+            for layer in crowd.all_layers(0) {
+                add_values(library, layer, &mut |parameter, value| extents[steered[parameter]].add(value));
+                users.extend(UsedPoint::new(layer, &steered));
+            }
+            steering.groups.push(Group { instances, in_file: crowd.parameters(0).into(), steered });
+        }
+        for (parameter, extent) in steering.parameters.iter_mut().zip(extents) {
+            parameter.range = extent.with_margin();
+        }
+        steering.spaces = spaces(library, file, &users);
+        Ok(steering)
+    }
+
+    /// The index of the parameter of a name. The first parameter of a name is added.
+    fn add(&mut self, name: &str, parameter: &Parameter) -> usize {
+        let found = self.parameters.iter().position(|steered| steered.name == name);
+        found.unwrap_or_else(|| {
+            let (name, in_file) = (name.to_string(), parameter.clone());
+            self.parameters.push(SteeredParameter { name, range: [0.0, 1.0], in_file });
+            self.parameters.len() - 1
+        })
+    }
+
+    /// The present value of a parameter: the one that the user has set, otherwise that of the file.
+    pub fn value(&self, set: &SetValues, parameter: usize, now: Ticks) -> f32 {
+        set_value(set, parameter).unwrap_or_else(|| self.parameters[parameter].in_file.at(now))
+    }
+
+    /// Gives the instances of a crowd, which repeats those of the file, the values that the user has set, and otherwise the parameters
+    /// of the file.
+    pub fn steer(&self, crowd: &mut Crowd, set: &SetValues) -> Result<(), Error> {
+        let groups: Vec<Arc<[Parameter]>> =
+            self.groups.iter().map(|group| group.parameters(set)).collect::<Result<_, _>>()?;
+        let count = crowd.len();
+        for first in (0..count).step_by(self.period.max(1)) {
+            for (Group { instances, .. }, parameters) in self.groups.iter().zip(&groups) {
+                let instances = instances.clone().map(|instance| first + instance);
+                for instance in instances.take_while(|&instance| instance < count) {
+                    crowd.set_parameters(instance, Arc::clone(parameters))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    /// The parameters of the instances.
+    fn parameters(&self, set: &SetValues) -> Result<Arc<[Parameter]>, Error> {
+        let parameter = |(in_file, &steered): (&Parameter, &usize)| match set_value(set, steered) {
+            Some(value) => Parameter::constant(value.into()),
+            None => Ok(in_file.clone()),
+        };
+        self.in_file.iter().zip(&self.steered).map(parameter).collect()
+    }
+}
+
+/// The value that the user has set for a parameter.
+pub fn set_value(set: &SetValues, parameter: usize) -> Option<f32> {
+    set.get(parameter).copied().flatten()
+}
+
+/// Calls a function with the values at which the effect of a parameter on a layer changes. The parameters are those of the instance.
+fn add_values(library: &Library, layer: &Layer, add: &mut impl FnMut(usize, f64)) {
+    if let LayerTime::Phase { parameter, .. } = layer.time {
+        // One pass of the clip.
+        [0.0, 1.0].into_iter().for_each(|cycles| add(parameter, cycles));
+    }
+    match layer.driver {
+        Some(WeightDriver::Knots { parameter, knots }) => {
+            library.knots()[knots.index()].knots().iter().for_each(|knot| add(parameter, knot[0]));
+        }
+        Some(WeightDriver::Point { space, parameters, .. }) => {
+            for point in library.blend_spaces()[space.index()].points() {
+                parameters.into_iter().zip(point).for_each(|(parameter, &value)| add(parameter, value));
+            }
+        }
+        None => {}
+    }
+}
+
+/// A layer that has the share of a point of a blend space.
+struct UsedPoint {
+    space: BlendSpaceId,
+    point: usize,
+    /// The indices of the steered parameters.
+    parameters: [usize; 2],
+    clip: ClipId,
+}
+
+impl UsedPoint {
+    fn new(layer: &Layer, steered: &[usize]) -> Option<Self> {
+        let Some(WeightDriver::Point { space, parameters, point }) = layer.driver else { return None };
+        Some(Self { space, point, parameters: parameters.map(|parameter| steered[parameter]), clip: layer.clip })
+    }
+}
+
+/// The blend spaces of a file that are used, in its order.
+fn spaces(library: &Library, file: &CrowdFile, users: &[UsedPoint]) -> Vec<SteeredSpace> {
+    let used = |(name, space): &(String, BlendSpaceId)| {
+        let mut users = users.iter().filter(|user| user.space == *space).peekable();
+        let parameters = users.peek()?.parameters;
+        let space = library.blend_spaces()[space.index()].clone();
+        let mut labels = vec![String::new(); space.points().len()];
+        let mut labelled = HashSet::new();
+        for user in users {
+            if labelled.insert(user.point) {
+                labels[user.point] = clip_name(library, user.clip).to_string();
+            }
+        }
+        Some(SteeredSpace { name: name.clone(), space, parameters, labels })
+    };
+    file.blend_spaces.iter().filter_map(used).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GLTF: &str = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a"}],"scenes":[{"nodes":[0]}],
+        "buffers":[{"byteLength":32,"uri":"data:application/octet-stream;base64,AAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AAAAAAAAAAA="}],
+        "bufferViews":[{"buffer":0,"byteLength":8},{"buffer":0,"byteOffset":8,"byteLength":24}],
+        "accessors":[{"bufferView":0,"componentType":5126,"count":2,"type":"SCALAR","min":[0],"max":[1]},
+            {"bufferView":1,"componentType":5126,"count":2,"type":"VEC3"}],
+        "animations":[{"name":"go","samplers":[{"input":0,"output":1}],
+            "channels":[{"sampler":0,"target":{"node":0,"path":"translation"}}]}]}"#;
+
+    /// Three groups: two have `speed`, the last one has `turn` in another place, and uses the space in a transition.
+    const CROWD: &str = r#"{"files":["a.gltf"],
+        "blend_spaces":{"unused":{"x":"p","y":"q","points":[[0,0],[1,0],[0,1]]},
+            "steer":{"x":"turn","y":"speed","points":[[-1,0],[1,0],[0,4]]}},
+        "instances":[
+            {"count":2,"parameters":{"speed":[[0,1],[2,3]],"cycles":0.5},"layers":[
+                {"clip":"go","weight":{"parameter":"speed","knots":[[-8,0],[2,1]]}},
+                {"clip":"go","time":{"parameter":"cycles"}}]},
+            {"layers":[{"clip":"go"}]},
+            {"parameters":{"turn":0.25,"lonely":7,"speed":2},"layers":[{"clip":"go"}],
+                "transition":{"start":1,"half_life":0.1,"from":[{"clip":"go","weight":{"blend_space":"steer","point":2}}]}}]}"#;
+
+    fn file() -> (Library, CrowdFile) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.gltf"), GLTF).unwrap();
+        let path = folder.path().join("crowd.json");
+        std::fs::write(&path, CROWD).unwrap();
+        let mut library = Library::new();
+        let file = posse::import::crowd::load(&mut library, path).unwrap();
+        (library, file)
+    }
+
+    #[test]
+    fn parameters_have_the_range_of_what_they_drive() {
+        let (library, file) = file();
+        let steering = Steering::of_file(&library, &file).unwrap();
+        let ranges: Vec<_> = steering.parameters.iter().map(|found| (found.name.as_str(), found.range)).collect();
+        // The extents are -8 to 4, 0 to 1 and -1 to 1, and each margin is an eighth.
+        let expected =
+            [("speed", [-9.5, 5.5]), ("cycles", [-0.125, 1.125]), ("turn", [-1.25, 1.25]), ("lonely", [0.0, 7.0])];
+        assert_eq!(ranges, expected);
+        let [space] = &steering.spaces[..] else { panic!("{:?}", steering.spaces) };
+        assert_eq!((space.name.as_str(), space.parameters), ("steer", [2, 0]));
+        assert_eq!(space.labels, ["", "", "go"]);
+    }
+
+    #[test]
+    fn a_set_value_counts_in_all_groups_and_copies_until_it_is_released() {
+        let (library, file) = file();
+        let steering = Steering::of_file(&library, &file).unwrap();
+        let original = file.crowd(&library, 0..file.len()).unwrap();
+        let mut crowd = Crowd::new();
+        for instance in (0..4).cycle().take(7) {
+            crowd.push_copy(&original, instance);
+        }
+        let now = Ticks::from_seconds(1.0);
+        let values = |crowd: &Crowd| -> Vec<Vec<f32>> {
+            (0..crowd.len()).map(|instance| crowd.parameter_values(instance, now).0[..3].to_vec()).collect()
+        };
+        let in_file = values(&crowd);
+        assert_eq!(in_file[..4], [[2.0, 0.5, 0.0], [2.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.25, 7.0, 2.0]]);
+        let set = vec![Some(-3.0), None, Some(0.75)];
+        assert_eq!([0, 1, 2, 3].map(|parameter| steering.value(&set, parameter, now)), [-3.0, 0.5, 0.75, 7.0]);
+        steering.steer(&mut crowd, &set).unwrap();
+        let steered = values(&crowd);
+        assert_eq!(steered[..4], [[-3.0, 0.5, 0.0], [-3.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.75, 7.0, -3.0]]);
+        assert_eq!(steered[4..], steered[..3]);
+        steering.steer(&mut crowd, &vec![None; 3]).unwrap();
+        assert_eq!(values(&crowd), in_file);
+        assert!(crowd.transition(3).is_some());
+    }
+}

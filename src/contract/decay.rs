@@ -1,0 +1,112 @@
+//! Bounds of the values of an instance in a transition.
+
+use glam::{DQuat, DVec3, DVec4};
+
+use crate::contract::bounds::{Local, Magnitudes};
+use crate::contract::mixed::{self, Term, WEIGHT};
+use crate::contract::sizes::{NARROW, share_of};
+use crate::model::{LayerMode, Offset, PropertyOffset, Ticks, Transition};
+use crate::reference::blend::Share;
+use crate::reference::instance::Instance;
+use crate::reference::transition::Decay;
+
+/// The rounding of an `f32`.
+const HALF_STEP: f64 = 1.0 / (1 << 24) as f64;
+
+/// The bounds of the local transforms, weights and properties of one instance at a tick.
+pub fn bounds(instance: &Instance, now: Ticks, magnitudes: &mut Magnitudes) -> Local {
+    let shown = instance.at(now);
+    let mut local = mixed::bounds(&shown, now, magnitudes);
+    if let Some(transition) = shown.transition
+        && let Some(elapsed) = transition.elapsed(now)
+    {
+        widen(&shown, transition, elapsed, now, &mut local);
+    }
+    local
+}
+
+/// Widens the bounds of the layers of an instance to those of its displaced values.
+fn widen<'a>(shown: &Instance<'a>, transition: &'a Transition, elapsed: f64, now: Ticks, local: &mut Local) {
+    let values = shown.own_values(now);
+    let displacement = shown.displacement(transition);
+    let decay = Rounded::new(transition, elapsed);
+    for (joint, [translation, rotation, scale]) in displacement.joints.iter().enumerate() {
+        let into = &values.local[joint];
+        local.translation[joint] = decay.vector(into.translation, local.translation[joint], translation);
+        local.rotation[joint] = decay.rotation(into.rotation, local.rotation[joint], rotation);
+        local.scale[joint] = decay.vector(into.scale, local.scale[joint], scale);
+    }
+    let number = |value: f64, bound: f64, offset: [f64; 2]| {
+        let offset = Offset { at_start: [offset[0], 0.0, 0.0, 0.0], speed: [offset[1], 0.0, 0.0] };
+        decay.vector(DVec3::new(value, 0.0, 0.0), bound, &offset)
+    };
+    let weights = values.weights.iter().flatten().zip(&displacement.weights);
+    for (bound, (weight, offset)) in local.weights.iter_mut().zip(weights) {
+        *bound = number(*weight, *bound, *offset);
+    }
+    for (index, offset) in displacement.properties.iter().enumerate() {
+        let (value, bound) = (&values.properties[index], local.properties[index]);
+        local.properties[index] = match offset {
+            PropertyOffset::Rotation(offset) => decay.rotation(DQuat::from_slice(value), bound, offset),
+            PropertyOffset::Numbers(offsets) => {
+                let bounds = value.iter().zip(offsets).map(|(&value, &offset)| number(value, bound, offset));
+                bounds.fold(bound, f64::max)
+            }
+        };
+    }
+}
+
+/// The state of a transition, and the relative error of the factors that an engine computes from it.
+struct Rounded {
+    decay: Decay,
+    error: f64,
+}
+
+impl Rounded {
+    /// A WGSL `exp(x)` is off by up to `3 + 2 |x|` units in the last place, and the elapsed time and the rate by one each.
+    fn new(transition: &Transition, elapsed: f64) -> Self {
+        let exponent = transition.rate() * elapsed;
+        Self { decay: Decay::new(transition, elapsed), error: (8.0 + 6.0 * exponent) * HALF_STEP }
+    }
+
+    /// The bound of a displaced vector, from the bound of the vector that comes in.
+    fn vector(&self, value: DVec3, bound: f64, offset: &Offset) -> f64 {
+        let [start, speed] = sizes(offset);
+        match self.decay {
+            Decay::Inertial { offset, speed: seconds } => {
+                let size = start * offset + speed * seconds;
+                bound + self.error * size + share_of(value.length() + size) / 8.0
+            }
+            Decay::Dead { speed: seconds, share } => {
+                let size = start + speed * seconds;
+                let out = (1.0 - share) * (share_of(start) / 8.0 + self.error * speed * seconds);
+                bound * share + out + WEIGHT * (value.length() + size)
+            }
+        }
+    }
+
+    /// The bound of a displaced rotation in radians, from the bound of the rotation that comes in.
+    fn rotation(&self, value: DQuat, bound: f64, offset: &Offset) -> f64 {
+        let [start, speed] = sizes(offset);
+        match self.decay {
+            Decay::Inertial { offset, speed: seconds } => {
+                bound + self.error * (start * offset + speed * seconds) + NARROW
+            }
+            Decay::Dead { speed: seconds, share } => {
+                let error = self.error * speed * seconds + NARROW;
+                let out = Decay::Dead { speed: seconds, share: 0.0 }.rotation(value, offset);
+                let share = Share { weight: share, mode: LayerMode::Override, value, reference: DQuat::IDENTITY };
+                mixed::rotation(
+                    out,
+                    error,
+                    &[Term { share, own: bound, reference: 0.0, slip: WEIGHT, is_driven: false }],
+                )
+            }
+        }
+    }
+}
+
+/// The sizes of an offset and of its speed.
+fn sizes(offset: &Offset) -> [f64; 2] {
+    [DVec4::from(offset.at_start).truncate().length(), DVec3::from(offset.speed).length()]
+}

@@ -1,0 +1,124 @@
+//! Parameters: numbers of an instance that drive the times and weights of its layers.
+
+use crate::error::Error;
+use crate::model::{Crowd, Ticks, is_usable};
+
+/// A number of an instance that drives times and weights of its layers: constant, or piecewise linear on the crowd clock.
+///
+/// # Examples
+/// ```
+/// use posse::{Parameter, Ticks};
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// // From 1 m/s at second 0 to 3 m/s at second 2.
+/// let speed = Parameter::new(vec![[0.0, 1.0], [2.0, 3.0]])?;
+/// assert_eq!([-1.0, 0.5, 9.0].map(|seconds| speed.at(Ticks::from_seconds(seconds))), [1.0, 1.5, 3.0]);
+/// assert_eq!(Parameter::constant(0.5)?.at(Ticks(7)), 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Pairs of seconds and value.
+    keys: Vec<[f64; 2]>,
+}
+
+impl Parameter {
+    /// A parameter with a value at some seconds of the crowd clock. It is linear between them, and constant before the first and
+    /// after the last one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no key, the times do not increase strictly, or a number is not finite in the range of an `f32`.
+    pub fn new(keys: Vec<[f64; 2]>) -> Result<Self, Error> {
+        match Self::fault(&keys) {
+            Some(reason) => Err(Error::Usage(format!("parameter: {reason}"))),
+            None => Ok(Self { keys }),
+        }
+    }
+
+    /// A parameter that keeps its value.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the value is not finite in the range of an `f32`.
+    pub fn constant(value: f64) -> Result<Self, Error> {
+        Self::new(vec![[0.0, value]])
+    }
+
+    /// The first unusable number of keys, as a message.
+    pub(crate) fn fault(keys: &[[f64; 2]]) -> Option<String> {
+        if keys.is_empty() {
+            return Some("the list of times and values is empty; give at least one pair".into());
+        }
+        let unusable = keys.iter().flatten().find(|number| !is_usable(**number));
+        if let Some(number) = unusable {
+            return Some(format!("{number} is not a finite number in the range of an f32"));
+        }
+        let pair = keys.windows(2).find(|pair| pair[1][0] <= pair[0][0])?;
+        Some(format!("the time {} s follows {} s; times must increase", pair[1][0], pair[0][0]))
+    }
+
+    /// All pairs of seconds and value, in order.
+    pub fn keys(&self) -> &[[f64; 2]] {
+        &self.keys
+    }
+
+    /// The `f32` nearest to the value at a tick of the crowd clock. All engines use this number.
+    pub fn at(&self, now: Ticks) -> f32 {
+        let now = now.to_seconds();
+        let after = self.keys.partition_point(|key| key[0] <= now);
+        let value = match (after.checked_sub(1).map(|index| self.keys[index]), self.keys.get(after)) {
+            (Some(before), Some(next)) => {
+                before[1] + (next[1] - before[1]) * ((now - before[0]) / (next[0] - before[0]))
+            }
+            (Some(key), None) => key[1],
+            (None, Some(key)) => key[1],
+            (None, None) => 0.0,
+        };
+        value as f32
+    }
+}
+
+/// The values of the parameters of an instance at a moment. Those that it does not have are 0.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ParameterValues(pub [f32; Crowd::MAX_PARAMETERS]);
+
+impl ParameterValues {
+    /// The values of parameters at a tick of the crowd clock; the first [`Crowd::MAX_PARAMETERS`] of them.
+    pub fn new(parameters: &[Parameter], now: Ticks) -> Self {
+        let mut values = Self::default();
+        for (value, parameter) in values.0.iter_mut().zip(parameters) {
+            *value = parameter.at(now);
+        }
+        values
+    }
+
+    /// The value of a parameter; 0 if there is no such parameter.
+    pub fn get(&self, parameter: usize) -> f32 {
+        self.0.get(parameter).copied().unwrap_or(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unusable_keys_are_refused() {
+        for (keys, reason) in [
+            (vec![], "empty"),
+            (vec![[0.0, f64::NAN]], "NaN is not a finite number"),
+            (vec![[f64::INFINITY, 0.0]], "inf is not a finite number"),
+            (vec![[0.0, 1e39]], "is not a finite number in the range of an f32"),
+            (vec![[1.0, 0.0], [1.0, 2.0]], "the time 1 s follows 1 s"),
+        ] {
+            let error = Parameter::new(keys).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_rounded_to_an_f32_once() {
+        let third = Parameter::new(vec![[0.0, 0.0], [3.0, 1.0]]).unwrap();
+        assert_eq!(third.at(Ticks::from_seconds(1.0)), 1.0_f32 / 3.0);
+    }
+}

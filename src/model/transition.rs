@@ -1,0 +1,165 @@
+//! Transitions: the way from one set of layers to another, without both being played.
+
+use std::f64::consts::LN_2;
+
+use crate::model::layer::Layer;
+use crate::model::{Ticks, is_usable};
+
+/// The way from the pose of one set of layers to the pose of another: inertialization, or dead blending.
+///
+/// At its start, the difference of the two poses and of their speeds is taken. From then on the instance has the layers that come
+/// in, and the difference decays. The layers that go out are not played any more.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transition {
+    /// The tick at which it begins. Before it, the instance has the layers that go out.
+    pub start: Ticks,
+    /// The layers that go out.
+    pub from: Vec<Layer>,
+    /// The kind of the decay.
+    pub kind: TransitionKind,
+    /// The time in seconds that sets the pace of the decay, more than 0: the speed of a dead transition halves in it, and of the
+    /// difference of an inertial one, which begins slowly, 60 % are left then.
+    pub half_life: f64,
+    /// A transition that this one interrupts. It starts earlier.
+    pub before: Option<Box<Transition>>,
+}
+
+/// A transition with the displacements of itself and of those that it interrupts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RunningTransition {
+    /// The transition.
+    pub transition: Transition,
+    /// The difference that decays: its own first.
+    pub displacements: Vec<Displacement>,
+}
+
+impl RunningTransition {
+    /// The transition that it interrupts; `None` if there is none.
+    pub fn before(&self) -> Option<Self> {
+        let transition = (**self.transition.before.as_ref()?).clone();
+        Some(Self { transition, displacements: self.displacements.get(1..).unwrap_or_default().to_vec() })
+    }
+}
+
+/// The difference of the pose that goes out from the pose that comes in, and its speed, at the start of a transition.
+///
+/// In an inertial transition an offset is the difference of the two poses, for rotations as a rotation vector with a 0 behind it,
+/// and the speed is that of the difference. In a dead one an offset is a value of the pose that goes out, for rotations a
+/// quaternion, and the speed is that of this pose.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Displacement {
+    /// Those of the joints: translation, rotation, scale.
+    pub joints: Vec<[Offset; 3]>,
+    /// Those of the morph weights of all joints, one after the other: offset and speed.
+    pub weights: Vec<[f64; 2]>,
+    /// Those of the properties.
+    pub properties: Vec<PropertyOffset>,
+}
+
+impl Displacement {
+    /// The numbers of joints, of morph weights, and of numbers of properties.
+    pub fn counts(&self) -> [usize; 3] {
+        let width = |property: &PropertyOffset| match property {
+            PropertyOffset::Rotation(_) => 4,
+            PropertyOffset::Numbers(numbers) => numbers.len(),
+        };
+        [self.joints.len(), self.weights.len(), self.properties.iter().map(width).sum()]
+    }
+}
+
+/// The displacement of a property.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum PropertyOffset {
+    /// That of a rotation.
+    Rotation(Offset),
+    /// Those of numbers: offset and speed.
+    Numbers(Vec<[f64; 2]>),
+}
+
+/// A vector or rotation of a displacement.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Offset {
+    /// The offset. The fourth number is used by quaternions only.
+    pub at_start: [f64; 4],
+    /// The speed per second; for rotations a rotation vector.
+    pub speed: [f64; 3],
+}
+
+/// The kind of a transition.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum TransitionKind {
+    /// The difference decays like a critically damped spring that begins with the difference of the speeds. After 16 half-lives
+    /// it is over.
+    #[default]
+    Inertial,
+    /// The pose that goes out moves on with a speed that decays, and the pose that comes in takes over smoothly.
+    Dead {
+        /// The length of the transition, more than 0.
+        seconds: f64,
+    },
+}
+
+impl Transition {
+    /// The most transitions of an instance: one, and three that it interrupts, directly or indirectly.
+    pub const MOST: usize = 4;
+    /// The half-lives after which an inertial transition is over.
+    pub const MOST_HALF_LIVES: f64 = 16.0;
+    /// The time before and after the start from which speeds are taken: 1/64 s.
+    pub const STEP: Ticks = Ticks(Ticks::PER_SECOND / 64);
+
+    /// The length of the transition in seconds.
+    pub fn seconds(&self) -> f64 {
+        match self.kind {
+            TransitionKind::Inertial => Self::MOST_HALF_LIVES * self.half_life,
+            TransitionKind::Dead { seconds } => seconds,
+        }
+    }
+
+    /// The largest rate of a decay per second: within a tick, nothing is left.
+    const FASTEST: f64 = 1e30;
+
+    /// The rate of the decay per second.
+    pub(crate) fn rate(&self) -> f64 {
+        let halvings = match self.kind {
+            TransitionKind::Inertial => 2.0,
+            TransitionKind::Dead { .. } => 1.0,
+        };
+        (halvings * LN_2 / self.half_life).min(Self::FASTEST)
+    }
+
+    /// The seconds from the start to a tick, if the transition is on its way then. `None` before and after it.
+    pub fn elapsed(&self, now: Ticks) -> Option<f64> {
+        let elapsed = (i128::from(now.0) - i128::from(self.start.0)) as f64 / Ticks::PER_SECOND as f64;
+        let is_on_its_way = match self.kind {
+            TransitionKind::Inertial => elapsed <= self.seconds(),
+            TransitionKind::Dead { .. } => elapsed < self.seconds(),
+        };
+        (elapsed >= 0.0 && is_on_its_way).then_some(elapsed)
+    }
+
+    /// The first unusable number of the transition itself and of those before it, as a message.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let is_length = |seconds: f64| is_usable(seconds) && seconds > 0.0;
+        if !is_length(self.half_life) {
+            return Some(format!("the half-life {} is not a finite number of seconds above 0", self.half_life));
+        }
+        if let TransitionKind::Dead { seconds } = self.kind
+            && !is_length(seconds)
+        {
+            return Some(format!("the length {seconds} is not a finite number of seconds above 0"));
+        }
+        let before = self.before.as_deref()?;
+        if before.start >= self.start {
+            let (own, earlier) = (self.start.0, before.start.0);
+            return Some(format!(
+                "a transition starts at tick {own}, no later than the one that it interrupts, at tick {earlier}; start it later"
+            ));
+        }
+        before.fault()
+    }
+
+    /// The number of transitions: this one, and those before it.
+    pub fn depth(&self) -> usize {
+        1 + self.before.as_ref().map_or(0, |before| before.depth())
+    }
+}

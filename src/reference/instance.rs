@@ -1,0 +1,100 @@
+//! An instance: from its layers, parameters and transitions to its values.
+
+use std::borrow::Cow;
+
+use crate::model::{
+    Crowd, Displacement, Layer, Library, Parameter, ParameterValues, Skeleton, SkeletonId, Ticks, Transition,
+};
+use crate::reference::drive::{Driven, Moment};
+use crate::reference::layers;
+use crate::reference::transition;
+use crate::reference::values::Values;
+
+/// An instance of a crowd that has been checked, or what it was before a transition.
+#[derive(Debug, Clone, Copy)]
+pub struct Instance<'a> {
+    /// The library.
+    pub library: &'a Library,
+    /// The skeleton.
+    pub skeleton: SkeletonId,
+    /// The layers, from the start of the transition on.
+    pub layers: &'a [Layer],
+    /// The parameters.
+    pub parameters: &'a [Parameter],
+    /// The transition to the layers.
+    pub transition: Option<&'a Transition>,
+    /// The displacements of the transition and of those that it interrupts, taken when they began; empty to take them now.
+    pub displacements: &'a [Displacement],
+}
+
+impl<'a> Instance<'a> {
+    /// An instance of a crowd.
+    pub fn new(library: &'a Library, crowd: &'a Crowd, instance: usize) -> Self {
+        Self {
+            library,
+            skeleton: crowd.skeleton(instance),
+            layers: crowd.layers(instance),
+            parameters: crowd.parameters(instance),
+            transition: crowd.transition(instance),
+            displacements: crowd.running(instance).map_or(&[], |running| &running.displacements),
+        }
+    }
+
+    /// The instance as it was before a transition of it.
+    pub fn before(&self, transition: &'a Transition) -> Self {
+        let displacements = self.displacements.get(1..).unwrap_or_default();
+        Self { layers: &transition.from, transition: transition.before.as_deref(), displacements, ..*self }
+    }
+
+    /// The instance with its layers, without a transition.
+    pub fn alone(&self) -> Self {
+        Self { transition: None, displacements: &[], ..*self }
+    }
+
+    /// The instance as it is at a tick: what it was before a transition that begins later.
+    pub fn at(&self, now: Ticks) -> Self {
+        match self.transition {
+            Some(transition) if now < transition.start => self.before(transition).at(now),
+            _ => *self,
+        }
+    }
+
+    /// The layers with the values of the parameters at a tick.
+    pub fn moment(&self, now: Ticks) -> Moment<'a> {
+        Moment { library: self.library, layers: self.layers, values: ParameterValues::new(self.parameters, now), now }
+    }
+
+    /// The layers without drivers at a tick.
+    pub fn driven(&self, now: Ticks) -> Vec<Driven> {
+        self.moment(now).driven()
+    }
+
+    /// The skeleton.
+    pub fn skeleton(&self) -> &'a Skeleton {
+        self.library.skeleton(self.skeleton)
+    }
+
+    /// The values at a tick, with the transition.
+    pub fn values(&self, now: Ticks) -> Values {
+        let shown = self.at(now);
+        let mut values = shown.own_values(now);
+        if let Some(transition) = shown.transition
+            && let Some(elapsed) = transition.elapsed(now)
+        {
+            shown.displacement(transition).apply(transition, elapsed, &mut values);
+        }
+        values
+    }
+
+    /// The displacement of the transition to the layers.
+    pub fn displacement(&self, transition: &'a Transition) -> Cow<'a, Displacement> {
+        let taken = self.displacements.first().map(Cow::Borrowed);
+        taken.unwrap_or_else(|| Cow::Owned(transition::displacement(self, transition)))
+    }
+
+    /// The values of the layers at a tick, without the transition.
+    pub fn own_values(&self, now: Ticks) -> Values {
+        let layers: Vec<Layer> = self.driven(now).iter().map(|driven| driven.layer).collect();
+        layers::values(self.library, self.skeleton(), &layers, now)
+    }
+}
