@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::model::{
-    BlendSpaceId, ClipId, KnotsId, Layer, LayerTime, Library, MaskId, SkeletonId, WeightDriver, no_such,
+    BlendSpaceId, ClipId, Goal, KnotsId, Layer, LayerTime, Library, MaskId, SkeletonId, WeightDriver, no_such,
 };
 
 /// The skeletons, clips, masks, knots and blend spaces that an instance may use.
@@ -142,6 +142,30 @@ pub(crate) fn check_instance<C: Contents>(
             && let Some(leader) = layers.get(leader)
         {
             check_markers(contents, leader.clip, layer.clip).or_else(fault)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the chains of an instance exist and belong to its skeleton.
+///
+/// # Errors
+/// [`Error::Instance`] for the first one that does not.
+pub(crate) fn check_goals(
+    library: &Library,
+    instance: usize,
+    skeleton: SkeletonId,
+    goals: &[Goal],
+) -> Result<(), Error> {
+    let fault = |reason: String| Err(Error::Instance { instance, reason });
+    let named = |id: SkeletonId| Named { index: id.index(), name: library.skeleton(id).name() };
+    for index in goals.iter().map(|goal| goal.chain.index()) {
+        let Some(chain) = library.chains().get(index) else {
+            return fault(no_such("chain", index, "library", library.chains().len()));
+        };
+        if chain.skeleton != skeleton {
+            let [other, own] = [chain.skeleton, skeleton].map(named);
+            return fault(format!("chain {index} is for skeleton {other}, but the instance uses skeleton {own}"));
         }
     }
     Ok(())

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::model::check_instance::check_instance;
+use crate::model::check_instance::{check_goals, check_instance};
 use crate::model::{
-    Displacement, Layer, LayerTime, Library, Parameter, ParameterValues, RunningTransition, SkeletonId, Ticks,
+    Displacement, Goal, Layer, LayerTime, Library, Parameter, ParameterValues, RunningTransition, SkeletonId, Ticks,
     Transition, no_such,
 };
 
@@ -41,6 +41,7 @@ struct Instance {
     skeleton: SkeletonId,
     layers: Vec<Layer>,
     parameters: Arc<[Parameter]>,
+    goals: Arc<[Goal]>,
     running: Option<Arc<RunningTransition>>,
 }
 
@@ -66,6 +67,8 @@ impl Crowd {
     pub const MAX_LAYERS: usize = 8;
     /// The most parameters of an instance.
     pub const MAX_PARAMETERS: usize = 16;
+    /// The most goals of an instance.
+    pub const MAX_GOALS: usize = 32;
 
     /// An empty crowd.
     pub fn new() -> Self {
@@ -82,12 +85,12 @@ impl Crowd {
     pub fn push(&mut self, skeleton: SkeletonId, layers: &[Layer]) -> Result<usize, Error> {
         let instance = self.instances.len();
         check_layers(instance, layers)?;
-        let parameters = Arc::default();
-        self.instances.push(Instance { skeleton, layers: layers.to_vec(), parameters, running: None });
+        let (parameters, goals) = (Arc::default(), Arc::default());
+        self.instances.push(Instance { skeleton, layers: layers.to_vec(), parameters, goals, running: None });
         Ok(instance)
     }
 
-    /// Adds a copy of an instance of a crowd, with its parameters and its transition, and returns its index.
+    /// Adds a copy of an instance of a crowd, with its parameters, its goals and its transition, and returns its index.
     ///
     /// # Panics
     /// If the other crowd has no such instance.
@@ -96,7 +99,7 @@ impl Crowd {
         self.len() - 1
     }
 
-    /// Replaces the skeleton and the layers of an instance. A transition ends; the parameters stay. The other instances stay
+    /// Replaces the skeleton and the layers of an instance. A transition ends; the parameters and goals stay. The other instances stay
     /// unchanged.
     ///
     /// # Errors
@@ -123,6 +126,24 @@ impl Crowd {
             return Err(Error::Limit { what, needed: parameters.len() as u64, allowed: Self::MAX_PARAMETERS as u64 });
         }
         self.find(instance)?.parameters = parameters;
+        Ok(())
+    }
+
+    /// Replaces the goals of an instance: the targets for chains of its skeleton, which act in order. Instances can share them.
+    ///
+    /// # Errors
+    /// [`Error::Instance`] if there is no such instance, a number is not finite, a weight is not from 0 to 1, or a parameter is beyond
+    /// [`MAX_PARAMETERS`](Self::MAX_PARAMETERS); [`Error::Limit`] beyond [`MAX_GOALS`](Self::MAX_GOALS).
+    pub fn set_goals(&mut self, instance: usize, goals: impl Into<Arc<[Goal]>>) -> Result<(), Error> {
+        let goals = goals.into();
+        if goals.len() > Self::MAX_GOALS {
+            let what = format!("goals of instance {instance}");
+            return Err(Error::Limit { what, needed: goals.len() as u64, allowed: Self::MAX_GOALS as u64 });
+        }
+        if let Some(reason) = goals.iter().find_map(Goal::fault) {
+            return Err(Error::Instance { instance, reason });
+        }
+        self.find(instance)?.goals = goals;
         Ok(())
     }
 
@@ -175,6 +196,14 @@ impl Crowd {
     /// If there is no such instance.
     pub fn parameters(&self, instance: usize) -> &[Parameter] {
         &self.instances[instance].parameters
+    }
+
+    /// The goals of an instance, in order.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn goals(&self, instance: usize) -> &[Goal] {
+        &self.instances[instance].goals
     }
 
     /// The values of the parameters of an instance at a tick of the crowd clock.
@@ -245,7 +274,7 @@ impl Crowd {
         layers
     }
 
-    /// Checks that every skeleton, clip, mask and driver exists in a library, that the clips and masks of an instance belong to its
+    /// Checks that every skeleton, clip, mask, chain and driver exists in a library, that the clips, masks and chains of an instance belong to its
     /// skeleton, and that clips that follow each other have as many sync markers.
     ///
     /// # Errors
@@ -263,6 +292,7 @@ impl Crowd {
     ) -> Result<(), Error> {
         let skeleton = self.skeleton(instance);
         check_instance(library, instance, skeleton, self.layers(instance))?;
+        check_goals(library, instance, skeleton, self.goals(instance))?;
         let mut next = transition;
         while let Some(transition) = next {
             check_instance(library, instance, skeleton, &transition.from)?;

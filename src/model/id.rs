@@ -21,5 +21,6 @@ id!(SkinId, "a", "skin");
 id!(ClipId, "a", "clip");
 id!(InterpolatorId, "an", "interpolator");
 id!(MaskId, "a", "mask");
+id!(ChainId, "a", "chain");
 id!(KnotsId, "a", "list of knots");
 id!(BlendSpaceId, "a", "blend space");

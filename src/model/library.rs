@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::model::{
-    BlendSpace, BlendSpaceId, Clip, ClipId, Event, Interpolator, InterpolatorId, Knots, KnotsId, Mask, MaskId,
-    RootMotion, Skeleton, SkeletonId, Skin, SkinId, Track, clip_checks, is_weight, no_such,
+    BlendSpace, BlendSpaceId, Chain, ChainId, Clip, ClipId, Event, Interpolator, InterpolatorId, Knots, KnotsId, Mask,
+    MaskId, RootMotion, Skeleton, SkeletonId, Skin, SkinId, Track, clip_checks, is_weight, no_such,
 };
 
-/// Skeletons, skins, clips, masks, knots, blend spaces and interpolators: all data that does not change per frame.
+/// Skeletons, skins, clips, masks, chains, knots, blend spaces and interpolators: all data that does not change per frame.
 ///
 /// Ids are numbered from 0 in the order of addition. They stay valid, because nothing is ever removed.
 ///
@@ -38,6 +38,7 @@ pub struct Library {
     skins: Vec<Skin>,
     clips: Vec<Clip>,
     masks: Vec<Mask>,
+    chains: Vec<Chain>,
     knots: Vec<Knots>,
     blend_spaces: Vec<BlendSpace>,
     interpolators: Interpolators,
@@ -50,6 +51,7 @@ pub(crate) struct LibrarySizes {
     skins: usize,
     clips: usize,
     masks: usize,
+    chains: usize,
     knots: usize,
     blend_spaces: usize,
 }
@@ -70,24 +72,26 @@ impl Library {
         Self::default()
     }
 
-    /// The numbers of skeletons, skins, clips, masks, knots and blend spaces.
+    /// The numbers of skeletons, skins, clips, masks, chains, knots and blend spaces.
     pub(crate) fn sizes(&self) -> LibrarySizes {
         LibrarySizes {
             skeletons: self.skeletons.len(),
             skins: self.skins.len(),
             clips: self.clips.len(),
             masks: self.masks.len(),
+            chains: self.chains.len(),
             knots: self.knots.len(),
             blend_spaces: self.blend_spaces.len(),
         }
     }
 
-    /// Removes the skeletons, skins, clips, masks, knots and blend spaces beyond these numbers.
+    /// Removes the skeletons, skins, clips, masks, chains, knots and blend spaces beyond these numbers.
     pub(crate) fn truncate(&mut self, sizes: LibrarySizes) {
         self.skeletons.truncate(sizes.skeletons);
         self.skins.truncate(sizes.skins);
         self.clips.truncate(sizes.clips);
         self.masks.truncate(sizes.masks);
+        self.chains.truncate(sizes.chains);
         self.knots.truncate(sizes.knots);
         self.blend_spaces.truncate(sizes.blend_spaces);
     }
@@ -183,6 +187,30 @@ impl Library {
     /// All masks, by id.
     pub fn masks(&self) -> &[Mask] {
         &self.masks
+    }
+
+    /// Adds a chain. Instances refer to it by a [`Goal`](crate::Goal).
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the skeleton or a joint does not exist, a joint is given by a matrix, the joints of two bones are not
+    /// each below the one before, a number is not finite, or a limit is negative.
+    pub fn add_chain(&mut self, chain: Chain) -> Result<ChainId, Error> {
+        let fault = |reason: String| {
+            Err(Error::Usage(format!("chain {}: {reason}", chain.name.as_deref().unwrap_or("unnamed"))))
+        };
+        let Some(skeleton) = self.skeletons.get(chain.skeleton.0) else {
+            return fault(no_such("skeleton", chain.skeleton.0, "library", self.skeletons.len()));
+        };
+        if let Some(reason) = chain.fault(skeleton) {
+            return fault(reason);
+        }
+        self.chains.push(chain);
+        Ok(ChainId(self.chains.len() - 1))
+    }
+
+    /// All chains, by id.
+    pub fn chains(&self) -> &[Chain] {
+        &self.chains
     }
 
     /// Adds knots. Layers refer to them by [`WeightDriver::Knots`](crate::WeightDriver::Knots).

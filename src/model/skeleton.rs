@@ -128,6 +128,15 @@ impl Skeleton {
         depths
     }
 
+    /// True if a joint is below another one: its child, or the child of a joint below.
+    ///
+    /// # Panics
+    /// If there is no such joint.
+    pub fn is_below(&self, joint: usize, above: usize) -> bool {
+        std::iter::successors(self.joints[joint].parent, |&parent| self.joints[parent].parent)
+            .any(|ancestor| ancestor == above)
+    }
+
     /// The number of morph weights of all joints together.
     pub fn weight_count(&self) -> usize {
         self.joints.iter().map(|joint| joint.weights.len()).sum()
