@@ -65,12 +65,7 @@ fn of_events(crowd: &Crowd, instance: usize, step: Step) -> Vec<Piece> {
 
 /// The starts of the transitions of an instance, in order.
 fn starts(crowd: &Crowd, instance: usize) -> Vec<Ticks> {
-    let mut starts = Vec::new();
-    let mut next = crowd.transition(instance);
-    while let Some(transition) = next {
-        starts.push(transition.start);
-        next = transition.before.as_deref();
-    }
+    let mut starts: Vec<Ticks> = crowd.transitions(instance).map(|transition| transition.start).collect();
     starts.reverse();
     starts
 }

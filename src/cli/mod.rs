@@ -3,6 +3,8 @@
 mod arguments;
 mod bake;
 mod bench;
+#[cfg(test)]
+mod crowd_fixture;
 mod demo;
 mod desktop;
 mod drawn_crowd;

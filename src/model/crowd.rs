@@ -222,13 +222,20 @@ impl Crowd {
         self.instances[instance].running.as_deref().map(|running| &running.transition)
     }
 
+    /// The transition of an instance, followed by the one that it interrupts, and so on; none without a transition.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    pub fn transitions(&self, instance: usize) -> impl Iterator<Item = &Transition> {
+        self.transition(instance).into_iter().flat_map(Transition::chain)
+    }
+
     /// The layers of an instance, followed by those that go out in its transition and in those that it interrupts.
     ///
     /// # Panics
     /// If there is no such instance.
     pub fn all_layers(&self, instance: usize) -> impl Iterator<Item = &Layer> {
-        let transitions = std::iter::successors(self.transition(instance), |transition| transition.before.as_deref());
-        self.layers(instance).iter().chain(transitions.flat_map(|transition| &transition.from))
+        self.layers(instance).iter().chain(self.transitions(instance).flat_map(|transition| &transition.from))
     }
 
     /// The transition of an instance, with all displacements.
@@ -265,13 +272,8 @@ impl Crowd {
     /// # Panics
     /// If there is no such instance.
     pub fn layers_at(&self, instance: usize, now: Ticks) -> &[Layer] {
-        let mut layers = self.layers(instance);
-        let mut next = self.transition(instance);
-        while let Some(transition) = next.filter(|transition| now < transition.start) {
-            layers = &transition.from;
-            next = transition.before.as_deref();
-        }
-        layers
+        let to_come = self.transitions(instance).take_while(|transition| now < transition.start);
+        to_come.last().map_or(self.layers(instance), |transition| &transition.from)
     }
 
     /// Checks that every skeleton, clip, mask, chain and driver exists in a library, that the clips, masks and chains of an instance belong to its
@@ -293,12 +295,8 @@ impl Crowd {
         let skeleton = self.skeleton(instance);
         check_instance(library, instance, skeleton, self.layers(instance))?;
         check_goals(library, instance, skeleton, self.goals(instance))?;
-        let mut next = transition;
-        while let Some(transition) = next {
-            check_instance(library, instance, skeleton, &transition.from)?;
-            next = transition.before.as_deref();
-        }
-        Ok(())
+        let mut transitions = transition.into_iter().flat_map(Transition::chain);
+        transitions.try_for_each(|transition| check_instance(library, instance, skeleton, &transition.from))
     }
 }
 
@@ -312,12 +310,7 @@ pub(crate) fn check_transition(instance: usize, transition: &Transition) -> Resu
     if let Some(reason) = transition.fault() {
         return Err(Error::Instance { instance, reason });
     }
-    let mut next = Some(transition);
-    while let Some(transition) = next {
-        check_layers(instance, &transition.from)?;
-        next = transition.before.as_deref();
-    }
-    Ok(())
+    transition.chain().try_for_each(|transition| check_layers(instance, &transition.from))
 }
 
 /// Checks the number of layers of an instance, and the numbers in them.

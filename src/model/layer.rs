@@ -101,7 +101,7 @@ impl Layer {
     }
 
     /// True if its time or its weight follows from parameters or from another layer.
-    pub(crate) fn is_driven(&self) -> bool {
+    pub fn is_driven(&self) -> bool {
         self.driver.is_some() || matches!(self.time, LayerTime::Phase { .. } | LayerTime::Synced { .. })
     }
 

@@ -158,8 +158,13 @@ impl Transition {
         before.fault()
     }
 
+    /// This transition, followed by the one that it interrupts, and so on.
+    pub fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |transition| transition.before.as_deref())
+    }
+
     /// The number of transitions: this one, and those before it.
     pub fn depth(&self) -> usize {
-        1 + self.before.as_ref().map_or(0, |before| before.depth())
+        self.chain().count()
     }
 }

@@ -1,6 +1,6 @@
 //! A crowd on a device that follows the crowd clock.
 
-use posse::{Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, Layer, LayerTime, Mixing, Outputs, Ticks};
+use posse::{Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, Layer, Mixing, Outputs, Ticks};
 
 /// A crowd on a device that follows the crowd clock: the values of its parameters, and the layers before and after the start of each
 /// transition.
@@ -63,13 +63,11 @@ impl ClockedCrowd {
 fn transition_starts(crowd: &Crowd) -> Vec<Ticks> {
     let mut starts = Vec::new();
     for instance in 0..crowd.len() {
-        let mut next = crowd.transition(instance);
-        while let Some(transition) = next {
+        for transition in crowd.transitions(instance) {
             // Neighbours mostly share their starts.
             if !starts.ends_with(&[transition.start]) {
                 starts.push(transition.start);
             }
-            next = transition.before.as_deref();
         }
     }
     starts.sort_unstable();
@@ -83,24 +81,15 @@ fn room(crowd: &Crowd) -> CrowdOptions {
     let mut add = |layers: &[Layer]| {
         options.layers = options.layers.max(layers.len());
         options.mixing = options.mixing.max(Mixing::of(layers));
-        options.drivers |= layers.iter().any(is_driven);
+        options.drivers |= layers.iter().any(Layer::is_driven);
     };
     let mut transitions = 0;
     for instance in 0..crowd.len() {
         add(crowd.layers(instance));
-        let mut next = crowd.transition(instance);
-        transitions += usize::from(next.is_some());
-        while let Some(transition) = next {
-            add(&transition.from);
-            next = transition.before.as_deref();
-        }
+        transitions += usize::from(crowd.transition(instance).is_some());
+        crowd.transitions(instance).for_each(|transition| add(&transition.from));
     }
     CrowdOptions { transitions, ..options }
-}
-
-/// True if the time or the weight of a layer follows from parameters or from another layer.
-fn is_driven(layer: &Layer) -> bool {
-    layer.driver.is_some() || matches!(layer.time, LayerTime::Phase { .. } | LayerTime::Synced { .. })
 }
 
 /// The first `count` parameters of each instance at a tick.
@@ -123,7 +112,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use posse::{ClipId, Library, Parameter, Playback, Transition, TransitionKind, demo};
+    use posse::{ClipId, LayerTime, Library, Parameter, Playback, Transition, TransitionKind, demo};
 
     fn playing() -> Layer {
         Layer::new(clip(&demo::library().unwrap()), LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))
@@ -165,6 +154,8 @@ mod tests {
         };
         crowd.push(skeleton, &[playing()]).unwrap();
         assert_eq!(transition_starts(&crowd), []);
+        // A layer alone has room for any weight.
+        assert_eq!(room(&crowd).mixing, Mixing::Blend);
         for start in [900, 300] {
             let before = transition(100, &[playing(), follower, playing()], None);
             let instance = crowd.push(skeleton, &[playing()]).unwrap();

@@ -194,6 +194,7 @@ pub fn clip_name(library: &Library, clip: ClipId) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::crowd_fixture::crowd_file;
     use posse::demo;
 
     fn source() -> (Library, CrowdSource) {
@@ -222,21 +223,10 @@ mod tests {
 
     #[test]
     fn instances_of_a_crowd_file_are_repeated_and_their_weights_multiplied() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("crowd.json");
-        let gltf = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a"}],"scenes":[{"nodes":[0]}],
-            "buffers":[{"byteLength":32,"uri":"data:application/octet-stream;base64,AAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AAAAAAAAAAA="}],
-            "bufferViews":[{"buffer":0,"byteLength":8},{"buffer":0,"byteOffset":8,"byteLength":24}],
-            "accessors":[{"bufferView":0,"componentType":5126,"count":2,"type":"SCALAR","min":[0],"max":[1]},
-                {"bufferView":1,"componentType":5126,"count":2,"type":"VEC3"}],
-            "animations":[{"name":"go","samplers":[{"input":0,"output":1}],
-                "channels":[{"sampler":0,"target":{"node":0,"path":"translation"}}]}]}"#;
-        std::fs::write(folder.path().join("a.gltf"), gltf).unwrap();
         let text = r#"{"files":["a.gltf"],"instances":[{"layers":[{"clip":"go","weight":0.5}]},
             {"count":2,"layers":[{"clip":"go","weight":0.8}]}]}"#;
-        std::fs::write(&file, text).unwrap();
-        let mut library = Library::new();
-        let source = CrowdSource::CrowdFile(posse::import::crowd::load(&mut library, &file).unwrap());
+        let (library, file) = crowd_file(text);
+        let source = CrowdSource::CrowdFile(file);
         let settings = CrowdSettings { weights: vec![0.5], ..CrowdSettings::new(7) };
         let crowd = source.looped_crowd(&library, &settings).unwrap().crowd;
         let weights: Vec<f64> = (0..crowd.len()).map(|instance| crowd.layers(instance)[0].weight).collect();

@@ -201,14 +201,7 @@ fn spaces(library: &Library, file: &CrowdFile, users: &[UsedPoint]) -> Vec<Steer
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const GLTF: &str = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a"}],"scenes":[{"nodes":[0]}],
-        "buffers":[{"byteLength":32,"uri":"data:application/octet-stream;base64,AAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AAAAAAAAAAA="}],
-        "bufferViews":[{"buffer":0,"byteLength":8},{"buffer":0,"byteOffset":8,"byteLength":24}],
-        "accessors":[{"bufferView":0,"componentType":5126,"count":2,"type":"SCALAR","min":[0],"max":[1]},
-            {"bufferView":1,"componentType":5126,"count":2,"type":"VEC3"}],
-        "animations":[{"name":"go","samplers":[{"input":0,"output":1}],
-            "channels":[{"sampler":0,"target":{"node":0,"path":"translation"}}]}]}"#;
+    use crate::cli::crowd_fixture::crowd_file;
 
     /// Three groups: two have `speed`, the last one has `turn` in another place, and uses the space in a transition.
     const CROWD: &str = r#"{"files":["a.gltf"],
@@ -222,19 +215,9 @@ mod tests {
             {"parameters":{"turn":0.25,"lonely":7,"speed":2},"layers":[{"clip":"go"}],
                 "transition":{"start":1,"half_life":0.1,"from":[{"clip":"go","weight":{"blend_space":"steer","point":2}}]}}]}"#;
 
-    fn file() -> (Library, CrowdFile) {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("a.gltf"), GLTF).unwrap();
-        let path = folder.path().join("crowd.json");
-        std::fs::write(&path, CROWD).unwrap();
-        let mut library = Library::new();
-        let file = posse::import::crowd::load(&mut library, path).unwrap();
-        (library, file)
-    }
-
     #[test]
     fn parameters_have_the_range_of_what_they_drive() {
-        let (library, file) = file();
+        let (library, file) = crowd_file(CROWD);
         let steering = Steering::of_file(&library, &file).unwrap();
         let ranges: Vec<_> = steering.parameters.iter().map(|found| (found.name.as_str(), found.range)).collect();
         // The extents are -8 to 4, 0 to 1 and -1 to 1, and each margin is an eighth.
@@ -248,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_set_value_counts_in_all_groups_and_copies_until_it_is_released() {
-        let (library, file) = file();
+        let (library, file) = crowd_file(CROWD);
         let steering = Steering::of_file(&library, &file).unwrap();
         let original = file.crowd(&library, 0..file.len()).unwrap();
         let mut crowd = Crowd::new();

@@ -85,16 +85,11 @@ impl Span {
         for key in crowd.parameters(0).iter().filter(|parameter| parameter.keys().len() > 1).flat_map(Parameter::keys) {
             self.add(key[0], key[0]);
         }
-        for transition in transitions(crowd) {
+        for transition in crowd.transitions(0) {
             let start = transition.start.to_seconds();
             self.add(start, start + transition.seconds());
         }
     }
-}
-
-/// The transition of the only instance of a crowd, followed by those that it interrupts.
-fn transitions(crowd: &Crowd) -> impl Iterator<Item = &Transition> {
-    std::iter::successors(crowd.transition(0), |transition| transition.before.as_deref())
 }
 
 /// Moments around the starts of the transitions of an instance, and around the end of each.
@@ -104,7 +99,7 @@ fn transition_moments(crowd: &Crowd) -> Vec<Ticks> {
         let half_life = Ticks::from_seconds(transition.half_life);
         [start - Transition::STEP, start - Ticks(1), start, start + Transition::STEP, start + half_life, end]
     };
-    transitions(crowd).flat_map(moments).collect()
+    crowd.transitions(0).flat_map(moments).collect()
 }
 
 /// Moments around those at which the leaders of synchronised layers pass their markers for the first time. Playing leaders count.
@@ -145,27 +140,15 @@ fn layer_span(library: &Library, layer: &Layer) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::crowd_fixture::crowd_file;
 
     #[test]
     fn moments_around_transitions_and_markers_are_selected() {
-        let folder = tempfile::tempdir().unwrap();
-        // A clip of a second.
-        let gltf = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a"}],"scenes":[{"nodes":[0]}],
-            "buffers":[{"byteLength":32,"uri":"data:application/octet-stream;base64,AAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AAAAAAAAAAA="}],
-            "bufferViews":[{"buffer":0,"byteLength":8},{"buffer":0,"byteOffset":8,"byteLength":24}],
-            "accessors":[{"bufferView":0,"componentType":5126,"count":2,"type":"SCALAR","min":[0],"max":[1]},
-                {"bufferView":1,"componentType":5126,"count":2,"type":"VEC3"}],
-            "animations":[{"name":"go","samplers":[{"input":0,"output":1}],
-                "channels":[{"sampler":0,"target":{"node":0,"path":"translation"}}]}]}"#;
-        std::fs::write(folder.path().join("a.gltf"), gltf).unwrap();
-        let file = folder.path().join("crowd.json");
         let crowd = r#"{"files":["a.gltf"],"markers":[{"clip":"go","times":[0.25]}],"instances":[
             {"parameters":{"speed":[[-3,0],[40,1]]},
              "layers":[{"clip":"go","start":2,"rate":0.5},{"clip":"go","sync":0}],
              "transition":{"start":8,"half_life":0.5,"kind":"dead","seconds":2,"from":[]}}]}"#;
-        std::fs::write(&file, crowd).unwrap();
-        let mut library = Library::new();
-        let file = posse::import::crowd::load(&mut library, &file).unwrap();
+        let (library, file) = crowd_file(crowd);
         let times = times(&library, &file).unwrap();
         // The start, 1/64 s around it, a half-life later, the end; the marker at 0.25 s of the clip, half a second after second 2.
         let tick = Ticks(1).to_seconds();
