@@ -1,8 +1,8 @@
 //! Goals: what a chain of an instance reaches for.
 
 use crate::model::id::ChainId;
-use crate::model::is_usable;
 use crate::model::weight_driver::no_parameter;
+use crate::model::{ParameterValues, is_usable};
 
 /// A target for a chain of an instance. Goals act in order, after mixing and transition, each on the pose that the one before left.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +31,26 @@ pub enum GoalWeight {
     Fixed(f64),
     /// The value of the parameter with this index, clamped to 0 and 1.
     Parameter(usize),
+}
+
+impl GoalTarget {
+    /// The point, with the values of the parameters of the instance.
+    pub fn at(&self, values: ParameterValues) -> [f64; 3] {
+        match *self {
+            Self::Point(point) => point,
+            Self::Parameters(indices) => indices.map(|index| f64::from(values.get(index))),
+        }
+    }
+}
+
+impl GoalWeight {
+    /// The weight from 0 to 1, with the values of the parameters of the instance.
+    pub fn at(&self, values: ParameterValues) -> f64 {
+        match *self {
+            Self::Fixed(weight) => weight,
+            Self::Parameter(index) => f64::from(values.get(index)).clamp(0.0, 1.0),
+        }
+    }
 }
 
 impl Goal {
