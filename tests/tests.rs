@@ -46,6 +46,8 @@ mod events;
 /// Documents that the `gltf` crate has loaded, compared with their files.
 #[cfg(feature = "gltf")]
 mod gltf_documents;
+/// Goals on the fast engines: rigs of all sizes and scales, visible instances, and goals that change on the GPU.
+mod goals;
 /// The GPU engine, apart from its values: limits of devices, many frames, failures.
 mod gpu;
 /// Hand-worked cases on every engine.

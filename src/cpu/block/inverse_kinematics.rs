@@ -223,3 +223,149 @@ fn above<L: Lanes>(numbers: L, least: f32) -> L {
 fn absolute<L: Lanes>(numbers: L) -> L {
     numbers.max(L::splat(0.0) - numbers)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::simd::{InstructionSet, Kernel};
+    use glam::{DQuat, DVec3, Vec4};
+    use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, FRAC_PI_6, PI};
+
+    /// Two bones and a weight, or an aim and a weight, in every lane.
+    enum Case {
+        Bones { joints: [[f32; 3]; 3], target: [f32; 3], pole: Option<[f32; 3]>, weight: f32 },
+        Aim { forward: [f32; 3], target: [f32; 3], limit: f32, weight: f32 },
+    }
+
+    impl Kernel for &Case {
+        /// The turns of the first and of the second joint; `None` if nothing is done.
+        type Output = Option<[DQuat; 2]>;
+
+        #[inline(always)]
+        fn run<L: Lanes>(self) -> Self::Output {
+            let (first, second, acts) = match *self {
+                Case::Bones { joints: [a, b, c], target, pole, weight } => {
+                    let joints = [splat::<L>(a), splat::<L>(b), splat::<L>(c)];
+                    let turns = TwoBones { joints, target: splat(target), pole }.turns(L::splat(weight));
+                    (turns.first, turns.second, turns.acts)
+                }
+                Case::Aim { forward, target, limit, weight } => {
+                    let limit = [(0.5 * limit).sin(), (0.5 * limit).cos()];
+                    let (turn, acts) =
+                        Aim { forward: splat(forward), target: splat(target), limit }.turn(L::splat(weight));
+                    (turn, turn, acts)
+                }
+            };
+            let last = |numbers: L| {
+                let mut stored = [Vec4::ZERO; 4];
+                numbers.store(&mut stored);
+                f64::from(stored[L::BLOCK / 4 - 1].w)
+            };
+            let rotation = |[x, y, z, w]: [L; 4]| DQuat::from_xyzw(last(x), last(y), last(z), last(w));
+            (last(acts) > 0.0).then(|| [rotation(first), rotation(second)])
+        }
+    }
+
+    /// Asserts the turns of a case on every instruction set.
+    #[track_caller]
+    fn assert_turns(case: &Case, expected: Option<[DQuat; 2]>) {
+        for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
+            let found = instructions.run(case);
+            assert_eq!(found.is_some(), expected.is_some(), "{instructions:?}");
+            for (found, expected) in found.into_iter().flatten().zip(expected.into_iter().flatten()) {
+                let apart = (found - expected).length().min((found + expected).length());
+                assert!(apart < 1e-6, "{instructions:?}: {found}, not {expected}");
+            }
+        }
+    }
+
+    fn about(axis: DVec3, angle: f64) -> DQuat {
+        DQuat::from_axis_angle(axis, angle)
+    }
+
+    const BENT: [[f32; 3]; 3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]];
+    const STRAIGHT: [[f32; 3]; 3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
+
+    fn bones(joints: [[f32; 3]; 3], target: [f32; 3], pole: Option<[f32; 3]>) -> Case {
+        Case::Bones { joints, target, pole, weight: 1.0 }
+    }
+
+    #[test]
+    fn a_right_angle_becomes_that_of_an_equilateral_triangle() {
+        // From 90 to 120 degrees between the bones; then the end is at 60 degrees, and turns back to 0.
+        let swing = about(DVec3::Z, -FRAC_PI_3);
+        let bend = about(DVec3::Z, FRAC_PI_6);
+        assert_turns(&bones(BENT, [1.0, 0.0, 0.0], None), Some([swing, bend]));
+        let half = Case::Bones { joints: BENT, target: [1.0, 0.0, 0.0], pole: None, weight: 0.5 };
+        assert_turns(&half, Some([about(DVec3::Z, -FRAC_PI_6), about(DVec3::Z, 0.5 * FRAC_PI_6)]));
+        // Far away, and in other units, it is the same.
+        let far = BENT.map(|joint| joint.map(|number| 1e-20 * number));
+        assert_turns(&bones(far, [1e-20, 0.0, 0.0], None), Some([swing, bend]));
+        let large = BENT.map(|joint| joint.map(|number| 1e25 * number));
+        assert_turns(&bones(large, [1e25, 0.0, 0.0], None), Some([swing, bend]));
+    }
+
+    #[test]
+    fn a_pole_turns_the_limb_about_the_direction_of_the_target() {
+        let (swing, bend) = (about(DVec3::Z, -FRAC_PI_3), about(DVec3::Z, FRAC_PI_6));
+        let pole_turn = about(DVec3::X, -FRAC_PI_2);
+        assert_turns(&bones(BENT, [1.0, 0.0, 0.0], Some([0.0, 0.0, 1.0])), Some([pole_turn * swing, bend]));
+        // The part of the pole along the target does not count; a pole along the target does nothing.
+        let slanted = [0.8, 0.0, 0.6];
+        assert_turns(&bones(BENT, [1.0, 0.0, 0.0], Some(slanted)), Some([pole_turn * swing, bend]));
+        assert_turns(&bones(BENT, [1.0, 0.0, 0.0], Some([1.0, 0.0, 0.0])), Some([swing, bend]));
+    }
+
+    #[test]
+    fn a_straight_limb_bends_to_its_pole_only() {
+        assert_turns(&bones(STRAIGHT, [1.0, 0.0, 0.0], None), None);
+        assert_turns(&bones(STRAIGHT, [1.0, 0.0, 0.0], Some([1.0, 0.0, 0.0])), None);
+        let expected = [about(DVec3::X, PI) * about(DVec3::Z, -FRAC_PI_3), about(DVec3::Z, 2.0 * FRAC_PI_3)];
+        assert_turns(&bones(STRAIGHT, [1.0, 0.0, 0.0], Some([0.0, 1.0, 0.0])), Some(expected));
+    }
+
+    #[test]
+    fn targets_out_of_reach_leave_a_small_bend() {
+        // (1 - 1e-4) of both lengths: the cosine of half the angle between the bones is 1 - 1e-4.
+        let bend = 2.0 * (1.0_f64 - 1e-4).acos();
+        let expected = [about(DVec3::Z, -0.5 * bend), about(DVec3::Z, bend - FRAC_PI_2)];
+        for far in [2.0, 5.0, 1e30, f32::MAX] {
+            assert_turns(&bones(BENT, [far, 0.0, 0.0], None), Some(expected));
+        }
+        // Folded: the sine of half the angle at the middle joint is 1e-4.
+        let inner = 2.0 * (1e-4_f64).asin();
+        let Some([_, second]) = InstructionSet::Portable.run(&bones(BENT, [1e-6, 0.0, 0.0], None)) else { panic!() };
+        assert!(second.angle_between(about(DVec3::Z, FRAC_PI_2 - inner)) < 1e-6, "{second}");
+    }
+
+    #[test]
+    fn nothing_is_done_without_bones_or_direction() {
+        assert_turns(&bones(BENT, [0.0; 3], None), None);
+        assert_turns(&bones([[0.0; 3]; 3], [1.0, 0.0, 0.0], None), None);
+        let short = [[0.0, 0.0, 0.0], [1e-4, 0.0, 0.0], [1e-4, 1.0, 0.0]];
+        assert_turns(&bones(short, [1.0, 0.0, 0.0], Some([0.0, 0.0, 1.0])), None);
+    }
+
+    #[test]
+    fn an_end_opposite_to_the_target_turns_in_the_plane_of_the_limb() {
+        // The end is at 60 degrees after the bend; the target is on the other side.
+        let (sine, cosine) = (FRAC_PI_3.sin() as f32, FRAC_PI_3.cos() as f32);
+        let Some([first, _]) = InstructionSet::Portable.run(&bones(BENT, [-cosine, -sine, 0.0], None)) else { panic!() };
+        assert!((first * DVec3::X - about(DVec3::Z, PI) * DVec3::X).length() < 1e-6, "{first}");
+    }
+
+    #[test]
+    fn an_aim_turns_up_to_its_limit() {
+        let aim = |limit, weight| Case::Aim { forward: [0.0, 0.0, 1.0], target: [3.0, 0.0, 0.0], limit, weight };
+        let turned = |angle| Some([about(DVec3::Y, angle); 2]);
+        assert_turns(&aim(std::f32::consts::PI, 1.0), turned(FRAC_PI_2));
+        assert_turns(&aim(std::f32::consts::FRAC_PI_3, 1.0), turned(FRAC_PI_3));
+        assert_turns(&aim(std::f32::consts::FRAC_PI_3, 0.5), turned(FRAC_PI_6));
+        assert_turns(&aim(0.0, 1.0), turned(0.0));
+        let to = |target| Case::Aim { forward: [0.0, 0.0, 1.0], target, limit: 1.0, weight: 1.0 };
+        assert_turns(&to([0.0, 0.0, 2.0]), turned(0.0));
+        assert_turns(&to([0.0, 0.0, -2.0]), None);
+        assert_turns(&to([0.0; 3]), None);
+        assert_turns(&Case::Aim { forward: [0.0; 3], target: [1.0, 0.0, 0.0], limit: 1.0, weight: 1.0 }, None);
+    }
+}
