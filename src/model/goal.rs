@@ -72,6 +72,11 @@ impl Goal {
         target.into_iter().flatten().chain(weight)
     }
 
+    /// True if it reads parameters.
+    pub(crate) fn is_driven(&self) -> bool {
+        self.parameters().next().is_some()
+    }
+
     /// The first unusable number, as a message.
     pub(crate) fn fault(&self) -> Option<String> {
         if let GoalTarget::Point(point) = self.target
