@@ -56,6 +56,8 @@ mod hand_worked;
 mod import;
 /// Custom interpolators, in Rust and in WGSL.
 mod interpolators;
+/// Inverse kinematics: hand-worked cases of each rule, on every engine.
+mod inverse_kinematics;
 /// Crowds larger than the caches, on the CPU engine.
 mod large_crowds;
 /// Blending of layers: hand-worked cases, on every engine.

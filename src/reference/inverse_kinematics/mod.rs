@@ -57,7 +57,7 @@ impl<'a> Posture<'a> {
     }
 
     /// The local transforms after a goal for a chain, with a target in model space and a weight.
-    fn reach(self, chain: &Chain, target: DVec3, weight: f64) -> Vec<Transform> {
+    pub fn reach(self, chain: &Chain, target: DVec3, weight: f64) -> Vec<Transform> {
         if weight == 0.0 {
             return self.local;
         }
@@ -119,12 +119,12 @@ impl<'a> Posture<'a> {
     }
 }
 
-/// The shortest rotation from one unit vector to another. `None` if they are opposite: if their sum is shorter than a length.
-fn shortest(from: DVec3, to: DVec3, opposite: f64) -> Option<DQuat> {
+/// The shortest rotation from one unit vector to another; `None` if they are opposite.
+fn shortest(from: DVec3, to: DVec3) -> Option<DQuat> {
     let sum = from + to;
     let middle = sum.normalize_or_zero();
     let axis = from.cross(middle);
-    (sum.length() >= opposite).then(|| DQuat::from_xyzw(axis.x, axis.y, axis.z, from.dot(middle)).normalize())
+    (sum.length() >= OPPOSITE).then(|| DQuat::from_xyzw(axis.x, axis.y, axis.z, from.dot(middle)).normalize())
 }
 
 fn normalised(rotation: DQuat) -> DQuat {

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use glam::{DQuat, DVec3};
 
-use crate::reference::inverse_kinematics::{OPPOSITE, shortest};
+use crate::reference::inverse_kinematics::shortest;
 
 /// The distance that the goal keeps from those of a straight and of a folded limb, as a share of the length of both bones.
 const MARGIN: f64 = 1e-4;
@@ -42,14 +42,11 @@ pub struct Thresholds {
     pub along_pole: f64,
     /// Of the parts of the first bone and of the pole across the goal, as shares of both.
     pub across: [f64; 2],
-    /// Of the sum of two unit vectors, which are then opposite.
-    pub opposite: f64,
 }
 
 impl Thresholds {
     /// Those of the rules.
-    pub const RULES: Self =
-        Self { bone: 1e-3, straight: 1e-3, along_pole: 1e-3, across: [1e-3; 2], opposite: OPPOSITE };
+    pub const RULES: Self = Self { bone: 1e-3, straight: 1e-3, along_pole: 1e-3, across: [1e-3; 2] };
 }
 
 impl TwoBone {
@@ -67,7 +64,7 @@ impl TwoBone {
 
         let (from, to) = ((upper + bend * lower).normalize(), goal.normalize());
         let half_turn = DQuat::from_vec4(normal.extend(0.0));
-        let swing = shortest(from, to, thresholds.opposite).unwrap_or(half_turn);
+        let swing = shortest(from, to).unwrap_or(half_turn);
         let twist = pole.and_then(|pole| pole_turn(swing * upper, pole, to, thresholds)).unwrap_or(DQuat::IDENTITY);
         Some(Turns { bend, swing: twist * swing })
     }
