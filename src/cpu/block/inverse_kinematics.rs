@@ -350,7 +350,9 @@ mod tests {
     fn an_end_opposite_to_the_target_turns_in_the_plane_of_the_limb() {
         // The end is at 60 degrees after the bend; the target is on the other side.
         let (sine, cosine) = (FRAC_PI_3.sin() as f32, FRAC_PI_3.cos() as f32);
-        let Some([first, _]) = InstructionSet::Portable.run(&bones(BENT, [-cosine, -sine, 0.0], None)) else { panic!() };
+        let Some([first, _]) = InstructionSet::Portable.run(&bones(BENT, [-cosine, -sine, 0.0], None)) else {
+            panic!()
+        };
         assert!((first * DVec3::X - about(DVec3::Z, PI) * DVec3::X).length() < 1e-6, "{first}");
     }
 
