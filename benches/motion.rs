@@ -1,5 +1,5 @@
-//! The cost of parameters, synchronised layers and transitions: crowds with them beside the same crowds without, in turn.
-//! `cargo bench --bench motion -- [cpu|gpu] [INSTANCES]`; by default both, 10,000 instances on one thread of the CPU and 1,000 on the GPU,
+//! The cost of parameters, synchronised layers, transitions and goals: crowds with them beside the same crowds without, in turn.
+//! `cargo bench --bench motion -- [cpu|gpu] [INSTANCES] [layers|goals]`; by default both of both, 10,000 instances on one thread of the CPU and 1,000 on the GPU,
 //! which may be a software adapter.
 //!
 //! Printed are the median over the rounds of the time per joint, and of the ratio to the case of the same layers without drivers, within
@@ -8,12 +8,13 @@
 use std::time::Instant;
 
 use posse::{
-    AdapterKind, BlendSpace, BlendSpaceId, Clip, CpuCrowd, CpuEngine, Crowd, Error, GpuContext, GpuCrowd, GpuLibrary,
-    InstructionSet, Knots, KnotsId, Layer, LayerTime, Library, Outputs, PackedLibrary, Parameter, Playback, Ticks,
-    Transition, TransitionKind, WeightDriver, demo,
+    AdapterKind, BlendSpace, BlendSpaceId, Chain, ChainId, ChainKind, Clip, CpuCrowd, CpuEngine, Crowd, Error, Goal,
+    GoalTarget, GoalWeight, GpuContext, GpuCrowd, GpuLibrary, InstructionSet, Knots, KnotsId, Layer, LayerTime,
+    Library, Outputs, PackedLibrary, Parameter, Playback, Skeleton, Ticks, Transition, TransitionKind, WeightDriver,
+    demo,
 };
 
-/// The joints of the rig.
+/// The joints of the rig and of the human.
 const JOINTS: usize = 64;
 /// The times that each case has its turn.
 const ROUNDS: usize = 21;
@@ -58,6 +59,92 @@ struct Rig {
     knots: Vec<KnotsId>,
     /// The blend space of three points.
     space: BlendSpaceId,
+}
+
+/// Goals of all instances of the human, who walks.
+#[derive(Clone, Copy, PartialEq)]
+enum Reach {
+    /// None.
+    Nothing,
+    /// Both feet and the head, with fixed targets.
+    Fixed,
+    /// The same with targets by parameters.
+    ByParameters,
+    /// The same with fixed targets and weights of a half.
+    InPart,
+    /// The same with fixed targets, of a human whose pelvis has a scale per axis.
+    Uneven,
+    /// None, of that human.
+    UnevenNothing,
+}
+
+/// The goals, with a name and the index of the case that each is compared with.
+const REACHES: [(Reach, &str, usize); 6] = [
+    (Reach::Nothing, "a walk", 0),
+    (Reach::Fixed, "two legs and a look-at", 0),
+    (Reach::ByParameters, "two legs and a look-at, by parameters", 0),
+    (Reach::InPart, "two legs and a look-at, weights of a half", 0),
+    (Reach::UnevenNothing, "a walk, a scale per axis", 4),
+    (Reach::Uneven, "two legs and a look-at, a scale per axis", 4),
+];
+
+/// The human of the demo with chains for the legs and the head; in `uneven` its pelvis has a scale per axis.
+fn human(uneven: bool) -> Result<Library, Error> {
+    let demo = demo::library()?;
+    let mut library = Library::new();
+    let mut joints = demo.skeletons()[0].joints().to_vec();
+    if uneven {
+        joints[0].rest.scale.x = 1.01;
+    }
+    let skeleton = library.add_skeleton(Skeleton::new(None, joints, demo.skeletons()[0].properties().to_vec())?);
+    library.add_skin(demo.skins()[0].clone())?;
+    let walk = demo.find_clip("walk").ok_or_else(|| Error::Usage("the demo has no walk".into()))?;
+    library.add_clip(demo.clip(walk).clone())?;
+    let find = |name: &str| {
+        let found = demo.skeletons()[0].find_joint(name);
+        found.ok_or_else(|| Error::Usage(format!("the demo has no joint {name}")))
+    };
+    for side in ["L", "R"] {
+        let joints = [find(&format!("thigh.{side}"))?, find(&format!("calf.{side}"))?, find(&format!("foot.{side}"))?];
+        let kind = ChainKind::TwoBone { joints, pole: Some([0.0, 0.0, 1.0]), hold: true };
+        library.add_chain(Chain { name: None, skeleton, kind })?;
+    }
+    let kind = ChainKind::Aim { joint: find("head")?, forward: [0.0, 0.0, 1.0], limit: 1.2 };
+    library.add_chain(Chain { name: None, skeleton, kind })?;
+    Ok(library)
+}
+
+/// A crowd of humans that walk, each at its own time, with its own goals.
+fn walkers(library: &Library, reach: Reach, instances: usize) -> Result<Crowd, Error> {
+    let clip = library.clip_ids().next().ok_or_else(|| Error::Usage("no clip".into()))?;
+    let mut crowd = Crowd::new();
+    for instance in 0..instances {
+        let start = Ticks(-(instance as i64 * 9_973_217));
+        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)));
+        crowd.push(library.clip(clip).skeleton, &[layer])?;
+        if matches!(reach, Reach::Nothing | Reach::UnevenNothing) {
+            continue;
+        }
+        let part = (instance % 97) as f64 / 97.0;
+        let targets = [[0.12, 0.1 + 0.1 * part, 0.2 * part], [-0.12, 0.2 - 0.1 * part, 0.1], [1.0 - part, 1.5, 2.0]];
+        let by_parameters = reach == Reach::ByParameters;
+        if by_parameters {
+            let values: Result<Vec<_>, _> = targets.as_flattened().iter().map(|&x| Parameter::constant(x)).collect();
+            crowd.set_parameters(instance, values?)?;
+        }
+        let goal = |(index, id): (usize, ChainId)| Goal {
+            chain: id,
+            target: if by_parameters {
+                GoalTarget::Parameters([3 * index, 3 * index + 1, 3 * index + 2])
+            } else {
+                GoalTarget::Point(targets[index])
+            },
+            weight: GoalWeight::Fixed(if reach == Reach::InPart { 0.5 } else { 1.0 }),
+        };
+        let goals: Vec<Goal> = library.chain_ids().enumerate().map(goal).collect();
+        crowd.set_goals(instance, goals)?;
+    }
+    Ok(crowd)
 }
 
 fn rig() -> Result<Rig, Error> {
@@ -151,7 +238,10 @@ impl Posed<'_> {
 }
 
 /// Measures all cases of an engine in turn.
-fn measure(name: &str, instances: usize, mut posed: Vec<Posed>) -> Result<(), Error> {
+fn measure(name: &str, instances: usize, cases: &[(&str, usize)], mut posed: Vec<Posed>) -> Result<(), Error> {
+    if posed.is_empty() {
+        return Ok(());
+    }
     println!("{name}, {instances} instances of {JOINTS} joints, skin matrices");
     let mut now = Ticks(1_234_567);
     let mut seconds = vec![Vec::new(); posed.len()];
@@ -170,7 +260,7 @@ fn measure(name: &str, instances: usize, mut posed: Vec<Posed>) -> Result<(), Er
             }
         }
     }
-    for (index, (_, case, base)) in CASES.into_iter().enumerate() {
+    for (index, &(case, base)) in cases.iter().enumerate() {
         let mut ratios: Vec<f64> = seconds[index].iter().zip(&seconds[base]).map(|(one, other)| one / other).collect();
         let joint = 1e9 * median(&mut seconds[index].clone()) / (instances * JOINTS) as f64;
         println!("  {case:42} {joint:7.2} ns per joint  x {:.3}", median(&mut ratios));
@@ -194,23 +284,48 @@ fn main() -> Result<(), Error> {
         .map(|count| count.parse().map_err(|_| Error::Usage(format!("{count}: expected a number of instances"))));
     let count: Option<usize> = count.transpose()?;
     let instances = |default: usize| count.unwrap_or(default);
+    let has_part = |name: &str| arguments.get(2).is_none_or(|part| part == name);
     let rig = rig()?;
+    let humans = [human(false)?, human(true)?];
+    let is_uneven = |reach: Reach| usize::from(matches!(reach, Reach::Uneven | Reach::UnevenNothing));
+    let cases = CASES.map(|(_, name, base)| (name, base));
+    let reaches = REACHES.map(|(_, name, base)| (name, base));
     if wanted("cpu") {
         let engine = CpuEngine::with_threads(&rig.library, 1)?;
         let count = instances(10_000);
-        let posed = |(case, ..): &(Case, &str, usize)| -> Result<Posed, Error> {
-            Ok(Posed::Cpu(&engine, Box::new(engine.crowd(&crowd(&rig, *case, count)?, Outputs::SKIN)?)))
-        };
-        measure(InstructionSet::widest().name(), count, CASES.iter().map(posed).collect::<Result<_, _>>()?)?;
+        let posed = |engine: &CpuEngine, crowd: Crowd| engine.crowd(&crowd, Outputs::SKIN).map(Box::new);
+        let name = InstructionSet::widest().name();
+        let mut all = Vec::new();
+        for (case, ..) in CASES.into_iter().filter(|_| has_part("layers")) {
+            all.push(Posed::Cpu(&engine, posed(&engine, crowd(&rig, case, count)?)?));
+        }
+        measure(name, count, &cases, all)?;
+        let engines = [CpuEngine::with_threads(&humans[0], 1)?, CpuEngine::with_threads(&humans[1], 1)?];
+        let mut all = Vec::new();
+        for (reach, ..) in REACHES.into_iter().filter(|_| has_part("goals")) {
+            let (engine, human) = (&engines[is_uneven(reach)], &humans[is_uneven(reach)]);
+            all.push(Posed::Cpu(engine, posed(engine, walkers(human, reach, count)?)?));
+        }
+        measure(name, count, &reaches, all)?;
     }
     if wanted("gpu") {
         let gpu = GpuContext::new(AdapterKind::Any)?;
         let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&rig.library)?)?;
         let count = instances(1_000);
-        let posed = |(case, ..): &(Case, &str, usize)| -> Result<Posed, Error> {
-            Ok(Posed::Gpu(&gpu, Box::new(GpuCrowd::new(&on_gpu, &crowd(&rig, *case, count)?, Outputs::SKIN)?)))
-        };
-        measure(&gpu.name(), count, CASES.iter().map(posed).collect::<Result<_, _>>()?)?;
+        let posed = |library: &GpuLibrary, crowd: Crowd| GpuCrowd::new(library, &crowd, Outputs::SKIN).map(Box::new);
+        let mut all = Vec::new();
+        for (case, ..) in CASES.into_iter().filter(|_| has_part("layers")) {
+            all.push(Posed::Gpu(&gpu, posed(&on_gpu, crowd(&rig, case, count)?)?));
+        }
+        measure(&gpu.name(), count, &cases, all)?;
+        let libraries =
+            [on_gpu.repacked(PackedLibrary::new(&humans[0])?)?, on_gpu.repacked(PackedLibrary::new(&humans[1])?)?];
+        let mut all = Vec::new();
+        for (reach, ..) in REACHES.into_iter().filter(|_| has_part("goals")) {
+            let (library, human) = (&libraries[is_uneven(reach)], &humans[is_uneven(reach)]);
+            all.push(Posed::Gpu(&gpu, posed(library, walkers(human, reach, count)?)?));
+        }
+        measure(&gpu.name(), count, &reaches, all)?;
     }
     Ok(())
 }

@@ -2,6 +2,8 @@
 
 /// Faults with their paths.
 mod faults;
+/// Inverse kinematics: poses, and faults.
+mod goals;
 /// Parameters, blend spaces, sync, markers and transitions.
 mod motion;
 /// Faults of parameters, sync and transitions.

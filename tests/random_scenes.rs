@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use posse::{
-    Clip, CompressedLibrary, Crowd, ErrorBound, Evaluator, Fade, KernelForm, Layer, LayerMode, LayerTime, Library,
-    Outputs, PackedLibrary, Poses, Reference, Ticks, Track, TransitionKind, WeightDriver, contract,
+    ChainKind, Clip, CompressedLibrary, Crowd, ErrorBound, Evaluator, Fade, Goal, GoalTarget, GoalWeight, KernelForm,
+    Layer, LayerMode, LayerTime, Library, Outputs, PackedLibrary, Poses, Reference, Ticks, Track, TransitionKind,
+    WeightDriver, contract,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -175,6 +176,79 @@ fn moving_scenes_are_posed_alike_in_any_order() {
     assert!(coverage.phases > 50 && coverage.followers > 20 && coverage.marked > 5, "{coverage:?}");
     assert!(coverage.knots > 20 && coverage.points > 20 && coverage.waiting > 20, "{coverage:?}");
     assert!(coverage.running[0] > 20 && coverage.running[1] > 10 && coverage.deepest == 4, "{coverage:?}");
+}
+
+/// The goals of scenes, by what they do.
+#[derive(Debug, Default)]
+struct GoalCoverage {
+    two_bone: usize,
+    aims: usize,
+    poled: usize,
+    held: usize,
+    /// Goals with a target, and with a weight, that follows parameters.
+    driven: [usize; 2],
+    /// Instances with several goals, and with a transition on its way.
+    several: usize,
+    in_transition: usize,
+}
+
+impl GoalCoverage {
+    fn note(&mut self, scene: &Scene) {
+        let Scene { library, crowd, step } = scene;
+        for instance in 0..crowd.len() {
+            let goals = crowd.goals(instance);
+            self.several += usize::from(goals.len() > 1);
+            let running = crowd.transition(instance).and_then(|transition| transition.elapsed(step.to));
+            self.in_transition += usize::from(!goals.is_empty() && running.is_some());
+            for goal in goals {
+                match library.chains()[goal.chain.index()].kind {
+                    ChainKind::TwoBone { pole, hold, .. } => {
+                        self.two_bone += 1;
+                        self.poled += usize::from(pole.is_some());
+                        self.held += usize::from(hold);
+                    }
+                    ChainKind::Aim { .. } => self.aims += 1,
+                }
+                self.driven[0] += usize::from(matches!(goal.target, GoalTarget::Parameters(_)));
+                self.driven[1] += usize::from(matches!(goal.weight, GoalWeight::Parameter(_)));
+            }
+        }
+    }
+}
+
+#[test]
+fn scenes_with_goals_are_posed_alike_with_bounds_that_are_numbers() {
+    let mut runner = TestRunner::new(cases(60, 2032));
+    let mut coverage = GoalCoverage::default();
+    for round in 0..24 {
+        let spec = scenes(12, 40).new_tree(&mut runner).unwrap().current();
+        let scene = spec.with_goals(if round % 2 == 0 { spec.plain_scene() } else { spec.moving_scene() });
+        coverage.note(&scene);
+        let Scene { library, crowd, step } = &scene;
+        let expected = Reference::new(library).evaluate_step(crowd, *step, Outputs::ALL).unwrap();
+        let report = contract::compare(library, crowd, *step, &expected, &expected);
+        for worst in report.quantities().iter().filter_map(|(_, worst)| *worst) {
+            assert!(worst.error == 0.0 && worst.allowed.is_finite() && worst.allowed >= 0.0, "{worst:?}\n{spec:#?}");
+        }
+        // A goal of weight 0 is none, and lengths and scales stay.
+        let mut without = crowd.clone();
+        for instance in 0..crowd.len() {
+            let none = crowd.goals(instance).iter().map(|goal| Goal { weight: GoalWeight::Fixed(0.0), ..*goal });
+            without.set_goals(instance, none.collect::<Vec<_>>()).unwrap();
+        }
+        let plain = Reference::new(library).evaluate_step(&without, *step, Outputs::ALL).unwrap();
+        for instance in 0..crowd.len() {
+            without.set_goals(instance, []).unwrap();
+            for (with, plain) in expected.instances[instance].local.iter().zip(&plain.instances[instance].local) {
+                assert_eq!((with.translation, with.scale), (plain.translation, plain.scale));
+                assert!((with.rotation.length() - 1.0).abs() < 1e-12);
+            }
+        }
+        assert_eq!(Reference::new(library).evaluate_step(&without, *step, Outputs::ALL).unwrap(), plain);
+    }
+    assert!(coverage.two_bone > 200 && coverage.aims > 150 && coverage.poled > 80, "{coverage:?}");
+    assert!(coverage.held > 80 && coverage.driven[0] > 80 && coverage.driven[1] > 40, "{coverage:?}");
+    assert!(coverage.several > 100 && coverage.in_transition > 15, "{coverage:?}");
 }
 
 /// Checks random scenes from a seed. Several tests call it, so that all cores work.

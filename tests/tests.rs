@@ -46,6 +46,8 @@ mod events;
 /// Documents that the `gltf` crate has loaded, compared with their files.
 #[cfg(feature = "gltf")]
 mod gltf_documents;
+/// Goals on the fast engines: rigs of all sizes and scales, visible instances, and goals that change on the GPU.
+mod goals;
 /// The GPU engine, apart from its values: limits of devices, many frames, failures.
 mod gpu;
 /// Hand-worked cases on every engine.
@@ -54,6 +56,8 @@ mod hand_worked;
 mod import;
 /// Custom interpolators, in Rust and in WGSL.
 mod interpolators;
+/// Inverse kinematics: hand-worked cases of each rule, on every engine.
+mod inverse_kinematics;
 /// Crowds larger than the caches, on the CPU engine.
 mod large_crowds;
 /// Blending of layers: hand-worked cases, on every engine.

@@ -10,7 +10,7 @@
 /// Morph weights, then properties.
 @group(0) @binding(8) var<storage, read_write> values_out: array<f32>;
 /// The lists of the instances that are due, written by `visible.wgsl` and used only if not all instances are posed. The
-/// displacements of instances in a transition follow them.
+/// displacements of instances in a transition and the goals follow them.
 @group(0) @binding(9) var<storage, read> lists: array<u32>;
 
 /// Search results, `span_count` per instance and sample of a layer.
@@ -91,6 +91,11 @@ fn pose_store(joint: u32, share: Share, local: Local) {
         local_out[at + 1u] = local.rotation;
         local_out[at + 2u] = local.scale;
     }
+    pose_add(joint, share, local.translation, local.rotation, local.scale);
+}
+
+/// Passes the local matrix of a joint to the hierarchy.
+fn pose_add(joint: u32, share: Share, translation: vec4<f32>, rotation: vec4<f32>, scale: vec4<f32>) {
     var matrix = NONE;
     if HAS_MATRICES && batch.skeleton.matrices != NONE {
         matrix = words[batch.skeleton.matrices + joint];
@@ -98,13 +103,14 @@ fn pose_store(joint: u32, share: Share, local: Local) {
     if matrix != NONE {
         hierarchy_add(share.base, joint, matrix_load(matrix));
     } else {
-        hierarchy_add(share.base, joint, matrix_compose(local.translation.xyz, local.rotation, local.scale.xyz));
+        hierarchy_add(share.base, joint, matrix_compose(translation.xyz, rotation, scale.xyz));
     }
 }
 
 /// Turns local matrices into the requested outputs. All lanes of the workgroup must call it.
 fn pose_finish(share: Share) {
     hierarchy_walk(share.base, share.lane, share.present);
+    goals_reach(share);
     if share.present && (batch.outputs & OUTPUT_MODEL) != 0u {
         joint_matrix_write(share.base, share.instance, share.lane);
     }

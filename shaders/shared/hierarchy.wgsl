@@ -12,6 +12,16 @@ fn instance_barrier() {
     workgroupBarrier();
 }
 
+/// Makes the joint matrices written so far visible to all lanes.
+fn instance_matrix_barrier() {
+    joint_matrix_barrier();
+}
+
+/// Makes the storage written so far visible to all lanes.
+fn instance_storage_barrier() {
+    storageBarrier();
+}
+
 /// Stores the local matrix of a joint.
 fn hierarchy_add(base: u32, joint: u32, local: Rows) {
     joint_matrix_store(base + joint, local);

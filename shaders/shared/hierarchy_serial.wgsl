@@ -5,6 +5,10 @@
 /// Does nothing: no lane reads memory that another lane wrote.
 fn instance_barrier() {}
 
+fn instance_matrix_barrier() {}
+
+fn instance_storage_barrier() {}
+
 /// Stores the model matrix of a joint, from its local matrix.
 fn hierarchy_add(base: u32, joint: u32, local: Rows) {
     // A skeleton that has only roots has no list of parents.

@@ -3,8 +3,9 @@
 use posse::Library;
 use posse::import::crowd::{self, CrowdFile};
 
-/// A joint, and a clip `go` of a second.
-const GLTF: &str = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a"}],"scenes":[{"nodes":[0]}],
+/// Two joints, and a clip `go` of a second.
+const GLTF: &str = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a","children":[1]},
+    {"name":"b","translation":[0,2,0]}],"scenes":[{"nodes":[0]}],
     "buffers":[{"byteLength":32,"uri":"data:application/octet-stream;base64,AAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AAAAAAAAAAA="}],
     "bufferViews":[{"buffer":0,"byteLength":8},{"buffer":0,"byteOffset":8,"byteLength":24}],
     "accessors":[{"bufferView":0,"componentType":5126,"count":2,"type":"SCALAR","min":[0],"max":[1]},

@@ -24,24 +24,31 @@
 //! height. In a transition, what decays adds its size times the rounding of the decay: `(8 + 6 x) 2^-24`, with `x` the exponent
 //! (`contract/decay.rs`).
 //!
+//! Goals turn joints by angles that follow from positions. The bound of such a turn is the effect of the bounds of the vectors between
+//! the joints and to the target, so that it is wide where a limb is nearly straight or folded, and where a turn is nearly half a
+//! circle (`contract/inverse_kinematics`).
+//!
 //! If a track is ill-conditioned, so that its local bound is wider than its present value alone would make it, the bounds of
 //! everything that depends on the track widen by the same effect.
 
 mod bounds;
 mod checks;
 mod decay;
+mod inverse_kinematics;
 mod mixed;
 mod motion;
 mod sizes;
 mod skin_formats;
 mod slack;
+mod space;
 pub(crate) mod times;
 
 use glam::{DAffine3, DQuat, DVec3};
 
 pub use self::checks::{Check, checks};
 
-use crate::contract::bounds::{Local, Magnitudes, Space};
+use crate::contract::bounds::{Local, Magnitudes};
+use crate::contract::space::Space;
 use crate::model::rotation::unit;
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, SkeletonId, SkinFormat, Step};
 use crate::reference::Reference;
@@ -168,7 +175,7 @@ pub fn compare_as(
         let skeleton = crowd.skeleton(instance);
         let present = Instance::new(library, crowd, instance);
         let truth = Reference::new(library).pose(&present, step, outputs);
-        let local = decay::bounds(&present, step.to, &mut magnitudes);
+        let local = inverse_kinematics::bounds(&present, step.to, &mut magnitudes);
         let space = Space::new(library.skeleton(skeleton), &truth, &local);
         let actual = actual.instances.get(instance).unwrap_or(&missing);
         let mut comparison = Comparison { library, skeleton, instance, expected, actual, report: &mut report };
@@ -259,7 +266,7 @@ impl Comparison<'_> {
         for (index, (_, skin)) in self.library.skins_of(self.skeleton).enumerate() {
             let Some(expected) = self.expected.skins.get(index) else { continue };
             let actual = self.actual.skins.get(index);
-            let vertices = bounds::vertices(skin);
+            let vertices = space::vertices(skin);
             for (slot, (matrix, &joint)) in expected.iter().zip(&skin.joints).enumerate() {
                 let actual = actual.and_then(|actual| actual.get(slot));
                 for &vertex in &vertices[slot] {

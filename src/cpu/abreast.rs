@@ -20,7 +20,7 @@ use crate::pack::{NUMBERS, OutputLayout};
 const STAGED: usize = 8;
 
 /// The numbers of an affine matrix: three rows of four.
-type Numbers<L> = [[L; 4]; 3];
+pub type Numbers<L> = [[L; 4]; 3];
 
 /// The memory of instances abreast.
 #[derive(Debug, Default)]
@@ -115,7 +115,7 @@ fn walk<L: Lanes>(source: Source, parts: &Parts, models: &mut [Vec4]) {
 
 /// The rows of `T R S` of one joint of each instance: the matrix scales, then rotates by a unit quaternion, then translates.
 #[inline(always)]
-fn compose<L: Lanes>(parts: [&[Vec4]; 3], stride: usize) -> Numbers<L> {
+pub fn compose<L: Lanes>(parts: [&[Vec4]; 3], stride: usize) -> Numbers<L> {
     let [tx, ty, tz, _] = L::transpose(L::load_block_apart(parts[0], stride));
     let [x, y, z, w] = L::transpose(L::load_block_apart(parts[1], stride));
     let [sx, sy, sz, _] = L::transpose(L::load_block_apart(parts[2], stride));
@@ -144,7 +144,7 @@ fn load<L: Lanes>(models: &[Vec4], joint: usize) -> Numbers<L> {
 
 /// One matrix for all instances.
 #[inline(always)]
-fn splat<L: Lanes>(rows: &[Vec4; 3]) -> Numbers<L> {
+pub fn splat<L: Lanes>(rows: &[Vec4; 3]) -> Numbers<L> {
     let [a, b, c] = rows.each_ref();
     [
         [L::splat(a.x), L::splat(a.y), L::splat(a.z), L::splat(a.w)],
@@ -155,7 +155,7 @@ fn splat<L: Lanes>(rows: &[Vec4; 3]) -> Numbers<L> {
 
 /// The products of two matrices.
 #[inline(always)]
-fn multiply<L: Lanes>(left: Numbers<L>, right: Numbers<L>) -> Numbers<L> {
+pub fn multiply<L: Lanes>(left: Numbers<L>, right: Numbers<L>) -> Numbers<L> {
     [multiply_row(left[0], &right), multiply_row(left[1], &right), multiply_row(left[2], &right)]
 }
 

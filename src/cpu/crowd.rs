@@ -2,7 +2,7 @@
 
 use crate::cpu::stages::drive::Moment;
 use crate::model::{Crowd, SkeletonId, Step};
-use crate::pack::record::{DriveRecord, LayerRecord};
+use crate::pack::record::{DriveRecord, GoalRecord, LayerRecord};
 use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd};
 
 /// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame.
@@ -85,9 +85,10 @@ pub struct CpuBatch {
 }
 
 impl Parameters {
-    /// Room for the parameters that the layers of a crowd name.
+    /// Room for the parameters that the layers and goals of a crowd name.
     pub fn new(packed: &PackedCrowd) -> Self {
         let named = packed.drives.iter().map(DriveRecord::parameter_count);
+        let named = named.chain(packed.goals.iter().map(GoalRecord::parameter_count));
         let count = named.max().unwrap_or(0) as usize;
         let values = vec![0.0; count * packed.len()];
         Self { count, before: values.clone(), now: values }
@@ -129,7 +130,8 @@ impl CpuCrowd {
         Some(layers)
     }
 
-    /// Sets the parameters of an instance for the next frame. Those beyond the ones that any layer of the crowd names have no effect.
+    /// Sets the parameters of an instance for the next frame. Targets and weights of goals can follow from
+    /// them, too. Those beyond the ones that any layer or goal of the crowd names have no effect.
     ///
     /// # Panics
     /// If the crowd has no such instance.

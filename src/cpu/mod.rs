@@ -1,8 +1,8 @@
 //! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
 //! * [`engine`] poses a [`crowd`] on a [`pool`] of threads, [`portion`] cuts it into parts for them, [`prefetch`] loads
-//!   keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`plan`] groups the joints of a clip, and
-//!   [`source`] holds the inputs, the outputs and the memory that the stages share.
+//!   keys ahead of time, [`clip_poser`] poses clips without a crowd, [`pose`] poses a group of instances, [`goals`] turns joints to targets, [`plan`] groups
+//!   the joints of a clip, and [`source`] holds the inputs, the outputs and the memory that the stages share.
 //! * [`stages`] are the scalar stages. Most have the names of files in `shaders/`.
 //! * [`block`] holds the stages that work on a block of joints of one instance in registers, [`abreast`] those that work on a block of
 //!   instances.
@@ -13,6 +13,7 @@ mod block;
 mod clip_poser;
 mod crowd;
 mod engine;
+mod goals;
 mod plan;
 mod pool;
 mod portion;

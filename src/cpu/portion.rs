@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use crate::cpu::crowd::CpuCrowd;
+use crate::cpu::goals::{self, Goals};
 use crate::cpu::plan::Plan;
 use crate::cpu::pose;
 use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
@@ -26,6 +27,8 @@ pub struct Portion<'a> {
     pub driving: Option<Driving<'a>>,
     /// The transitions of the instances; empty if none is in one.
     pub displaced: Displacements<'a>,
+    /// The goals of the instances; `None` if none has one.
+    pub goals: Option<Goals<'a>>,
     pub layer_count: usize,
     /// If set, each instance has one layer that needs no mixing.
     pub plain: bool,
@@ -130,8 +133,9 @@ pub fn portions<'a>(
     let even = crowd_work(crowd, library) / (threads * PORTIONS_PER_THREAD);
     let most = even.clamp(LEAST_JOINTS, MOST_JOINTS);
     let CpuCrowd { packed, batches, prefetches, parameters, .. } = crowd;
-    let PackedCrowd { layers, drives, displacements, batches: packed, .. } = packed;
-    let (drives, displacements, parameters, prefetches) = (&*drives, &*displacements, &*parameters, *prefetches);
+    let PackedCrowd { layers, drives, goals, displacements, batches: packed, .. } = packed;
+    let (drives, goals, displacements) = (&*drives, &*goals, &*displacements);
+    let (parameters, prefetches) = (&*parameters, *prefetches);
     let mut rest = layers.as_mut_slice();
     packed.iter().zip(batches).flat_map(move |(packed, batch)| {
         let past_caches = size_of_val(batch.numbers.skin.as_slice()) > LARGER_THAN_CACHES;
@@ -145,10 +149,18 @@ pub fn portions<'a>(
         let outputs = OutputSlices::new(&mut batch.numbers).chunks(&batch.layout, instances);
         let (layout, plain) = (batch.layout, packed.mixing == Mixing::None);
         let all = Displacements { indices: &packed.displaced, all: displacements };
+        let goals = (packed.goal_count > 0).then(|| Goals {
+            records: &goals[packed.first_goal..][..packed.goal_count * packed.instances.len()],
+            goal_count: packed.goal_count,
+            parameters: &parameters.now
+                [packed.instances.start * parameters.count..packed.instances.end * parameters.count],
+            parameter_count: parameters.count,
+        });
         let portion = move |(index, (layers, to)): (usize, (&'a mut [LayerRecord], OutputSlices<'a>))| {
             let first = index * instances;
             let own = first..first + layers.len() / layer_count;
             let displaced = all.part(own.clone());
+            let goals = goals.map(|goals| goals.part(own.clone()));
             let driving = packed.first_drive.map(|first_drive| {
                 let count = parameters.count;
                 let places = packed.instances.start + own.start..packed.instances.start + own.end;
@@ -160,7 +172,7 @@ pub fn portions<'a>(
                     parameter_count: count,
                 }
             });
-            Portion { source, layout, layers, driving, displaced, layer_count, plain, to }
+            Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, to }
         };
         layers.chunks_mut(instances * layer_count).zip(outputs).enumerate().map(portion)
     })
@@ -206,7 +218,7 @@ impl<'a, Portions: Iterator<Item = Portion<'a>>> Kernel for Posing<'_, Portions>
 /// Poses the instances of a portion, a group at a time.
 #[inline(always)]
 fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
-    let Portion { source, layout, layers, driving, displaced, layer_count, plain, to } = portion;
+    let Portion { source, layout, layers, driving, displaced, goals, layer_count, plain, to } = portion;
     scratch.resize(source.skeleton.record.joint_count as usize, L::BLOCK);
     if let Some(driving) = driving {
         driving.drive(source.library, step, layers, layer_count);
@@ -227,6 +239,10 @@ fn pose_portion<L: Lanes>(portion: Portion, step: Step, scratch: &mut Scratch) {
         if !displaced.indices.is_empty() {
             let displaced = displaced.part(group * L::BLOCK..(group + 1) * L::BLOCK);
             pose::displace(source, displaced, step.to.0, &layout, scratch, &mut to);
+        }
+        if let Some(goals) = goals.filter(|_| layout.has_joints()) {
+            let own = goals.part(group * L::BLOCK..(group + 1) * L::BLOCK);
+            goals::reach::<L>(source, own, layers.len() / layer_count, &mut scratch.reach, &mut scratch.parts);
         }
         pose::write::<L>(source, layers.len() / layer_count, &layout, scratch, to);
     }

@@ -5,6 +5,7 @@ use glam::Vec4;
 use crate::cpu::abreast::{self, Abreast};
 use crate::cpu::block::joints::{Arcs, Parts};
 use crate::cpu::block::mixer::Mixer;
+use crate::cpu::goals::Reach;
 use crate::cpu::plan::Plan;
 use crate::cpu::simd::Matrix;
 use crate::cpu::stages::TransformPart;
@@ -88,6 +89,8 @@ pub struct Scratch {
     pub locals: Parts,
     /// The model matrices.
     pub models: Vec<Matrix>,
+    /// The memory of goals.
+    pub reach: Reach,
     /// The memory of instances that are posed abreast.
     pub abreast: Abreast,
 }

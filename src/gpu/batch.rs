@@ -1,12 +1,13 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
 use crate::gpu::drive::{DrivePass, Drivers, needed_parameters};
+use crate::gpu::goals::{self, Goals};
 use crate::gpu::kernels::Dispatch;
 use crate::gpu::root_motion::RootMotionPass;
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{KernelForm, LayersOutcome};
-use crate::model::{Layer, Mixing, SkeletonId};
+use crate::model::{Goal, Layer, Mixing, SkeletonId};
 use crate::pack::OutputLayout;
 
 /// Instances of one skeleton that need the same mixing, with the buffers of their poses.
@@ -31,8 +32,10 @@ pub struct GpuBatch {
     pub(super) mixing: Mixing,
     /// The drivers of the layers, with the pass that drives them.
     pub(super) drivers: Option<(Drivers, DrivePass)>,
+    /// The goals of the instances, with the pass that reads their parameters.
+    pub(super) goals: Option<Goals>,
     pub(super) transitions: Option<TransitionRoom>,
-    /// The lists of instances that are due and of displacements, if there are any.
+    /// The lists of instances that are due, of displacements and of goals, if there are any.
     pub(super) lists: Option<wgpu::Buffer>,
     pub(super) form: KernelForm,
 }
@@ -69,6 +72,22 @@ impl GpuBatch {
         }
     }
 
+    /// The outcome that refuses new goals for an instance; `None` if they fit.
+    pub(super) fn goal_refusal(&self, instance: usize, goals: &[Goal]) -> Option<LayersOutcome> {
+        let (needed, room) = (goals.len(), self.goals.as_ref().map_or(0, |goals| goals.count));
+        if needed > room {
+            return Some(LayersOutcome::MoreGoals { instance, needed, room });
+        }
+        let needed = goals::needed_parameters(goals);
+        match &self.drivers {
+            None => (needed > 0).then_some(LayersOutcome::NoDrivers { instance }),
+            Some((drivers, _)) => {
+                let room = drivers.parameter_count;
+                (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
+            }
+        }
+    }
+
     /// Destroys the buffers.
     pub(super) fn destroy(&self) {
         let OutputBuffers { local, model, skin, previous_skin, values, root_motion } = &self.outputs;
@@ -79,12 +98,18 @@ impl GpuBatch {
         if let Some((drivers, _)) = &self.drivers {
             drivers.destroy();
         }
+        if let Some(goals) = &self.goals {
+            goals.destroy();
+        }
     }
 
-    /// Records the drive of the layers, if some are driven.
+    /// Records the drive of the layers, if some are driven, and that the parameters of goals are read.
     pub(super) fn drive(&self, pass: &mut wgpu::ComputePass) {
         if let Some((_, drive)) = &self.drivers {
             drive.record(pass);
+        }
+        if let Some(goals) = &self.goals {
+            goals.record(pass);
         }
     }
 
@@ -153,7 +178,8 @@ impl GpuBatch {
         self.outputs.root_motion.as_ref()
     }
 
-    /// The parameters of the instances, which drive times and weights of layers; `None` if the batch has none.
+    /// The parameters of the instances, which drive times and weights of layers, and move the targets of goals; `None` if the batch has
+    /// none.
     ///
     /// For each instance, by its slot, [`parameter_count`](Self::parameter_count) `f32`: parameter `p` of slot `s` is the number
     /// `s * parameter_count + p`. The buffer has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, so that a kernel of the caller

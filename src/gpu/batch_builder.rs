@@ -7,15 +7,16 @@ use wgpu::BufferUsages as Usages;
 use crate::error::Error;
 use crate::gpu::batch::OutputBuffers;
 use crate::gpu::drive::{DrivePass, DriverContents, Drivers};
+use crate::gpu::goals::{GoalBuffers, Goals};
 use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group};
-use crate::gpu::plan::Plan;
+use crate::gpu::plan::{GoalTurns, Plan};
 use crate::gpu::root_motion::{RootMotionBuffers, RootMotionPass};
-use crate::gpu::shader::{DRIVE_WORKGROUP_SIZE, ROOT_MOTION_WORKGROUP_SIZE};
+use crate::gpu::shader::{DRIVE_WORKGROUP_SIZE, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_WORKGROUP_SIZE};
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, filled_buffer, largest_binding};
 use crate::model::{Outputs, ParameterValues, SkinFormat, Ticks};
-use crate::pack::record::{BatchRecord, LayerRecord, NONE, SkeletonRecord};
+use crate::pack::record::{BatchRecord, GoalRecord, LayerRecord, NONE, OUTPUT_LOCAL, SkeletonRecord};
 use crate::pack::{OutputLayout, PackedBatch, PackedCrowd};
 
 /// The crowd whose batches are created.
@@ -42,10 +43,15 @@ pub(super) struct SharedParts<'a> {
     root_motion: Option<&'a SideKernel>,
     /// The kernel that drives layers, if some are driven.
     drive: Option<&'a SideKernel>,
+    /// The kernel that reads the parameters of goals, if there are any.
+    goals: Option<&'a SideKernel>,
     /// The most transitions at the same time.
     transitions: usize,
     /// The numbers per instance that were requested.
     layout: OutputLayout,
+    /// Numbers per instance in the buffer of local transforms. Goals of some skeletons need the buffer, even if the output was not
+    /// requested.
+    local_stride: usize,
     /// Numbers per instance in the buffer of model matrices. Kernels without joint matrices in workgroup memory need the buffer,
     /// even if the output was not requested.
     model_stride: usize,
@@ -71,23 +77,44 @@ impl<'a> SharedParts<'a> {
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Result<Self, Error> {
-        let skeleton = &library.packed.skeletons[packed.skeleton.index()].record;
+        let packed_skeleton = &library.packed.skeletons[packed.skeleton.index()];
+        let skeleton = &packed_skeleton.record;
         let layout = OutputLayout::new(skeleton, outputs);
         // Without skin matrices, the format has no effect: use the kernel that exists already.
         let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
-        let plan = Plan::new(library.form(), packed.mixing, skeleton, packed.layer_count as u32);
+        let form = library.form().for_goals(packed, skeleton);
+        let plan = Plan::new(form, packed.mixing, skeleton, packed.layer_count as u32);
         let beginning = packed.displaced.iter().filter(|&&displaced| displaced != NONE).count();
         let transitions = options.transitions.min(packed.instances.len()).max(beginning);
-        let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0);
-        let model_stride = match plan.kernel.workgroup.joint_capacity {
-            Some(_) => layout.model,
-            None => OutputLayout::new(skeleton, Outputs::ALL).model,
-        };
+        let goal_turns = GoalTurns::new(packed, packed_skeleton);
+        let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goal_turns);
+        let all = OutputLayout::new(skeleton, Outputs::ALL);
+        let model_stride = plan.kernel.workgroup.joint_capacity.map_or(all.model, |_| layout.model);
+        let local_stride = if goal_turns == GoalTurns::General { all.local } else { layout.local };
         let pipeline = library.pose_pipeline(&plan.kernel).await?;
         let visible = if options.visible { Some(library.visible_kernels().await?) } else { None };
         let root_motion = if layout.root_motion > 0 { Some(library.root_motion_kernel().await?) } else { None };
         let drive = if packed.first_drive.is_some() { Some(library.drive_kernel().await?) } else { None };
-        Ok(Self { packed, plan, pipeline, visible, root_motion, drive, transitions, layout, model_stride })
+        let goals = if packed.goal_count > 0 { Some(library.goals_kernel().await?) } else { None };
+        Ok(Self {
+            packed,
+            plan,
+            pipeline,
+            visible,
+            root_motion,
+            drive,
+            goals,
+            transitions,
+            layout,
+            local_stride,
+            model_stride,
+        })
+    }
+
+    /// The bytes of the lists of some instances: those that are due, displacements, then goals.
+    fn list_bytes(&self, library: &GpuLibrary, instances: usize) -> u64 {
+        let before = TransitionRoom::list_bytes(instances, self.transition_room(library, instances));
+        before.saturating_add(4 * Goals::list_words(instances, self.packed.goal_count) as u64)
     }
 
     /// The room for transitions of some instances, with the skeleton.
@@ -116,11 +143,12 @@ impl BatchBuilder<'_> {
 
     /// The most instances of a GPU batch: each buffer fits a binding, and each dispatch fits the limits of the device.
     fn most_instances(&self, shared: &SharedParts) -> Result<usize, Error> {
-        let &SharedParts { packed, plan, layout, model_stride, .. } = shared;
+        let &SharedParts { packed, plan, layout, local_stride, model_stride, .. } = shared;
         let device = self.gpu().device;
-        let strides = [layout.local, model_stride, layout.skin, layout.values, layout.root_motion];
-        let layer_bytes = packed.layer_count * size_of::<LayerRecord>();
-        let largest = strides.into_iter().map(|stride| 4 * stride).fold(layer_bytes, usize::max) as u64;
+        let strides = [local_stride, model_stride, layout.skin, layout.values, layout.root_motion];
+        let goal_bytes = packed.goal_count * size_of::<GoalRecord>();
+        let record_bytes = goal_bytes.max(packed.layer_count * size_of::<LayerRecord>());
+        let largest = strides.into_iter().map(|stride| 4 * stride).fold(record_bytes, usize::max) as u64;
         let allowed = largest_binding(device);
         if largest > allowed {
             let what = format!("bytes of one instance of skeleton {} (request fewer outputs)", packed.skeleton.index());
@@ -134,13 +162,15 @@ impl BatchBuilder<'_> {
         if shared.drive.is_some() {
             least_per_group = least_per_group.min(DRIVE_WORKGROUP_SIZE);
         }
-        let fits =
-            |&count: &usize| TransitionRoom::list_bytes(count, shared.transition_room(self.library, count)) <= allowed;
+        if packed.goal_count > 0 {
+            least_per_group = least_per_group.min((RESOLVE_GOALS_WORKGROUP_SIZE / packed.goal_count as u32).max(1));
+        }
+        let fits = |&count: &usize| shared.list_bytes(self.library, count) <= allowed;
         // Half as many instances until their lists fit.
         let mut halves =
             std::iter::successors(Some(packed.instances.len()), |&count| (count > 1).then(|| count.div_ceil(2)));
         let Some(listed) = halves.find(fits) else {
-            let needed = TransitionRoom::list_bytes(1, shared.transition_room(self.library, 1));
+            let needed = shared.list_bytes(self.library, 1);
             let what = format!("bytes of a transition of skeleton {}", packed.skeleton.index());
             return Err(Error::Limit { what, needed, allowed });
         };
@@ -157,13 +187,15 @@ impl BatchBuilder<'_> {
         let device = gpu.device;
         let count = instances.len() as u32;
         let layers = self.layer_buffer(packed, &instances);
-        let record = batch_record(library, device, shared, count);
-        let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let room = shared.transition_room(library, instances.len());
-        let lists = (room.is_some() || shared.visible.is_some()).then(|| {
+        let first_goal = (TransitionRoom::list_bytes(instances.len(), room) / 4) as u32;
+        let record = BatchRecord { first_goal, ..batch_record(library, device, shared, count) };
+        let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
+        let has_lists = room.is_some() || shared.visible.is_some() || shared.goals.is_some();
+        let lists = has_lists.then(|| {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("posse lists"),
-                size: TransitionRoom::list_bytes(instances.len(), room),
+                size: shared.list_bytes(library, instances.len()),
                 usage: Usages::STORAGE | Usages::COPY_DST,
                 mapped_at_creation: false,
             })
@@ -180,12 +212,18 @@ impl BatchBuilder<'_> {
             let pass = DrivePass::new(library, kernel, &drivers, &layers, frame);
             (drivers, pass)
         });
+        let goals = shared.goals.zip(lists.as_ref()).map(|(kernel, lists)| {
+            let drivers = drivers.as_ref().map(|(drivers, _)| drivers);
+            let first = packed.first_goal + (instances.start - packed.instances.start) * packed.goal_count;
+            let records = &crowd.goals[first..][..instances.len() * packed.goal_count];
+            Goals::new(library, kernel, records, packed.goal_count, &GoalBuffers { drivers, lists, first_goal })
+        });
         let BoundOutputs { local, model, skin, values, root_motion } = self.output_buffers(shared, count);
         let root_motion_pass = shared.root_motion.map(|kernel| {
             let buffers = RootMotionBuffers { layers: &layers, frame, batch: &record, root_motion: &root_motion };
             RootMotionPass::new(library, kernel, &buffers, count)
         });
-        // Without a visible list and transitions, the kernel does not read lists: bind any buffer.
+        // Without a visible list, transitions and goals, the kernel does not read lists: bind any buffer.
         let bound_lists = lists.as_ref().unwrap_or(&library.words);
         let bound =
             [&library.words, &library.values, &layers, frame, &record, &local, &model, &skin, &values, bound_lists];
@@ -213,6 +251,7 @@ impl BatchBuilder<'_> {
             layer_count: packed.layer_count as u32,
             mixing: packed.mixing,
             drivers,
+            goals,
             transitions,
             lists,
             form: plan.kernel.workgroup.form,
@@ -258,7 +297,7 @@ impl BatchBuilder<'_> {
             output_buffer(self.gpu().device, 4 * stride as u64 * u64::from(instance_count), Usages::empty())
         };
         BoundOutputs {
-            local: buffer(layout.local),
+            local: buffer(shared.local_stride),
             model: buffer(shared.model_stride),
             skin: buffer(layout.skin),
             values: buffer(layout.values),
@@ -269,18 +308,21 @@ impl BatchBuilder<'_> {
 
 /// The uniform of a batch.
 fn batch_record(library: &GpuLibrary, device: &wgpu::Device, shared: &SharedParts, instance_count: u32) -> BatchRecord {
-    let &SharedParts { packed, plan, layout, .. } = shared;
+    let &SharedParts { packed, plan, layout, local_stride, .. } = shared;
     BatchRecord {
         skeleton: library.packed.skeletons[packed.skeleton.index()].record,
         instance_count,
         lane_count: plan.lane_count,
         span_count: plan.span_count,
         groups_per_row: device.limits().max_compute_workgroups_per_dimension,
-        outputs: layout.bits(),
+        // Goals that need local transforms read them from their output.
+        outputs: layout.bits() | if local_stride > 0 { OUTPUT_LOCAL } else { 0 },
         first_value: layout.first_value as u32,
         value_count: layout.values as u32,
         layer_count: packed.layer_count as u32,
         instances_per_group: plan.instances_per_group,
+        first_goal: 0,
+        goal_count: packed.goal_count as u32,
     }
 }
 

@@ -5,12 +5,14 @@ use wgpu::naga;
 
 use crate::demo;
 use crate::gpu::kernels::{
-    Binding, DRIVE_BINDINGS, EVENTS_BINDINGS, POSE_BINDINGS, ROOT_MOTION_BINDINGS, VISIBLE_BINDINGS,
+    Binding, DRIVE_BINDINGS, EVENTS_BINDINGS, POSE_BINDINGS, RESOLVE_GOALS_BINDINGS, ROOT_MOTION_BINDINGS,
+    VISIBLE_BINDINGS,
 };
-use crate::gpu::plan::{Plan, PoseKernel, SpanRoom, WORKGROUPS};
+use crate::gpu::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
-    Composed, DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, POSE_ENTRY, ROOT_MOTION_ENTRY,
-    ROOT_MOTION_WORKGROUP_SIZE, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
+    Composed, DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, POSE_ENTRY, RESOLVE_GOALS_ENTRY,
+    RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_ENTRY, ROOT_MOTION_WORKGROUP_SIZE, VISIBLE_COLLECT_ENTRY,
+    VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
 };
 use crate::gpu::{GpuLibrary, KernelForm};
 use crate::model::{Mixing, Outputs, SkinFormat};
@@ -21,8 +23,8 @@ fn parse(kernel: &PoseKernel) -> naga::Module {
     parse_composed(&Composed::pose(kernel, Features::ALL, &[]))
 }
 
-/// All kernels that pose, except those of packed skin matrices and of transitions with more room for search results: their files do
-/// not depend on the room.
+/// All kernels that pose, except those of packed skin matrices, of transitions and of goals with more room for search results: their
+/// files do not depend on the room.
 fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
     let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
     let in_full = rooms.map(|span_room| (span_room, SkinFormat::Matrix));
@@ -31,9 +33,13 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
             for (span_room, skin_format) in in_full.into_iter().chain(packed) {
-                kernels.push(PoseKernel { mixing, workgroup, span_room, skin_format, displaces: false });
+                let goals = GoalTurns::None;
+                let kernel = PoseKernel { mixing, workgroup, span_room, skin_format, displaces: false, goals };
+                kernels.push(kernel);
                 if span_room == SpanRoom::Few {
-                    kernels.push(PoseKernel { mixing, workgroup, span_room, skin_format, displaces: true });
+                    kernels.push(PoseKernel { displaces: true, ..kernel });
+                    kernels.push(PoseKernel { goals: GoalTurns::Rigid, ..kernel });
+                    kernels.push(PoseKernel { goals: GoalTurns::General, displaces: true, ..kernel });
                 }
             }
         }
@@ -133,7 +139,8 @@ fn literals(module: &naga::Module, expression: naga::Handle<naga::Expression>) -
 #[test]
 fn records_and_constants_are_the_same_in_rust_and_wgsl() {
     let events = [false, true].map(Composed::events);
-    let others = [Composed::visible(), Composed::drive(), Composed::root_motion(Features::ALL)];
+    let root_motion = Composed::root_motion(Features::ALL);
+    let others = [Composed::visible(), Composed::drive(), Composed::resolve_goals(), root_motion];
     let composed: Vec<Composed> = others.into_iter().chain(events).collect();
     for module in composed.iter().map(parse_composed).chain(pose_kernels().map(|kernel| parse(&kernel))) {
         let faults = faults(&module, record::SHARED);
@@ -228,6 +235,12 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
     }
     assert_kernel(&parse_composed(&Composed::drive()), DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, &DRIVE_BINDINGS);
     assert_kernel(
+        &parse_composed(&Composed::resolve_goals()),
+        RESOLVE_GOALS_ENTRY,
+        RESOLVE_GOALS_WORKGROUP_SIZE,
+        &RESOLVE_GOALS_BINDINGS,
+    );
+    assert_kernel(
         &parse_composed(&Composed::root_motion(Features::ALL)),
         ROOT_MOTION_ENTRY,
         ROOT_MOTION_WORKGROUP_SIZE,
@@ -273,6 +286,7 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
     pollster::block_on(library.visible_kernels()).unwrap();
     pollster::block_on(library.root_motion_kernel()).unwrap();
     pollster::block_on(library.drive_kernel()).unwrap();
+    pollster::block_on(library.goals_kernel()).unwrap();
     for follows in [false, true] {
         pollster::block_on(library.events_kernel(follows)).unwrap();
     }

@@ -4,11 +4,12 @@ use crate::error::Error;
 use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
 use crate::gpu::buffers::{FrameBuffer, write};
 use crate::gpu::drive::needed_parameters;
+use crate::gpu::goals;
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{CrowdOptions, DeviceAndQueue, GpuBatch, GpuLibrary, LayersOutcome, Scopes, check_device};
-use crate::model::{Crowd, Layer, Library, Outputs, ParameterValues, Step, Ticks, no_such};
-use crate::model::{check_instance, check_layers};
+use crate::model::{Crowd, Goal, Layer, Library, Outputs, ParameterValues, Step, Ticks, no_such};
+use crate::model::{check_goal_numbers, check_goals, check_instance, check_layers};
 use crate::pack::record::Frame;
 use crate::pack::{PackedCrowd, PackedDisplacement, pack_drivers, pack_instance};
 use crate::reference::NewTransition;
@@ -19,7 +20,7 @@ use crate::reference::NewTransition;
 ///
 /// # Crowds that change
 /// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance) those of
-/// one instance. The room for layers is fixed when the crowd is made: the layers that it begins with, or more by
+/// one instance, [`set_goals`](Self::set_goals) its goals. The room for layers is fixed when the crowd is made: the layers that it begins with, or more by
 /// [`CrowdOptions::layers`] and [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances need a new
 /// `GpuCrowd`; it shares the [`GpuLibrary`] and its pipelines.
 ///
@@ -30,7 +31,7 @@ use crate::reference::NewTransition;
 /// Make a crowd whose number of instances varies as large as it can become.
 ///
 /// # Parameters and transitions
-/// The times and weights of layers can follow from parameters in a buffer ([`GpuBatch::parameters`]), which the caller writes by
+/// The times and weights of layers, and the targets and weights of goals, can follow from parameters in a buffer ([`GpuBatch::parameters`]), which the caller writes by
 /// [`set_parameters`](Self::set_parameters) or by a kernel. Then no frame needs an upload but for the clock. With
 /// [`CrowdOptions::transitions`], [`transition`](Self::transition) leads an instance to other layers without a jump.
 ///
@@ -131,7 +132,10 @@ impl GpuCrowd {
         let scopes = Scopes::push(gpu.device);
         let frame = FrameBuffer::new(gpu);
         let instances = 0..crowd.len();
-        let needed = |instance| needed_parameters(crowd.layers(instance)).max(crowd.parameters(instance).len());
+        let needed = |instance| {
+            let of_goals = goals::needed_parameters(crowd.goals(instance));
+            needed_parameters(crowd.layers(instance)).max(of_goals).max(crowd.parameters(instance).len())
+        };
         let needed = instances.clone().map(needed).max().unwrap_or(0);
         let parameter_count = needed.max(options.parameters.min(Crowd::MAX_PARAMETERS));
         let values: Vec<ParameterValues> =
@@ -163,14 +167,16 @@ impl GpuCrowd {
     ///
     /// Each instance has room for the mixing that it needed when this crowd was made, or for that of [`CrowdOptions::mixing`];
     /// and for as many layers as any instance of its skeleton with that mixing had, or as [`CrowdOptions::layers`]. If the
-    /// layers of any instance do not fit, nothing is replaced, and the outcome names the reason. Transitions are replaced by those of
-    /// the given crowd; parameters stay as they are.
+    /// layers of any instance do not fit, nothing is replaced, and the outcome names the reason. Transitions and goals are replaced by
+    /// those of the given crowd; parameters stay as they are.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`.
     pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
         for instance in 0..crowd.len() {
-            check_instance(&library.packed, instance, crowd.skeleton(instance), crowd.layers(instance))?;
+            let skeleton = crowd.skeleton(instance);
+            check_instance(&library.packed, instance, skeleton, crowd.layers(instance))?;
+            check_goals(&library.packed, instance, skeleton, crowd.goals(instance))?;
         }
         library.packed.check_outputs(crowd, self.outputs)?;
         if crowd.len() != self.locations.len() {
@@ -181,7 +187,8 @@ impl GpuCrowd {
             if crowd.skeleton(instance) != batch.skeleton() {
                 return Ok(LayersOutcome::OtherInstances);
             }
-            if let Some(refusal) = batch.refusal(instance, crowd.layers(instance)) {
+            let refusal = batch.refusal(instance, crowd.layers(instance));
+            if let Some(refusal) = refusal.or_else(|| batch.goal_refusal(instance, crowd.goals(instance))) {
                 return Ok(refusal);
             }
         }
@@ -216,6 +223,9 @@ impl GpuCrowd {
         if let Some((drivers, _)) = &batch.drivers {
             write(self.gpu(), &drivers.drives, 0, bytemuck::cast_slice(&drives));
         }
+        if let Some(goals) = &batch.goals {
+            goals.write(library, 0, batch.instances().iter().map(|&instance| crowd.goals(instance)));
+        }
         for (slot, &instance) in batch.instances().iter().enumerate() {
             self.begin_displacement(crowd, instance, (batch, slot), Ticks(i64::MIN));
         }
@@ -233,7 +243,7 @@ impl GpuCrowd {
 
     /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer records of the
     /// instance: 104 bytes per layer that it has room for, and 100 more with room for drivers. The room is that of
-    /// [`set_layers`](Self::set_layers). A transition of the instance ends.
+    /// [`set_layers`](Self::set_layers). A transition of the instance ends; its goals stay.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them is not
@@ -288,6 +298,30 @@ impl GpuCrowd {
             let bytes: &[u8] = bytemuck::cast_slice(&drives);
             write(self.gpu(), &drivers.drives, (slot * bytes.len()) as u64, bytes);
         }
+    }
+
+    /// Replaces the goals of one instance, before the next submission. It uploads 24 bytes per goal that the instance has room for.
+    /// Targets and weights that follow parameters move without it, by [`set_parameters`](Self::set_parameters).
+    ///
+    /// The room is for as many goals as any instance of the batch began with, or for [`CrowdOptions::goals`]. If the goals do not fit,
+    /// nothing is replaced, and the outcome names the reason.
+    ///
+    /// # Errors
+    /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a number in the
+    ///   goals is not usable.
+    /// * [`Error::Limit`] if there are more goals than [`Crowd::set_goals`] allows.
+    pub fn set_goals(&self, library: &GpuLibrary, instance: usize, goals: &[Goal]) -> Result<LayersOutcome, Error> {
+        self.check_index(instance)?;
+        let (batch, slot) = self.find(instance);
+        check_goal_numbers(instance, goals)?;
+        check_goals(&library.packed, instance, batch.skeleton(), goals)?;
+        if let Some(refusal) = batch.goal_refusal(instance, goals) {
+            return Ok(refusal);
+        }
+        if let Some(of_batch) = &batch.goals {
+            of_batch.write(library, slot, std::iter::once(goals));
+        }
+        Ok(LayersOutcome::Replaced)
     }
 
     /// Begins a transition of an instance to other layers, from the pose that it shows, before the next submission. A transition on
@@ -357,8 +391,8 @@ impl GpuCrowd {
         self.parameter_count
     }
 
-    /// Replaces the first parameters of one instance, before the next submission. Layers refer to them by index. Without layers that
-    /// follow parameters, nothing is uploaded. If there are more than there is room for, nothing is replaced, and the outcome says so.
+    /// Replaces the first parameters of one instance, before the next submission. Layers and goals refer to them by index. Without any
+    /// that follow parameters, nothing is uploaded. If there are more than there is room for, nothing is replaced, and the outcome says so.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd has no such instance.

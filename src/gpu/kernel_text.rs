@@ -1,9 +1,10 @@
 //! The WGSL of single kernels, for compilers that are not behind a device: `benches/isa` compiles them for GPUs that are not there.
 
 use crate::gpu::KernelForm;
-use crate::gpu::plan::Plan;
+use crate::gpu::plan::{GoalTurns, Plan};
 use crate::gpu::shader::{
-    Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
+    Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY,
+    VISIBLE_MEASURE_ENTRY,
 };
 use crate::model::{Mixing, SkeletonId, SkinFormat};
 use crate::pack::PackedLibrary;
@@ -30,19 +31,30 @@ impl KernelText {
         skin_format: SkinFormat,
     ) -> Self {
         let plan = Plan::new(form, mixing, &packed.skeletons[skeleton.index()].record, layers);
-        let kernel = plan.with_skin_format(skin_format).kernel;
-        let composed = Composed::pose(&kernel, packed.features, &packed.interpolators);
+        Self::of_plan(packed, plan.with_skin_format(skin_format))
+    }
+
+    /// The kernel that poses instances of a skeleton with one layer each and goals; if `rigid` is set, of joints with a fixed uniform
+    /// scale.
+    pub fn goals(packed: &PackedLibrary, skeleton: SkeletonId, form: KernelForm, rigid: bool) -> Self {
+        let plan = Plan::new(form, Mixing::None, &packed.skeletons[skeleton.index()].record, 1);
+        Self::of_plan(packed, plan.with_goals(if rigid { GoalTurns::Rigid } else { GoalTurns::General }))
+    }
+
+    fn of_plan(packed: &PackedLibrary, plan: Plan) -> Self {
+        let composed = Composed::pose(&plan.kernel, packed.features, &packed.interpolators);
         Self { instances_per_group: Some(plan.instances_per_group), ..Self::new(composed, POSE_ENTRY) }
     }
 
-    /// The kernels beside those that pose: root motion, events without and with synchronised layers, drivers, and the two of
+    /// The kernels beside those that pose: root motion, events without and with synchronised layers, drivers, goals, and the two of
     /// visible lists.
-    pub fn others(packed: &PackedLibrary) -> [Self; 6] {
+    pub fn others(packed: &PackedLibrary) -> [Self; 7] {
         [
             Self::new(Composed::root_motion(packed.features), ROOT_MOTION_ENTRY),
             Self::new(Composed::events(false), EVENTS_ENTRY),
             Self::new(Composed::events(true), EVENTS_ENTRY),
             Self::new(Composed::drive(), DRIVE_ENTRY),
+            Self::new(Composed::resolve_goals(), RESOLVE_GOALS_ENTRY),
             Self::new(Composed::visible(), VISIBLE_COLLECT_ENTRY),
             Self::new(Composed::visible(), VISIBLE_MEASURE_ENTRY),
         ]

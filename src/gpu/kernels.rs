@@ -65,6 +65,15 @@ pub(super) const DRIVE_BINDINGS: [(&str, Binding); 7] = [
     ("layers", Binding::Write),
 ];
 
+/// The bindings of the kernel that reads the parameters of goals.
+pub(super) const RESOLVE_GOALS_BINDINGS: [(&str, Binding); 5] = [
+    ("words", Binding::Read),
+    ("goals", Binding::Read),
+    ("parameters", Binding::Read),
+    ("batch", Binding::Uniform),
+    ("lists", Binding::Write),
+];
+
 /// The bindings of the kernel that lists events.
 pub(super) const EVENTS_BINDINGS: [(&str, Binding); 7] = [
     ("words", Binding::Read),

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::gpu::kernels::{
-    DRIVE_BINDINGS, EVENTS_BINDINGS, POSE_BINDINGS, PipelineCache, ROOT_MOTION_BINDINGS, SideKernel, VisibleKernels,
-    bind_group_layout, kernel_limits,
+    DRIVE_BINDINGS, EVENTS_BINDINGS, POSE_BINDINGS, PipelineCache, RESOLVE_GOALS_BINDINGS, ROOT_MOTION_BINDINGS,
+    SideKernel, VisibleKernels, bind_group_layout, kernel_limits,
 };
 use crate::gpu::plan::{Plan, PoseKernel};
-use crate::gpu::shader::{Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY};
+use crate::gpu::shader::{Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY};
 use crate::gpu::{DeviceAndQueue, GpuBatch, KernelForm, Scopes, check_device, largest_binding, upload};
 use crate::model::{Mixing, Outputs, Pose};
 use crate::pack::{OutputNumbers, PackedLibrary};
@@ -53,6 +53,7 @@ pub struct GpuLibrary {
     visible_kernels: OnceLock<VisibleKernels>,
     root_motion_kernel: OnceLock<SideKernel>,
     drive_kernel: OnceLock<SideKernel>,
+    goals_kernel: OnceLock<SideKernel>,
     /// The kernels that list events: without and with synchronised layers.
     events_kernels: [OnceLock<SideKernel>; 2],
 }
@@ -166,6 +167,7 @@ impl GpuLibrary {
             visible_kernels: OnceLock::new(),
             root_motion_kernel: OnceLock::new(),
             drive_kernel: OnceLock::new(),
+            goals_kernel: OnceLock::new(),
             events_kernels: Default::default(),
         };
         // Kernels that mix, and those of other skin formats, are compiled for the first crowd that needs them.
@@ -232,6 +234,15 @@ impl GpuLibrary {
             SideKernel::new(&self.device, &self.cache, &Composed::drive(), &DRIVE_BINDINGS, DRIVE_ENTRY).await
         };
         get_or_create(&self.drive_kernel, create).await
+    }
+
+    /// The kernel that reads the parameters of goals, compiled at the first request.
+    pub(super) async fn goals_kernel(&self) -> Result<&SideKernel, Error> {
+        let create = async {
+            let (composed, bindings) = (Composed::resolve_goals(), &RESOLVE_GOALS_BINDINGS);
+            SideKernel::new(&self.device, &self.cache, &composed, bindings, RESOLVE_GOALS_ENTRY).await
+        };
+        get_or_create(&self.goals_kernel, create).await
     }
 
     /// The kernel that lists events, compiled at the first request; `follows` is true if layers may be synchronised.

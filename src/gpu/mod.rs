@@ -16,6 +16,7 @@ mod drive;
 mod engine;
 mod events;
 mod frame_uploads;
+mod goals;
 mod interpolators;
 mod kernel_text;
 mod kernels;

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::model::{Crowd, Mixing};
 use crate::pack::Room;
 
-/// Options of a [`GpuCrowd`](crate::gpu::GpuCrowd): visible lists, previous skin matrices, and room for other layers, parameters and
-/// transitions. The default is none of them: the crowd poses all instances with the layers that they begin with.
+/// Options of a [`GpuCrowd`](crate::gpu::GpuCrowd): visible lists, previous skin matrices, and room for other layers, goals, parameters
+/// and transitions. The default is none of them: the crowd poses all instances with the layers that they begin with.
 ///
 /// # Examples
 /// ```
@@ -37,8 +37,12 @@ pub struct CrowdOptions {
     /// [`Layer::driver`](crate::Layer::driver)), in each instance. Without it, only instances that begin with such layers have it,
     /// and those of their batch. It takes 100 bytes per layer.
     pub drivers: bool,
+    /// Room for goals per instance, up to [`Crowd::MAX_GOALS`]; a greater number counts as that many. 0, the default, is the largest
+    /// number of goals that an instance of the same [`Mixing`] begins with. Each takes 44 bytes per instance, used or not. Kernels with
+    /// room for goals take a little longer.
+    pub goals: usize,
     /// Room for parameters per instance, up to [`Crowd::MAX_PARAMETERS`]; a greater number counts as that many. 0, the default, is
-    /// the number that the layers of the crowd refer to or that an instance begins with. A number above 0 asks for
+    /// the number that the layers and goals of the crowd refer to or that an instance begins with. A number above 0 asks for
     /// [`drivers`](Self::drivers), too.
     pub parameters: usize,
     /// Room for transitions at the same time, per batch, at least as many as the instances of the batch begin with. Each takes 80
@@ -54,6 +58,7 @@ impl CrowdOptions {
         layers: 0,
         mixing: Mixing::None,
         drivers: false,
+        goals: 0,
         parameters: 0,
         transitions: 0,
     };
@@ -64,6 +69,7 @@ impl CrowdOptions {
             layers: self.layers.min(Crowd::MAX_LAYERS),
             mixing: self.mixing.max(if self.layers > 1 { Mixing::Blend } else { Mixing::None }),
             drivers: self.drivers || self.parameters > 0,
+            goals: self.goals.min(Crowd::MAX_GOALS),
         }
     }
 }
@@ -95,7 +101,17 @@ pub enum LayersOutcome {
         /// The mixing that the kernel does: the one that the instance began with, or [`CrowdOptions::mixing`].
         room: Mixing,
     },
-    /// Nothing is replaced: the time or weight of a layer follows from parameters or another layer, and there is no room for that.
+    /// Nothing is replaced: an instance has more goals than there is room for.
+    MoreGoals {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The number of its goals.
+        needed: usize,
+        /// The room for goals: the most that an instance of its batch began with, or [`CrowdOptions::goals`].
+        room: usize,
+    },
+    /// Nothing is replaced: the time or weight of a layer follows from parameters or another layer, or a goal follows from parameters,
+    /// and there is no room for that.
     NoDrivers {
         /// Index of the first such instance.
         instance: usize,
@@ -144,10 +160,14 @@ impl fmt::Display for LayersOutcome {
                 write!(out, "instance {instance} needs {needed}, but the crowd was made for {room}: ")?;
                 write!(out, "set CrowdOptions::mixing")
             }
+            Self::MoreGoals { instance, needed, room } => {
+                write!(out, "instance {instance} has {needed} goals, but the crowd has room for {room}: ")?;
+                write!(out, "set CrowdOptions::goals")
+            }
             Self::NoDrivers { instance } => {
                 write!(
                     out,
-                    "instance {instance} has layers that follow parameters or other layers, but the crowd has no "
+                    "instance {instance} has layers or goals that follow parameters or other layers, but the crowd has no "
                 )?;
                 write!(out, "room for drivers: set CrowdOptions::drivers")
             }

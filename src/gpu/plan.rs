@@ -2,6 +2,7 @@
 
 use crate::model::{Crowd, Mixing, SkinFormat};
 use crate::pack::record::SkeletonRecord;
+use crate::pack::{PackedBatch, PackedSkeleton};
 
 /// The way in which the invocations of a workgroup share the work of posing. Both forms give the same poses, within the
 /// contract.
@@ -159,6 +160,28 @@ pub(super) enum SpanRoom {
     TooMany,
 }
 
+/// The way in which a kernel turns joints to goals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum GoalTurns {
+    /// Instances have no goals.
+    None,
+    /// A turn moves all below a joint as a rigid body.
+    Rigid,
+    /// A turn changes local rotations, from which all matrices follow anew.
+    General,
+}
+
+impl GoalTurns {
+    /// The way that suits the instances of a batch.
+    pub fn new(batch: &PackedBatch, skeleton: &PackedSkeleton) -> Self {
+        // Without chains, the room for goals stays empty.
+        if batch.goal_count == 0 || skeleton.reach.links.is_empty() {
+            return Self::None;
+        }
+        if skeleton.reach.turns_rigidly { Self::Rigid } else { Self::General }
+    }
+}
+
 /// The kernel that poses a batch. Each distinct key is one pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PoseKernel {
@@ -172,6 +195,8 @@ pub(super) struct PoseKernel {
     pub skin_format: SkinFormat,
     /// True if instances may be in a transition.
     pub displaces: bool,
+    /// The way in which goals turn joints.
+    pub goals: GoalTurns,
 }
 
 /// The plan of a batch: its kernel, and the share of each instance.
@@ -190,6 +215,16 @@ pub(super) struct Plan {
 /// The most samples that an invocation of the serial form takes. A software renderer ends the loops of an invocation after
 /// 65,535 rounds in total, and a sample can take a few dozen rounds.
 const MOST_SERIAL_SAMPLES: u32 = 1024;
+/// The most joints times goals of an instance that an invocation of the serial form turns, for the same reason.
+const MOST_SERIAL_TURNS: usize = 8192;
+
+impl KernelForm {
+    /// The form for instances of a batch with goals: parallel if they are too much for one lane.
+    pub(super) fn for_goals(self, batch: &PackedBatch, skeleton: &SkeletonRecord) -> Self {
+        let turns = batch.goal_count.saturating_mul(skeleton.joint_count as usize);
+        if turns > MOST_SERIAL_TURNS { Self::Parallel } else { self }
+    }
+}
 
 impl Plan {
     /// The plan for instances of a skeleton with `layers` layers each, whose skin matrices are in full. Work that is too much
@@ -216,6 +251,11 @@ impl Plan {
         Self { kernel: PoseKernel { displaces, ..self.kernel }, ..self }
     }
 
+    /// The same plan for instances with goals, or without.
+    pub fn with_goals(self, goals: GoalTurns) -> Self {
+        Self { kernel: PoseKernel { goals, ..self.kernel }, ..self }
+    }
+
     fn in_form(form: KernelForm, mixing: Mixing, skeleton: &SkeletonRecord, layers: u32) -> Self {
         let workgroup = Workgroup::for_joints(form, skeleton.joint_count);
         let lane_count = workgroup.lane_count(mixing, skeleton.joint_count, layers);
@@ -228,7 +268,8 @@ impl Plan {
         let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many];
         let span_room = rooms.into_iter().find(fits).unwrap_or(SpanRoom::TooMany);
         let span_count = spans_per_share(span_room).min(skeleton.timeline_count);
-        let kernel = PoseKernel { mixing, workgroup, span_room, skin_format: SkinFormat::Matrix, displaces: false };
+        let (skin_format, displaces, goals) = (SkinFormat::Matrix, false, GoalTurns::None);
+        let kernel = PoseKernel { mixing, workgroup, span_room, skin_format, displaces, goals };
         Self { kernel, lane_count, instances_per_group, span_count }
     }
 }

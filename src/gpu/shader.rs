@@ -5,11 +5,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::gpu::plan::{PoseKernel, SpanRoom};
+use crate::gpu::plan::{GoalTurns, PoseKernel, SpanRoom};
 use crate::gpu::shader_files::{
-    DISPLACE, DISPLACE_NOTHING, DRIVE, EVENTS, HIERARCHY, HIERARCHY_SERIAL, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP,
-    MATRIX, PHASE, POSE, POSE_COMMON, POSE_LAYERS, POSE_PART, ROOT_MOTION, SHARED, SYNC, ShaderFile, VISIBLE,
-    generated, skin_writer,
+    DISPLACE, DISPLACE_NOTHING, DRIVE, EVENTS, GOALS, GOALS_GENERAL, GOALS_NOTHING, GOALS_RIGID, HIERARCHY,
+    HIERARCHY_SERIAL, INVERSE_KINEMATICS, JOINTS_IN_STORAGE, JOINTS_IN_WORKGROUP, MATRIX, PHASE, POSE, POSE_COMMON,
+    POSE_LAYERS, POSE_PART, RESOLVE_GOALS, ROOT_MOTION, SHARED, SYNC, ShaderFile, VISIBLE, generated, skin_writer,
 };
 use crate::gpu::{KernelForm, interpolators};
 use crate::model::{EventList, Interpolator, Mixing, SkinFormat};
@@ -31,6 +31,10 @@ pub(super) const ROOT_MOTION_WORKGROUP_SIZE: u32 = 64;
 pub(super) const DRIVE_ENTRY: &str = "drive_layers";
 /// Invocations per workgroup of the kernel that drives layers.
 pub(super) const DRIVE_WORKGROUP_SIZE: u32 = 64;
+/// Name of the entry point of the kernel that reads the parameters of goals.
+pub(super) const RESOLVE_GOALS_ENTRY: &str = "resolve_goals";
+/// Invocations per workgroup of the kernel that reads the parameters of goals.
+pub(super) const RESOLVE_GOALS_WORKGROUP_SIZE: u32 = 64;
 /// Name of the entry point of the kernel that lists events.
 pub(super) const EVENTS_ENTRY: &str = "find_events";
 /// Invocations per workgroup of the kernel that lists events.
@@ -49,7 +53,7 @@ fn feature_constants(features: Features) -> String {
 
 /// Constants of a kernel that poses.
 fn pose_constants(kernel: &PoseKernel) -> String {
-    let &PoseKernel { mixing, workgroup, span_room, skin_format, displaces: _ } = kernel;
+    let &PoseKernel { mixing, workgroup, span_room, skin_format, displaces: _, goals: _ } = kernel;
     let whole_matrices = workgroup.form == KernelForm::Serial || skin_format == SkinFormat::DualQuaternion;
     let mut code = String::new();
     for (name, value) in [
@@ -111,8 +115,13 @@ impl Composed {
         });
         let choice = ShaderFile::new("choice of an interpolator", interpolators::generate_choice(interpolators));
         let displace = if kernel.displaces { DISPLACE } else { DISPLACE_NOTHING };
+        let goals: &[ShaderFile] = match kernel.goals {
+            GoalTurns::None => &[GOALS_NOTHING],
+            GoalTurns::Rigid => &[INVERSE_KINEMATICS, GOALS, GOALS_RIGID],
+            GoalTurns::General => &[INVERSE_KINEMATICS, GOALS, GOALS_GENERAL],
+        };
         let files = [MATRIX, hierarchy, joints, POSE_PART, POSE_COMMON, displace, skin_writer(kernel.skin_format)];
-        let files = generated().chain(SHARED).chain(files).chain(custom).chain([choice]);
+        let files = generated().chain(SHARED).chain(files).chain(goals.iter().cloned()).chain(custom).chain([choice]);
         Self::new(pose_constants(kernel) + &feature_constants(features), files, entry)
     }
 
@@ -133,6 +142,12 @@ impl Composed {
     pub fn drive() -> Self {
         let constants = format!("const WORKGROUP_SIZE: u32 = {DRIVE_WORKGROUP_SIZE}u;\n");
         Self::new(constants, generated().chain([PHASE, SYNC]), DRIVE)
+    }
+
+    /// The kernel that reads the parameters of goals.
+    pub fn resolve_goals() -> Self {
+        let constants = format!("const WORKGROUP_SIZE: u32 = {RESOLVE_GOALS_WORKGROUP_SIZE}u;\n");
+        Self::new(constants, generated(), RESOLVE_GOALS)
     }
 
     /// The kernel that lists events; `follows` is true if layers may be synchronised.
@@ -240,6 +255,7 @@ mod tests {
         assert_eq!(file(Composed::visible()), "shaders/visible.wgsl");
         assert_eq!(file(Composed::events(true)), "shaders/events.wgsl");
         assert_eq!(file(Composed::drive()), "shaders/drive.wgsl");
+        assert_eq!(file(Composed::resolve_goals()), "shaders/resolve_goals.wgsl");
         assert_eq!(file(Composed::root_motion(Features::ALL)), "shaders/root_motion.wgsl");
     }
 

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use serde_json::json;
 use wgpu::naga;
 
-use crate::gpu::plan::{PoseKernel, SpanRoom, WORKGROUPS};
+use crate::gpu::plan::{GoalTurns, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::gpu::shader::{
-    Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY,
+    Composed, DRIVE_ENTRY, EVENTS_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY, VISIBLE_COLLECT_ENTRY,
+    VISIBLE_MEASURE_ENTRY,
 };
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::model::{Interpolator, Mixing, SkinFormat};
@@ -102,8 +103,8 @@ fn interpolators() -> Vec<Arc<dyn Interpolator>> {
     vec![Arc::new(hermite), Arc::new(turn)]
 }
 
-/// All kernels that pose, with or without transitions.
-fn pose_kernels(displaces: bool) -> Vec<PoseKernel> {
+/// All kernels that pose, with or without transitions and goals.
+fn pose_kernels(displaces: bool, goals: GoalTurns) -> Vec<PoseKernel> {
     let mut kernels = Vec::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
@@ -114,6 +115,7 @@ fn pose_kernels(displaces: bool) -> Vec<PoseKernel> {
                     span_room,
                     skin_format,
                     displaces,
+                    goals,
                 }));
             }
         }
@@ -143,6 +145,7 @@ fn kernel_texts() -> Vec<Text> {
         Text::new("events".into(), &[EVENTS_ENTRY], || Composed::events(false).code),
         Text::new("events of followers".into(), &[EVENTS_ENTRY], || Composed::events(true).code),
         Text::new("drive".into(), &[DRIVE_ENTRY], || Composed::drive().code),
+        Text::new("goals".into(), &[RESOLVE_GOALS_ENTRY], || Composed::resolve_goals().code),
         Text::new("bandwidth".into(), &["fill", "copy"], || BANDWIDTH.text.into()),
     ];
     texts.extend(feature_sets().map(|features| {
@@ -155,11 +158,12 @@ fn kernel_texts() -> Vec<Text> {
             let name = format!("{kernel:?}, {features:?}, {} interpolators", interpolators.len());
             Text::new(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators).code)
         };
-        for kernel in pose_kernels(false) {
+        for kernel in pose_kernels(false, GoalTurns::None) {
             texts.extend(feature_sets().map(|features| pose(kernel, features)));
         }
-        // The code of transitions does not depend on the features: none and all will do.
-        for kernel in pose_kernels(true) {
+        // The code of transitions and goals hardly depends on the features: none and all will do.
+        let with_either = [(true, GoalTurns::None), (false, GoalTurns::Rigid), (true, GoalTurns::General)];
+        for kernel in with_either.into_iter().flat_map(|(displaces, goals)| pose_kernels(displaces, goals)) {
             texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
         }
     }
@@ -237,8 +241,8 @@ fn all_texts_are_written_if_a_file_is_named() {
     }
     // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 7 workgroups;
     // with either mixing four, but three in the largest workgroup that holds joints.
-    let pose = (3 * 7 + 2 * (4 * 7 - 1)) * 3 * (64 + 2) * 2;
+    let pose = (3 * 7 + 2 * (4 * 7 - 1)) * 3 * (64 + 3 * 2) * 2;
     let render = if cfg!(feature = "render") { 4 } else { 0 };
-    assert_eq!(parts.texts.len(), pose + 64 + 5 + 3 + render);
+    assert_eq!(parts.texts.len(), pose + 64 + 6 + 3 + render);
     parts.write(Path::new(&file));
 }

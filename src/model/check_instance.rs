@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::model::{
-    BlendSpaceId, ClipId, Goal, KnotsId, Layer, LayerTime, Library, MaskId, SkeletonId, WeightDriver, no_such,
+    BlendSpaceId, ChainId, ClipId, Goal, KnotsId, Layer, LayerTime, Library, MaskId, SkeletonId, WeightDriver, no_such,
 };
 
-/// The skeletons, clips, masks, knots and blend spaces that an instance may use.
+/// The skeletons, clips, masks, chains, knots and blend spaces that an instance may use.
 pub(crate) trait Contents {
-    /// Advice that follows the message about a missing skeleton, clip or mask.
+    /// Advice that follows the message about a missing skeleton, clip, mask or chain.
     const ADVICE: &'static str = "";
 
     /// The number of skeletons.
@@ -20,6 +20,9 @@ pub(crate) trait Contents {
 
     /// The number of masks.
     fn mask_count(&self) -> usize;
+
+    /// The number of chains.
+    fn chain_count(&self) -> usize;
 
     /// The number of lists of knots.
     fn knots_count(&self) -> usize;
@@ -38,6 +41,9 @@ pub(crate) trait Contents {
 
     /// The skeleton of a mask; `None` if the mask does not exist.
     fn find_mask(&self, id: MaskId) -> Option<SkeletonId>;
+
+    /// The skeleton of a chain; `None` if the chain does not exist.
+    fn find_chain(&self, id: ChainId) -> Option<SkeletonId>;
 }
 
 /// The name of a clip, the skeleton that it animates, and the number of its sync markers.
@@ -58,6 +64,10 @@ impl Contents for Library {
 
     fn mask_count(&self) -> usize {
         self.masks().len()
+    }
+
+    fn chain_count(&self) -> usize {
+        self.chains().len()
     }
 
     fn knots_count(&self) -> usize {
@@ -84,6 +94,10 @@ impl Contents for Library {
 
     fn find_mask(&self, id: MaskId) -> Option<SkeletonId> {
         self.masks().get(id.index()).map(|mask| mask.skeleton)
+    }
+
+    fn find_chain(&self, id: ChainId) -> Option<SkeletonId> {
+        self.chains().get(id.index()).map(|chain| chain.skeleton)
     }
 }
 
@@ -147,24 +161,25 @@ pub(crate) fn check_instance<C: Contents>(
     Ok(())
 }
 
-/// Checks that the chains of an instance exist and belong to its skeleton.
+/// Checks that the chains of an instance exist and belong to its skeleton, which exists.
 ///
 /// # Errors
 /// [`Error::Instance`] for the first one that does not.
-pub(crate) fn check_goals(
-    library: &Library,
+pub(crate) fn check_goals<C: Contents>(
+    contents: &C,
     instance: usize,
     skeleton: SkeletonId,
     goals: &[Goal],
 ) -> Result<(), Error> {
     let fault = |reason: String| Err(Error::Instance { instance, reason });
-    let named = |id: SkeletonId| Named { index: id.index(), name: library.skeleton(id).name() };
-    for index in goals.iter().map(|goal| goal.chain.index()) {
-        let Some(chain) = library.chains().get(index) else {
-            return fault(no_such("chain", index, "library", library.chains().len()));
+    let named = |id: SkeletonId| Named { index: id.index(), name: contents.skeleton_name(id) };
+    for chain in goals.iter().map(|goal| goal.chain) {
+        let index = chain.index();
+        let Some(other) = contents.find_chain(chain) else {
+            return fault(format!("{}{}", no_such("chain", index, "library", contents.chain_count()), C::ADVICE));
         };
-        if chain.skeleton != skeleton {
-            let [other, own] = [chain.skeleton, skeleton].map(named);
+        if other != skeleton {
+            let [other, own] = [other, skeleton].map(named);
             return fault(format!("chain {index} is for skeleton {other}, but the instance uses skeleton {own}"));
         }
     }

@@ -136,13 +136,7 @@ impl Crowd {
     /// [`MAX_PARAMETERS`](Self::MAX_PARAMETERS); [`Error::Limit`] beyond [`MAX_GOALS`](Self::MAX_GOALS).
     pub fn set_goals(&mut self, instance: usize, goals: impl Into<Arc<[Goal]>>) -> Result<(), Error> {
         let goals = goals.into();
-        if goals.len() > Self::MAX_GOALS {
-            let what = format!("goals of instance {instance}");
-            return Err(Error::Limit { what, needed: goals.len() as u64, allowed: Self::MAX_GOALS as u64 });
-        }
-        if let Some(reason) = goals.iter().find_map(Goal::fault) {
-            return Err(Error::Instance { instance, reason });
-        }
+        check_goal_numbers(instance, &goals)?;
         self.find(instance)?.goals = goals;
         Ok(())
     }
@@ -311,6 +305,18 @@ pub(crate) fn check_transition(instance: usize, transition: &Transition) -> Resu
         return Err(Error::Instance { instance, reason });
     }
     transition.chain().try_for_each(|transition| check_layers(instance, &transition.from))
+}
+
+/// Checks the number of goals of an instance, and the numbers in them.
+pub(crate) fn check_goal_numbers(instance: usize, goals: &[Goal]) -> Result<(), Error> {
+    if goals.len() > Crowd::MAX_GOALS {
+        let what = format!("goals of instance {instance}");
+        return Err(Error::Limit { what, needed: goals.len() as u64, allowed: Crowd::MAX_GOALS as u64 });
+    }
+    match goals.iter().find_map(Goal::fault) {
+        Some(reason) => Err(Error::Instance { instance, reason }),
+        None => Ok(()),
+    }
 }
 
 /// Checks the number of layers of an instance, and the numbers in them.

@@ -1,8 +1,8 @@
 //! Goals: what a chain of an instance reaches for.
 
 use crate::model::id::ChainId;
-use crate::model::is_usable;
 use crate::model::weight_driver::no_parameter;
+use crate::model::{ParameterValues, is_usable};
 
 /// A target for a chain of an instance. Goals act in order, after mixing and transition, each on the pose that the one before left.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +33,26 @@ pub enum GoalWeight {
     Parameter(usize),
 }
 
+impl GoalTarget {
+    /// The point, with the values of the parameters of the instance.
+    pub fn at(&self, values: ParameterValues) -> [f64; 3] {
+        match *self {
+            Self::Point(point) => point,
+            Self::Parameters(indices) => indices.map(|index| f64::from(values.get(index))),
+        }
+    }
+}
+
+impl GoalWeight {
+    /// The weight from 0 to 1, with the values of the parameters of the instance.
+    pub fn at(&self, values: ParameterValues) -> f64 {
+        match *self {
+            Self::Fixed(weight) => weight,
+            Self::Parameter(index) => f64::from(values.get(index)).clamp(0.0, 1.0),
+        }
+    }
+}
+
 impl Goal {
     /// A goal with weight 1.
     pub fn new(chain: ChainId, target: GoalTarget) -> Self {
@@ -50,6 +70,11 @@ impl Goal {
             GoalWeight::Fixed(_) => None,
         };
         target.into_iter().flatten().chain(weight)
+    }
+
+    /// True if it reads parameters.
+    pub(crate) fn is_driven(&self) -> bool {
+        self.parameters().next().is_some()
     }
 
     /// The first unusable number, as a message.

@@ -208,6 +208,11 @@ impl Library {
         Ok(ChainId(self.chains.len() - 1))
     }
 
+    /// The ids of all chains.
+    pub fn chain_ids(&self) -> impl Iterator<Item = ChainId> + use<> {
+        (0..self.chains.len()).map(ChainId)
+    }
+
     /// All chains, by id.
     pub fn chains(&self) -> &[Chain] {
         &self.chains

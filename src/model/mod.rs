@@ -48,12 +48,12 @@ pub use binding_report::{Binding, BindingFault, BoundTrack, FaultKind, PropertyT
 pub use blend_space::BlendSpace;
 pub(crate) use blend_space::{check_points, check_triangle, delaunay, no_triangles};
 pub use chain::{Chain, ChainKind};
-pub(crate) use check_instance::{ClipContents, Contents, check_instance};
+pub(crate) use check_instance::{ClipContents, Contents, check_goals, check_instance};
 pub use clip::Clip;
 pub(crate) use clip_checks::markers_fault;
 pub use crowd::Crowd;
-pub(crate) use crowd::check_layers;
 pub(crate) use crowd::check_transition;
+pub(crate) use crowd::{check_goal_numbers, check_layers};
 pub use curve::Curve;
 pub(crate) use curve::NumberRange;
 pub use easing::{CurveEasing, Easing};

@@ -1,6 +1,8 @@
 //! Quaternions of any length, and Euler angles.
 
-use glam::{DQuat, DVec3, DVec4, EulerRot};
+use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3, DVec4, EulerRot};
+
+use crate::model::Transform;
 
 /// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond are clamped.
 /// No named easing overshoots by more than half an arc.
@@ -27,6 +29,60 @@ pub fn key(quaternion: DQuat) -> Option<DQuat> {
     if (0.9..=1.1).contains(&quaternion.length()) { Some(quaternion) } else { unit(quaternion) }
 }
 
+/// The rotation that is nearest to a matrix: the one with the least sum of squared differences of their numbers.
+///
+/// It is the rotation whose quaternion is the eigenvector of the largest eigenvalue of a symmetric matrix (Horn, "Closed-form solution
+/// of absolute orientation using unit quaternions", 1987). Where several rotations are as near, as for a mirror image, it is the one
+/// of them that is nearest to the rotation of [`Transform::from_affine`]. Packing and reference share it.
+pub fn nearest(matrix: DMat3) -> DQuat {
+    let whole = DAffine3 { matrix3: matrix, translation: DVec3::ZERO };
+    let first = DVec4::from(Transform::from_affine(whole).rotation);
+    let largest = matrix.to_cols_array().iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
+    if largest == 0.0 {
+        return DQuat::from_vec4(first);
+    }
+    let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| axis / largest);
+    let symmetric = [
+        [x.x - y.y - z.z, y.x + x.y, z.x + x.z, y.z - z.y],
+        [y.x + x.y, y.y - x.x - z.z, z.y + y.z, z.x - x.z],
+        [z.x + x.z, z.y + y.z, z.z - x.x - y.y, x.y - y.x],
+        [y.z - z.y, z.x - x.z, x.y - y.x, x.x + y.y + z.z],
+    ];
+    let (values, vectors) = eigen(symmetric);
+    let most = values.iter().copied().fold(f64::MIN, f64::max);
+    let mut found = DVec4::ZERO;
+    for (_, vector) in values.iter().zip(vectors).filter(|(value, _)| most - **value < 1e-9) {
+        found += vector * vector.dot(first);
+    }
+    unit(DQuat::from_vec4(found)).unwrap_or(DQuat::from_vec4(first))
+}
+
+/// The eigenvalues and eigenvectors of a symmetric matrix, by Jacobi rotations.
+fn eigen(mut matrix: [[f64; 4]; 4]) -> ([f64; 4], [DVec4; 4]) {
+    let mut vectors = DMat4::IDENTITY.to_cols_array_2d();
+    // Each sweep squares what is left beside the diagonal; six are enough for an `f64`.
+    for _ in 0..12 {
+        for (i, j) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+            if matrix[i][j] == 0.0 {
+                continue;
+            }
+            let ratio = (matrix[j][j] - matrix[i][i]) / (2.0 * matrix[i][j]);
+            let tangent = ratio.signum() / (ratio.abs() + ratio.hypot(1.0));
+            let cosine = tangent.hypot(1.0).recip();
+            let sine = tangent * cosine;
+            let turn = |a: f64, b: f64| (cosine * a - sine * b, sine * a + cosine * b);
+            for k in 0..4 {
+                (matrix[k][i], matrix[k][j]) = turn(matrix[k][i], matrix[k][j]);
+            }
+            for k in 0..4 {
+                (matrix[i][k], matrix[j][k]) = turn(matrix[i][k], matrix[j][k]);
+                (vectors[i][k], vectors[j][k]) = turn(vectors[i][k], vectors[j][k]);
+            }
+        }
+    }
+    (std::array::from_fn(|index| matrix[index][index]), vectors.map(DVec4::from))
+}
+
 /// The rotation by angles in degrees about x, then z, then y, all axes of the parent (`Quat.fromEuler` of Cocos Creator).
 pub fn from_euler_angles(degrees: DVec3) -> DQuat {
     let DVec3 { x, y, z } = degrees.map(f64::to_radians);
@@ -43,6 +99,25 @@ pub fn to_euler_angles(rotation: DQuat) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_rotation_of_a_matrix_is_that_of_its_polar_decomposition() {
+        let turned = DQuat::from_euler(EulerRot::XYZ, 0.3, -1.2, 2.5);
+        let axes = DMat3::from_quat(DQuat::from_euler(EulerRot::XYZ, -2.0, 0.4, 1.0));
+        // A rotation times any symmetric matrix with positive eigenvalues.
+        for scale in [DVec3::ONE, DVec3::splat(1e-20), DVec3::new(1e3, 1.0, 0.5), DVec3::new(3.0, 2.0, 0.0)] {
+            let stretch = axes * DMat3::from_diagonal(scale) * axes.transpose();
+            let found = nearest(DMat3::from_quat(turned) * stretch);
+            assert!(found.dot(turned).abs() > 1.0 - 1e-12, "{scale}: {found} is not {turned}");
+        }
+        // Of a mirror image, the least axis is mirrored: -3, -2, 1 is half a turn about z, and then a stretch of 3, 2, 1.
+        let found = nearest(DMat3::from_quat(turned) * DMat3::from_diagonal(DVec3::new(3.0, 2.0, -1.0)));
+        assert!(found.dot(turned).abs() > 1.0 - 1e-12, "{found} is not {turned}");
+        // All axes are as long: of the nearest ones, that of a scale with a negative x.
+        let found = nearest(DMat3::from_quat(turned) * DMat3::from_diagonal(DVec3::new(-2.0, 2.0, 2.0)));
+        assert!(found.dot(turned).abs() > 1.0 - 1e-12, "{found} is not {turned}");
+        assert!(nearest(DMat3::ZERO).is_normalized());
+    }
 
     #[test]
     fn euler_angles_turn_about_x_then_z_then_y() {

@@ -3,11 +3,16 @@
 use glam::{DAffine3, DVec3};
 
 use crate::error::Error;
-use crate::model::{Clip, Crowd, Curve, Interpolation, Joint, Library, Skeleton, SkeletonId, Target, Track};
+use crate::model::{
+    Clip, Crowd, Curve, Extrapolation, Interpolation, Joint, Library, Skeleton, SkeletonId, Target, Track,
+};
 
 /// The largest difference of the scales along the axes that counts as uniform, as a share of the largest scale. It allows for the
 /// rounding in files.
 pub const TOLERANCE: f64 = 1e-4;
+
+/// The largest difference from a fixed uniform scale, relative to it, that the rounding of an `f32` explains.
+const ROUNDING: f64 = 2e-7;
 
 /// A matrix or scale that is not uniform, with its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +103,52 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
         }
     }
     None
+}
+
+/// True if the marked joints of a skeleton keep a uniform scale above 0 in the rest pose and in all clips, up to the rounding of an
+/// `f32`: whatever clips are mixed, a turn in model space then moves all below a joint as a rigid body.
+pub(crate) fn is_fixed(library: &Library, id: SkeletonId, marked: &[bool]) -> bool {
+    let joints = library.skeleton(id).joints();
+    let at_rest = joints.iter().zip(marked).filter(|(_, marked)| **marked).all(|(joint, _)| match &joint.matrix {
+        Some(matrix) => is_rigid(matrix),
+        None => is_even(joint.rest.scale),
+    });
+    let clips = library.clips().iter().filter(|clip| clip.skeleton == id);
+    at_rest
+        && clips.flat_map(|clip| &clip.tracks).all(|track| match track.target {
+            Target::Scale(joint) if marked[joint] => stays_at(&track.curve, track.component, joints[joint].rest.scale),
+            _ => true,
+        })
+}
+
+/// True if a scale is uniform and above 0, up to rounding.
+fn is_even(scale: DVec3) -> bool {
+    scale.min_element() > 0.0 && scale.max_element() - scale.min_element() <= ROUNDING * scale.max_element()
+}
+
+/// True if a matrix is a rotation, a uniform scale above 0 and a translation, up to rounding.
+fn is_rigid(matrix: &DAffine3) -> bool {
+    let axes = [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
+    let lengths = DVec3::from(axes.map(DVec3::length));
+    let least = ROUNDING * lengths.max_element() * lengths.max_element();
+    let pairs = [(0, 1), (0, 2), (1, 2)].map(|(a, b): (usize, usize)| axes[a].dot(axes[b]).abs());
+    is_even(lengths) && matrix.matrix3.determinant() > 0.0 && pairs.into_iter().all(|product| product <= least)
+}
+
+/// True if a curve of scales keeps that of the rest pose, up to rounding.
+fn stays_at(curve: &Curve, component: Option<usize>, rest: DVec3) -> bool {
+    let is_known =
+        matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear | Interpolation::CubicSpline);
+    // A spline leaves the values of its keys, a straight line continues beyond them.
+    let stays_between =
+        curve.interpolation() != Interpolation::CubicSpline && !curve.extrapolation().contains(&Extrapolation::Linear);
+    let first = component.unwrap_or(0);
+    let at_rest = rest.to_array();
+    let near = |key: usize| {
+        let numbers = curve.value(key).iter().zip(&at_rest[first..]).map(|(number, rest)| number - rest);
+        numbers.fold(0.0, |most: f64, apart| most.max(apart.abs())) <= ROUNDING * rest.max_element()
+    };
+    is_known && (stays_between || curve.is_constant()) && (0..curve.timeline().len()).all(near)
 }
 
 /// A fault of a joint, with the name of the joint if it has one.

@@ -4,16 +4,18 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::model::{
-    AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Mixing, SkeletonId, check_instance,
+    AdditiveReference, ChainId, ClipId, Crowd, Fade, FadeShape, Goal, Layer, LayerMode, LayerTime, Mixing, SkeletonId,
+    check_goals, check_instance,
 };
 use crate::pack::PackedLibrary;
 use crate::pack::displacement::PackedDisplacement;
 use crate::pack::drive::{pack_driven_time, pack_driver};
+use crate::pack::goal::pack_goals;
 use crate::pack::library::PackedClip;
 use crate::pack::playback::pack_playback;
 use crate::pack::record::{
-    DriveRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT, LAYER_OVERRIDE,
-    LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, LayerRecord, NONE, split,
+    DriveRecord, GoalRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT,
+    LAYER_OVERRIDE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, LayerRecord, NONE, split,
 };
 
 /// A crowd ready for an engine. Its instances are ordered by skeleton, then by the mixing that they need.
@@ -22,6 +24,8 @@ pub(crate) struct PackedCrowd {
     pub(crate) layers: Vec<LayerRecord>,
     /// The drivers of the layers of driven batches, as many as their layers.
     pub(crate) drives: Vec<DriveRecord>,
+    /// The goals of the instances of batches that have some.
+    pub(crate) goals: Vec<GoalRecord>,
     /// The transitions of the instances that are in one.
     pub(crate) displacements: Vec<PackedDisplacement>,
     pub(crate) batches: Vec<PackedBatch>,
@@ -38,6 +42,8 @@ pub(crate) struct Room {
     pub mixing: Mixing,
     /// True if layers may have drivers.
     pub drivers: bool,
+    /// The number of goals.
+    pub goals: usize,
 }
 
 /// Instances of one skeleton that need the same mixing.
@@ -50,8 +56,12 @@ pub(crate) struct PackedBatch {
     pub mixing: Mixing,
     /// The index of the first layer record.
     pub first_layer: usize,
-    /// The index of the first driver, one per layer; `None` if no layer is driven.
+    /// The index of the first driver, one per layer; `None` if no layer and no goal follows parameters or another layer.
     pub first_drive: Option<usize>,
+    /// The number of goals per instance.
+    pub goal_count: usize,
+    /// The index of the first goal.
+    pub first_goal: usize,
     /// The index of the displacement of each instance, or `NONE`; empty if no instance is in a transition.
     pub displaced: Vec<u32>,
     /// The positions of the instances in the packed order.
@@ -67,7 +77,7 @@ impl PackedCrowd {
     /// [`Error::Instance`] if a skeleton, clip or mask does not exist or they do not belong together. [`Error::Limit`] for 2^32
     /// instances and more.
     pub fn new(packed: &PackedLibrary, crowd: &Crowd) -> Result<Self, Error> {
-        Self::in_order(packed, crowd, Room::default(), |instance| KeyOrder::new(packed, crowd.layers(instance)))
+        Self::in_order(packed, crowd, Room::default(), |instance| KeyOrder::new(packed, crowd, instance))
     }
 
     /// Packs a crowd with room. The instances of a batch are in the order of the crowd.
@@ -92,22 +102,27 @@ impl PackedCrowd {
         }
         for instance in 0..crowd.len() {
             check_instance(packed, instance, crowd.skeleton(instance), crowd.layers(instance))?;
+            check_goals(packed, instance, crowd.skeleton(instance), crowd.goals(instance))?;
             check_displacement(packed, crowd, instance)?;
         }
         let mut order: Vec<usize> = (0..crowd.len()).collect();
         let kind = |instance| Kind {
             skeleton: crowd.skeleton(instance),
             mixing: Mixing::of(crowd.layers(instance)).max(room.mixing),
-            is_driven: room.drivers || crowd.layers(instance).iter().any(Layer::is_driven),
+            is_driven: room.drivers
+                || crowd.layers(instance).iter().any(Layer::is_driven)
+                || crowd.goals(instance).iter().any(Goal::is_driven),
+            has_goals: room.goals > 0 || !crowd.goals(instance).is_empty(),
         };
         order.sort_by_cached_key(|&instance| (kind(instance), key(instance)));
         let mut records = Vec::with_capacity(order.len());
-        let (mut drives, mut displacements) = (Vec::new(), Vec::new());
+        let (mut drives, mut goals, mut displacements) = (Vec::new(), Vec::new(), Vec::new());
         let mut batches: Vec<PackedBatch> = Vec::new();
         let mut first = 0;
         for instances in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
             let most = instances.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
-            let Kind { skeleton, mixing, is_driven } = kind(instances[0]);
+            let most_goals = instances.iter().map(|&instance| crowd.goals(instance).len()).max().unwrap_or(0);
+            let Kind { skeleton, mixing, is_driven, has_goals } = kind(instances[0]);
             let displaced = pack_displacements(crowd, instances, &mut displacements);
             let batch = PackedBatch {
                 skeleton,
@@ -115,6 +130,8 @@ impl PackedCrowd {
                 mixing,
                 first_layer: records.len(),
                 first_drive: is_driven.then_some(drives.len()),
+                goal_count: if has_goals { most_goals.max(room.goals) } else { 0 },
+                first_goal: goals.len(),
                 displaced,
                 instances: first..first + instances.len(),
             };
@@ -123,11 +140,12 @@ impl PackedCrowd {
                 if is_driven {
                     pack_drivers(packed, crowd.layers(instance), batch.layer_count, &mut drives);
                 }
+                pack_goals(packed, crowd.goals(instance), batch.goal_count, &mut goals);
             }
             first += instances.len();
             batches.push(batch);
         }
-        Ok(Self { layers: records, drives, displacements, batches, order })
+        Ok(Self { layers: records, drives, goals, displacements, batches, order })
     }
 
     /// The layers of an instance, by its batch and its slot in it.
@@ -153,6 +171,7 @@ struct Kind {
     skeleton: SkeletonId,
     mixing: Mixing,
     is_driven: bool,
+    has_goals: bool,
 }
 
 /// Checks that the displacement of an instance was taken with the skeleton as it is.
@@ -182,9 +201,11 @@ fn pack_displacements(crowd: &Crowd, instances: &[usize], displacements: &mut Ve
     instances.iter().map(&mut index).collect()
 }
 
-/// The order of instances by the keys that they read.
+/// The order of instances by the chains of their goals, so that neighbours turn the same joints, then by the keys that they read.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct KeyOrder {
+    /// The chains of the goals.
+    chains: Vec<ChainId>,
     /// The clips of the layers, then `None`.
     clips: [Option<ClipId>; Crowd::MAX_LAYERS],
     /// The bits of the time within the first clip, which is not negative.
@@ -193,7 +214,8 @@ struct KeyOrder {
 
 impl KeyOrder {
     /// The order of a checked instance. Its time is that at tick 0. Where all instances play at one rate, they keep the order.
-    fn new(packed: &PackedLibrary, layers: &[Layer]) -> Self {
+    fn new(packed: &PackedLibrary, crowd: &Crowd, instance: usize) -> Self {
+        let layers = crowd.layers(instance);
         let clips = std::array::from_fn(|index| layers.get(index).map(|layer| layer.clip));
         let time = layers.first().map_or(0.0, |layer| match layer.time {
             LayerTime::At(seconds) => seconds,
@@ -204,7 +226,11 @@ impl KeyOrder {
                 start + if end > start { played.rem_euclid(end - start) } else { 0.0 }
             }
         });
-        Self { clips, time: time.max(0.0).to_bits() }
+        Self {
+            chains: crowd.goals(instance).iter().map(|goal| goal.chain).collect(),
+            clips,
+            time: time.max(0.0).to_bits(),
+        }
     }
 }
 

@@ -6,10 +6,11 @@ use std::thread;
 use crate::error::Error;
 use crate::model::uniform_scale::Uneven;
 use crate::model::{
-    BlendSpace, BlendSpaceId, Clip, ClipContents, ClipId, Contents, Crowd, Interpolator, Layer, Library, MaskId,
-    Outputs, SkeletonId, Skin, WrapMode, uniform_scale,
+    BlendSpace, BlendSpaceId, ChainId, Clip, ClipContents, ClipId, Contents, Crowd, Interpolator, Layer, Library,
+    MaskId, Outputs, SkeletonId, Skin, WrapMode, uniform_scale,
 };
 use crate::pack::arrays::{Arrays, Sizes};
+use crate::pack::chain::{self, PackedChain, ReachJoints};
 use crate::pack::column::QuantizedCurves;
 use crate::pack::record::{EASING_BEZIER, NONE, SkeletonRecord};
 use crate::pack::timeline::Timelines;
@@ -42,6 +43,8 @@ pub struct PackedLibrary {
     clips: Vec<PackedClip>,
     /// For each mask its skeleton and the offset of its weights in the words.
     pub(crate) masks: Vec<(SkeletonId, u32)>,
+    /// The chains, by id.
+    pub(crate) chains: Vec<PackedChain>,
     /// For each list of knots its offset in the words.
     pub(crate) knots: Vec<u32>,
     /// The blend spaces.
@@ -96,6 +99,8 @@ pub(crate) struct PackedSkeleton {
     pub parents: Vec<Option<usize>>,
     /// The scale in the rest pose that dual quaternions cannot hold, if there is one.
     pub uneven: Option<Uneven>,
+    /// The joints that lead to its chains.
+    pub reach: ReachJoints,
 }
 
 impl PackedLibrary {
@@ -138,7 +143,8 @@ impl PackedLibrary {
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
             let (name, uneven) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
-            skeletons.push(PackedSkeleton { name, record, skins, parents, uneven });
+            let reach = ReachJoints::default();
+            skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, reach });
         }
         let mut clips = Vec::new();
         for (index, clip) in library.clips().iter().enumerate() {
@@ -164,6 +170,10 @@ impl PackedLibrary {
             let weights: Vec<f32> = mask.weights.iter().map(|&weight| weight as f32).collect();
             masks.push((mask.skeleton, arrays.push_records(&weights)));
         }
+        let (chains, reach) = chain::pack_chains(&mut arrays, library);
+        for (skeleton, reach) in skeletons.iter_mut().zip(reach) {
+            skeleton.reach = reach;
+        }
         let knots = library.knots().iter().map(|knots| drive::pack_knots(&mut arrays, knots)).collect();
         let pack_space = |space: &BlendSpace| PackedBlendSpace {
             table: drive::pack_blend_space(&mut arrays, space),
@@ -176,7 +186,7 @@ impl PackedLibrary {
             arrays.words.push(0);
         }
         let interpolators = library.interpolators().to_vec();
-        Ok(Self { features, masks, knots, blend_spaces, arrays, skeletons, clips, interpolators })
+        Ok(Self { features, masks, chains, knots, blend_spaces, arrays, skeletons, clips, interpolators })
     }
 
     /// The number of bytes of the packed arrays.
@@ -248,6 +258,10 @@ impl Contents for PackedLibrary {
         self.masks.len()
     }
 
+    fn chain_count(&self) -> usize {
+        self.chains.len()
+    }
+
     fn knots_count(&self) -> usize {
         self.knots.len()
     }
@@ -273,6 +287,10 @@ impl Contents for PackedLibrary {
     fn find_mask(&self, id: MaskId) -> Option<SkeletonId> {
         self.masks.get(id.index()).map(|(skeleton, _)| *skeleton)
     }
+
+    fn find_chain(&self, id: ChainId) -> Option<SkeletonId> {
+        self.chains.get(id.index()).map(|chain| chain.skeleton)
+    }
 }
 
 /// The default number of threads: the number of cores that the system reports, or 1.
@@ -291,6 +309,7 @@ fn check_sizes<'a>(library: &Library, quantized: impl Fn(usize) -> QuantizedCurv
         total.add(clip::sizes(library, &Clip::new(None, id, Vec::new()), &[]));
     }
     total.add(drive::sizes(library.clips(), library.knots(), library.blend_spaces()));
+    total.add(chain::sizes(library));
     library.masks().iter().for_each(|mask| total.add(Sizes { words: mask.weights.len(), values: 0 }));
     for (index, clip) in library.clips().iter().enumerate() {
         total.add(clip::sizes(library, clip, quantized(index)));

@@ -4,6 +4,7 @@
 //! poses, inverse bind matrices. An offset into an array counts elements of that array.
 
 mod arrays;
+mod chain;
 mod channels;
 mod clip;
 mod column;
@@ -13,6 +14,7 @@ mod drive;
 mod easing;
 mod events;
 mod features;
+mod goal;
 mod joint_channels;
 mod key_blocks;
 mod keys;
@@ -29,6 +31,7 @@ mod triangle_grid;
 mod unroll;
 
 pub(crate) use arrays::Arrays;
+pub(crate) use chain::ReachLink;
 pub use clip::ClipBytes;
 pub(crate) use crowd::{PackedBatch, PackedCrowd, pack_layer};
 #[cfg(feature = "gpu")]
@@ -37,6 +40,8 @@ pub(crate) use displacement::PackedDisplacement;
 #[cfg(test)]
 pub(crate) use easing::folds;
 pub(crate) use features::Features;
+#[cfg(feature = "gpu")]
+pub(crate) use goal::pack_goals;
 pub(crate) use joint_channels::JointChannels;
 #[cfg(all(test, feature = "gpu"))]
 pub(crate) use joint_channels::pack_compact;

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use crate::model::{
-    Crowd, Displacement, Layer, Library, Parameter, ParameterValues, Skeleton, SkeletonId, Ticks, Transition,
+    Crowd, Displacement, Goal, Layer, Library, Parameter, ParameterValues, Skeleton, SkeletonId, Ticks, Transition,
 };
 use crate::reference::drive::{Driven, Moment};
+use crate::reference::inverse_kinematics;
 use crate::reference::layers;
 use crate::reference::transition;
 use crate::reference::values::Values;
@@ -21,6 +22,8 @@ pub struct Instance<'a> {
     pub layers: &'a [Layer],
     /// The parameters.
     pub parameters: &'a [Parameter],
+    /// The goals.
+    pub goals: &'a [Goal],
     /// The transition to the layers.
     pub transition: Option<&'a Transition>,
     /// The displacements of the transition and of those that it interrupts, taken when they began; empty to take them now.
@@ -35,6 +38,7 @@ impl<'a> Instance<'a> {
             skeleton: crowd.skeleton(instance),
             layers: crowd.layers(instance),
             parameters: crowd.parameters(instance),
+            goals: crowd.goals(instance),
             transition: crowd.transition(instance),
             displacements: crowd.running(instance).map_or(&[], |running| &running.displacements),
         }
@@ -74,7 +78,7 @@ impl<'a> Instance<'a> {
         self.library.skeleton(self.skeleton)
     }
 
-    /// The values at a tick, with the transition.
+    /// The values at a tick, with the transition, before the goals.
     pub fn values(&self, now: Ticks) -> Values {
         let shown = self.at(now);
         let mut values = shown.own_values(now);
@@ -84,6 +88,14 @@ impl<'a> Instance<'a> {
             shown.displacement(transition).apply(transition, elapsed, &mut values);
         }
         values
+    }
+
+    /// The values at a tick, with the transition and the goals.
+    pub fn posed_values(&self, now: Ticks) -> Values {
+        let values = self.values(now);
+        let parameters = ParameterValues::new(self.parameters, now);
+        let local = inverse_kinematics::apply(self.library, self.skeleton(), self.goals, parameters, values.local);
+        Values { local, ..values }
     }
 
     /// The displacement of the transition to the layers.

@@ -11,6 +11,7 @@ mod events;
 pub(crate) mod extrapolate;
 pub(crate) mod hierarchy;
 pub(crate) mod instance;
+pub(crate) mod inverse_kinematics;
 pub(crate) mod layers;
 mod passes;
 pub(crate) mod phase;
@@ -63,7 +64,7 @@ impl<'a> Reference<'a> {
     /// The pose of one instance at the end of a step. The crowd must have been checked.
     pub(crate) fn pose(&self, instance: &Instance, step: Step, outputs: Outputs) -> Pose {
         let skeleton = instance.skeleton();
-        let Values { local, weights, properties } = instance.values(step.to);
+        let Values { local, weights, properties } = instance.posed_values(step.to);
         let model = if outputs.model || outputs.skin { hierarchy::model(skeleton, &local) } else { Vec::new() };
         let mut pose = Pose::default();
         if outputs.skin {

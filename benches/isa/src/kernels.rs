@@ -46,6 +46,14 @@ pub fn all() -> Result<Vec<Kernel>, Error> {
     kernels.push(complete.kernel("all features, 2 layers", Mixing::Any, 2, SkinFormat::Matrix));
     let serial = KernelText::pose(&rig.packed, rig.skeleton, KernelForm::Serial, Mixing::None, 1, SkinFormat::Matrix);
     kernels.push(Kernel { name: "plain, serial form, 64 joints".into(), text: serial, joints: 64, counted: false });
+    for (name, form, rigid) in [
+        ("goals, 64 joints", KernelForm::Parallel, true),
+        ("goals of uneven scales, 64 joints", KernelForm::Parallel, false),
+        ("goals, serial form, 64 joints", KernelForm::Serial, true),
+    ] {
+        let text = KernelText::goals(&rig.packed, rig.skeleton, form, rigid);
+        kernels.push(Kernel { name: name.into(), text, joints: 64, counted: false });
+    }
     for text in KernelText::others(&complete.packed) {
         let entry_point = text.entry_point.replace('_', " ");
         // The events of synchronised layers come after those of others.

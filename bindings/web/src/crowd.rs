@@ -371,8 +371,9 @@ fn replaced(outcome: LayersOutcome) -> Result<()> {
         LayersOutcome::MoreMixing { .. } => {
             "these layers mix in a way for which the crowd has no room; create it with { mixing: \"any\" }".to_owned()
         }
-        // Layers of this package have neither parameters nor leaders nor transitions.
-        LayersOutcome::NoDrivers { .. }
+        // Instances of this package have neither goals nor parameters, leaders or transitions.
+        LayersOutcome::MoreGoals { .. }
+        | LayersOutcome::NoDrivers { .. }
         | LayersOutcome::MoreParameters { .. }
         | LayersOutcome::MoreTransitions { .. } => outcome.to_string(),
     };

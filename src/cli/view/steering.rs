@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use posse::import::crowd::CrowdFile;
 use posse::{
-    BlendSpace, BlendSpaceId, ClipId, Crowd, Error, Layer, LayerTime, Library, Parameter, Ticks, WeightDriver,
+    BlendSpace, BlendSpaceId, ClipId, Crowd, Error, Evaluator, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library,
+    Outputs, Parameter, Reference, SkeletonId, Ticks, WeightDriver,
 };
 
 use crate::cli::drawn_crowd::DrawnCrowd;
@@ -87,6 +88,12 @@ impl Steering {
                 add_values(library, layer, &mut |parameter, value| extents[steered[parameter]].add(value));
                 users.extend(UsedPoint::new(layer, &steered));
             }
+            if !crowd.goals(0).is_empty() {
+                let reach = reach(library, crowd.skeleton(0))?;
+                for goal in crowd.goals(0) {
+                    add_goal(goal, reach, &mut |parameter, value| extents[steered[parameter]].add(value));
+                }
+            }
             steering.groups.push(Group { instances, in_file: crowd.parameters(0).into(), steered });
         }
         for (parameter, extent) in steering.parameters.iter_mut().zip(extents) {
@@ -164,6 +171,28 @@ fn add_values(library: &Library, layer: &Layer, add: &mut impl FnMut(usize, f64)
     }
 }
 
+/// Calls a function with the ends of the values of the parameters that a goal uses: coordinates of a target within `reach` of the
+/// origin, and weights.
+fn add_goal(goal: &Goal, reach: f64, add: &mut impl FnMut(usize, f64)) {
+    if let GoalTarget::Parameters(coordinates) = goal.target {
+        for parameter in coordinates {
+            [-reach, reach].into_iter().for_each(|coordinate| add(parameter, coordinate));
+        }
+    }
+    if let GoalWeight::Parameter(parameter) = goal.weight {
+        [0.0, 1.0].into_iter().for_each(|weight| add(parameter, weight));
+    }
+}
+
+/// The distance of the farthest joint of the rest pose from the origin.
+fn reach(library: &Library, skeleton: SkeletonId) -> Result<f64, Error> {
+    let mut crowd = Crowd::new();
+    crowd.push(skeleton, &[])?;
+    let rest = Reference::new(library).evaluate(&crowd, Ticks(0), Outputs { model: true, ..Outputs::NONE })?;
+    let joints = rest.instances.iter().flat_map(|pose| &pose.model);
+    Ok(joints.map(|joint| joint.translation.length()).fold(0.0, f64::max))
+}
+
 /// A layer that has the share of a point of a blend space.
 struct UsedPoint {
     space: BlendSpaceId,
@@ -203,7 +232,7 @@ mod tests {
     use super::*;
     use crate::cli::crowd_fixture::crowd_file;
 
-    /// Three groups: two have `speed`, the last one has `turn` in another place, and uses the space in a transition.
+    /// Four groups: two have `speed`, the third has `turn` in another place, and uses the space in a transition. The last has a goal.
     const CROWD: &str = r#"{"files":["a.gltf"],
         "blend_spaces":{"unused":{"x":"p","y":"q","points":[[0,0],[1,0],[0,1]]},
             "steer":{"x":"turn","y":"speed","points":[[-1,0],[1,0],[0,4]]}},
@@ -213,7 +242,9 @@ mod tests {
                 {"clip":"go","time":{"parameter":"cycles"}}]},
             {"layers":[{"clip":"go"}]},
             {"parameters":{"turn":0.25,"lonely":7,"speed":2},"layers":[{"clip":"go"}],
-                "transition":{"start":1,"half_life":0.1,"from":[{"clip":"go","weight":{"blend_space":"steer","point":2}}]}}]}"#;
+                "transition":{"start":1,"half_life":0.1,"from":[{"clip":"go","weight":{"blend_space":"steer","point":2}}]}},
+            {"parameters":{"up":1.5,"zero":0,"ik":[[0,0],[1,0.5]]},"ik":[{"aim":"b","forward":[1,0,0],
+                "target":{"parameters":["zero","up","zero"]},"weight":{"parameter":"ik"}}]}]}"#;
 
     #[test]
     fn parameters_have_the_range_of_what_they_drive() {
@@ -223,7 +254,9 @@ mod tests {
         // The extents are -8 to 4, 0 to 1 and -1 to 1, and each margin is an eighth.
         let expected =
             [("speed", [-9.5, 5.5]), ("cycles", [-0.125, 1.125]), ("turn", [-1.25, 1.25]), ("lonely", [0.0, 7.0])];
-        assert_eq!(ranges, expected);
+        assert_eq!(ranges[..4], expected);
+        // Targets are within the rig, whose farthest joint is 2 m away.
+        assert_eq!(ranges[4..], [("up", [-2.5, 2.5]), ("zero", [-2.5, 2.5]), ("ik", [-0.125, 1.125])]);
         let [space] = &steering.spaces[..] else { panic!("{:?}", steering.spaces) };
         assert_eq!((space.name.as_str(), space.parameters), ("steer", [2, 0]));
         assert_eq!(space.labels, ["", "", "go"]);
@@ -235,7 +268,7 @@ mod tests {
         let steering = Steering::of_file(&library, &file).unwrap();
         let original = file.crowd(&library, 0..file.len()).unwrap();
         let mut crowd = Crowd::new();
-        for instance in (0..4).cycle().take(7) {
+        for instance in (0..5).cycle().take(8) {
             crowd.push_copy(&original, instance);
         }
         let now = Ticks::from_seconds(1.0);
@@ -249,7 +282,9 @@ mod tests {
         steering.steer(&mut crowd, &set).unwrap();
         let steered = values(&crowd);
         assert_eq!(steered[..4], [[-3.0, 0.5, 0.0], [-3.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.75, 7.0, -3.0]]);
-        assert_eq!(steered[4..], steered[..3]);
+        assert_eq!(steered[4], in_file[4]);
+        assert_eq!(steered[5..], steered[..3]);
+        assert_eq!(crowd.goals(4).len(), 1);
         steering.steer(&mut crowd, &vec![None; 3]).unwrap();
         assert_eq!(values(&crowd), in_file);
         assert!(crowd.transition(3).is_some());

@@ -3,6 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::block::joints::Parts;
+use crate::cpu::block::quat::{product, scaled, unit};
 use crate::cpu::block::slerp::dot;
 use crate::cpu::plan::{Kind, Plan};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
@@ -236,32 +237,9 @@ fn weighted_sum<L: Lanes>(a: [L; 4], a_weight: L, b: [L; 4], b_weight: L) -> [L;
     ]
 }
 
-/// The products of two blocks of quaternions.
-#[inline(always)]
-fn product<L: Lanes>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4] {
-    [
-        aw.multiply_add(bx, ax.multiply_add(bw, ay * bz - az * by)),
-        aw.multiply_add(by, ay.multiply_add(bw, az * bx - ax * bz)),
-        aw.multiply_add(bz, az.multiply_add(bw, ax * by - ay * bx)),
-        aw * bw - ax.multiply_add(bx, ay.multiply_add(by, az * bz)),
-    ]
-}
-
 /// The turns from one block of rotations to another, `from^-1 to`.
 #[inline(always)]
 fn turn<L: Lanes>([x, y, z, w]: [L; 4], to: [L; 4]) -> [L; 4] {
     let zero = L::splat(0.0);
     product([zero - x, zero - y, zero - z, w], to)
-}
-
-/// A block of quaternions at unit length.
-#[inline(always)]
-fn unit<L: Lanes>(block: [L; 4]) -> [L; 4] {
-    scaled(block, dot(block, block).inverse_square_root())
-}
-
-/// A block of quaternions times a factor each.
-#[inline(always)]
-fn scaled<L: Lanes>([x, y, z, w]: [L; 4], factor: L) -> [L; 4] {
-    [x * factor, y * factor, z * factor, w * factor]
 }

@@ -5,8 +5,10 @@
 pub mod columns;
 pub mod dual_quaternion;
 pub mod hierarchy;
+pub mod inverse_kinematics;
 pub mod joints;
 pub mod layers;
 pub mod mixer;
+pub mod quat;
 pub mod skin;
 pub mod slerp;

@@ -6,6 +6,7 @@ pub mod decay;
 pub mod drive;
 pub mod ease;
 pub mod events;
+pub mod goal;
 pub mod phase;
 pub mod quantized;
 pub mod quat;

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use crate::import::crowd::goal_entries::GoalEntry;
 use crate::import::crowd::motion_entries::{
     BlendSpaceEntry, MarkersEntry, Named, Object, ParameterEntry, TimeEntry, TransitionEntry, WeightEntry, some,
 };
@@ -83,6 +84,8 @@ pub(super) struct GroupEntry {
     pub layers: Vec<Object<LayerEntry>>,
     #[serde(default, deserialize_with = "some")]
     pub transition: Option<Object<TransitionEntry>>,
+    #[serde(default)]
+    pub ik: Vec<Object<GoalEntry>>,
 }
 
 /// The differences between the instances of a group, scattered from the first to the second number of each pair.

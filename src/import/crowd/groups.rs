@@ -8,12 +8,13 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::import::crowd::blend_spaces::BlendSpaces;
 use crate::import::crowd::document::{Document, GroupEntry, LayerEntry, Spread};
+use crate::import::crowd::goals::{Chains, GoalScope};
 use crate::import::crowd::layers::{KnotLists, LayerScope, LayerTemplate, with_offset};
 use crate::import::crowd::motion_entries::{Object, TransitionEntry};
 use crate::import::crowd::transitions::TransitionTemplate;
 use crate::import::crowd::{CrowdFile, PosedFile, parameters, transitions};
 use crate::import::{Fault, JsonPath};
-use crate::model::{Crowd, Library, Mask, MaskId, Parameter, SkeletonId};
+use crate::model::{Crowd, Goal, Library, Mask, MaskId, Parameter, SkeletonId};
 
 /// The largest number of weights of all masks: one per joint, for each skeleton that a mask is used with.
 const MOST_MASK_WEIGHTS: u64 = 1 << 24;
@@ -30,6 +31,8 @@ pub(super) struct Group {
     pub parameter_names: Vec<String>,
     layers: Vec<LayerTemplate>,
     transition: Option<TransitionTemplate>,
+    /// The goals, which all instances share.
+    goals: Arc<[Goal]>,
 }
 
 impl Group {
@@ -51,6 +54,7 @@ impl Group {
                     let mut single = Crowd::new();
                     single.push(skeleton, &with_offset(&self.layers, offset))?;
                     single.set_parameters(0, Arc::clone(&self.parameters))?;
+                    single.set_goals(0, Arc::clone(&self.goals))?;
                     let transition = self.transition.as_ref().map(|transition| transition.with_offset(offset));
                     single.set_transition(library, 0, transition)?;
                     single
@@ -78,11 +82,12 @@ struct ListPlace<'p> {
     name: &'static str,
 }
 
-/// The masks and knots that have been added to a library.
+/// The masks, knots and chains that have been added to a library.
 #[derive(Default)]
 struct Added<'a> {
     masks: Masks<'a>,
     knots: KnotLists,
+    chains: Chains,
 }
 
 /// The masks that have been added to a library, and the number of their weights.
@@ -93,7 +98,7 @@ struct Masks<'a> {
 }
 
 impl<'a> Groups<'a> {
-    /// Reads the groups that have instances. Adds the masks and knots that they use to the library.
+    /// Reads the groups that have instances. Adds the masks, knots and chains that they use to the library.
     pub fn read(&self, library: &mut Library) -> Result<Vec<Group>, Error> {
         let mut groups = Vec::new();
         let mut added = Added::default();
@@ -137,8 +142,10 @@ impl<'a> Groups<'a> {
         let place = path.field("transition");
         let read = |entry: &'a Object<TransitionEntry>| transitions::read(&place, entry, 1, &mut read_layers, &in_file);
         let transition = entry.transition.as_ref().map(read).transpose()?;
+        let scope = GoalScope { entry, asset: &file.asset };
+        let goals = scope.read(library, &mut added.chains, &path).map_err(in_file)?.into();
         let (file, spread) = (entry.file, entry.spread);
-        Ok(Group { file, instances: 0..0, spread, parameters, parameter_names, layers, transition })
+        Ok(Group { file, instances: 0..0, spread, parameters, parameter_names, layers, transition, goals })
     }
 
     /// Reads a list of layers.

@@ -19,12 +19,14 @@
 //!
 //! [`FORMAT`] describes all fields.
 //!
-//! The stages, in order: `document` and `motion_entries` parse the JSON, `roots` sets root joints, `markers` sets sync markers,
-//! `blend_spaces` adds blend spaces, `groups` makes groups with their masks, `parameters`, `layers` and `transitions`, `spread`
+//! The stages, in order: `document`, `motion_entries` and `goal_entries` parse the JSON, `roots` sets root joints, `markers` sets sync markers,
+//! `blend_spaces` adds blend spaces, `groups` makes groups with their masks, `parameters`, `layers`, `transitions` and `goals`, `spread`
 //! gives each instance of a group its own start and rate.
 
 mod blend_spaces;
 mod document;
+mod goal_entries;
+mod goals;
 mod groups;
 mod layers;
 mod markers;
@@ -114,7 +116,7 @@ impl CrowdFile {
     /// [`CompressedLibrary`](crate::CompressedLibrary) of it; transitions take their displacements from its poses.
     ///
     /// # Errors
-    /// The errors of [`Crowd::push`], [`Crowd::set_parameters`] and [`Crowd::set_transition`]. They do not occur for a file that
+    /// The errors of [`Crowd::push`], [`Crowd::set_parameters`], [`Crowd::set_goals`] and [`Crowd::set_transition`]. They do not occur for a file that
     /// was loaded.
     pub fn crowd(&self, library: &Library, instances: Range<usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
@@ -251,6 +253,9 @@ mod tests {
             (4, r#"{ "instances": [{ "spread": { "?": 0 } }] }"#),
             (4, r#"{ "instances": [{ "layers": [{ "?": 0 }] }] }"#),
             (4, r#"{ "instances": [{ "transition": { "?": 0 } }] }"#),
+            (4, r#"{ "instances": [{ "ik": [{ "?": 0 }] }] }"#),
+            (6, r#"{ "instances": [{ "ik": [{ "target": { "?": 0 } }] }] }"#),
+            (6, r#"{ "instances": [{ "ik": [{ "weight": { "?": 0 } }] }] }"#),
             (6, r#"{ "instances": [{ "layers": [{ "time": { "?": 0 } }] }] }"#),
             (6, r#"{ "instances": [{ "layers": [{ "weight": { "?": 0 } }] }] }"#),
             (6, r#"{ "instances": [{ "layers": [{ "fade_in": { "?": 0 } }] }] }"#),
@@ -276,5 +281,6 @@ mod tests {
         document.check_masks().unwrap();
         assert_eq!(document.instances.iter().map(|group| group.count).sum::<u64>(), 1002);
         assert!(document.instances[1].transition.is_some() && document.markers.len() == 2);
+        assert_eq!(document.instances[1].ik.len(), 2);
     }
 }

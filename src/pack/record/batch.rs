@@ -34,6 +34,10 @@ record! {
         layer_count: u32,
         /// The instances per workgroup.
         instances_per_group: u32,
+        /// The offset in the lists of the goals of the first instance.
+        first_goal: u32,
+        /// The goals per instance.
+        goal_count: u32,
     }
 }
 

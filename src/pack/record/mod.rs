@@ -10,6 +10,7 @@ mod drive;
 mod easing;
 mod event;
 mod frame;
+mod goal;
 mod layer;
 mod quantized_column;
 mod skeleton;
@@ -25,6 +26,7 @@ pub use drive::*;
 pub use easing::*;
 pub use event::*;
 pub use frame::*;
+pub use goal::*;
 pub use layer::*;
 pub use quantized_column::*;
 pub use skeleton::*;
@@ -91,6 +93,11 @@ pub const SHARED: &[Shared] = &[
         records: &[event::EventBatch::RECORD, event::OccurrenceRecord::RECORD, event::EventCount::RECORD],
     },
     Shared { file: "src/pack/record/frame.rs", constants: &[], records: &[frame::Frame::RECORD] },
+    Shared {
+        file: "src/pack/record/goal.rs",
+        constants: goal::CONSTANTS,
+        records: &[goal::ChainRecord::RECORD, goal::GoalRecord::RECORD, goal::GoalBatch::RECORD],
+    },
     Shared { file: "src/pack/record/layer.rs", constants: layer::CONSTANTS, records: &[layer::LayerRecord::RECORD] },
     Shared {
         file: "src/pack/record/skeleton.rs",

@@ -5,6 +5,8 @@
 mod bent;
 /// Crowds: instances, layers, and the times of layers.
 mod crowds;
+/// Goals of instances, and their chains.
+mod goals;
 /// Parameters, drivers, sync markers and transitions.
 mod motion;
 /// Skeletons and skins.
@@ -201,9 +203,21 @@ impl SceneSpec {
         self.seed.is_multiple_of(scenes)
     }
 
-    /// Makes the scene. Half of all scenes have parameters, synchronised layers and transitions.
+    /// Makes the scene. Half of all scenes have parameters, synchronised layers and transitions; half of these and half of the others
+    /// have goals.
     pub fn scene(&self) -> Scene {
-        if !(self.seed / 8).is_multiple_of(2) { self.moving_scene() } else { self.plain_scene() }
+        let scene = if (self.seed / 8).is_multiple_of(2) { self.plain_scene() } else { self.moving_scene() };
+        if (self.seed / 16).is_multiple_of(2) { scene } else { self.with_goals(scene) }
+    }
+
+    /// A scene of this description with goals for its instances.
+    pub fn with_goals(&self, scene: Scene) -> Scene {
+        let Scene { mut library, mut crowd, step } = scene;
+        // Numbers of its own, so that the rest is that of the scene.
+        let mut numbers = Numbers::new(self.seed.rotate_left(16));
+        let chains = goals::add_chains(&mut numbers, &mut library);
+        goals::set_goals(&mut numbers, &library, &chains, &mut crowd, step.to);
+        Scene { library, crowd, step }
     }
 
     /// Makes the scene with parameters, drivers of layers, sync markers and transitions.

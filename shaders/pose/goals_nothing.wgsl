@@ -1,0 +1,3 @@
+//! The function of `goals_rigid.wgsl` and `goals_general.wgsl` for batches without goals.
+
+fn goals_reach(share: Share) {}

@@ -1,0 +1,286 @@
+//! Goals: inverse kinematics of a group of instances abreast, before the hierarchy. As in `shaders/pose/goals_rigid.wgsl`, but the
+//! turns change local rotations, from which all matrices follow.
+//!
+//! Only the joints that lead to a chain get matrices here. Those of joints that no goal has turned are kept from goal to goal.
+
+use glam::Vec4;
+
+use crate::cpu::abreast::{self, Numbers};
+use crate::cpu::block::inverse_kinematics::{Aim, Turns, TwoBones};
+use crate::cpu::block::joints::Parts;
+use crate::cpu::block::quat::{Quaternions, Vectors, conjugate, difference, dot_3, product, rotate, times, unit};
+use crate::cpu::block::slerp::dot;
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::source::Source;
+use crate::cpu::stages::{TransformPart, goal};
+use crate::pack::record::{CHAIN_HOLD, CHAIN_POLE, CHAIN_TWO_BONE, ChainRecord, GoalRecord, NONE};
+use crate::pack::{NUMBERS, ReachLink};
+
+/// The numbers of a joint that leads to a chain: those of its model matrix, and its model rotation.
+const LINK_NUMBERS: usize = NUMBERS + 4;
+
+/// The index of rotations among the parts.
+const ROTATION: usize = TransformPart::Rotation as usize;
+
+/// The square of a length that a rotation has at least.
+const LEAST_SQUARE: f32 = 0.5;
+
+/// The goals of neighbouring instances, and the values of their parameters.
+#[derive(Clone, Copy)]
+pub struct Goals<'a> {
+    /// The goals, `goal_count` per instance.
+    pub records: &'a [GoalRecord],
+    pub goal_count: usize,
+    /// The parameters, `parameter_count` per instance; empty if no goal reads one.
+    pub parameters: &'a [f32],
+    pub parameter_count: usize,
+}
+
+impl<'a> Goals<'a> {
+    /// The goals of some of the instances.
+    pub fn part(self, instances: std::ops::Range<usize>) -> Self {
+        let within = |count: usize, all: usize| (instances.start * count).min(all)..(instances.end * count).min(all);
+        Self {
+            records: &self.records[within(self.goal_count, self.records.len())],
+            parameters: &self.parameters[within(self.parameter_count, self.parameters.len())],
+            ..self
+        }
+    }
+
+    /// A goal of an instance: the offset of its chain, or `NONE` if it does nothing, its target and its weight.
+    fn resolve(&self, instance: usize, index: usize) -> (u32, Vec4) {
+        let record = &self.records[instance * self.goal_count + index];
+        let own = instance * self.parameter_count..(instance + 1) * self.parameter_count;
+        let resolved = goal::resolve(record, self.parameters.get(own).unwrap_or_default());
+        (if resolved.w > 0.0 { record.chain } else { NONE }, resolved)
+    }
+}
+
+/// The memory of the stage.
+#[derive(Debug, Default)]
+pub struct Reach {
+    /// The numbers of each link, a block of instances each.
+    links: Vec<Vec4>,
+    /// For each link: true if its numbers are those of the present pose.
+    is_ready: Vec<bool>,
+    /// The links that are computed next, the last one first.
+    path: Vec<usize>,
+}
+
+/// Turns the joints of up to a block of instances by their goals, one after the other. `parts` has the parts of each instance,
+/// [`stride`](abreast::stride) places apart.
+#[inline(always)]
+pub fn reach<L: Lanes>(source: Source, goals: Goals, instances: usize, memory: &mut Reach, parts: &mut Parts) {
+    let link_count = source.skeleton.reach.links.len();
+    memory.links.resize(link_count * LINK_NUMBERS * L::BLOCK / 4, Vec4::ZERO);
+    memory.is_ready.clear();
+    memory.is_ready.resize(link_count, false);
+    let instances = instances.min(L::BLOCK);
+    let mut posture = Posture { source, instances, memory, parts };
+    for index in 0..goals.goal_count {
+        let mut chains = [NONE; LARGEST_BLOCK];
+        // A lane without an instance has the weight 1, which needs no power.
+        let mut resolved = [Vec4::W; LARGEST_BLOCK];
+        for instance in 0..instances {
+            (chains[instance], resolved[instance]) = goals.resolve(instance, index);
+        }
+        for first in 0..instances {
+            let chain = chains[first];
+            if chain != NONE && !chains[..first].contains(&chain) {
+                let mut own = resolved;
+                for (other, resolved) in chains.iter().zip(&mut own).take(instances) {
+                    if *other != chain {
+                        resolved.w = 0.0;
+                    }
+                }
+                posture.reach::<L>(chain, &own);
+            }
+        }
+    }
+}
+
+/// The pose of a group of instances before a goal.
+struct Posture<'a> {
+    source: Source<'a>,
+    instances: usize,
+    memory: &'a mut Reach,
+    parts: &'a mut Parts,
+}
+
+/// The numbers of a joint that leads to a chain, of each instance.
+struct Link<L> {
+    model: Numbers<L>,
+    rotation: Quaternions<L>,
+}
+
+impl<L: Lanes> Link<L> {
+    /// The link above a root.
+    #[inline(always)]
+    fn root() -> Self {
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let model = [[one, zero, zero, zero], [zero, one, zero, zero], [zero, zero, one, zero]];
+        Self { model, rotation: [zero, zero, zero, one] }
+    }
+
+    /// The position of the joint.
+    #[inline(always)]
+    fn position(&self) -> Vectors<L> {
+        [self.model[0][3], self.model[1][3], self.model[2][3]]
+    }
+}
+
+impl Posture<'_> {
+    /// Turns the joints of a chain. `resolved` has target and weight of each instance.
+    #[inline(always)]
+    fn reach<L: Lanes>(&mut self, chain: u32, resolved: &[Vec4; LARGEST_BLOCK]) {
+        let record: ChainRecord = self.source.library.arrays.record(chain);
+        let ChainRecord { kind, joint_0, joint_1, joint_2, .. } = record;
+        self.walk::<L>(joint_2);
+        let [x, y, z, weights] = L::transpose(L::load_block(resolved));
+        let target = [x, y, z];
+        let direction = [record.direction_x, record.direction_y, record.direction_z];
+        if kind & CHAIN_TWO_BONE != 0 {
+            let joints = [
+                self.load::<L>(joint_0).position(),
+                self.load::<L>(joint_1).position(),
+                self.load::<L>(joint_2).position(),
+            ];
+            let pole = (kind & CHAIN_POLE != 0).then_some(direction);
+            let turns: Turns<L> = TwoBones { joints, target, pole }.turns(weights);
+            let acts = turns.acts.min(weights);
+            // The local rotations of all follow from the model rotations before the turns.
+            self.turn(joint_0, record.parent_0, turns.first, acts);
+            self.turn(joint_1, record.parent_1, turns.second, acts);
+            if kind & CHAIN_HOLD != 0 {
+                self.turn(joint_2, record.parent_2, turns.third(), acts);
+            }
+        } else {
+            let joint = self.load::<L>(joint_0);
+            let [x, y, z] = direction;
+            let forward = rotate(joint.rotation, [L::splat(x), L::splat(y), L::splat(z)]);
+            // Products of many rotations lose their unit length.
+            let square = dot_3(forward, forward).max(L::splat(f32::MIN_POSITIVE));
+            let forward = times(forward, square.inverse_square_root());
+            let target = difference(target, joint.position());
+            let limit = [record.limit_sine, record.limit_cosine];
+            let (turn, acts) = Aim { forward, target, limit }.turn(weights);
+            self.turn(joint_0, record.parent_0, turn, acts.min(weights));
+        }
+        // Links after the first joint may be below it.
+        let turned = self.source.skeleton.reach.places[joint_0 as usize] as usize;
+        self.memory.is_ready[turned..].fill(false);
+    }
+
+    /// Makes the numbers of a joint and of its ancestors those of the present pose.
+    #[inline(always)]
+    fn walk<L: Lanes>(&mut self, joint: u32) {
+        let reach = &self.source.skeleton.reach;
+        let place = reach.places[joint as usize] as usize;
+        self.memory.path.clear();
+        let mut next = Some(place);
+        while let Some(place) = next.filter(|&place| !self.memory.is_ready[place]) {
+            self.memory.path.push(place);
+            next = reach.links[place].parent;
+        }
+        while let Some(place) = self.memory.path.pop() {
+            let link = self.link::<L>(&reach.links[place]);
+            self.store(place, link);
+            self.memory.is_ready[place] = true;
+        }
+    }
+
+    /// The numbers of a link whose parent is ready.
+    #[inline(always)]
+    fn link<L: Lanes>(&self, link: &ReachLink) -> Link<L> {
+        let arrays = &self.source.library.arrays;
+        let joint = link.joint;
+        let (local, rotation) = match link.matrix_rotation {
+            None => {
+                let stride = self.stride();
+                let [translations, rotations, scales] = &self.parts.0;
+                let local =
+                    abreast::compose::<L>([&translations[joint..], &rotations[joint..], &scales[joint..]], stride);
+                (local, self.local_rotation(link.joint as u32))
+            }
+            Some(rotation) => {
+                let matrix = arrays.words[self.source.skeleton.record.matrices as usize + joint];
+                let rows = arrays.values[matrix as usize..].first_chunk().unwrap_or(&[Vec4::ZERO; 3]);
+                let [x, y, z, w] = rotation;
+                (abreast::splat::<L>(rows), [L::splat(x), L::splat(y), L::splat(z), L::splat(w)])
+            }
+        };
+        match link.parent {
+            None => Link { model: local, rotation },
+            Some(parent) => {
+                let above = self.load_place::<L>(parent);
+                Link { model: abreast::multiply(above.model, local), rotation: product(above.rotation, rotation) }
+            }
+        }
+    }
+
+    /// The number of places from the joints of one instance to those of the next.
+    #[inline(always)]
+    fn stride(&self) -> usize {
+        abreast::stride(self.source.skeleton.record.joint_count as usize)
+    }
+
+    /// The local rotations of a joint.
+    #[inline(always)]
+    fn local_rotation<L: Lanes>(&self, joint: u32) -> Quaternions<L> {
+        L::transpose(L::load_block_apart(&self.parts.0[ROTATION][joint as usize..], self.stride()))
+    }
+
+    /// The numbers of a joint.
+    #[inline(always)]
+    fn load<L: Lanes>(&self, joint: u32) -> Link<L> {
+        self.load_place(self.source.skeleton.reach.places[joint as usize] as usize)
+    }
+
+    /// The numbers of the link at a place.
+    #[inline(always)]
+    fn load_place<L: Lanes>(&self, place: usize) -> Link<L> {
+        let from = &self.memory.links[place * LINK_NUMBERS * L::BLOCK / 4..][..LINK_NUMBERS * L::BLOCK / 4];
+        Link {
+            model: [
+                L::load_block(&from[..L::BLOCK]),
+                L::load_block(&from[L::BLOCK..2 * L::BLOCK]),
+                L::load_block(&from[2 * L::BLOCK..3 * L::BLOCK]),
+            ],
+            rotation: L::load_block(&from[3 * L::BLOCK..4 * L::BLOCK]),
+        }
+    }
+
+    /// Stores the numbers of the link at a place.
+    #[inline(always)]
+    fn store<L: Lanes>(&mut self, place: usize, link: Link<L>) {
+        let to = &mut self.memory.links[place * LINK_NUMBERS * L::BLOCK / 4..][..LINK_NUMBERS * L::BLOCK / 4];
+        L::store_block(link.model[0], &mut to[..L::BLOCK]);
+        L::store_block(link.model[1], &mut to[L::BLOCK..2 * L::BLOCK]);
+        L::store_block(link.model[2], &mut to[2 * L::BLOCK..3 * L::BLOCK]);
+        L::store_block(link.rotation, &mut to[3 * L::BLOCK..4 * L::BLOCK]);
+    }
+
+    /// Turns a joint in model space where `acts` is not 0, by its local rotation. `parent` is its parent or `NONE`.
+    #[inline(always)]
+    fn turn<L: Lanes>(&mut self, joint: u32, parent: u32, [x, y, z, w]: Quaternions<L>, acts: L) {
+        let above = if parent == NONE { Link::root() } else { self.load::<L>(parent) };
+        let [x, y, z] = rotate(conjugate(unit(above.rotation)), [x, y, z]);
+        let before = self.local_rotation::<L>(joint);
+        let turned = product([x, y, z, w], before);
+        // Numbers beyond the range of an f32 may have given a rotation that is none.
+        let is_rotation = (dot(turned, turned) - L::splat(LEAST_SQUARE)).max(L::splat(0.0));
+        let turned = unit(turned);
+        let acts = is_rotation.min(acts);
+        let rotations = [
+            turned[0].replace_where_zero(acts, before[0]),
+            turned[1].replace_where_zero(acts, before[1]),
+            turned[2].replace_where_zero(acts, before[2]),
+            turned[3].replace_where_zero(acts, before[3]),
+        ];
+        let mut results = [Vec4::ZERO; LARGEST_BLOCK];
+        L::store_block(L::transpose(rotations), &mut results);
+        let stride = self.stride();
+        let to = self.parts.0[ROTATION][joint as usize..].iter_mut().step_by(stride);
+        to.zip(&results).take(self.instances).for_each(|(to, result)| *to = *result);
+    }
+}

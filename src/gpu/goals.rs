@@ -1,0 +1,99 @@
+//! The goals of a batch, and the kernel that reads their parameters.
+
+use wgpu::BufferUsages as Usages;
+
+use crate::gpu::buffers::write;
+use crate::gpu::drive::Drivers;
+use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
+use crate::gpu::shader::RESOLVE_GOALS_WORKGROUP_SIZE;
+use crate::gpu::{GpuLibrary, filled_buffer};
+use crate::model::Goal;
+use crate::pack::pack_goals;
+use crate::pack::record::{GOAL_RESOLVED_WORDS, GoalBatch, GoalRecord};
+
+/// The goals of a batch of which some instances have one, or have room for one.
+#[derive(Debug)]
+pub(super) struct Goals {
+    records: wgpu::Buffer,
+    batch: wgpu::Buffer,
+    /// The goals per instance.
+    pub count: usize,
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    dispatch: Dispatch,
+}
+
+/// The buffers that goals are read from and written to.
+pub(super) struct GoalBuffers<'a> {
+    /// The parameters of the batch, if it has any.
+    pub drivers: Option<&'a Drivers>,
+    /// The lists of the batch, with room for the goals.
+    pub lists: &'a wgpu::Buffer,
+    /// The offset of the first goal in the lists.
+    pub first_goal: u32,
+}
+
+impl Goals {
+    /// The words of the goals of some instances in the lists.
+    pub fn list_words(instances: usize, count: usize) -> usize {
+        instances.saturating_mul(count).saturating_mul(GOAL_RESOLVED_WORDS as usize)
+    }
+
+    /// Uploads goals, `count` per instance.
+    pub fn new(
+        library: &GpuLibrary,
+        kernel: &SideKernel,
+        records: &[GoalRecord],
+        count: usize,
+        buffers: &GoalBuffers,
+    ) -> Self {
+        let gpu = library.gpu();
+        let &GoalBuffers { drivers, lists, first_goal } = buffers;
+        let record = GoalBatch {
+            goal_count: records.len() as u32,
+            goals_per_instance: count as u32,
+            groups_per_row: gpu.device.limits().max_compute_workgroups_per_dimension,
+            parameter_count: drivers.map_or(0, |drivers| drivers.parameter_count as u32),
+            first_goal,
+        };
+        let batch = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
+        let goals = filled_buffer(gpu, "posse goals", bytemuck::cast_slice(records), Usages::STORAGE);
+        // Without parameters, the kernel reads none: bind any buffer.
+        let parameters = drivers.and_then(Drivers::parameters).unwrap_or(&library.words);
+        let bound = [&library.words, &goals, parameters, &batch, lists];
+        let groups = record.goal_count.div_ceil(RESOLVE_GOALS_WORKGROUP_SIZE);
+        Self {
+            pipeline: kernel.pipeline.clone(),
+            bind_group: bind_group(gpu.device, &kernel.layout, &bound),
+            dispatch: Dispatch::new(gpu.device, groups),
+            records: goals,
+            batch,
+            count,
+        }
+    }
+
+    /// Replaces the goals of the instances from a slot on, before the next submission. They fit.
+    pub fn write<'a>(&self, library: &GpuLibrary, slot: usize, instances: impl Iterator<Item = &'a [Goal]>) {
+        let mut records = Vec::new();
+        instances.for_each(|goals| pack_goals(&library.packed, goals, self.count, &mut records));
+        let offset = slot * self.count * size_of::<GoalRecord>();
+        write(library.gpu(), &self.records, offset as u64, bytemuck::cast_slice(&records));
+    }
+
+    /// Records that the parameters of all goals are read.
+    pub fn record(&self, pass: &mut wgpu::ComputePass) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        self.dispatch.record(pass);
+    }
+
+    /// Destroys the buffers.
+    pub fn destroy(&self) {
+        [&self.records, &self.batch].into_iter().for_each(wgpu::Buffer::destroy);
+    }
+}
+
+/// The number of parameters that goals refer to: one more than the highest index.
+pub(super) fn needed_parameters(goals: &[Goal]) -> usize {
+    goals.iter().flat_map(Goal::parameters).map(|index| index + 1).max().unwrap_or(0)
+}

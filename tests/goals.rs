@@ -1,0 +1,198 @@
+//! Goals on the fast engines, compared with the reference on rigs of all kinds: joints that scales turn rigidly, and others.
+
+mod on_gpu;
+
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use posse::{
+    Chain, ChainId, ChainKind, Clip, ClipId, Crowd, Curve, Evaluator, Goal, GoalTarget, GoalWeight, Interpolation,
+    Joint, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary, Parameter, Pose, Reference, Skeleton,
+    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, glam,
+};
+
+use crate::support::each_engine::fast_engines;
+use crate::support::scenes::Numbers;
+
+/// The scales of the joints of a rig.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Scales {
+    /// One for all axes, above 0.
+    Even,
+    /// One per axis, mirrors, and matrices that shear.
+    Uneven,
+}
+
+/// A rig with a clip, and random chains.
+struct Rig {
+    library: Library,
+    skeleton: SkeletonId,
+    clip: ClipId,
+    chains: Vec<ChainId>,
+}
+
+fn vector(numbers: &mut Numbers, size: f64) -> DVec3 {
+    DVec3::from_array([(); 3].map(|()| numbers.within(-size, size)))
+}
+
+fn rotation(numbers: &mut Numbers) -> DQuat {
+    DQuat::from_scaled_axis(vector(numbers, 1.0)).as_quat().as_dquat()
+}
+
+/// A joint whose bone is not short.
+fn joint(numbers: &mut Numbers, parent: Option<usize>, scales: Scales) -> Joint {
+    let translation = vector(numbers, 0.2) + DVec3::new(0.0, 0.4, 0.2);
+    let scale = match scales {
+        Scales::Even => DVec3::splat(numbers.within(0.9, 1.1)),
+        Scales::Uneven => {
+            DVec3::from_array([(); 3].map(|()| numbers.within(0.8, 1.2)))
+                * if numbers.below(6) == 0 { -1.0 } else { 1.0 }
+        }
+    };
+    let matrix = DAffine3 {
+        matrix3: match scales {
+            Scales::Even => DMat3::from_quat(rotation(numbers)) * 1.05,
+            Scales::Uneven => DMat3::from_quat(rotation(numbers)) + DMat3::from_diagonal(vector(numbers, 0.2)),
+        },
+        translation,
+    };
+    let matrix = (numbers.below(8) == 0).then_some(matrix);
+    Joint { parent, rest: Transform { translation, rotation: rotation(numbers), scale }, matrix, ..Joint::default() }
+}
+
+/// A rig of random joints, a tree of long branches, and a clip that turns all of them.
+fn rig(numbers: &mut Numbers, count: usize, scales: Scales) -> Rig {
+    let mut library = Library::new();
+    let parent = |numbers: &mut Numbers, index: usize| (index > 0).then(|| index - 1 - numbers.below(index.min(3)));
+    let joints: Vec<Joint> = (0..count)
+        .map(|index| {
+            let parent = parent(numbers, index);
+            joint(numbers, parent, scales)
+        })
+        .collect();
+    let is_turned: Vec<bool> = joints.iter().map(|joint| joint.matrix.is_none()).collect();
+    let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+    let inverse_bind = (0..count).map(|_| DAffine3::from_rotation_translation(rotation(numbers), vector(numbers, 1.0)));
+    let inverse_bind = inverse_bind.collect();
+    library.add_skin(Skin { name: None, skeleton, joints: (0..count).collect(), inverse_bind }).unwrap();
+    let timeline = std::sync::Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+    let mut track = |joint: usize| {
+        let keys = [rotation(numbers), rotation(numbers)].map(|turn| turn.to_array()).concat();
+        let curve = Curve::new(timeline.clone(), Interpolation::Linear, 4, keys).unwrap();
+        Track::new(Target::Rotation(joint), curve)
+    };
+    let tracks = (0..count).filter(|&joint| is_turned[joint]).map(&mut track).collect();
+    let clip = library.add_clip(Clip::new(None, skeleton, tracks)).unwrap();
+    let mut rig = Rig { library, skeleton, clip, chains: Vec::new() };
+    while rig.chains.len() < 6 {
+        let kind = if rig.chains.len() % 3 == 2 { aim(numbers, &rig) } else { two_bone(numbers, &rig) };
+        let chain = kind.map(|kind| rig.library.add_chain(Chain { name: None, skeleton, kind }));
+        rig.chains.extend(chain.and_then(Result::ok));
+    }
+    rig
+}
+
+/// Two bones of a random branch, if it has them.
+fn two_bone(numbers: &mut Numbers, rig: &Rig) -> Option<ChainKind> {
+    let joints = rig.library.skeleton(rig.skeleton).joints();
+    let third = joints.len() - 1 - numbers.below(joints.len() / 2);
+    let mut above = |joint: usize| {
+        let parent = joints[joint].parent?;
+        // Not necessarily the parent.
+        if numbers.below(4) == 0 { joints[parent].parent } else { Some(parent) }
+    };
+    let second = above(third)?;
+    let joints = [above(second)?, second, third];
+    let pole = (numbers.below(2) == 0).then(|| (vector(numbers, 1.0) * 3.0).to_array());
+    Some(ChainKind::TwoBone { joints, pole, hold: numbers.below(2) == 0 })
+}
+
+fn aim(numbers: &mut Numbers, rig: &Rig) -> Option<ChainKind> {
+    let joint = numbers.below(rig.library.skeleton(rig.skeleton).joints().len());
+    let limit = if numbers.below(2) == 0 { std::f64::consts::PI } else { numbers.within(0.1, 1.0) };
+    Some(ChainKind::Aim { joint, forward: (vector(numbers, 1.0) * 2.0).to_array(), limit })
+}
+
+/// Instances of a rig with random goals, some of which follow parameters.
+fn crowd(numbers: &mut Numbers, rig: &Rig, instances: usize) -> Crowd {
+    let mut crowd = Crowd::new();
+    for instance in 0..instances {
+        crowd.push(rig.skeleton, &[Layer::new(rig.clip, LayerTime::At(numbers.within(0.0, 1.0)))]).unwrap();
+        let parameters: Vec<_> = (0..8).map(|_| Parameter::constant(numbers.within(-1.5, 1.5)).unwrap()).collect();
+        crowd.set_parameters(instance, parameters).unwrap();
+        let goal = |numbers: &mut Numbers, index: usize| Goal {
+            chain: rig.chains[index],
+            target: match numbers.below(3) {
+                0 => GoalTarget::Parameters([5, 0, 3]),
+                _ => GoalTarget::Point(vector(numbers, 2.0).to_array()),
+            },
+            weight: match numbers.below(4) {
+                0 => GoalWeight::Parameter(numbers.below(8)),
+                1 => GoalWeight::Fixed(numbers.within(0.0, 1.0)),
+                _ => GoalWeight::Fixed(1.0),
+            },
+        };
+        let goals: Vec<Goal> =
+            (0..rig.chains.len()).filter(|_| instance % 5 != 4).map(|index| goal(numbers, index)).collect();
+        // Some instances have other chains, or none.
+        let skipped = if instance % 5 == 3 { 1 } else { 0 };
+        crowd.set_goals(instance, goals.into_iter().skip(skipped).collect::<Vec<_>>()).unwrap();
+    }
+    crowd
+}
+
+/// The largest difference of two poses, as a share of the size of the rig.
+fn difference(found: &Pose, expected: &Pose) -> f64 {
+    let size = expected.model.iter().map(|model| model.translation.length()).fold(1.0, f64::max);
+    let apart = |one: &DAffine3, other: &DAffine3| {
+        let linear = one.matrix3 - other.matrix3;
+        linear
+            .to_cols_array()
+            .iter()
+            .fold(0.0_f64, |most, number| most.max(number.abs()))
+            .max((one.translation - other.translation).length() / size)
+    };
+    let mut worst = 0.0_f64;
+    let mut take = |number: f64| worst = if number > worst || number.is_nan() { number } else { worst };
+    assert_eq!(found.model.len(), expected.model.len());
+    found.model.iter().zip(&expected.model).for_each(|(one, other)| take(apart(one, other)));
+    found.skins.iter().flatten().zip(expected.skins.iter().flatten()).for_each(|(one, other)| take(apart(one, other)));
+    for (one, other) in found.local.iter().zip(&expected.local) {
+        let (a, b) = (one.rotation, other.rotation * one.rotation.dot(other.rotation).signum());
+        take((a - b).length());
+        take((one.translation - other.translation).length().max((one.scale - other.scale).length()));
+    }
+    worst
+}
+
+/// Asserts that poses are those of the reference.
+#[track_caller]
+fn assert_near(what: &str, found: &[Pose], expected: &[Pose], most: f64) {
+    for (instance, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let worst = difference(found, expected);
+        assert!(worst < most, "{what}, instance {instance}: {worst}");
+    }
+}
+
+#[test]
+fn goals_are_those_of_the_reference_on_rigs_of_all_sizes() {
+    for (seed, joints, scales) in [
+        (1, 12, Scales::Even),
+        (2, 40, Scales::Even),
+        (3, 25, Scales::Uneven),
+        (4, 300, Scales::Even),
+        (5, 270, Scales::Uneven),
+    ] {
+        let mut numbers = Numbers::new(seed);
+        let rig = rig(&mut numbers, joints, scales);
+        let crowd = crowd(&mut numbers, &rig, 21);
+        let expected = Reference::new(&rig.library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+        let packed = || PackedLibrary::new(&rig.library).unwrap();
+        fast_engines(&KernelForm::ALL, &packed, &mut |engine| {
+            let what = format!("{} joints, {scales:?}, {}, {}", joints, engine.engine(), engine.adapter());
+            // Without local transforms in the output, too.
+            for outputs in [Outputs::ALL, Outputs { local: false, ..Outputs::ALL }] {
+                let found = engine.evaluate(&crowd, Ticks(0), outputs).unwrap();
+                assert_near(&what, &found.instances, &expected.instances, 3e-4);
+            }
+        });
+    }
+}
