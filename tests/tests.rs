@@ -92,6 +92,9 @@ mod sharing;
 mod sharing_command_line;
 /// Packed skin formats on every engine: hand-worked and random cases, and scales that dual quaternions cannot store.
 mod skin_formats;
+/// The feet of `examples/terrain` are on the ground.
+#[cfg(feature = "render")]
+mod terrain;
 /// Threads of the CPU engine: the same bits on any number, in every frame, from every caller.
 mod threads;
 /// `posse view` on a virtual display: pictures, keys, and errors.

@@ -49,6 +49,11 @@ impl Gait {
         Foot { ball: DVec3::new(spot.x, GROUND + height, spot.y), rotation, yaw: spot.z, bend }
     }
 
+    /// True if the ball of a foot stays on the ground at a phase of its own cycle.
+    pub fn is_planted(&self, phase: f64) -> bool {
+        (phase + 0.5 * self.duty).rem_euclid(1.0) < self.duty
+    }
+
     /// The spot of a planted foot: x and z of its ball, and its yaw. The spot is fixed on the ground, over which the character moves
     /// along an arc.
     fn planted(&self, side: f64, phase: f64) -> DVec3 {

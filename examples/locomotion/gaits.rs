@@ -30,7 +30,8 @@ pub struct Gait {
     pub run: f64,
 }
 
-const WALK: Gait = Gait {
+/// The walk straight ahead.
+pub const WALK: Gait = Gait {
     name: "walk",
     speed: 1.3,
     turn: 0.0,

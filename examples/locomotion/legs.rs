@@ -10,7 +10,7 @@ pub struct Leg {
     /// The joints of thigh, calf, foot and ball.
     pub joints: [usize; 4],
     /// The translations of these joints from their parents.
-    offsets: [DVec3; 4],
+    pub offsets: [DVec3; 4],
 }
 
 /// The pelvis at a moment, in the space of the character.
