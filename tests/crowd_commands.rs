@@ -126,6 +126,34 @@ fn verify_compares_each_skeleton_of_a_crowd_with_the_reference() {
 }
 
 #[test]
+fn verify_compares_goals_with_the_reference() {
+    let folder = Folder::new();
+    let target = json!({ "parameters": ["x", "y", "y"] });
+    let crowd = json!({ "files": ["arm.glb"], "instances": [{
+        "count": 3,
+        "spread": { "start": [0, 1] },
+        "parameters": { "x": [[0, -1], [2, 1.5]], "y": 1.2, "w": [[0, -0.5], [1, 1]] },
+        "layers": [{ "clip": "wave", "wrap": "loop" }],
+        "ik": [
+            { "chain": ["shoulder", "elbow", "hand"], "target": target, "pole": [0, 0, 1], "weight": { "parameter": "w" },
+              "hold": true },
+            { "aim": "hand", "forward": [1, 0, 0], "target": [0, 2, 5], "limit": 0.7 },
+        ],
+    }] });
+    for engine in ENGINES {
+        let report = folder.json("verify", &crowd, &["--engine", engine]);
+        let quantities = &report["skeletons"][0]["quantities"];
+        for quantity in ["rotation", "position", "skin"] {
+            let worst = &quantities[quantity];
+            assert!(worst["share"].as_f64().unwrap() <= 1.0, "{engine}: {quantity}: {worst}");
+            assert!(engine == "reference" || worst["error"].as_f64().unwrap() > 0.0, "{engine}: {quantity}: {worst}");
+            // The pose is no singular one, so that the bounds tell a wrong turn.
+            assert!(worst["allowed"].as_f64().unwrap() < 1e-3, "{engine}: {quantity}: {worst}");
+        }
+    }
+}
+
+#[test]
 fn verify_compares_root_motion_since_the_time_before() {
     let folder = Folder::new();
     let layers = json!([{ "clip": "wave", "wrap": "loop", "rate": 0.9 }]);

@@ -19,6 +19,7 @@ use posse::{
 
 use crate::support::assert_close::assert_close;
 use crate::support::build::{joint, library};
+use crate::support::each_engine::each_engine;
 
 /// A skeleton, with the chains of its goals.
 struct Rig {
@@ -145,9 +146,4 @@ fn weighted(goal: Goal, weight: f64) -> Goal {
 /// The rotation about an axis with this sine and cosine.
 fn turn(axis: DVec3, sine: f64, cosine: f64) -> DQuat {
     DQuat::from_axis_angle(axis, sine.atan2(cosine))
-}
-
-/// Runs a check with the engines that know goals.
-fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {
-    check(&mut posse::Reference::new(library));
 }

@@ -3,6 +3,36 @@
 use crate::model::{Skeleton, SkeletonId, is_usable, no_such};
 
 /// Joints of a skeleton that inverse kinematics turns towards a target. Instances refer to them by a [`Goal`](crate::Goal).
+///
+/// # Examples
+/// ```
+/// use glam::DVec3;
+/// use posse::{
+///     Chain, ChainKind, Crowd, Evaluator, Goal, GoalTarget, Joint, Library, Outputs, Reference, Skeleton, Ticks, Transform,
+/// };
+///
+/// # fn main() -> Result<(), posse::Error> {
+/// // A leg that points down, with bones of 0.5 m, and its knee a little in front.
+/// let joint = |parent, x, y| {
+///     let rest = Transform { translation: DVec3::new(x, y, 0.0), ..Transform::IDENTITY };
+///     Joint { parent, rest, ..Joint::default() }
+/// };
+/// let leg = vec![joint(None, 0.0, 1.0), joint(Some(0), 0.1, -0.5), joint(Some(1), -0.1, -0.5)];
+/// let mut library = Library::new();
+/// let skeleton = library.add_skeleton(Skeleton::new(None, leg, Vec::new())?);
+/// let kind = ChainKind::TwoBone { joints: [0, 1, 2], pole: Some([1.0, 0.0, 0.0]), hold: true };
+/// let chain = library.add_chain(Chain { name: Some("leg".into()), skeleton, kind })?;
+///
+/// // The ankle goes onto a step.
+/// let mut crowd = Crowd::new();
+/// let instance = crowd.push(skeleton, &[])?;
+/// let step = [0.2, 0.3, 0.1];
+/// crowd.set_goals(instance, [Goal::new(chain, GoalTarget::Point(step))])?;
+/// let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL)?;
+/// assert!(poses.instances[0].model[2].translation.distance(step.into()) < 1e-9);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
     /// The name of the chain, if it has one.

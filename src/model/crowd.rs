@@ -99,8 +99,8 @@ impl Crowd {
         self.len() - 1
     }
 
-    /// Replaces the skeleton and the layers of an instance. A transition ends; the parameters and goals stay. The other instances stay
-    /// unchanged.
+    /// Replaces the skeleton and the layers of an instance. A transition ends; the parameters and goals stay. The other instances
+    /// stay unchanged.
     ///
     /// # Errors
     /// The same as [`push`](Self::push), and [`Error::Instance`] if there is no such instance. The crowd is then unchanged.
@@ -268,8 +268,8 @@ impl Crowd {
         layers
     }
 
-    /// Checks that every skeleton, clip, mask, chain and driver exists in a library, that the clips, masks and chains of an instance belong to its
-    /// skeleton, and that clips that follow each other have as many sync markers.
+    /// Checks that every skeleton, clip, mask, chain and driver exists in a library, that the clips, masks and chains of an instance
+    /// belong to its skeleton, and that clips that follow each other have as many sync markers.
     ///
     /// # Errors
     /// [`Error::Instance`] with the first instance that fails the check.

@@ -9,8 +9,8 @@ use posse::{
 };
 
 use super::{Case, Rig, goal, poses, turn, weighted};
-use crate::inverse_kinematics::each_engine;
 use crate::support::build::{curve, degrees, joint};
+use crate::support::each_engine::each_engine;
 
 #[test]
 fn a_weight_is_a_share_of_the_rotations() {

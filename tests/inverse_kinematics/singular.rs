@@ -4,8 +4,8 @@ use glam::{DQuat, DVec3};
 use posse::{ChainId, ChainKind, Goal, GoalTarget, Parameter, Reference};
 
 use super::{Case, Rig, goal, poses, turn};
-use crate::inverse_kinematics::each_engine;
 use crate::support::build::{degrees, joint};
+use crate::support::each_engine::each_engine;
 
 const IDENTITY: DQuat = DQuat::IDENTITY;
 
