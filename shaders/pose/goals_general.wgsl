@@ -12,7 +12,7 @@ fn goals_reach(share: Share) {
             let goal = goals_load(share, index);
             if goal.chain != NONE {
                 chain = chain_load(goal.chain);
-                turns = goals_turns(share, chain, goal);
+                turns = goals_turns(share, chain, goals_joints(share, chain), goal);
                 // The local rotations of all follow from the model rotations before the turns.
                 parents = array(
                     goals_rotation(share, chain, chain.parent_0),
