@@ -34,7 +34,9 @@ fn goals_reach(share: Share) {
         }
         instance_storage_barrier();
         if turns.acts {
-            for (var joint = share.lane; joint < batch.skeleton.joint_count; joint += pose_lane_count()) {
+            let start = select(chain.joint_0, share.lane, HIERARCHY_IS_WHOLE);
+            let end = select(chain.joint_end, batch.skeleton.joint_count, HIERARCHY_IS_WHOLE);
+            for (var joint = start; joint < end; joint += pose_lane_count()) {
                 let at = 3u * (share.instance * batch.skeleton.joint_count + joint);
                 pose_add(joint, share, local_out[at], local_out[at + 1u], local_out[at + 2u]);
             }
