@@ -121,7 +121,8 @@ fn crowd(numbers: &mut Numbers, rig: &Rig, instances: usize) -> Crowd {
         let goal = |numbers: &mut Numbers, index: usize| Goal {
             chain: rig.chains[index],
             target: match numbers.below(3) {
-                0 => GoalTarget::Parameters([5, 0, 3]),
+                // No two goals of an instance share a target: a chain that begins where another ends has no direction then.
+                0 => GoalTarget::Parameters([index, index + 1, index + 2]),
                 _ => GoalTarget::Point(vector(numbers, 2.0).to_array()),
             },
             weight: match numbers.below(4) {

@@ -21,16 +21,29 @@ fn goals_load(share: Share, index: u32) -> Goal {
     return Goal(select(NONE, lists[at], weight > 0.0), point, weight);
 }
 
-/// The turns of the joints of a chain, by their model matrices from `base` on.
-fn goals_turns(share: Share, chain: ChainRecord, goal: Goal) -> Turns {
-    let first = goals_position(share.base + chain.joint_0);
-    let reach = goal.point - first;
+/// The positions of the joints of a chain in model space.
+struct Positions {
+    first: vec3<f32>,
+    second: vec3<f32>,
+    third: vec3<f32>,
+}
+
+/// The positions of the joints of a chain, by their model matrices.
+fn goals_joints(share: Share, chain: ChainRecord) -> Positions {
+    return Positions(
+        goals_position(share.base + chain.joint_0),
+        goals_position(share.base + chain.joint_1),
+        goals_position(share.base + chain.joint_2),
+    );
+}
+
+/// The turns of the joints of a chain.
+fn goals_turns(share: Share, chain: ChainRecord, joints: Positions, goal: Goal) -> Turns {
+    let reach = goal.point - joints.first;
     if (chain.kind & CHAIN_TWO_BONE) == 0u {
         return reach_aim(chain, goals_forward(share, chain), reach, goal.weight);
     }
-    let second = goals_position(share.base + chain.joint_1);
-    let third = goals_position(share.base + chain.joint_2);
-    return reach_two_bones(chain, second - first, third - second, reach, goal.weight);
+    return reach_two_bones(chain, joints.second - joints.first, joints.third - joints.second, reach, goal.weight);
 }
 
 /// The position of a joint in model space.

@@ -12,7 +12,7 @@ fn goals_reach(share: Share) {
             let goal = goals_load(share, index);
             if goal.chain != NONE {
                 chain = chain_load(goal.chain);
-                turns = goals_turns(share, chain, goal);
+                turns = goals_turns(share, chain, goals_joints(share, chain), goal);
                 // The local rotations of all follow from the model rotations before the turns.
                 parents = array(
                     goals_rotation(share, chain, chain.parent_0),
@@ -34,7 +34,9 @@ fn goals_reach(share: Share) {
         }
         instance_storage_barrier();
         if turns.acts {
-            for (var joint = share.lane; joint < batch.skeleton.joint_count; joint += pose_lane_count()) {
+            let start = select(chain.joint_0, share.lane, HIERARCHY_IS_WHOLE);
+            let end = select(chain.joint_end, batch.skeleton.joint_count, HIERARCHY_IS_WHOLE);
+            for (var joint = start; joint < end; joint += pose_lane_count()) {
                 let at = 3u * (share.instance * batch.skeleton.joint_count + joint);
                 pose_add(joint, share, local_out[at], local_out[at + 1u], local_out[at + 2u]);
             }

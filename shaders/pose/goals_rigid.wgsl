@@ -15,8 +15,9 @@ fn goals_reach(share: Share) {
             let goal = goals_load(share, index);
             if goal.chain != NONE {
                 chain = chain_load(goal.chain);
-                turns = goals_turns(share, chain, goal);
-                motions = goals_motions(share, chain, turns);
+                let joints = goals_joints(share, chain);
+                turns = goals_turns(share, chain, joints, goal);
+                motions = goals_motions(joints, turns);
             }
         }
         if writes_local && turns.acts && share.lane == 0u {
@@ -51,18 +52,15 @@ struct Motions {
 }
 
 /// The motions of a chain, from the positions of its joints before.
-fn goals_motions(share: Share, chain: ChainRecord, turns: Turns) -> Motions {
-    let first = goals_position(share.base + chain.joint_0);
-    let second = goals_position(share.base + chain.joint_1);
-    let third = goals_position(share.base + chain.joint_2);
+fn goals_motions(joints: Positions, turns: Turns) -> Motions {
     let both = quat_multiply(turns.first, turns.second);
-    let second_to = first + reach_rotate(turns.first, second - first);
-    let third_to = second_to + reach_rotate(both, third - second);
+    let second_to = joints.first + reach_rotate(turns.first, joints.second - joints.first);
+    let third_to = second_to + reach_rotate(both, joints.third - joints.second);
     // A third joint that turns keeps its model rotation.
     return Motions(
-        Motion(turns.first, first, first),
-        Motion(both, second, second_to),
-        Motion(REACH_NO_TURN, third, third_to),
+        Motion(turns.first, joints.first, joints.first),
+        Motion(both, joints.second, second_to),
+        Motion(REACH_NO_TURN, joints.third, third_to),
     );
 }
 
@@ -71,7 +69,7 @@ fn goals_move(share: Share, chain: ChainRecord, motions: Motions) {
     let lane_count = pose_lane_count();
     // The first joint of the lane that is not before the first of the chain.
     let start = share.lane + lane_count * ((max(chain.joint_0, share.lane) - share.lane) / lane_count);
-    for (var joint = start; joint < batch.skeleton.joint_count; joint += lane_count) {
+    for (var joint = start; joint < chain.joint_end; joint += lane_count) {
         let word = words[chain.turned_by + joint / CHAIN_JOINTS_PER_WORD];
         let turned_by = extractBits(word, 2u * (joint % CHAIN_JOINTS_PER_WORD), 2u);
         if turned_by != 0u {

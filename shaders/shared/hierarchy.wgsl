@@ -7,6 +7,9 @@
 //! Strips of joints are processed from the last to the first. An ancestor comes before its descendants, so that it still has the
 //! matrix of the previous round when it is read. If each joint has a lane, there is one strip, and a lane keeps its matrix.
 
+/// True if all joints are walked at once: a part of them has no walk of its own.
+const HIERARCHY_IS_WHOLE: bool = true;
+
 /// Makes the workgroup memory written so far visible to all lanes.
 fn instance_barrier() {
     workgroupBarrier();

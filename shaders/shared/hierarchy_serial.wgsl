@@ -2,6 +2,9 @@
 //!
 //! The serial form: each lane has an instance of its own. `hierarchy.wgsl` is the alternative.
 
+/// False: the joints below one joint can be walked again alone.
+const HIERARCHY_IS_WHOLE: bool = false;
+
 /// Does nothing: no lane reads memory that another lane wrote.
 fn instance_barrier() {}
 

@@ -1,6 +1,6 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
-use crate::gpu::drive::{DrivePass, Drivers, needed_parameters};
+use crate::gpu::drive::{DrivePass, Drivers, Parameters, needed_parameters};
 use crate::gpu::goals::{self, Goals};
 use crate::gpu::kernels::Dispatch;
 use crate::gpu::root_motion::RootMotionPass;
@@ -30,6 +30,8 @@ pub struct GpuBatch {
     pub(super) layers: wgpu::Buffer,
     pub(super) layer_count: u32,
     pub(super) mixing: Mixing,
+    /// The parameters that layers and goals follow.
+    pub(super) parameters: Option<Parameters>,
     /// The drivers of the layers, with the pass that drives them.
     pub(super) drivers: Option<(Drivers, DrivePass)>,
     /// The goals of the instances, with the pass that reads their parameters.
@@ -63,13 +65,11 @@ impl GpuBatch {
             return Some(LayersOutcome::MoreMixing { instance, needed, room });
         }
         let is_driven = layers.iter().any(Layer::is_driven);
-        match &self.drivers {
-            None => is_driven.then_some(LayersOutcome::NoDrivers { instance }),
-            Some((drivers, _)) => {
-                let (needed, room) = (needed_parameters(layers), drivers.parameter_count);
-                (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
-            }
+        if is_driven && self.drivers.is_none() {
+            return Some(LayersOutcome::NoDrivers { instance });
         }
+        let (needed, room) = (needed_parameters(layers), self.parameter_count());
+        (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
     }
 
     /// The outcome that refuses new goals for an instance; `None` if they fit.
@@ -78,14 +78,8 @@ impl GpuBatch {
         if needed > room {
             return Some(LayersOutcome::MoreGoals { instance, needed, room });
         }
-        let needed = goals::needed_parameters(goals);
-        match &self.drivers {
-            None => (needed > 0).then_some(LayersOutcome::NoDrivers { instance }),
-            Some((drivers, _)) => {
-                let room = drivers.parameter_count;
-                (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
-            }
-        }
+        let (needed, room) = (goals::needed_parameters(goals), self.parameter_count());
+        (needed > room).then_some(LayersOutcome::MoreParameters { instance, needed, room })
     }
 
     /// Destroys the buffers.
@@ -95,6 +89,9 @@ impl GpuBatch {
         let visible = self.visible.iter().flat_map(|visible| [&visible.list, &visible.workgroups]);
         let buffers = outputs.chain(visible).chain(&self.lists).chain([&self.layers]);
         buffers.for_each(wgpu::Buffer::destroy);
+        if let Some(parameters) = &self.parameters {
+            parameters.destroy();
+        }
         if let Some((drivers, _)) = &self.drivers {
             drivers.destroy();
         }
@@ -186,12 +183,12 @@ impl GpuBatch {
     /// can write it in each frame, before [`GpuCrowd::encode`](crate::gpu::GpuCrowd::encode) is recorded. It begins with the values
     /// at tick 0 of the parameters of the crowd. A number that is not one (NaN) counts as 0.
     pub fn parameters(&self) -> Option<&wgpu::Buffer> {
-        self.drivers.as_ref().and_then(|(drivers, _)| drivers.parameters())
+        self.parameters.as_ref().and_then(Parameters::now)
     }
 
     /// The number of parameters per instance in [`parameters`](Self::parameters).
     pub fn parameter_count(&self) -> usize {
-        self.drivers.as_ref().map_or(0, |(drivers, _)| drivers.parameter_count)
+        self.parameters.as_ref().map_or(0, |parameters| parameters.count)
     }
 
     /// The contents of [`skin`](Self::skin) before the last frame, in the same layout, for motion vectors. `None` unless

@@ -6,7 +6,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::batch::OutputBuffers;
-use crate::gpu::drive::{DrivePass, DriverContents, Drivers};
+use crate::gpu::drive::{DrivePass, Drivers, Parameters};
 use crate::gpu::goals::{GoalBuffers, Goals};
 use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group};
 use crate::gpu::plan::{GoalTurns, Plan};
@@ -207,16 +207,17 @@ impl BatchBuilder<'_> {
             self.begin_transitions(packed, &instances, &room);
             room
         });
-        let drivers = shared.drive.map(|kernel| {
-            let drivers = self.drivers(packed, &instances);
-            let pass = DrivePass::new(library, kernel, &drivers, &layers, frame);
+        let parameters = packed.reads_parameters.then(|| self.parameters(&instances));
+        let drivers = shared.drive.zip(parameters.as_ref()).map(|(kernel, parameters)| {
+            let drivers = self.drivers(packed, &instances, parameters);
+            let pass = DrivePass::new(library, kernel, (&drivers, Some(parameters)), &layers, frame);
             (drivers, pass)
         });
         let goals = shared.goals.zip(lists.as_ref()).map(|(kernel, lists)| {
-            let drivers = drivers.as_ref().map(|(drivers, _)| drivers);
+            let parameters = parameters.as_ref();
             let first = packed.first_goal + (instances.start - packed.instances.start) * packed.goal_count;
             let records = &crowd.goals[first..][..instances.len() * packed.goal_count];
-            Goals::new(library, kernel, records, packed.goal_count, &GoalBuffers { drivers, lists, first_goal })
+            Goals::new(library, kernel, records, packed.goal_count, &GoalBuffers { parameters, lists, first_goal })
         });
         let BoundOutputs { local, model, skin, values, root_motion } = self.output_buffers(shared, count);
         let root_motion_pass = shared.root_motion.map(|kernel| {
@@ -250,6 +251,7 @@ impl BatchBuilder<'_> {
             layers,
             layer_count: packed.layer_count as u32,
             mixing: packed.mixing,
+            parameters,
             drivers,
             goals,
             transitions,
@@ -258,18 +260,18 @@ impl BatchBuilder<'_> {
         }
     }
 
-    /// The drivers of some instances of a packed batch.
-    fn drivers(&self, packed: &PackedBatch, instances: &Range<usize>) -> Drivers {
-        let first = packed.first_drive.unwrap_or(0) + (instances.start - packed.instances.start) * packed.layer_count;
+    /// The parameters of some instances.
+    fn parameters(&self, instances: &Range<usize>) -> Parameters {
         let values: Vec<ParameterValues> =
             self.crowd.order[instances.clone()].iter().map(|&instance| self.values[instance]).collect();
-        let contents = DriverContents {
-            drives: &self.crowd.drives[first..][..instances.len() * packed.layer_count],
-            values: &values,
-            parameter_count: self.parameter_count,
-            layer_count: packed.layer_count,
-        };
-        Drivers::new(self.gpu(), &contents)
+        Parameters::new(self.gpu(), &values, self.parameter_count)
+    }
+
+    /// The drivers of some instances of a packed batch.
+    fn drivers(&self, packed: &PackedBatch, instances: &Range<usize>, parameters: &Parameters) -> Drivers {
+        let first = packed.first_drive.unwrap_or(0) + (instances.start - packed.instances.start) * packed.layer_count;
+        let drives = &self.crowd.drives[first..][..instances.len() * packed.layer_count];
+        Drivers::new(self.gpu(), drives, packed.layer_count, parameters)
     }
 
     /// Uploads the displacements with which some instances of a packed batch begin.

@@ -433,12 +433,12 @@ impl GpuCrowd {
 
     /// Sets the parameters to those of a crowd at the end of a step, and those of the previous frame to its beginning.
     pub(super) fn set_step_parameters(&self, crowd: &Crowd, step: Step) {
-        for (drivers, batch) in self.batches.iter().filter_map(|batch| Some((&batch.drivers.as_ref()?.0, batch))) {
-            for (buffer, now) in [(drivers.parameters(), step.to), (drivers.parameters_before(), step.from)] {
+        for (parameters, batch) in self.batches.iter().filter_map(|batch| Some((batch.parameters.as_ref()?, batch))) {
+            for (buffer, now) in [(parameters.now(), step.to), (parameters.before(), step.from)] {
                 let Some(buffer) = buffer else { continue };
                 let of_instance = |&instance: &usize| {
                     let values = crowd.parameter_values(instance, now).0;
-                    values.into_iter().take(drivers.parameter_count)
+                    values.into_iter().take(parameters.count)
                 };
                 let numbers: Vec<f32> = batch.instances().iter().flat_map(of_instance).collect();
                 write(self.gpu(), buffer, 0, bytemuck::cast_slice(&numbers));
@@ -506,8 +506,8 @@ impl GpuCrowd {
             batch.record(&mut pass, visible_only);
         }
         drop(pass);
-        for (drivers, _) in self.batches.iter().filter_map(|batch| batch.drivers.as_ref()) {
-            drivers.keep(encoder);
+        for parameters in self.batches.iter().filter_map(|batch| batch.parameters.as_ref()) {
+            parameters.keep(encoder);
         }
         if cut {
             self.keep_skins(encoder);

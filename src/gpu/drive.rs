@@ -1,4 +1,4 @@
-//! The drivers of a batch: its parameters, and the kernel that turns them into times and weights of layers.
+//! The parameters of a batch, and the drivers that turn them into times and weights of layers.
 
 use wgpu::BufferUsages as Usages;
 
@@ -8,78 +8,79 @@ use crate::gpu::{DeviceAndQueue, GpuLibrary, filled_buffer};
 use crate::model::{Layer, LayerTime, ParameterValues, WeightDriver};
 use crate::pack::record::{DriveBatch, DriveRecord};
 
-/// The drivers of a batch whose layers have some, or have room for them.
+/// The parameters of a batch whose layers or goals follow some, or which has room for them.
 #[derive(Debug)]
-pub(super) struct Drivers {
-    /// One record per layer.
-    pub drives: wgpu::Buffer,
-    /// The parameters of all instances, now and at the previous frame; `None` if the instances have none.
-    parameters: Option<[wgpu::Buffer; 2]>,
-    /// The number of parameters per instance.
-    pub parameter_count: usize,
-    batch: wgpu::Buffer,
-    instance_count: u32,
+pub(super) struct Parameters {
+    /// Those of all instances, now and at the previous frame; `None` if the instances have none.
+    buffers: Option<[wgpu::Buffer; 2]>,
+    /// The number per instance.
+    pub count: usize,
 }
 
-/// The contents of the buffers of drivers.
-pub(super) struct DriverContents<'a> {
-    /// The records, `layer_count` per instance.
-    pub drives: &'a [DriveRecord],
-    /// The values of the parameters of each instance.
-    pub values: &'a [ParameterValues],
-    /// The number of parameters per instance.
-    pub parameter_count: usize,
-    /// The number of layer records per instance.
-    pub layer_count: usize,
-}
-
-impl Drivers {
-    /// Uploads drivers.
-    pub fn new(gpu: DeviceAndQueue, contents: &DriverContents) -> Self {
-        let &DriverContents { drives, values, parameter_count, layer_count } = contents;
-        let instance_count = values.len() as u32;
-        let record = DriveBatch {
-            instance_count,
-            layer_count: layer_count as u32,
-            groups_per_row: gpu.device.limits().max_compute_workgroups_per_dimension,
-            parameter_count: parameter_count as u32,
-        };
-        let numbers: Vec<f32> = values.iter().flat_map(|values| &values.0[..parameter_count]).copied().collect();
+impl Parameters {
+    /// Uploads the values of each instance, `count` of them.
+    pub fn new(gpu: DeviceAndQueue, values: &[ParameterValues], count: usize) -> Self {
+        let numbers: Vec<f32> = values.iter().flat_map(|values| &values.0[..count]).copied().collect();
         let buffer = |label: &str| {
             let usage = Usages::STORAGE | Usages::COPY_SRC;
             filled_buffer(gpu, label, bytemuck::cast_slice(&numbers), usage)
         };
         let labels = ["posse parameters", "posse parameters before"];
-        Self {
-            drives: filled_buffer(gpu, "posse drivers", bytemuck::cast_slice(drives), Usages::STORAGE),
-            parameters: (parameter_count > 0).then(|| labels.map(buffer)),
-            parameter_count,
-            batch: filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM),
-            instance_count,
-        }
+        Self { buffers: (count > 0).then(|| labels.map(buffer)), count }
     }
 
-    /// The parameters of all instances: `parameter_count` numbers each.
-    pub fn parameters(&self) -> Option<&wgpu::Buffer> {
-        self.parameters.as_ref().map(|[now, _]| now)
+    /// The parameters of all instances: `count` numbers each.
+    pub fn now(&self) -> Option<&wgpu::Buffer> {
+        self.buffers.as_ref().map(|[now, _]| now)
     }
 
     /// The parameters at the previous frame.
-    pub fn parameters_before(&self) -> Option<&wgpu::Buffer> {
-        self.parameters.as_ref().map(|[_, before]| before)
+    pub fn before(&self) -> Option<&wgpu::Buffer> {
+        self.buffers.as_ref().map(|[_, before]| before)
     }
 
     /// Records that the parameters become those of the previous frame.
     pub fn keep(&self, encoder: &mut wgpu::CommandEncoder) {
-        if let Some([now, before]) = &self.parameters {
+        if let Some([now, before]) = &self.buffers {
             encoder.copy_buffer_to_buffer(now, 0, before, 0, now.size());
         }
     }
 
     /// Destroys the buffers.
     pub fn destroy(&self) {
-        let parameters = self.parameters.iter().flatten();
-        parameters.chain([&self.drives, &self.batch]).for_each(wgpu::Buffer::destroy);
+        self.buffers.iter().flatten().for_each(wgpu::Buffer::destroy);
+    }
+}
+
+/// The drivers of a batch whose layers have some, or have room for them.
+#[derive(Debug)]
+pub(super) struct Drivers {
+    /// One record per layer.
+    pub drives: wgpu::Buffer,
+    batch: wgpu::Buffer,
+    instance_count: u32,
+}
+
+impl Drivers {
+    /// Uploads drivers, `layer_count` per instance.
+    pub fn new(gpu: DeviceAndQueue, drives: &[DriveRecord], layer_count: usize, parameters: &Parameters) -> Self {
+        let instance_count = (drives.len() / layer_count) as u32;
+        let record = DriveBatch {
+            instance_count,
+            layer_count: layer_count as u32,
+            groups_per_row: gpu.device.limits().max_compute_workgroups_per_dimension,
+            parameter_count: parameters.count as u32,
+        };
+        Self {
+            drives: filled_buffer(gpu, "posse drivers", bytemuck::cast_slice(drives), Usages::STORAGE),
+            batch: filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM),
+            instance_count,
+        }
+    }
+
+    /// Destroys the buffers.
+    pub fn destroy(&self) {
+        [&self.drives, &self.batch].into_iter().for_each(wgpu::Buffer::destroy);
     }
 }
 
@@ -96,14 +97,14 @@ impl DrivePass {
     pub fn new(
         library: &GpuLibrary,
         kernel: &SideKernel,
-        drivers: &Drivers,
+        (drivers, parameters): (&Drivers, Option<&Parameters>),
         layers: &wgpu::Buffer,
         frame: &wgpu::Buffer,
     ) -> Self {
         let device = library.gpu().device;
         // Without parameters, the kernel reads none: bind any buffer.
-        let [now, before] =
-            [drivers.parameters(), drivers.parameters_before()].map(|found| found.unwrap_or(&library.words));
+        let [now, before] = [parameters.and_then(Parameters::now), parameters.and_then(Parameters::before)]
+            .map(|found| found.unwrap_or(&library.words));
         let bound = [&library.words, &drivers.drives, now, before, frame, &drivers.batch, layers];
         Self {
             pipeline: kernel.pipeline.clone(),

@@ -235,10 +235,13 @@ impl EventsBuilder<'_> {
         let drives = drivers.map_or(&library.words, |drivers| &drivers.drives);
         let bound = [&library.words, &batch.layers, &instances, frame, &record, list, drives];
         let bind_group = bind_group(device, &kernel.layout, &bound);
-        let drive = drivers.zip(drive_kernel);
+        let drive = |(drivers, kernel)| {
+            let driven = (drivers, batch.parameters.as_ref());
+            DrivePass::new(library, kernel, driven, &batch.layers, frame)
+        };
         EventsBatch {
             buffers: [instances, record],
-            drive: drive.map(|(drivers, kernel)| DrivePass::new(library, kernel, drivers, &batch.layers, frame)),
+            drive: drivers.zip(drive_kernel).map(drive),
             pipeline: kernel.pipeline.clone(),
             bind_group,
             dispatch: Dispatch::new(device, groups),

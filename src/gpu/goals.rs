@@ -3,7 +3,7 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::gpu::buffers::write;
-use crate::gpu::drive::Drivers;
+use crate::gpu::drive::Parameters;
 use crate::gpu::kernels::{Dispatch, SideKernel, bind_group};
 use crate::gpu::shader::RESOLVE_GOALS_WORKGROUP_SIZE;
 use crate::gpu::{GpuLibrary, filled_buffer};
@@ -26,7 +26,7 @@ pub(super) struct Goals {
 /// The buffers that goals are read from and written to.
 pub(super) struct GoalBuffers<'a> {
     /// The parameters of the batch, if it has any.
-    pub drivers: Option<&'a Drivers>,
+    pub parameters: Option<&'a Parameters>,
     /// The lists of the batch, with room for the goals.
     pub lists: &'a wgpu::Buffer,
     /// The offset of the first goal in the lists.
@@ -48,18 +48,18 @@ impl Goals {
         buffers: &GoalBuffers,
     ) -> Self {
         let gpu = library.gpu();
-        let &GoalBuffers { drivers, lists, first_goal } = buffers;
+        let &GoalBuffers { parameters, lists, first_goal } = buffers;
         let record = GoalBatch {
             goal_count: records.len() as u32,
             goals_per_instance: count as u32,
             groups_per_row: gpu.device.limits().max_compute_workgroups_per_dimension,
-            parameter_count: drivers.map_or(0, |drivers| drivers.parameter_count as u32),
+            parameter_count: parameters.map_or(0, |parameters| parameters.count as u32),
             first_goal,
         };
         let batch = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let goals = filled_buffer(gpu, "posse goals", bytemuck::cast_slice(records), Usages::STORAGE);
         // Without parameters, the kernel reads none: bind any buffer.
-        let parameters = drivers.and_then(Drivers::parameters).unwrap_or(&library.words);
+        let parameters = parameters.and_then(Parameters::now).unwrap_or(&library.words);
         let bound = [&library.words, &goals, parameters, &batch, lists];
         let groups = record.goal_count.div_ceil(RESOLVE_GOALS_WORKGROUP_SIZE);
         Self {

@@ -110,8 +110,7 @@ pub enum LayersOutcome {
         /// The room for goals: the most that an instance of its batch began with, or [`CrowdOptions::goals`].
         room: usize,
     },
-    /// Nothing is replaced: the time or weight of a layer follows from parameters or another layer, or a goal follows from parameters,
-    /// and there is no room for that.
+    /// Nothing is replaced: the time or weight of a layer follows from parameters or another layer, and there is no room for that.
     NoDrivers {
         /// Index of the first such instance.
         instance: usize,
@@ -167,7 +166,7 @@ impl fmt::Display for LayersOutcome {
             Self::NoDrivers { instance } => {
                 write!(
                     out,
-                    "instance {instance} has layers or goals that follow parameters or other layers, but the crowd has no "
+                    "instance {instance} has layers that follow parameters or other layers, but the crowd has no "
                 )?;
                 write!(out, "room for drivers: set CrowdOptions::drivers")
             }

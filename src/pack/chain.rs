@@ -97,7 +97,7 @@ fn pack_matrix_rotations(arrays: &mut Arrays, reach: &ReachJoints) -> u32 {
 
 /// Packs a chain, and returns the offset of its record in the words.
 fn pack_chain(arrays: &mut Arrays, chain: &Chain, skeleton: &Skeleton, matrix_rotations: u32) -> u32 {
-    let turned_by = pack_turned_by(arrays, chain, skeleton);
+    let (turned_by, joint_end) = pack_turned_by(arrays, chain, skeleton);
     let (kind, joints, direction, limit) = match chain.kind {
         ChainKind::TwoBone { joints, pole, hold } => {
             let direction = pole.map(unit).unwrap_or_default();
@@ -125,12 +125,14 @@ fn pack_chain(arrays: &mut Arrays, chain: &Chain, skeleton: &Skeleton, matrix_ro
         limit_sine: half.sin() as f32,
         limit_cosine: half.cos().max(0.0) as f32,
         turned_by,
+        joint_end,
         matrix_rotations,
     }])
 }
 
-/// Packs for each joint the number of joints of the chain that turn it, and returns the offset in the words.
-fn pack_turned_by(arrays: &mut Arrays, chain: &Chain, skeleton: &Skeleton) -> u32 {
+/// Packs for each joint the number of joints of the chain that turn it. Returns the offset in the words, and the joint after the last
+/// one that is turned.
+fn pack_turned_by(arrays: &mut Arrays, chain: &Chain, skeleton: &Skeleton) -> (u32, u32) {
     let turning = match chain.kind {
         ChainKind::TwoBone { joints, hold, .. } => joints[..if hold { 3 } else { 2 }].to_vec(),
         ChainKind::Aim { joint, .. } => vec![joint],
@@ -144,7 +146,8 @@ fn pack_turned_by(arrays: &mut Arrays, chain: &Chain, skeleton: &Skeleton) -> u3
         counts.push(count);
         words[index / CHAIN_JOINTS_PER_WORD as usize] |= count << (2 * (index % CHAIN_JOINTS_PER_WORD as usize));
     }
-    arrays.push_records(&words)
+    let end = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    (arrays.push_records(&words), end as u32)
 }
 
 /// A vector at length 1; 0 if it has no direction.

@@ -56,7 +56,10 @@ pub(crate) struct PackedBatch {
     pub mixing: Mixing,
     /// The index of the first layer record.
     pub first_layer: usize,
-    /// The index of the first driver, one per layer; `None` if no layer and no goal follows parameters or another layer.
+    /// True if layers may be driven, or goals follow parameters.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only the GPU needs buffers of parameters"))]
+    pub reads_parameters: bool,
+    /// The index of the first driver, one per layer; `None` if no layer is driven.
     pub first_drive: Option<usize>,
     /// The number of goals per instance.
     pub goal_count: usize,
@@ -109,9 +112,8 @@ impl PackedCrowd {
         let kind = |instance| Kind {
             skeleton: crowd.skeleton(instance),
             mixing: Mixing::of(crowd.layers(instance)).max(room.mixing),
-            is_driven: room.drivers
-                || crowd.layers(instance).iter().any(Layer::is_driven)
-                || crowd.goals(instance).iter().any(Goal::is_driven),
+            is_driven: room.drivers || crowd.layers(instance).iter().any(Layer::is_driven),
+            has_driven_goals: crowd.goals(instance).iter().any(Goal::is_driven),
             has_goals: room.goals > 0 || !crowd.goals(instance).is_empty(),
         };
         order.sort_by_cached_key(|&instance| (kind(instance), key(instance)));
@@ -122,13 +124,14 @@ impl PackedCrowd {
         for instances in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
             let most = instances.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
             let most_goals = instances.iter().map(|&instance| crowd.goals(instance).len()).max().unwrap_or(0);
-            let Kind { skeleton, mixing, is_driven, has_goals } = kind(instances[0]);
+            let Kind { skeleton, mixing, is_driven, has_driven_goals, has_goals } = kind(instances[0]);
             let displaced = pack_displacements(crowd, instances, &mut displacements);
             let batch = PackedBatch {
                 skeleton,
                 layer_count: most.max(room.layers).max(1),
                 mixing,
                 first_layer: records.len(),
+                reads_parameters: is_driven || has_driven_goals,
                 first_drive: is_driven.then_some(drives.len()),
                 goal_count: if has_goals { most_goals.max(room.goals) } else { 0 },
                 first_goal: goals.len(),
@@ -171,6 +174,7 @@ struct Kind {
     skeleton: SkeletonId,
     mixing: Mixing,
     is_driven: bool,
+    has_driven_goals: bool,
     has_goals: bool,
 }
 

@@ -83,7 +83,8 @@ fn goals_without_room_are_refused() {
     let refusal = set(&one, &[fixed(0), fixed(1)]);
     assert_eq!(refusal, LayersOutcome::MoreGoals { instance: 1, needed: 2, room: 1 });
     assert_eq!(refusal.to_string(), "instance 1 has 2 goals, but the crowd has room for 1: set CrowdOptions::goals");
-    assert_eq!(set(&one, &[by_parameters(&rig, 0)]), LayersOutcome::NoDrivers { instance: 1 });
+    let no_parameters = LayersOutcome::MoreParameters { instance: 1, needed: 4, room: 0 };
+    assert_eq!(set(&one, &[by_parameters(&rig, 0)]), no_parameters);
     let options = CrowdOptions { parameters: 2, ..CrowdOptions::NONE };
     let few = GpuCrowd::with_options(engine.library(), &crowd, Outputs::SKIN, options).unwrap();
     assert_eq!(set(&few, &[by_parameters(&rig, 0)]), LayersOutcome::MoreParameters { instance: 1, needed: 4, room: 2 });

@@ -58,6 +58,8 @@ record! {
         limit_cosine: f32,
         /// The offset in the words of two bits per joint, the first joint in the lowest ones: the number of joints of the chain that turn it.
         turned_by: u32,
+        /// The joint after the last one that the chain turns.
+        joint_end: u32,
         /// The offset in the words: for each joint the offset in the values of the rotation nearest to its matrix, or `NONE`. `NONE`: no
         /// joint has a matrix.
         matrix_rotations: u32,
