@@ -6,6 +6,7 @@
 //! * [`Library`]: skeletons ([`Skeleton`]), skins ([`Skin`]), clips ([`Clip`]) and masks ([`Mask`]). It does not change per frame.
 //! * [`Crowd`]: instances, each with a skeleton and up to eight layers ([`Layer`]). [`Poses`] are its results.
 //! * [`import`]: reads files into a [`Library`], or into an [`UnboundClip`] for [`Library::bind`].
+//! * [`export`]: writes clips into files.
 //! * [`PackedLibrary`]: a library in two flat arrays, which the GPU and CPU engines read.
 //! * [`CompressedLibrary`]: a library whose keys are integers of a few bits, within an error bound.
 //! * [`Library::retarget`]: clips of one skeleton for another one, by a [`JointMap`].
@@ -19,7 +20,7 @@
 //! * `render`: draws crowds of glTF figures from the buffers of the GPU engine.
 //!
 //! Each layer imports only layers to its right:
-//! `main -> cli -> lib -> {bake, measure, player, render} -> {contract, gpu, cpu, compress, retarget} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
+//! `main -> cli -> lib -> {bake, export, measure, player, render} -> {contract, gpu, cpu, compress, retarget} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
 //! ARCHITECTURE.md leads from a question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
@@ -82,6 +83,7 @@ mod cpu;
 pub mod demo;
 mod error;
 mod evaluator;
+pub mod export;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod half;

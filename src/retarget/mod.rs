@@ -15,12 +15,12 @@ mod conventions;
 mod joint_map;
 mod joints;
 mod map_file;
-mod moving_joints;
+pub(crate) mod moving_joints;
 mod names;
 mod plan;
 mod pose;
 mod report;
-mod resample;
+pub(crate) mod resample;
 mod root;
 mod rotations;
 

@@ -9,7 +9,7 @@ use crate::model::{Clip, Library, Skeleton, Target, Track, Transform};
 use crate::reference::sample;
 
 /// The joints of a skeleton with the tracks of a clip.
-pub(super) struct MovingJoints<'a> {
+pub(crate) struct MovingJoints<'a> {
     library: &'a Library,
     skeleton: &'a Skeleton,
     /// The tracks of each part of each joint, with their indices in the clip.
@@ -18,7 +18,7 @@ pub(super) struct MovingJoints<'a> {
 
 /// A part of the transform of a joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Part {
+pub(crate) enum Part {
     Translation,
     Rotation,
     Scale,
@@ -75,6 +75,12 @@ impl<'a> MovingJoints<'a> {
         self.vector(self.tracks(joint, Part::Translation), rest, time)
     }
 
+    /// The local scale of a joint at a time.
+    pub fn scale(&self, joint: usize, time: f64) -> DVec3 {
+        let rest = self.skeleton.joints()[joint].rest.scale;
+        self.vector(self.tracks(joint, Part::Scale), rest, time)
+    }
+
     /// The local matrix of a joint at a time.
     pub fn matrix(&self, joint: usize, time: f64) -> DAffine3 {
         let node = &self.skeleton.joints()[joint];
@@ -82,7 +88,7 @@ impl<'a> MovingJoints<'a> {
             return matrix;
         }
         let (translation, rotation) = (self.translation(joint, time), self.rotation(joint, time));
-        let scale = self.vector(self.tracks(joint, Part::Scale), node.rest.scale, time);
+        let scale = self.scale(joint, time);
         Transform { translation, rotation, scale }.to_affine()
     }
 

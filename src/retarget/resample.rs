@@ -15,7 +15,7 @@ const MOST_KEYS: usize = 1 << 20;
 
 /// The times at which a motion may have a kink or a jump.
 #[derive(Debug, Default)]
-pub(super) struct Knots {
+pub(crate) struct Knots {
     /// Times in seconds, each with true if values may jump there.
     times: Vec<(f64, bool)>,
     /// A curve is not held from key to key.
@@ -41,6 +41,13 @@ impl Knots {
                     self.times.extend([(time - window, true), (time + window, true)]);
                 }
             }
+        }
+    }
+
+    /// Replaces the times beyond a range by its ends.
+    pub fn clamp(&mut self, start: f64, end: f64) {
+        for (time, _) in &mut self.times {
+            *time = time.clamp(start, end);
         }
     }
 
@@ -79,7 +86,7 @@ fn passes(curve: &Curve, length: Option<f64>) -> std::ops::RangeInclusive<i64> {
 }
 
 /// A value of a motion.
-pub(super) trait Value: Copy {
+pub(crate) trait Value: Copy {
     /// Numbers per key.
     const WIDTH: usize;
     /// The value between two keys.
@@ -123,13 +130,13 @@ impl Value for DVec3 {
 }
 
 /// A curve through samples, and the largest error that was measured.
-pub(super) struct Resampled {
+pub(crate) struct Resampled {
     pub curve: Curve,
     pub error: f64,
 }
 
 /// A motion to be sampled.
-pub(super) struct Motion<'a, V> {
+pub(crate) struct Motion<'a, V> {
     /// The value at a time.
     pub value: &'a dyn Fn(f64) -> V,
     /// The error at a time of a value, the first, in place of another.
@@ -142,7 +149,7 @@ pub(super) struct Motion<'a, V> {
 ///
 /// A motion whose tracks are all held from key to key becomes such a
 /// curve, which is exact. All others become lines or arcs; a jump becomes two keys, a step of an `f32` apart.
-pub(super) fn resample<V: Value>(knots: Knots, motion: &Motion<V>) -> Result<Resampled, Error> {
+pub(crate) fn resample<V: Value>(knots: Knots, motion: &Motion<V>) -> Result<Resampled, Error> {
     let is_step = !knots.is_smooth;
     let knots = knots.sorted();
     let mut keys: Vec<(f64, V)> = Vec::with_capacity(knots.len());
