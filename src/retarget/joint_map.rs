@@ -82,7 +82,8 @@ pub enum MapRemark {
         /// The joints of the target with it.
         targets: Vec<usize>,
     },
-    /// Two joints have the same name, but other humanoid roles. They are no pair, and can be paired by their roles.
+    /// Two joints have the same name, but only one of them is the hips of a human. They are no pair, and at least one of them found no
+    /// other partner.
     Roles {
         /// The joint of the source.
         source: usize,

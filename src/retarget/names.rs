@@ -37,7 +37,12 @@ impl<'a> Side<'a> {
     }
 }
 
+/// The role of the joint that moves the body.
+const HIPS: &str = "hips";
+
 /// Pairs joints by equal names, then by equal normalised names, then by roles. What is ambiguous is left out.
+///
+/// A name that is that of the hips on one side, but of another bone on the other, says nothing: `spine` is the hip bone of Rigify.
 pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPair>, Vec<MapRemark>) {
     let (mut pairs, mut remarks) = (Vec::new(), Vec::new());
     for by in [MatchedBy::Name, MatchedBy::NormalizedName, MatchedBy::Role] {
@@ -57,6 +62,7 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
                 let roles = [source.roles.of_joint[*from].clone(), target.roles.of_joint[*to].clone()];
                 if let [Some(of_source), Some(of_target)] = roles
                     && of_source != of_target
+                    && [&of_source, &of_target].into_iter().any(|role| role == HIPS)
                 {
                     remarks.push(MapRemark::Roles { source: *from, target: *to, roles: [of_source, of_target] });
                     continue;
@@ -70,6 +76,11 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
         }
     }
     pairs.sort_by_key(|pair| pair.source);
+    // Joints that found other partners need no remark.
+    remarks.retain(|remark| match remark {
+        MapRemark::Roles { source: from, target: to, .. } => source.is_free[*from] || target.is_free[*to],
+        _ => true,
+    });
     (pairs, remarks)
 }
 

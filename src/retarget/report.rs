@@ -149,7 +149,7 @@ impl JointMap {
             }
             MapRemark::Roles { source: from, target: to, roles: [of_source, of_target] } => format!(
                 "{} of the source and {} of the target are no pair: by the other names of their skeletons, they are {of_source} and \
-                 {of_target}",
+                 {of_target}; a map file can name pairs",
                 source(*from),
                 target(*to)
             ),

@@ -9,6 +9,10 @@ use crate::demo::Body;
 const COLOURS: [[f32; 3]; 5] =
     [[0.12, 0.06, 0.03], [0.03, 0.26, 0.52], [0.03, 0.035, 0.06], [0.75, 0.75, 0.75], [0.62, 0.36, 0.23]];
 
+/// The targets of views of vertices and of indices (glTF 2.0, section 5.11.5).
+const ARRAY_BUFFER: u32 = 34962;
+const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+
 impl Document {
     /// Adds a body as a mesh with vertex colours, on a node of its own with the first skin. The document must be of the skeleton of
     /// the body.
@@ -41,6 +45,7 @@ impl Document {
         let mut primitive = json!({ "attributes": {} });
         for (name, bytes, component, kind) in attributes {
             let view = self.add_view(&bytes);
+            self.array("bufferViews")[view]["target"] = ARRAY_BUFFER.into();
             let mut accessor =
                 json!({ "bufferView": view, "componentType": component, "count": vertices.len(), "type": kind });
             if name == "POSITION" {
@@ -50,6 +55,7 @@ impl Document {
             primitive["attributes"][name] = self.add_accessor(accessor).into();
         }
         let view = self.add_view(&body.indices.iter().flat_map(|index| index.to_le_bytes()).collect::<Vec<u8>>());
+        self.array("bufferViews")[view]["target"] = ELEMENT_ARRAY_BUFFER.into();
         let count = body.indices.len();
         let indices =
             self.add_accessor(json!({ "bufferView": view, "componentType": 5125, "count": count, "type": "SCALAR" }));
