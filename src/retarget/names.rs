@@ -64,7 +64,11 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
                     && of_source != of_target
                     && [&of_source, &of_target].into_iter().any(|role| role == HIPS)
                 {
-                    remarks.push(MapRemark::Roles { source: *from, target: *to, roles: [of_source, of_target] });
+                    let remark = MapRemark::Roles { source: *from, target: *to, roles: [of_source, of_target] };
+                    // Equal names are equal when they are normalised, too.
+                    if !remarks.contains(&remark) {
+                        remarks.push(remark);
+                    }
                     continue;
                 }
                 pairs.push(JointPair { source: *from, target: *to, by });

@@ -23,9 +23,12 @@ const { BVHLoader } = await three("examples/jsm/loaders/BVHLoader.js");
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "posse-retarget-"));
 test.after(() => fs.rmSync(folder, { recursive: true }));
 
-/** A walk on a rig with the names of Mixamo, in centimetres, in a T-pose at rest. */
+/**
+ * A walk on a rig with the names of Mixamo, in centimetres, in a T-pose at rest. The hips are at the origin, because three.js adds their
+ * offset to their positions, which others replace it by.
+ */
 function walk() {
-    const joints = [["Hips", null, [0, 95, 0]], ["Spine", "Hips", [0, 10, 0]], ["Neck", "Spine", [0, 40, 0]], ["Head", "Neck", [0, 10, 2]]];
+    const joints = [["Hips", null, [0, 0, 0]], ["Spine", "Hips", [0, 10, 0]], ["Neck", "Spine", [0, 40, 0]], ["Head", "Neck", [0, 10, 2]]];
     for (const [side, x] of [["Left", 1], ["Right", -1]]) {
         joints.push([`${side}Arm`, "Spine", [17 * x, 30, 0]], [`${side}ForeArm`, `${side}Arm`, [28 * x, 0, 0]]);
         joints.push([`${side}UpLeg`, "Hips", [9 * x, -4, 0]], [`${side}Leg`, `${side}UpLeg`, [0, -42, 0]], [`${side}Foot`, `${side}Leg`, [0, -42, 0]]);
@@ -41,7 +44,7 @@ function walk() {
     const hierarchy = block(...[joints[0][0], joints[0][2], 0]);
     const frames = Array.from({ length: 21 }, (_, frame) => {
         const swing = Math.sin((2 * Math.PI * frame) / 20);
-        const row = [0, 95 - 2 * swing * swing, 4 * frame];
+        const row = [0, -2 * swing * swing, 4 * frame];
         order.forEach((name, joint) => {
             const wave = Math.sin((2 * Math.PI * frame) / 20 + joint);
             row.push(name === "LeftArm" ? -60 : name === "RightArm" ? 60 + 20 * wave : 3 * wave, 25 * wave, 8 * wave);
@@ -55,7 +58,7 @@ function walk() {
 function figure() {
     const turned = [Math.SQRT1_2, 0, 0, Math.SQRT1_2];
     const nodes = [
-        { name: "Z_UP", matrix: [1, 0, 0, 0, 0, 0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 1], children: [1, 9] },
+        { name: "Z_UP", matrix: [1, 0, 0, 0, 0, 0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 1], children: [1] },
         { name: "pelvis", translation: [0, 0, 0.9], rotation: turned, children: [2, 5, 7] },
         { name: "spine_01", translation: [0, 0.2, 0], rotation: [0, 0.6, 0, 0.8], children: [3] },
         { name: "extra", translation: [0, 0.2, 0], rotation: [0.1, 0.1, 0.1, Math.sqrt(0.97)], children: [4] },
@@ -72,7 +75,9 @@ function figure() {
         const bytes = Buffer.from(array.buffer, array.byteOffset, array.byteLength);
         const pad = Buffer.alloc((4 - (length % 4)) % 4);
         chunks.push(pad, bytes);
-        bufferViews.push({ buffer: 0, byteOffset: length + pad.length, byteLength: bytes.length });
+        const view = { buffer: 0, byteOffset: length + pad.length, byteLength: bytes.length };
+        bufferViews.push(more.target ? { ...view, target: more.target } : view);
+        delete more.target;
         length += pad.length + bytes.length;
         const width = { SCALAR: 1, VEC2: 2, VEC3: 3, VEC4: 4, MAT4: 16 }[type];
         const componentType = array instanceof Uint8Array ? 5121 : array instanceof Uint16Array ? 5123 : 5126;
@@ -82,11 +87,11 @@ function figure() {
     // The old animation lies first, so that its data leave a hole.
     const input = add(new Float32Array([0, 1, 2]), "SCALAR", { min: [0], max: [2] });
     const output = add(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]), "VEC4");
-    const position = add(new Float32Array([0, 0, 0, 0.1, 0, 0, 0, 0.1, 0]), "VEC3", { min: [0, 0, 0], max: [0.1, 0.1, 0] });
+    const position = add(new Float32Array([0, 0, 0, 0.1, 0, 0, 0, 0.1, 0]), "VEC3", { min: [0, 0, 0], max: [0.1, 0.1, 0], target: 34962 });
     const unique = add(new Float32Array([7, 8, 9]), "SCALAR");
-    const joints = add(new Uint8Array([0, 1, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]), "VEC4");
-    const weights = add(new Float32Array([0.5, 0.5, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]), "VEC4");
-    const uv = add(new Float32Array([0, 0, 1, 0, 0, 1]), "VEC2");
+    const joints = add(new Uint8Array([0, 1, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]), "VEC4", { target: 34962 });
+    const weights = add(new Float32Array([0.5, 0.5, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]), "VEC4", { target: 34962 });
+    const uv = add(new Float32Array([0, 0, 1, 0, 0, 1]), "VEC2", { target: 34962 });
     const identity = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
     const bind = add(new Float32Array([0, 1, 2, 3, 4, 5, 6].flatMap(() => identity)), "MAT4");
     assert.equal(unique, 3);
@@ -94,7 +99,7 @@ function figure() {
         asset: { version: "2.0", copyright: "kept", extras: { made: "here" } },
         extensionsUsed: ["VENDOR_thing"],
         scene: 0,
-        scenes: [{ nodes: [0] }],
+        scenes: [{ nodes: [0, 9] }],
         nodes,
         meshes: [{ primitives: [{ attributes: { POSITION: position, JOINTS_0: joints, WEIGHTS_0: weights, TEXCOORD_0: uv }, material: 0 }] }],
         materials: [{ pbrMetallicRoughness: { baseColorTexture: { index: 0 } } }],

@@ -57,7 +57,8 @@ fn keys_of_every_interpolation_come_back_as_they_were() {
         let (written, _, asset) = write_and_read(&library, clip);
         let (from, to) = (library.clip(clip), written.clip(asset.clips[0]));
         assert_eq!((&from.name, from.duration() as f32), (&to.name, to.duration() as f32));
-        let is_kept = |track: &&Track| !matches!(track.target, Target::Property(_)) && track.component.is_none();
+        // The skeleton alone has no meshes, and so no morph targets.
+        let is_kept = |track: &&Track| !matches!(track.target, Target::Property(_) | Target::Weights(_));
         let kept: Vec<&Track> = from.tracks.iter().filter(is_kept).collect();
         assert_eq!(kept.len(), to.tracks.len());
         for (one, other) in kept.into_iter().zip(&to.tracks) {
@@ -85,7 +86,7 @@ fn what_gltf_cannot_hold_is_sampled() {
     let spin = Curve::new(timeline(), Interpolation::Linear, 4, spin).unwrap();
     let slide = Curve::new(timeline(), Interpolation::Linear, 3, vec![0.0, 0.0, 0.0, 1.0, 2.0, 3.0]).unwrap();
     let number = Curve::new(timeline(), Interpolation::Linear, 1, vec![0.0, 90.0]).unwrap();
-    let eased = CurveEasing::Same(Easing::QuadIn);
+    let eased = CurveEasing::One(Easing::QuadIn);
     let looped = |curve: Curve| curve.with_extrapolation(Extrapolation::PingPong, Extrapolation::Loop);
     let cases: [Vec<Track>; 5] = [
         vec![Track::new(Target::Rotation(0), spin.clone().with_easing(eased.clone()).unwrap())],
@@ -166,6 +167,24 @@ fn bytes_of_removed_animations_are_gone_and_all_others_stay() {
     assert_eq!(view(&written, 4), view(&given, 4));
     let (library, asset) = read(&glb);
     assert_eq!(library.clip(asset.clips[0]).tracks[0].curve.value(1), [3.0, 1.0, 0.0]);
+}
+
+#[test]
+fn weights_of_meshes_that_stay_can_be_written_again() {
+    let file = something_of_everything();
+    let (library, asset) = file.load().unwrap();
+    let mut document = Document::from_slice(Path::new("all.glb"), &file.glb(), None).unwrap();
+    document.remove_animations();
+    let notes = document.add_clip(&library, asset.clips[0]).unwrap();
+    assert_eq!(notes, ["clip all: 1 tracks of morph weights or properties are left out"]);
+    let (written, again) = read(&document.to_glb().unwrap());
+    let (from, to) = (library.clip(asset.clips[0]), written.clip(again.clips[0]));
+    assert_eq!(to.tracks.len(), from.tracks.len() - 1);
+    for (one, other) in from.tracks.iter().zip(&to.tracks) {
+        assert_eq!((one.target, one.curve.interpolation()), (other.target, other.curve.interpolation()));
+        let near = |(one, other): (&f64, &f64)| (one - other).abs() < 1e-6;
+        assert!(one.curve.values().iter().zip(other.curve.values()).all(near), "{one:?} {other:?}");
+    }
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl Document {
             )));
         }
         let name = found.name.as_deref().unwrap_or("unnamed");
-        let (samplers, mut notes) = Samplers::new(library, found)?;
+        let (samplers, mut notes) = Samplers::new(library, found, &|joint| self.morph_targets(self.nodes[joint]))?;
         if samplers.is_empty() {
             notes.push(format!("clip {name}: it has no tracks, which glTF does not allow; it is left out"));
             return Ok(notes);
@@ -138,6 +138,14 @@ impl Document {
         animation.insert("samplers".into(), samplers.into());
         self.array("animations").push(animation.into());
         Ok(notes)
+    }
+
+    /// The number of morph targets of a node.
+    fn morph_targets(&self, node: usize) -> usize {
+        let mesh = items(&self.json, "nodes").get(node).and_then(|node| index(node, "mesh"));
+        let mesh = mesh.and_then(|mesh| items(&self.json, "meshes").get(mesh));
+        let targets = mesh.and_then(|mesh| mesh.pointer("/primitives/0/targets")).and_then(Value::as_array);
+        targets.map_or(0, Vec::len)
     }
 
     /// Adds an accessor of numbers in a view.

@@ -50,8 +50,8 @@ pub(super) struct Samplers {
 }
 
 impl Samplers {
-    /// The samplers of a clip, and notes on what they do not hold.
-    pub fn new(library: &Library, clip: &Clip) -> Result<(Self, Vec<String>), Error> {
+    /// The samplers of a clip, and notes on what they do not hold. `targets` returns the number of morph targets of a joint.
+    pub fn new(library: &Library, clip: &Clip, targets: &dyn Fn(usize) -> usize) -> Result<(Self, Vec<String>), Error> {
         let skeleton = library.skeleton(clip.skeleton);
         let joints = MovingJoints::new(library, skeleton, clip);
         let (mut samplers, mut notes) = (Self::default(), Vec::new());
@@ -75,7 +75,11 @@ impl Samplers {
                         samplers.add(joint, path(part), &curve);
                     }
                 }
-                (Target::Weights(joint), None) if track.component.is_none() && fits(clip, &track.curve) => {
+                (Target::Weights(joint), None)
+                    if track.component.is_none()
+                        && targets(joint) == track.curve.width()
+                        && fits(clip, &track.curve) =>
+                {
                     samplers.add(joint, "weights", &track.curve);
                 }
                 _ => left_out += 1,
