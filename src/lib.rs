@@ -6,8 +6,10 @@
 //! * [`Library`]: skeletons ([`Skeleton`]), skins ([`Skin`]), clips ([`Clip`]) and masks ([`Mask`]). It does not change per frame.
 //! * [`Crowd`]: instances, each with a skeleton and up to eight layers ([`Layer`]). [`Poses`] are its results.
 //! * [`import`]: reads files into a [`Library`], or into an [`UnboundClip`] for [`Library::bind`].
+//! * [`export`]: writes clips into files.
 //! * [`PackedLibrary`]: a library in two flat arrays, which the GPU and CPU engines read.
 //! * [`CompressedLibrary`]: a library whose keys are integers of a few bits, within an error bound.
+//! * [`Library::retarget`]: clips of one skeleton for another one, by a [`JointMap`].
 //! * [`Evaluator`]: the trait of the engines [`GpuEngine`], [`CpuEngine`] and [`Reference`].
 //! * [`GpuCrowd`], [`CpuCrowd`]: a crowd that an engine poses frame after frame.
 //! * [`bake`]: arrays of clips at many times, in `f32`, for training data and files.
@@ -18,7 +20,7 @@
 //! * `render`: draws crowds of glTF figures from the buffers of the GPU engine.
 //!
 //! Each layer imports only layers to its right:
-//! `main -> cli -> lib -> {bake, measure, player, render} -> {contract, gpu, cpu, compress} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
+//! `main -> cli -> lib -> {bake, export, measure, player, render} -> {contract, gpu, cpu, compress, retarget} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`.
 //! ARCHITECTURE.md leads from a question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
@@ -81,6 +83,7 @@ mod cpu;
 pub mod demo;
 mod error;
 mod evaluator;
+pub mod export;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod half;
@@ -94,6 +97,7 @@ mod player;
 mod reference;
 #[cfg(feature = "render")]
 pub mod render;
+mod retarget;
 
 // Signatures contain types of these crates. A caller needs the same versions.
 #[doc(no_inline)]
@@ -123,18 +127,22 @@ pub use self::{
     model::{
         AdditiveReference, Binding, BindingFault, BlendSpace, BlendSpaceId, BoundTrack, Chain, ChainId, ChainKind,
         Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event, EventList, Extrapolation, Fade, FadeShape, FaultKind,
-        Goal, GoalTarget, GoalWeight, Interpolation, Interpolator, InterpolatorId, Joint, Knots, KnotsId, Layer,
-        LayerMode, LayerTime, Library, Mask, MaskId, Mixing, Motion, Occurrence, Outputs, Parameter, ParameterValues,
-        Playback, Pose, Poses, Property, PropertyTracks, RootMotion, RootRotation, Sharing, SharingFault,
-        SharingFaultKind, Skeleton, SkeletonId, Skin, SkinFormat, SkinId, Step, Target, TargetPath, Ticks, Timeline,
-        Track, Transform, Transition, TransitionKind, UnboundClip, UnboundCurves, UnboundTrack, ValueKind,
-        WeightDriver, WrapMode, color_bytes,
+        Goal, GoalTarget, GoalWeight, HumanBone, Interpolation, Interpolator, InterpolatorId, Joint, Knots, KnotsId,
+        Layer, LayerMode, LayerTime, Library, Mask, MaskId, Mixing, Motion, Occurrence, Outputs, Parameter,
+        ParameterValues, Playback, Pose, Poses, Property, PropertyTracks, RootMotion, RootRotation, Sharing,
+        SharingFault, SharingFaultKind, Skeleton, SkeletonId, Skin, SkinFormat, SkinId, Step, Target, TargetPath,
+        Ticks, Timeline, Track, Transform, Transition, TransitionKind, UnboundClip, UnboundCurves, UnboundTrack,
+        ValueKind, WeightDriver, WrapMode, color_bytes,
     },
     pack::record::VisibleInstance,
     pack::{OutputLayout, OutputNumbers, PackedLibrary},
     player::Player,
     reference::phase::{Phase, clip_time},
     reference::{NewTransition, Reference},
+    retarget::{
+        DropReason, DroppedTrack, JointMap, JointPair, MapRemark, MatchedBy, ReferencePose, RetargetOptions,
+        RetargetedClip, RetargetedTrack, Retargeting, RootTranslation, TrackMethod,
+    },
 };
 
 /// Items for tests, benches and the command line. They are not part of the public interface and change without notice.

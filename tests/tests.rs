@@ -81,6 +81,8 @@ mod random_scenes;
 mod render;
 /// The renderer of the examples: the positions of characters, compared with the reference.
 mod renderer;
+/// Retargeting: hand-worked rigs, the rules on random pairs of rigs, maps of joints, the command and its files.
+mod retarget;
 /// Key times that compression removes, and key times that tracks share.
 mod retiming;
 /// Root motion: hand-worked cases, on every engine.

@@ -16,6 +16,7 @@ mod npy;
 mod output;
 mod progress;
 mod render;
+mod retarget;
 mod source;
 mod start_up;
 mod threads;
@@ -51,6 +52,8 @@ enum Command {
     /// Bakes the clips of many files at a frame rate, as NumPy arrays, Parquet, glTF or USD, on one machine or many.
     #[command(after_long_help = bake::EXAMPLES)]
     Bake(bake::Args),
+    /// Retargets clips of a glTF or BVH file to the skeleton of another one, and writes it with them as a .glb file.
+    Retarget(retarget::Args),
     /// Compares an engine with the f64 reference, over every clip of glTF and BVH files, over Cocos clips, or over a crowd file.
     Verify(verify::Args),
     /// Draws a crowd of a glTF or BVH file, of a crowd file or of the built-in rig: a picture, a loop, a film, a contact sheet.
@@ -71,7 +74,7 @@ impl Command {
     /// Returns true for a command that can list the adapters of the system.
     fn can_list_adapters(&self) -> bool {
         match self {
-            Self::Inspect(_) => false,
+            Self::Inspect(_) | Self::Retarget(_) => false,
             Self::Bake(args) => args.uses_gpu(),
             _ => true,
         }
@@ -132,6 +135,7 @@ pub fn run(cli: Cli) -> Result<Outcome, Error> {
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),
         Command::Eval(args) => eval::run(&args).map(|()| Outcome::Passed),
         Command::Bake(args) => bake::run(&args),
+        Command::Retarget(args) => retarget::run(&args).map(|()| Outcome::Passed),
         Command::Verify(args) => verify::run(&args),
         Command::Render(args) => render::run(&args).map(|()| Outcome::Passed),
         #[cfg(feature = "view")]

@@ -7,12 +7,13 @@ use std::path::Path;
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::{bvh, cocos, gltf};
 use posse::{
-    BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, SkinId, TargetPath,
-    UnboundClip, Warning,
+    BoundTrack, ClipId, Error, FaultKind, Library, Outputs, PropertyTracks, Retargeting, Skeleton, SkeletonId, Skin,
+    SkinId, TargetPath, UnboundClip, Warning, demo,
 };
 
 use crate::cli::arguments::check_limit;
 use crate::cli::output::{file_name, note};
+use crate::cli::retarget::{MapArgs, is_demo};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
 const MAX_CLIP_JOINTS: u64 = 1 << 24;
@@ -129,6 +130,38 @@ impl Source {
         Ok(Self { skeleton, clips, skins, joints, asset, rig: Some(file_name(rig)), ..self })
     }
 
+    /// Retargets clips of the source to the skeleton of another glTF or BVH file, or of the built-in rig. They take the places of the
+    /// originals; the others stay clips of the source.
+    pub fn retarget(mut self, file: &Path, rig: &Path, clips: &[ClipId], args: &MapArgs) -> Result<Retargeted, Error> {
+        let bytes = if is_demo(rig) { None } else { Some(read_nodes(rig)?) };
+        let nodes = match &bytes {
+            Some(bytes) => Nodes::import(&mut self.library, rig, bytes)?,
+            None => Nodes::demo(&mut self.library)?,
+        };
+        self.warn(rig, &nodes.warnings, &mut note);
+        let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
+        check_limit("clips x joints of the rig", clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
+        let map = args.joint_map(&self.library, self.skeleton, nodes.skeleton)?;
+        if map.pairs.is_empty() {
+            return Err(Error::Usage(format!(
+                "{}: no joint has a partner in {}; name pairs of joints in a file, and give it with --map",
+                file.display(),
+                rig.display()
+            )));
+        }
+        let options = args.options(&self)?;
+        let retargeting = self.library.retarget(clips, &map, &options)?;
+        let map = &retargeting.map;
+        let remarks: Vec<String> = map.remarks.iter().map(|remark| map.describe(&self.library, remark)).collect();
+        self.warn(file, remarks, &mut note);
+        for made in &retargeting.clips {
+            self.clips.iter_mut().filter(|clip| **clip == made.source).for_each(|clip| *clip = made.clip);
+        }
+        let Nodes { skeleton, skins, joints, asset, .. } = nodes;
+        let source = Self { skeleton, skins, joints, asset, rig: Some(file_name(rig)), ..self };
+        Ok(Retargeted { source, retargeting, bytes })
+    }
+
     /// A source with a skeleton and no clips.
     fn new(library: Library, skeleton: SkeletonId) -> Self {
         Self {
@@ -196,6 +229,16 @@ impl Source {
     }
 }
 
+/// A source with retargeted clips.
+pub struct Retargeted {
+    /// The source, with the skeleton of the rig.
+    pub source: Source,
+    /// The report.
+    pub retargeting: Retargeting,
+    /// The bytes of the file of the rig; `None` for the built-in one.
+    pub bytes: Option<Vec<u8>>,
+}
+
 /// The parts of a library that a glTF or BVH file becomes.
 struct Nodes {
     skeleton: SkeletonId,
@@ -221,6 +264,39 @@ impl Nodes {
         let asset = gltf::from_slice(library, file, bytes, Some(folder))?;
         let gltf::Asset { skeleton, skins, clips, joints, warnings, .. } = asset.clone();
         Ok(Self { skeleton, skins, joints, clips, frame_time: None, asset: Some(asset), warnings })
+    }
+
+    /// The skeleton and the skin of the built-in rig, without its clips.
+    fn demo(library: &mut Library) -> Result<Self, Error> {
+        let rig = demo::library()?;
+        let Some(id) = rig.skeleton_ids().next() else { return Err(Error::Usage("the built-in rig is empty".into())) };
+        let skeleton = library.add_skeleton(rig.skeleton(id).clone());
+        let skins = rig.skins_of(id).map(|(_, skin)| library.add_skin(Skin { skeleton, ..skin.clone() }));
+        let skins = skins.collect::<Result<_, _>>()?;
+        let joints = (0..library.skeleton(skeleton).joints().len()).collect();
+        Ok(Self { skeleton, skins, joints, clips: Vec::new(), frame_time: None, asset: None, warnings: Vec::new() })
+    }
+}
+
+/// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no clips.
+pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
+    let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref();
+    let list = || {
+        let clips = source.clips.iter().enumerate();
+        let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip).unwrap_or("unnamed"))).collect();
+        if names.is_empty() { "none".into() } else { names.join(", ") }
+    };
+    match (wanted, source.clips.as_slice()) {
+        (Some(wanted), clips) => {
+            let by_name = clips.iter().find(|clip| name(clip) == Some(wanted));
+            let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index));
+            let clip = by_name.or_else(by_index);
+            clip.map(|&clip| Some(clip))
+                .ok_or_else(|| Error::Usage(format!("there is no clip {wanted:?}; there are: {}", list())))
+        }
+        (None, []) => Ok(None),
+        (None, [only]) => Ok(Some(*only)),
+        (None, _) => Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list()))),
     }
 }
 

@@ -15,4 +15,4 @@ mod memory_budget;
 
 pub(crate) use fault::Fault;
 pub use fault::Warning;
-pub(crate) use json::JsonPath;
+pub(crate) use json::{JsonPath, parse as parse_json, without_mark};

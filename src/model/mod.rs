@@ -75,7 +75,7 @@ pub use poses::{Pose, Poses};
 pub use root_motion::{Motion, RootMotion, RootRotation};
 pub use sharing_report::{Sharing, SharingFault, SharingFaultKind};
 pub(crate) use skeleton::consecutive_ranges;
-pub use skeleton::{Joint, Property, Skeleton};
+pub use skeleton::{HumanBone, Joint, Property, Skeleton};
 pub use skin::{Skin, SkinFormat};
 pub(crate) use sync_map::SyncMap;
 pub use ticks::{Step, Ticks};

@@ -51,12 +51,22 @@ impl Property {
     }
 }
 
+/// The role of a joint in a human body, as a file declares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HumanBone {
+    /// The name of the role in VRM 1.0, such as `leftUpperArm`.
+    pub role: String,
+    /// The joint.
+    pub joint: usize,
+}
+
 /// Joints, parents before children, and the properties of the clips that animate them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {
     name: Option<String>,
     joints: Vec<Joint>,
     properties: Vec<Property>,
+    human_bones: Vec<HumanBone>,
 }
 
 impl Skeleton {
@@ -86,7 +96,28 @@ impl Skeleton {
             }
         }
         properties.iter().try_for_each(Property::check)?;
-        Ok(Self { name, joints, properties })
+        Ok(Self { name, joints, properties, human_bones: Vec::new() })
+    }
+
+    /// The same skeleton with roles of its joints in a human body. [`JointMap::by_names`](crate::JointMap::by_names) matches the
+    /// joints of two skeletons by them.
+    ///
+    /// # Errors
+    /// [`Error::Skeleton`] if there is no such joint.
+    pub fn with_human_bones(self, human_bones: Vec<HumanBone>) -> Result<Self, Error> {
+        match human_bones.iter().find(|bone| bone.joint >= self.joints.len()) {
+            Some(HumanBone { role, joint }) => {
+                let reason = super::no_such("joint", *joint, "skeleton", self.joints.len());
+                Err(Error::Skeleton { joint: *joint, reason: format!("{reason}; it was given as {role}") })
+            }
+            None => Ok(Self { human_bones, ..self }),
+        }
+    }
+
+    /// The same skeleton with a joint that is given by its rest transform in place of a matrix.
+    pub(crate) fn without_matrix(mut self, joint: usize) -> Self {
+        self.joints[joint].matrix = None;
+        self
     }
 
     /// Adds a property and returns its index.
@@ -112,6 +143,12 @@ impl Skeleton {
     /// The properties, in the order of their indices.
     pub fn properties(&self) -> &[Property] {
         &self.properties
+    }
+
+    /// The roles of joints in a human body, if the file of the skeleton declares them: the extensions `VRMC_vrm` and
+    /// `VRMC_vrm_animation` of glTF do.
+    pub fn human_bones(&self) -> &[HumanBone] {
+        &self.human_bones
     }
 
     /// The joint of this name with the least index. Of several on one branch, it is the joint nearest to the root.

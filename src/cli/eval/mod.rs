@@ -9,16 +9,17 @@ mod shape;
 mod targets;
 mod times;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use posse::{ClipId, Error, Outputs};
+use posse::{Error, Outputs};
 
 use crate::cli::arguments::{CompressArgs, SkinFormatChoice, parse_seconds};
 use crate::cli::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::cli::eval::npz::PoseTable;
 use crate::cli::evaluation::ClipEvaluation;
 use crate::cli::output::{self, Output};
-use crate::cli::source::Source;
+use crate::cli::retarget::MapArgs;
+use crate::cli::source::{Source, find_clip};
 use crate::cli::threads::ThreadArgs;
 
 /// The end of `posse eval --help`: the output formats, and the format of crowd files.
@@ -69,13 +70,19 @@ pub struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["file", "rig", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase"]
+        conflicts_with_all = ["file", "rig", "retarget", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase"]
     )]
     crowd: Option<PathBuf>,
     /// A .glb, .gltf or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A Cocos clip has no nodes:
     /// without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
+    /// Retargets the clip to the skeleton of --rig: its joints turn as those of FILE do, relative to their rest poses, and its root moves in
+    /// proportion. Without this option, the joints of the same names take over the values as they are.
+    #[arg(long, requires = "rig")]
+    retarget: bool,
+    #[command(flatten)]
+    map: MapArgs,
     /// The clip, by name or by index. Not needed if there is only one.
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
@@ -143,7 +150,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         (None, Some(file)) => file,
         (None, None) => return Err(Error::Usage("no file given; give one, or a crowd file with --crowd".into())),
     };
-    let source = Source::load(file, args.rig.as_deref())?;
+    let source = args.source(file)?;
     let library = &source.library;
     let clip = find_clip(&source, args.clip.as_deref())?;
     if let Some(unbound) = clip.filter(|clip| source.unbound_clips.contains(clip)) {
@@ -176,6 +183,20 @@ pub fn run(args: &Args) -> Result<(), Error> {
     }
 }
 
+impl Args {
+    /// Loads the file, with its clips on the rig if there is one.
+    fn source(&self, file: &Path) -> Result<Source, Error> {
+        if self.map.is_given() && !self.retarget {
+            return Err(Error::Usage("--map, --reference and --bound are for --retarget; add it, with --rig".into()));
+        }
+        let (Some(rig), true) = (&self.rig, self.retarget) else { return Source::load(file, self.rig.as_deref()) };
+        let source = Source::load_nodes(file)?;
+        let clip = find_clip(&source, self.clip.as_deref())?;
+        let clip = clip.ok_or_else(|| Error::Usage(format!("{} has no clips to retarget", file.display())))?;
+        Ok(source.retarget(file, rig, &[clip], &self.map)?.source)
+    }
+}
+
 /// The outputs of the given parts; all of them without any. `root_motion` is set for crowds only.
 fn outputs(parts: &[Part], skin_format: SkinFormatChoice) -> Outputs {
     let wanted = |part| parts.is_empty() || parts.contains(&part);
@@ -187,27 +208,5 @@ fn outputs(parts: &[Part], skin_format: SkinFormatChoice) -> Outputs {
         weights: wanted(Part::Weights),
         properties: wanted(Part::Properties),
         root_motion: false,
-    }
-}
-
-/// Finds a clip by its name, otherwise by its index. Without a name, returns the only clip, or `None` if there are no clips.
-fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
-    let name = |clip: &ClipId| source.library.clip(*clip).name.as_deref();
-    let list = || {
-        let clips = source.clips.iter().enumerate();
-        let names: Vec<_> = clips.map(|(index, clip)| format!("{index} {}", name(clip).unwrap_or("unnamed"))).collect();
-        if names.is_empty() { "none".into() } else { names.join(", ") }
-    };
-    match (wanted, source.clips.as_slice()) {
-        (Some(wanted), clips) => {
-            let by_name = clips.iter().find(|clip| name(clip) == Some(wanted));
-            let by_index = || wanted.parse::<usize>().ok().and_then(|index| clips.get(index));
-            let clip = by_name.or_else(by_index);
-            clip.map(|&clip| Some(clip))
-                .ok_or_else(|| Error::Usage(format!("there is no clip {wanted:?}; there are: {}", list())))
-        }
-        (None, []) => Ok(None),
-        (None, [only]) => Ok(Some(*only)),
-        (None, _) => Err(Error::Usage(format!("the file has several clips; select one with --clip: {}", list()))),
     }
 }

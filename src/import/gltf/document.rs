@@ -9,6 +9,7 @@ use std::ops::Deref;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 /// A text of the file. It is copied only if it has escapes.
 #[derive(Debug, Deserialize)]
@@ -43,6 +44,16 @@ pub(crate) struct Document<'a> {
     pub skins: Vec<Skin<'a>>,
     #[serde(borrow, default)]
     pub animations: Vec<Animation<'a>>,
+    pub extensions: Option<RootExtensions>,
+}
+
+/// The extensions of the document that name humanoid bones. Their content is free here: a fault in it stops no file.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct RootExtensions {
+    #[serde(rename = "VRMC_vrm")]
+    pub vrm: Option<Value>,
+    #[serde(rename = "VRMC_vrm_animation")]
+    pub vrm_animation: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -18,6 +18,8 @@ const HARMLESS: &[&str] = &[
     "KHR_node_visibility",
     "KHR_xmp",
     "KHR_xmp_json_ld",
+    "VRMC_vrm",
+    "VRMC_vrm_animation",
 ];
 
 /// Families of extensions that do not concern poses.

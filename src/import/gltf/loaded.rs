@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 
 use super::document::{
     Accessor, Animation, AssetInfo, Buffer, BufferView, BufferViewExtensions, Channel, ChannelTarget, Compression,
-    Document, Mesh, Node, Primitive, Sampler, Skin, Sparse, SparseIndices, SparseValues, Text,
+    Document, Mesh, Node, Primitive, RootExtensions, Sampler, Skin, Sparse, SparseIndices, SparseValues, Text,
 };
 use crate::import::{Fault, JsonPath};
 
@@ -53,6 +53,10 @@ pub(super) fn document(root: &Root) -> Result<Document<'_>, Fault> {
         nodes: root.nodes.iter().map(node).collect(),
         skins: root.skins.iter().map(skin).collect(),
         animations: root.animations.iter().map(animation).collect(),
+        extensions: root.extensions.as_ref().map(|extensions| RootExtensions {
+            vrm: extensions.others.get("VRMC_vrm").cloned(),
+            vrm_animation: extensions.others.get("VRMC_vrm_animation").cloned(),
+        }),
     };
     document.check_version()
 }

@@ -4,12 +4,12 @@
 //! skins and clips. Of meshes, only the morph weights are read. `render::gltf` reads meshes, materials and textures.
 //!
 //! Supported besides the core: sparse accessors, data URIs, `KHR_animation_pointer`, `KHR_mesh_quantization`,
-//! `KHR_meshopt_compression` and `EXT_meshopt_compression`. An unknown extension does not stop a file, even if the file
+//! `KHR_meshopt_compression` and `EXT_meshopt_compression`, and the humanoid bones of `VRMC_vrm` and `VRMC_vrm_animation`. An unknown extension does not stop a file, even if the file
 //! requires it: a [`Warning`] names it.
 //!
 //! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds bytes,
 //! `files` those beside the document; `uri` and `meshopt` decode them. `accessor` and `component` turn bytes into numbers. `nodes`,
-//! `skins`, `channels`, `curves` and `animations` make the model. `loaded` replaces the first two stages for documents that the
+//! `human_bones`, `skins`, `channels`, `curves` and `animations` make the model. `loaded` replaces the first two stages for documents that the
 //! `gltf` crate has parsed.
 
 mod accessor;
@@ -21,6 +21,7 @@ mod curves;
 mod document;
 mod extensions;
 mod files;
+mod human_bones;
 #[cfg(feature = "gltf")]
 mod loaded;
 mod meshopt;
@@ -33,17 +34,16 @@ mod uri;
 
 pub(crate) use self::document::Document;
 pub(crate) use self::files::{Files, FilesByName};
+pub(crate) use self::nodes::Hierarchy;
 pub use self::outline::Outline;
 pub(crate) use self::reader::Reader;
 #[cfg(feature = "render")]
-pub(crate) use self::{
-    accessor::Layout, component::Component, container::open as open_container, parse::trim, reader::Bytes,
-};
+pub(crate) use self::{accessor::Layout, component::Component, reader::Bytes};
+pub(crate) use self::{container::open as open_container, parse::trim};
 
 use std::path::{Path, PathBuf};
 
 use self::animations::Animations;
-use self::nodes::Hierarchy;
 use super::{Fault, JsonPath, Warning};
 use crate::error::Error;
 use crate::model::{Clip, ClipId, Library, Skeleton, SkeletonId, SkinId};
@@ -277,7 +277,9 @@ fn build(mut reader: Reader, json: &[u8], name: &Path, skeleton_name: Option<Str
     let joints = hierarchy.joints(&mut reader, &moved).map_err(in_file)?;
 
     let mut library = Library::new();
+    let bones = human_bones::read(&mut reader, &hierarchy.joints);
     let skeleton = Skeleton::new(skeleton_name, joints, animations.properties(json)).map_err(in_model)?;
+    let skeleton = skeleton.with_human_bones(bones).map_err(in_model)?;
     charge_clips(&mut reader, &skeleton).map_err(in_file)?;
     let skeleton = library.add_skeleton(skeleton);
     let mut skins = Vec::with_capacity(document.skins.len());

@@ -11,7 +11,7 @@ use crate::model::{Joint, Transform, is_usable};
 
 /// The nodes of a document in the order of joints: parents before children, otherwise the order of the file.
 #[derive(Debug)]
-pub(super) struct Hierarchy {
+pub(crate) struct Hierarchy {
     /// The node of each joint.
     nodes: Vec<usize>,
     /// The joint of each node.

@@ -139,7 +139,13 @@ impl<'a> Reader<'a> {
         Ok((bytes, range))
     }
 
-    fn buffer(&mut self, index: usize, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
+    /// True if there are bytes for a buffer: it has a URI, or is the binary chunk. Other buffers stand for compressed data.
+    pub(crate) fn has_bytes(&self, index: usize) -> bool {
+        self.given.get(index).is_some() || self.document.buffers.get(index).is_some_and(|buffer| buffer.uri.is_some())
+    }
+
+    /// The bytes of a buffer, at least as many as the document states. `path` is the place of the index.
+    pub(crate) fn buffer(&mut self, index: usize, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
         let document = self.document;
         let count = document.buffers.len();
         let buffer = document.buffers.get(index).ok_or_else(|| Fault::index(path, index, "buffers", count))?;
@@ -180,7 +186,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes of a URI of anything but a buffer: its own data, or a file beside the document.
-    #[cfg(feature = "render")]
     pub(crate) fn resource(&mut self, uri: &str, path: &JsonPath) -> Result<Bytes<'a>, Fault> {
         if uri::is_data(uri) {
             return Ok(Rc::new(Cow::Owned(uri::decode_data(uri, path)?)));

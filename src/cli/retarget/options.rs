@@ -1,0 +1,76 @@
+//! Options of a retargeting, which `posse retarget` and `posse eval` share.
+
+use std::path::{Path, PathBuf};
+
+use posse::{ClipId, Error, JointMap, Library, ReferencePose, RetargetOptions, SkeletonId};
+
+use crate::cli::source::{Source, find_clip};
+
+/// The options `--map`, `--reference` and `--bound`.
+#[derive(Debug, clap::Args)]
+pub struct MapArgs {
+    /// A JSON file of pairs of joints: { "joints": { "SOURCE": "TARGET", ... }, "root": "SOURCE", "translation": "scaled", "scale": 1 }.
+    ///
+    /// `joints` names the pairs. `root` is the joint whose translation moves the target, by default the first mapped one that the clips
+    /// translate. `translation` is `scaled` (default), `full` or `none`; `scale` is the factor of `scaled`, by default the ratio of the
+    /// heights of the roots. Without `joints`, or without --map, joints are paired by name, then by name without namespace,
+    /// separators and capitals, then by their roles in a human: those of the VRM extensions, or those that follow from the names of
+    /// Mixamo, Unreal's mannequin, VRM and Rigify.
+    #[arg(long, value_name = "MAP.json")]
+    pub map: Option<PathBuf>,
+    /// The pose of SOURCE that looks like the rest pose of the target: its rest pose (default), or a clip at a time, by default at 0 s.
+    #[arg(long, value_name = "rest|NAME|INDEX[@SECONDS]")]
+    pub reference: Option<String>,
+    /// The largest error of rotations that cannot be transformed key by key, in radians. Default: 0.0001.
+    #[arg(long, value_name = "RADIANS")]
+    pub bound: Option<f64>,
+}
+
+impl MapArgs {
+    /// Returns true if one of the options is given.
+    pub fn is_given(&self) -> bool {
+        self.map.is_some() || self.reference.is_some() || self.bound.is_some()
+    }
+
+    /// Reads the joint map from its file, or makes it by names.
+    pub fn joint_map(&self, library: &Library, source: SkeletonId, target: SkeletonId) -> Result<JointMap, Error> {
+        let Some(file) = &self.map else { return JointMap::by_names(library, source, target) };
+        let json = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
+        JointMap::from_json(library, source, target, file, &json)
+    }
+
+    /// The reference pose and the bounds. The clips are those of the source.
+    pub fn options(&self, source: &Source) -> Result<RetargetOptions, Error> {
+        let mut options = RetargetOptions::default();
+        if let Some(text) = self.reference.as_deref().filter(|text| *text != "rest") {
+            options.reference = reference_pose(source, text)?;
+        }
+        if let Some(bound) = self.bound {
+            options.rotation_bound = bound;
+        }
+        Ok(options)
+    }
+}
+
+/// The pose of a clip by name or index, with seconds after the last `@`. A name may contain `@`, too.
+fn reference_pose(source: &Source, text: &str) -> Result<ReferencePose, Error> {
+    let named = |text: &str| -> Result<ClipId, Error> {
+        let fault = |error: Error| Error::Usage(format!("--reference: {error}"));
+        let none = || Error::Usage(format!("--reference {text}: the source has no clips; use rest"));
+        find_clip(source, Some(text)).map_err(fault)?.ok_or_else(none)
+    };
+    let is_name = source.clips.iter().any(|clip| source.library.clip(*clip).name.as_deref() == Some(text));
+    match text.rsplit_once('@').filter(|_| !is_name) {
+        None => Ok(ReferencePose::Clip { clip: named(text)?, time: 0.0 }),
+        Some((name, seconds)) => {
+            let time = crate::cli::arguments::parse_seconds(seconds)
+                .map_err(|reason| Error::Usage(format!("--reference {text}: the time {seconds:?}: {reason}")))?;
+            Ok(ReferencePose::Clip { clip: named(name)?, time })
+        }
+    }
+}
+
+/// Returns true for the name of the built-in rig. A file of this name can be given as `./demo`.
+pub fn is_demo(rig: &Path) -> bool {
+    rig.as_os_str() == "demo"
+}

@@ -1,0 +1,178 @@
+//! Animations: those of the file are removed, clips are added.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value, json};
+
+use super::holes::{holes, moved, without};
+use super::parts::COMPRESSIONS;
+use super::references::{self, Indices};
+use super::sampler::{Keys, Samplers};
+use super::{Document, index, items};
+use crate::error::Error;
+use crate::model::{ClipId, Library, no_such};
+
+impl Document {
+    /// Removes all animations, and their data where nothing else refers to them.
+    pub fn remove_animations(&mut self) {
+        let candidates = references::of_animations(&self.json);
+        self.json.remove("animations");
+        let needed = references::of_others(&self.json);
+        let freed: Indices = candidates.difference(&needed).copied().collect();
+        let (mut freed_views, mut needed_views) = (Indices::new(), references::views_of_others(&self.json));
+        for (index, accessor) in items(&self.json, "accessors").iter().enumerate() {
+            let views = if freed.contains(&index) { &mut freed_views } else { &mut needed_views };
+            views.extend(references::views_of_accessor(accessor));
+        }
+        let freed_views: Indices = freed_views.difference(&needed_views).copied().collect();
+        self.remove_bytes(&freed_views);
+        self.free_accessors = self.free("accessors", &freed);
+        self.free_views = self.free("bufferViews", &freed_views);
+        self.forget_pointers();
+    }
+
+    /// Removes freed items at the end of an array, and returns the others, the last first.
+    fn free(&mut self, array: &str, freed: &Indices) -> Vec<usize> {
+        if freed.is_empty() {
+            return Vec::new();
+        }
+        let items = self.array(array);
+        while !items.is_empty() && freed.contains(&(items.len() - 1)) {
+            items.pop();
+        }
+        let mut places: Vec<usize> = freed.iter().copied().filter(|&place| place < items.len()).collect();
+        places.sort_unstable_by(|one, other| other.cmp(one));
+        places
+    }
+
+    /// Removes the bytes that only freed views have.
+    fn remove_bytes(&mut self, freed: &Indices) {
+        let (mut freed_ranges, mut needed) = (Vec::new(), Vec::new());
+        for (index, view) in items(&self.json, "bufferViews").iter().enumerate() {
+            let ranges = if freed.contains(&index) { &mut freed_ranges } else { &mut needed };
+            ranges.extend(placed(view).into_iter().filter_map(|part| self.range(part)));
+        }
+        let holes = holes(freed_ranges, needed);
+        if holes.is_empty() {
+            return;
+        }
+        self.bin = without(&self.bin, &holes);
+        for view in self.array("bufferViews") {
+            let shift = |part: &mut Value| {
+                let offset = index(part, "byteOffset").unwrap_or(0);
+                let place = moved(offset, &holes);
+                if index(part, "buffer") == Some(0) && place != offset {
+                    part["byteOffset"] = place.into();
+                }
+            };
+            for extension in COMPRESSIONS {
+                if let Some(part) = view.get_mut("extensions").and_then(|all| all.get_mut(extension)) {
+                    shift(part);
+                }
+            }
+            shift(view);
+        }
+    }
+
+    /// The range of a view in the buffer of the result, if it is in it.
+    fn range(&self, part: &Value) -> Option<Range<usize>> {
+        let (start, length) = (index(part, "byteOffset").unwrap_or(0), index(part, "byteLength")?);
+        let range = start..start.checked_add(length)?;
+        (index(part, "buffer") == Some(0) && range.end <= self.bin.len()).then_some(range)
+    }
+
+    /// Removes the extension of animated properties from the lists of extensions. Only animations have it.
+    fn forget_pointers(&mut self) {
+        for list in ["extensionsUsed", "extensionsRequired"] {
+            let Some(names) = self.json.get_mut(list).and_then(Value::as_array_mut) else { continue };
+            names.retain(|name| name != "KHR_animation_pointer");
+            if names.is_empty() {
+                self.json.remove(list);
+            }
+        }
+    }
+
+    /// Adds a clip as an animation. The joints of its skeleton must be those that the importer makes of the nodes of the document.
+    ///
+    /// Keys stay as they are, rounded to `f32`. Tracks that glTF cannot hold are sampled, within 1e-4 rad or 1e-4 of the rig's size: those with
+    /// easings, extrapolations, single numbers or angles, and those that a length cuts off. Returns notes on parts that glTF cannot
+    /// hold at all.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no such clip, or its skeleton has other joints than the document.
+    pub fn add_clip(&mut self, library: &Library, clip: ClipId) -> Result<Vec<String>, Error> {
+        let Some(found) = library.clips().get(clip.index()) else {
+            return Err(Error::Usage(no_such("clip", clip.index(), "library", library.clips().len())));
+        };
+        let skeleton = library.skeleton(found.skeleton);
+        if skeleton.joints().len() != self.nodes.len() {
+            let (joints, nodes, file) = (skeleton.joints().len(), self.nodes.len(), self.name.display());
+            return Err(Error::Usage(format!(
+                "{file}: the clip animates a skeleton of {joints} joints, but the file has {nodes} nodes; expected the skeleton of \
+                 the file"
+            )));
+        }
+        let name = found.name.as_deref().unwrap_or("unnamed");
+        let (samplers, mut notes) = Samplers::new(library, found, &|joint| self.morph_targets(self.nodes[joint]))?;
+        if samplers.is_empty() {
+            notes.push(format!("clip {name}: it has no tracks, which glTF does not allow; it is left out"));
+            return Ok(notes);
+        }
+        let mut animation = Map::new();
+        if let Some(name) = &found.name {
+            animation.insert("name".into(), name.as_str().into());
+        }
+        let (list, bytes) = samplers.into_bytes();
+        let view = self.add_view(&bytes);
+        let inputs: Vec<usize> = list.inputs.iter().map(|keys| self.add_keys(view, keys)).collect();
+        let (mut channels, mut samplers) = (Vec::new(), Vec::new());
+        for sampler in &list.samplers {
+            let output = self.add_keys(view, &sampler.output);
+            let node = self.nodes[sampler.joint];
+            self.animate_node(node, &skeleton.joints()[sampler.joint].rest);
+            channels.push(json!({ "sampler": samplers.len(), "target": { "node": node, "path": sampler.path } }));
+            let interpolation = sampler.interpolation;
+            samplers.push(json!({ "input": inputs[sampler.input], "interpolation": interpolation, "output": output }));
+        }
+        animation.insert("channels".into(), channels.into());
+        animation.insert("samplers".into(), samplers.into());
+        self.array("animations").push(animation.into());
+        Ok(notes)
+    }
+
+    /// The number of morph targets of a node.
+    fn morph_targets(&self, node: usize) -> usize {
+        let mesh = items(&self.json, "nodes").get(node).and_then(|node| index(node, "mesh"));
+        let mesh = mesh.and_then(|mesh| items(&self.json, "meshes").get(mesh));
+        let targets = mesh.and_then(|mesh| mesh.pointer("/primitives/0/targets")).and_then(Value::as_array);
+        targets.map_or(0, Vec::len)
+    }
+
+    /// Adds an accessor of numbers in a view.
+    fn add_keys(&mut self, view: usize, keys: &Keys) -> usize {
+        let mut accessor = json!({
+            "bufferView": view, "byteOffset": keys.offset, "componentType": 5126, "count": keys.count, "type": keys.kind,
+        });
+        if let Some([least, most]) = keys.range {
+            accessor["min"] = json!([least]);
+            accessor["max"] = json!([most]);
+        }
+        self.add_accessor(accessor)
+    }
+
+    /// Gives a node that has a matrix its translation, rotation and scale instead: only these can be animated.
+    fn animate_node(&mut self, node: usize, rest: &crate::model::Transform) {
+        let Some(node) = self.array("nodes").get_mut(node).and_then(Value::as_object_mut) else { return };
+        if node.remove("matrix").is_some() {
+            node.insert("translation".into(), json!(rest.translation.to_array()));
+            node.insert("rotation".into(), json!(rest.rotation.normalize().to_array()));
+            node.insert("scale".into(), json!(rest.scale.to_array()));
+        }
+    }
+}
+
+/// The parts of a view that have a place in a buffer: itself, and its compressed form.
+fn placed(view: &Value) -> impl Iterator<Item = &Value> {
+    let compressed = COMPRESSIONS.into_iter().filter_map(|name| view.get("extensions")?.get(name));
+    std::iter::once(view).chain(compressed)
+}

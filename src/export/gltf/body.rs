@@ -1,0 +1,80 @@
+//! The body of the built-in human as a mesh of a document.
+
+use serde_json::json;
+
+use super::Document;
+use crate::demo::Body;
+
+/// The linear colours of hair, shirt, shorts, shoes and skin.
+const COLOURS: [[f32; 3]; 5] =
+    [[0.12, 0.06, 0.03], [0.03, 0.26, 0.52], [0.03, 0.035, 0.06], [0.75, 0.75, 0.75], [0.62, 0.36, 0.23]];
+
+/// The targets of views of vertices and of indices (glTF 2.0, section 5.11.5).
+const ARRAY_BUFFER: u32 = 34962;
+const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+
+impl Document {
+    /// Adds a body as a mesh with vertex colours, on a node of its own with the first skin. The document must be of the skeleton of
+    /// the body.
+    pub fn add_body(&mut self, body: &Body) {
+        let vertices = &body.vertices;
+        let floats = |values: Vec<f32>| values.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>();
+        let mut least = [f32::INFINITY; 3];
+        let mut most = [f32::NEG_INFINITY; 3];
+        for vertex in vertices {
+            for axis in 0..3 {
+                least[axis] = least[axis].min(vertex.position[axis]);
+                most[axis] = most[axis].max(vertex.position[axis]);
+            }
+        }
+        let colour = |parts: [f32; 4]| {
+            let skin = (1.0 - parts.iter().sum::<f32>()).max(0.0);
+            let shares = [parts[0], parts[1], parts[2], parts[3], skin];
+            let mix = |channel: usize| -> f32 {
+                shares.iter().zip(COLOURS).map(|(share, colour)| share * colour[channel]).sum::<f32>().min(1.0)
+            };
+            [mix(0), mix(1), mix(2), 1.0]
+        };
+        let attributes = [
+            ("POSITION", floats(vertices.iter().flat_map(|vertex| vertex.position).collect()), 5126, "VEC3"),
+            ("NORMAL", floats(vertices.iter().flat_map(|vertex| vertex.normal).collect()), 5126, "VEC3"),
+            ("COLOR_0", floats(vertices.iter().flat_map(|vertex| colour(vertex.parts)).collect()), 5126, "VEC4"),
+            ("WEIGHTS_0", floats(vertices.iter().flat_map(|vertex| vertex.weights).collect()), 5126, "VEC4"),
+            ("JOINTS_0", vertices.iter().flat_map(joint_bytes).collect(), 5123, "VEC4"),
+        ];
+        let mut primitive = json!({ "attributes": {} });
+        for (name, bytes, component, kind) in attributes {
+            let view = self.add_view(&bytes);
+            self.array("bufferViews")[view]["target"] = ARRAY_BUFFER.into();
+            let mut accessor =
+                json!({ "bufferView": view, "componentType": component, "count": vertices.len(), "type": kind });
+            if name == "POSITION" {
+                accessor["min"] = json!(least);
+                accessor["max"] = json!(most);
+            }
+            primitive["attributes"][name] = self.add_accessor(accessor).into();
+        }
+        let view = self.add_view(&body.indices.iter().flat_map(|index| index.to_le_bytes()).collect::<Vec<u8>>());
+        self.array("bufferViews")[view]["target"] = ELEMENT_ARRAY_BUFFER.into();
+        let count = body.indices.len();
+        let indices =
+            self.add_accessor(json!({ "bufferView": view, "componentType": 5125, "count": count, "type": "SCALAR" }));
+        primitive["indices"] = indices.into();
+        primitive["material"] = 0.into();
+        self.array("materials")
+            .push(json!({ "pbrMetallicRoughness": { "metallicFactor": 0, "roughnessFactor": 0.8 } }));
+        self.array("meshes").push(json!({ "name": "body", "primitives": [primitive] }));
+        let nodes = self.array("nodes");
+        nodes.push(json!({ "name": "body", "mesh": 0, "skin": 0 }));
+        let node = nodes.len() - 1;
+        if let Some(roots) = self.array("scenes")[0]["nodes"].as_array_mut() {
+            roots.push(node.into());
+        }
+    }
+}
+
+/// The joints of a vertex. A joint without weight is 0.
+fn joint_bytes(vertex: &crate::demo::BodyVertex) -> impl Iterator<Item = u8> {
+    let joints = vertex.joints.into_iter().zip(vertex.weights);
+    joints.flat_map(|(joint, weight)| if weight > 0.0 { joint } else { 0 }.to_le_bytes())
+}

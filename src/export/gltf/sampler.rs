@@ -1,0 +1,228 @@
+//! The samplers of an animation: key times and keys as glTF has them.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+
+use crate::error::Error;
+use crate::model::{Clip, Curve, CurveEasing, Extrapolation, Interpolation, Library, Target, Timeline};
+use crate::retarget::moving_joints::{MovingJoints, Part};
+use crate::retarget::resample::{Knots, Motion, resample};
+
+/// The largest error of sampled rotations in radians, and of sampled numbers as a share of the rig's size.
+const BOUND: f64 = 1e-4;
+/// The largest difference of the length of a quaternion from 1 that readers accept.
+const MOST_OFF_UNIT: f64 = 1e-3;
+
+/// Numbers in the bytes of an animation.
+pub(super) struct Keys {
+    pub offset: usize,
+    pub count: usize,
+    pub kind: &'static str,
+    /// The least and the greatest number, of key times.
+    pub range: Option<[f32; 2]>,
+}
+
+/// A sampler with its target.
+pub(super) struct Sampler {
+    pub joint: usize,
+    pub path: &'static str,
+    pub interpolation: &'static str,
+    /// The index among the inputs.
+    pub input: usize,
+    pub output: Keys,
+}
+
+/// The samplers of an animation.
+#[derive(Default)]
+pub(super) struct SamplerList {
+    pub inputs: Vec<Keys>,
+    pub samplers: Vec<Sampler>,
+}
+
+/// The samplers of a clip before their bytes have a place.
+#[derive(Default)]
+pub(super) struct Samplers {
+    list: SamplerList,
+    bytes: Vec<u8>,
+    /// The key times of the inputs, with the timelines that they come from.
+    times: Vec<(Option<Arc<Timeline>>, Vec<f32>)>,
+}
+
+impl Samplers {
+    /// The samplers of a clip, and notes on what they do not hold. `targets` returns the number of morph targets of a joint.
+    pub fn new(library: &Library, clip: &Clip, targets: &dyn Fn(usize) -> usize) -> Result<(Self, Vec<String>), Error> {
+        let skeleton = library.skeleton(clip.skeleton);
+        let joints = MovingJoints::new(library, skeleton, clip);
+        let (mut samplers, mut notes) = (Self::default(), Vec::new());
+        let name = clip.name.as_deref().unwrap_or("unnamed");
+        let mut left_out = 0;
+        for (index, track) in clip.tracks.iter().enumerate() {
+            match (track.target, Part::of(track.target)) {
+                (_, Some((joint, part))) => {
+                    let tracks = joints.tracks(joint, part);
+                    // The tracks of single numbers are sampled together, with the first of them.
+                    if tracks.first().is_some_and(|&(first, _)| first == index) {
+                        let (curve, is_own) = match tracks {
+                            [(_, only)]
+                                if !matches!(only.target, Target::EulerAngles(_)) && fits(clip, &only.curve) =>
+                            {
+                                (only.curve.clone(), only.component.is_none())
+                            }
+                            _ => (track.curve.clone(), false),
+                        };
+                        let curve = if is_own { curve } else { sampled(clip, &joints, joint, part)? };
+                        samplers.add(joint, path(part), &curve);
+                    }
+                }
+                (Target::Weights(joint), None)
+                    if track.component.is_none()
+                        && targets(joint) == track.curve.width()
+                        && fits(clip, &track.curve) =>
+                {
+                    samplers.add(joint, "weights", &track.curve);
+                }
+                _ => left_out += 1,
+            }
+        }
+        if left_out > 0 {
+            notes.push(format!("clip {name}: {left_out} tracks of morph weights or properties are left out"));
+        }
+        if !clip.events.is_empty() {
+            notes.push(format!("clip {name}: glTF has no events; {} are left out", clip.events.len()));
+        }
+        samplers.extend_to(clip, skeleton.joints().iter().position(|joint| joint.matrix.is_none()), skeleton);
+        Ok((samplers, notes))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.samplers.is_empty()
+    }
+
+    /// The list, and the bytes of all numbers.
+    pub fn into_bytes(mut self) -> (SamplerList, Vec<u8>) {
+        for (_, times) in &self.times {
+            let offset = self.bytes.len();
+            self.bytes.extend(times.iter().flat_map(|time| time.to_le_bytes()));
+            let range = Some([times[0], times[times.len() - 1]]);
+            self.list.inputs.push(Keys { offset, count: times.len(), kind: "SCALAR", range });
+        }
+        (self.list, self.bytes)
+    }
+
+    /// Adds the keys of a curve that fits.
+    fn add(&mut self, joint: usize, path: &'static str, curve: &Curve) {
+        let (mut values, mut interpolation) = (curve.values().to_vec(), curve.interpolation());
+        if interpolation == Interpolation::CubicSpline && curve.timeline().len() == 1 {
+            // A spline needs two keys.
+            (values, interpolation) = (curve.value(0).to_vec(), Interpolation::Step);
+        }
+        if path == "rotation" && interpolation != Interpolation::CubicSpline {
+            for key in values.chunks_exact_mut(4) {
+                let rotation = DQuat::from_slice(key);
+                if (rotation.length() - 1.0).abs() > MOST_OFF_UNIT {
+                    key.copy_from_slice(&crate::model::rotation::unit(rotation).unwrap_or_default().to_array());
+                }
+            }
+        }
+        let known = |(timeline, _): &(Option<Arc<Timeline>>, _)| {
+            timeline.as_ref().is_some_and(|other| Arc::ptr_eq(other, curve.timeline()) || other == curve.timeline())
+        };
+        let input = self.times.iter().position(known).unwrap_or_else(|| {
+            let times = curve.timeline().times().iter().map(|&time| time as f32).collect();
+            self.times.push((Some(curve.timeline().clone()), times));
+            self.times.len() - 1
+        });
+        self.push(joint, path, interpolation, (input, &values));
+    }
+
+    fn push(
+        &mut self,
+        joint: usize,
+        path: &'static str,
+        interpolation: Interpolation,
+        (input, values): (usize, &[f64]),
+    ) {
+        let (kind, width) = match path {
+            "rotation" => ("VEC4", 4),
+            "weights" => ("SCALAR", 1),
+            _ => ("VEC3", 3),
+        };
+        let offset = self.bytes.len();
+        self.bytes.extend(values.iter().flat_map(|&number| (number as f32).to_le_bytes()));
+        let output = Keys { offset, count: values.len() / width, kind, range: None };
+        let interpolation = match interpolation {
+            Interpolation::Step => "STEP",
+            Interpolation::CubicSpline => "CUBICSPLINE",
+            _ => "LINEAR",
+        };
+        self.list.samplers.push(Sampler { joint, path, interpolation, input, output });
+    }
+
+    /// Makes the animation as long as the clip: with a track that holds the rest rotation of a joint, if no key is at the end.
+    fn extend_to(&mut self, clip: &Clip, joint: Option<usize>, skeleton: &crate::model::Skeleton) {
+        let last = self.times.iter().flat_map(|(_, times)| times.last()).copied().fold(0.0, f32::max);
+        let length = clip.duration() as f32;
+        let is_free = |joint: &usize| {
+            !self.list.samplers.iter().any(|sampler| sampler.joint == *joint && sampler.path == "scale")
+        };
+        if length <= last {
+            return;
+        }
+        // A scale that is held at rest changes nothing. Retargeted clips have none.
+        let free = joint.into_iter().chain(0..skeleton.joints().len());
+        let Some(joint) = free.filter(|&joint| skeleton.joints()[joint].matrix.is_none()).find(is_free) else { return };
+        let rest = skeleton.joints()[joint].rest.scale.to_array();
+        self.times.push((None, vec![0.0, length]));
+        self.push(joint, "scale", Interpolation::Step, (self.times.len() - 1, &[rest, rest].concat()));
+    }
+}
+
+fn path(part: Part) -> &'static str {
+    match part {
+        Part::Translation => "translation",
+        Part::Rotation => "rotation",
+        Part::Scale => "scale",
+    }
+}
+
+/// True if glTF can hold a curve of a clip key by key.
+fn fits(clip: &Clip, curve: &Curve) -> bool {
+    let timeline = curve.timeline();
+    let times = timeline.times();
+    matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear | Interpolation::CubicSpline)
+        && matches!(curve.easing(), CurveEasing::None)
+        && (curve.extrapolation() == [Extrapolation::Clamp; 2] || times.len() == 1)
+        && timeline.window() == 0.0
+        && times[0] >= 0.0
+        && times.windows(2).all(|pair| (pair[0] as f32) < pair[1] as f32)
+        && clip.length.is_none_or(|length| timeline.last() <= length || curve.is_constant())
+}
+
+/// A curve that is sampled from the tracks of a part of a joint.
+fn sampled(clip: &Clip, joints: &MovingJoints, joint: usize, part: Part) -> Result<Curve, Error> {
+    let mut knots = Knots::default();
+    for (_, track) in joints.tracks(joint, part) {
+        knots.add(&track.curve, clip.length);
+    }
+    knots.clamp(0.0, clip.duration());
+    let keep = |time: f64| clip.keep(time);
+    if part == Part::Rotation {
+        let value = |time| joints.rotation(joint, keep(time));
+        let error = |_, one: DQuat, other: DQuat| 2.0 * (one.conjugate() * other).xyz().length().min(1.0).asin();
+        return Ok(resample(knots, &Motion { value: &value, error: &error, bound: BOUND })?.curve);
+    }
+    let value = |time| match part {
+        Part::Scale => joints.scale(joint, keep(time)),
+        _ => joints.translation(joint, keep(time)),
+    };
+    let largest = knots_reach(joints, joint, part);
+    let error = |_, one: DVec3, other: DVec3| one.distance(other) / largest;
+    Ok(resample(knots, &Motion { value: &value, error: &error, bound: BOUND })?.curve)
+}
+
+/// The largest number of the tracks of a part of a joint, at least 1e-6.
+fn knots_reach(joints: &MovingJoints, joint: usize, part: Part) -> f64 {
+    let numbers = joints.tracks(joint, part).iter().flat_map(|(_, track)| track.curve.values());
+    numbers.map(|number| number.abs()).fold(1e-6, f64::max)
+}

@@ -1,0 +1,92 @@
+//! The names of VRM: those of its roles, and those of the bones that VRoid Studio writes.
+//!
+//! Source of the roles: VRM 1.0, `VRMC_vrm.humanoid`
+//! (<https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md>). The bones of VRoid Studio are
+//! those of the models that it exports.
+
+use super::Convention;
+
+pub const VRM: Convention = Convention {
+    name: "VRM",
+    needs: None,
+    lacks: None,
+    prefixes: &[""],
+    middle: &[
+        ("hips", "hips"),
+        ("spine", "spine"),
+        ("chest", "chest"),
+        ("upperChest", "upperChest"),
+        ("neck", "neck"),
+        ("head", "head"),
+        ("jaw", "jaw"),
+    ],
+    sides: ["left", "right"],
+    side: &[
+        ("Eye", "{}Eye"),
+        ("Shoulder", "{}Shoulder"),
+        ("UpperArm", "{}UpperArm"),
+        ("LowerArm", "{}LowerArm"),
+        ("Hand", "{}Hand"),
+        ("ThumbMetacarpal", "{}ThumbMetacarpal"),
+        ("ThumbProximal", "{}ThumbProximal"),
+        ("ThumbDistal", "{}ThumbDistal"),
+        ("IndexProximal", "{}IndexProximal"),
+        ("IndexIntermediate", "{}IndexIntermediate"),
+        ("IndexDistal", "{}IndexDistal"),
+        ("MiddleProximal", "{}MiddleProximal"),
+        ("MiddleIntermediate", "{}MiddleIntermediate"),
+        ("MiddleDistal", "{}MiddleDistal"),
+        ("RingProximal", "{}RingProximal"),
+        ("RingIntermediate", "{}RingIntermediate"),
+        ("RingDistal", "{}RingDistal"),
+        ("LittleProximal", "{}LittleProximal"),
+        ("LittleIntermediate", "{}LittleIntermediate"),
+        ("LittleDistal", "{}LittleDistal"),
+        ("UpperLeg", "{}UpperLeg"),
+        ("LowerLeg", "{}LowerLeg"),
+        ("Foot", "{}Foot"),
+        ("Toes", "{}Toes"),
+    ],
+};
+
+pub const VROID: Convention = Convention {
+    name: "VRoid Studio",
+    needs: None,
+    lacks: None,
+    prefixes: &[""],
+    middle: &[
+        ("hips", "J_Bip_C_Hips"),
+        ("spine", "J_Bip_C_Spine"),
+        ("chest", "J_Bip_C_Chest"),
+        ("upperChest", "J_Bip_C_UpperChest"),
+        ("neck", "J_Bip_C_Neck"),
+        ("head", "J_Bip_C_Head"),
+    ],
+    sides: ["L", "R"],
+    side: &[
+        ("Eye", "J_Adj_{}_FaceEye"),
+        ("Shoulder", "J_Bip_{}_Shoulder"),
+        ("UpperArm", "J_Bip_{}_UpperArm"),
+        ("LowerArm", "J_Bip_{}_LowerArm"),
+        ("Hand", "J_Bip_{}_Hand"),
+        ("ThumbMetacarpal", "J_Bip_{}_Thumb1"),
+        ("ThumbProximal", "J_Bip_{}_Thumb2"),
+        ("ThumbDistal", "J_Bip_{}_Thumb3"),
+        ("IndexProximal", "J_Bip_{}_Index1"),
+        ("IndexIntermediate", "J_Bip_{}_Index2"),
+        ("IndexDistal", "J_Bip_{}_Index3"),
+        ("MiddleProximal", "J_Bip_{}_Middle1"),
+        ("MiddleIntermediate", "J_Bip_{}_Middle2"),
+        ("MiddleDistal", "J_Bip_{}_Middle3"),
+        ("RingProximal", "J_Bip_{}_Ring1"),
+        ("RingIntermediate", "J_Bip_{}_Ring2"),
+        ("RingDistal", "J_Bip_{}_Ring3"),
+        ("LittleProximal", "J_Bip_{}_Little1"),
+        ("LittleIntermediate", "J_Bip_{}_Little2"),
+        ("LittleDistal", "J_Bip_{}_Little3"),
+        ("UpperLeg", "J_Bip_{}_UpperLeg"),
+        ("LowerLeg", "J_Bip_{}_LowerLeg"),
+        ("Foot", "J_Bip_{}_Foot"),
+        ("Toes", "J_Bip_{}_ToeBase"),
+    ],
+};

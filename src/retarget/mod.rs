@@ -1,0 +1,173 @@
+//! Retargeting: clips of one skeleton for another one.
+//!
+//! With model-space rotations `S(t)` of a mapped joint of the source, `S0` in the reference pose, and `T0` of its partner at rest,
+//! the partner's model-space rotation is `S(t) S0^-1 T0`: it turns from its rest pose as the joint of the source turns from the
+//! reference pose. The root also moves. All else keeps its rest pose.
+//!
+//! 1. `joints` are the nodes that can be mapped. `names` pairs them by name and by the roles of `conventions`; `map_file` reads pairs.
+//! 2. `pose` has the two poses that look alike. `plan` has what follows from them for all clips.
+//! 3. `rotations` and `root` make the tracks of a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants
+//!    `A` and `B`. Otherwise `resample` makes keys.
+//! 4. `report` lists what was done.
+
+mod clip;
+mod conventions;
+mod joint_map;
+mod joints;
+mod map_file;
+pub(crate) mod moving_joints;
+mod names;
+mod plan;
+mod pose;
+mod report;
+pub(crate) mod resample;
+mod root;
+mod rotations;
+
+pub use joint_map::{JointMap, JointPair, MapRemark, MatchedBy, RootTranslation};
+pub use pose::ReferencePose;
+pub use report::{DropReason, DroppedTrack, RetargetedClip, RetargetedTrack, Retargeting, TrackMethod};
+
+use crate::error::Error;
+use crate::model::{ClipId, Library, Skeleton, no_such};
+use crate::retarget::plan::Plan;
+
+/// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, that counts as
+/// rounding.
+const MOST_SHEAR: f64 = 1e-6;
+
+/// The reference pose and the error bounds of a retargeting.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetargetOptions {
+    /// The pose of the source that looks like the rest pose of the target: for example an arm-down pose of the source for a target
+    /// with arms down. The rest pose by default.
+    pub reference: ReferencePose,
+    /// The largest error of resampled rotations in model space, in radians; 1e-4 by default.
+    pub rotation_bound: f64,
+    /// The largest error of a resampled translation of the root in model space, as a share of the rig's size; 1e-4 by default.
+    pub translation_bound: f64,
+}
+
+impl Default for RetargetOptions {
+    fn default() -> Self {
+        Self { reference: ReferencePose::Rest, rotation_bound: 1e-4, translation_bound: 1e-4 }
+    }
+}
+
+impl Library {
+    /// Makes clips for the target of a joint map from clips of its source, and adds them.
+    ///
+    /// * The rotation of a mapped joint in model space is that of its partner, relative to the reference pose and to the rest pose of
+    ///   the target. Other joints keep their local rest rotation.
+    /// * The root moves as its partner does in model space, times the factor of [`JointMap::translation`]. All other translations and
+    ///   all scales are those of the rest pose.
+    /// * Keys are transformed where that is exact: key times and interpolation stay. Otherwise the motion is sampled, at the key times that it
+    ///   depends on and between them, until it is within the bound. A jump becomes two keys, a step of an `f32` apart.
+    /// * A clip keeps its name, duration, speed, wrap mode, events and markers, and its root joint if that is mapped and its axes
+    ///   are axes of the target, too. Morph weights and properties are dropped.
+    /// * A mapped joint of the target that is given by a matrix without shear is from then on given by its translation, rotation
+    ///   and scale.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a clip does not exist or animates another skeleton than the source, the map does not fit its
+    /// skeletons, the reference pose does not exist, or a bound is not above 0. The library is then unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::{JointMap, RetargetOptions, TrackMethod, demo};
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// let mut library = demo::library()?;
+    /// let human = library.clips()[0].skeleton;
+    /// // Usually the skeleton of another file.
+    /// let other = library.add_skeleton(library.skeleton(human).clone());
+    /// let map = JointMap::by_names(&library, human, other)?;
+    /// let walk = library.find_clip("walk").expect("the demo walks");
+    /// let result = library.retarget(&[walk], &map, &RetargetOptions::default())?;
+    /// let clip = &result.clips[0];
+    /// assert!(clip.tracks.iter().all(|track| track.method == TrackMethod::Exact));
+    /// assert_eq!(library.clip(clip.clip).skeleton, other);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn retarget(
+        &mut self,
+        clips: &[ClipId],
+        map: &JointMap,
+        options: &RetargetOptions,
+    ) -> Result<Retargeting, Error> {
+        map.check(self)?;
+        for bound in [options.rotation_bound, options.translation_bound] {
+            if !crate::model::is_usable(bound) || bound <= 0.0 {
+                return Err(Error::Usage(format!("an error bound of {bound}: expected a finite number above 0")));
+            }
+        }
+        for clip in clips {
+            let Some(found) = self.clips().get(clip.index()) else {
+                return Err(Error::Usage(no_such("clip", clip.index(), "library", self.clips().len())));
+            };
+            if found.skeleton != map.source {
+                return Err(Error::Usage(format!(
+                    "clip {} animates skeleton {}, but the source of the joint map is skeleton {}",
+                    clip.index(),
+                    found.skeleton.index(),
+                    map.source.index()
+                )));
+            }
+        }
+        let (mut map, sizes) = (map.clone(), self.sizes());
+        let before = self.skeleton(map.target).clone();
+        let target = animatable(before.clone(), &mut map)?;
+        self.replace_skeleton(map.target, target);
+        let id = map.target;
+        let result = add_clips(self, clips, map, options);
+        if result.is_err() {
+            self.truncate(sizes);
+            self.replace_skeleton(id, before);
+        }
+        result
+    }
+}
+
+/// The target with mapped joints that are given by translation, rotation and scale. Leaves pairs out whose joint has a shear.
+fn animatable(mut target: Skeleton, map: &mut JointMap) -> Result<Skeleton, Error> {
+    for pair in std::mem::take(&mut map.pairs) {
+        let joint = &target.joints()[pair.target];
+        let Some(matrix) = joint.matrix else {
+            map.pairs.push(pair);
+            continue;
+        };
+        let largest = matrix.to_cols_array().into_iter().map(f64::abs).fold(1.0, f64::max);
+        if joint.rest.to_affine().abs_diff_eq(matrix, MOST_SHEAR * largest) {
+            target = target.without_matrix(pair.target);
+            map.pairs.push(pair);
+        } else {
+            map.remarks.push(MapRemark::Matrix { source: pair.source, target: pair.target });
+        }
+    }
+    match map.root.filter(|&root| map.target_of(root).is_none()) {
+        Some(root) => Err(Error::Usage(format!(
+            "joint map: the partner of the root, joint {root} of the source, is given by a matrix with shear, which cannot be \
+             animated; choose another root"
+        ))),
+        None => Ok(target),
+    }
+}
+
+/// Makes the clips and adds them. If that fails, some may have been added.
+fn add_clips(
+    library: &mut Library,
+    clips: &[ClipId],
+    mut map: JointMap,
+    options: &RetargetOptions,
+) -> Result<Retargeting, Error> {
+    let plan = Plan::new(library, &map, options)?;
+    let (root, scale) = (plan.root.as_ref().map(|root| root.source), plan.root.as_ref().map_or(0.0, |root| root.scale));
+    let made = clips.iter().map(|&clip| clip::retarget(&plan, clip)).collect::<Result<Vec<_>, _>>()?;
+    map.root = map.root.or(root);
+    let mut reports = Vec::with_capacity(clips.len());
+    for (clip, report) in made {
+        reports.push(RetargetedClip { clip: library.add_clip(clip)?, ..report });
+    }
+    Ok(Retargeting { clips: reports, map, scale })
+}

@@ -1,0 +1,106 @@
+//! The joints of a skeleton and the curves that move them.
+
+use std::collections::HashMap;
+
+use glam::{DAffine3, DQuat, DVec3};
+
+use crate::model::rotation::{self, unit};
+use crate::model::{Clip, Library, Skeleton, Target, Track, Transform};
+use crate::reference::sample;
+
+/// The joints of a skeleton with the tracks of a clip.
+pub(crate) struct MovingJoints<'a> {
+    library: &'a Library,
+    skeleton: &'a Skeleton,
+    /// The tracks of each part of each joint, with their indices in the clip.
+    tracks: HashMap<(usize, Part), Vec<(usize, &'a Track)>>,
+}
+
+/// A part of the transform of a joint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    Translation,
+    Rotation,
+    Scale,
+}
+
+impl Part {
+    pub const ALL: [Self; 3] = [Self::Translation, Self::Rotation, Self::Scale];
+
+    /// The joint and the part that a target drives.
+    pub fn of(target: Target) -> Option<(usize, Self)> {
+        match target {
+            Target::Translation(joint) => Some((joint, Self::Translation)),
+            Target::Rotation(joint) | Target::EulerAngles(joint) => Some((joint, Self::Rotation)),
+            Target::Scale(joint) => Some((joint, Self::Scale)),
+            Target::Weights(_) | Target::Property(_) => None,
+        }
+    }
+}
+
+impl<'a> MovingJoints<'a> {
+    pub fn new(library: &'a Library, skeleton: &'a Skeleton, clip: &'a Clip) -> Self {
+        let mut tracks: HashMap<_, Vec<_>> = HashMap::new();
+        for (index, track) in clip.tracks.iter().enumerate() {
+            if let Some(part) = Part::of(track.target) {
+                tracks.entry(part).or_default().push((index, track));
+            }
+        }
+        Self { library, skeleton, tracks }
+    }
+
+    /// The tracks of a part of a joint, with their indices in the clip.
+    pub fn tracks(&self, joint: usize, part: Part) -> &[(usize, &'a Track)] {
+        self.tracks.get(&(joint, part)).map_or(&[], Vec::as_slice)
+    }
+
+    /// True if a curve of the part has different values at different times.
+    pub fn moves(&self, joint: usize, part: Part) -> bool {
+        self.tracks(joint, part).iter().any(|(_, track)| !track.curve.is_constant())
+    }
+
+    /// The local rotation of a joint at a time, of unit length.
+    pub fn rotation(&self, joint: usize, time: f64) -> DQuat {
+        let rest = self.skeleton.joints()[joint].rest.rotation;
+        match self.tracks(joint, Part::Rotation) {
+            [] => unit(rest).unwrap_or(DQuat::IDENTITY),
+            [(_, track)] if matches!(track.target, Target::Rotation(_)) => sample::rotation(&track.curve, time),
+            tracks => rotation::from_euler_angles(self.vector(tracks, rotation::to_euler_angles(rest), time)),
+        }
+    }
+
+    /// The local translation of a joint at a time.
+    pub fn translation(&self, joint: usize, time: f64) -> DVec3 {
+        let rest = self.skeleton.joints()[joint].rest.translation;
+        self.vector(self.tracks(joint, Part::Translation), rest, time)
+    }
+
+    /// The local scale of a joint at a time.
+    pub fn scale(&self, joint: usize, time: f64) -> DVec3 {
+        let rest = self.skeleton.joints()[joint].rest.scale;
+        self.vector(self.tracks(joint, Part::Scale), rest, time)
+    }
+
+    /// The local matrix of a joint at a time.
+    pub fn matrix(&self, joint: usize, time: f64) -> DAffine3 {
+        let node = &self.skeleton.joints()[joint];
+        if let Some(matrix) = node.matrix {
+            return matrix;
+        }
+        let (translation, rotation) = (self.translation(joint, time), self.rotation(joint, time));
+        let scale = self.scale(joint, time);
+        Transform { translation, rotation, scale }.to_affine()
+    }
+
+    fn vector(&self, tracks: &[(usize, &Track)], rest: DVec3, time: f64) -> DVec3 {
+        let mut numbers = rest.to_array();
+        for (_, track) in tracks {
+            let value = sample::value(self.library, &track.curve, time);
+            match track.component {
+                Some(component) => numbers[component] = value[0],
+                None => numbers.copy_from_slice(&value),
+            }
+        }
+        DVec3::from_array(numbers)
+    }
+}

@@ -1,0 +1,101 @@
+//! What follows from the map and the two poses for all clips.
+
+use crate::error::Error;
+use crate::model::{Library, Skeleton, Target};
+use crate::retarget::RetargetOptions;
+use crate::retarget::joint_map::{JointMap, RootTranslation};
+use crate::retarget::joints::ancestors;
+use crate::retarget::pose::ModelPose;
+
+/// The height of a root, as a share of its rig's size, up to which no ratio of heights is formed.
+const LEAST_HEIGHT: f64 = 1e-3;
+
+/// The map and the poses of a retargeting.
+pub(super) struct Plan<'a> {
+    pub library: &'a Library,
+    pub map: &'a JointMap,
+    pub options: &'a RetargetOptions,
+    pub source: &'a Skeleton,
+    pub target: &'a Skeleton,
+    /// The reference pose of the source.
+    pub reference: ModelPose,
+    /// The rest pose of the target.
+    pub rest: ModelPose,
+    /// The partner of each joint of the source.
+    pub target_of: Vec<Option<usize>>,
+    /// The partner of each joint of the target.
+    pub source_of: Vec<Option<usize>>,
+    /// `None` if no joint is mapped or the root does not move.
+    pub root: Option<Root>,
+    /// The size of the target.
+    pub target_size: f64,
+}
+
+/// The root, and the factor of its movement.
+pub(super) struct Root {
+    pub source: usize,
+    pub target: usize,
+    pub scale: f64,
+}
+
+impl<'a> Plan<'a> {
+    pub fn new(library: &'a Library, map: &'a JointMap, options: &'a RetargetOptions) -> Result<Self, Error> {
+        let [source, target] = [map.source, map.target].map(|id| library.skeleton(id));
+        let mut plan = Self {
+            library,
+            map,
+            options,
+            source,
+            target,
+            reference: options.reference.of(library, map.source)?,
+            rest: ModelPose::at_rest(target),
+            target_of: vec![None; source.joints().len()],
+            source_of: vec![None; target.joints().len()],
+            root: None,
+            target_size: crate::compress::rig_size(target),
+        };
+        for pair in &map.pairs {
+            plan.target_of[pair.source] = Some(pair.target);
+            plan.source_of[pair.target] = Some(pair.source);
+        }
+        plan.root = plan.find_root();
+        Ok(plan)
+    }
+
+    fn find_root(&self) -> Option<Root> {
+        let mapped = || (0..self.target_of.len()).filter(|&joint| self.target_of[joint].is_some());
+        let clips = || self.library.clips().iter().filter(|clip| clip.skeleton == self.map.source);
+        let is_moved = |joint: usize| {
+            clips().any(|clip| clip.tracks.iter().any(|track| track.target == Target::Translation(joint)))
+        };
+        let source = self.map.root.or_else(|| mapped().find(|&joint| is_moved(joint))).or_else(|| mapped().next())?;
+        let target = self.target_of[source]?;
+        let scale = match self.map.translation {
+            RootTranslation::None => return None,
+            RootTranslation::Full => 1.0,
+            RootTranslation::Scaled(Some(scale)) => scale,
+            RootTranslation::Scaled(None) => self.ratio_of_heights(source, target),
+        };
+        Some(Root { source, target, scale })
+    }
+
+    /// The height of the root of the target above its lowest mapped joint, relative to that of the source. 1 if either is nearly 0.
+    fn ratio_of_heights(&self, source: usize, target: usize) -> f64 {
+        let pairs = || self.map.pairs.iter();
+        let from = self.reference.height(source, pairs().map(|pair| pair.source));
+        let to = self.rest.height(target, pairs().map(|pair| pair.target));
+        let is_flat =
+            from <= LEAST_HEIGHT * crate::compress::rig_size(self.source) || to <= LEAST_HEIGHT * self.target_size;
+        if is_flat { 1.0 } else { to / from }
+    }
+
+    /// The nearest mapped ancestor of a joint of the source.
+    pub fn mapped_above_source(&self, joint: usize) -> Option<usize> {
+        ancestors(self.source, joint).find(|&above| self.target_of[above].is_some())
+    }
+
+    /// The nearest mapped ancestor of a joint of the target.
+    pub fn mapped_above_target(&self, joint: usize) -> Option<usize> {
+        ancestors(self.target, joint).find(|&above| self.source_of[above].is_some())
+    }
+}

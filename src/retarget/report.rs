@@ -1,0 +1,169 @@
+//! The report of a retargeting.
+
+use std::fmt;
+
+use crate::model::{ClipId, Library, Target};
+use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MatchedBy};
+use crate::retarget::joints::joint_name;
+
+/// Retargeted clips, and the way in which each of their tracks was made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retargeting {
+    /// The new clips, in the order of the given ones.
+    pub clips: Vec<RetargetedClip>,
+    /// The map, with the root that was chosen and with all remarks.
+    pub map: JointMap,
+    /// The factor of the movement of the root; 0 if it does not move.
+    pub scale: f64,
+}
+
+/// A retargeted clip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RetargetedClip {
+    /// The clip that was added.
+    pub clip: ClipId,
+    /// The clip of the source.
+    pub source: ClipId,
+    /// Its tracks, in their order.
+    pub tracks: Vec<RetargetedTrack>,
+    /// The tracks of the source on which no track of the new clip depends.
+    pub dropped: Vec<DroppedTrack>,
+    /// True if the clip of the source has a root joint for root motion, but the new one does not: it is not mapped, or its axes are
+    /// not axes in the target.
+    pub lost_root_motion: bool,
+}
+
+/// A track of a retargeted clip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetargetedTrack {
+    /// The target of the track.
+    pub target: Target,
+    /// The way in which it was made.
+    pub method: TrackMethod,
+}
+
+/// The way in which a track was made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TrackMethod {
+    /// Each key of the source was transformed. Key times and interpolation are those of the source.
+    Exact,
+    /// A single key: the source does not move the joint, but holds it in another pose than the rest pose of the target.
+    Constant,
+    /// The motion was sampled at this number of keys.
+    Resampled {
+        /// The number of keys.
+        keys: usize,
+        /// The largest error that was measured, at 15 times between each two keys: in radians for a rotation, as a share of the
+        /// rig's size for a translation.
+        error: f64,
+    },
+}
+
+/// A track of the source that has no effect on the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DroppedTrack {
+    /// The index of the track in the clip of the source.
+    pub track: usize,
+    /// The target of the track.
+    pub target: Target,
+    /// The reason.
+    pub reason: DropReason,
+}
+
+/// The reason for which a track was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropReason {
+    /// The joint has no partner, and no mapped joint is below it or it does not turn them.
+    Unmapped,
+    /// Only the root takes over its translation, and only if the map wants it.
+    Translation,
+    /// Scales are those of the rest pose of the target.
+    Scale,
+    /// Morph weights have no counterpart in the target.
+    Weights,
+    /// Properties have no counterpart in the target.
+    Property,
+}
+
+impl RetargetedClip {
+    /// The largest error of resampled rotations, in radians; 0 if all are exact.
+    pub fn rotation_error(&self) -> f64 {
+        self.errors(|target| matches!(target, Target::Rotation(_)))
+    }
+
+    /// The largest error of resampled translations, as a share of the rig's size; 0 if all are exact.
+    pub fn translation_error(&self) -> f64 {
+        self.errors(|target| matches!(target, Target::Translation(_)))
+    }
+
+    fn errors(&self, is_wanted: impl Fn(Target) -> bool) -> f64 {
+        let error = |track: &RetargetedTrack| match track.method {
+            TrackMethod::Resampled { error, .. } if is_wanted(track.target) => error,
+            _ => 0.0,
+        };
+        self.tracks.iter().map(error).fold(0.0, f64::max)
+    }
+}
+
+impl fmt::Display for MatchedBy {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str(match self {
+            Self::Name => "name",
+            Self::NormalizedName => "normalised name",
+            Self::Role => "role",
+            Self::Caller => "map",
+        })
+    }
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str(match self {
+            Self::Unmapped => "the joint has no partner",
+            Self::Translation => "only the root is moved",
+            Self::Scale => "scales are those of the target's rest pose",
+            Self::Weights => "morph weights are not retargeted",
+            Self::Property => "properties are not retargeted",
+        })
+    }
+}
+
+impl JointMap {
+    /// A remark as a sentence, with the names of joints.
+    pub fn describe(&self, library: &Library, remark: &MapRemark) -> String {
+        let source = |joint: usize| joint_name(library.skeleton(self.source), joint);
+        let target = |joint: usize| joint_name(library.skeleton(self.target), joint);
+        match remark {
+            MapRemark::Ambiguous { name, by, sources, targets } => {
+                let sources: Vec<String> = sources.iter().map(|&joint| source(joint)).collect();
+                let targets: Vec<String> = targets.iter().map(|&joint| target(joint)).collect();
+                let by = match by {
+                    MatchedBy::Caller => "name",
+                    MatchedBy::Name | MatchedBy::NormalizedName | MatchedBy::Role => &by.to_string(),
+                };
+                let (sources, targets) = (sources.join(", "), targets.join(", "));
+                format!(
+                    "{by} {name:?} is ambiguous: it fits {sources} of the source and {targets} of the target, which are left \
+                     out; a map file can name pairs of joints whose names are unique"
+                )
+            }
+            MapRemark::Roles { source: from, target: to, roles: [of_source, of_target] } => format!(
+                "{} of the source and {} of the target are no pair: by the other names of their skeletons, they are {of_source} and \
+                 {of_target}; a map file can name pairs",
+                source(*from),
+                target(*to)
+            ),
+            MapRemark::Matrix { source: from, target: to } => format!(
+                "{} is left out: its partner {} is given by a matrix with shear, which cannot be animated",
+                source(*from),
+                target(*to)
+            ),
+        }
+    }
+
+    /// The names of the joints of a pair: of the source, of the target.
+    pub fn names(&self, library: &Library, pair: JointPair) -> [String; 2] {
+        let skeletons = [self.source, self.target].map(|id| library.skeleton(id));
+        [joint_name(skeletons[0], pair.source), joint_name(skeletons[1], pair.target)]
+    }
+}

@@ -1,0 +1,217 @@
+//! Sampling of a motion at the key times that it depends on, and between them until lines or arcs are close enough to it.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+
+use crate::error::Error;
+use crate::model::{Curve, Extrapolation, Interpolation, Timeline};
+use crate::reference::sample::slerp;
+
+/// The places between two keys at which the error is measured, in parts of the interval.
+const PLACES: usize = 16;
+/// The most keys of a curve. Beyond, intervals are not divided.
+const MOST_KEYS: usize = 1 << 20;
+
+/// The times at which a motion may have a kink or a jump.
+#[derive(Debug, Default)]
+pub(crate) struct Knots {
+    /// Times in seconds, each with true if values may jump there.
+    times: Vec<(f64, bool)>,
+    /// A curve is not held from key to key.
+    is_smooth: bool,
+}
+
+impl Knots {
+    /// Adds the key times of a curve of a clip of this length.
+    pub fn add(&mut self, curve: &Curve, length: Option<f64>) {
+        let timeline = curve.timeline();
+        let (times, window) = (timeline.times(), timeline.window());
+        let is_step = curve.interpolation() == Interpolation::Step;
+        let is_clamped = curve.extrapolation() == [Extrapolation::Clamp; 2];
+        self.is_smooth |= !is_step || !is_clamped || window > 0.0 || timeline.has_shared_times();
+        let span = timeline.last() - timeline.first();
+        for pass in passes(curve, length) {
+            let is_mirrored = pass.rem_euclid(2) == 1 && uses(curve, Extrapolation::PingPong, pass);
+            for &time in times {
+                let time = if is_mirrored { timeline.first() + timeline.last() - time } else { time };
+                let time = time + pass as f64 * span;
+                self.times.push((time, is_step || timeline.has_shared_times() || pass != 0));
+                if window > 0.0 {
+                    self.times.extend([(time - window, true), (time + window, true)]);
+                }
+            }
+        }
+    }
+
+    /// Replaces the times beyond a range by its ends.
+    pub fn clamp(&mut self, start: f64, end: f64) {
+        for (time, _) in &mut self.times {
+            *time = time.clamp(start, end);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// The times in order, each once.
+    fn sorted(mut self) -> Vec<(f64, bool)> {
+        self.times.sort_by(|one, other| one.0.total_cmp(&other.0));
+        self.times.dedup_by(|next, kept| {
+            let is_same = next.0 as f32 == kept.0 as f32;
+            kept.1 |= is_same && next.1;
+            is_same
+        });
+        self.times
+    }
+}
+
+fn uses(curve: &Curve, wanted: Extrapolation, pass: i64) -> bool {
+    let [before, after] = curve.extrapolation();
+    (if pass < 0 { before } else { after }) == wanted
+}
+
+/// The repetitions of a curve within its clip, the keys themselves being repetition 0.
+fn passes(curve: &Curve, length: Option<f64>) -> std::ops::RangeInclusive<i64> {
+    let (timeline, most) = (curve.timeline(), MOST_KEYS as f64);
+    let span = timeline.last() - timeline.first();
+    let (Some(length), true) = (length, span > 0.0) else { return 0..=0 };
+    let repeats = |extrapolation| matches!(extrapolation, Extrapolation::Loop | Extrapolation::PingPong);
+    let [before, after] = curve.extrapolation();
+    let count = |outside: f64| (outside / span).ceil().clamp(0.0, most / timeline.len() as f64) as i64;
+    let first = if repeats(before) { -count(timeline.first()) } else { 0 };
+    let last = if repeats(after) { count(length - timeline.last()) } else { 0 };
+    first..=last
+}
+
+/// A value of a motion.
+pub(crate) trait Value: Copy {
+    /// Numbers per key.
+    const WIDTH: usize;
+    /// The value between two keys.
+    fn mix(self, other: Self, fraction: f64) -> Self;
+    /// The numbers of a key.
+    fn numbers(self) -> Vec<f64>;
+    /// The same value with the numbers that are nearer to those of the key before.
+    fn near(self, before: Self) -> Self;
+}
+
+impl Value for DQuat {
+    const WIDTH: usize = 4;
+
+    fn mix(self, other: Self, fraction: f64) -> Self {
+        slerp(self, other, fraction)
+    }
+
+    fn numbers(self) -> Vec<f64> {
+        self.to_array().to_vec()
+    }
+
+    fn near(self, before: Self) -> Self {
+        if self.dot(before) < 0.0 { -self } else { self }
+    }
+}
+
+impl Value for DVec3 {
+    const WIDTH: usize = 3;
+
+    fn mix(self, other: Self, fraction: f64) -> Self {
+        (1.0 - fraction) * self + fraction * other
+    }
+
+    fn numbers(self) -> Vec<f64> {
+        self.to_array().to_vec()
+    }
+
+    fn near(self, _before: Self) -> Self {
+        self
+    }
+}
+
+/// A curve through samples, and the largest error that was measured.
+pub(crate) struct Resampled {
+    pub curve: Curve,
+    pub error: f64,
+}
+
+/// A motion to be sampled.
+pub(crate) struct Motion<'a, V> {
+    /// The value at a time.
+    pub value: &'a dyn Fn(f64) -> V,
+    /// The error at a time of a value, the first, in place of another.
+    pub error: &'a dyn Fn(f64, V, V) -> f64,
+    /// The largest error that is wanted.
+    pub bound: f64,
+}
+
+/// A curve through a motion.
+///
+/// A motion whose tracks are all held from key to key becomes such a
+/// curve, which is exact. All others become lines or arcs; a jump becomes two keys, a step of an `f32` apart.
+pub(crate) fn resample<V: Value>(knots: Knots, motion: &Motion<V>) -> Result<Resampled, Error> {
+    let is_step = !knots.is_smooth;
+    let knots = knots.sorted();
+    let mut keys: Vec<(f64, V)> = Vec::with_capacity(knots.len());
+    let mut worst: f64 = 0.0;
+    if is_step {
+        keys.extend(knots.iter().map(|&(time, _)| (time, (motion.value)(time))));
+        return curve(keys, Interpolation::Step, worst);
+    }
+    let mut left = MOST_KEYS.saturating_sub(2 * knots.len());
+    for (index, &(time, jumps)) in knots.iter().enumerate() {
+        let Some(&(start, value)) = keys.last() else {
+            keys.push((time, (motion.value)(time)));
+            continue;
+        };
+        let before = f64::from((time as f32).next_down());
+        let has_jump = jumps && index > 0 && before > start;
+        let end = if has_jump { before } else { time };
+        worst = worst.max(divide((start, value), end, motion, &mut left, &mut keys));
+        if has_jump {
+            keys.push((time, (motion.value)(time)));
+        }
+    }
+    curve(keys, Interpolation::Linear, worst)
+}
+
+fn curve<V: Value>(mut keys: Vec<(f64, V)>, interpolation: Interpolation, error: f64) -> Result<Resampled, Error> {
+    for index in 1..keys.len() {
+        keys[index].1 = keys[index].1.near(keys[index - 1].1);
+    }
+    let timeline = Timeline::new(keys.iter().map(|&(time, _)| time).collect())?;
+    let numbers = keys.iter().flat_map(|&(_, value)| value.numbers()).collect();
+    Ok(Resampled { curve: Curve::new(Arc::new(timeline), interpolation, V::WIDTH, numbers)?, error })
+}
+
+/// Adds keys from a key, without it, to a time, until the error between them is within the bound. Returns the largest error.
+fn divide<V: Value>(first: (f64, V), end: f64, motion: &Motion<V>, left: &mut usize, keys: &mut Vec<(f64, V)>) -> f64 {
+    let mut worst: f64 = 0.0;
+    let mut start = first;
+    // The ends of the intervals that are still to be compared, the nearest last.
+    let mut ends = vec![(end, (motion.value)(end))];
+    while let Some(&(end, value)) = ends.last() {
+        let middle = 0.5 * (start.0 + end);
+        let is_divisible = *left > 0 && (start.0 as f32) < (middle as f32) && (middle as f32) < (end as f32);
+        let mut most: f64 = 0.0;
+        // The middle comes first, because it tells most.
+        for place in (0..PLACES - 1).map(|step| 1 + (step + PLACES / 2 - 1) % (PLACES - 1)) {
+            let fraction = place as f64 / PLACES as f64;
+            let time = start.0 + fraction * (end - start.0);
+            most = most.max((motion.error)(time, start.1.mix(value, fraction), (motion.value)(time)));
+            if is_divisible && most > motion.bound {
+                break;
+            }
+        }
+        if is_divisible && most > motion.bound {
+            *left -= 1;
+            ends.push((middle, (motion.value)(middle)));
+            continue;
+        }
+        worst = worst.max(most);
+        keys.push((end, value));
+        start = (end, value);
+        ends.pop();
+    }
+    worst
+}

@@ -1,0 +1,272 @@
+//! Pairs of joints: by names, by roles, by files.
+
+use std::path::Path;
+
+use glam::{DAffine3, DQuat};
+use posse::{
+    Error, HumanBone, Joint, JointMap, Library, MapRemark, MatchedBy, RootTranslation, Skeleton, SkeletonId, Skin,
+    import,
+};
+use serde_json::json;
+
+use super::rigs::joint;
+use crate::support::gltf_builder::GltfBuilder;
+
+/// Two skeletons in a library, each a chain of joints with these names.
+fn chains(source: &[&str], target: &[&str]) -> (Library, SkeletonId, SkeletonId) {
+    let mut library = Library::new();
+    let [source, target] = [source, target].map(|names| library.add_skeleton(chain(names)));
+    (library, source, target)
+}
+
+fn chain(names: &[&str]) -> Skeleton {
+    let joint = |(index, name): (usize, &&str)| joint(name, index.checked_sub(1), DQuat::IDENTITY, [0.0, 1.0, 0.0]);
+    Skeleton::new(None, names.iter().enumerate().map(joint).collect(), Vec::new()).unwrap()
+}
+
+/// The pairs of names, with the reason for each.
+fn pairs(library: &Library, map: &JointMap) -> Vec<(String, String, MatchedBy)> {
+    let pair = |pair: &posse::JointPair| {
+        let [source, target] = map.names(library, *pair);
+        (source, target, pair.by)
+    };
+    map.pairs.iter().map(pair).collect()
+}
+
+#[track_caller]
+fn assert_pairs(library: &Library, map: &JointMap, expected: &[(&str, &str, MatchedBy)]) {
+    let expected: Vec<_> = expected.iter().map(|&(source, target, by)| (source.into(), target.into(), by)).collect();
+    assert_eq!(pairs(library, map), expected);
+}
+
+use MatchedBy::{Caller, Name, NormalizedName, Role};
+
+#[test]
+fn equal_names_come_before_normalised_names_and_these_before_roles() {
+    let (library, source, target) = chains(
+        &["Hips", "rig:Left_Up.Leg", "tail", "mixamorig:LeftLeg", "wing"],
+        &["pelvis", "leftup-leg", "tail", "calf_l", "Tail", "thigh_r"],
+    );
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    let expected = [
+        ("Hips", "pelvis", Role),
+        ("rig:Left_Up.Leg", "leftup-leg", NormalizedName),
+        ("tail", "tail", Name),
+        ("mixamorig:LeftLeg", "calf_l", Role),
+    ];
+    assert_pairs(&library, &map, &expected);
+    assert!(map.remarks.is_empty());
+}
+
+#[test]
+fn each_convention_is_mapped_to_each_other_one() {
+    let rigs: [&[&str]; 5] = [
+        &[
+            "mixamorig:Hips",
+            "mixamorig:Spine",
+            "mixamorig:LeftArm",
+            "mixamorig:LeftHandIndex2",
+            "mixamorig:RightToeBase",
+        ],
+        &["pelvis", "spine_01", "upperarm_l", "index_02_l", "ball_r"],
+        &["hips", "spine", "leftUpperArm", "leftIndexIntermediate", "rightToes"],
+        &["J_Bip_C_Hips", "J_Bip_C_Spine", "J_Bip_L_UpperArm", "J_Bip_L_Index2", "J_Bip_R_ToeBase"],
+        &["DEF-spine", "DEF-spine.001", "DEF-upper_arm.L", "DEF-f_index.02.L", "DEF-toe.R"],
+    ];
+    for source in rigs {
+        for target in rigs {
+            let (library, from, to) = chains(source, target);
+            let map = JointMap::by_names(&library, from, to).unwrap();
+            let found: Vec<_> = map.pairs.iter().map(|pair| (pair.source, pair.target)).collect();
+            assert_eq!(found, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)], "{source:?} {target:?}: {:?}", map.remarks);
+        }
+    }
+}
+
+#[test]
+fn one_name_of_two_roles_is_no_pair() {
+    // `spine` is the lowest bone of the spine in VRM, and the hip in Rigify.
+    let (library, source, target) = chains(
+        &["hips", "spine", "chest", "leftUpperArm"],
+        &["spine", "spine.001", "spine.002", "upper_arm.L", "forearm.L"],
+    );
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    let expected = [
+        ("hips", "spine", Role),
+        ("spine", "spine.001", Role),
+        ("chest", "spine.002", Role),
+        ("leftUpperArm", "upper_arm.L", Role),
+    ];
+    assert_pairs(&library, &map, &expected);
+    assert!(map.remarks.is_empty(), "{:?}", map.remarks);
+    // Without hips of its own, the source has no partner for those of the target.
+    let (library, source, target) = chains(&["spine", "leftUpperArm", "chest"], &["spine", "upper_arm.L", "forearm.L"]);
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    assert_pairs(&library, &map, &[("leftUpperArm", "upper_arm.L", Role)]);
+    let roles = ["spine".to_owned(), "hips".to_owned()];
+    assert_eq!(map.remarks, [MapRemark::Roles { source: 0, target: 0, roles }]);
+    // Other bones of one name are a pair, whatever their roles are.
+    let (library, source, target) = chains(&["Hips", "Spine", "Spine1"], &["pelvis", "spine.1", "spine.2", "thigh_l"]);
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    assert_pairs(&library, &map, &[("Hips", "pelvis", Role), ("Spine1", "spine.1", NormalizedName)]);
+}
+
+#[test]
+fn ambiguous_joints_are_left_out_and_listed() {
+    let (library, source, target) = chains(&["a", "b", "b", "C_1", "c.1", "d"], &["a", "a", "b", "c1", "d"]);
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    assert_pairs(&library, &map, &[("d", "d", Name)]);
+    let remark = |name: &str, by, sources: &[usize], targets: &[usize]| MapRemark::Ambiguous {
+        name: name.into(),
+        by,
+        sources: sources.into(),
+        targets: targets.into(),
+    };
+    let expected = [
+        remark("a", Name, &[0], &[0, 1]),
+        remark("b", Name, &[1, 2], &[2]),
+        remark("c1", NormalizedName, &[3, 4], &[3]),
+    ];
+    assert_eq!(map.remarks, expected);
+    let text = map.describe(&library, &map.remarks[2]);
+    assert!(text.contains("normalised name \"c1\" is ambiguous") && text.contains("C_1, c.1 of the source"), "{text}");
+}
+
+#[test]
+fn nodes_outside_of_the_skin_are_no_joints() {
+    let (mut library, source, target) =
+        chains(&["scene", "hip", "between", "foot", "hat"], &["scene", "hip", "between", "foot", "hat"]);
+    let skin = Skin { name: None, skeleton: target, joints: vec![3, 1], inverse_bind: vec![DAffine3::IDENTITY; 2] };
+    library.add_skin(skin).unwrap();
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    assert_pairs(&library, &map, &[("hip", "hip", Name), ("between", "between", Name), ("foot", "foot", Name)]);
+    let from_json = |json: &str| JointMap::from_json(&library, source, target, Path::new("m.json"), json.as_bytes());
+    let error = from_json(r#"{ "joints": { "hip": "hat" } }"#).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "m.json: joints.hip: node \"hat\" of the target is no joint: no skin names it, and it is not between joints of a skin"
+    );
+}
+
+/// A glTF file of two nodes with an extension that names humanoid bones.
+fn with_bones(extension: &str, bones: serde_json::Value) -> GltfBuilder {
+    let mut file = GltfBuilder::new();
+    file.push("nodes", json!({ "name": "Hüfte", "children": [1] }));
+    file.push("nodes", json!({ "name": "Kopf" }));
+    file.json["extensions"] = json!({ extension: { "humanoid": { "humanBones": bones } }, "OTHER": 1 });
+    file
+}
+
+#[test]
+fn roles_of_vrm_models_and_of_vrm_animations_are_read() {
+    for extension in ["VRMC_vrm", "VRMC_vrm_animation"] {
+        let file = with_bones(extension, json!({ "hips": { "node": 0 }, "head": { "node": 1 } }));
+        let (mut library, asset) = file.load().unwrap();
+        assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+        let bone = |role: &str, joint| HumanBone { role: role.into(), joint };
+        assert_eq!(library.skeleton(asset.skeleton).human_bones(), [bone("hips", 0), bone("head", 1)]);
+        let mannequin = library.add_skeleton(chain(&["pelvis", "spine_01", "head"]));
+        let map = JointMap::by_names(&library, mannequin, asset.skeleton).unwrap();
+        assert_pairs(&library, &map, &[("pelvis", "Hüfte", Role), ("head", "Kopf", Role)]);
+    }
+    let file = with_bones("VRMC_vrm", json!({ "hips": { "node": 0 } }));
+    let (document, buffers, _) = posse::gltf::import_slice(file.gltf_with_data_uri()).unwrap();
+    let mut library = Library::new();
+    let asset = import::gltf::from_document(&mut library, &document, &buffers).unwrap();
+    assert_eq!(library.skeleton(asset.skeleton).human_bones().len(), 1);
+}
+
+#[test]
+fn faults_in_the_bones_of_a_file_are_warnings() {
+    let bones = json!({ "hips": { "node": 7 }, "spine": 3, "head": { "node": 1 }, "neck": { "node": 1 } });
+    let (library, asset) = with_bones("VRMC_vrm", bones).load().unwrap();
+    assert_eq!(library.skeleton(asset.skeleton).human_bones().len(), 1);
+    let places: Vec<&str> = asset.warnings.iter().map(|warning| warning.path.as_str()).collect();
+    let place = |role: &str| format!("extensions.VRMC_vrm.humanoid.humanBones.{role}");
+    assert_eq!(places, [place("hips"), place("spine"), place("neck")]);
+    for odd in [json!({ "VRMC_vrm": 5 }), json!({ "VRMC_vrm": null }), json!({ "VRMC_vrm": { "humanoid": [] } })] {
+        let mut file = with_bones("x", json!({}));
+        file.json["extensions"] = odd;
+        let (library, asset) = file.load().unwrap();
+        assert!(library.skeleton(asset.skeleton).human_bones().is_empty() && asset.warnings.is_empty());
+    }
+}
+
+#[test]
+fn a_map_file_names_the_pairs_and_the_root() {
+    let (library, source, target) = chains(&["a", "b", "c"], &["x", "b", "z"]);
+    let read = |json: &str| JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes());
+    let map =
+        read("\u{feff}{ \"joints\": { \"c\": \"x\", \"a\": \"z\" }, \"root\": \"c\", \"translation\": \"full\" }")
+            .unwrap();
+    assert_pairs(&library, &map, &[("a", "z", Caller), ("c", "x", Caller)]);
+    assert_eq!((map.root, map.translation), (Some(2), RootTranslation::Full));
+    let map = read(r#"{ "joints": { "a": "x" }, "scale": 2 }"#).unwrap();
+    assert_eq!((map.root, map.translation), (None, RootTranslation::Scaled(Some(2.0))));
+    // Without pairs, they follow from names.
+    let map = read(r#"{ "translation": "none", "root": "b" }"#).unwrap();
+    assert_pairs(&library, &map, &[("b", "b", Name)]);
+    assert_eq!((map.root, map.translation), (Some(1), RootTranslation::None));
+}
+
+#[test]
+fn a_map_file_leaves_ambiguous_names_out() {
+    let (library, source, target) = chains(&["a", "b", "b"], &["x", "y"]);
+    let json = br#"{ "joints": { "a": "x", "b": "y" } }"#;
+    let map = JointMap::from_json(&library, source, target, Path::new("map.json"), json).unwrap();
+    assert_pairs(&library, &map, &[("a", "x", Caller)]);
+    assert!(matches!(&map.remarks[..], [MapRemark::Ambiguous { sources, .. }] if sources == &[1, 2]));
+}
+
+#[test]
+fn faults_of_map_files_are_refused_with_their_place() {
+    let (library, source, target) = chains(&["a", "b", "mixamorig:Hips", "c", "c"], &["x", "y"]);
+    let cases = [
+        ("", "JSON: a map file is an object"),
+        ("[{}]", "JSON: a map file is an object"),
+        ("{ \"joints\": { \"a\": \"x\" ", "joints: EOF while parsing"),
+        (r#"{ "joints": { "a": "x" } } {}"#, "JSON: trailing characters"),
+        (r#"{ "joints": ["a"] }"#, "joints: invalid type: sequence, expected an object that names a joint"),
+        (r#"{ "joints": { "a": 5 } }"#, "joints.a: invalid type: integer"),
+        (r#"{ "joints": { "q": "x" } }"#, "joints.q: the source has no joint \"q\"; posse inspect lists them"),
+        (r#"{ "joints": { "mixamorig:Hips": "q" } }"#, "joints[\"mixamorig:Hips\"]: the target has no joint \"q\""),
+        (r#"{ "joints": { "a": "x", "b": "x" } }"#, "joints.b: joint \"x\" of the target is the partner of \"a\", too"),
+        (r#"{ "joints": { "a": "x", "a": "y" } }"#, "joints.a: the joint has two partners; give it one"),
+        (r#"{ "joints": { "a": "x" }, "root": "b" }"#, "root: joint \"b\" is not mapped"),
+        (r#"{ "joints": { "a": "x" }, "root": "q" }"#, "root: the source has no joint \"q\""),
+        (r#"{ "joints": { "a": "x" }, "root": "c" }"#, "root: 2 joints of the source have the name \"c\""),
+        (
+            r#"{ "translation": "some" }"#,
+            "translation: unknown variant `some`, expected one of `scaled`, `full`, `none`",
+        ),
+        (
+            r#"{ "translation": "full", "scale": 1 }"#,
+            "scale: it is for \"translation\": \"scaled\"; remove one of the two",
+        ),
+        (r#"{ "scale": "big" }"#, "scale: invalid type: string"),
+        (r#"{ "scale": 1e300 }"#, "scale: it is not a finite number in the range of an f32"),
+        (r#"{ "scale": 1e999 }"#, "number out of range"),
+        (
+            r#"{ "bones": {} }"#,
+            "bones: unknown field `bones`, expected one of `joints`, `root`, `translation`, `scale`",
+        ),
+    ];
+    for (json, saying) in cases {
+        match JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes()) {
+            Err(error @ Error::Import { .. }) => {
+                let text = error.to_string();
+                assert!(text.starts_with("map.json: ") && text.contains(saying), "{json}: {text}");
+            }
+            other => panic!("{json}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn names_of_one_skeleton_are_their_own_partners() {
+    let joints: Vec<Joint> = chain(&["a", "b"]).joints().to_vec();
+    let mut library = Library::new();
+    let id = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+    let map = JointMap::by_names(&library, id, id).unwrap();
+    assert_pairs(&library, &map, &[("a", "a", Name), ("b", "b", Name)]);
+}
