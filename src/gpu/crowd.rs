@@ -26,7 +26,7 @@ use crate::reference::NewTransition;
 ///
 /// To remove an instance, drop it from the visible list (see [`encode_visible`](Self::encode_visible)) or do not draw it, and
 /// clear its layers; until then its events and root motion continue. Without layers, it stands in its rest pose. To add an
-/// instance, reuse a free slot of the same skeleton by `set_instance`, and list it with an update interval of 1 at first. Until
+/// instance, reuse a free slot of the same skeleton by `set_instance` and `set_goals`, and list it with an update interval of 1 at first. Until
 /// it is posed, the slot holds the pose of the previous occupant; for one more frame, it holds that pose as the previous one.
 /// Make a crowd whose number of instances varies as large as it can become.
 ///

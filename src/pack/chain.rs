@@ -168,3 +168,98 @@ pub fn sizes(library: &Library) -> Sizes {
     }
     total
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use glam::{DAffine3, DMat3, DVec3};
+
+    use super::*;
+    use crate::model::{Clip, Curve, Interpolation, Joint, Target, Timeline, Track};
+    use crate::pack::PackedLibrary;
+
+    /// A root with a branch 1, 2, 3, 4 and a branch 5, 6, and a chain of two bones.
+    fn library(change: impl Fn(usize, &mut Joint)) -> Library {
+        let parents = [None, Some(0), Some(1), Some(2), Some(3), Some(0), Some(5)];
+        let joint = |(index, parent)| {
+            let mut joint = Joint { parent, ..Joint::default() };
+            change(index, &mut joint);
+            joint
+        };
+        let joints = parents.into_iter().enumerate().map(joint).collect();
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+        let kind = ChainKind::TwoBone { joints: [1, 2, 3], pole: Some([0.0, 0.0, 5.0]), hold: true };
+        library.add_chain(Chain { name: None, skeleton, kind }).unwrap();
+        library
+    }
+
+    #[test]
+    fn a_chain_says_which_of_its_joints_turn_a_joint() {
+        let mut library = library(|_, _| {});
+        let skeleton = library.chains()[0].skeleton;
+        let kind = ChainKind::TwoBone { joints: [0, 1, 3], pole: Some([0.0; 3]), hold: false };
+        library.add_chain(Chain { name: None, skeleton, kind }).unwrap();
+        let kind = ChainKind::Aim { joint: 5, forward: [3.0, 0.0, 4.0], limit: 9.0 };
+        library.add_chain(Chain { name: None, skeleton, kind }).unwrap();
+        let packed = PackedLibrary::new(&library).unwrap();
+        let records: Vec<ChainRecord> = packed.chains.iter().map(|chain| packed.arrays.record(chain.offset)).collect();
+        let turned_by = |chain: usize| {
+            let word = packed.arrays.words[records[chain].turned_by as usize];
+            (0..7).map(|joint| word >> (2 * joint) & 3).collect::<Vec<_>>()
+        };
+        assert_eq!((turned_by(0), records[0].joint_end), (vec![0, 1, 2, 3, 3, 0, 0], 5));
+        assert_eq!((turned_by(1), records[1].joint_end), (vec![1, 2, 2, 2, 2, 1, 1], 7));
+        assert_eq!((turned_by(2), records[2].joint_end), (vec![0, 0, 0, 0, 0, 1, 1], 7));
+        assert_eq!(records[0].kind, CHAIN_TWO_BONE | CHAIN_POLE | CHAIN_HOLD);
+        assert_eq!([records[0].parent_0, records[0].parent_2, records[1].parent_0], [0, 2, NONE]);
+        assert_eq!(records[1].kind, CHAIN_TWO_BONE, "a pole of length 0 is none");
+        let ChainRecord { direction_x, direction_y, direction_z, limit_sine, limit_cosine, .. } = records[2];
+        assert_eq!([direction_x, direction_y, direction_z], [0.6, 0.0, 0.8]);
+        assert_eq!((limit_sine, limit_cosine < 1e-7), (1.0, true), "pi is the largest limit");
+    }
+
+    #[test]
+    fn only_the_scales_of_joints_that_lead_to_a_chain_count() {
+        let rigid = |library: &Library| PackedLibrary::new(library).unwrap().skeletons[0].reach.turns_rigidly;
+        let scaled = |scaled: usize, scale: DVec3| {
+            library(move |index, joint| {
+                if index == scaled {
+                    joint.rest.scale = scale;
+                }
+            })
+        };
+        assert!(rigid(&scaled(0, DVec3::splat(2.0))));
+        assert!(rigid(&scaled(0, DVec3::new(1.0, 1.0 + 1e-7, 1.0))), "the rounding of a file");
+        assert!(!rigid(&scaled(0, DVec3::new(1.0, 1.001, 1.0))));
+        assert!(!rigid(&scaled(2, DVec3::splat(-1.0))));
+        assert!(rigid(&scaled(4, DVec3::new(1.0, 2.0, 3.0))), "below the chain");
+        assert!(rigid(&scaled(5, DVec3::ZERO)), "beside the chain");
+        let given = |matrix3: DMat3| {
+            let matrix = DAffine3 { matrix3, translation: DVec3::X };
+            library(move |index, joint| joint.matrix = (index == 0).then_some(matrix))
+        };
+        assert!(rigid(&given(3.0 * DMat3::from_rotation_y(1.0))));
+        assert!(!rigid(&given(-DMat3::IDENTITY)));
+        assert!(!rigid(&given(DMat3::from_cols(DVec3::X, DVec3::new(0.01, 1.0, 0.0), DVec3::Z))));
+        // A clip that moves a scale, even if it stays uniform: what it is mixed with may take it below 0.
+        let animated = |joint: usize, last: f64, interpolation: Interpolation| {
+            let mut library = library(|_, _| {});
+            let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+            let element = |value: f64| match interpolation {
+                Interpolation::CubicSpline => [[1.0; 3], [value; 3], [1.0; 3]].concat(),
+                _ => vec![value; 3],
+            };
+            let values = [element(1.0), element(last)].concat();
+            let curve = Curve::new(timeline, interpolation, 3, values).unwrap();
+            let skeleton = library.chains()[0].skeleton;
+            library.add_clip(Clip::new(None, skeleton, vec![Track::new(Target::Scale(joint), curve)])).unwrap();
+            library
+        };
+        assert!(rigid(&animated(1, 1.0, Interpolation::Linear)));
+        assert!(!rigid(&animated(1, 1.5, Interpolation::Linear)));
+        assert!(!rigid(&animated(1, 1.0, Interpolation::CubicSpline)));
+        assert!(rigid(&animated(6, 1.5, Interpolation::Linear)));
+    }
+}
