@@ -23,7 +23,7 @@ mod extensions;
 mod files;
 #[cfg(feature = "gltf")]
 mod loaded;
-mod meshopt;
+pub(crate) mod meshopt;
 mod nodes;
 mod outline;
 mod parse;
