@@ -152,8 +152,22 @@ pub mod low_level {
     pub use crate::contract::times::check_times;
     #[cfg(feature = "gpu")]
     pub use crate::gpu::{Bandwidth, KernelText, Stopwatch};
+    pub use crate::import::gltf::meshopt::decode as decode_meshopt;
     pub use crate::pack::{ClipBytes, all_threads};
     pub use crate::pack::{record, skin_format};
+
+    /// Reads the bytes of a crowd file, with its glTF files from a function.
+    ///
+    /// # Errors
+    /// Those of [`load`](crate::import::crowd::load).
+    pub fn read_crowd_with(
+        library: &mut crate::Library,
+        file: &std::path::Path,
+        bytes: &[u8],
+        open: &dyn Fn(&std::path::Path) -> std::io::Result<Vec<u8>>,
+    ) -> Result<crate::import::crowd::CrowdFile, crate::Error> {
+        crate::import::crowd::from_slice_with(library, file, bytes, open)
+    }
     /// Vertex positions as the vertex shader computes them, and parts of the scenes of the command line.
     #[cfg(feature = "render")]
     pub mod render {

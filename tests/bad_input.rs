@@ -1,3 +1,5 @@
+/// Files that fuzzing found.
+mod found;
 /// Files that are broken at random.
 mod random;
 

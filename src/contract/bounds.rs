@@ -144,7 +144,7 @@ impl Local {
             let turns = track.target.is_rotation(skeleton);
             let slack = Slack::new(&track.curve, time, clock, turns);
             let allowed = if turns {
-                rotation(&track.curve, &slack)
+                (rotation(&track.curve, &slack) + slack.turn()).min(PI)
             } else if let Interpolation::Custom(_) = track.curve.interpolation() {
                 let (size, error) = slack.custom(library);
                 share_of(magnitude.max(size)) + error

@@ -36,8 +36,9 @@ pub fn bounds(instance: &Instance, now: Ticks, magnitudes: &mut Magnitudes) -> L
 /// The bounds of the values of a layer's clip at a tick.
 fn own(library: &Library, driven: &Driven, now: Ticks, magnitudes: &mut Magnitudes) -> Local {
     let layer = &driven.layer;
-    let time = phase::clip_time(layer.time, now, library.clip(layer.clip));
-    let clock = Clock::of_layer(layer.time, now, driven.time_error);
+    let clip = library.clip(layer.clip);
+    let time = phase::clip_time(layer.time, now, clip);
+    let clock = Clock::of_layer(layer.time, now, clip.duration(), driven.time_error);
     Local::of_clip(library, layer.clip, time, clock, magnitudes)
 }
 

@@ -19,6 +19,9 @@
 //! An easing adds the effect of 2^-22 of a key interval on the eased fraction to the local bounds, which counts where the easing
 //! is steep. Beyond the value of a key, it scales the local bounds by the overshoot (`contract/slack.rs`).
 //!
+//! A time is exact to 2^-48 of it and to the smallest normal `f32`. Keys that are closer together than 2^24 of that widen the bounds
+//! by the change of the value within that time.
+//!
 //! Times that follow from parameters and leaders are exact to 48 bits, as those of playing layers. Weights that follow from
 //! parameters have the bounds of fades, relative to the largest knot, or to the longest side of a blend space's triangle over its
 //! height. In a transition, what decays adds its size times the rounding of the decay: `(8 + 6 x) 2^-24`, with `x` the exponent

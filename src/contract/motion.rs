@@ -85,7 +85,8 @@ impl Way {
                 let passes = moments.map(|now| (phase::played(&playback, now) / (end - start)).floor());
                 let count =
                     if end > start { (passes[1] - passes[0]).abs().min(2.0 * playback.passes()) + 2.0 } else { 0.0 };
-                let ends = moments.map(|now| (phase::clip_time(layer.time, now, clip), Clock::new(layer.time, now)));
+                let clock = |now| Clock::new(layer.time, now, clip.duration());
+                let ends = moments.map(|now| (phase::clip_time(layer.time, now, clip), clock(now)));
                 Some(Self { clip: layer.clip, ends, part: [start, end], count })
             }
             LayerTime::Phase { .. } | LayerTime::Synced { .. } => {
@@ -95,7 +96,8 @@ impl Way {
                 }
                 let ends = moments.map(|now| {
                     let moment = instance.moment(now);
-                    (moment.clip_time(layer), Clock::of_layer(LayerTime::At(0.0), now, moment.time_error(layer)))
+                    let error = moment.time_error(layer);
+                    (moment.clip_time(layer), Clock::of_layer(LayerTime::At(0.0), now, duration, error))
                 });
                 let times = moments.map(|now| (root_motion::unwrapped_time(instance, layer, now) / duration).floor());
                 Some(Self { clip: layer.clip, ends, part: [0.0, duration], count: (times[1] - times[0]).abs() + 2.0 })

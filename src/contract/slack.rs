@@ -1,18 +1,23 @@
-//! The additions to the bounds of a curve at a time. A steep easing magnifies the rounding of its fraction.
+//! The additions to the bounds of a curve at a time. A steep easing magnifies the rounding of its fraction, and keys that are very
+//! close together magnify the rounding of the time.
 
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, PI};
 
 use glam::DVec4;
 
+use crate::contract::angle;
 use crate::contract::sizes::size;
 use crate::model::{Curve, Easing, Interpolation, LayerTime, Library, Ticks};
-use crate::reference::ease::ease;
+use crate::reference::ease::{self, ease};
 use crate::reference::phase::played;
 use crate::reference::search::Span;
 use crate::reference::{extrapolate, sample};
 
 /// The error of the fraction in an `f32` engine. The fraction is a quotient of two differences.
 const FRACTION: f64 = 1.0 / (1 << 22) as f64;
+
+/// The error of a time in seconds, as a share of it. An engine keeps times as two `f32`.
+const TIME: f64 = 1.0 / (1_u64 << 48) as f64;
 
 /// The error in seconds of a layer's time after a long play: 2^-51 of the seconds that it has played, since the rate is an
 /// `f64`.
@@ -23,17 +28,31 @@ impl Clock {
     /// The error of a layer that does not play.
     pub const STANDING: Self = Self(0.0);
 
-    /// The error of a layer without a driver at a tick; `driven` is the one of its driven time.
-    pub fn of_layer(time: LayerTime, now: Ticks, driven: f64) -> Self {
-        Self(Self::new(time, now).0 + driven)
+    /// The error of a layer without a driver at a tick; `driven` is the one of its driven time. `duration` is that of its clip.
+    pub fn of_layer(time: LayerTime, now: Ticks, duration: f64, driven: f64) -> Self {
+        let short = if driven > 0.0 { short(duration) } else { 0.0 };
+        Self(Self::new(time, now, duration).0 + driven + short)
     }
 
-    /// The error of a layer at a tick.
-    pub fn new(time: LayerTime, now: Ticks) -> Self {
+    /// The error of a layer at a tick, of a clip of this duration.
+    pub fn new(time: LayerTime, now: Ticks, duration: f64) -> Self {
         match time {
             LayerTime::At(_) | LayerTime::Phase { .. } | LayerTime::Synced { .. } => Self::STANDING,
-            LayerTime::Playing(playback) => Self(played(&playback, now).abs() * 2.0_f64.powi(-51)),
+            LayerTime::Playing(playback) => {
+                Self(played(&playback, now).abs() * 2.0_f64.powi(-51) + short(duration))
+            }
         }
+    }
+}
+
+/// The error of the time of a very short clip while it plays. An engine counts in 2^-64 of the duration, by a unit and its 2^-32 as
+/// `f32`. Below 2^-62 s, the small part is lost where smaller numbers than normal ones are 0. Below 2^-94 s the unit is, too, and the
+/// clip stays at its start.
+fn short(duration: f64) -> f64 {
+    match duration {
+        _ if duration < 2.0_f64.powi(-94) => duration,
+        _ if duration < 2.0_f64.powi(-62) => duration * 2.0_f64.powi(-30),
+        _ => 0.0,
     }
 }
 
@@ -44,6 +63,8 @@ pub struct Slack<'a> {
     pub span: Span,
     /// The error of the eased fraction.
     eased: f64,
+    /// The spans that an engine may find because the time is rounded; empty if they are alike.
+    near: Vec<Span>,
     /// True if the curve begins again here: rounding decides on which side of the jump the time is.
     pub on_seam: bool,
 }
@@ -53,11 +74,12 @@ impl<'a> Slack<'a> {
     pub fn new(curve: &'a Curve, time: f64, clock: Clock, rotation: bool) -> Self {
         let span = extrapolate::span(curve, time, rotation);
         let on_seam = extrapolate::is_seam(curve, time);
+        let near = near(curve, span, time, clock, rotation);
         let Span { key, fraction, .. } = span;
         let easing = curve.easing_at(key);
         let custom = matches!(curve.interpolation(), Interpolation::Custom(_));
         if span.hit || span.straight || (easing.is_linear() && !custom) {
-            return Self { curve, span, eased: 0.0, on_seam };
+            return Self { curve, span, eased: 0.0, near, on_seam };
         }
         let times = curve.timeline().times();
         // Control points outside 0 to 1 magnify the rounding before the curve is solved.
@@ -67,7 +89,7 @@ impl<'a> Slack<'a> {
         // The engine may be on the other side of a jump nearby.
         let changes = [fraction - error, fraction + error].map(|near| ease(easing, near.clamp(0.0, 1.0)) - eased);
         let error = changes.into_iter().fold(0.0, |most: f64, change| most.max(change.abs()));
-        Self { curve, span: Span { fraction: eased, ..span }, eased: error, on_seam }
+        Self { curve, span: Span { fraction: eased, ..span }, eased: error, near, on_seam }
     }
 
     /// The factor by which an overshooting fraction magnifies the interpolated numbers; at least 1.
@@ -80,7 +102,7 @@ impl<'a> Slack<'a> {
 
     /// The addition to the bound of a value.
     pub fn numbers(&self, vectors: bool) -> f64 {
-        let length = self.angle() + self.seam();
+        let length = self.angle() + self.seam() + self.apart(vectors);
         if self.eased == 0.0 {
             return length;
         }
@@ -105,6 +127,25 @@ impl<'a> Slack<'a> {
         [-error, error].into_iter().map(|error| (sample(error) - sample(0.0)).length()).fold(0.0, f64::max)
     }
 
+    /// The largest distance between the value and those at the spans nearby.
+    fn apart(&self, vectors: bool) -> f64 {
+        if self.near.is_empty() {
+            return 0.0;
+        }
+        let here = sample::stored_value_at(self.curve, self.span);
+        let distance = |&near: &Span| {
+            let there = sample::stored_value_at(self.curve, near);
+            size(&here.iter().zip(&there).map(|(here, there)| there - here).collect::<Vec<_>>(), vectors)
+        };
+        self.near.iter().map(distance).fold(0.0, f64::max)
+    }
+
+    /// The largest angle in radians between the rotation and those at the spans nearby.
+    pub fn turn(&self) -> f64 {
+        let rotation = |span| sample::unnormalised_rotation(self.curve, span);
+        self.near.iter().map(|&near| angle(rotation(self.span), rotation(near)).min(PI)).fold(0.0, f64::max)
+    }
+
     /// The jump of a loop at its seam, if the time is on the seam to within rounding; else 0.
     fn seam(&self) -> f64 {
         if !self.on_seam {
@@ -120,6 +161,8 @@ impl<'a> Slack<'a> {
         let sample = |fraction| sample::value_at(library, self.curve, Span { fraction, ..self.span });
         let here = sample(self.span.fraction);
         let near = [-self.eased, self.eased].map(|error| sample(self.span.fraction + error));
+        let rounded = self.near.iter().map(|&span| sample::value_at(library, self.curve, span));
+        let near: Vec<Vec<f64>> = near.into_iter().chain(rounded).collect();
         let errors = near.iter().flatten().zip(here.iter().cycle()).map(|(near, here)| (near - here).abs());
         let ends = [0, self.curve.timeline().len() - 1].map(|key| sample::value_at(library, self.curve, Span::on(key)));
         let apart = ends[0].iter().zip(&ends[1]).map(|(first, last)| (last - first).abs());
@@ -147,4 +190,28 @@ impl<'a> Slack<'a> {
         // the square of the overshoot.
         6.0 * self.reach() * (apart + (times[key + 1] - times[key]) * tangents)
     }
+}
+
+/// The spans that an engine may find for a time because it rounds the time; none if they are within the rounding of a fraction.
+///
+/// A time has an error of 2^-48 of it, and of the smallest normal `f32`, since GPUs may flush smaller numbers to zero. It counts if
+/// it is more than 2^-24 of the interval, or reaches the next key: for key times that are very close together for their size. An
+/// engine's time is then anywhere within the error, on any key that is there. The time of a key itself is exact, unless it is that of
+/// a layer that plays.
+fn near(curve: &Curve, span: Span, time: f64, clock: Clock, rotation: bool) -> Vec<Span> {
+    let Span { key, fraction, hit, straight } = span;
+    if straight || (hit && clock.0 == 0.0) {
+        return Vec::new();
+    }
+    let times = curve.timeline().times();
+    let error = clock.0 + TIME * time.abs() + f64::from(f32::MIN_POSITIVE);
+    let around = if hit { key.saturating_sub(1)..(key + 2).min(times.len()) } else { key..key + 2 };
+    let interval = times[around].windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let share = error / interval;
+    if share <= FRACTION / 4.0 && (hit || (share..=1.0 - share).contains(&fraction)) {
+        return Vec::new();
+    }
+    let ends = [time - error, time + error].map(|time| ease::span(curve, time, rotation));
+    let keys = (ends[0].key + 1..=ends[1].key).map(Span::on);
+    ends.into_iter().chain(keys).collect()
 }

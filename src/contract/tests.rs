@@ -230,3 +230,31 @@ fn dual_quaternions_may_be_turned_by_a_step_of_their_numbers() {
     assert!(!change_tip(SkinFormat::DualQuaternion, moved).is_within());
     assert!(change_tip(SkinFormat::HalfMatrix, moved).is_within());
 }
+
+/// The bound of a morph weight that goes from 0 to 1 between two times, at a time.
+fn bound_of_weight(times: [f64; 2], time: f64, interpolation: Interpolation) -> f64 {
+    let mut library = Library::new();
+    let joint = Joint { weights: vec![0.0], ..Joint::default() };
+    let skeleton = library.add_skeleton(Skeleton::new(None, vec![joint], Vec::new()).unwrap());
+    let curve = Curve::new(Arc::new(Timeline::new(times.to_vec()).unwrap()), interpolation, 1, vec![0.0, 1.0]).unwrap();
+    let clip = library.add_clip(Clip::new(None, skeleton, vec![Track::new(Target::Weights(0), curve)])).unwrap();
+    let mut crowd = Crowd::new();
+    crowd.push(skeleton, &[Layer::new(clip, LayerTime::At(time))]).unwrap();
+    let poses = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+    compare(&library, &crowd, Ticks(0), &poses, &poses).weight.unwrap().allowed
+}
+
+#[test]
+fn keys_that_are_as_close_as_times_are_rounded_widen_the_bounds() {
+    let near = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3, "{found} is not {expected}");
+    let (linear, step) = (Interpolation::Linear, Interpolation::Step);
+    near(bound_of_weight([0.0, 1.0], 0.3, linear), 2e-6);
+    // A time of one second is rounded by 2^-48, here 2^-8 of the interval.
+    let gap = 2.0_f64.powi(-40);
+    near(bound_of_weight([1.0, 1.0 + gap], 1.0 + 0.5 * gap, linear), 2e-6 + 2.0_f64.powi(-8));
+    near(bound_of_weight([1.0, 1.0 + gap], 1.0 + 0.5 * gap, step), 2e-6);
+    // The time may be rounded to the next key.
+    near(bound_of_weight([1.0, 1.0 + gap], 1.0 + (1.0 - 2.0_f64.powi(-10)) * gap, step), 1.0);
+    // A GPU may take both keys for 0.
+    near(bound_of_weight([9e-41, 2.8e-40], 2e-40, linear), 1.1e-40 / 1.9e-40);
+}

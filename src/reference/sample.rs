@@ -14,7 +14,7 @@ pub fn value(library: &Library, curve: &Curve, time: f64) -> Vec<f64> {
 
 /// The value of a curve at a span.
 pub(crate) fn value_at(library: &Library, curve: &Curve, span: Span) -> Vec<f64> {
-    let Span { key, fraction, hit, straight } = span;
+    let Span { key, fraction, hit, .. } = span;
     if let Interpolation::Custom(id) = curve.interpolation() {
         let interpolator = library.interpolator(id);
         let mut result = vec![0.0; interpolator.result_width()];
@@ -25,6 +25,12 @@ pub(crate) fn value_at(library: &Library, curve: &Curve, span: Span) -> Vec<f64>
         }
         return result;
     }
+    stored_value_at(curve, span)
+}
+
+/// The value of a curve without an interpolator at a span. With one, the number that the key holds.
+pub(crate) fn stored_value_at(curve: &Curve, span: Span) -> Vec<f64> {
+    let Span { key, fraction, hit, straight } = span;
     if hit {
         return curve.value(key).to_vec();
     }

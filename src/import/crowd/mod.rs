@@ -37,6 +37,7 @@ mod spread;
 mod transitions;
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -160,8 +161,22 @@ impl CrowdFile {
 pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<CrowdFile, Error> {
     let file = file.as_ref();
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
+    from_slice_with(library, file, &bytes, &|path| std::fs::read(path))
+}
+
+/// Reads the bytes of a crowd file into a library. `open` returns the bytes of a glTF file by its path: the folder of `file`, joined
+/// with the path in the crowd file.
+///
+/// # Errors
+/// Those of [`load`], except [`Error::Io`].
+pub(crate) fn from_slice_with(
+    library: &mut Library,
+    file: &Path,
+    bytes: &[u8],
+    open: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
+) -> Result<CrowdFile, Error> {
     let before = library.sizes();
-    read(library, file, &bytes).inspect_err(|_| library.truncate(before))
+    read(library, file, bytes, open).inspect_err(|_| library.truncate(before))
 }
 
 /// Returns true for a crowd file: a JSON object with the fields `files` and `instances`, and without the field `asset` of glTF.
@@ -170,7 +185,12 @@ pub fn is_crowd(bytes: &[u8]) -> bool {
     ["files", "instances"].iter().all(|&field| fields.contains_key(field)) && !fields.contains_key("asset")
 }
 
-fn read(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<CrowdFile, Error> {
+fn read(
+    library: &mut Library,
+    file: &Path,
+    bytes: &[u8],
+    open: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
+) -> Result<CrowdFile, Error> {
     let in_file = |fault: Fault| fault.in_file(file);
     let document = Document::parse(bytes).map_err(in_file)?;
     document.check_masks().map_err(in_file)?;
@@ -186,7 +206,9 @@ fn read(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<CrowdFile, E
             Some(asset) => Arc::clone(asset),
             None => {
                 let fault = |reason: String| Fault::new(JsonPath::top("files", index), reason).in_file(file);
-                Arc::new(load_asset(library, &folder.join(name), fault)?)
+                let path = folder.join(name);
+                let bytes = open(&path).map_err(|error| fault(format!("{}: {error}", path.display())))?;
+                Arc::new(read_asset(library, &path, &bytes, fault)?)
             }
         };
         assets.insert((name, own), Arc::clone(&asset));
@@ -202,12 +224,16 @@ fn read(library: &mut Library, file: &Path, bytes: &[u8]) -> Result<CrowdFile, E
     Ok(CrowdFile { files, warnings, blend_spaces, groups })
 }
 
-fn load_asset(library: &mut Library, file: &Path, fault: impl Fn(String) -> Error) -> Result<Asset, Error> {
-    let bytes = std::fs::read(file).map_err(|error| fault(format!("{}: {error}", file.display())))?;
-    if cocos::is_clip(file, &bytes) {
+fn read_asset(
+    library: &mut Library,
+    file: &Path,
+    bytes: &[u8],
+    fault: impl Fn(String) -> Error,
+) -> Result<Asset, Error> {
+    if cocos::is_clip(file, bytes) {
         return Err(fault(format!("{} is a Cocos clip, which has no nodes; name a glTF file", file.display())));
     }
-    gltf::from_slice(library, file, &bytes, Some(file.parent().unwrap_or(Path::new(""))))
+    gltf::from_slice(library, file, bytes, Some(file.parent().unwrap_or(Path::new(""))))
 }
 
 /// Warns of joint names in masks that no file has.

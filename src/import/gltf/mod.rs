@@ -24,7 +24,7 @@ mod files;
 mod human_bones;
 #[cfg(feature = "gltf")]
 mod loaded;
-mod meshopt;
+pub(crate) mod meshopt;
 mod nodes;
 mod outline;
 mod parse;

@@ -76,7 +76,7 @@ fn pose(mut library: Library, clip: &UnboundClip, properties: PropertyTracks, jo
     Outcome::Posed
 }
 
-fn curves_of(track: &UnboundTrack) -> Vec<&Curve> {
+pub fn curves_of(track: &UnboundTrack) -> Vec<&Curve> {
     match &track.curves {
         UnboundCurves::Empty => Vec::new(),
         UnboundCurves::Whole(curve) => vec![curve],

@@ -51,8 +51,9 @@ pub(super) fn decode_triangles(data: &[u8], count: usize, stride: usize) -> Resu
     let codes = stream.take(count / 3)?;
     let body = stream.0.len().checked_sub(TABLE).ok_or_else(|| broken("it ends too early"))?;
     let (body, table) = stream.0.split_at(body);
-    let mut state =
-        State { data: Stream(body), edges: Recent::new([0; 2]), vertices: Recent::new(0), next: 0, last: 0 };
+    // A stream that refers to an item before the first gets the number that the library which defines the format has there.
+    let (edges, vertices) = (Recent::new([u32::MAX; 2]), Recent::new(u32::MAX));
+    let mut state = State { data: Stream(body), edges, vertices, next: 0, last: 0 };
     let mut decoded = Vec::with_capacity(count * stride);
     for &code in codes {
         let triangle = if code < 0xf0 { state.adjacent(code, version)? } else { state.separate(code, table)? };

@@ -12,7 +12,7 @@ use self::filters::Filter;
 
 /// The reason that a stream cannot be decoded.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct MeshoptError {
+pub struct MeshoptError {
     /// The faulty field of the extension; empty for the stream itself.
     pub field: &'static str,
     /// The value that was found, and the expected one.
@@ -28,7 +28,7 @@ fn broken(reason: &str) -> MeshoptError {
 }
 
 /// Decodes `count` elements of `stride` bytes. The caller has charged the memory.
-pub(super) fn decode(data: &[u8], count: u64, stride: u64, mode: &str, filter: &str) -> Result<Vec<u8>, MeshoptError> {
+pub fn decode(data: &[u8], count: u64, stride: u64, mode: &str, filter: &str) -> Result<Vec<u8>, MeshoptError> {
     let (Ok(count), Ok(stride)) = (usize::try_from(count), usize::try_from(stride)) else {
         return Err(wrong("count", "it is too large for the address space of this machine"));
     };

@@ -131,6 +131,15 @@ fn triangles_are_decoded_up_to_their_first_corner() {
     }
 }
 
+#[test]
+fn triangles_of_vertices_that_were_not_there_equal_those_of_the_library() {
+    // The first code takes an edge and a recent vertex, of which there are none yet; the second the vertex that it pushed.
+    let stream = [&[0xe1, 0x01, 0x12][..], &[0; 16]].concat();
+    let wanted: Vec<u32> = reference::decode_index_buffer(&stream, 6).unwrap();
+    let longs = decode(&stream, 6, 4, "TRIANGLES", "NONE").unwrap();
+    assert_eq!(longs, wanted.iter().flat_map(|index| index.to_le_bytes()).collect::<Vec<u8>>());
+}
+
 fn vectors(unit: bool) -> Vec<[f32; 4]> {
     let mut random = noise(77);
     let mut number = move || random() as f32 / u32::MAX as f32 * 2.0 - 1.0;

@@ -2,19 +2,18 @@
 
 mod document;
 mod motion;
+mod read;
 
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::io::{self, Write};
 use std::sync::Once;
 
 use posse::Error;
-use serde::Deserialize;
 
 use self::document::Document;
 use self::motion::{Channel, Motion};
+pub use self::read::read_facts;
 use crate::cli::bake::draft::Draft;
-use crate::cli::bake::facts::{Facts, StoredFacts};
+use crate::cli::bake::facts::Facts;
 use crate::cli::bake::format::rest::Space;
 use crate::cli::bake::format::{ClipHead, ClipWriter};
 use crate::cli::bake::spool::Spool;
@@ -141,33 +140,4 @@ fn write_channels(draft: &mut Draft, spool: &mut Spool, channels: &[Channel]) ->
         }
     }
     Ok(())
-}
-
-/// The facts of a file. Its binary chunk is not read, but must be there.
-pub fn read_facts(file: &Path) -> Result<StoredFacts, Error> {
-    #[derive(Deserialize)]
-    struct Root {
-        asset: Asset,
-    }
-    #[derive(Deserialize)]
-    struct Asset {
-        extras: StoredFacts,
-    }
-    let read = || -> io::Result<StoredFacts> {
-        let mut open = File::open(file)?;
-        let mut head = [[0; 4]; 5];
-        open.read_exact(head.as_flattened_mut())?;
-        let [magic, version, all, length, kind] = head.map(u32::from_le_bytes);
-        if [magic, version] != MAGIC || kind != JSON || length > LARGEST_JSON {
-            return Err(io::Error::other("this is no glb file of posse bake"));
-        }
-        let found = open.metadata()?.len();
-        if found != u64::from(all) {
-            return Err(io::Error::other(format!("the file has {found} bytes; expected {all}, as its header states")));
-        }
-        let mut json = Vec::new();
-        open.take(length.into()).read_to_end(&mut json)?;
-        Ok(serde_json::from_slice::<Root>(&json)?.asset.extras)
-    };
-    read().map_err(|source| Error::Io { file: file.to_path_buf(), source })
 }

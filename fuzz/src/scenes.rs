@@ -1,0 +1,105 @@
+//! Libraries made of bytes: a few joints, and clips whose keys move them.
+
+use std::sync::Arc;
+
+use arbitrary::{Result, Unstructured};
+use glam::{DQuat, DVec3};
+use posse::{
+    Clip, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Joint, Library, Skeleton, Skin, Target, Timeline, Track,
+    Transform,
+};
+
+use crate::numbers;
+
+/// A library of one skeleton of up to four joints, and up to two clips.
+pub fn library(bytes: &mut Unstructured) -> Result<Library> {
+    let mut library = Library::new();
+    let count = bytes.int_in_range(1..=4usize)?;
+    let mut joints = Vec::new();
+    for index in 0..count {
+        let parent = if index == 0 || bytes.ratio(1, 8)? { None } else { Some(bytes.choose_index(index)?) };
+        let translation = DVec3::new(numbers::small(bytes)?, numbers::small(bytes)?, numbers::small(bytes)?);
+        let rest = Transform { translation: translation / 64.0, ..Transform::IDENTITY };
+        let weights = vec![0.5; if bytes.ratio(1, 4)? { bytes.int_in_range(1..=3)? } else { 0 }];
+        joints.push(Joint { name: Some(format!("joint {index}")), parent, rest, weights, ..Joint::default() });
+    }
+    let skeleton = Skeleton::new(None, joints.clone(), Vec::new()).expect("parents come before children");
+    let skeleton = library.add_skeleton(skeleton);
+    let skin = Skin {
+        name: None,
+        skeleton,
+        joints: (0..count).collect(),
+        inverse_bind: joints.iter().map(|joint| joint.rest.to_affine().inverse()).collect(),
+    };
+    library.add_skin(skin).expect("the joints are those of the skeleton");
+    let mut shared: Vec<Arc<Timeline>> = Vec::new();
+    for _ in 0..bytes.int_in_range(1..=2)? {
+        let mut tracks = Vec::new();
+        let mut loops = false;
+        for (joint, entry) in joints.iter().enumerate() {
+            let weights = entry.weights.len();
+            let targets = [
+                (Target::Translation(joint), 3),
+                (Target::Rotation(joint), 4),
+                (Target::Scale(joint), 3),
+                (Target::Weights(joint), weights),
+            ];
+            for (target, width) in targets {
+                if width > 0 && bytes.ratio(1, 2)? {
+                    let curve = curve(bytes, &mut shared, target, width)?;
+                    loops |= curve.extrapolation() != [Extrapolation::Clamp; 2];
+                    tracks.push(Track::new(target, curve));
+                }
+            }
+        }
+        let mut clip = Clip::new(None, skeleton, tracks);
+        if loops {
+            clip.length = Some(numbers::small(bytes)?.abs() / 16.0 + 1.0);
+        }
+        // A loop over a long clip may have too many keys.
+        let _ = library.add_clip(clip);
+    }
+    Ok(library)
+}
+
+fn curve(bytes: &mut Unstructured, shared: &mut Vec<Arc<Timeline>>, target: Target, width: usize) -> Result<Curve> {
+    if shared.is_empty() || bytes.ratio(1, 3)? {
+        let times = numbers::times(bytes, 12)?;
+        shared.push(Arc::new(Timeline::new(times).expect("the times increase")));
+    }
+    let timeline = Arc::clone(bytes.choose(shared)?);
+    let interpolation =
+        *bytes.choose(&[Interpolation::Linear, Interpolation::Linear, Interpolation::Step, Interpolation::CubicSpline])?;
+    let (mut values, mut last) = (Vec::new(), [0.0; 4]);
+    let turns = matches!(target, Target::Rotation(_));
+    for _ in 0..timeline.len() {
+        for part in 0..interpolation.elements_per_key() {
+            let is_value = interpolation.elements_per_key() == 1 || part == 1;
+            let mut element = [0.0; 4];
+            for (number, last) in element.iter_mut().zip(&mut last).take(width) {
+                let step = f64::from(bytes.arbitrary::<i8>()?) / 64.0;
+                *number = if is_value { *last + step } else { step };
+                if is_value {
+                    *last = *number;
+                }
+            }
+            if turns && is_value {
+                let rotation = DQuat::from_array(element);
+                let length = rotation.length();
+                element = if length > 0.0 { (rotation / length).to_array() } else { [0.0, 0.0, 0.0, 1.0] };
+            }
+            values.extend(&element[..width]);
+        }
+    }
+    let mut curve = Curve::new(timeline, interpolation, width, values).expect("as many numbers as the keys need");
+    if bytes.ratio(1, 8)? {
+        let easing = Easing::from_id(bytes.int_in_range(0..=43)?).unwrap_or(Easing::Bezier([0.3, 0.0, 0.6, 1.0]));
+        curve = curve.with_easing(CurveEasing::One(easing)).expect("easings with names are valid");
+    }
+    if bytes.ratio(1, 8)? {
+        let all = [Extrapolation::Clamp, Extrapolation::Linear, Extrapolation::Loop, Extrapolation::PingPong];
+        let (before, after) = (*bytes.choose(&all)?, *bytes.choose(&all)?);
+        curve = curve.with_extrapolation(before, after);
+    }
+    Ok(curve)
+}

@@ -1,0 +1,160 @@
+//! The first inputs of each target. They are made here, so that none of them is stored.
+
+use std::io::{Cursor, Write};
+
+use serde_json::{Value, json};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::cli::npy;
+use crate::cocos_examples;
+use crate::figure;
+use crate::gltf_builder::{GltfBuilder, bytes, something_of_everything};
+
+/// The seeds of a target by its name.
+pub fn of_target(target: &str) -> Vec<Vec<u8>> {
+    match target {
+        "glb" => gltf_files().iter().map(GltfBuilder::glb).chain([figure::glb()]).collect(),
+        "gltf" => gltf().collect(),
+        "meshopt" => (0..24).map(|seed| noise(seed, 40 + 20 * seed as usize)).collect(),
+        "bvh" => BVH.iter().map(|text| text.as_bytes().to_vec()).collect(),
+        "cocos" => cocos_examples::all().iter().map(json_bytes).collect(),
+        "crowd" => crowds().iter().map(json_bytes).collect(),
+        "document" | "compress" => (0..24).map(|seed| noise(seed, 32 << (seed % 5))).collect(),
+        "written" => vec![npz(), written_glb()],
+        _ => Vec::new(),
+    }
+}
+
+fn json_bytes(value: &Value) -> Vec<u8> {
+    value.to_string().into_bytes()
+}
+
+/// Bytes of a simple generator. Half of them are small, so that counts made of them are, too.
+fn noise(seed: u64, count: usize) -> Vec<u8> {
+    let mut state = (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u32
+    };
+    (0..count).map(|_| if next() & 1 == 0 { next() as u8 } else { next() as u8 & 7 }).collect()
+}
+
+/// Files with all that a glTF file can have: everything at once, and what excludes it.
+fn gltf_files() -> Vec<GltfBuilder> {
+    let mut splines = GltfBuilder::new();
+    splines.push("nodes", json!({ "name": "a", "children": [1] }));
+    splines.push("nodes", json!({ "matrix": [2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 1, 2, 3, 1] }));
+    splines.push("nodes", json!({ "mesh": 0, "weights": [0.25] }));
+    splines.push("meshes", json!({ "primitives": [{ "attributes": {}, "targets": [{}] }] }));
+    let input = splines.floats("SCALAR", &[0.0, 0.75, 2.0]);
+    let turns = splines.floats("VEC4", &[0.1; 36]);
+    let moves = splines.floats("VEC3", &[0.5; 27]);
+    let weights = splines.floats("SCALAR", &[0.0, 1.0, 0.0, 0.5, 0.5, 0.5, 1.0, -1.0, 1.0]);
+    for (path, output, node) in [("rotation", turns, 0), ("translation", moves, 0), ("weights", weights, 2)] {
+        splines.animate(json!({ "node": node, "path": path }), input, output, "CUBICSPLINE");
+    }
+    let mut packed = something_of_everything();
+    let elements: Vec<[u8; 12]> = (0..3).map(|key: u8| std::array::from_fn(|byte| key * byte as u8 / 4)).collect();
+    if let Ok(stream) = meshopt::encoding::encode_vertex_buffer_level(&elements, 2, Some(1)) {
+        let view = packed.view(&stream);
+        let mut extension = packed.json["bufferViews"][view].clone();
+        extension["byteStride"] = json!(12);
+        extension["count"] = json!(3);
+        extension["mode"] = json!("ATTRIBUTES");
+        extension["filter"] = json!("EXPONENTIAL");
+        packed.json["bufferViews"][1]["extensions"] = json!({ "EXT_meshopt_compression": extension });
+        packed.json["extensionsUsed"] = json!(["EXT_meshopt_compression"]);
+    }
+    let mut tiny = GltfBuilder::new();
+    tiny.push("nodes", json!({ "scale": [1, -1, 0.5] }));
+    let input = tiny.accessor("SCALAR", 5126, false, 2, &bytes(&[9e-41, 2.8e-40]));
+    let output = tiny.accessor("VEC3", 5120, true, 2, &[0, 127, 129, 0, 64, 1, 2, 0]);
+    tiny.animate(json!({ "node": 0, "path": "scale" }), input, output, "LINEAR");
+    vec![something_of_everything(), splines, packed, tiny]
+}
+
+/// `.gltf` files with the buffer in the text, and beside it: after a zero byte.
+fn gltf() -> impl Iterator<Item = Vec<u8>> {
+    gltf_files().into_iter().flat_map(|file| {
+        let beside = [&file.gltf("a.bin")[..], &[0], &file.bin].concat();
+        [file.gltf_with_data_uri(), beside]
+    })
+}
+
+const BVH: [&str; 3] = [
+    "HIERARCHY\nROOT hip\n{\n  OFFSET 0 0.9 0\n  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n  \
+     JOINT knee\n  {\n    OFFSET 0.1 -0.4 0\n    CHANNELS 3 Zrotation Xrotation Yrotation\n    End Site\n    {\n      \
+     OFFSET 0 -0.4 0\n    }\n  }\n}\nMOTION\nFrames: 3\nFrame Time: 0.0333333\n0 0.9 0 0 0 0 1 2 3\n0 1 0.1 5 -7 90 2 3 4\n0 \
+     1 0.2 9 -180 359.5 1e1 0 -0\n",
+    "hierarchy root a { offset 0 0 0 channels 1 Yrotation } root b { offset 1 2 3 } motion frames: 2 frame time: 1e-3\n1\n2\n",
+    "HIERARCHY\nROOT a\n{\nOFFSET 1 2 3\nCHANNELS 0\n}\nMOTION\nFrames: 0\nFrame Time: 0\n",
+];
+
+fn crowds() -> [Value; 3] {
+    let standing = json!({ "files": ["b.glb"], "instances": [{ "count": 3 }] });
+    let plain = json!({
+        "files": ["a.glb", "b.glb"],
+        "masks": { "front": { "joints": { "spine": 1.0 }, "descendants": true } },
+        "roots": [{ "file": 0, "clip": "walk", "joint": "hip", "translation": "xz", "rotation": "yaw" }],
+        "instances": [
+            { "file": 0, "count": 4, "spread": { "start": [0.0, 2.0], "rate": [0.9, 1.1], "seed": 7 }, "layers": [
+                { "clip": "walk", "wrap": "loop", "start": 0.0, "rate": 1.0, "weight": 0.7,
+                  "fade_out": { "start": 2.0, "seconds": 0.5 } },
+                { "clip": "run", "wrap": "pingpong", "weight": 0.3,
+                  "fade_in": { "start": 0.0, "seconds": 0.5, "shape": "smooth" } },
+                { "clip": "wave", "mode": "additive", "reference": "first", "weight": 0.5, "mask": "front" },
+                { "clip": 2, "mode": "override", "reference": "rest", "weight": 0.25 },
+            ] },
+            { "file": 1, "layers": [{ "clip": 0, "wrap": "reverse" }] },
+        ],
+    });
+    let motion = json!({
+        "files": ["a.glb"],
+        "instances": [{ "count": 2, "parameters": { "gait": [[0.0, 0.0], [4.0, 1.0]], "turn": 0.25 }, "layers": [
+            { "clip": "walk", "wrap": "loop", "weight": { "blend_space": "steering", "point": 0 } },
+            { "clip": "run", "sync": 0, "weight": { "blend_space": "steering", "point": 1 } },
+            { "clip": "wave", "time": { "parameter": "turn" }, "weight": { "parameter": "turn", "knots": [[0, 0], [1, 0.5]] } },
+        ], "transition": { "start": 0.5, "half_life": 0.1, "from": [{ "clip": "wave", "wrap": "loop" }],
+            "transition": { "start": 0.25, "kind": "dead", "seconds": 0.5, "from": [{ "clip": "run" }] } } }],
+        "blend_spaces": { "steering": { "x": "gait", "y": "turn", "points": [[0, 0], [1, 0], [0, 1]] } },
+        "markers": [{ "clip": "walk", "times": [0.1, 0.45] }, { "clip": "run", "times": [0.0, 0.5] }],
+    });
+    [standing, plain, motion]
+}
+
+/// The facts of an output of `posse bake`.
+fn facts() -> Value {
+    json!({
+        "clip": "walk", "source": { "path": "a/walk.bvh", "sha256": "00ff", "buffers": [{ "path": "b.bin", "sha256": "12" }] },
+        "options": "{}", "posse_version": "0.1.0",
+    })
+}
+
+/// An npz file with the facts of an output, and an array.
+fn npz() -> Vec<u8> {
+    let facts = facts();
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut members = vec![("positions".to_owned(), npy::header("<f4", &[1, 2]).expect("a short header"))];
+    members[0].1.extend(bytes(&[1.0, 2.0]));
+    for (name, value) in facts.as_object().expect("the facts are an object") {
+        members.push((name.clone(), npy::texts(&[], &[&text(value)]).expect("a short text")));
+    }
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, member) in members {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        zip.start_file(format!("{name}.npy"), options).expect("a new member");
+        zip.write_all(&member).expect("memory takes all bytes");
+    }
+    let file = zip.finish().expect("memory takes all bytes").into_inner();
+    [vec![0], file].concat()
+}
+
+/// A glb file with the facts of an output.
+fn written_glb() -> Vec<u8> {
+    let mut file = GltfBuilder::new();
+    file.json["asset"]["extras"] = facts();
+    [vec![1], file.glb()].concat()
+}
