@@ -1,5 +1,6 @@
 //! Map files: the pairs of a joint map as JSON.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::error::Error;
 use crate::import::{Fault, JsonPath, parse_json, without_mark};
-use crate::model::{Library, Skeleton, SkeletonId};
+use crate::model::{Library, SkeletonId};
 use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MatchedBy, RootTranslation};
 use crate::retarget::joints::are_joints;
 
@@ -90,8 +91,7 @@ fn read(map: &mut JointMap, library: &Library, json: &[u8]) -> Result<(), Fault>
         return Err(Fault::new("JSON", "a map file is an object, such as { \"joints\": { \"Hips\": \"pelvis\" } }"));
     }
     let Document { joints, root, translation, scale } = parse_json(json)?;
-    let [source, target] =
-        [map.source, map.target].map(|id| Names { skeleton: library.skeleton(id), is_joint: are_joints(library, id) });
+    let [source, target] = [map.source, map.target].map(|id| Names::new(library, id));
     if let Some(Pairs(pairs)) = joints {
         (map.pairs, map.remarks) = read_pairs(&source, &target, &pairs)?;
     }
@@ -129,7 +129,7 @@ fn read_pairs(
     pairs: &[(String, String)],
 ) -> Result<(Vec<JointPair>, Vec<MapRemark>), Fault> {
     let (mut found, mut remarks): (Vec<JointPair>, _) = (Vec::new(), Vec::new());
-    let (document, mut names) = (JsonPath::ROOT, std::collections::HashMap::new());
+    let (document, mut names) = (JsonPath::ROOT, HashMap::new());
     for (from, to) in pairs {
         let joints = document.field("joints");
         let path = joints.field(from);
@@ -149,30 +149,33 @@ fn read_pairs(
     Ok((found, remarks))
 }
 
-/// The names of the joints of a skeleton.
+/// The nodes of a skeleton by their names.
 struct Names<'a> {
-    skeleton: &'a Skeleton,
+    nodes: HashMap<&'a str, Vec<usize>>,
     is_joint: Vec<bool>,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    fn new(library: &'a Library, id: SkeletonId) -> Self {
+        let mut nodes: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, joint) in library.skeleton(id).joints().iter().enumerate() {
+            if let Some(name) = joint.name.as_deref() {
+                nodes.entry(name).or_default().push(index);
+            }
+        }
+        Self { nodes, is_joint: are_joints(library, id) }
+    }
+
     /// The joints of a name, at least one.
     fn find(&self, name: &str, side: &str, path: &JsonPath) -> Result<Vec<usize>, Fault> {
-        let nodes = self.skeleton.joints().iter().enumerate();
-        let of_name: Vec<usize> =
-            nodes.filter(|(_, node)| node.name.as_deref() == Some(name)).map(|(index, _)| index).collect();
-        let joints: Vec<usize> = of_name.iter().copied().filter(|&node| self.is_joint[node]).collect();
-        match (joints.is_empty(), of_name.is_empty()) {
-            (false, _) => Ok(joints),
-            (true, true) => {
-                Err(Fault::new(path, format!("the {side} has no joint {name:?}; posse inspect lists them")))
-            }
-            (true, false) => Err(Fault::new(
-                path,
-                format!(
-                    "node {name:?} of the {side} is no joint: no skin names it, and it is not between joints of a skin"
-                ),
-            )),
+        let Some(nodes) = self.nodes.get(name) else {
+            return Err(Fault::new(path, format!("the {side} has no joint {name:?}; posse inspect lists them")));
+        };
+        let joints: Vec<usize> = nodes.iter().copied().filter(|&node| self.is_joint[node]).collect();
+        if joints.is_empty() {
+            let reason = "no skin names it, and it is not between joints of a skin";
+            return Err(Fault::new(path, format!("node {name:?} of the {side} is no joint: {reason}")));
         }
+        Ok(joints)
     }
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 use glam::{DAffine3, DQuat};
 use posse::{
     Error, HumanBone, Joint, JointMap, Library, MapRemark, MatchedBy, RootTranslation, Skeleton, SkeletonId, Skin,
-    import,
 };
 use serde_json::json;
 
@@ -169,10 +168,15 @@ fn roles_of_vrm_models_and_of_vrm_animations_are_read() {
         let map = JointMap::by_names(&library, mannequin, asset.skeleton).unwrap();
         assert_pairs(&library, &map, &[("pelvis", "Hüfte", Role), ("head", "Kopf", Role)]);
     }
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn roles_of_documents_that_the_gltf_crate_has_loaded_are_read() {
     let file = with_bones("VRMC_vrm", json!({ "hips": { "node": 0 } }));
     let (document, buffers, _) = posse::gltf::import_slice(file.gltf_with_data_uri()).unwrap();
     let mut library = Library::new();
-    let asset = import::gltf::from_document(&mut library, &document, &buffers).unwrap();
+    let asset = posse::import::gltf::from_document(&mut library, &document, &buffers).unwrap();
     assert_eq!(library.skeleton(asset.skeleton).human_bones().len(), 1);
 }
 

@@ -27,7 +27,7 @@ fn parts(glb: &[u8]) -> (Value, Vec<u8>) {
 }
 
 /// The bytes of a view.
-fn view<'a>((json, bin): &'a (Value, Vec<u8>), index: usize) -> &'a [u8] {
+fn view((json, bin): &(Value, Vec<u8>), index: usize) -> &[u8] {
     let view = &json["bufferViews"][index];
     assert_eq!(view["buffer"], 0);
     let start = view["byteOffset"].as_u64().unwrap_or(0) as usize;

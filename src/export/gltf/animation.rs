@@ -50,7 +50,7 @@ impl Document {
         let (mut freed_ranges, mut needed) = (Vec::new(), Vec::new());
         for (index, view) in items(&self.json, "bufferViews").iter().enumerate() {
             let ranges = if freed.contains(&index) { &mut freed_ranges } else { &mut needed };
-            ranges.extend(placed(view).into_iter().filter_map(|part| self.range(part)));
+            ranges.extend(placed(view).filter_map(|part| self.range(part)));
         }
         let holes = holes(freed_ranges, needed);
         if holes.is_empty() {

@@ -73,16 +73,20 @@ mod tests {
 
     #[test]
     fn holes_are_what_was_freed_and_is_not_needed() {
-        assert_eq!(holes(vec![0..64], vec![]), [0..64]);
-        assert_eq!(
-            holes(vec![8..64, 64..80], vec![30..34]),
-            [16..16 + 0, 48..80].into_iter().filter(|h| !h.is_empty()).collect::<Vec<_>>()
-        );
-        assert_eq!(holes(vec![0..64], vec![16..32, 20..24]), [0..16, 32..64]);
-        assert_eq!(holes(vec![0..32, 48..64], vec![0..100]), []);
-        assert_eq!(holes(vec![64..96, 0..32], vec![32..64, 90..120]), [0..32, 64..80]);
-        // Each needed range overlaps several freed ones.
-        assert_eq!(holes(vec![0..16, 32..48, 64..80], vec![8..40]), [64..80]);
+        let ranges =
+            |pairs: &[[usize; 2]]| -> Vec<Range<usize>> { pairs.iter().map(|&[start, end]| start..end).collect() };
+        let cases: [[&[[usize; 2]]; 3]; 6] = [
+            [&[[0, 64]], &[], &[[0, 64]]],
+            [&[[8, 64], [64, 80]], &[[30, 34]], &[[48, 80]]],
+            [&[[0, 64]], &[[16, 32], [20, 24]], &[[0, 16], [32, 64]]],
+            [&[[0, 32], [48, 64]], &[[0, 100]], &[]],
+            [&[[64, 96], [0, 32]], &[[32, 64], [90, 120]], &[[0, 32], [64, 80]]],
+            // What is needed overlaps several that were freed.
+            [&[[0, 16], [32, 48], [64, 80]], &[[8, 40]], &[[64, 80]]],
+        ];
+        for [freed, needed, expected] in cases {
+            assert_eq!(holes(ranges(freed), ranges(needed)), ranges(expected), "{freed:?} {needed:?}");
+        }
     }
 
     #[test]

@@ -54,20 +54,24 @@ impl Roles {
             return roles;
         }
         let names = skeleton.joints().iter().zip(is_joint);
-        let names = names.map(|(joint, &is_joint)| joint.name.as_deref().filter(|_| is_joint).map(role_name));
-        let names: Vec<Option<String>> = names.collect();
-        let found: Vec<(&Convention, Vec<Option<String>>)> =
-            ALL.iter().map(|convention| (convention, convention.roles(&names))).collect();
+        let names = names.map(|(joint, &is_joint)| joint.name.as_deref().filter(|_| is_joint));
+        let names: Vec<Option<&str>> = names.collect();
+        let found: Vec<Found> =
+            ALL.iter().map(|convention| (convention, convention.roles(&names, role_name))).collect();
         let count = |of_joint: &[Option<String>]| of_joint.iter().flatten().count();
         let most = found.iter().map(|(_, of_joint)| count(of_joint)).max().unwrap_or(0);
         if most == 0 {
             return roles;
         }
-        let (best, others): (Vec<_>, Vec<_>) = found.iter().partition(|(_, of_joint)| count(of_joint) == most);
+        let (best, others): (Vec<Found>, Vec<Found>) =
+            found.into_iter().partition(|(_, of_joint)| count(of_joint) == most);
         for joint in 0..names.len() {
             roles.of_joint[joint] = agreed(&best, joint);
         }
         let taken: HashSet<String> = roles.of_joint.iter().flatten().cloned().collect();
+        // Numbers of other conventions count other bones: their names must be equal to the last digit.
+        let others: Vec<Found> =
+            others.iter().map(|(convention, _)| (*convention, convention.roles(&names, normalized))).collect();
         for joint in 0..names.len() {
             if best.iter().all(|(_, of_joint)| of_joint[joint].is_none()) {
                 roles.of_joint[joint] = agreed(&others, joint).filter(|role| !taken.contains(role));
@@ -78,28 +82,32 @@ impl Roles {
     }
 }
 
+/// A convention, and the role of each joint by it.
+type Found = (&'static Convention, Vec<Option<String>>);
+
 /// The role that all conventions that know a joint give it.
-fn agreed(found: &[&(&Convention, Vec<Option<String>>)], joint: usize) -> Option<String> {
+fn agreed(found: &[Found], joint: usize) -> Option<String> {
     let mut roles = found.iter().filter_map(|(_, of_joint)| of_joint[joint].as_ref());
     let first = roles.next()?;
     roles.all(|role| role == first).then(|| first.clone())
 }
 
 impl Convention {
-    /// The role of each joint with one of these names.
-    fn roles(&self, names: &[Option<String>]) -> Vec<Option<String>> {
-        let has = |name: &str| names.iter().flatten().any(|other| *other == role_name(name));
+    /// The role of each joint with one of these names. Names are equal if `key` makes the same of them.
+    fn roles(&self, names: &[Option<&str>], key: fn(&str) -> String) -> Vec<Option<String>> {
+        let names: Vec<Option<String>> = names.iter().map(|name| name.map(key)).collect();
+        let has = |name: &str| names.iter().flatten().any(|other| *other == key(name));
         let mut roles = vec![None; names.len()];
         if self.needs.is_some_and(|name| !has(name)) || self.lacks.is_some_and(has) {
             return roles;
         }
         let mut known: HashMap<String, String> = HashMap::new();
         for &(role, name) in self.middle {
-            known.insert(role_name(name), role.into());
+            known.insert(key(name), role.into());
         }
         for (side, word) in ["left", "right"].into_iter().zip(self.sides) {
             for (role, name) in self.side {
-                known.insert(role_name(&name.replace("{}", word)), format!("{side}{role}"));
+                known.insert(key(&name.replace("{}", word)), format!("{side}{role}"));
             }
         }
         let mut taken: HashMap<String, usize> = HashMap::new();
@@ -164,9 +172,11 @@ mod tests {
         assert_eq!(roles(&["spine", "upper_arm.L", "shin.R"]), named(&["hips", "leftUpperArm", "rightLowerLeg"]));
         assert_eq!(roles(&["mixamorig:Hips", "mixamorig:Spine"]), named(&["hips", "spine"]));
         assert_eq!(roles(&["spine"]), named(&[""]));
-        let spine = ["pelvis", "spine_01", "spine_02", "spine_03", "spine_04", "spine_05"];
-        assert_eq!(roles(&spine[..4]), named(&["hips", "spine", "chest", "upperChest"]));
-        assert_eq!(roles(&spine), named(&["hips", "spine", "", "chest", "", "upperChest"]));
+        let spine = ["hand_l", "pelvis", "spine_01", "spine_02", "spine_03", "spine_04", "spine_05", "neck"];
+        let expected = ["leftHand", "hips", "spine", "chest", "upperChest", "", "", "neck"];
+        assert_eq!(roles(&spine[..6]), named(&expected[..6]));
+        let expected = ["leftHand", "hips", "spine", "", "chest", "", "upperChest", "neck"];
+        assert_eq!(roles(&spine), named(&expected));
     }
 
     #[test]
@@ -186,6 +196,6 @@ mod tests {
         for (name, expected) in expected {
             assert_eq!(role(name), Some(expected), "{name}");
         }
-        assert_eq!(role("calf_twist.L"), None);
+        assert_eq!([role("calf_twist.L"), role("spine.4")], [None, None]);
     }
 }
