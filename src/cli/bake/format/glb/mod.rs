@@ -4,7 +4,7 @@ mod document;
 mod motion;
 mod read;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Once;
 
 use posse::Error;
