@@ -38,9 +38,7 @@ impl Clock {
     pub fn new(time: LayerTime, now: Ticks, duration: f64) -> Self {
         match time {
             LayerTime::At(_) | LayerTime::Phase { .. } | LayerTime::Synced { .. } => Self::STANDING,
-            LayerTime::Playing(playback) => {
-                Self(played(&playback, now).abs() * 2.0_f64.powi(-51) + short(duration))
-            }
+            LayerTime::Playing(playback) => Self(played(&playback, now).abs() * 2.0_f64.powi(-51) + short(duration)),
         }
     }
 }

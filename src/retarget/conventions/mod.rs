@@ -172,10 +172,10 @@ mod tests {
         assert_eq!(roles(&["spine", "upper_arm.L", "shin.R"]), named(&["hips", "leftUpperArm", "rightLowerLeg"]));
         assert_eq!(roles(&["mixamorig:Hips", "mixamorig:Spine"]), named(&["hips", "spine"]));
         assert_eq!(roles(&["spine"]), named(&[""]));
-        let spine = ["hand_l", "pelvis", "spine_01", "spine_02", "spine_03", "spine_04", "spine_05", "neck"];
-        let expected = ["leftHand", "hips", "spine", "chest", "upperChest", "", "", "neck"];
+        let spine = ["clavicle_l", "pelvis", "spine_01", "spine_02", "spine_03", "spine_04", "spine_05", "neck"];
+        let expected = ["leftShoulder", "hips", "spine", "chest", "upperChest", "", "", "neck"];
         assert_eq!(roles(&spine[..6]), named(&expected[..6]));
-        let expected = ["leftHand", "hips", "spine", "", "chest", "", "upperChest", "neck"];
+        let expected = ["leftShoulder", "hips", "spine", "", "chest", "", "upperChest", "neck"];
         assert_eq!(roles(&spine), named(&expected));
     }
 
