@@ -416,7 +416,11 @@ fn the_example_of_the_help_is_posed() {
     crowd["instances"][0]["count"] = json!(3);
     let mut fox = GltfBuilder::new();
     fox.push("nodes", json!({ "name": "b_Hip_01", "children": [1] }));
-    fox.push("nodes", json!({ "name": "b_Spine02_03" }));
+    fox.push("nodes", json!({ "name": "b_Spine02_03", "children": [2, 5] }));
+    fox.push("nodes", json!({ "name": "b_LeftUpperArm_09", "translation": [5, 0, 0], "children": [3] }));
+    fox.push("nodes", json!({ "name": "b_LeftForeArm_010", "translation": [0, -9, 0], "children": [4] }));
+    fox.push("nodes", json!({ "name": "b_LeftHand_011", "translation": [0, -9, 4] }));
+    fox.push("nodes", json!({ "name": "b_Head_05", "translation": [0, 9, 0] }));
     for clip in ["Survey", "Walk", "Run"] {
         let (input, output) = (fox.floats("SCALAR", &[0.0, 1.0]), fox.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0]));
         let animation = fox.animate(json!({ "node": 0, "path": "translation" }), input, output, "LINEAR");
