@@ -71,8 +71,8 @@ fn eigen(mut matrix: [[f64; 4]; 4]) -> ([f64; 4], [DVec4; 4]) {
             let cosine = tangent.hypot(1.0).recip();
             let sine = tangent * cosine;
             let turn = |a: f64, b: f64| (cosine * a - sine * b, sine * a + cosine * b);
-            for k in 0..4 {
-                (matrix[k][i], matrix[k][j]) = turn(matrix[k][i], matrix[k][j]);
+            for row in &mut matrix {
+                (row[i], row[j]) = turn(row[i], row[j]);
             }
             for k in 0..4 {
                 (matrix[i][k], matrix[j][k]) = turn(matrix[i][k], matrix[j][k]);
