@@ -1,7 +1,7 @@
 //! What follows from the map and the two poses for all clips.
 
 use crate::error::Error;
-use crate::model::{Library, Skeleton, Target};
+use crate::model::{Library, Skeleton, Target, Track};
 use crate::retarget::RetargetOptions;
 use crate::retarget::joint_map::{JointMap, RootTranslation};
 use crate::retarget::joints::ancestors;
@@ -66,7 +66,8 @@ impl<'a> Plan<'a> {
         let mapped = || (0..self.target_of.len()).filter(|&joint| self.target_of[joint].is_some());
         let clips = || self.library.clips().iter().filter(|clip| clip.skeleton == self.map.source);
         let is_moved = |joint: usize| {
-            clips().any(|clip| clip.tracks.iter().any(|track| track.target == Target::Translation(joint)))
+            let moves = |track: &Track| track.target == Target::Translation(joint) && !track.curve.is_constant();
+            clips().any(|clip| clip.tracks.iter().any(moves))
         };
         let source = self.map.root.or_else(|| mapped().find(|&joint| is_moved(joint))).or_else(|| mapped().next())?;
         let target = self.target_of[source]?;

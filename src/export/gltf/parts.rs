@@ -55,6 +55,8 @@ fn merge_buffers(document: &mut Document, reader: &mut Reader) -> Result<(), Fau
         let bytes = reader.buffer(index, &path)?;
         let length = reader.document.buffers[index].byte_length.unwrap_or(bytes.len() as u64);
         let length = usize::try_from(length).unwrap_or(usize::MAX).min(bytes.len());
+        // Many buffers can name one file.
+        reader.charge(&path, length as u64, 1)?;
         // Views stay aligned, whatever their components are.
         document.bin.resize(document.bin.len().next_multiple_of(16), 0);
         places.push((0, document.bin.len()));
@@ -76,7 +78,7 @@ fn merge_buffers(document: &mut Document, reader: &mut Reader) -> Result<(), Fau
         let before = value.get("byteOffset").and_then(Value::as_u64).unwrap_or(0);
         value["buffer"] = index.into();
         if offset > 0 {
-            value["byteOffset"] = (before + offset as u64).into();
+            value["byteOffset"] = before.saturating_add(offset as u64).into();
         }
     };
     if document.json.contains_key("bufferViews") {
@@ -100,7 +102,7 @@ fn embed_images(document: &mut Document, reader: &mut Reader) {
         let place = JsonPath::top("images", index);
         let path = place.field("uri");
         let found = reader.resource(uri, &path).and_then(|bytes| match mime_type(&bytes, &image) {
-            Some(kind) => Ok((bytes, kind)),
+            Some(kind) => reader.charge(&path, bytes.len() as u64, 1).map(|()| (bytes, kind)),
             None => Err(Fault::new(&path, "its format is not known")),
         });
         match found {
