@@ -5,8 +5,8 @@ mod on_gpu;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
     Chain, ChainId, ChainKind, Clip, ClipId, Crowd, Curve, Evaluator, Goal, GoalTarget, GoalWeight, Interpolation,
-    Joint, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary, Parameter, Pose, Reference, Skeleton,
-    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, glam,
+    Joint, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary, Parameter, Poses, Reference, Skeleton,
+    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, contract, glam,
 };
 
 use crate::support::each_engine::fast_engines;
@@ -140,37 +140,12 @@ fn crowd(numbers: &mut Numbers, rig: &Rig, instances: usize) -> Crowd {
     crowd
 }
 
-/// The largest difference of two poses, as a share of the size of the rig.
-fn difference(found: &Pose, expected: &Pose) -> f64 {
-    let size = expected.model.iter().map(|model| model.translation.length()).fold(1.0, f64::max);
-    let apart = |one: &DAffine3, other: &DAffine3| {
-        let linear = one.matrix3 - other.matrix3;
-        linear
-            .to_cols_array()
-            .iter()
-            .fold(0.0_f64, |most, number| most.max(number.abs()))
-            .max((one.translation - other.translation).length() / size)
-    };
-    let mut worst = 0.0_f64;
-    let mut take = |number: f64| worst = if number > worst || number.is_nan() { number } else { worst };
-    assert_eq!(found.model.len(), expected.model.len());
-    found.model.iter().zip(&expected.model).for_each(|(one, other)| take(apart(one, other)));
-    found.skins.iter().flatten().zip(expected.skins.iter().flatten()).for_each(|(one, other)| take(apart(one, other)));
-    for (one, other) in found.local.iter().zip(&expected.local) {
-        let (a, b) = (one.rotation, other.rotation * one.rotation.dot(other.rotation).signum());
-        take((a - b).length());
-        take((one.translation - other.translation).length().max((one.scale - other.scale).length()));
-    }
-    worst
-}
-
-/// Asserts that poses are those of the reference.
+/// Asserts that the poses of a crowd at tick 0 are those of the reference, within the contract.
 #[track_caller]
-fn assert_near(what: &str, found: &[Pose], expected: &[Pose], most: f64) {
-    for (instance, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let worst = difference(found, expected);
-        assert!(worst < most, "{what}, instance {instance}: {worst}");
-    }
+fn assert_right(what: &str, rig: &Rig, crowd: &Crowd, outputs: Outputs, found: &Poses) {
+    let expected = Reference::new(&rig.library).evaluate(crowd, Ticks(0), outputs).unwrap();
+    let report = contract::compare(&rig.library, crowd, Ticks(0).into(), &expected, found);
+    assert!(report.is_within(), "{what}: {:?}", report.quantities());
 }
 
 #[test]
@@ -185,14 +160,13 @@ fn goals_are_those_of_the_reference_on_rigs_of_all_sizes() {
         let mut numbers = Numbers::new(seed);
         let rig = rig(&mut numbers, joints, scales);
         let crowd = crowd(&mut numbers, &rig, 21);
-        let expected = Reference::new(&rig.library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
         let packed = || PackedLibrary::new(&rig.library).unwrap();
         fast_engines(&KernelForm::ALL, &packed, &mut |engine| {
             let what = format!("{} joints, {scales:?}, {}, {}", joints, engine.engine(), engine.adapter());
             // Without local transforms in the output, too.
             for outputs in [Outputs::ALL, Outputs { local: false, ..Outputs::ALL }] {
                 let found = engine.evaluate(&crowd, Ticks(0), outputs).unwrap();
-                assert_near(&what, &found.instances, &expected.instances, 3e-4);
+                assert_right(&what, &rig, &crowd, outputs, &found);
             }
         });
     }
