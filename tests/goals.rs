@@ -6,8 +6,8 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::contract::compare;
 use posse::{
     Chain, ChainId, ChainKind, Clip, ClipId, Crowd, Curve, Evaluator, Goal, GoalTarget, GoalWeight, Interpolation,
-    Joint, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary, Parameter, Pose, Reference, Skeleton,
-    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, glam,
+    Joint, KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary, Parameter, Poses, Reference, Skeleton,
+    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, contract, glam,
 };
 
 use crate::support::each_engine::fast_engines;
@@ -141,37 +141,12 @@ fn crowd(numbers: &mut Numbers, rig: &Rig, instances: usize) -> Crowd {
     crowd
 }
 
-/// The largest difference of two poses, as a share of the size of the rig.
-fn difference(found: &Pose, expected: &Pose) -> f64 {
-    let size = expected.model.iter().map(|model| model.translation.length()).fold(1.0, f64::max);
-    let apart = |one: &DAffine3, other: &DAffine3| {
-        let linear = one.matrix3 - other.matrix3;
-        linear
-            .to_cols_array()
-            .iter()
-            .fold(0.0_f64, |most, number| most.max(number.abs()))
-            .max((one.translation - other.translation).length() / size)
-    };
-    let mut worst = 0.0_f64;
-    let mut take = |number: f64| worst = if number > worst || number.is_nan() { number } else { worst };
-    assert_eq!(found.model.len(), expected.model.len());
-    found.model.iter().zip(&expected.model).for_each(|(one, other)| take(apart(one, other)));
-    found.skins.iter().flatten().zip(expected.skins.iter().flatten()).for_each(|(one, other)| take(apart(one, other)));
-    for (one, other) in found.local.iter().zip(&expected.local) {
-        let (a, b) = (one.rotation, other.rotation * one.rotation.dot(other.rotation).signum());
-        take((a - b).length());
-        take((one.translation - other.translation).length().max((one.scale - other.scale).length()));
-    }
-    worst
-}
-
-/// Asserts that poses are those of the reference.
+/// Asserts that the poses of a crowd at tick 0 are those of the reference, within the contract.
 #[track_caller]
-fn assert_near(what: &str, found: &[Pose], expected: &[Pose], most: f64) {
-    for (instance, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let worst = difference(found, expected);
-        assert!(worst < most, "{what}, instance {instance}: {worst}");
-    }
+fn assert_right(what: &str, rig: &Rig, crowd: &Crowd, outputs: Outputs, found: &Poses) {
+    let expected = Reference::new(&rig.library).evaluate(crowd, Ticks(0), outputs).unwrap();
+    let report = contract::compare(&rig.library, crowd, Ticks(0).into(), &expected, found);
+    assert!(report.is_within(), "{what}: {:?}", report.quantities());
 }
 
 #[test]

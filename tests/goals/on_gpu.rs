@@ -1,11 +1,11 @@
 //! Goals on the GPU: parameters in a buffer, goals that are replaced, refusals, and levels of detail.
 
 use posse::{
-    Crowd, CrowdOptions, Evaluator, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, KernelForm, LayersOutcome,
-    Outputs, PackedLibrary, Parameter, Pose, Reference, Ticks, VisibleInstance,
+    Crowd, CrowdOptions, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, KernelForm, LayersOutcome, Outputs,
+    PackedLibrary, Parameter, Poses, Ticks, VisibleInstance,
 };
 
-use super::{Rig, Scales, assert_near, crowd, rig};
+use super::{Rig, Scales, assert_right, crowd, rig};
 use crate::support::each_engine::gpu;
 use crate::support::gpu_library::gpu_library;
 use crate::support::scenes::Numbers;
@@ -16,7 +16,7 @@ fn engine(form: KernelForm, rig: &Rig) -> GpuEngine {
 }
 
 /// Poses all instances, or the visible ones, and reads every instance.
-fn play(engine: &GpuEngine, crowd: &GpuCrowd, instances: usize, visible: bool) -> Vec<Pose> {
+fn play(engine: &GpuEngine, crowd: &GpuCrowd, instances: usize, visible: bool) -> Poses {
     let mut encoder = engine.gpu().device.create_command_encoder(&Default::default());
     if visible {
         crowd.encode_visible(&mut encoder, Ticks(0), 0);
@@ -24,11 +24,8 @@ fn play(engine: &GpuEngine, crowd: &GpuCrowd, instances: usize, visible: bool) -
         crowd.encode(&mut encoder, Ticks(0));
     }
     engine.gpu().queue.submit([encoder.finish()]);
-    (0..instances).map(|instance| engine.read_instance(crowd, instance, Outputs::ALL).unwrap()).collect()
-}
-
-fn expected(rig: &Rig, crowd: &Crowd) -> Vec<Pose> {
-    Reference::new(&rig.library).evaluate(crowd, Ticks(0), Outputs::ALL).unwrap().instances
+    let read = |instance| engine.read_instance(crowd, instance, Outputs::ALL).unwrap();
+    Poses { instances: (0..instances).map(read).collect() }
 }
 
 /// A goal for a chain, whose target and weight follow from the first four parameters.
@@ -54,13 +51,13 @@ fn goals_and_parameters_are_replaced() {
             assert!(on_gpu.set_parameters(4, &values).unwrap().is_replaced());
             let parameters = values.map(|value| Parameter::constant(f64::from(value)).unwrap());
             crowd.set_parameters(4, parameters.to_vec()).unwrap();
-            assert_near(form.name(), &play(&engine, &on_gpu, 5, false), &expected(&rig, &crowd), 3e-4);
+            assert_right(form.name(), &rig, &crowd, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
         }
         // All goals at once.
         let mut others = super::crowd(&mut numbers, &rig, 5);
         (0..5).for_each(|instance| others.set_parameters(instance, crowd.parameters(instance)).unwrap());
         assert!(on_gpu.set_layers(engine.library(), &others).unwrap().is_replaced());
-        assert_near(form.name(), &play(&engine, &on_gpu, 5, false), &expected(&rig, &others), 3e-4);
+        assert_right(form.name(), &rig, &others, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
     }
 }
 
@@ -122,7 +119,7 @@ fn goals_are_reached_at_all_levels_of_detail() {
             }
             let mut at_rest = crowd.clone();
             (3..6).for_each(|instance| at_rest.set(instance, rig.skeleton, &[]).unwrap());
-            assert_near(form.name(), &play(&engine, &on_gpu, 6, true), &expected(&rig, &at_rest), 3e-4);
+            assert_right(form.name(), &rig, &at_rest, Outputs::ALL, &play(&engine, &on_gpu, 6, true));
         }
     }
 }
