@@ -1,4 +1,4 @@
-//! Goals: from parameters to targets and weights, as in `shaders/goals.wgsl`.
+//! Goals: from parameters to targets and weights, as in `shaders/resolve_goals.wgsl`.
 
 use glam::Vec4;
 

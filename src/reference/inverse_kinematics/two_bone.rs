@@ -58,7 +58,7 @@ impl TwoBone {
             return None;
         }
         let normal = self.normal(thresholds)?;
-        let reach = goal.length().clamp((p - q).abs() + MARGIN * (p + q), (1.0 - MARGIN) * (p + q));
+        let reach = goal.length().min((1.0 - MARGIN) * (p + q)).max((p - q).abs() + MARGIN * (p + q));
         let bent = PI - ((p * p + q * q - reach * reach) / (2.0 * p * q)).clamp(-1.0, 1.0).acos();
         let bend = DQuat::from_axis_angle(normal, bent - angle_about(normal, upper, lower));
 
