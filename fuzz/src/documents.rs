@@ -14,7 +14,11 @@ const PROPERTIES: [&str; 10] =
 
 /// A document.
 pub fn document(bytes: &mut Unstructured) -> Result<Document> {
-    let mut clip = Document::new(if bytes.ratio(1, 8)? { numbers::any(bytes)? } else { f64::from(bytes.int_in_range(0..=64u8)?) / 16.0 });
+    let mut clip = Document::new(if bytes.ratio(1, 8)? {
+        numbers::any(bytes)?
+    } else {
+        f64::from(bytes.int_in_range(0..=64u8)?) / 16.0
+    });
     if bytes.ratio(1, 4)? {
         clip.speed(numbers::any(bytes)?);
     }

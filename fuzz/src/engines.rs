@@ -31,9 +31,10 @@ pub fn is_everyday(library: &Library) -> bool {
         let cubic = curve.interpolation() == posse::Interpolation::CubicSpline;
         curve.values().iter().all(|&number| small(number))
             && times.iter().all(|&time| small(time))
-            && (!cubic || keys.into_iter().all(|key| {
-                curve.in_tangent(key).iter().chain(curve.out_tangent(key)).all(|&number| small(number))
-            }))
+            && (!cubic
+                || keys
+                    .into_iter()
+                    .all(|key| curve.in_tangent(key).iter().chain(curve.out_tangent(key)).all(|&number| small(number))))
     };
     let joints = library.skeletons().iter().flat_map(|skeleton| skeleton.joints());
     let mut rests = joints.flat_map(|joint| {

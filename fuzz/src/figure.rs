@@ -19,9 +19,7 @@ pub fn glb() -> Vec<u8> {
         let input = file.floats("SCALAR", &[0.0, 0.5 * seconds, seconds]);
         let path = file.floats("VEC3", &[0.0, 1.0, 0.0, 0.0, 1.1, 0.5 * seconds, 0.0, 1.0, seconds]);
         let turns = file.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, half, 0.0, half, 0.0, 0.0, 0.0, 1.0]);
-        let channel = |sampler: usize, node: usize, path: &str| {
-            json!({ "sampler": sampler, "target": { "node": node, "path": path } })
-        };
+        let channel = |sampler: usize, node: usize, path: &str| json!({ "sampler": sampler, "target": { "node": node, "path": path } });
         let channels = [channel(0, 0, "translation"), channel(1, 0, "rotation"), channel(1, 2, "rotation")];
         let samplers = json!([{ "input": input, "output": path }, { "input": input, "output": turns }]);
         file.push("animations", json!({ "name": name, "channels": channels, "samplers": samplers }));

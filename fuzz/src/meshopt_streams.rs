@@ -31,7 +31,8 @@ fn check_any(bytes: &mut Unstructured) -> Result<()> {
     let mode = *bytes.choose(&["ATTRIBUTES", "TRIANGLES", "INDICES"])?;
     let filter = *bytes.choose(&FILTERS)?;
     let count = bytes.int_in_range(0..=MOST)?;
-    let stride = if bytes.ratio(7, 8)? { 4 * bytes.int_in_range(1..=64usize)? } else { bytes.arbitrary::<u8>()?.into() };
+    let stride =
+        if bytes.ratio(7, 8)? { 4 * bytes.int_in_range(1..=64usize)? } else { bytes.arbitrary::<u8>()?.into() };
     let stride = if mode == "ATTRIBUTES" { stride } else { [2, 4, stride][bytes.choose_index(3)?] };
     let stream = Stream { bytes: rest(bytes)?.to_vec(), count, stride, mode };
     let decoded = stream.decode(filter);
@@ -125,7 +126,14 @@ fn check_filter(bytes: &mut Unstructured) -> Result<()> {
             "OCTAHEDRAL" => ffi::meshopt_encodeFilterOct(target, count, stride, bits, source),
             "QUATERNION" => ffi::meshopt_encodeFilterQuat(target, count, stride, bits, source),
             "COLOR" => ffi::meshopt_encodeFilterColor(target, count, stride, bits, source),
-            _ => ffi::meshopt_encodeFilterExp(target, count, stride, bits, source, ffi::meshopt_EncodeExpMode_meshopt_EncodeExpSeparate),
+            _ => ffi::meshopt_encodeFilterExp(
+                target,
+                count,
+                stride,
+                bits,
+                source,
+                ffi::meshopt_EncodeExpMode_meshopt_EncodeExpSeparate,
+            ),
         }
     }
     let stream = Stream::of_elements(&encoded, stride, 2, 1);
@@ -163,7 +171,8 @@ fn indices(bytes: &mut Unstructured, stride: usize) -> Result<Vec<u32>> {
     let mut last = 0u32;
     let index = |bytes: &[u8; 2]| {
         let number = u16::from_le_bytes(*bytes);
-        last = if near { last.wrapping_add_signed(i32::from(number.cast_signed() >> 6)) } else { u32::from(number) << 9 };
+        last =
+            if near { last.wrapping_add_signed(i32::from(number.cast_signed() >> 6)) } else { u32::from(number) << 9 };
         if stride == 2 { last & 0xffff } else { last & 0x0fff_ffff }
     };
     Ok(rest(bytes)?.as_chunks::<2>().0.iter().take(MOST).map(index).collect())

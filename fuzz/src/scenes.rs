@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arbitrary::{Result, Unstructured};
 use glam::{DQuat, DVec3};
 use posse::{
-    Clip, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Joint, Library, Skeleton, Skin, Target, Timeline, Track,
-    Transform,
+    Clip, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Joint, Library, Skeleton, Skin, Target, Timeline,
+    Track, Transform,
 };
 
 use crate::numbers;
@@ -68,8 +68,12 @@ fn curve(bytes: &mut Unstructured, shared: &mut Vec<Arc<Timeline>>, target: Targ
         shared.push(Arc::new(Timeline::new(times).expect("the times increase")));
     }
     let timeline = Arc::clone(bytes.choose(shared)?);
-    let interpolation =
-        *bytes.choose(&[Interpolation::Linear, Interpolation::Linear, Interpolation::Step, Interpolation::CubicSpline])?;
+    let interpolation = *bytes.choose(&[
+        Interpolation::Linear,
+        Interpolation::Linear,
+        Interpolation::Step,
+        Interpolation::CubicSpline,
+    ])?;
     let (mut values, mut last) = (Vec::new(), [0.0; 4]);
     let turns = matches!(target, Target::Rotation(_));
     for _ in 0..timeline.len() {
