@@ -192,8 +192,10 @@ fn a_large_weight_of_no_difference_changes_nothing() {
                 }
                 let pose = engine.query(&crowd, 7, Ticks(0), Outputs::ALL).unwrap();
                 for local in pose.local {
-                    // Processors differ in the last bit of a reciprocal square root.
-                    let is_unturned = local.rotation.xyz() == DVec3::ZERO && (local.rotation.w - 1.0).abs() < 1e-7;
+                    // With AVX2, processors differ in the last bit of a reciprocal square root.
+                    let may_round = instructions == InstructionSet::Avx2;
+                    let is_unturned =
+                        may_round && local.rotation.xyz() == DVec3::ZERO && (local.rotation.w - 1.0).abs() < 1e-7;
                     let rotation = if is_unturned { DQuat::IDENTITY } else { local.rotation };
                     let local = Transform { rotation, ..local };
                     assert_eq!(local, Transform::IDENTITY, "{} at {weight}", instructions.name());

@@ -20,6 +20,7 @@
 //! | turning | 44.5 cm/s | 2.2 cm/s |
 //! | turning, both changing | 34.4 cm/s | 2.3 cm/s |
 
+mod arguments;
 mod clips;
 mod feet;
 pub mod gaits;
@@ -38,6 +39,7 @@ use std::time::{Duration, Instant};
 use posse::demo;
 use posse::wgpu::PollType;
 
+use arguments::number;
 use gaits::Gaits;
 use layers::Layers;
 use output::{Outcome, Output};
@@ -46,6 +48,8 @@ use steered_crowd::SteeredCrowd;
 
 /// Frames per second of the crowd clock.
 const RATE: i64 = 60;
+/// The arguments.
+const ARGUMENTS: &str = "[INSTANCES] [FRAMES] [FILE], or --slide";
 
 fn main() -> ExitCode {
     match run() {
@@ -65,8 +69,8 @@ fn run() -> Outcome<()> {
     if arguments.next_if(|argument| argument == "--slide").is_some() {
         return Ok(slide::print(&library, &gaits, &layers)?);
     }
-    let instances = number(arguments.next(), 10_000)?;
-    let frames = number(arguments.next(), 300)?;
+    let instances = number(arguments.next(), 10_000, ARGUMENTS)?;
+    let frames = number(arguments.next(), 300, ARGUMENTS)?;
     if instances == 0 || frames < 2 {
         return Err(
             format!("{instances} characters in {frames} frames: at least 1 character and 2 frames are needed").into()
@@ -97,11 +101,4 @@ fn run() -> Outcome<()> {
         "{instances} characters, {frames} frames in {seconds:.1} s on {adapter}: {per_frame:.2} ms per frame; {standing} stand"
     );
     output.map_or(Ok(()), Output::finish)
-}
-
-/// The number of an argument, or else a default.
-fn number(argument: Option<String>, default: usize) -> Outcome<usize> {
-    let Some(text) = argument else { return Ok(default) };
-    text.parse()
-        .map_err(|_| format!("{text:?} is not a number; expected [INSTANCES] [FRAMES] [FILE], or --slide").into())
 }

@@ -17,6 +17,8 @@
 //! | without | 55.0 % |
 
 // The walk and the file are those of the example with steered characters.
+#[path = "../locomotion/arguments.rs"]
+mod arguments;
 #[path = "../locomotion/clips.rs"]
 mod clips;
 #[path = "../locomotion/feet.rs"]
@@ -41,6 +43,7 @@ use std::time::{Duration, Instant};
 
 use posse::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, GpuEngine, Library, Outputs, Ticks};
 
+use arguments::number;
 use ground::Ground;
 use hills::Hills;
 use output::{Outcome, Output};
@@ -50,6 +53,8 @@ use walkers::Walkers;
 
 /// Frames per second.
 const RATE: i64 = 60;
+/// The arguments.
+const ARGUMENTS: &str = "[INSTANCES] [FRAMES] [FILE], or --planted";
 
 fn main() -> ExitCode {
     match run() {
@@ -66,8 +71,8 @@ fn run() -> Outcome<()> {
     if arguments.next_if(|argument| argument == "--planted").is_some() {
         return planted::print();
     }
-    let instances = number(arguments.next(), 10_000)?;
-    let frames = number(arguments.next(), 300)?;
+    let instances = number(arguments.next(), 10_000, ARGUMENTS)?;
+    let frames = number(arguments.next(), 300, ARGUMENTS)?;
     if instances == 0 || frames == 0 {
         return Err(
             format!("{instances} characters in {frames} frames: at least 1 character and 1 frame are needed").into()
@@ -94,13 +99,6 @@ fn run() -> Outcome<()> {
     let (adapter, per_frame) = (hike.engine.gpu().name(), 1e3 * seconds / frames as f64);
     println!("{instances} characters, {frames} frames in {seconds:.1} s on {adapter}: {per_frame:.2} ms per frame");
     output.map_or(Ok(()), Output::finish)
-}
-
-/// The number of an argument, or else a default.
-fn number(argument: Option<String>, default: usize) -> Outcome<usize> {
-    let Some(text) = argument else { return Ok(default) };
-    text.parse()
-        .map_err(|_| format!("{text:?} is not a number; expected [INSTANCES] [FRAMES] [FILE], or --planted").into())
 }
 
 /// The characters and their hills, on the GPU.

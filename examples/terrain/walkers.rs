@@ -3,14 +3,12 @@
 use posse::glam::DVec2;
 
 use super::RATE;
-use super::gaits::Gait;
+use super::gaits::{Gait, WALK};
 
 /// The square metres per character.
 const ROOM: f64 = 8.0;
 /// The radius of the innermost circle in metres.
 const LEAST_RADIUS: f64 = 3.0;
-/// The speed of the walk in m/s.
-pub const SPEED: f64 = 1.3;
 
 /// A character, as `terrain.wgsl` has it: the radius of its circle in metres, its angle at frame 0, its cycles of two steps at frame 0
 /// and per frame.
@@ -37,7 +35,7 @@ impl Walkers {
             let part = |ratio: f64| (index as f64 * ratio).fract();
             let own = LEAST_RADIUS + radius * ((index as f64 + 0.5) / count as f64).sqrt();
             let pace = 0.85 + 0.3 * part(0.569_84);
-            let per_frame = pace * SPEED / Self::stride() / RATE as f64;
+            let per_frame = pace * WALK.speed / Self::stride() / RATE as f64;
             [own, std::f64::consts::TAU * part(0.618_034), part(0.819_17), per_frame].map(|number| number as f32)
         };
         Self((0..count).map(walker).collect())
@@ -45,7 +43,7 @@ impl Walkers {
 
     /// The metres of a cycle.
     pub fn stride() -> f64 {
-        Gait::metres_per_cycle(SPEED)
+        Gait::metres_per_cycle(WALK.speed)
     }
 
     /// The radius of the outermost circle.

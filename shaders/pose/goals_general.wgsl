@@ -7,23 +7,22 @@ fn goals_reach(share: Share) {
     for (var index = 0u; index < batch.goal_count; index += 1u) {
         var turns = REACH_NOTHING;
         var chain: ChainRecord;
-        var parents: array<vec4<f32>, 3>;
         if share.present {
             let goal = goals_load(share, index);
             if goal.chain != NONE {
                 chain = chain_load(goal.chain);
                 turns = goals_turns(share, chain, goals_joints(share, chain), goal);
-                // The local rotations of all follow from the model rotations before the turns.
-                parents = array(
-                    goals_rotation(share, chain, chain.parent_0),
-                    goals_rotation(share, chain, chain.parent_1),
-                    goals_rotation(share, chain, chain.parent_2),
-                );
             }
         }
         instance_matrix_barrier();
         instance_storage_barrier();
         if turns.acts && share.lane == 0u {
+            // The local rotations of all follow from the model rotations before the turns.
+            let parents = array(
+                goals_rotation(share, chain, chain.parent_0),
+                goals_rotation(share, chain, chain.parent_1),
+                goals_rotation(share, chain, chain.parent_2),
+            );
             goals_turn(share, chain.joint_0, parents[0], turns.first);
             if (chain.kind & CHAIN_TWO_BONE) != 0u {
                 goals_turn(share, chain.joint_1, parents[1], turns.second);

@@ -182,9 +182,6 @@ fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [u
 fn parents(skeleton: &Skeleton, joints: &[usize]) -> Vec<Option<usize>> {
     let mut index = vec![None; skeleton.joints().len()];
     joints.iter().enumerate().for_each(|(position, &joint)| index[joint] = Some(position));
-    let parent = |joint: usize| skeleton.joints()[joint].parent;
-    let nearest = |&joint: &usize| {
-        std::iter::successors(parent(joint), |&joint| parent(joint)).find_map(|ancestor| index[ancestor])
-    };
+    let nearest = |&joint: &usize| skeleton.ancestors(joint).find_map(|ancestor| index[ancestor]);
     joints.iter().map(nearest).collect()
 }

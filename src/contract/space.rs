@@ -91,7 +91,7 @@ impl<'a> Space<'a> {
     /// The bound of the model rotation of a joint's parent, the product of the local rotations down to it.
     pub fn parent_rotation(&self, joint: usize) -> f64 {
         let joints = self.skeleton.joints();
-        let above = std::iter::successors(joints[joint].parent, |&parent| joints[parent].parent);
+        let above = self.skeleton.ancestors(joint);
         above.map(|joint| if joints[joint].matrix.is_some() { NARROW } else { self.local.rotation[joint] }).sum()
     }
 

@@ -12,7 +12,7 @@ use crate::cpu::block::quat::{Quaternions, Vectors, conjugate, difference, dot_3
 use crate::cpu::block::slerp::dot;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::Source;
-use crate::cpu::stages::{TransformPart, goal};
+use crate::cpu::stages::{TransformPart, resolve_goals};
 use crate::pack::record::{CHAIN_HOLD, CHAIN_POLE, CHAIN_TWO_BONE, ChainRecord, GoalRecord, NONE};
 use crate::pack::{NUMBERS, ReachLink};
 
@@ -51,7 +51,7 @@ impl<'a> Goals<'a> {
     fn resolve(&self, instance: usize, index: usize) -> (u32, Vec4) {
         let record = &self.records[instance * self.goal_count + index];
         let own = instance * self.parameter_count..(instance + 1) * self.parameter_count;
-        let resolved = goal::resolve(record, self.parameters.get(own).unwrap_or_default());
+        let resolved = resolve_goals::resolve(record, self.parameters.get(own).unwrap_or_default());
         (if resolved.w > 0.0 { record.chain } else { NONE }, resolved)
     }
 }

@@ -210,7 +210,7 @@ impl BatchBuilder<'_> {
         let parameters = packed.reads_parameters.then(|| self.parameters(&instances));
         let drivers = shared.drive.zip(parameters.as_ref()).map(|(kernel, parameters)| {
             let drivers = self.drivers(packed, &instances, parameters);
-            let pass = DrivePass::new(library, kernel, (&drivers, Some(parameters)), &layers, frame);
+            let pass = DrivePass::new(library, kernel, &drivers, Some(parameters), &layers, frame);
             (drivers, pass)
         });
         let goals = shared.goals.zip(lists.as_ref()).map(|(kernel, lists)| {

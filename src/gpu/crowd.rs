@@ -386,7 +386,7 @@ impl GpuCrowd {
         Ok(LayersOutcome::Replaced)
     }
 
-    /// The room for parameters per instance. Batches without driven layers have none ([`GpuBatch::parameter_count`]).
+    /// The room for parameters per instance. Batches in which neither layers nor goals follow parameters have none ([`GpuBatch::parameter_count`]).
     pub fn parameter_count(&self) -> usize {
         self.parameter_count
     }

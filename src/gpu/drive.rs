@@ -97,7 +97,8 @@ impl DrivePass {
     pub fn new(
         library: &GpuLibrary,
         kernel: &SideKernel,
-        (drivers, parameters): (&Drivers, Option<&Parameters>),
+        drivers: &Drivers,
+        parameters: Option<&Parameters>,
         layers: &wgpu::Buffer,
         frame: &wgpu::Buffer,
     ) -> Self {

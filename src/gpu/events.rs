@@ -236,8 +236,7 @@ impl EventsBuilder<'_> {
         let bound = [&library.words, &batch.layers, &instances, frame, &record, list, drives];
         let bind_group = bind_group(device, &kernel.layout, &bound);
         let drive = |(drivers, kernel)| {
-            let driven = (drivers, batch.parameters.as_ref());
-            DrivePass::new(library, kernel, driven, &batch.layers, frame)
+            DrivePass::new(library, kernel, drivers, batch.parameters.as_ref(), &batch.layers, frame)
         };
         EventsBatch {
             buffers: [instances, record],

@@ -156,6 +156,12 @@ impl Skeleton {
         self.joints.iter().position(|joint| joint.name.as_deref() == Some(name))
     }
 
+    /// The name of a joint for messages: `joint 7` for one without a name, or if there is no such joint.
+    pub fn joint_name(&self, joint: usize) -> String {
+        let name = self.joints.get(joint).and_then(|found| found.name.clone());
+        name.unwrap_or_else(|| format!("joint {joint}"))
+    }
+
     /// The depth of each joint: 0 for a root, otherwise one more than that of its parent.
     pub fn depths(&self) -> Vec<usize> {
         let mut depths: Vec<usize> = Vec::with_capacity(self.joints.len());
@@ -165,13 +171,20 @@ impl Skeleton {
         depths
     }
 
+    /// The ancestors of a joint, from its parent to the root.
+    ///
+    /// # Panics
+    /// If there is no such joint.
+    pub fn ancestors(&self, joint: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.joints[joint].parent, |&parent| self.joints[parent].parent)
+    }
+
     /// True if a joint is below another one: its child, or the child of a joint below.
     ///
     /// # Panics
     /// If there is no such joint.
     pub fn is_below(&self, joint: usize, above: usize) -> bool {
-        std::iter::successors(self.joints[joint].parent, |&parent| self.joints[parent].parent)
-            .any(|ancestor| ancestor == above)
+        self.ancestors(joint).any(|ancestor| ancestor == above)
     }
 
     /// The number of morph weights of all joints together.

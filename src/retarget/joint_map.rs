@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::model::{Library, SkeletonId, no_such};
-use crate::retarget::joints::{are_joints, joint_name};
+use crate::retarget::joints::are_joints;
 use crate::retarget::names::{Side, match_joints};
 
 /// The joints of two skeletons of a library that correspond to each other, and the movement of the root, for
@@ -142,7 +142,7 @@ impl JointMap {
                 match is_paired.get_mut(joint) {
                     None => return fault(no_such("joint", joint, &format!("{side} skeleton"), is_paired.len())),
                     Some(true) => {
-                        let name = joint_name(skeleton, joint);
+                        let name = skeleton.joint_name(joint);
                         return fault(format!("joint {name:?} of the {side} has two partners; give it one"));
                     }
                     Some(paired) => *paired = true,

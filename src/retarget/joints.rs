@@ -1,6 +1,6 @@
 //! The joints of a skeleton among its nodes.
 
-use crate::model::{Library, Skeleton, SkeletonId};
+use crate::model::{Library, SkeletonId};
 
 /// True for each node that a skin names or that lies between two such nodes; for all nodes of a skeleton without skins.
 pub(super) fn are_joints(library: &Library, id: SkeletonId) -> Vec<bool> {
@@ -22,14 +22,4 @@ pub(super) fn are_joints(library: &Library, id: SkeletonId) -> Vec<bool> {
         }
     }
     (0..nodes.len()).map(|node| in_skin[node] || is_below[node] && is_above[node]).collect()
-}
-
-/// The ancestors of a joint, from its parent to the root.
-pub(super) fn ancestors(skeleton: &Skeleton, joint: usize) -> impl Iterator<Item = usize> + '_ {
-    std::iter::successors(skeleton.joints()[joint].parent, |&parent| skeleton.joints()[parent].parent)
-}
-
-/// The name of a joint for messages.
-pub(super) fn joint_name(skeleton: &Skeleton, joint: usize) -> String {
-    skeleton.joints()[joint].name.clone().unwrap_or_else(|| format!("joint {joint}"))
 }

@@ -22,7 +22,7 @@ mod pose;
 mod report;
 pub(crate) mod resample;
 mod root;
-mod rotations;
+pub(crate) mod rotations;
 
 pub use joint_map::{JointMap, JointPair, MapRemark, MatchedBy, RootTranslation};
 pub use pose::ReferencePose;

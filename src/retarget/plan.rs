@@ -4,7 +4,6 @@ use crate::error::Error;
 use crate::model::{Library, Skeleton, Target, Track};
 use crate::retarget::RetargetOptions;
 use crate::retarget::joint_map::{JointMap, RootTranslation};
-use crate::retarget::joints::ancestors;
 use crate::retarget::pose::ModelPose;
 
 /// The height of a root, as a share of its rig's size, up to which no ratio of heights is formed.
@@ -92,11 +91,11 @@ impl<'a> Plan<'a> {
 
     /// The nearest mapped ancestor of a joint of the source.
     pub fn mapped_above_source(&self, joint: usize) -> Option<usize> {
-        ancestors(self.source, joint).find(|&above| self.target_of[above].is_some())
+        self.source.ancestors(joint).find(|&above| self.target_of[above].is_some())
     }
 
     /// The nearest mapped ancestor of a joint of the target.
     pub fn mapped_above_target(&self, joint: usize) -> Option<usize> {
-        ancestors(self.target, joint).find(|&above| self.source_of[above].is_some())
+        self.target.ancestors(joint).find(|&above| self.source_of[above].is_some())
     }
 }

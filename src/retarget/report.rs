@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::model::{ClipId, Library, Target};
 use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MatchedBy};
-use crate::retarget::joints::joint_name;
 
 /// Retargeted clips, and the way in which each of their tracks was made.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,8 +130,8 @@ impl fmt::Display for DropReason {
 impl JointMap {
     /// A remark as a sentence, with the names of joints.
     pub fn describe(&self, library: &Library, remark: &MapRemark) -> String {
-        let source = |joint: usize| joint_name(library.skeleton(self.source), joint);
-        let target = |joint: usize| joint_name(library.skeleton(self.target), joint);
+        let source = |joint: usize| library.skeleton(self.source).joint_name(joint);
+        let target = |joint: usize| library.skeleton(self.target).joint_name(joint);
         match remark {
             MapRemark::Ambiguous { name, by, sources, targets } => {
                 let sources: Vec<String> = sources.iter().map(|&joint| source(joint)).collect();
@@ -164,6 +163,6 @@ impl JointMap {
     /// The names of the joints of a pair: of the source, of the target.
     pub fn names(&self, library: &Library, pair: JointPair) -> [String; 2] {
         let skeletons = [self.source, self.target].map(|id| library.skeleton(id));
-        [joint_name(skeletons[0], pair.source), joint_name(skeletons[1], pair.target)]
+        [skeletons[0].joint_name(pair.source), skeletons[1].joint_name(pair.target)]
     }
 }

@@ -8,7 +8,6 @@ use glam::{DAffine3, DMat3, DVec3};
 use crate::error::Error;
 use crate::model::{Clip, Curve, Interpolation, Target, Track, Transform};
 use crate::retarget::clip::single_key;
-use crate::retarget::joints::ancestors;
 use crate::retarget::moving_joints::{MovingJoints, Part};
 use crate::retarget::plan::{Plan, Root};
 use crate::retarget::report::TrackMethod;
@@ -26,8 +25,8 @@ pub(super) fn make(
     source: &MovingJoints,
     rotations: &mut Rotations,
 ) -> Result<Option<MadeTrack>, Error> {
-    let above_source: Vec<usize> = ancestors(plan.source, root.source).collect();
-    let above_target: Vec<usize> = ancestors(plan.target, root.target).collect();
+    let above_source: Vec<usize> = plan.source.ancestors(root.source).collect();
+    let above_target: Vec<usize> = plan.target.ancestors(root.target).collect();
     let mut knots = Knots::default();
     let mut moves = false;
     for (&joint, part) in above_source.iter().flat_map(|joint| Part::ALL.map(|part| (joint, part))) {

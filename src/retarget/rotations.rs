@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::model::rotation::unit;
 use crate::model::{Clip, Curve, Target, Track};
 use crate::reference::sample;
-use crate::retarget::joints::ancestors;
 use crate::retarget::moving_joints::{MovingJoints, Part};
 use crate::retarget::plan::Plan;
 use crate::retarget::report::TrackMethod;
@@ -83,7 +82,7 @@ impl<'a> Rotations<'a> {
         let before = plan.rest.rotation(parent).conjugate() * plan.reference.rotation(above);
         let after = plan.reference.rotations[partner].conjugate() * plan.rest.rotations[joint];
         let between: Vec<usize> =
-            ancestors(plan.source, partner).take_while(|&between| Some(between) != above).collect();
+            plan.source.ancestors(partner).take_while(|&between| Some(between) != above).collect();
         let is_same = above == plan.mapped_above_source(partner);
         let is_plain = is_same && between.iter().all(|&joint| !self.source.moves(joint, Part::Rotation));
         if is_plain {
@@ -116,17 +115,17 @@ impl<'a> Rotations<'a> {
             }
         }
         if is_above_off {
-            let curves = ancestors(plan.target, joint).filter_map(|above| self.curve(above));
+            let curves = plan.target.ancestors(joint).filter_map(|above| self.curve(above));
             curves.for_each(|curve| knots.add(curve, self.clip.length));
         }
         let product = |joints: &[usize], time: f64| {
             joints.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.source.rotation(joint, time))
         };
         let ideal = |time: f64| before * product(&up, time).conjugate() * product(&down, time) * after;
-        let all: Vec<usize> = std::iter::once(partner).chain(ancestors(plan.source, partner)).collect();
+        let all: Vec<usize> = std::iter::once(partner).chain(plan.source.ancestors(partner)).collect();
         // Below a resampled joint, the errors of those above are undone.
         let compensated = |time: f64| {
-            let parents: Vec<usize> = ancestors(plan.target, joint).collect();
+            let parents: Vec<usize> = plan.target.ancestors(joint).collect();
             let parent = parents.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.local(joint, time));
             parent.conjugate() * product(&all, time) * after
         };
@@ -156,7 +155,7 @@ impl<'a> Rotations<'a> {
 
     /// The joints of the source from one joint and from another up to the nearest joint above both, each way without that joint.
     fn path(&self, from: Option<usize>, to: usize) -> (Vec<usize>, Vec<usize>) {
-        let chain = |joint: usize| std::iter::once(joint).chain(ancestors(self.plan.source, joint)).collect();
+        let chain = |joint: usize| std::iter::once(joint).chain(self.plan.source.ancestors(joint)).collect();
         let mut up: Vec<usize> = from.map(chain).unwrap_or_default();
         let mut down: Vec<usize> = chain(to);
         while let (Some(one), Some(other)) = (up.last(), down.last())
@@ -185,7 +184,7 @@ fn transformed(curve: &Curve, before: DQuat, after: DQuat) -> Result<Curve, Erro
 }
 
 /// The angle between two rotations, precise for small angles, too.
-pub(super) fn angle(one: DQuat, other: DQuat) -> f64 {
+pub(crate) fn angle(one: DQuat, other: DQuat) -> f64 {
     let difference = one.conjugate() * other;
     2.0 * difference.xyz().length().atan2(difference.w.abs())
 }

@@ -90,10 +90,7 @@ fn duration(library: &Library, crowd: &CrowdFile) -> Result<f64, Error> {
 
 /// Checks that the poses of an instance follow from the clock and its layers alone, as arrays of frames need it.
 fn check_motion(crowd: &Crowd) -> Result<(), Fault> {
-    let is_driven = |layer: &Layer| {
-        layer.driver.is_some() || matches!(layer.time, LayerTime::Phase { .. } | LayerTime::Synced { .. })
-    };
-    if crowd.transition(0).is_none() && crowd.goals(0).is_empty() && !crowd.layers(0).iter().any(is_driven) {
+    if crowd.transition(0).is_none() && crowd.goals(0).is_empty() && !crowd.layers(0).iter().any(Layer::is_driven) {
         return Ok(());
     }
     let reason = "the instance has parameters, synchronised layers, a transition or inverse kinematics, which are not baked yet; use \

@@ -39,7 +39,6 @@ pub struct CompressedSummary {
 
 impl CompressedSummary {
     pub fn new(report: &ClipReport, skeleton: &Skeleton) -> Self {
-        let name = skeleton.joints().get(report.joint).and_then(|joint| joint.name.clone());
         let widths = report.tracks_by_width.iter().copied().enumerate();
         Self {
             float_bytes: report.float_bytes,
@@ -48,7 +47,7 @@ impl CompressedSummary {
             compressed_table_bytes: report.compressed_table_bytes,
             ratio: report.ratio(),
             error: report.error,
-            joint: name.unwrap_or_else(|| format!("joint {}", report.joint)),
+            joint: skeleton.joint_name(report.joint),
             time: report.time,
             float_key_times: report.float_key_times,
             compressed_key_times: report.compressed_key_times,

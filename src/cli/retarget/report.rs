@@ -65,7 +65,10 @@ impl Report {
         let map = &retargeting.map;
         let [source, target] = [map.source, map.target].map(|id| library.skeleton(id));
         let names = |skeleton: &Skeleton, is_paired: &dyn Fn(usize) -> bool| -> Vec<String> {
-            (0..skeleton.joints().len()).filter(|&joint| !is_paired(joint)).map(|joint| name(skeleton, joint)).collect()
+            (0..skeleton.joints().len())
+                .filter(|&joint| !is_paired(joint))
+                .map(|joint| skeleton.joint_name(joint))
+                .collect()
         };
         let pair = |pair: &posse::JointPair| {
             let [source, target] = map.names(library, *pair);
@@ -73,7 +76,7 @@ impl Report {
         };
         Self {
             joints: map.pairs.iter().map(pair).collect(),
-            root: map.root.map(|root| name(source, root)),
+            root: map.root.map(|root| source.joint_name(root)),
             scale: retargeting.scale,
             left_out: map.remarks.iter().map(|remark| map.describe(library, remark)).collect(),
             source_without_partner: names(source, &|joint| map.target_of(joint).is_some()),
@@ -160,17 +163,13 @@ impl ClipReport {
     }
 }
 
-fn name(skeleton: &Skeleton, joint: usize) -> String {
-    skeleton.joints()[joint].name.clone().unwrap_or_else(|| format!("joint {joint}"))
-}
-
 /// The name of a target: the part, and the name of its joint or property.
 fn track_name(skeleton: &Skeleton, target: Target) -> String {
     match target {
-        Target::Translation(joint) => format!("translation of {}", name(skeleton, joint)),
-        Target::Rotation(joint) | Target::EulerAngles(joint) => format!("rotation of {}", name(skeleton, joint)),
-        Target::Scale(joint) => format!("scale of {}", name(skeleton, joint)),
-        Target::Weights(joint) => format!("weights of {}", name(skeleton, joint)),
+        Target::Translation(joint) => format!("translation of {}", skeleton.joint_name(joint)),
+        Target::Rotation(joint) | Target::EulerAngles(joint) => format!("rotation of {}", skeleton.joint_name(joint)),
+        Target::Scale(joint) => format!("scale of {}", skeleton.joint_name(joint)),
+        Target::Weights(joint) => format!("weights of {}", skeleton.joint_name(joint)),
         Target::Property(property) => format!("property {}", skeleton.properties()[property].name),
     }
 }

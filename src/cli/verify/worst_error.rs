@@ -57,11 +57,13 @@ impl WorstError {
 
 /// The place of an error: the name or index of the joint, the name of the property, or the index of the weight.
 pub fn place(skeleton: &Skeleton, quantity: &str, worst: Worst) -> String {
-    let name = match quantity {
-        "weight" => Some(format!("weight {}", worst.index)),
-        "motion" | "motion turn" => Some("root motion".into()),
-        "property" => skeleton.properties().get(worst.index).map(|property| property.name.clone()),
-        _ => skeleton.joints().get(worst.index).and_then(|joint| joint.name.clone()),
-    };
-    name.unwrap_or_else(|| format!("joint {}", worst.index))
+    match quantity {
+        "weight" => format!("weight {}", worst.index),
+        "motion" | "motion turn" => "root motion".into(),
+        "property" => {
+            let property = skeleton.properties().get(worst.index);
+            property.map_or_else(|| format!("joint {}", worst.index), |property| property.name.clone())
+        }
+        _ => skeleton.joint_name(worst.index),
+    }
 }

@@ -71,9 +71,9 @@ fn widened(posture: &Posture, local: &Local, chain: &ChainKind, target: DVec3, w
             }
             if hold {
                 // The rotations above the chain are the same before and after, so that their errors cancel.
-                let parent = |&joint: &usize| posture.skeleton.joints()[joint].parent;
-                let path = std::iter::successors(Some(third), parent).take_while(|&joint| joint != first);
-                let changed: f64 = path.chain([first]).map(|joint| old[joint] + new[joint]).sum();
+                let above = posture.skeleton.ancestors(third).take_while(|&joint| joint != first);
+                let changed: f64 =
+                    std::iter::once(third).chain(above).chain([first]).map(|joint| old[joint] + new[joint]).sum();
                 // The local rotation of the third joint itself counts once.
                 new[third] = (changed - new[third] + NARROW).min(PI);
             }

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::model::{Clip, Curve, CurveEasing, Extrapolation, Interpolation, Library, Target, Timeline};
 use crate::retarget::moving_joints::{MovingJoints, Part};
 use crate::retarget::resample::{Knots, Motion, resample};
+use crate::retarget::rotations::angle;
 
 /// The largest error of sampled rotations in radians, and of sampled numbers as a share of the rig's size.
 const BOUND: f64 = 1e-4;
@@ -133,16 +134,10 @@ impl Samplers {
             self.times.push((Some(curve.timeline().clone()), times));
             self.times.len() - 1
         });
-        self.push(joint, path, interpolation, (input, &values));
+        self.push(joint, path, interpolation, input, &values);
     }
 
-    fn push(
-        &mut self,
-        joint: usize,
-        path: &'static str,
-        interpolation: Interpolation,
-        (input, values): (usize, &[f64]),
-    ) {
+    fn push(&mut self, joint: usize, path: &'static str, interpolation: Interpolation, input: usize, values: &[f64]) {
         let (kind, width) = match path {
             "rotation" => ("VEC4", 4),
             "weights" => ("SCALAR", 1),
@@ -174,7 +169,7 @@ impl Samplers {
         let Some(joint) = free.filter(|&joint| skeleton.joints()[joint].matrix.is_none()).find(is_free) else { return };
         let rest = skeleton.joints()[joint].rest.scale.to_array();
         self.times.push((None, vec![0.0, length]));
-        self.push(joint, "scale", Interpolation::Step, (self.times.len() - 1, &[rest, rest].concat()));
+        self.push(joint, "scale", Interpolation::Step, self.times.len() - 1, &[rest, rest].concat());
     }
 }
 
@@ -209,7 +204,7 @@ fn sampled(clip: &Clip, joints: &MovingJoints, joint: usize, part: Part) -> Resu
     let keep = |time: f64| clip.keep(time);
     if part == Part::Rotation {
         let value = |time| joints.rotation(joint, keep(time));
-        let error = |_, one: DQuat, other: DQuat| 2.0 * (one.conjugate() * other).xyz().length().min(1.0).asin();
+        let error = |_, one: DQuat, other: DQuat| angle(one, other);
         return Ok(resample(knots, &Motion { value: &value, error: &error, bound: BOUND })?.curve);
     }
     let value = |time| match part {

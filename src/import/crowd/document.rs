@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer};
 
 use crate::import::crowd::goal_entries::GoalEntry;
 use crate::import::crowd::motion_entries::{
-    BlendSpaceEntry, MarkersEntry, Named, Object, ParameterEntry, TimeEntry, TransitionEntry, WeightEntry, some,
+    BlendSpaceEntry, DriverEntry, MarkersEntry, Named, NumberOr, Object, ParameterEntry, ParameterName,
+    TransitionEntry, some,
 };
 use crate::import::{Fault, json};
 use crate::model::is_weight;
@@ -114,13 +115,13 @@ pub(super) struct LayerEntry {
     #[serde(default, deserialize_with = "some")]
     pub rate: Option<f64>,
     #[serde(default, deserialize_with = "some")]
-    pub time: Option<Object<TimeEntry>>,
+    pub time: Option<Object<ParameterName>>,
     #[serde(default, deserialize_with = "some")]
     pub sync: Option<usize>,
     #[serde(default, deserialize_with = "wrap_mode")]
     pub wrap: Option<WrapMode>,
     #[serde(default)]
-    pub weight: WeightEntry,
+    pub weight: NumberOr<DriverEntry>,
     #[serde(default)]
     pub mode: Mode,
     #[serde(default)]

@@ -6,7 +6,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::import::crowd::motion_entries::some;
+use crate::import::crowd::motion_entries::{NumberOr, ParameterName, some};
 
 /// Either `chain` with `pole` and `hold`, or `aim` with `forward` and `limit`.
 #[derive(Debug, Deserialize)]
@@ -26,7 +26,7 @@ pub(super) struct GoalEntry {
     #[serde(default, deserialize_with = "some")]
     pub limit: Option<f64>,
     #[serde(default)]
-    pub weight: GoalWeightEntry,
+    pub weight: NumberOr<ParameterName>,
 }
 
 /// A point, or the names of the parameters that are its coordinates.
@@ -65,58 +65,5 @@ impl<'de> Visitor<'de> for TargetVisitor {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         let entry = TargetParameters::deserialize(MapAccessDeserializer::new(map))?;
         Ok(TargetEntry::Parameters(entry.parameters))
-    }
-}
-
-/// A number, or the name of the parameter that is the weight.
-#[derive(Debug)]
-pub(super) enum GoalWeightEntry {
-    Number(f64),
-    Parameter(String),
-}
-
-/// The object of a weight that is a parameter.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WeightParameter {
-    parameter: String,
-}
-
-impl Default for GoalWeightEntry {
-    fn default() -> Self {
-        Self::Number(1.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for GoalWeightEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(GoalWeightVisitor)
-    }
-}
-
-struct GoalWeightVisitor;
-
-impl<'de> Visitor<'de> for GoalWeightVisitor {
-    type Value = GoalWeightEntry;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a number, or an object with `parameter`")
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(GoalWeightEntry::Number(number))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(GoalWeightEntry::Number(number as f64))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(GoalWeightEntry::Number(number as f64))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        let entry = WeightParameter::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(GoalWeightEntry::Parameter(entry.parameter))
     }
 }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::f64::consts::PI;
 
 use crate::import::crowd::document::GroupEntry;
-use crate::import::crowd::goal_entries::{GoalEntry, GoalWeightEntry, TargetEntry};
+use crate::import::crowd::goal_entries::{GoalEntry, TargetEntry};
 use crate::import::crowd::groups::list_names;
+use crate::import::crowd::motion_entries::{NumberOr, ParameterName};
 use crate::import::crowd::parameters;
 use crate::import::gltf::Asset;
 use crate::import::{Fault, JsonPath};
@@ -146,12 +147,13 @@ impl GoalScope<'_> {
         }
     }
 
-    fn weight(&self, path: &JsonPath, entry: &GoalWeightEntry) -> Result<GoalWeight, Fault> {
+    fn weight(&self, path: &JsonPath, entry: &NumberOr<ParameterName>) -> Result<GoalWeight, Fault> {
         match entry {
-            GoalWeightEntry::Number(weight) if (0.0..=1.0).contains(weight) => Ok(GoalWeight::Fixed(*weight)),
-            GoalWeightEntry::Number(weight) => Err(Fault::new(path, format!("the weight {weight} is not from 0 to 1"))),
-            GoalWeightEntry::Parameter(name) => {
-                parameters::find(&self.entry.parameters, path.field("parameter"), name, "").map(GoalWeight::Parameter)
+            NumberOr::Number(weight) if (0.0..=1.0).contains(weight) => Ok(GoalWeight::Fixed(*weight)),
+            NumberOr::Number(weight) => Err(Fault::new(path, format!("the weight {weight} is not from 0 to 1"))),
+            NumberOr::Object(ParameterName { parameter }) => {
+                parameters::find(&self.entry.parameters, path.field("parameter"), parameter, "")
+                    .map(GoalWeight::Parameter)
             }
         }
     }

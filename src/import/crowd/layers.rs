@@ -6,7 +6,7 @@ use std::fmt;
 use crate::import::crowd::blend_spaces::{self, BlendSpaces};
 use crate::import::crowd::document::{ClipName, FadeEntry, GroupEntry, LayerEntry, Mode, Reference};
 use crate::import::crowd::groups::list_names;
-use crate::import::crowd::motion_entries::{DriverEntry, WeightEntry};
+use crate::import::crowd::motion_entries::{DriverEntry, NumberOr};
 use crate::import::crowd::spread::SpreadOffset;
 use crate::import::crowd::{CrowdFile, parameters};
 use crate::import::gltf::Asset;
@@ -84,12 +84,12 @@ impl LayerScope<'_> {
             check_leader(library, &path.field("sync"), clip, leader, before)?;
         }
         let (weight, driver) = match &entry.weight {
-            WeightEntry::Number(weight) if is_weight(*weight) => (*weight, None),
-            WeightEntry::Number(weight) => {
+            NumberOr::Number(weight) if is_weight(*weight) => (*weight, None),
+            NumberOr::Number(weight) => {
                 let reason = format!("the weight {weight} is not a finite number of 0 or more");
                 return Err(Fault::new(path.field("weight"), reason));
             }
-            WeightEntry::Driven(driver) => (1.0, Some(self.driver(library, knots, &path.field("weight"), driver)?)),
+            NumberOr::Object(driver) => (1.0, Some(self.driver(library, knots, &path.field("weight"), driver)?)),
         };
         let mode = match (entry.mode, entry.reference) {
             (Mode::Blend, _) => LayerMode::Blend,

@@ -119,11 +119,56 @@ impl<'de> Visitor<'de> for ParameterVisitor {
     }
 }
 
-/// A number, or the source of a weight that follows from parameters.
+/// A number, or an object that a number follows from.
 #[derive(Debug)]
-pub(super) enum WeightEntry {
+pub(super) enum NumberOr<T> {
     Number(f64),
-    Driven(DriverEntry),
+    Object(T),
+}
+
+/// An object that can stand in place of a number.
+pub(super) trait InPlaceOfNumber {
+    /// What the field takes, as a message.
+    const EXPECTED: &'static str;
+}
+
+/// The default is that of weights: 1.
+impl<T> Default for NumberOr<T> {
+    fn default() -> Self {
+        Self::Number(1.0)
+    }
+}
+
+impl<'de, T: Deserialize<'de> + InPlaceOfNumber> Deserialize<'de> for NumberOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NumberOrVisitor(PhantomData))
+    }
+}
+
+struct NumberOrVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + InPlaceOfNumber> Visitor<'de> for NumberOrVisitor<T> {
+    type Value = NumberOr<T>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(T::EXPECTED)
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(NumberOr::Number(number))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(NumberOr::Number(number as f64))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(NumberOr::Number(number as f64))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(NumberOr::Object)
+    }
 }
 
 /// Either `parameter` and `knots` or `blend_space` and `point`.
@@ -140,49 +185,20 @@ pub(super) struct DriverEntry {
     pub point: Option<usize>,
 }
 
-impl Default for WeightEntry {
-    fn default() -> Self {
-        Self::Number(1.0)
-    }
+impl InPlaceOfNumber for DriverEntry {
+    const EXPECTED: &'static str =
+        "a number, an object with `parameter` and `knots`, or one with `blend_space` and `point`";
 }
 
-impl<'de> Deserialize<'de> for WeightEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WeightVisitor)
-    }
-}
-
-struct WeightVisitor;
-
-impl<'de> Visitor<'de> for WeightVisitor {
-    type Value = WeightEntry;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a number, an object with `parameter` and `knots`, or one with `blend_space` and `point`")
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(WeightEntry::Number(number))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(WeightEntry::Number(number as f64))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(WeightEntry::Number(number as f64))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        DriverEntry::deserialize(MapAccessDeserializer::new(map)).map(WeightEntry::Driven)
-    }
-}
-
-/// The parameter that a time follows from.
+/// The name of the parameter that a time or a weight is.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TimeEntry {
+pub(super) struct ParameterName {
     pub parameter: String,
+}
+
+impl InPlaceOfNumber for ParameterName {
+    const EXPECTED: &'static str = "a number, or an object with `parameter`";
 }
 
 #[derive(Debug, Deserialize)]
