@@ -52,8 +52,10 @@ pub(crate) use check_instance::{ClipContents, Contents, check_goals, check_insta
 pub use clip::Clip;
 pub(crate) use clip_checks::markers_fault;
 pub use crowd::Crowd;
+#[cfg(feature = "gpu")]
+pub(crate) use crowd::check_goal_numbers;
+pub(crate) use crowd::check_layers;
 pub(crate) use crowd::check_transition;
-pub(crate) use crowd::{check_goal_numbers, check_layers};
 pub use curve::Curve;
 pub(crate) use curve::NumberRange;
 pub use easing::{CurveEasing, Easing};

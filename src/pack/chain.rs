@@ -22,7 +22,6 @@ pub(crate) struct ReachJoints {
     /// For each joint of the skeleton its index among the links, or `NONE`; empty if the skeleton has no chain.
     pub places: Vec<u32>,
     /// True if these joints keep a uniform scale above 0, so that all below a joint turns as a rigid body.
-    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only kernels are chosen by it"))]
     pub turns_rigidly: bool,
 }
 

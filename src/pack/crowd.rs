@@ -57,7 +57,6 @@ pub(crate) struct PackedBatch {
     /// The index of the first layer record.
     pub first_layer: usize,
     /// True if layers may be driven, or goals follow parameters.
-    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only the GPU needs buffers of parameters"))]
     pub reads_parameters: bool,
     /// The index of the first driver, one per layer; `None` if no layer is driven.
     pub first_drive: Option<usize>,
