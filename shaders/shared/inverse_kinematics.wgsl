@@ -80,10 +80,12 @@ fn reach_aim(chain: ChainRecord, forward: vec3<f32>, goal: vec3<f32>, weight: f3
         return REACH_NOTHING;
     }
     var turn = reach_shortest(from_here.xyz, far.xyz);
-    if turn.w < chain.limit_cosine {
+    let square = dot(turn.xyz, turn.xyz);
+    let inverse = reach_inverse_root(square);
+    // The tangents of the halves: the cosine of a small limit is 1.
+    if square * inverse * chain.limit_cosine > turn.w * chain.limit_sine {
         // The same axis with half the limit.
-        let shrunk = chain.limit_sine * reach_inverse_root(dot(turn.xyz, turn.xyz));
-        turn = vec4(turn.xyz * shrunk, chain.limit_cosine);
+        turn = vec4(turn.xyz * (chain.limit_sine * inverse), chain.limit_cosine);
     }
     turn = reach_part(turn, weight);
     return Turns(turn, REACH_NO_TURN, REACH_NO_TURN, reach_is_rotation(turn));
@@ -132,8 +134,12 @@ fn reach_opposite(one: vec3<f32>, other: vec3<f32>) -> bool {
 
 /// The shortest rotation from a unit vector to another, which is not opposite.
 fn reach_shortest(start: vec3<f32>, end: vec3<f32>) -> vec4<f32> {
+    // The sum of unit vectors is across their difference. Of nearly opposite ones it is mostly rounding, and what lies along the
+    // difference would turn the start past the end.
+    let apart = start - end;
     let sum = start + end;
-    let middle = sum * reach_inverse_root(dot(sum, sum));
+    let across = sum - apart * (dot(sum, apart) / max(dot(apart, apart), 1.0));
+    let middle = across * reach_inverse_root(dot(across, across));
     return vec4(cross(start, middle), dot(start, middle));
 }
 

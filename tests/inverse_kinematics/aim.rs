@@ -46,6 +46,20 @@ fn the_limit_comes_before_the_weight() {
 }
 
 #[test]
+fn a_small_limit_lets_small_turns_pass() {
+    // The joint at (3, 0, 0) points along x, and a target at (13, 10 t, 0) is at an angle with the tangent t.
+    let mut rig = Rig::bent(3.0, 4.0);
+    let cases = [1e-4, 1e-3, 3e-3, 1e-2].map(|limit: f64| {
+        let aim = rig.aim(1, [1.0, 0.0, 0.0], limit);
+        [(0.0, 0.0), (0.5, 0.5), (0.98, 0.98), (1.02, 1.0), (90.0, 1.0)].map(|(share, expected)| {
+            let target = [13.0, 10.0 * (share * limit).tan(), 0.0];
+            Case::new(&[goal(aim, target)]).rotations(&[(1, DQuat::from_rotation_z(expected * limit))])
+        })
+    });
+    rig.assert(&cases.into_iter().flatten().collect::<Vec<_>>());
+}
+
+#[test]
 fn the_direction_is_in_the_space_of_the_joint() {
     // The root turns x to y, and the joint turns y to z: its x points to y, its y to z.
     let mut root = joint(None, [0.0; 3]);

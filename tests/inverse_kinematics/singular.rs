@@ -102,6 +102,23 @@ fn a_limb_swings_to_the_opposite_direction_about_the_normal_of_its_plane() {
 }
 
 #[test]
+fn a_target_that_is_nearly_opposite_is_reached() {
+    // The axis of a turn follows from the small angle that is missing to half a turn. Where the turn ends does not.
+    let mut rig = Rig::bent(3.0, 4.0);
+    let limbs = [rig.limb(None), rig.limb(Some([1.0, -2.0, 3.0]))];
+    let aim = rig.aim(1, [0.0, 1.0, 0.0], 4.0);
+    let cases = [3e-6, 1e-5, 1e-4, 1e-3, 1e-2].map(|lean: f64| {
+        // The end of the limb is at (3, 4, 0).
+        let target = [-3.0 * lean.cos(), -4.0 * lean.cos(), 5.0 * lean.sin()];
+        let limbs = limbs.map(|limb| Case::new(&[goal(limb, target)]).positions(&[(2, target)]));
+        // The aiming joint is at (3, 0, 0), and the next one 4 from it.
+        let target = [3.0, -4.0 * lean.cos(), 4.0 * lean.sin()];
+        limbs.into_iter().chain([Case::new(&[goal(aim, target)]).positions(&[(2, target)])])
+    });
+    rig.assert(&cases.into_iter().flatten().collect::<Vec<_>>());
+}
+
+#[test]
 fn an_aim_without_a_direction_or_at_the_opposite_one_changes_nothing() {
     let mut rig = Rig::bent(3.0, 4.0);
     let (forward, none) = (rig.aim(1, [2.0, 0.0, 0.0], 4.0), rig.aim(1, [0.0; 3], 4.0));

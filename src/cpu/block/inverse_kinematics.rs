@@ -123,8 +123,11 @@ impl<L: Lanes> Aim<L> {
         let acts = is_opposite.min(far).min(dot_3(self.forward, self.forward));
         // The same axis with half the limit, where the turn is larger.
         let [sine, cosine] = [L::splat(self.limit[0]), L::splat(self.limit[1])];
-        let is_beyond = (cosine - w).max(L::splat(0.0));
-        let shrunk = sine * dot_3([x, y, z], [x, y, z]).max(L::splat(LEAST_SQUARE)).inverse_square_root();
+        let square = dot_3([x, y, z], [x, y, z]);
+        let inverse = square.max(L::splat(LEAST_SQUARE)).inverse_square_root();
+        // By the tangents of the halves: the cosine of a small limit is 1.
+        let is_beyond = (square * inverse * cosine - w * sine).max(L::splat(0.0));
+        let shrunk = sine * inverse;
         let limited = [
             (x * shrunk).replace_where_zero(is_beyond, x),
             (y * shrunk).replace_where_zero(is_beyond, y),
@@ -165,10 +168,14 @@ fn normal_of<L: Lanes>(one: Vectors<L>, other: Vectors<L>) -> (Vectors<L>, L) {
 #[inline(always)]
 fn shortest<L: Lanes>(from: Vectors<L>, to: Vectors<L>) -> (Quaternions<L>, L) {
     let sum = [from[0] + to[0], from[1] + to[1], from[2] + to[2]];
-    let square = dot_3(sum, sum);
-    let middle = times(sum, square.max(L::splat(LEAST_SQUARE)).inverse_square_root());
+    // The sum of unit vectors is across their difference. Of nearly opposite ones it is mostly rounding, and what lies along the
+    // difference would turn the first past the other.
+    let apart = difference(from, to);
+    let along = dot_3(sum, apart) / dot_3(apart, apart).max(L::splat(1.0));
+    let across = times_plus(apart, L::splat(0.0) - along, sum);
+    let middle = times(across, dot_3(across, across).max(L::splat(LEAST_SQUARE)).inverse_square_root());
     let [x, y, z] = cross(from, middle);
-    ([x, y, z, dot_3(from, middle)], above(square, REACH_OPPOSITE * REACH_OPPOSITE))
+    ([x, y, z, dot_3(from, middle)], above(dot_3(sum, sum), REACH_OPPOSITE * REACH_OPPOSITE))
 }
 
 /// The part of vectors that is perpendicular to unit vectors.
@@ -357,6 +364,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_nearly_opposite_turns_to_the_target_all_the_same() {
+        let forward = DVec3::new(0.48, -0.6, 0.64);
+        let across = DVec3::new(0.8, 0.0, -0.6);
+        for lean in [3e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1] {
+            // The axis follows from a small difference; where the joint then points does not.
+            let target = (across * lean - forward).normalize();
+            let [from, to] = [forward, target].map(|vector| vector.as_vec3().to_array());
+            let case = Case::Aim { forward: from, target: to, limit: std::f32::consts::PI, weight: 1.0 };
+            for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
+                let Some([turn, _]) = instructions.run(&case) else { panic!("{instructions:?}: nothing is done") };
+                let apart = (turn * forward - target).length();
+                assert!(apart < 1e-6, "{instructions:?}, {lean}: {apart}");
+            }
+        }
+    }
+
+    #[test]
     fn an_aim_turns_up_to_its_limit() {
         let aim = |limit, weight| Case::Aim { forward: [0.0, 0.0, 1.0], target: [3.0, 0.0, 0.0], limit, weight };
         let turned = |angle| Some([about(DVec3::Y, angle); 2]);
@@ -364,6 +388,13 @@ mod tests {
         assert_turns(&aim(std::f32::consts::FRAC_PI_3, 1.0), turned(FRAC_PI_3));
         assert_turns(&aim(std::f32::consts::FRAC_PI_3, 0.5), turned(FRAC_PI_6));
         assert_turns(&aim(0.0, 1.0), turned(0.0));
+        for limit in [1e-5, 1e-4, 1e-3, 1e-2] {
+            assert_turns(&aim(limit, 1.0), turned(limit.into()));
+            // An aligned joint stays, and one within the limit turns all the way.
+            let to = |x| Case::Aim { forward: [0.0, 0.0, 1.0], target: [x, 0.0, 1.0], limit, weight: 1.0 };
+            assert_turns(&to(0.0), turned(0.0));
+            assert_turns(&to(0.5 * limit), turned((0.5 * f64::from(limit)).atan()));
+        }
         let to = |target| Case::Aim { forward: [0.0, 0.0, 1.0], target, limit: 1.0, weight: 1.0 };
         assert_turns(&to([0.0, 0.0, 2.0]), turned(0.0));
         assert_turns(&to([0.0, 0.0, -2.0]), None);
