@@ -60,6 +60,11 @@ fn joint(numbers: &mut Numbers, parent: Option<usize>, scales: Scales) -> Joint 
 
 /// A rig of random joints, a tree of long branches, and a clip that turns all of them.
 fn rig(numbers: &mut Numbers, count: usize, scales: Scales) -> Rig {
+    rig_with(numbers, count, scales, |kind| kind)
+}
+
+/// The same rig with other chains.
+fn rig_with(numbers: &mut Numbers, count: usize, scales: Scales, change: impl Fn(ChainKind) -> ChainKind) -> Rig {
     let mut library = Library::new();
     let parent = |numbers: &mut Numbers, index: usize| (index > 0).then(|| index - 1 - numbers.below(index.min(3)));
     let joints: Vec<Joint> = (0..count)
@@ -84,7 +89,7 @@ fn rig(numbers: &mut Numbers, count: usize, scales: Scales) -> Rig {
     let mut rig = Rig { library, skeleton, clip, chains: Vec::new() };
     while rig.chains.len() < 6 {
         let kind = if rig.chains.len() % 3 == 2 { aim(numbers, &rig) } else { two_bone(numbers, &rig) };
-        let chain = kind.map(|kind| rig.library.add_chain(Chain { name: None, skeleton, kind }));
+        let chain = kind.map(|kind| rig.library.add_chain(Chain { name: None, skeleton, kind: change(kind) }));
         rig.chains.extend(chain.and_then(Result::ok));
     }
     rig
@@ -169,5 +174,88 @@ fn goals_are_those_of_the_reference_on_rigs_of_all_sizes() {
                 assert_right(&what, &rig, &crowd, outputs, &found);
             }
         });
+    }
+}
+
+/// For each instance: the largest angle between the rotations of a joint in two lists of poses.
+fn largest_angles(one: &Poses, other: &Poses) -> Vec<f64> {
+    let pairs = one.instances.iter().zip(&other.instances);
+    let angles = pairs.map(|(one, other)| {
+        let joints = one.local.iter().zip(&other.local);
+        joints.map(|(one, other)| one.rotation.angle_between(other.rotation)).fold(0.0, f64::max)
+    });
+    angles.collect()
+}
+
+#[test]
+fn the_bounds_of_goals_find_each_fault() {
+    for (seed, scales) in [(6, Scales::Even), (7, Scales::Uneven)] {
+        let made = |change: &dyn Fn(ChainKind) -> ChainKind| {
+            let mut numbers = Numbers::new(seed);
+            let rig = rig_with(&mut numbers, 24, scales, change);
+            let crowd = crowd(&mut numbers, &rig, 100);
+            (rig, crowd)
+        };
+        let with_goals = |change: fn(&mut Vec<Goal>)| {
+            let (rig, mut crowd) = made(&|kind| kind);
+            for instance in 0..crowd.len() {
+                let mut goals = crowd.goals(instance).to_vec();
+                change(&mut goals);
+                crowd.set_goals(instance, goals).unwrap();
+            }
+            (rig, crowd)
+        };
+        let faults = [
+            (
+                "no hold",
+                made(&|kind| match kind {
+                    ChainKind::TwoBone { joints, pole, .. } => ChainKind::TwoBone { joints, pole, hold: false },
+                    aim => aim,
+                }),
+            ),
+            (
+                "the other pole",
+                made(&|kind| match kind {
+                    ChainKind::TwoBone { joints, pole, hold } => {
+                        ChainKind::TwoBone { joints, pole: pole.map(|pole| pole.map(|number| -number)), hold }
+                    }
+                    aim => aim,
+                }),
+            ),
+            (
+                "no limit",
+                made(&|kind| match kind {
+                    ChainKind::Aim { joint, forward, .. } => ChainKind::Aim { joint, forward, limit: 4.0 },
+                    bones => bones,
+                }),
+            ),
+            (
+                "full weights",
+                with_goals(|goals| goals.iter_mut().for_each(|goal| goal.weight = GoalWeight::Fixed(1.0))),
+            ),
+            ("the other order", with_goals(|goals| goals.reverse())),
+            ("one goal less", with_goals(|goals| drop(goals.pop()))),
+        ];
+        let (rig, crowd) = made(&|kind| kind);
+        let pose =
+            |rig: &Rig, crowd: &Crowd| Reference::new(&rig.library).evaluate(crowd, Ticks(0), Outputs::ALL).unwrap();
+        let right = pose(&rig, &crowd);
+        for (fault, (other_rig, other_crowd)) in &faults {
+            let wrong = pose(other_rig, other_crowd);
+            let changed = largest_angles(&right, &wrong).into_iter().enumerate().filter(|&(_, angle)| angle > 0.02);
+            let changed: Vec<usize> = changed.map(|(instance, _)| instance).collect();
+            let is_found = |instance: usize| {
+                let mut alone = Crowd::new();
+                alone.push_copy(&crowd, instance);
+                let of = |poses: &Poses| Poses { instances: vec![poses.instances[instance].clone()] };
+                !contract::compare(&rig.library, &alone, Ticks(0), &of(&right), &of(&wrong)).is_within()
+            };
+            let found = changed.iter().filter(|&&instance| is_found(instance)).count();
+            assert!(
+                changed.len() >= 30 && 10 * found >= 9 * changed.len(),
+                "{scales:?}, {fault}: {found} of {}",
+                changed.len()
+            );
+        }
     }
 }

@@ -18,17 +18,13 @@ fn goals_reach(share: Share) {
         instance_storage_barrier();
         if turns.acts && share.lane == 0u {
             // The local rotations of all follow from the model rotations before the turns.
-            let parents = array(
-                goals_rotation(share, chain, chain.parent_0),
-                goals_rotation(share, chain, chain.parent_1),
-                goals_rotation(share, chain, chain.parent_2),
-            );
-            goals_turn(share, chain.joint_0, parents[0], turns.first);
+            let parents = goals_parents(share, chain);
+            goals_turn(share, chain.joint_0, parents.first, turns.first);
             if (chain.kind & CHAIN_TWO_BONE) != 0u {
-                goals_turn(share, chain.joint_1, parents[1], turns.second);
+                goals_turn(share, chain.joint_1, parents.second, turns.second);
             }
             if (chain.kind & CHAIN_HOLD) != 0u {
-                goals_turn(share, chain.joint_2, parents[2], turns.third);
+                goals_turn(share, chain.joint_2, parents.third, turns.third);
             }
         }
         instance_storage_barrier();
@@ -54,25 +50,65 @@ fn goals_forward(share: Share, chain: ChainRecord) -> vec3<f32> {
     return reach_rotate(goals_rotation(share, chain, chain.joint_0), goals_direction(chain));
 }
 
-/// The model rotation of a joint, the product of the local rotations down to it; the identity for `NONE`.
+/// The model rotation of a joint, the product of the local rotations down to it.
 fn goals_rotation(share: Share, chain: ChainRecord, joint: u32) -> vec4<f32> {
     var rotation = REACH_NO_TURN;
-    var next = joint;
-    while next != NONE {
-        var local = local_out[goals_rotation_at(share, next)];
-        var matrix = NONE;
-        if HAS_MATRICES && chain.matrix_rotations != NONE {
-            matrix = words[chain.matrix_rotations + next];
-        }
-        if matrix != NONE {
-            local = values[matrix];
-        }
-        rotation = quat_multiply(local, rotation);
-        // A skeleton that has only roots has no list of parents.
-        if batch.skeleton.round_count == 0u {
-            break;
-        }
-        next = words[batch.skeleton.ancestors + next];
+    for (var next = joint; next != NONE; next = goals_parent(next)) {
+        rotation = quat_multiply(goals_local_rotation(share, chain, next), rotation);
     }
     return quat_unit(rotation);
+}
+
+/// The model rotations of the parents of the joints of a chain; the identity where there is none.
+struct Parents {
+    first: vec4<f32>,
+    second: vec4<f32>,
+    third: vec4<f32>,
+}
+
+/// The parents of the joints of a chain that turn. They lie on one branch, so that one walk to the root meets all.
+fn goals_parents(share: Share, chain: ChainRecord) -> Parents {
+    var lowest = chain.parent_0;
+    if (chain.kind & CHAIN_TWO_BONE) != 0u {
+        lowest = chain.parent_1;
+    }
+    if (chain.kind & CHAIN_HOLD) != 0u {
+        lowest = chain.parent_2;
+    }
+    var parents = Parents(REACH_NO_TURN, REACH_NO_TURN, REACH_NO_TURN);
+    var has_second = false;
+    var has_first = false;
+    for (var next = lowest; next != NONE; next = goals_parent(next)) {
+        let local = goals_local_rotation(share, chain, next);
+        has_second = has_second || next == chain.parent_1;
+        has_first = has_first || next == chain.parent_0;
+        parents.third = quat_multiply(local, parents.third);
+        if has_second {
+            parents.second = quat_multiply(local, parents.second);
+        }
+        if has_first {
+            parents.first = quat_multiply(local, parents.first);
+        }
+    }
+    return Parents(quat_unit(parents.first), quat_unit(parents.second), quat_unit(parents.third));
+}
+
+/// The local rotation of a joint that leads to a chain; the one nearest to its matrix, if it has one.
+fn goals_local_rotation(share: Share, chain: ChainRecord, joint: u32) -> vec4<f32> {
+    if HAS_MATRICES && chain.matrix_rotations != NONE {
+        let matrix = words[chain.matrix_rotations + joint];
+        if matrix != NONE {
+            return values[matrix];
+        }
+    }
+    return local_out[goals_rotation_at(share, joint)];
+}
+
+/// The parent of a joint, or `NONE`.
+fn goals_parent(joint: u32) -> u32 {
+    // A skeleton that has only roots has no list of parents.
+    if batch.skeleton.round_count == 0u {
+        return NONE;
+    }
+    return words[batch.skeleton.ancestors + joint];
 }

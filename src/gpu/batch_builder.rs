@@ -171,7 +171,7 @@ impl BatchBuilder<'_> {
             std::iter::successors(Some(packed.instances.len()), |&count| (count > 1).then(|| count.div_ceil(2)));
         let Some(listed) = halves.find(fits) else {
             let needed = shared.list_bytes(self.library, 1);
-            let what = format!("bytes of a transition of skeleton {}", packed.skeleton.index());
+            let what = format!("bytes of a transition and of goals of skeleton {}", packed.skeleton.index());
             return Err(Error::Limit { what, needed, allowed });
         };
         let most =

@@ -112,7 +112,6 @@ impl PackedCrowd {
             skeleton: crowd.skeleton(instance),
             mixing: Mixing::of(crowd.layers(instance)).max(room.mixing),
             is_driven: room.drivers || crowd.layers(instance).iter().any(Layer::is_driven),
-            has_driven_goals: crowd.goals(instance).iter().any(Goal::is_driven),
             has_goals: room.goals > 0 || !crowd.goals(instance).is_empty(),
         };
         order.sort_by_cached_key(|&instance| (kind(instance), key(instance)));
@@ -123,7 +122,8 @@ impl PackedCrowd {
         for instances in order.chunk_by(|&a, &b| kind(a) == kind(b)) {
             let most = instances.iter().map(|&instance| crowd.layers(instance).len()).max().unwrap_or(0);
             let most_goals = instances.iter().map(|&instance| crowd.goals(instance).len()).max().unwrap_or(0);
-            let Kind { skeleton, mixing, is_driven, has_driven_goals, has_goals } = kind(instances[0]);
+            let Kind { skeleton, mixing, is_driven, has_goals } = kind(instances[0]);
+            let has_driven_goals = instances.iter().any(|&instance| crowd.goals(instance).iter().any(Goal::is_driven));
             let displaced = pack_displacements(crowd, instances, &mut displacements);
             let batch = PackedBatch {
                 skeleton,
@@ -173,7 +173,6 @@ struct Kind {
     skeleton: SkeletonId,
     mixing: Mixing,
     is_driven: bool,
-    has_driven_goals: bool,
     has_goals: bool,
 }
 

@@ -62,6 +62,33 @@ fn goals_and_parameters_are_replaced() {
 }
 
 #[test]
+fn parameters_that_are_no_numbers_have_a_meaning() {
+    let mut numbers = Numbers::new(15);
+    let rig = rig(&mut numbers, 20, Scales::Even);
+    let mut crowd = crowd(&mut numbers, &rig, 5);
+    crowd.set_goals(4, [by_parameters(&rig, 1), by_parameters(&rig, 2)].to_vec()).unwrap();
+    for form in KernelForm::ALL {
+        let engine = engine(form, &rig);
+        let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
+        let (infinity, most) = (f32::INFINITY, f32::MAX);
+        for (written, meant) in [
+            ([f32::NAN, 0.5, -0.3, 1.0], [0.0, 0.5, -0.3, 1.0]),
+            ([infinity, 0.5, -0.3, 1.0], [most, 0.5, -0.3, 1.0]),
+            ([infinity, -infinity, infinity, 1.0], [most, -most, most, 1.0]),
+            ([0.9, 0.5, -0.3, infinity], [0.9, 0.5, -0.3, 1.0]),
+            ([0.9, 0.5, -0.3, -infinity], [0.9, 0.5, -0.3, 0.0]),
+            ([0.9, 0.5, -0.3, f32::NAN], [0.9, 0.5, -0.3, 0.0]),
+        ] {
+            assert!(on_gpu.set_parameters(4, &written).unwrap().is_replaced());
+            let parameters = meant.map(|value| Parameter::constant(f64::from(value)).unwrap());
+            crowd.set_parameters(4, parameters.to_vec()).unwrap();
+            let what = format!("{} {written:?}", form.name());
+            assert_right(&what, &rig, &crowd, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
+        }
+    }
+}
+
+#[test]
 fn goals_without_room_are_refused() {
     let mut numbers = Numbers::new(12);
     let rig = rig(&mut numbers, 20, Scales::Even);

@@ -7,6 +7,7 @@
 use crate::cpu::block::quat::{
     Quaternions, Vectors, conjugate, cross, difference, dot_3, power, product, rotate, times, times_plus,
 };
+use crate::cpu::block::slerp::dot;
 use crate::cpu::simd::Lanes;
 use crate::pack::record::{REACH_LEAST_LENGTH, REACH_LEAST_SHARE, REACH_MARGIN, REACH_OPPOSITE};
 
@@ -88,7 +89,8 @@ impl<L: Lanes> TwoBones<L> {
                 [x.with_sign_of(w), y.with_sign_of(w), z.with_sign_of(w), absolute(w)]
             }
         };
-        Turns { first: part(first, weights), second: part(second, weights), acts }
+        let (first, second) = (part(first, weights), part(second, weights));
+        Turns { first, second, acts: acts.min(is_rotation(first)).min(is_rotation(second)) }
     }
 
     /// The normals of the planes in which limbs bend, and a number that is 0 where there is none.
@@ -134,8 +136,15 @@ impl<L: Lanes> Aim<L> {
             (z * shrunk).replace_where_zero(is_beyond, z),
             cosine.replace_where_zero(is_beyond, w),
         ];
-        (part(limited, weights), acts)
+        let turns = part(limited, weights);
+        (turns, acts.min(is_rotation(turns)))
     }
+}
+
+/// 0 for numbers that are no rotation, which come of positions beyond the range of an `f32`.
+#[inline(always)]
+fn is_rotation<L: Lanes>(turns: Quaternions<L>) -> L {
+    above(dot(turns, turns), 0.5)
 }
 
 /// Parts of turns, by weights from 0 to 1.
