@@ -28,6 +28,7 @@ mod root_motion;
 mod scopes;
 mod shader;
 mod shader_files;
+mod shader_text;
 mod stopwatch;
 mod transitions;
 mod visible;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::gpu::shader_text::shader_text;
 use crate::model::{Interpolator, SkinFormat};
 use crate::pack::record;
 
@@ -28,7 +29,7 @@ macro_rules! file {
     ($path:literal) => {
         ShaderFile {
             name: Cow::Borrowed(concat!("shaders/", $path)),
-            text: Cow::Borrowed(include_str!(concat!("../../shaders/", $path))),
+            text: Cow::Borrowed(shader_text!(concat!("../../shaders/", $path))),
             calls: None,
         }
     };
