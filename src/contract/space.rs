@@ -22,6 +22,8 @@ pub struct Space<'a> {
     size: f64,
     shell: f64,
     stretch: Vec<f64>,
+    /// For each joint, the error of the numbers of its model matrix because smaller ones than the smallest normal `f32` may be 0.
+    lost: Vec<f64>,
     /// True for a joint if its bounds or those of an ancestor are wider than their present values would make them.
     widened: Vec<bool>,
 }
@@ -32,16 +34,21 @@ impl<'a> Space<'a> {
         let reach = truth.model.iter().map(|matrix| matrix.translation.length()).fold(0.0, f64::max);
         let shell = SHELL.max(SHELL_SHARE * reach);
         let mut stretch: Vec<f64> = Vec::with_capacity(truth.local.len());
+        let mut lost: Vec<f64> = Vec::with_capacity(truth.local.len());
         for (joint, transform) in skeleton.joints().iter().zip(&truth.local) {
             let own = longest_axis(&local_matrix(joint.matrix, transform));
-            stretch.push(joint.parent.map_or(own, |parent| stretch[parent] * own));
+            let floor = f64::from(f32::MIN_POSITIVE);
+            let (outer, passed) = joint.parent.map_or((1.0, 0.0), |parent| (stretch[parent], lost[parent]));
+            stretch.push(outer * own);
+            // That of the parent, of the local matrix, and of their product.
+            lost.push(passed * own + (outer + 1.0) * floor);
         }
         let mut widened: Vec<bool> = Vec::with_capacity(truth.local.len());
         for (index, joint) in skeleton.joints().iter().enumerate() {
             let own = joint.matrix.is_none() && local.slack(index, &truth.local[index]) != [0.0; 3];
             widened.push(own || joint.parent.is_some_and(|parent| widened[parent]));
         }
-        Self { skeleton, truth, local, depths: skeleton.depths(), size: reach + shell, shell, stretch, widened }
+        Self { skeleton, truth, local, depths: skeleton.depths(), size: reach + shell, shell, stretch, lost, widened }
     }
 
     /// Points in a joint's space: its position, and one point along each axis. In model space, the distance to such a point is
@@ -56,7 +63,9 @@ impl<'a> Space<'a> {
     /// up for the point.
     pub fn allowed(&self, joint: usize, point: DVec3, summed: f64) -> f64 {
         let levels = (self.depths[joint] + 1) as f64;
-        NARROW * levels * self.size.max(summed) + self.excess(joint, point)
+        // Each of the three coordinates counts three numbers at most.
+        let lost = if point == DVec3::ZERO { 0.0 } else { 3.0 * self.lost[joint] * point.length() };
+        NARROW * levels * self.size.max(summed) + lost + self.excess(joint, point)
     }
 
     /// The bound of the vector from a joint to one below it, which an engine computes from their positions.

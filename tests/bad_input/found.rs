@@ -37,3 +37,19 @@ fn key_times_below_the_smallest_normal_number_are_within_the_contract() {
         }
     }
 }
+
+#[test]
+fn scales_below_the_smallest_normal_number_are_within_the_contract() {
+    // The second file multiplies two scales to such a number, and the third goes back from there.
+    for scales in [vec![7.3e-41], vec![1e-20, 3e-20], vec![1e-25, 1e-19, 1e25, 1e19]] {
+        let mut file = GltfBuilder::new();
+        for (node, scale) in scales.iter().enumerate() {
+            let mut entry = json!({ "scale": [scale, scale, 2.0 * scale], "translation": [1, 0, 0] });
+            if node + 1 < scales.len() {
+                entry["children"] = json!([node + 1]);
+            }
+            file.push("nodes", entry);
+        }
+        assert_within_contract(file.load().unwrap().0);
+    }
+}
