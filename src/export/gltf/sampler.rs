@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
+use glam::DQuat;
 
+use super::notes;
+use super::sampling::{Sampling, fits, shortened};
 use crate::error::Error;
-use crate::model::{Clip, Curve, CurveEasing, Extrapolation, Interpolation, Library, Target, Timeline};
+use crate::model::{Clip, Curve, Interpolation, Library, Target, Timeline};
+use crate::retarget::key_budget::KeyBudget;
 use crate::retarget::moving_joints::{MovingJoints, Part};
-use crate::retarget::resample::{Knots, Motion, resample};
-use crate::retarget::rotations::angle;
 
-/// The largest error of sampled rotations in radians, and of sampled numbers as a share of the rig's size.
-const BOUND: f64 = 1e-4;
 /// The largest difference of the length of a quaternion from 1 that readers accept.
 const MOST_OFF_UNIT: f64 = 1e-3;
 
@@ -52,45 +51,48 @@ pub(super) struct Samplers {
 
 impl Samplers {
     /// The samplers of a clip, and notes on what they do not hold. `targets` returns the number of morph targets of a joint.
-    pub fn new(library: &Library, clip: &Clip, targets: &dyn Fn(usize) -> usize) -> Result<(Self, Vec<String>), Error> {
+    pub fn new(
+        library: &Library,
+        clip: &Clip,
+        targets: &dyn Fn(usize) -> usize,
+        budget: &mut KeyBudget,
+    ) -> Result<(Self, Vec<String>), Error> {
         let skeleton = library.skeleton(clip.skeleton);
         let joints = MovingJoints::new(library, skeleton, clip);
-        let (mut samplers, mut notes) = (Self::default(), Vec::new());
-        let name = clip.name.as_deref().unwrap_or("unnamed");
+        let sampling = Sampling::new(clip, skeleton, &joints);
+        let mut samplers = Self::default();
         let mut left_out = 0;
         for (index, track) in clip.tracks.iter().enumerate() {
             match (track.target, Part::of(track.target)) {
                 (_, Some((joint, part))) => {
                     let tracks = joints.tracks(joint, part);
                     // The tracks of single numbers are sampled together, with the first of them.
-                    if tracks.first().is_some_and(|&(first, _)| first == index) {
-                        let (curve, is_own) = match tracks {
-                            [(_, only)]
-                                if !matches!(only.target, Target::EulerAngles(_)) && fits(clip, &only.curve) =>
-                            {
-                                (only.curve.clone(), only.component.is_none())
-                            }
-                            _ => (track.curve.clone(), false),
-                        };
-                        let curve = if is_own { curve } else { sampled(clip, &joints, joint, part)? };
-                        samplers.add(joint, path(part), &curve);
+                    if tracks.first().is_none_or(|&(first, _)| first != index) {
+                        continue;
                     }
+                    let is_own = track.component.is_none() && !matches!(track.target, Target::EulerAngles(_));
+                    let curve = shortened(clip, &track.curve)?;
+                    let curve =
+                        if is_own && fits(clip, &curve) { curve } else { sampling.curve(joint, part, budget)? };
+                    samplers.add(joint, part.name(), &curve);
                 }
                 (Target::Weights(joint), None)
-                    if track.component.is_none()
-                        && targets(joint) == track.curve.width()
-                        && fits(clip, &track.curve) =>
+                    if track.component.is_none() && targets(joint) == track.curve.width() =>
                 {
-                    samplers.add(joint, "weights", &track.curve);
+                    let curve = shortened(clip, &track.curve)?;
+                    if fits(clip, &curve) {
+                        samplers.add(joint, "weights", &curve);
+                    } else {
+                        left_out += 1;
+                    }
                 }
                 _ => left_out += 1,
             }
         }
+        let mut notes = notes::notes(clip, skeleton);
         if left_out > 0 {
-            notes.push(format!("clip {name}: {left_out} tracks of morph weights or properties are left out"));
-        }
-        if !clip.events.is_empty() {
-            notes.push(format!("clip {name}: glTF has no events; {} are left out", clip.events.len()));
+            let name = notes::name(clip);
+            notes.insert(0, format!("clip {name}: {left_out} tracks of morph weights or properties are left out"));
         }
         samplers.extend_to(clip, skeleton.joints().iter().position(|joint| joint.matrix.is_none()), skeleton);
         Ok((samplers, notes))
@@ -171,53 +173,4 @@ impl Samplers {
         self.times.push((None, vec![0.0, length]));
         self.push(joint, "scale", Interpolation::Step, self.times.len() - 1, &[rest, rest].concat());
     }
-}
-
-fn path(part: Part) -> &'static str {
-    match part {
-        Part::Translation => "translation",
-        Part::Rotation => "rotation",
-        Part::Scale => "scale",
-    }
-}
-
-/// True if glTF can hold a curve of a clip key by key.
-fn fits(clip: &Clip, curve: &Curve) -> bool {
-    let timeline = curve.timeline();
-    let times = timeline.times();
-    matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear | Interpolation::CubicSpline)
-        && matches!(curve.easing(), CurveEasing::None)
-        && (curve.extrapolation() == [Extrapolation::Clamp; 2] || times.len() == 1)
-        && timeline.window() == 0.0
-        && times[0] >= 0.0
-        && times.windows(2).all(|pair| (pair[0] as f32) < pair[1] as f32)
-        && clip.length.is_none_or(|length| timeline.last() <= length || curve.is_constant())
-}
-
-/// A curve that is sampled from the tracks of a part of a joint.
-fn sampled(clip: &Clip, joints: &MovingJoints, joint: usize, part: Part) -> Result<Curve, Error> {
-    let mut knots = Knots::default();
-    for (_, track) in joints.tracks(joint, part) {
-        knots.add(&track.curve, clip.length);
-    }
-    knots.clamp(0.0, clip.duration());
-    let keep = |time: f64| clip.keep(time);
-    if part == Part::Rotation {
-        let value = |time| joints.rotation(joint, keep(time));
-        let error = |_, one: DQuat, other: DQuat| angle(one, other);
-        return Ok(resample(knots, &Motion { value: &value, error: &error, bound: BOUND })?.curve);
-    }
-    let value = |time| match part {
-        Part::Scale => joints.scale(joint, keep(time)),
-        _ => joints.translation(joint, keep(time)),
-    };
-    let largest = knots_reach(joints, joint, part);
-    let error = |_, one: DVec3, other: DVec3| one.distance(other) / largest;
-    Ok(resample(knots, &Motion { value: &value, error: &error, bound: BOUND })?.curve)
-}
-
-/// The largest number of the tracks of a part of a joint, at least 1e-6.
-fn knots_reach(joints: &MovingJoints, joint: usize, part: Part) -> f64 {
-    let numbers = joints.tracks(joint, part).iter().flat_map(|(_, track)| track.curve.values());
-    numbers.map(|number| number.abs()).fold(1e-6, f64::max)
 }
