@@ -187,3 +187,52 @@ fn add_clips(
     }
     Ok(Retargeting { clips: reports, map, scale })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use glam::DQuat;
+
+    use super::*;
+    use crate::model::{Clip, Curve, Interpolation, Joint, Target, Timeline, Track};
+
+    #[test]
+    fn all_sampled_tracks_share_a_budget_of_keys() {
+        let joint = |(index, name): (usize, &&str)| {
+            let parent = index.checked_sub(1);
+            Joint { name: Some((*name).into()), parent, ..Joint::default() }
+        };
+        let chain = |names: &[&str]| {
+            Skeleton::new(None, names.iter().enumerate().map(joint).collect(), Vec::new()).unwrap()
+        };
+        let mut library = Library::new();
+        let source = library.add_skeleton(chain(&["hip", "between", "head"]));
+        let target = library.add_skeleton(chain(&["hip", "head"]));
+        let turns = [0.0, 2.0].map(|angle| [DQuat::from_rotation_x(angle), DQuat::from_rotation_y(angle)]);
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+        let track = |joint: usize| {
+            let values = turns.iter().flat_map(|turns| turns[joint - 1].to_array()).collect();
+            let curve = Curve::new(timeline.clone(), Interpolation::Linear, 4, values);
+            Track::new(Target::Rotation(joint), curve.unwrap())
+        };
+        let clip = Clip::new(Some("nod".into()), source, vec![track(1), track(2)]);
+        let clip = library.add_clip(clip).unwrap();
+        let map = JointMap::by_names(&library, source, target).unwrap();
+        let mut keys_with = |budget: usize, clips: &[ClipId]| {
+            let budget = KeyBudget::of(budget);
+            add_clips(&mut library, clips, map.clone(), &RetargetOptions::default(), budget).map(|made| {
+                match made.clips[0].tracks[0].method {
+                    TrackMethod::Resampled { keys, .. } => keys,
+                    other => panic!("{other:?}"),
+                }
+            })
+        };
+        let keys = keys_with(1 << 20, &[clip]).unwrap();
+        assert!(keys > 20);
+        assert_eq!(keys_with(2 * keys, &[clip, clip]).unwrap(), keys);
+        let error = keys_with(2 * keys - 1, &[clip, clip]).unwrap_err().to_string();
+        let expected = format!("clip nod, rotation of head: the sampled tracks need more than {} keys", 2 * keys - 1);
+        assert!(error.starts_with(&expected), "{error}");
+    }
+}

@@ -106,8 +106,9 @@ impl Document {
     /// Keys stay as they are, rounded to `f32`. Tracks that glTF cannot hold are sampled: those with easings, extrapolations, single
     /// numbers or angles, and those that a length cuts off. Rotations are within 1e-4 rad, translations within 1e-4 of the rig's size
     /// ([`Length`](crate::Length)) in model space with the joints above at rest, and scales within 1e-4 of the largest scale of the joint.
-    /// The animation is as long as the clip. Returns notes on parts that glTF cannot hold at all: events, sync markers, root motion,
-    /// the speed, the wrap mode, properties, and morph weights of joints without such a mesh.
+    /// If no key is at the end of the clip, a track that holds a joint at rest makes the animation as long. Returns notes on parts that glTF
+    /// cannot hold at all: events, sync markers, root motion, the speed, the wrap mode, properties, and morph weights of joints
+    /// without such a mesh.
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such clip, or its skeleton has other joints than the document; with the names of clip and joint,
@@ -192,4 +193,34 @@ impl Document {
 fn placed(view: &Value) -> impl Iterator<Item = &Value> {
     let compressed = COMPRESSIONS.into_iter().filter_map(|name| view.get("extensions")?.get(name));
     std::iter::once(view).chain(compressed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::{Clip, Curve, CurveEasing, Easing, Interpolation, Joint, Skeleton, Target, Timeline, Track};
+    use crate::retarget::key_budget::KeyBudget;
+
+    #[test]
+    fn all_clips_of_a_document_share_a_budget_of_keys() {
+        let mut library = Library::new();
+        let joint = Joint { name: Some("hip".into()), ..Joint::default() };
+        let skeleton = library.add_skeleton(Skeleton::new(None, vec![joint], Vec::new()).unwrap());
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+        let slide = Curve::new(timeline, Interpolation::Linear, 3, vec![0.0, 0.0, 0.0, 9.0, 0.0, 0.0]).unwrap();
+        let slide = slide.with_easing(CurveEasing::One(Easing::QuadIn)).unwrap();
+        let tracks = vec![Track::new(Target::Translation(0), slide)];
+        let clip = library.add_clip(Clip::new(Some("slide".into()), skeleton, tracks)).unwrap();
+        let mut document = Document::of_skeleton(&library, skeleton).unwrap();
+        document.budget = KeyBudget::of(300);
+        let before = document.clone();
+        document.add_clip(&library, clip).unwrap();
+        assert_ne!(document.json, before.json);
+        let added = document.clone();
+        let error = document.add_clip(&library, clip).unwrap_err().to_string();
+        assert!(error.starts_with("clip slide, translation of hip: the sampled tracks need more than"), "{error}");
+        assert_eq!((document.json, document.bin), (added.json, added.bin));
+    }
 }

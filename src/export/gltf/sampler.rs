@@ -1,5 +1,6 @@
 //! The samplers of an animation: key times and keys as glTF has them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use glam::DQuat;
@@ -7,7 +8,7 @@ use glam::DQuat;
 use super::notes;
 use super::sampling::{Sampling, fits, shortened};
 use crate::error::Error;
-use crate::model::{Clip, Curve, Interpolation, Library, Target, Timeline};
+use crate::model::{Clip, Curve, Interpolation, Library, Skeleton, Target, Timeline};
 use crate::retarget::key_budget::KeyBudget;
 use crate::retarget::moving_joints::{MovingJoints, Part};
 
@@ -94,7 +95,10 @@ impl Samplers {
             let name = notes::name(clip);
             notes.insert(0, format!("clip {name}: {left_out} tracks of morph weights or properties are left out"));
         }
-        samplers.extend_to(clip, skeleton.joints().iter().position(|joint| joint.matrix.is_none()), skeleton);
+        if !samplers.extend_to(clip, skeleton) {
+            let (name, length) = (notes::name(clip), clip.duration());
+            notes.push(format!("clip {name}: the animation ends before the clip, which lasts {length} s"));
+        }
         Ok((samplers, notes))
     }
 
@@ -156,21 +160,31 @@ impl Samplers {
         self.list.samplers.push(Sampler { joint, path, interpolation, input, output });
     }
 
-    /// Makes the animation as long as the clip: with a track that holds the rest rotation of a joint, if no key is at the end.
-    fn extend_to(&mut self, clip: &Clip, joint: Option<usize>, skeleton: &crate::model::Skeleton) {
+    /// Makes the animation as long as the clip, with a track that holds a joint at rest, if no key is at the end. Returns false if all
+    /// joints are moved, so that it stays shorter.
+    fn extend_to(&mut self, clip: &Clip, skeleton: &Skeleton) -> bool {
         let last = self.times.iter().flat_map(|(_, times)| times.last()).copied().fold(0.0, f32::max);
         let length = clip.duration() as f32;
-        let is_free = |joint: &usize| {
-            !self.list.samplers.iter().any(|sampler| sampler.joint == *joint && sampler.path == "scale")
-        };
         if length <= last {
-            return;
+            return true;
         }
-        // A scale that is held at rest changes nothing. Retargeted clips have none.
-        let free = joint.into_iter().chain(0..skeleton.joints().len());
-        let Some(joint) = free.filter(|&joint| skeleton.joints()[joint].matrix.is_none()).find(is_free) else { return };
-        let rest = skeleton.joints()[joint].rest.scale.to_array();
+        let moved: HashSet<(usize, &str)> =
+            self.list.samplers.iter().map(|sampler| (sampler.joint, sampler.path)).collect();
+        // Retargeted clips have no scales.
+        let parts = [Part::Scale, Part::Rotation, Part::Translation].into_iter();
+        let joints = || (0..skeleton.joints().len()).filter(|&joint| skeleton.joints()[joint].matrix.is_none());
+        let mut held = parts.flat_map(|part| joints().map(move |joint| (joint, part)));
+        let Some((joint, part)) = held.find(|(joint, part)| !moved.contains(&(*joint, part.name()))) else {
+            return false;
+        };
+        let rest = skeleton.joints()[joint].rest;
+        let rest = match part {
+            Part::Translation => rest.translation.to_array().to_vec(),
+            Part::Rotation => rest.rotation.normalize().to_array().to_vec(),
+            Part::Scale => rest.scale.to_array().to_vec(),
+        };
         self.times.push((None, vec![0.0, length]));
-        self.push(joint, "scale", Interpolation::Step, self.times.len() - 1, &[rest, rest].concat());
+        self.push(joint, part.name(), Interpolation::Step, self.times.len() - 1, &rest.repeat(2));
+        true
     }
 }

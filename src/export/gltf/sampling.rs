@@ -91,11 +91,12 @@ pub(super) fn fits(clip: &Clip, curve: &Curve) -> bool {
         && clip.length.is_none_or(|length| timeline.last() <= length)
 }
 
-/// A curve, with a single key at 0 if it is constant and has keys beyond the length of its clip. They would make the animation longer.
+/// A curve, with keys at 0 and at the end of its clip if it is constant and has keys beyond. They would make the animation longer.
 pub(super) fn shortened(clip: &Clip, curve: &Curve) -> Result<Curve, Error> {
-    let is_longer = clip.length.is_some_and(|length| curve.timeline().last() > length);
-    if !is_longer || !curve.is_constant() {
+    let Some(length) = clip.length.filter(|&length| curve.timeline().last() > length && curve.is_constant()) else {
         return Ok(curve.clone());
-    }
-    Curve::new(Arc::new(Timeline::new(vec![0.0])?), Interpolation::Step, curve.width(), curve.value(0).to_vec())
+    };
+    let times = if length > 0.0 { vec![0.0, length] } else { vec![0.0] };
+    let values = curve.value(0).repeat(times.len());
+    Curve::new(Arc::new(Timeline::new(times)?), Interpolation::Step, curve.width(), values)
 }
