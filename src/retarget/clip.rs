@@ -9,9 +9,7 @@ use crate::model::{Clip, ClipId, Curve, Interpolation, RootMotion, RootRotation,
 use crate::retarget::key_budget::KeyBudget;
 use crate::retarget::moving_joints::{MovingJoints, Part};
 use crate::retarget::plan::Plan;
-use crate::retarget::report::{
-    DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack,
-};
+use crate::retarget::report::{DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack};
 use crate::retarget::root;
 use crate::retarget::rotations::Rotations;
 

@@ -165,7 +165,9 @@ impl JointMap {
         }
         if let Some(root) = self.root.filter(|&root| self.target_of(root).is_none()) {
             let name = library.skeleton(self.source).joint_name(root);
-            return fault(format!("the root is joint {name:?} of the source, which has no partner; choose a mapped joint"));
+            return fault(format!(
+                "the root is joint {name:?} of the source, which has no partner; choose a mapped joint"
+            ));
         }
         match self.translation {
             RootTranslation::Scaled(Some(scale)) if !crate::model::is_usable(scale) => {

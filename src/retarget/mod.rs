@@ -203,9 +203,8 @@ mod tests {
             let parent = index.checked_sub(1);
             Joint { name: Some((*name).into()), parent, ..Joint::default() }
         };
-        let chain = |names: &[&str]| {
-            Skeleton::new(None, names.iter().enumerate().map(joint).collect(), Vec::new()).unwrap()
-        };
+        let chain =
+            |names: &[&str]| Skeleton::new(None, names.iter().enumerate().map(joint).collect(), Vec::new()).unwrap();
         let mut library = Library::new();
         let source = library.add_skeleton(chain(&["hip", "between", "head"]));
         let target = library.add_skeleton(chain(&["hip", "head"]));

@@ -173,11 +173,7 @@ pub(crate) struct Motion<'a, V> {
 ///
 /// A motion whose tracks are all held from key to key becomes such a curve, which is exact. All others become lines or arcs; a jump
 /// becomes two keys, a step of an `f32` apart. Fails if the budget has too few keys.
-pub(crate) fn resample<V: Value>(
-    knots: Knots,
-    motion: &Motion<V>,
-    budget: &mut KeyBudget,
-) -> Result<Resampled, Error> {
+pub(crate) fn resample<V: Value>(knots: Knots, motion: &Motion<V>, budget: &mut KeyBudget) -> Result<Resampled, Error> {
     let is_step = !knots.is_smooth;
     let knots = knots.sorted();
     if is_step {

@@ -40,13 +40,7 @@ pub(super) fn make(
 }
 
 /// The times at which the place of the root may have a kink or a jump, and true if a joint above it moves on either side.
-fn knots(
-    plan: &Plan,
-    root: &Root,
-    clip: &Clip,
-    source: &MovingJoints,
-    rotations: &mut Rotations,
-) -> (Knots, bool) {
+fn knots(plan: &Plan, root: &Root, clip: &Clip, source: &MovingJoints, rotations: &mut Rotations) -> (Knots, bool) {
     let (mut knots, mut moves_above) = (Knots::default(), false);
     let parts_above = plan.source.ancestors(root.source).flat_map(|joint| Part::ALL.map(|part| (joint, part)));
     for &(index, track) in parts_above.flat_map(|(joint, part)| source.tracks(joint, part)) {
@@ -81,12 +75,7 @@ struct RootPath<'a> {
 }
 
 impl<'a> RootPath<'a> {
-    fn new(
-        plan: &'a Plan<'a>,
-        root: &'a Root,
-        source: &'a MovingJoints<'a>,
-        rotations: &'a Rotations<'a>,
-    ) -> Self {
+    fn new(plan: &'a Plan<'a>, root: &'a Root, source: &'a MovingJoints<'a>, rotations: &'a Rotations<'a>) -> Self {
         let above_source = plan.source.ancestors(root.source).collect();
         let above_target = plan.target.ancestors(root.target).collect();
         Self { plan, root, source, rotations, above_source, above_target }

@@ -130,9 +130,8 @@ impl<'a> Rotations<'a> {
         }
         let (up, down) = self.path(mapped.above, mapped.partner);
         let knots = self.knots(mapped, up.iter().chain(&down), is_above_off);
-        let ideal = |time: f64| {
-            mapped.before * self.product(&up, time).conjugate() * self.product(&down, time) * mapped.after
-        };
+        let ideal =
+            |time: f64| mapped.before * self.product(&up, time).conjugate() * self.product(&down, time) * mapped.after;
         if knots.is_empty() {
             return self.constant(mapped.joint, ideal(0.0));
         }

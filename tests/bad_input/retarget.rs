@@ -5,7 +5,8 @@ use std::path::Path;
 use posse::demo::{Body, BodyVertex};
 use posse::export::gltf::Document;
 use posse::{
-    ClipId, Error, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions, Skeleton, SkeletonId, demo,
+    ClipId, Error, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions, RootTranslation, Skeleton,
+    SkeletonId, demo,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -49,7 +50,8 @@ fn assert_retargeted(library: &mut Library, clips: &[ClipId], map: &JointMap, op
 
 /// A body of one triangle.
 fn triangle() -> Body {
-    let vertex = BodyVertex { position: [0.0; 3], normal: [0.0; 3], joints: [0; 4], weights: [0.25; 4], parts: [0.0; 4] };
+    let vertex =
+        BodyVertex { position: [0.0; 3], normal: [0.0; 3], joints: [0; 4], weights: [0.25; 4], parts: [0.0; 4] };
     Body { vertices: vec![vertex; 3], indices: vec![0, 1, 2] }
 }
 
@@ -76,8 +78,9 @@ fn assert_document_harmless(file: &[u8]) {
     if let Some((library, asset)) = read {
         for file in [written, emptied] {
             let (again, made) = load(&file).unwrap();
-            let joints = library.skeleton(asset.skeleton).joints().len();
-            assert!(again.skeleton(made.skeleton).joints().len() > joints - usize::from(joints > 0));
+            let [before, after] = [(&library, &asset), (&again, &made)]
+                .map(|(library, asset)| library.skeleton(asset.skeleton).joints().len());
+            assert_eq!(after, before + 1);
         }
     }
 }
@@ -85,8 +88,8 @@ fn assert_document_harmless(file: &[u8]) {
 #[test]
 fn parts_of_documents_in_other_forms_do_no_harm() {
     let lists = json!({
-        "asset": ["2.0"], "nodes": [{}], "buffers": [[null, 0], ["data:,%00%00%00%00", 4]],
-        "bufferViews": [[1, 0, 4], { "buffer": 0, "byteLength": 0 }],
+        "asset": ["2.0"], "nodes": [{}], "buffers": [["data:,%00%00%00%00", 4], [null, 0]],
+        "bufferViews": [[1, 0, 4, null, null], { "buffer": 0, "byteLength": 0 }],
     });
     let odd = json!({
         "asset": { "version": "2.0" }, "nodes": [{}, []], "scene": -1, "scenes": [null, 5], "materials": 7, "skins": [],
@@ -180,7 +183,10 @@ proptest! {
     }
 
     #[test]
-    fn changed_numbers_of_keys_are_retargeted_or_refused(place in 0..60usize, number in any::<f32>()) {
+    fn changed_numbers_of_keys_are_retargeted_or_refused(
+        place in 0..60usize,
+        number in prop_oneof![-100.0..100.0_f32, any::<f32>()],
+    ) {
         let mut file = something_of_everything();
         let place = (place * 4).min(file.bin.len() - 4);
         file.bin[place..place + 4].copy_from_slice(&bytes(&[number]));
@@ -191,6 +197,10 @@ proptest! {
         let mut map = JointMap::new(asset.skeleton, target);
         // The second joint of the file hangs from the first, and that of the pair from another one.
         map.pairs.extend([(0, 2), (1, 9)].map(|(source, target)| JointPair { source, target, by: MatchedBy::Caller }));
+        // A jump through space takes as many keys as a curve can have, which takes seconds.
+        if number.abs() > 100.0 {
+            map.translation = RootTranslation::None;
+        }
         assert_retargeted(&mut library, &asset.clips, &map, RetargetOptions::default());
     }
 }

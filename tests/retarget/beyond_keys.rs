@@ -31,8 +31,7 @@ fn retarget(
     let (source, target) = (add(&mut library, source), add(&mut library, target));
     let tracks = tracks.into_iter().map(|(target, curve)| Track::new(target, curve)).collect();
     let clip = library.add_clip(Clip { length, ..Clip::new(Some("moves".into()), source, tracks) }).unwrap();
-    let map =
-        JointMap { translation: RootTranslation::Full, ..JointMap::by_names(&library, source, target).unwrap() };
+    let map = JointMap { translation: RootTranslation::Full, ..JointMap::by_names(&library, source, target).unwrap() };
     let report = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap().clips.remove(0);
     Case { library, source, target, clip, report }
 }
@@ -48,7 +47,8 @@ fn straight_lines_go_on_to_the_ends_of_the_clip() {
         let slide = curve(interpolation, 3, &[1.0, 2.0], &[0.0, 1.0, 0.0, 1.0, 1.5, 0.0]);
         let slide = slide.with_extrapolation(Extrapolation::Linear, Extrapolation::Linear);
         let tracks = vec![(Target::Rotation(0), turn.clone()), (Target::Translation(1), slide)];
-        let Case { library, source, target, clip, report } = retarget(source.clone(), target.clone(), tracks, Some(3.0));
+        let Case { library, source, target, clip, report } =
+            retarget(source.clone(), target.clone(), tracks, Some(3.0));
         assert!(report.tracks.iter().all(|track| matches!(track.method, TrackMethod::Resampled { .. })));
         assert!(report.translation_error() <= 1e-4);
         for time in [0.0, 0.4, 0.9, 1.0, 1.5, 2.0, 2.1, 2.7, 3.0] {
@@ -75,7 +75,8 @@ fn a_key_of_zeros_is_the_identity_before_and_after() {
     let (up, out) = (turn(50.0), degrees(DVec3::X, 130.0));
     for values in [[up, zero, out], [zero, up, out], [up, out, zero], [zero, zero, up]] {
         let tracks = || vec![(Target::Rotation(0), spline(values))];
-        let Case { library, source, target, clip, report } = retarget(rig(turn(20.0)), rig(turn(-70.0)), tracks(), None);
+        let Case { library, source, target, clip, report } =
+            retarget(rig(turn(20.0)), rig(turn(-70.0)), tracks(), None);
         assert!(matches!(report.tracks[0].method, TrackMethod::Resampled { .. }), "{values:?}");
         assert!(report.rotation_error() <= 1e-4, "{values:?}: {}", report.rotation_error());
         let rest = [source, target].map(|skeleton| model_pose(&library, skeleton, None)[0].0);

@@ -5,9 +5,7 @@ use std::path::Path;
 use glam::{DQuat, DVec3};
 use posse::demo::{Body, BodyVertex};
 use posse::export::gltf::Document;
-use posse::{
-    Clip, Curve, CurveEasing, Easing, Interpolation, RootMotion, RootRotation, Target, Track, WrapMode,
-};
+use posse::{Clip, Curve, CurveEasing, Easing, Interpolation, RootMotion, RootRotation, Target, Track, WrapMode};
 use serde_json::{Value, json};
 
 use super::rigs::{joint, model_pose};

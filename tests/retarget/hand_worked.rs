@@ -5,8 +5,8 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 use posse::{
     Clip, ClipId, Curve, DropReason, Error, Event, Interpolation, Joint, JointMap, JointPair, Library, LossReason,
-    MapRemark, MatchedBy, ReferencePose, RetargetOptions, Retargeting, RootMotion, RootRotation, RootTranslation, Skeleton,
-    SkeletonId, Target, Timeline, Track, TrackMethod, Transform, WrapMode, demo,
+    MapRemark, MatchedBy, ReferencePose, RetargetOptions, Retargeting, RootMotion, RootRotation, RootTranslation,
+    Skeleton, SkeletonId, Target, Timeline, Track, TrackMethod, Transform, WrapMode, demo,
 };
 
 use super::rigs::{add, angle, joint, model_pose};

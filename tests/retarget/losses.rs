@@ -90,10 +90,11 @@ fn errors_of_tracks_have_the_names_of_clip_and_joint() {
     let before = library.clone();
     let mut map = JointMap::by_names(&library, source, target).unwrap();
     map.translation = RootTranslation::Scaled(Some(1e3));
-    let fails = |library: &mut Library, map: &JointMap| match library.retarget(&[clip], map, &RetargetOptions::default()) {
-        Err(Error::Usage(reason)) => reason,
-        other => panic!("{other:?}"),
-    };
+    let fails =
+        |library: &mut Library, map: &JointMap| match library.retarget(&[clip], map, &RetargetOptions::default()) {
+            Err(Error::Usage(reason)) => reason,
+            other => panic!("{other:?}"),
+        };
     let reason = fails(&mut library, &map);
     assert!(reason.starts_with("clip leap, translation of hip: ") && reason.contains("range of an f32"), "{reason}");
     map.pairs.remove(1);

@@ -119,8 +119,10 @@ impl ClipReport {
         let (made, source) = (library.clip(clip.clip), library.clip(clip.source));
         let target_skeleton = library.skeleton(made.skeleton);
         let skeleton = library.skeleton(source.skeleton);
-        let lost =
-            |lost: LostRootMotion| LostMotion { joint: skeleton.joint_name(lost.joint), reason: lost.reason.to_string() };
+        let lost = |lost: LostRootMotion| LostMotion {
+            joint: skeleton.joint_name(lost.joint),
+            reason: lost.reason.to_string(),
+        };
         let mut report = Self {
             name: made.name.clone(),
             exact: Vec::new(),

@@ -73,7 +73,8 @@ impl Document {
     fn show(&mut self, node: usize) {
         let scene = self.json.get("scene").and_then(Value::as_u64).unwrap_or(0);
         let scenes = self.json.get_mut("scenes").and_then(Value::as_array_mut);
-        let scene = scenes.and_then(|scenes| scenes.get_mut(usize::try_from(scene).ok()?)).and_then(Value::as_object_mut);
+        let scene =
+            scenes.and_then(|scenes| scenes.get_mut(usize::try_from(scene).ok()?)).and_then(Value::as_object_mut);
         let roots = scene.map(|scene| scene.entry("nodes").or_insert_with(|| json!([])));
         if let Some(roots) = roots.and_then(Value::as_array_mut) {
             roots.push(node.into());
