@@ -72,8 +72,8 @@ pub enum TrackMethod {
     Resampled {
         /// The number of keys.
         keys: usize,
-        /// The largest error that was measured, at 15 times between each two keys: in radians for a rotation, as a share of the
-        /// rig's size for a translation.
+        /// The largest error that was measured, at 15 times between each two keys unless they are neighbouring `f32`, as beside a
+        /// jump: in radians for a rotation, as a share of the rig's size for a translation.
         error: f64,
     },
 }

@@ -236,9 +236,11 @@ fn divide<V: Value>(
     while let Some(&(end, value)) = ends.last() {
         let middle = 0.5 * (start.0 + end);
         let is_divisible = left.keys > 0 && (start.0 as f32) < (middle as f32) && (middle as f32) < (end as f32);
+        // The way of a jump, between two neighbouring `f32`, has no times that an engine asks for.
+        let places = if (start.0 as f32).next_up() < end as f32 { PLACES - 1 } else { 0 };
         let mut most: f64 = 0.0;
         // The middle comes first, because it tells most.
-        for place in (0..PLACES - 1).map(|step| 1 + (step + PLACES / 2 - 1) % (PLACES - 1)) {
+        for place in (0..places).map(|step| 1 + (step + PLACES / 2 - 1) % (PLACES - 1)) {
             let fraction = place as f64 / PLACES as f64;
             let time = start.0 + fraction * (end - start.0);
             most = most.max((motion.error)(time, start.1.mix(value, fraction), (motion.value)(time)));
