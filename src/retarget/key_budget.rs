@@ -44,8 +44,8 @@ impl KeyBudget {
     pub fn charge(&mut self, keys: usize) -> Result<(), Error> {
         let Some(left) = self.left.checked_sub(keys) else {
             return Err(Error::Usage(format!(
-                "the sampled tracks need more than {} keys, {GROWTH} per key of the clips and {ALLOWANCE} more; take fewer \
-                 clips at once, a larger error bound, or a map with the joints between",
+                "the sampled tracks need more than {} keys, {GROWTH} per key of the clips and {ALLOWANCE} more; take fewer or \
+                 shorter clips at once, or a larger error bound",
                 self.allowed
             )));
         };
