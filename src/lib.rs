@@ -140,8 +140,8 @@ pub use self::{
     reference::phase::{Phase, clip_time},
     reference::{NewTransition, Reference},
     retarget::{
-        DropReason, DroppedTrack, JointMap, JointPair, MapRemark, MatchedBy, ReferencePose, RetargetOptions,
-        RetargetedClip, RetargetedTrack, Retargeting, RootTranslation, TrackMethod,
+        DropReason, DroppedTrack, JointMap, JointPair, LossReason, LostRootMotion, MapRemark, MatchedBy, ReferencePose,
+        RetargetOptions, RetargetedClip, RetargetedTrack, Retargeting, RootTranslation, TrackMethod,
     },
 };
 

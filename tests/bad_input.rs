@@ -2,6 +2,8 @@
 mod found;
 /// Files that are broken at random.
 mod random;
+/// Maps and documents of retargeting.
+mod retarget;
 
 use std::path::Path;
 

@@ -1,10 +1,16 @@
+/// Times beyond the keys of a track, and keys of zeros.
+mod beyond_keys;
 /// `posse retarget` and `posse eval --retarget`.
 #[cfg(feature = "cli")]
 mod command;
+/// Odd glTF documents, and notes on what glTF cannot hold.
+mod documents;
 /// Clips from one skeleton to another, by hand.
 mod hand_worked;
 /// The rules of retargeting on random pairs of rigs.
 mod invariants;
+/// What is lost, and errors.
+mod losses;
 /// Pairs of joints: by names, by roles, by files.
 mod maps;
 /// Pairs of rigs, and poses of theirs in model space.

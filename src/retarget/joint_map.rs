@@ -22,7 +22,7 @@ pub struct JointMap {
     pub root: Option<usize>,
     /// The size of the movement of the root.
     pub translation: RootTranslation,
-    /// Joints that were left out.
+    /// Joints that were left out, and a root that cannot move.
     pub remarks: Vec<MapRemark>,
 }
 
@@ -68,7 +68,7 @@ impl Default for RootTranslation {
     }
 }
 
-/// A reason for which joints have no partner.
+/// A reason for which joints have no partner, or the root does not move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MapRemark {
     /// Several joints of a skeleton have the name or the role. They are left out.
@@ -99,6 +99,16 @@ pub enum MapRemark {
         /// The joint of the target.
         target: usize,
     },
+    /// A joint above the root of the target has a scale of 0 at rest, so that no translation brings the root to its place. The root does not
+    /// move; the pair stays.
+    ZeroScale {
+        /// The root in the source.
+        source: usize,
+        /// The root in the target.
+        target: usize,
+        /// The joint of the target with the scale of 0.
+        above: usize,
+    },
 }
 
 impl JointMap {
@@ -110,6 +120,10 @@ impl JointMap {
 
     /// A map of the joints with equal names, then of those with equal normalised names, then of those with equal humanoid roles.
     /// Ambiguous joints are left out, with a remark.
+    ///
+    /// There is one exception. If two joints of equal names have different roles, and one of them is the hips, they are no pair by
+    /// name, and each can get another partner by its role. `spine`, for example, is the hips of Rigify, but the lowest bone of the
+    /// spine in VRM. If one of the two finds no other partner, there is a [`MapRemark::Roles`].
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such skeleton.
@@ -150,8 +164,9 @@ impl JointMap {
             }
         }
         if let Some(root) = self.root.filter(|&root| self.target_of(root).is_none()) {
+            let name = library.skeleton(self.source).joint_name(root);
             return fault(format!(
-                "the root is joint {root} of the source, which has no partner; choose a mapped joint"
+                "the root is joint {name:?} of the source, which has no partner; choose a mapped joint"
             ));
         }
         match self.translation {

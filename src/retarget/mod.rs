@@ -7,13 +7,14 @@
 //! 1. `joints` are the nodes that can be mapped. `names` pairs them by name and by the roles of `conventions`; `map_file` reads pairs.
 //! 2. `pose` has the two poses that look alike. `plan` has what follows from them for all clips.
 //! 3. `rotations` and `root` make the tracks of a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants
-//!    `A` and `B`. Otherwise `resample` makes keys.
+//!    `A` and `B`. Otherwise `resample` makes keys, as many as `key_budget` allows.
 //! 4. `report` lists what was done.
 
 mod clip;
 mod conventions;
 mod joint_map;
 mod joints;
+pub(crate) mod key_budget;
 mod map_file;
 pub(crate) mod moving_joints;
 mod names;
@@ -26,10 +27,13 @@ pub(crate) mod rotations;
 
 pub use joint_map::{JointMap, JointPair, MapRemark, MatchedBy, RootTranslation};
 pub use pose::ReferencePose;
-pub use report::{DropReason, DroppedTrack, RetargetedClip, RetargetedTrack, Retargeting, TrackMethod};
+pub use report::{
+    DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, Retargeting, TrackMethod,
+};
 
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, no_such};
+use crate::retarget::key_budget::KeyBudget;
 use crate::retarget::plan::Plan;
 
 /// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, that counts as
@@ -62,15 +66,21 @@ impl Library {
     /// * The root moves as its partner does in model space, times the factor of [`JointMap::translation`]. All other translations and
     ///   all scales are those of the rest pose.
     /// * Keys are transformed where that is exact: key times and interpolation stay. Otherwise the motion is sampled, at the key times that it
-    ///   depends on and between them, until it is within the bound. A jump becomes two keys, a step of an `f32` apart.
+    ///   depends on and between them, until it is within the bound. A jump becomes two keys, a step of an `f32` apart. Lines that an
+    ///   extrapolation draws beyond the keys are sampled to the ends of the clip.
+    /// * A spline of rotations may have a key of zeros, which has no direction and counts as the identity. Such a track is sampled unless
+    ///   its keys need no change, because zeros that are transformed would be the identity again.
     /// * A clip keeps its name, duration, speed, wrap mode, events and markers, and its root joint if that is mapped and its axes
-    ///   are axes of the target, too. Morph weights and properties are dropped.
+    ///   are axes of the target, too. A root joint moves the instance only if it is the root of the map; the report tells of clips whose
+    ///   root motion is lost. Morph weights and properties are dropped.
     /// * A mapped joint of the target that is given by a matrix without shear is from then on given by its translation, rotation
     ///   and scale.
     ///
     /// # Errors
     /// [`Error::Usage`] if a clip does not exist or animates another skeleton than the source, the map does not fit its
-    /// skeletons, the reference pose does not exist, or a bound is not above 0. The library is then unchanged.
+    /// skeletons, the reference pose does not exist, or a bound is not above 0. The same error, with the names of clip and joint, if a new
+    /// number exceeds the range of an `f32`, or if sampled tracks have more than 8 keys per key of the given clips and 2^22 more. The library
+    /// is then unchanged.
     ///
     /// # Examples
     /// ```
@@ -117,10 +127,12 @@ impl Library {
         }
         let (mut map, sizes) = (map.clone(), self.sizes());
         let before = self.skeleton(map.target).clone();
-        let target = animatable(before.clone(), &mut map)?;
+        let target = animatable(self.skeleton(map.source), before.clone(), &mut map)?;
         self.replace_skeleton(map.target, target);
         let id = map.target;
-        let result = add_clips(self, clips, map, options);
+        let mut budget = KeyBudget::new();
+        clips.iter().for_each(|&clip| budget.add_clip(self.clip(clip)));
+        let result = add_clips(self, clips, map, options, budget);
         if result.is_err() {
             self.truncate(sizes);
             self.replace_skeleton(id, before);
@@ -130,7 +142,7 @@ impl Library {
 }
 
 /// The target with mapped joints that are given by translation, rotation and scale. Leaves pairs out whose joint has a shear.
-fn animatable(mut target: Skeleton, map: &mut JointMap) -> Result<Skeleton, Error> {
+fn animatable(source: &Skeleton, mut target: Skeleton, map: &mut JointMap) -> Result<Skeleton, Error> {
     for pair in std::mem::take(&mut map.pairs) {
         let joint = &target.joints()[pair.target];
         let Some(matrix) = joint.matrix else {
@@ -147,8 +159,9 @@ fn animatable(mut target: Skeleton, map: &mut JointMap) -> Result<Skeleton, Erro
     }
     match map.root.filter(|&root| map.target_of(root).is_none()) {
         Some(root) => Err(Error::Usage(format!(
-            "joint map: the partner of the root, joint {root} of the source, is given by a matrix with shear, which cannot be \
-             animated; choose another root"
+            "joint map: the partner of the root, joint {:?} of the source, is given by a matrix with shear, which cannot be \
+             animated; choose another root",
+            source.joint_name(root)
         ))),
         None => Ok(target),
     }
@@ -160,14 +173,65 @@ fn add_clips(
     clips: &[ClipId],
     mut map: JointMap,
     options: &RetargetOptions,
+    mut budget: KeyBudget,
 ) -> Result<Retargeting, Error> {
     let plan = Plan::new(library, &map, options)?;
     let (root, scale) = (plan.root.as_ref().map(|root| root.source), plan.root.as_ref().map_or(0.0, |root| root.scale));
-    let made = clips.iter().map(|&clip| clip::retarget(&plan, clip)).collect::<Result<Vec<_>, _>>()?;
+    let made: Vec<_> = clips.iter().map(|&clip| clip::retarget(&plan, clip, &mut budget)).collect::<Result<_, _>>()?;
+    let remark = plan.remark.clone();
     map.root = map.root.or(root);
+    map.remarks.extend(remark);
     let mut reports = Vec::with_capacity(clips.len());
     for (clip, report) in made {
         reports.push(RetargetedClip { clip: library.add_clip(clip)?, ..report });
     }
     Ok(Retargeting { clips: reports, map, scale })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use glam::DQuat;
+
+    use super::*;
+    use crate::model::{Clip, Curve, Interpolation, Joint, Target, Timeline, Track};
+
+    #[test]
+    fn all_sampled_tracks_share_a_budget_of_keys() {
+        let joint = |(index, name): (usize, &&str)| {
+            let parent = index.checked_sub(1);
+            Joint { name: Some((*name).into()), parent, ..Joint::default() }
+        };
+        let chain =
+            |names: &[&str]| Skeleton::new(None, names.iter().enumerate().map(joint).collect(), Vec::new()).unwrap();
+        let mut library = Library::new();
+        let source = library.add_skeleton(chain(&["hip", "between", "head"]));
+        let target = library.add_skeleton(chain(&["hip", "head"]));
+        let turns = [0.0, 2.0].map(|angle| [DQuat::from_rotation_x(angle), DQuat::from_rotation_y(angle)]);
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+        let track = |joint: usize| {
+            let values = turns.iter().flat_map(|turns| turns[joint - 1].to_array()).collect();
+            let curve = Curve::new(timeline.clone(), Interpolation::Linear, 4, values);
+            Track::new(Target::Rotation(joint), curve.unwrap())
+        };
+        let clip = Clip::new(Some("nod".into()), source, vec![track(1), track(2)]);
+        let clip = library.add_clip(clip).unwrap();
+        let map = JointMap::by_names(&library, source, target).unwrap();
+        let mut keys_with = |budget: usize, clips: &[ClipId]| {
+            let budget = KeyBudget::of(budget);
+            add_clips(&mut library, clips, map.clone(), &RetargetOptions::default(), budget).map(|made| {
+                match made.clips[0].tracks[0].method {
+                    TrackMethod::Resampled { keys, .. } => keys,
+                    other => panic!("{other:?}"),
+                }
+            })
+        };
+        let keys = keys_with(1 << 20, &[clip]).unwrap();
+        assert!(keys > 20);
+        assert_eq!(keys_with(2 * keys, &[clip, clip]).unwrap(), keys);
+        let error = keys_with(2 * keys - 1, &[clip, clip]).unwrap_err().to_string();
+        let expected = format!("clip nod, rotation of head: the sampled tracks need more than {} keys", 2 * keys - 1);
+        assert!(error.starts_with(&expected), "{error}");
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use glam::{DAffine3, DQuat, DVec3};
 
+use crate::error::Error;
 use crate::model::rotation::{self, unit};
 use crate::model::{Clip, Library, Skeleton, Target, Track, Transform};
 use crate::reference::sample;
@@ -35,6 +36,21 @@ impl Part {
             Target::Scale(joint) => Some((joint, Self::Scale)),
             Target::Weights(_) | Target::Property(_) => None,
         }
+    }
+
+    /// Its name in glTF.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Translation => "translation",
+            Self::Rotation => "rotation",
+            Self::Scale => "scale",
+        }
+    }
+
+    /// An error of a track of this part, with the names of its clip and of its joint.
+    pub fn fault(self, clip: &Clip, skeleton: &Skeleton, joint: usize, error: Error) -> Error {
+        let (part, joint) = (self.name(), skeleton.joint_name(joint));
+        Error::Usage(format!("clip {}, {part} of {joint}: {error}", clip.name.as_deref().unwrap_or("unnamed")))
     }
 }
 

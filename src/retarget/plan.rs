@@ -1,13 +1,18 @@
 //! What follows from the map and the two poses for all clips.
 
+use glam::DMat3;
+
 use crate::error::Error;
 use crate::model::{Library, Skeleton, Target, Track};
 use crate::retarget::RetargetOptions;
-use crate::retarget::joint_map::{JointMap, RootTranslation};
+use crate::retarget::joint_map::{JointMap, MapRemark, RootTranslation};
 use crate::retarget::pose::ModelPose;
 
 /// The height of a root, as a share of its rig's size, up to which no ratio of heights is formed.
 const LEAST_HEIGHT: f64 = 1e-3;
+
+/// The volume between the axes of a joint, relative to that of axes of the same lengths at right angles, up to which it has no inverse.
+const LEAST_VOLUME: f64 = 1e-12;
 
 /// The map and the poses of a retargeting.
 pub(super) struct Plan<'a> {
@@ -26,6 +31,8 @@ pub(super) struct Plan<'a> {
     pub source_of: Vec<Option<usize>>,
     /// `None` if no joint is mapped or the root does not move.
     pub root: Option<Root>,
+    /// The reason for which the root does not move, unless the map wants it so.
+    pub remark: Option<MapRemark>,
     /// The size of the target.
     pub target_size: f64,
 }
@@ -51,6 +58,7 @@ impl<'a> Plan<'a> {
             target_of: vec![None; source.joints().len()],
             source_of: vec![None; target.joints().len()],
             root: None,
+            remark: None,
             target_size: crate::compress::rig_size(target),
         };
         for pair in &map.pairs {
@@ -58,7 +66,24 @@ impl<'a> Plan<'a> {
             plan.source_of[pair.target] = Some(pair.source);
         }
         plan.root = plan.find_root();
+        if let Some(&Root { source, target, .. }) = plan.root.as_ref()
+            && let Some(above) = plan.flat_above(target)
+        {
+            plan.remark = Some(MapRemark::ZeroScale { source, target, above });
+            plan.root = None;
+        }
         Ok(plan)
+    }
+
+    /// The nearest joint above a joint of the target whose scale of 0 takes away a direction, so that the joint cannot be everywhere.
+    fn flat_above(&self, joint: usize) -> Option<usize> {
+        let is_flat = |joint: &usize| {
+            let node = &self.target.joints()[*joint];
+            let DMat3 { x_axis, y_axis, z_axis } = node.matrix.unwrap_or_else(|| node.rest.to_affine()).matrix3;
+            let volume = x_axis.cross(y_axis).dot(z_axis).abs();
+            volume <= LEAST_VOLUME * x_axis.length() * y_axis.length() * z_axis.length()
+        };
+        self.target.ancestors(joint).find(is_flat)
     }
 
     fn find_root(&self) -> Option<Root> {

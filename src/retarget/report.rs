@@ -27,9 +27,29 @@ pub struct RetargetedClip {
     pub tracks: Vec<RetargetedTrack>,
     /// The tracks of the source on which no track of the new clip depends.
     pub dropped: Vec<DroppedTrack>,
-    /// True if the clip of the source has a root joint for root motion, but the new one does not: it is not mapped, or its axes are
-    /// not axes in the target.
-    pub lost_root_motion: bool,
+    /// The root motion of the clip of the source that the new one does not have; `None` if nothing is lost.
+    pub lost_root_motion: Option<LostRootMotion>,
+}
+
+/// Root motion of a clip of the source that the new clip does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LostRootMotion {
+    /// The root joint of the clip, in the source.
+    pub joint: usize,
+    /// The reason.
+    pub reason: LossReason,
+}
+
+/// The reason for which root motion was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossReason {
+    /// The joint has no partner. The new clip has no root joint.
+    Unmapped,
+    /// An axis along which the joint moves the instance is no axis of the target. The new clip has no root joint.
+    Axes,
+    /// The joint is not the root of the map, or that root does not move. The partner of the joint is the root joint of the new clip,
+    /// but it can only turn the instance.
+    Translation,
 }
 
 /// A track of a retargeted clip.
@@ -52,8 +72,8 @@ pub enum TrackMethod {
     Resampled {
         /// The number of keys.
         keys: usize,
-        /// The largest error that was measured, at 15 times between each two keys: in radians for a rotation, as a share of the
-        /// rig's size for a translation.
+        /// The largest error that was measured, at 15 times between each two keys unless they are neighbouring `f32`, as beside a
+        /// jump: in radians for a rotation, as a share of the rig's size for a translation.
         error: f64,
     },
 }
@@ -74,7 +94,7 @@ pub struct DroppedTrack {
 pub enum DropReason {
     /// The joint has no partner, and no mapped joint is below it or it does not turn them.
     Unmapped,
-    /// Only the root takes over its translation, and only if the map wants it.
+    /// Only the root of the map takes over its translation, if the map wants it and no scale of 0 hinders it.
     Translation,
     /// Scales are those of the rest pose of the target.
     Scale,
@@ -127,6 +147,16 @@ impl fmt::Display for DropReason {
     }
 }
 
+impl fmt::Display for LossReason {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str(match self {
+            Self::Unmapped => "the joint has no partner",
+            Self::Axes => "its axes are not axes of the target",
+            Self::Translation => "only the root of the map is moved",
+        })
+    }
+}
+
 impl JointMap {
     /// A remark as a sentence, with the names of joints.
     pub fn describe(&self, library: &Library, remark: &MapRemark) -> String {
@@ -155,6 +185,13 @@ impl JointMap {
             MapRemark::Matrix { source: from, target: to } => format!(
                 "{} is left out: its partner {} is given by a matrix with shear, which cannot be animated",
                 source(*from),
+                target(*to)
+            ),
+            MapRemark::ZeroScale { source: from, target: to, above } => format!(
+                "the movement of {} is left out: {}, above its partner {}, has a scale of 0; choose another root, or give that joint \
+                 a scale",
+                source(*from),
+                target(*above),
                 target(*to)
             ),
         }

@@ -7,6 +7,7 @@ use glam::{DQuat, DVec3};
 use crate::error::Error;
 use crate::model::{Curve, Extrapolation, Interpolation, Timeline};
 use crate::reference::sample::slerp;
+use crate::retarget::key_budget::KeyBudget;
 
 /// The places between two keys at which the error is measured, in parts of the interval.
 const PLACES: usize = 16;
@@ -23,7 +24,7 @@ pub(crate) struct Knots {
 }
 
 impl Knots {
-    /// Adds the key times of a curve of a clip of this length.
+    /// Adds the key times of a curve of a clip of this length. With a length, they are from 0 to it.
     pub fn add(&mut self, curve: &Curve, length: Option<f64>) {
         let timeline = curve.timeline();
         let (times, window) = (timeline.times(), timeline.window());
@@ -31,24 +32,35 @@ impl Knots {
         let is_clamped = curve.extrapolation() == [Extrapolation::Clamp; 2];
         self.is_smooth |= !is_step || !is_clamped || window > 0.0 || timeline.has_shared_times();
         let span = timeline.last() - timeline.first();
+        let known = self.times.len();
         for pass in passes(curve, length) {
             let is_mirrored = pass.rem_euclid(2) == 1 && uses(curve, Extrapolation::PingPong, pass);
-            for &time in times {
+            for (key, &time) in times.iter().enumerate() {
                 let time = if is_mirrored { timeline.first() + timeline.last() - time } else { time };
                 let time = time + pass as f64 * span;
                 self.times.push((time, is_step || timeline.has_shared_times() || pass != 0));
                 if window > 0.0 {
                     self.times.extend([(time - window, true), (time + window, true)]);
                 }
+                if is_zero_rotation(curve, key) {
+                    // It is the identity at this time alone.
+                    let is_held = key + 1 == times.len() && length.is_none();
+                    let after = if is_held { time } else { f64::from((time as f32).next_up()) };
+                    self.times.extend([(time, true), (after, true)]);
+                }
             }
         }
+        let Some(length) = length else { return };
+        // A straight line goes on to the end of the clip.
+        let [before, after] = curve.extrapolation();
+        self.times.extend((before == Extrapolation::Linear).then_some((0.0, false)));
+        self.times.extend((after == Extrapolation::Linear).then_some((length, false)));
+        clamp(&mut self.times[known..], 0.0, length);
     }
 
     /// Replaces the times beyond a range by its ends.
     pub fn clamp(&mut self, start: f64, end: f64) {
-        for (time, _) in &mut self.times {
-            *time = time.clamp(start, end);
-        }
+        clamp(&mut self.times, start, end);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -65,6 +77,18 @@ impl Knots {
         });
         self.times
     }
+}
+
+fn clamp(times: &mut [(f64, bool)], start: f64, end: f64) {
+    for (time, _) in times {
+        *time = time.clamp(start, end);
+    }
+}
+
+/// True if a key of a spline of rotations is zero.
+fn is_zero_rotation(curve: &Curve, key: usize) -> bool {
+    let is_rotation = curve.width() == 4 && curve.interpolation() == Interpolation::CubicSpline;
+    is_rotation && curve.value(key).iter().all(|&number| number == 0.0)
 }
 
 fn uses(curve: &Curve, wanted: Extrapolation, pass: i64) -> bool {
@@ -147,28 +171,33 @@ pub(crate) struct Motion<'a, V> {
 
 /// A curve through a motion.
 ///
-/// A motion whose tracks are all held from key to key becomes such a
-/// curve, which is exact. All others become lines or arcs; a jump becomes two keys, a step of an `f32` apart.
-pub(crate) fn resample<V: Value>(knots: Knots, motion: &Motion<V>) -> Result<Resampled, Error> {
+/// A motion whose tracks are all held from key to key becomes such a curve, which is exact. All others become lines or arcs; a jump
+/// becomes two keys, a step of an `f32` apart. Fails if the budget has too few keys.
+pub(crate) fn resample<V: Value>(knots: Knots, motion: &Motion<V>, budget: &mut KeyBudget) -> Result<Resampled, Error> {
     let is_step = !knots.is_smooth;
     let knots = knots.sorted();
-    let mut keys: Vec<(f64, V)> = Vec::with_capacity(knots.len());
-    let mut worst: f64 = 0.0;
     if is_step {
-        keys.extend(knots.iter().map(|&(time, _)| (time, (motion.value)(time))));
-        return curve(keys, Interpolation::Step, worst);
+        budget.charge(knots.len())?;
+        let keys = knots.iter().map(|&(time, _)| (time, (motion.value)(time))).collect();
+        return curve(keys, Interpolation::Step, 0.0);
     }
-    let mut left = MOST_KEYS.saturating_sub(2 * knots.len());
-    for (index, &(time, jumps)) in knots.iter().enumerate() {
-        let Some(&(start, value)) = keys.last() else {
+    let count = knots.iter().map(|&(_, jumps)| 1 + usize::from(jumps)).sum();
+    budget.charge(count)?;
+    let mut keys: Vec<(f64, V)> = Vec::with_capacity(count);
+    let mut worst: f64 = 0.0;
+    let mut left = Left { keys: MOST_KEYS.saturating_sub(count), budget };
+    for &(time, jumps) in &knots {
+        let Some(&first) = keys.last() else {
             keys.push((time, (motion.value)(time)));
             continue;
         };
-        let before = f64::from((time as f32).next_down());
-        let has_jump = jumps && index > 0 && before > start;
-        let end = if has_jump { before } else { time };
-        worst = worst.max(divide((start, value), end, motion, &mut left, &mut keys));
-        if has_jump {
+        let before = (time as f32).next_down();
+        let end = if jumps { f64::from(before) } else { time };
+        // Between two neighbouring `f32`, there is no room for a key before a jump.
+        if !jumps || (first.0 as f32) < before {
+            worst = worst.max(divide(first, end, motion, &mut left, &mut keys)?);
+        }
+        if jumps {
             keys.push((time, (motion.value)(time)));
         }
     }
@@ -184,18 +213,34 @@ fn curve<V: Value>(mut keys: Vec<(f64, V)>, interpolation: Interpolation, error:
     Ok(Resampled { curve: Curve::new(Arc::new(timeline), interpolation, V::WIDTH, numbers)?, error })
 }
 
+/// The keys that intervals may still be divided by.
+struct Left<'a> {
+    /// Those of the curve. Without any, intervals stay as they are.
+    keys: usize,
+    /// Those of all curves. Without any, the sampling fails.
+    budget: &'a mut KeyBudget,
+}
+
 /// Adds keys from a key, without it, to a time, until the error between them is within the bound. Returns the largest error.
-fn divide<V: Value>(first: (f64, V), end: f64, motion: &Motion<V>, left: &mut usize, keys: &mut Vec<(f64, V)>) -> f64 {
+fn divide<V: Value>(
+    first: (f64, V),
+    end: f64,
+    motion: &Motion<V>,
+    left: &mut Left,
+    keys: &mut Vec<(f64, V)>,
+) -> Result<f64, Error> {
     let mut worst: f64 = 0.0;
     let mut start = first;
     // The ends of the intervals that are still to be compared, the nearest last.
     let mut ends = vec![(end, (motion.value)(end))];
     while let Some(&(end, value)) = ends.last() {
         let middle = 0.5 * (start.0 + end);
-        let is_divisible = *left > 0 && (start.0 as f32) < (middle as f32) && (middle as f32) < (end as f32);
+        let is_divisible = left.keys > 0 && (start.0 as f32) < (middle as f32) && (middle as f32) < (end as f32);
+        // The way of a jump, between two neighbouring `f32`, has no times that an engine asks for.
+        let places = if (start.0 as f32).next_up() < end as f32 { PLACES - 1 } else { 0 };
         let mut most: f64 = 0.0;
         // The middle comes first, because it tells most.
-        for place in (0..PLACES - 1).map(|step| 1 + (step + PLACES / 2 - 1) % (PLACES - 1)) {
+        for place in (0..places).map(|step| 1 + (step + PLACES / 2 - 1) % (PLACES - 1)) {
             let fraction = place as f64 / PLACES as f64;
             let time = start.0 + fraction * (end - start.0);
             most = most.max((motion.error)(time, start.1.mix(value, fraction), (motion.value)(time)));
@@ -204,7 +249,8 @@ fn divide<V: Value>(first: (f64, V), end: f64, motion: &Motion<V>, left: &mut us
             }
         }
         if is_divisible && most > motion.bound {
-            *left -= 1;
+            left.keys -= 1;
+            left.budget.charge(1)?;
             ends.push((middle, (motion.value)(middle)));
             continue;
         }
@@ -213,5 +259,31 @@ fn divide<V: Value>(first: (f64, V), end: f64, motion: &Motion<V>, left: &mut us
         start = (end, value);
         ends.pop();
     }
-    worst
+    Ok(worst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sampling_fails_before_it_outgrows_its_budget() {
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+        let line = Curve::new(timeline, Interpolation::Linear, 1, vec![0.0, 1.0]).unwrap();
+        let motion = Motion {
+            value: &|time: f64| DVec3::new((20.0 * time).sin(), 0.0, 0.0),
+            error: &|_, one: DVec3, other| one.distance(other),
+            bound: 1e-4,
+        };
+        let sample = |keys: usize| {
+            let (mut knots, mut budget) = (Knots::default(), KeyBudget::of(keys));
+            knots.add(&line, None);
+            resample(knots, &motion, &mut budget)
+        };
+        let needed = sample(1 << 20).unwrap().curve.timeline().len();
+        assert!(needed > 100);
+        assert_eq!(sample(needed).unwrap().curve.timeline().len(), needed);
+        let error = sample(needed - 1).err().unwrap().to_string();
+        assert!(error.contains(&format!("need more than {} keys", needed - 1)), "{error}");
+    }
 }

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::model::rotation::unit;
 use crate::model::{Clip, Curve, Target, Track};
 use crate::reference::sample;
+use crate::retarget::key_budget::KeyBudget;
 use crate::retarget::moving_joints::{MovingJoints, Part};
 use crate::retarget::plan::Plan;
 use crate::retarget::report::TrackMethod;
@@ -23,6 +24,27 @@ const ROUNDING: f64 = 1e-12;
 pub(super) struct MadeTrack {
     pub track: Track,
     pub method: TrackMethod,
+}
+
+/// A mapped joint of the target, with the constants of its local rotation: `before Sa(t)^-1 S(t) after`.
+struct MappedJoint {
+    joint: usize,
+    /// Its partner.
+    partner: usize,
+    /// The partner of the nearest mapped joint above it.
+    above: Option<usize>,
+    before: DQuat,
+    after: DQuat,
+}
+
+impl MappedJoint {
+    fn new(plan: &Plan, joint: usize, partner: usize) -> Self {
+        let above = plan.mapped_above_target(joint).and_then(|above| plan.source_of[above]);
+        let parent = plan.target.joints()[joint].parent;
+        let before = plan.rest.rotation(parent).conjugate() * plan.reference.rotation(above);
+        let after = plan.reference.rotations[partner].conjugate() * plan.rest.rotations[joint];
+        Self { joint, partner, above, before, after }
+    }
 }
 
 /// The rotations of the target while a clip is retargeted.
@@ -40,14 +62,23 @@ pub(super) struct Rotations<'a> {
 
 impl<'a> Rotations<'a> {
     /// Makes the tracks of all mapped joints.
-    pub fn new(plan: &'a Plan<'a>, clip: &'a Clip, source: &'a MovingJoints<'a>) -> Result<Self, Error> {
+    pub fn new(
+        plan: &'a Plan<'a>,
+        clip: &'a Clip,
+        source: &'a MovingJoints<'a>,
+        budget: &mut KeyBudget,
+    ) -> Result<Self, Error> {
         let count = plan.target.joints().len();
         let used = vec![false; clip.tracks.len()];
         let mut rotations = Self { plan, clip, source, made: Vec::new(), is_off: Vec::with_capacity(count), used };
         for joint in 0..count {
             let is_above_off = plan.target.joints()[joint].parent.is_some_and(|parent| rotations.is_off[parent]);
-            let made = plan.source_of[joint].map(|partner| rotations.make(joint, partner, is_above_off)).transpose()?;
-            let made = made.flatten();
+            let made = match plan.source_of[joint].map(|partner| MappedJoint::new(plan, joint, partner)) {
+                Some(mapped) => rotations
+                    .make(&mapped, is_above_off, budget)
+                    .map_err(|error| Part::Rotation.fault(clip, plan.target, joint, error))?,
+                None => None,
+            };
             let is_resampled =
                 |made: &MadeTrack| matches!(made.method, TrackMethod::Resampled { error, .. } if error > 0.0);
             rotations.is_off.push(is_above_off || made.as_ref().is_some_and(is_resampled));
@@ -75,71 +106,94 @@ impl<'a> Rotations<'a> {
     }
 
     /// Makes the track of a joint of the target. `None` if it keeps its rest rotation.
-    fn make(&mut self, joint: usize, partner: usize, is_above_off: bool) -> Result<Option<MadeTrack>, Error> {
-        let plan = self.plan;
-        let above = plan.mapped_above_target(joint).and_then(|above| plan.source_of[above]);
-        let parent = plan.target.joints()[joint].parent;
-        let before = plan.rest.rotation(parent).conjugate() * plan.reference.rotation(above);
-        let after = plan.reference.rotations[partner].conjugate() * plan.rest.rotations[joint];
-        let between: Vec<usize> =
-            plan.source.ancestors(partner).take_while(|&between| Some(between) != above).collect();
-        let is_same = above == plan.mapped_above_source(partner);
-        let is_plain = is_same && between.iter().all(|&joint| !self.source.moves(joint, Part::Rotation));
-        if is_plain {
-            // What stands still may be held in another pose than that of rest. Any time will do.
-            for &joint in &between {
-                self.source.tracks(joint, Part::Rotation).iter().for_each(|&(index, _)| self.used[index] = true);
-            }
-            let middle: DQuat =
-                between.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.source.rotation(joint, 0.0));
-            let (before, after) = (canonical(before * middle), canonical(after));
-            match self.source.tracks(partner, Part::Rotation) {
-                [] => return self.constant(joint, before * self.source.rotation(partner, 0.0) * after),
+    fn make(
+        &mut self,
+        mapped: &MappedJoint,
+        is_above_off: bool,
+        budget: &mut KeyBudget,
+    ) -> Result<Option<MadeTrack>, Error> {
+        if let Some((before, after)) = self.factors(mapped) {
+            match self.source.tracks(mapped.partner, Part::Rotation) {
+                [] => {
+                    let rotation = before * self.source.rotation(mapped.partner, 0.0) * after;
+                    return self.constant(mapped.joint, rotation);
+                }
                 &[(index, track)] if matches!(track.target, Target::Rotation(_)) => {
-                    self.used[index] = true;
-                    let curve = transformed(&track.curve, before, after)?;
-                    let track = Track::new(Target::Rotation(joint), curve);
-                    return Ok(Some(MadeTrack { track, method: TrackMethod::Exact }));
+                    if let Some(curve) = transformed(&track.curve, before, after)? {
+                        self.used[index] = true;
+                        let track = Track::new(Target::Rotation(mapped.joint), curve);
+                        return Ok(Some(MadeTrack { track, method: TrackMethod::Exact }));
+                    }
                 }
                 _ => {}
             }
         }
-        let (up, down) = self.path(above, partner);
-        let mut knots = Knots::default();
-        for &joint in up.iter().chain(&down) {
-            for &(index, track) in self.source.tracks(joint, Part::Rotation) {
-                self.used[index] = true;
-                if !track.curve.is_constant() {
-                    knots.add(&track.curve, self.clip.length);
-                }
-            }
+        let (up, down) = self.path(mapped.above, mapped.partner);
+        let knots = self.knots(mapped, up.iter().chain(&down), is_above_off);
+        let ideal =
+            |time: f64| mapped.before * self.product(&up, time).conjugate() * self.product(&down, time) * mapped.after;
+        if knots.is_empty() {
+            return self.constant(mapped.joint, ideal(0.0));
         }
-        if is_above_off {
-            let curves = plan.target.ancestors(joint).filter_map(|above| self.curve(above));
-            curves.for_each(|curve| knots.add(curve, self.clip.length));
-        }
-        let product = |joints: &[usize], time: f64| {
-            joints.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.source.rotation(joint, time))
-        };
-        let ideal = |time: f64| before * product(&up, time).conjugate() * product(&down, time) * after;
-        let all: Vec<usize> = std::iter::once(partner).chain(plan.source.ancestors(partner)).collect();
+        let all: Vec<usize> =
+            std::iter::once(mapped.partner).chain(self.plan.source.ancestors(mapped.partner)).collect();
         // Below a resampled joint, the errors of those above are undone.
         let compensated = |time: f64| {
-            let parents: Vec<usize> = plan.target.ancestors(joint).collect();
+            let parents: Vec<usize> = self.plan.target.ancestors(mapped.joint).collect();
             let parent = parents.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.local(joint, time));
-            parent.conjugate() * product(&all, time) * after
+            parent.conjugate() * self.product(&all, time) * mapped.after
         };
-        if knots.is_empty() {
-            return self.constant(joint, ideal(0.0));
-        }
         let motion = Motion {
             value: if is_above_off { &compensated } else { &ideal },
             error: &|_, found: DQuat, wanted| angle(found, wanted),
-            bound: plan.options.rotation_bound,
+            bound: self.plan.options.rotation_bound,
         };
-        let resampled = resample(knots, &motion)?;
+        let resampled = resample(knots, &motion, budget)?;
         let method = TrackMethod::Resampled { keys: resampled.curve.timeline().len(), error: resampled.error };
-        Ok(Some(MadeTrack { track: Track::new(Target::Rotation(joint), resampled.curve), method }))
+        let track = Track::new(Target::Rotation(mapped.joint), resampled.curve);
+        Ok(Some(MadeTrack { track, method }))
+    }
+
+    /// The constants `A` and `B` if the local rotation of a joint is `A s(t) B`, with the local rotation `s(t)` of its partner.
+    fn factors(&mut self, mapped: &MappedJoint) -> Option<(DQuat, DQuat)> {
+        let (plan, source) = (self.plan, self.source);
+        let between: Vec<usize> =
+            plan.source.ancestors(mapped.partner).take_while(|&between| Some(between) != mapped.above).collect();
+        let moves = |joint: &usize| source.moves(*joint, Part::Rotation);
+        if mapped.above != plan.mapped_above_source(mapped.partner) || between.iter().any(moves) {
+            return None;
+        }
+        // What stands still may be held in another pose than that of rest. Any time will do.
+        let held = between.iter().flat_map(|&joint| source.tracks(joint, Part::Rotation));
+        held.for_each(|&(index, _)| self.used[index] = true);
+        Some((canonical(mapped.before * self.product(&between, 0.0)), canonical(mapped.after)))
+    }
+
+    /// The times at which the rotation of a joint may have a kink or a jump. It depends on these joints of the source, and if one above
+    /// it is off, on all above it in the target.
+    fn knots<'b>(
+        &mut self,
+        mapped: &MappedJoint,
+        joints: impl Iterator<Item = &'b usize>,
+        is_above_off: bool,
+    ) -> Knots {
+        let (mut knots, source) = (Knots::default(), self.source);
+        for &(index, track) in joints.flat_map(|&joint| source.tracks(joint, Part::Rotation)) {
+            self.used[index] = true;
+            if !track.curve.is_constant() {
+                knots.add(&track.curve, self.clip.length);
+            }
+        }
+        if is_above_off {
+            let curves = self.plan.target.ancestors(mapped.joint).filter_map(|above| self.curve(above));
+            curves.for_each(|curve| knots.add(curve, self.clip.length));
+        }
+        knots
+    }
+
+    /// The product of the local rotations of joints of the source at a time, of which the last is the uppermost.
+    fn product(&self, joints: &[usize], time: f64) -> DQuat {
+        joints.iter().rev().fold(DQuat::IDENTITY, |above, &joint| above * self.source.rotation(joint, time))
     }
 
     /// A track of one key, or `None` for the rest rotation.
@@ -174,13 +228,17 @@ fn canonical(rotation: DQuat) -> DQuat {
     if rotation.xyz().abs().max_element() <= ROUNDING { DQuat::IDENTITY } else { rotation }
 }
 
-/// A curve of rotations with each key, and each tangent, multiplied from both sides.
-fn transformed(curve: &Curve, before: DQuat, after: DQuat) -> Result<Curve, Error> {
+/// A curve of rotations with each key, and each tangent, multiplied from both sides. `None` if a key of zeros would have to be changed:
+/// it counts as the identity, before and after.
+fn transformed(curve: &Curve, before: DQuat, after: DQuat) -> Result<Option<Curve>, Error> {
     if before == DQuat::IDENTITY && after == DQuat::IDENTITY {
-        return Ok(curve.clone());
+        return Ok(Some(curve.clone()));
+    }
+    if curve.zero_key().is_some() {
+        return Ok(None);
     }
     let turn = |numbers: &[f64]| (before * DQuat::from_slice(numbers) * after).to_array();
-    curve.with_values(curve.interpolation(), 4, curve.values().chunks_exact(4).flat_map(turn).collect())
+    curve.with_values(curve.interpolation(), 4, curve.values().chunks_exact(4).flat_map(turn).collect()).map(Some)
 }
 
 /// The angle between two rotations, precise for small angles, too.

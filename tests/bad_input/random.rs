@@ -16,7 +16,7 @@ fn assert_harmless(file: &[u8]) {
 }
 
 /// Numbers that often break code.
-fn awkward() -> impl Strategy<Value = String> {
+pub fn awkward() -> impl Strategy<Value = String> {
     let numbers = [
         "-1",
         "0",
@@ -38,7 +38,7 @@ fn awkward() -> impl Strategy<Value = String> {
 }
 
 /// The ranges of the numbers in a text.
-fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
+pub fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut places = Vec::new();
     let bytes = text.as_bytes();
     let mut start = None;

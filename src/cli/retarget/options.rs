@@ -15,7 +15,8 @@ pub struct MapArgs {
     /// translate. `translation` is `scaled` (default), `full` or `none`; `scale` is the factor of `scaled`, by default the ratio of the
     /// heights of the roots. Without `joints`, or without --map, joints are paired by name, then by name without namespace,
     /// separators and capitals, then by their roles in a human: those of the VRM extensions, or those that follow from the names of
-    /// Mixamo, Unreal's mannequin, VRM and Rigify.
+    /// Mixamo, Unreal's mannequin, VRM and Rigify. Two joints of one name but of different roles are no pair by name if one of them
+    /// is the hips.
     #[arg(long, value_name = "MAP.json")]
     pub map: Option<PathBuf>,
     /// The pose of SOURCE that looks like the rest pose of the target: its rest pose (default), or a clip at a time, by default at 0 s.

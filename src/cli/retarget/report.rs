@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use posse::{
-    DropReason, DroppedTrack, Library, RetargetedClip, RetargetedTrack, Retargeting, Skeleton, Target, TrackMethod,
+    DropReason, DroppedTrack, Library, LostRootMotion, RetargetedClip, RetargetedTrack, Retargeting, Skeleton, Target,
+    TrackMethod,
 };
 use serde::Serialize;
 
@@ -41,8 +42,14 @@ struct ClipReport {
     constant: Vec<String>,
     resampled: Vec<ResampledTrack>,
     dropped: Vec<Dropped>,
-    /// True if the root joint of the clip has no counterpart in the target.
-    lost_root_motion: bool,
+    /// The root joint of the clip whose root motion is lost, and why.
+    lost_root_motion: Option<LostMotion>,
+}
+
+#[derive(Serialize)]
+struct LostMotion {
+    joint: String,
+    reason: String,
 }
 
 #[derive(Serialize)]
@@ -111,13 +118,18 @@ impl ClipReport {
     fn new(library: &Library, clip: &RetargetedClip) -> Self {
         let (made, source) = (library.clip(clip.clip), library.clip(clip.source));
         let target_skeleton = library.skeleton(made.skeleton);
+        let skeleton = library.skeleton(source.skeleton);
+        let lost = |lost: LostRootMotion| LostMotion {
+            joint: skeleton.joint_name(lost.joint),
+            reason: lost.reason.to_string(),
+        };
         let mut report = Self {
             name: made.name.clone(),
             exact: Vec::new(),
             constant: Vec::new(),
             resampled: Vec::new(),
             dropped: Vec::new(),
-            lost_root_motion: clip.lost_root_motion,
+            lost_root_motion: clip.lost_root_motion.map(lost),
         };
         for RetargetedTrack { target, method } in &clip.tracks {
             let track = track_name(target_skeleton, *target);
@@ -127,7 +139,6 @@ impl ClipReport {
                 TrackMethod::Resampled { keys, error } => report.resampled.push(ResampledTrack { track, keys, error }),
             }
         }
-        let skeleton = library.skeleton(source.skeleton);
         let dropped = |dropped: &DroppedTrack| {
             let DroppedTrack { target, reason, .. } = *dropped;
             Dropped { track: track_name(skeleton, target), reason: DropReason::to_string(&reason) }
@@ -156,8 +167,8 @@ impl ClipReport {
         for (reason, tracks) in by_reason {
             writeln!(out, "  dropped, because {reason}: {}", tracks.join(", "))?;
         }
-        if self.lost_root_motion {
-            writeln!(out, "  its root joint is not mapped, or its axes are none of the target; it has no root motion")?;
+        if let Some(LostMotion { joint, reason }) = &self.lost_root_motion {
+            writeln!(out, "  lost root motion of {joint}, because {reason}")?;
         }
         Ok(())
     }

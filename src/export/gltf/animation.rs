@@ -8,7 +8,7 @@ use super::holes::{holes, moved, without};
 use super::parts::COMPRESSIONS;
 use super::references::{self, Indices};
 use super::sampler::{Keys, Samplers};
-use super::{Document, index, items};
+use super::{Document, index, items, notes};
 use crate::error::Error;
 use crate::model::{ClipId, Library, no_such};
 
@@ -26,22 +26,31 @@ impl Document {
         }
         let freed_views: Indices = freed_views.difference(&needed_views).copied().collect();
         self.remove_bytes(&freed_views);
-        self.free_accessors = self.free("accessors", &freed);
-        self.free_views = self.free("bufferViews", &freed_views);
+        // What an earlier removal has freed stays free.
+        let accessors = std::mem::take(&mut self.free_accessors).into_iter().chain(freed).collect();
+        let views = std::mem::take(&mut self.free_views).into_iter().chain(freed_views).collect();
+        let accessor = json!({ "componentType": 5126, "count": 1, "type": "SCALAR" });
+        self.free_accessors = self.free("accessors", accessors, &accessor);
+        self.free_views = self.free("bufferViews", views, &json!({ "buffer": 0, "byteLength": 0 }));
         self.forget_pointers();
     }
 
-    /// Removes freed items at the end of an array, and returns the others, the last first.
-    fn free(&mut self, array: &str, freed: &Indices) -> Vec<usize> {
-        if freed.is_empty() {
-            return Vec::new();
+    /// Removes freed items at the end of an array, and makes the others as small as `least`. Returns these, the last first.
+    fn free(&mut self, array: &str, mut places: Vec<usize>, least: &Value) -> Vec<usize> {
+        if places.is_empty() {
+            return places;
         }
-        let items = self.array(array);
-        while !items.is_empty() && freed.contains(&(items.len() - 1)) {
-            items.pop();
-        }
-        let mut places: Vec<usize> = freed.iter().copied().filter(|&place| place < items.len()).collect();
         places.sort_unstable_by(|one, other| other.cmp(one));
+        places.dedup();
+        let items = self.array(array);
+        places.retain(|&place| place < items.len());
+        let mut at_end = 0;
+        while places.get(at_end).is_some_and(|&place| place + 1 == items.len()) {
+            items.pop();
+            at_end += 1;
+        }
+        places.drain(..at_end);
+        places.iter().for_each(|&place| items[place] = least.clone());
         places
     }
 
@@ -94,12 +103,17 @@ impl Document {
 
     /// Adds a clip as an animation. The joints of its skeleton must be those that the importer makes of the nodes of the document.
     ///
-    /// Keys stay as they are, rounded to `f32`. Tracks that glTF cannot hold are sampled, within 1e-4 rad or 1e-4 of the rig's size: those with
-    /// easings, extrapolations, single numbers or angles, and those that a length cuts off. Returns notes on parts that glTF cannot
-    /// hold at all.
+    /// Keys stay as they are, rounded to `f32`. Tracks that glTF cannot hold are sampled: those with easings, extrapolations, single
+    /// numbers or angles, and those that a length cuts off. Rotations are within 1e-4 rad, translations within 1e-4 of the rig's size
+    /// ([`Length`](crate::Length)) in model space with the joints above at rest, and scales within 1e-4 of the largest scale of the joint.
+    /// If no key is at the end of the clip, a track that holds a joint at rest makes the animation as long. Returns notes on parts that glTF
+    /// cannot hold at all: events, sync markers, root motion, the speed, the wrap mode, properties, and morph weights of joints
+    /// without such a mesh.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such clip, or its skeleton has other joints than the document.
+    /// [`Error::Usage`] if there is no such clip, or its skeleton has other joints than the document; with the names of clip and joint,
+    /// if the sampled tracks of all added clips have more than 8 keys per key of these clips and 2^22 more. The document is then
+    /// unchanged.
     pub fn add_clip(&mut self, library: &Library, clip: ClipId) -> Result<Vec<String>, Error> {
         let Some(found) = library.clips().get(clip.index()) else {
             return Err(Error::Usage(no_such("clip", clip.index(), "library", library.clips().len())));
@@ -112,9 +126,13 @@ impl Document {
                  the file"
             )));
         }
-        let name = found.name.as_deref().unwrap_or("unnamed");
-        let (samplers, mut notes) = Samplers::new(library, found, &|joint| self.morph_targets(self.nodes[joint]))?;
+        let mut budget = self.budget.clone();
+        budget.add_clip(found);
+        let targets = |joint: usize| self.morph_targets(self.nodes[joint]);
+        let (samplers, mut notes) = Samplers::new(library, found, &targets, &mut budget)?;
+        self.budget = budget;
         if samplers.is_empty() {
+            let name = notes::name(found);
             notes.push(format!("clip {name}: it has no tracks, which glTF does not allow; it is left out"));
             return Ok(notes);
         }
@@ -175,4 +193,34 @@ impl Document {
 fn placed(view: &Value) -> impl Iterator<Item = &Value> {
     let compressed = COMPRESSIONS.into_iter().filter_map(|name| view.get("extensions")?.get(name));
     std::iter::once(view).chain(compressed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::{Clip, Curve, CurveEasing, Easing, Interpolation, Joint, Skeleton, Target, Timeline, Track};
+    use crate::retarget::key_budget::KeyBudget;
+
+    #[test]
+    fn all_clips_of_a_document_share_a_budget_of_keys() {
+        let mut library = Library::new();
+        let joint = Joint { name: Some("hip".into()), ..Joint::default() };
+        let skeleton = library.add_skeleton(Skeleton::new(None, vec![joint], Vec::new()).unwrap());
+        let timeline = Arc::new(Timeline::new(vec![0.0, 1.0]).unwrap());
+        let slide = Curve::new(timeline, Interpolation::Linear, 3, vec![0.0, 0.0, 0.0, 9.0, 0.0, 0.0]).unwrap();
+        let slide = slide.with_easing(CurveEasing::One(Easing::QuadIn)).unwrap();
+        let tracks = vec![Track::new(Target::Translation(0), slide)];
+        let clip = library.add_clip(Clip::new(Some("slide".into()), skeleton, tracks)).unwrap();
+        let mut document = Document::of_skeleton(&library, skeleton).unwrap();
+        document.budget = KeyBudget::of(300);
+        let before = document.clone();
+        document.add_clip(&library, clip).unwrap();
+        assert_ne!(document.json, before.json);
+        let added = document.clone();
+        let error = document.add_clip(&library, clip).unwrap_err().to_string();
+        assert!(error.starts_with("clip slide, translation of hip: the sampled tracks need more than"), "{error}");
+        assert_eq!((document.json, document.bin), (added.json, added.bin));
+    }
 }

@@ -1,8 +1,8 @@
 //! The body of the built-in human as a mesh of a document.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::Document;
+use super::{Document, items};
 use crate::demo::Body;
 
 /// The linear colours of hair, shirt, shorts, shoes and skin.
@@ -14,27 +14,30 @@ const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
 impl Document {
-    /// Adds a body as a mesh with vertex colours, on a node of its own with the first skin. The document must be of the skeleton of
-    /// the body.
+    /// Adds a body as a mesh with vertex colours, on a node of its own. The document must be of the skeleton of the body.
+    ///
+    /// The node has the first skin; in a document without skins, the body keeps its pose. It is in the scene that is shown; a document
+    /// without scenes stays without. A body without triangles adds nothing.
     pub fn add_body(&mut self, body: &Body) {
+        if body.vertices.is_empty() || body.indices.is_empty() {
+            return;
+        }
+        let mut primitive = self.body_triangles(body);
+        let material = json!({ "pbrMetallicRoughness": { "metallicFactor": 0, "roughnessFactor": 0.8 } });
+        primitive["material"] = self.put("materials", material, None).into();
+        let mesh = self.put("meshes", json!({ "name": "body", "primitives": [primitive] }), None);
+        let mut node = json!({ "name": "body", "mesh": mesh });
+        if !items(&self.json, "skins").is_empty() {
+            node["skin"] = 0.into();
+        }
+        let node = self.put("nodes", node, None);
+        self.show(node);
+    }
+
+    /// Adds the data of a body. Returns the primitive, without a material.
+    fn body_triangles(&mut self, body: &Body) -> Value {
         let vertices = &body.vertices;
         let floats = |values: Vec<f32>| values.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>();
-        let mut least = [f32::INFINITY; 3];
-        let mut most = [f32::NEG_INFINITY; 3];
-        for vertex in vertices {
-            for axis in 0..3 {
-                least[axis] = least[axis].min(vertex.position[axis]);
-                most[axis] = most[axis].max(vertex.position[axis]);
-            }
-        }
-        let colour = |parts: [f32; 4]| {
-            let skin = (1.0 - parts.iter().sum::<f32>()).max(0.0);
-            let shares = [parts[0], parts[1], parts[2], parts[3], skin];
-            let mix = |channel: usize| -> f32 {
-                shares.iter().zip(COLOURS).map(|(share, colour)| share * colour[channel]).sum::<f32>().min(1.0)
-            };
-            [mix(0), mix(1), mix(2), 1.0]
-        };
         let attributes = [
             ("POSITION", floats(vertices.iter().flat_map(|vertex| vertex.position).collect()), 5126, "VEC3"),
             ("NORMAL", floats(vertices.iter().flat_map(|vertex| vertex.normal).collect()), 5126, "VEC3"),
@@ -49,8 +52,11 @@ impl Document {
             let mut accessor =
                 json!({ "bufferView": view, "componentType": component, "count": vertices.len(), "type": kind });
             if name == "POSITION" {
-                accessor["min"] = json!(least);
-                accessor["max"] = json!(most);
+                let bound = |pick: fn(f32, f32) -> f32| {
+                    [0, 1, 2].map(|axis| vertices.iter().map(|vertex| vertex.position[axis]).reduce(pick))
+                };
+                accessor["min"] = json!(bound(f32::min));
+                accessor["max"] = json!(bound(f32::max));
             }
             primitive["attributes"][name] = self.add_accessor(accessor).into();
         }
@@ -60,17 +66,30 @@ impl Document {
         let indices =
             self.add_accessor(json!({ "bufferView": view, "componentType": 5125, "count": count, "type": "SCALAR" }));
         primitive["indices"] = indices.into();
-        primitive["material"] = 0.into();
-        self.array("materials")
-            .push(json!({ "pbrMetallicRoughness": { "metallicFactor": 0, "roughnessFactor": 0.8 } }));
-        self.array("meshes").push(json!({ "name": "body", "primitives": [primitive] }));
-        let nodes = self.array("nodes");
-        nodes.push(json!({ "name": "body", "mesh": 0, "skin": 0 }));
-        let node = nodes.len() - 1;
-        if let Some(roots) = self.array("scenes")[0]["nodes"].as_array_mut() {
+        primitive
+    }
+
+    /// Adds a node to the scene that is shown, if there is one.
+    fn show(&mut self, node: usize) {
+        let scene = self.json.get("scene").and_then(Value::as_u64).unwrap_or(0);
+        let scenes = self.json.get_mut("scenes").and_then(Value::as_array_mut);
+        let scene =
+            scenes.and_then(|scenes| scenes.get_mut(usize::try_from(scene).ok()?)).and_then(Value::as_object_mut);
+        let roots = scene.map(|scene| scene.entry("nodes").or_insert_with(|| json!([])));
+        if let Some(roots) = roots.and_then(Value::as_array_mut) {
             roots.push(node.into());
         }
     }
+}
+
+/// The linear colour of a vertex with these shares of hair, shirt, shorts and shoe.
+fn colour(parts: [f32; 4]) -> [f32; 4] {
+    let skin = (1.0 - parts.iter().sum::<f32>()).max(0.0);
+    let shares = [parts[0], parts[1], parts[2], parts[3], skin];
+    let mix = |channel: usize| -> f32 {
+        shares.iter().zip(COLOURS).map(|(share, colour)| share * colour[channel]).sum::<f32>().min(1.0)
+    };
+    [mix(0), mix(1), mix(2), 1.0]
 }
 
 /// The joints of a vertex. A joint without weight is 0.

@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::Document;
+use super::{Document, items};
 use crate::error::Error;
 
 const MAGIC: &[u8] = b"glTF";
+/// The bytes of a buffer or a view that nothing needs. The specification does not allow empty ones.
+const LEAST_BYTES: usize = 4;
 
 impl Document {
     /// The bytes of a `.glb` file.
@@ -13,15 +15,8 @@ impl Document {
     /// # Errors
     /// [`Error::Limit`] if it would be larger than 4 GiB.
     pub fn to_glb(mut self) -> Result<Vec<u8>, Error> {
-        self.fill_free_places();
-        if !self.bin.is_empty() {
-            let length = self.bin.len();
-            let buffers = self.array("buffers");
-            match buffers.first_mut() {
-                Some(buffer) => buffer["byteLength"] = length.into(),
-                None => buffers.push(json!({ "byteLength": length })),
-            }
-        }
+        self.fill_free_views();
+        self.fit_buffer();
         // The specification does not allow empty arrays.
         for name in ["accessors", "animations", "bufferViews", "buffers"] {
             if self.json.get(name).and_then(Value::as_array).is_some_and(Vec::is_empty) {
@@ -52,14 +47,28 @@ impl Document {
         Ok(glb)
     }
 
-    /// Puts least items into the places that nothing took. All others keep their indices, which extensions may know.
-    fn fill_free_places(&mut self) {
+    /// Gives bytes to the buffer views that nothing took the place of. All others keep their indices, which extensions may know.
+    fn fill_free_views(&mut self) {
         for place in std::mem::take(&mut self.free_views) {
-            self.bin.resize(self.bin.len().max(4), 0);
-            self.array("bufferViews")[place] = json!({ "buffer": 0, "byteLength": 4 });
+            self.bin.resize(self.bin.len().max(LEAST_BYTES), 0);
+            self.array("bufferViews")[place] = json!({ "buffer": 0, "byteLength": LEAST_BYTES });
         }
-        for place in std::mem::take(&mut self.free_accessors) {
-            self.array("accessors")[place] = json!({ "componentType": 5126, "count": 1, "type": "SCALAR" });
+    }
+
+    /// Gives the first buffer the length of the bytes. A buffer of the file stays even if it has lost all of them: others keep their
+    /// indices.
+    fn fit_buffer(&mut self) {
+        if self.bin.is_empty() {
+            if items(&self.json, "buffers").is_empty() {
+                return;
+            }
+            self.bin.resize(LEAST_BYTES, 0);
+        }
+        let length = self.bin.len();
+        let buffers = self.array("buffers");
+        match buffers.first_mut() {
+            Some(buffer) => buffer["byteLength"] = length.into(),
+            None => buffers.push(json!({ "byteLength": length })),
         }
     }
 }

@@ -2,16 +2,18 @@
 //!
 //! A [`Document`] is an existing file, or the nodes and skins of a skeleton. Clips are added to it. Everything else stays as it is, with
 //! its index: nodes, skins, meshes, materials, extensions, unknown keys. `parts` reads a file and its buffers; `holes` finds the
-//! bytes that nothing needs any more. `animation` makes animations, `sampler` their keys. `skeleton` makes documents of skeletons,
-//! `container` writes the file.
+//! bytes that nothing needs any more. `animation` makes animations, `sampler` their keys, with those of `sampling` where glTF cannot
+//! hold a track. `notes` tells what it cannot hold at all. `skeleton` makes documents of skeletons, `container` writes the file.
 
 mod animation;
 mod body;
 mod container;
 mod holes;
+mod notes;
 mod parts;
 mod references;
 mod sampler;
+mod sampling;
 mod skeleton;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +22,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Error;
 use crate::import::Warning;
+use crate::retarget::key_budget::KeyBudget;
 
 /// A glTF document with its data, to which clips are added.
 ///
@@ -50,9 +53,12 @@ pub struct Document {
     bin: Vec<u8>,
     /// The node of each joint.
     nodes: Vec<usize>,
-    /// Accessors and buffer views that nothing refers to any more, the last first. New ones take their places.
+    /// Accessors and buffer views that nothing refers to any more, the last first. New ones take their places. Until then, each is as small
+    /// as can be, and has no bytes.
     free_accessors: Vec<usize>,
     free_views: Vec<usize>,
+    /// The keys that sampled tracks may still have.
+    budget: KeyBudget,
     warnings: Vec<Warning>,
 }
 

@@ -8,6 +8,7 @@ use super::{Document, items};
 use crate::error::Error;
 use crate::import::gltf::{Document as Parsed, Files, Hierarchy, Reader, open_container, trim};
 use crate::import::{Fault, JsonPath, Warning};
+use crate::retarget::key_budget::KeyBudget;
 
 /// The extensions of buffer views that name a buffer of their own.
 pub(super) const COMPRESSIONS: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
@@ -31,6 +32,7 @@ pub(super) fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<D
         nodes,
         free_accessors: Vec::new(),
         free_views: Vec::new(),
+        budget: KeyBudget::new(),
         warnings: Vec::new(),
     };
     let mut reader = Reader::new(&parsed, container.bin.into_iter().collect(), Files::in_folder(folder), bytes.len());
@@ -66,7 +68,8 @@ fn merge_buffers(document: &mut Document, reader: &mut Reader) -> Result<(), Fau
     if count == 0 {
         return Ok(());
     }
-    let mut merged = first.unwrap_or_else(|| json!({}));
+    // The parser accepts a list of the fields of a buffer, too.
+    let mut merged = first.filter(Value::is_object).unwrap_or_else(|| json!({}));
     if let Some(merged) = merged.as_object_mut() {
         merged.remove("uri");
     }

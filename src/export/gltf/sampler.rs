@@ -1,17 +1,17 @@
 //! The samplers of an animation: key times and keys as glTF has them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
+use glam::DQuat;
 
+use super::notes;
+use super::sampling::{Sampling, fits, shortened};
 use crate::error::Error;
-use crate::model::{Clip, Curve, CurveEasing, Extrapolation, Interpolation, Library, Target, Timeline};
+use crate::model::{Clip, Curve, Interpolation, Library, Skeleton, Target, Timeline};
+use crate::retarget::key_budget::KeyBudget;
 use crate::retarget::moving_joints::{MovingJoints, Part};
-use crate::retarget::resample::{Knots, Motion, resample};
-use crate::retarget::rotations::angle;
 
-/// The largest error of sampled rotations in radians, and of sampled numbers as a share of the rig's size.
-const BOUND: f64 = 1e-4;
 /// The largest difference of the length of a quaternion from 1 that readers accept.
 const MOST_OFF_UNIT: f64 = 1e-3;
 
@@ -52,47 +52,53 @@ pub(super) struct Samplers {
 
 impl Samplers {
     /// The samplers of a clip, and notes on what they do not hold. `targets` returns the number of morph targets of a joint.
-    pub fn new(library: &Library, clip: &Clip, targets: &dyn Fn(usize) -> usize) -> Result<(Self, Vec<String>), Error> {
+    pub fn new(
+        library: &Library,
+        clip: &Clip,
+        targets: &dyn Fn(usize) -> usize,
+        budget: &mut KeyBudget,
+    ) -> Result<(Self, Vec<String>), Error> {
         let skeleton = library.skeleton(clip.skeleton);
         let joints = MovingJoints::new(library, skeleton, clip);
-        let (mut samplers, mut notes) = (Self::default(), Vec::new());
-        let name = clip.name.as_deref().unwrap_or("unnamed");
+        let sampling = Sampling::new(clip, skeleton, &joints);
+        let mut samplers = Self::default();
         let mut left_out = 0;
         for (index, track) in clip.tracks.iter().enumerate() {
             match (track.target, Part::of(track.target)) {
                 (_, Some((joint, part))) => {
                     let tracks = joints.tracks(joint, part);
                     // The tracks of single numbers are sampled together, with the first of them.
-                    if tracks.first().is_some_and(|&(first, _)| first == index) {
-                        let (curve, is_own) = match tracks {
-                            [(_, only)]
-                                if !matches!(only.target, Target::EulerAngles(_)) && fits(clip, &only.curve) =>
-                            {
-                                (only.curve.clone(), only.component.is_none())
-                            }
-                            _ => (track.curve.clone(), false),
-                        };
-                        let curve = if is_own { curve } else { sampled(clip, &joints, joint, part)? };
-                        samplers.add(joint, path(part), &curve);
+                    if tracks.first().is_none_or(|&(first, _)| first != index) {
+                        continue;
                     }
+                    let is_own = track.component.is_none() && !matches!(track.target, Target::EulerAngles(_));
+                    let curve = shortened(clip, &track.curve)?;
+                    let curve =
+                        if is_own && fits(clip, &curve) { curve } else { sampling.curve(joint, part, budget)? };
+                    samplers.add(joint, part.name(), &curve);
                 }
                 (Target::Weights(joint), None)
-                    if track.component.is_none()
-                        && targets(joint) == track.curve.width()
-                        && fits(clip, &track.curve) =>
+                    if track.component.is_none() && targets(joint) == track.curve.width() =>
                 {
-                    samplers.add(joint, "weights", &track.curve);
+                    let curve = shortened(clip, &track.curve)?;
+                    if fits(clip, &curve) {
+                        samplers.add(joint, "weights", &curve);
+                    } else {
+                        left_out += 1;
+                    }
                 }
                 _ => left_out += 1,
             }
         }
+        let mut notes = notes::notes(clip, skeleton);
         if left_out > 0 {
-            notes.push(format!("clip {name}: {left_out} tracks of morph weights or properties are left out"));
+            let name = notes::name(clip);
+            notes.insert(0, format!("clip {name}: {left_out} tracks of morph weights or properties are left out"));
         }
-        if !clip.events.is_empty() {
-            notes.push(format!("clip {name}: glTF has no events; {} are left out", clip.events.len()));
+        if !samplers.extend_to(clip, skeleton) {
+            let (name, length) = (notes::name(clip), clip.duration());
+            notes.push(format!("clip {name}: the animation ends before the clip, which lasts {length} s"));
         }
-        samplers.extend_to(clip, skeleton.joints().iter().position(|joint| joint.matrix.is_none()), skeleton);
         Ok((samplers, notes))
     }
 
@@ -154,70 +160,31 @@ impl Samplers {
         self.list.samplers.push(Sampler { joint, path, interpolation, input, output });
     }
 
-    /// Makes the animation as long as the clip: with a track that holds the rest rotation of a joint, if no key is at the end.
-    fn extend_to(&mut self, clip: &Clip, joint: Option<usize>, skeleton: &crate::model::Skeleton) {
+    /// Makes the animation as long as the clip, with a track that holds a joint at rest, if no key is at the end. Returns false if all
+    /// joints are moved, so that it stays shorter.
+    fn extend_to(&mut self, clip: &Clip, skeleton: &Skeleton) -> bool {
         let last = self.times.iter().flat_map(|(_, times)| times.last()).copied().fold(0.0, f32::max);
         let length = clip.duration() as f32;
-        let is_free = |joint: &usize| {
-            !self.list.samplers.iter().any(|sampler| sampler.joint == *joint && sampler.path == "scale")
-        };
         if length <= last {
-            return;
+            return true;
         }
-        // A scale that is held at rest changes nothing. Retargeted clips have none.
-        let free = joint.into_iter().chain(0..skeleton.joints().len());
-        let Some(joint) = free.filter(|&joint| skeleton.joints()[joint].matrix.is_none()).find(is_free) else { return };
-        let rest = skeleton.joints()[joint].rest.scale.to_array();
+        let moved: HashSet<(usize, &str)> =
+            self.list.samplers.iter().map(|sampler| (sampler.joint, sampler.path)).collect();
+        // Retargeted clips have no scales.
+        let parts = [Part::Scale, Part::Rotation, Part::Translation].into_iter();
+        let joints = || (0..skeleton.joints().len()).filter(|&joint| skeleton.joints()[joint].matrix.is_none());
+        let mut held = parts.flat_map(|part| joints().map(move |joint| (joint, part)));
+        let Some((joint, part)) = held.find(|(joint, part)| !moved.contains(&(*joint, part.name()))) else {
+            return false;
+        };
+        let rest = skeleton.joints()[joint].rest;
+        let rest = match part {
+            Part::Translation => rest.translation.to_array().to_vec(),
+            Part::Rotation => rest.rotation.normalize().to_array().to_vec(),
+            Part::Scale => rest.scale.to_array().to_vec(),
+        };
         self.times.push((None, vec![0.0, length]));
-        self.push(joint, "scale", Interpolation::Step, self.times.len() - 1, &[rest, rest].concat());
+        self.push(joint, part.name(), Interpolation::Step, self.times.len() - 1, &rest.repeat(2));
+        true
     }
-}
-
-fn path(part: Part) -> &'static str {
-    match part {
-        Part::Translation => "translation",
-        Part::Rotation => "rotation",
-        Part::Scale => "scale",
-    }
-}
-
-/// True if glTF can hold a curve of a clip key by key.
-fn fits(clip: &Clip, curve: &Curve) -> bool {
-    let timeline = curve.timeline();
-    let times = timeline.times();
-    matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear | Interpolation::CubicSpline)
-        && matches!(curve.easing(), CurveEasing::None)
-        && (curve.extrapolation() == [Extrapolation::Clamp; 2] || times.len() == 1)
-        && timeline.window() == 0.0
-        && times[0] >= 0.0
-        && times.windows(2).all(|pair| (pair[0] as f32) < pair[1] as f32)
-        && clip.length.is_none_or(|length| timeline.last() <= length || curve.is_constant())
-}
-
-/// A curve that is sampled from the tracks of a part of a joint.
-fn sampled(clip: &Clip, joints: &MovingJoints, joint: usize, part: Part) -> Result<Curve, Error> {
-    let mut knots = Knots::default();
-    for (_, track) in joints.tracks(joint, part) {
-        knots.add(&track.curve, clip.length);
-    }
-    knots.clamp(0.0, clip.duration());
-    let keep = |time: f64| clip.keep(time);
-    if part == Part::Rotation {
-        let value = |time| joints.rotation(joint, keep(time));
-        let error = |_, one: DQuat, other: DQuat| angle(one, other);
-        return Ok(resample(knots, &Motion { value: &value, error: &error, bound: BOUND })?.curve);
-    }
-    let value = |time| match part {
-        Part::Scale => joints.scale(joint, keep(time)),
-        _ => joints.translation(joint, keep(time)),
-    };
-    let largest = knots_reach(joints, joint, part);
-    let error = |_, one: DVec3, other: DVec3| one.distance(other) / largest;
-    Ok(resample(knots, &Motion { value: &value, error: &error, bound: BOUND })?.curve)
-}
-
-/// The largest number of the tracks of a part of a joint, at least 1e-6.
-fn knots_reach(joints: &MovingJoints, joint: usize, part: Part) -> f64 {
-    let numbers = joints.tracks(joint, part).iter().flat_map(|(_, track)| track.curve.values());
-    numbers.map(|number| number.abs()).fold(1e-6, f64::max)
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Document;
 use crate::error::Error;
 use crate::model::{Joint, Library, SkeletonId, no_such};
+use crate::retarget::key_budget::KeyBudget;
 
 impl Document {
     /// A document of the nodes and skins of a skeleton, with a node per joint, in their order.
@@ -43,6 +44,7 @@ impl Document {
             nodes: (0..joints.len()).collect(),
             free_accessors: Vec::new(),
             free_views: Vec::new(),
+            budget: KeyBudget::new(),
             warnings: Vec::new(),
         };
         for (_, skin) in library.skins_of(id).filter(|(_, skin)| !skin.joints.is_empty()) {

@@ -1,0 +1,105 @@
+//! Parts of clips that retargeting cannot keep: the report names them, and errors name their place.
+
+use glam::{DQuat, DVec3};
+use posse::{
+    Clip, DropReason, Error, Interpolation, Joint, JointMap, Library, LossReason, LostRootMotion, MapRemark,
+    RetargetOptions, RootMotion, RootRotation, RootTranslation, SkeletonId, Target, Track,
+};
+
+use super::rigs::{add, joint};
+use crate::support::build::curve;
+
+const NONE: DQuat = DQuat::IDENTITY;
+
+/// Two joints, one above the other.
+fn rig() -> Vec<Joint> {
+    vec![joint("top", None, NONE, [0.0; 3]), joint("hip", Some(0), NONE, [0.0, 1.0, 0.0])]
+}
+
+/// A library with these two skeletons.
+fn pair(source: Vec<Joint>, target: Vec<Joint>) -> (Library, SkeletonId, SkeletonId) {
+    let mut library = Library::new();
+    let (source, target) = (add(&mut library, source), add(&mut library, target));
+    (library, source, target)
+}
+
+/// A track that moves a joint along x up to a place.
+fn slide(joint: usize, x: f64) -> Track {
+    Track::new(Target::Translation(joint), curve(Interpolation::Linear, 3, &[0.0, 1.0], &[0.0, 1.0, 0.0, x, 1.0, 0.0]))
+}
+
+#[test]
+fn root_motion_of_another_joint_than_the_root_is_reported() {
+    let along = RootMotion { joint: 0, translation: [true, false, true], rotation: RootRotation::Yaw };
+    let turns = RootMotion { translation: [false; 3], ..along };
+    let lost = Some(LostRootMotion { joint: 0, reason: LossReason::Translation });
+    let full = RootTranslation::Full;
+    let cases = [
+        // The map moves the hip, which takes over the movement of the joint above.
+        (along, Some(1), full, lost),
+        (along, Some(0), full, None),
+        (along, None, full, None),
+        (along, Some(0), RootTranslation::None, lost),
+        (turns, Some(1), full, None),
+        // The hip has no track.
+        (RootMotion { joint: 1, ..along }, Some(0), full, None),
+    ];
+    for (root, of_map, translation, expected) in cases {
+        let (mut library, source, target) = pair(rig(), rig());
+        let clip = Clip { root_motion: Some(root), ..Clip::new(Some("walk".into()), source, vec![slide(0, 3.0)]) };
+        let clip = library.add_clip(clip).unwrap();
+        let map = JointMap { root: of_map, translation, ..JointMap::by_names(&library, source, target).unwrap() };
+        let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+        assert_eq!(result.clips[0].lost_root_motion, expected, "{root:?}, root {of_map:?}, {translation:?}");
+        assert_eq!(library.clip(result.clips[0].clip).root_motion, Some(root));
+    }
+    // Without a partner, the new clip has no root joint at all.
+    let (mut library, source, target) = pair(rig(), vec![joint("hip", None, NONE, [0.0, 1.0, 0.0])]);
+    let clip = Clip { root_motion: Some(along), ..Clip::new(Some("walk".into()), source, vec![slide(0, 3.0)]) };
+    let clip = library.add_clip(clip).unwrap();
+    let map = JointMap::by_names(&library, source, target).unwrap();
+    let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+    assert_eq!(result.clips[0].lost_root_motion, Some(LostRootMotion { joint: 0, reason: LossReason::Unmapped }));
+    assert_eq!(library.clip(result.clips[0].clip).root_motion, None);
+}
+
+#[test]
+fn a_root_below_a_scale_of_0_does_not_move_and_is_reported() {
+    for scale in [DVec3::new(1.0, 0.0, 1.0), DVec3::ZERO] {
+        let mut target = rig();
+        target[0].rest.scale = scale;
+        // A turned joint between, so that rounding hides the 0 in the product of the matrices.
+        target.insert(1, joint("between", Some(0), DQuat::from_rotation_z(0.3), [0.0; 3]));
+        target[2].parent = Some(1);
+        let (mut library, source, target) = pair(rig(), target);
+        let clip = library.add_clip(Clip::new(None, source, vec![slide(1, 3.0)])).unwrap();
+        let map = JointMap::by_names(&library, source, target).unwrap();
+        let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+        assert_eq!(result.map.remarks, [MapRemark::ZeroScale { source: 1, target: 2, above: 0 }]);
+        let text = result.map.describe(&library, &result.map.remarks[0]);
+        assert!(text.contains("movement of hip is left out: top, above its partner hip, has a scale of 0"), "{text}");
+        assert_eq!((result.scale, result.clips[0].dropped[0].reason), (0.0, DropReason::Translation));
+        assert!(library.clip(result.clips[0].clip).tracks.is_empty());
+    }
+}
+
+#[test]
+fn errors_of_tracks_have_the_names_of_clip_and_joint() {
+    let (mut library, source, target) = pair(rig(), rig());
+    let clip = library.add_clip(Clip::new(Some("leap".into()), source, vec![slide(1, 1e38)])).unwrap();
+    let before = library.clone();
+    let mut map = JointMap::by_names(&library, source, target).unwrap();
+    map.translation = RootTranslation::Scaled(Some(1e3));
+    let fails =
+        |library: &mut Library, map: &JointMap| match library.retarget(&[clip], map, &RetargetOptions::default()) {
+            Err(Error::Usage(reason)) => reason,
+            other => panic!("{other:?}"),
+        };
+    let reason = fails(&mut library, &map);
+    assert!(reason.starts_with("clip leap, translation of hip: ") && reason.contains("range of an f32"), "{reason}");
+    map.pairs.remove(1);
+    map.root = Some(1);
+    let reason = fails(&mut library, &map);
+    assert!(reason.contains("the root is joint \"hip\" of the source, which has no partner"), "{reason}");
+    assert_eq!(library, before);
+}
