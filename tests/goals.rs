@@ -234,7 +234,9 @@ fn the_bounds_of_goals_refuse_faults() {
     let of_goals: [(&str, fn(&mut Vec<Goal>)); 3] = [
         ("full weights", |goals| goals.iter_mut().for_each(|goal| goal.weight = GoalWeight::Fixed(1.0))),
         ("the other order", |goals| goals.reverse()),
-        ("one goal less", |goals| drop(goals.pop())),
+        ("one goal less", |goals| {
+            goals.pop();
+        }),
     ];
     for (seed, scales) in [(6, Scales::Even), (7, Scales::Uneven)] {
         let right = crowd_of_limbs(seed, scales, |_| {});
