@@ -212,9 +212,12 @@ fn wrong_and_refused((rig, crowd): &(Rig, Crowd), (other_rig, other_crowd): &(Ri
     counts
 }
 
+/// A fault with its name.
+type Fault<T> = (&'static str, fn(&mut T));
+
 #[test]
 fn the_bounds_of_goals_refuse_faults() {
-    let of_chains: [(&str, fn(&mut ChainKind)); 3] = [
+    let of_chains: [Fault<ChainKind>; 3] = [
         ("no hold", |kind| {
             if let ChainKind::TwoBone { hold, .. } = kind {
                 *hold = false;
@@ -231,7 +234,7 @@ fn the_bounds_of_goals_refuse_faults() {
             }
         }),
     ];
-    let of_goals: [(&str, fn(&mut Vec<Goal>)); 3] = [
+    let of_goals: [Fault<Vec<Goal>>; 3] = [
         ("full weights", |goals| goals.iter_mut().for_each(|goal| goal.weight = GoalWeight::Fixed(1.0))),
         ("the other order", |goals| goals.reverse()),
         ("one goal less", |goals| {
