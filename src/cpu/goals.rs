@@ -6,10 +6,9 @@
 use glam::Vec4;
 
 use crate::cpu::abreast::{self, Numbers};
-use crate::cpu::block::inverse_kinematics::{Aim, Turns, TwoBones};
+use crate::cpu::block::inverse_kinematics::{Aim, Turns, TwoBones, is_rotation};
 use crate::cpu::block::joints::Parts;
 use crate::cpu::block::quat::{Quaternions, Vectors, conjugate, difference, dot_3, product, rotate, times, unit};
-use crate::cpu::block::slerp::dot;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::source::Source;
 use crate::cpu::stages::{TransformPart, resolve_goals};
@@ -21,9 +20,6 @@ const LINK_NUMBERS: usize = NUMBERS + 4;
 
 /// The index of rotations among the parts.
 const ROTATION: usize = TransformPart::Rotation as usize;
-
-/// The square of a length that a rotation has at least.
-const LEAST_SQUARE: f32 = 0.5;
 
 /// The goals of neighbouring instances, and the values of their parameters.
 #[derive(Clone, Copy)]
@@ -268,9 +264,8 @@ impl Posture<'_> {
         let before = self.local_rotation::<L>(joint);
         let turned = product([x, y, z, w], before);
         // Numbers beyond the range of an f32 may have given a rotation that is none.
-        let is_rotation = (dot(turned, turned) - L::splat(LEAST_SQUARE)).max(L::splat(0.0));
+        let acts = is_rotation(turned).min(acts);
         let turned = unit(turned);
-        let acts = is_rotation.min(acts);
         let rotations = [
             turned[0].replace_where_zero(acts, before[0]),
             turned[1].replace_where_zero(acts, before[1]),

@@ -30,6 +30,11 @@ pub struct Clip {
 }
 
 impl Clip {
+    /// The name for messages: `unnamed` without one.
+    pub(crate) fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or("unnamed")
+    }
+
     /// A clip of these tracks, at speed 1 and in mode [`WrapMode::Default`], without length, events, root motion and markers.
     pub fn new(name: Option<String>, skeleton: SkeletonId, tracks: Vec<Track>) -> Self {
         Self {

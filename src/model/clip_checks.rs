@@ -40,7 +40,7 @@ impl Driven {
 
 /// Checks the length, the speed and the events of a clip.
 pub(super) fn check_play(clip: &Clip) -> Result<(), String> {
-    let name = clip.name.as_deref().unwrap_or("unnamed");
+    let name = clip.label();
     let length = clip.length.unwrap_or(0.0);
     if !super::is_usable(length) || length < 0.0 {
         return Err(format!("clip {name}: its length is {length} s; expected a finite number of 0 or more"));
@@ -65,7 +65,7 @@ pub(super) fn check_events(name: &str, events: &[Event]) -> Result<(), String> {
 
 /// Checks the sync markers of a clip.
 pub(super) fn check_markers(clip: &Clip, markers: &[f64]) -> Result<(), String> {
-    let name = clip.name.as_deref().unwrap_or("unnamed");
+    let name = clip.label();
     markers_fault(markers, clip.duration()).map_or(Ok(()), |reason| Err(format!("clip {name}: {reason}")))
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn markers_fault(markers: &[f64], duration: f64) -> Option<String> {
 /// Checks the root joint of a clip.
 pub(super) fn check_root(clip: &Clip, root: Option<RootMotion>, skeleton: &Skeleton) -> Result<(), String> {
     let Some(RootMotion { joint, .. }) = root else { return Ok(()) };
-    let name = clip.name.as_deref().unwrap_or("unnamed");
+    let name = clip.label();
     match skeleton.joints().get(joint) {
         None => {
             let reason = no_such("joint", joint, "skeleton", skeleton.joints().len());

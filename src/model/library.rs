@@ -140,7 +140,7 @@ impl Library {
     ///   out of order, or the root joint does not exist or is given by a matrix.
     pub fn add_clip(&mut self, clip: Clip) -> Result<ClipId, Error> {
         let fault = |track: usize, reason: String| {
-            let clip = clip.name.clone().unwrap_or("unnamed".into());
+            let clip = clip.label().into();
             Error::Track { clip, track, reason }
         };
         let Some(skeleton) = self.skeletons.get(clip.skeleton.0) else {
@@ -293,7 +293,7 @@ impl Library {
         let Some(clip) = self.clips.get_mut(id.0) else {
             return Err(Error::Usage(no_such("clip", id.0, "library", count)));
         };
-        clip_checks::check_events(clip.name.as_deref().unwrap_or("unnamed"), &events).map_err(Error::Usage)?;
+        clip_checks::check_events(clip.label(), &events).map_err(Error::Usage)?;
         Ok(std::mem::replace(&mut clip.events, events))
     }
 

@@ -54,8 +54,7 @@ pub(crate) use clip_checks::markers_fault;
 pub use crowd::Crowd;
 #[cfg(feature = "gpu")]
 pub(crate) use crowd::check_goal_numbers;
-pub(crate) use crowd::check_layers;
-pub(crate) use crowd::check_transition;
+pub(crate) use crowd::{check_layers, check_transition};
 pub use curve::Curve;
 pub(crate) use curve::NumberRange;
 pub use easing::{CurveEasing, Easing};

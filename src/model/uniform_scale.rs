@@ -99,7 +99,7 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
         };
         if let Some(fault) = fault {
             let reason = with_name(&skeleton.joints()[joint], &format!("the scale of joint {joint} {fault}"));
-            return Some(Uneven::Track { clip: clip.name.clone().unwrap_or("unnamed".into()), track, reason });
+            return Some(Uneven::Track { clip: clip.label().into(), track, reason });
         }
     }
     None

@@ -50,7 +50,7 @@ impl Part {
     /// An error of a track of this part, with the names of its clip and of its joint.
     pub fn fault(self, clip: &Clip, skeleton: &Skeleton, joint: usize, error: Error) -> Error {
         let (part, joint) = (self.name(), skeleton.joint_name(joint));
-        Error::Usage(format!("clip {}, {part} of {joint}: {error}", clip.name.as_deref().unwrap_or("unnamed")))
+        Error::Usage(format!("clip {}, {part} of {joint}: {error}", clip.label()))
     }
 }
 

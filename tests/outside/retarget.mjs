@@ -1,7 +1,7 @@
 // The files of `posse retarget` in the Khronos glTF validator and in three.js, which plays them. The clips come from BVH files, which
 // three.js reads, too: the poses that are expected follow from its own.
 //
-//     POSSE=target/debug/posse OUTSIDE=target/outside node --test tests/outside/retarget.mjs
+//     POSSE_BIN=target/debug/posse OUTSIDE=target/outside node --test tests/outside/retarget.mjs
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -131,7 +131,7 @@ embedded.buffers[0].uri = `data:application/octet-stream;base64,${binary.toStrin
 embedded.images[0].uri = `data:image/png;base64,${PNG.toString("base64")}`;
 write("embedded.gltf", JSON.stringify(embedded));
 
-const posse = (...args) => execFileSync(process.env.POSSE, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+const posse = (...args) => execFileSync(process.env.POSSE_BIN, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 const written = (name) => {
     const file = fs.readFileSync(path.join(folder, name));

@@ -143,7 +143,7 @@ impl<L: Lanes> Aim<L> {
 
 /// 0 for numbers that are no rotation, which come of positions beyond the range of an `f32`.
 #[inline(always)]
-fn is_rotation<L: Lanes>(turns: Quaternions<L>) -> L {
+pub fn is_rotation<L: Lanes>(turns: Quaternions<L>) -> L {
     above(dot(turns, turns), 0.5)
 }
 

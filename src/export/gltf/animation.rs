@@ -8,7 +8,7 @@ use super::holes::{holes, moved, without};
 use super::parts::COMPRESSIONS;
 use super::references::{self, Indices};
 use super::sampler::{Keys, Samplers};
-use super::{Document, index, items, notes};
+use super::{Document, index, items};
 use crate::error::Error;
 use crate::model::{ClipId, Library, no_such};
 
@@ -132,7 +132,7 @@ impl Document {
         let (samplers, mut notes) = Samplers::new(library, found, &targets, &mut budget)?;
         self.budget = budget;
         if samplers.is_empty() {
-            let name = notes::name(found);
+            let name = found.label();
             notes.push(format!("clip {name}: it has no tracks, which glTF does not allow; it is left out"));
             return Ok(notes);
         }

@@ -5,7 +5,7 @@ use crate::model::{Clip, Skeleton, WrapMode};
 /// A note for each part of a clip, its tracks aside, that glTF cannot hold.
 pub(super) fn notes(clip: &Clip, skeleton: &Skeleton) -> Vec<String> {
     let mut notes = Vec::new();
-    let mut add = |note: String| notes.push(format!("clip {}: glTF has no {note}", name(clip)));
+    let mut add = |note: String| notes.push(format!("clip {}: glTF has no {note}", clip.label()));
     if !clip.events.is_empty() {
         add(format!("events; {} are left out", clip.events.len()));
     }
@@ -23,9 +23,4 @@ pub(super) fn notes(clip: &Clip, skeleton: &Skeleton) -> Vec<String> {
         add(format!("wrap modes; that of the clip, {}, is left out", clip.wrap.name()));
     }
     notes
-}
-
-/// The name of a clip in messages.
-pub(super) fn name(clip: &Clip) -> &str {
-    clip.name.as_deref().unwrap_or("unnamed")
 }

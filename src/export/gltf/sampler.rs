@@ -92,11 +92,11 @@ impl Samplers {
         }
         let mut notes = notes::notes(clip, skeleton);
         if left_out > 0 {
-            let name = notes::name(clip);
+            let name = clip.label();
             notes.insert(0, format!("clip {name}: {left_out} tracks of morph weights or properties are left out"));
         }
         if !samplers.extend_to(clip, skeleton) {
-            let (name, length) = (notes::name(clip), clip.duration());
+            let (name, length) = (clip.label(), clip.duration());
             notes.push(format!("clip {name}: the animation ends before the clip, which lasts {length} s"));
         }
         Ok((samplers, notes))
