@@ -70,7 +70,8 @@ impl<'a> SharedParts<'a> {
     /// The parts of a packed batch. Missing kernels are compiled.
     ///
     /// # Errors
-    /// [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel.
+    /// [`Error::Limit`] if a software renderer would not end the walks of the goals. [`Error::Shader`] and [`Error::Device`] if the
+    /// device refuses a kernel.
     pub async fn new(
         library: &'a GpuLibrary,
         packed: &'a PackedBatch,
@@ -87,6 +88,7 @@ impl<'a> SharedParts<'a> {
         let beginning = packed.displaced.iter().filter(|&&displaced| displaced != NONE).count();
         let transitions = options.transitions.min(packed.instances.len()).max(beginning);
         let goal_turns = GoalTurns::new(packed, packed_skeleton);
+        goal_turns.check(library.form(), packed.goal_count, packed_skeleton.reach.links.len())?;
         let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goal_turns);
         let all = OutputLayout::new(skeleton, Outputs::ALL);
         let model_stride = plan.kernel.workgroup.joint_capacity.map_or(all.model, |_| layout.model);

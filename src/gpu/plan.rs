@@ -1,5 +1,6 @@
 //! The choice of the kernel that poses a batch, and of the lanes and workgroup memory that each instance gets.
 
+use crate::error::Error;
 use crate::model::{Crowd, Mixing, SkinFormat};
 use crate::pack::record::SkeletonRecord;
 use crate::pack::{PackedBatch, PackedSkeleton};
@@ -180,6 +181,21 @@ impl GoalTurns {
         }
         if skeleton.reach.turns_rigidly { Self::Rigid } else { Self::General }
     }
+
+    /// Refuses goals whose walks to the root a software renderer would end too early. `links` is the number of joints that lead to
+    /// chains.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] for more than [`MOST_SERIAL_LINKS`] times goals.
+    pub fn check(self, form: KernelForm, goals: usize, links: usize) -> Result<(), Error> {
+        let needed = goals.saturating_mul(links);
+        if self != Self::General || form == KernelForm::Parallel || needed <= MOST_SERIAL_LINKS {
+            return Ok(());
+        }
+        let what = "goals times joints that lead to chains, where scales differ by axis, on a software renderer; the CPU engine has \
+                    no such limit";
+        Err(Error::Limit { what: what.into(), needed: needed as u64, allowed: MOST_SERIAL_LINKS as u64 })
+    }
 }
 
 /// The kernel that poses a batch. Each distinct key is one pipeline.
@@ -217,6 +233,9 @@ pub(super) struct Plan {
 const MOST_SERIAL_SAMPLES: u32 = 1024;
 /// The most joints times goals of an instance that an invocation of the serial form turns, for the same reason.
 const MOST_SERIAL_TURNS: usize = 8192;
+/// The most joints that lead to chains, times goals, on a software renderer where turns change local rotations: each lane walks from
+/// the chain to the root, twice per goal that aims.
+const MOST_SERIAL_LINKS: usize = 24_000;
 
 impl KernelForm {
     /// The form for instances of a batch with goals: parallel if they are too much for one lane.

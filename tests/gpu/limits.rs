@@ -1,11 +1,14 @@
+use glam::DVec3;
 use posse::low_level::record::LayerRecord;
 use posse::{
-    Clip, Crowd, Error, GpuCrowd, GpuEngine, GpuLibrary, Joint, KernelForm, Layer, LayerTime, Library, Outputs,
-    PackedLibrary, Playback, Poses, Skeleton, SkinFormat, Ticks, demo,
+    Chain, ChainKind, Clip, Crowd, Error, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, GpuLibrary, Joint,
+    KernelForm, Layer, LayerTime, Library, Outputs, PackedLibrary, Playback, Poses, Skeleton, SkinFormat, Ticks,
+    Transform, demo,
 };
 
 use super::{NOW, assert_evaluates, assert_right, engine, gpu_with_limits, only_clip, play};
 use crate::support::build;
+use crate::support::each_engine::gpu;
 
 /// The limits of a device whose buffers hold at most this many bytes.
 fn small_buffers(bytes: u64) -> wgpu::Limits {
@@ -257,4 +260,32 @@ fn the_required_limits_suffice() {
             assert_evaluates(&mut engine, &library, &blended(&library, 7, 3), Outputs::ALL);
         }
     }
+}
+
+#[test]
+fn a_software_renderer_refuses_goals_far_below_the_root() {
+    let with_goals = |goals: usize, scale: DVec3| {
+        let joint = |index: usize| Joint {
+            parent: index.checked_sub(1),
+            rest: Transform { scale: if index == 0 { scale } else { DVec3::ONE }, ..Transform::IDENTITY },
+            ..Joint::default()
+        };
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(Skeleton::new(None, (0..12_001).map(joint).collect(), Vec::new()).unwrap());
+        let kind = ChainKind::Aim { joint: 12_000, forward: [0.0, 0.0, 1.0], limit: 1.0 };
+        let chain = library.add_chain(Chain { name: None, skeleton, kind }).unwrap();
+        let mut crowd = Crowd::new();
+        crowd.push(skeleton, &[]).unwrap();
+        let (target, weight) = (GoalTarget::Point([1.0, 0.0, 1.0]), GoalWeight::Fixed(1.0));
+        crowd.set_goals(0, vec![Goal { chain, target, weight }; goals]).unwrap();
+        GpuCrowd::new(
+            GpuEngine::with_form(KernelForm::Serial, &library, gpu()).unwrap().library(),
+            &crowd,
+            Outputs { model: true, ..Outputs::NONE },
+        )
+    };
+    let uneven = DVec3::new(1.0, 2.0, 1.0);
+    assert_limit(with_goals(2, uneven).unwrap_err(), "the CPU engine has no such limit", 24_002, 24_000);
+    with_goals(1, uneven).unwrap();
+    with_goals(2, DVec3::ONE).unwrap();
 }
