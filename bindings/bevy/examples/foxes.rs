@@ -3,6 +3,7 @@
 use std::f32::consts::PI;
 use std::path::{Path, PathBuf};
 
+use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::prelude::*;
 use bevy_posse::{ClipLayer, CrowdRig, CrowdRigParts, Posse, PossePlugin};
 
@@ -36,7 +37,7 @@ fn main() -> Outcome<()> {
     let (film, target) = headless::film(&mut app.world_mut().resource_mut::<Assets<Image>>(), SIZE);
     spawn(app.world_mut(), &rig, count, target);
     headless::run_until(&mut app, |world| world.resource::<CrowdRigParts>().bounds(&rig).is_some());
-    for _ in 0..6 {
+    for _ in 0..3 {
         app.update();
     }
     picture::Picture::from_rows(SIZE, &headless::shoot(&mut app, &film)).save(Path::new(file))
@@ -65,13 +66,13 @@ fn spawn(world: &mut World, rig: &Handle<CrowdRig>, count: usize, target: bevy::
     }
     let radius = SPACING * ring as f32;
     let eye = Vec3::new(0.55 * radius, 0.2 * radius, 0.75 * radius);
-    world.spawn((Camera3d::default(), target, Transform::from_translation(eye).looking_at(0.2 * eye.with_y(0.0), Vec3::Y)));
+    world.spawn((Camera3d::default(), Tonemapping::AcesFitted, target, Transform::from_translation(eye).looking_at(0.2 * eye.with_y(0.0), Vec3::Y)));
     let ground = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(5000.0, 5000.0));
     let grass = world.resource_mut::<Assets<StandardMaterial>>().add(Color::srgb(0.3, 0.5, 0.3));
     world.spawn((Mesh3d(ground), MeshMaterial3d(grass)));
     world.spawn((
         DirectionalLight { shadow_maps_enabled: true, ..default() },
-        bevy::light::CascadeShadowConfigBuilder { first_cascade_far_bound: 0.4 * radius, maximum_distance: 2.8 * radius, ..default() }.build(),
+        bevy::light::CascadeShadowConfigBuilder { num_cascades: 2, first_cascade_far_bound: 0.6 * radius, maximum_distance: 2.0 * radius, ..default() }.build(),
         Transform::from_rotation(Quat::from_euler(EulerRot::ZYX, 0.0, 1.0, -PI / 4.0)),
     ));
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bevy::camera::RenderTarget;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
-use bevy::render::gpu_readback::{ReadbackComplete, ReadbackOnce};
+use bevy::render::gpu_readback::{Readback, ReadbackComplete};
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::render_resource::{TextureFormat, TextureUsages};
 use bevy::time::TimeUpdateStrategy;
@@ -61,9 +61,13 @@ pub fn shoot(app: &mut App, film: &Handle<Image>) -> Vec<u8> {
     app.world_mut().resource_mut::<Time<Virtual>>().pause();
     app.update();
     app.world_mut().insert_resource(Arrived::default());
-    app.world_mut().spawn(ReadbackOnce::texture(film.clone())).observe(
+    // `ReadbackOnce` would be taken away before the first frame, because it is spawned between frames.
+    let mut reader = app.world_mut().spawn(Readback::texture(film.clone()));
+    reader.observe(
         |picture: On<ReadbackComplete>, mut arrived: ResMut<Arrived>| arrived.0 = Some(picture.data.clone()),
     );
+    let reader = reader.id();
     run_until(app, |world| world.resource::<Arrived>().0.is_some());
+    app.world_mut().despawn(reader);
     app.world_mut().resource_mut::<Arrived>().0.take().unwrap_or_default()
 }
