@@ -22,11 +22,15 @@ const SPACING: f32 = 2.0;
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (rig, file, count) = match arguments.as_slice() {
-        [rig, file] => (rig, file, 1000),
-        [rig, file, count] => (rig, file, count.parse()?),
-        _ => return Err("give the path of Fox.glb and the name of the PNG file to write; then, if wanted, the number of foxes".into()),
-    };
+    let (rig, file, count) =
+        match arguments.as_slice() {
+            [rig, file] => (rig, file, 1000),
+            [rig, file, count] => (rig, file, count.parse()?),
+            _ => return Err(
+                "give the path of Fox.glb and the name of the PNG file to write; then, if wanted, the number of foxes"
+                    .into(),
+            ),
+        };
     let rig = std::fs::canonicalize(PathBuf::from(rig))?;
     let (folder, name) = (rig.parent().unwrap_or(Path::new("")), rig.file_name().unwrap_or_default().to_string_lossy());
     let mut app = headless::app(folder);
@@ -66,13 +70,24 @@ fn spawn(world: &mut World, rig: &Handle<CrowdRig>, count: usize, target: bevy::
     }
     let radius = SPACING * ring as f32;
     let eye = Vec3::new(0.55 * radius, 0.2 * radius, 0.75 * radius);
-    world.spawn((Camera3d::default(), Tonemapping::AcesFitted, target, Transform::from_translation(eye).looking_at(0.2 * eye.with_y(0.0), Vec3::Y)));
+    world.spawn((
+        Camera3d::default(),
+        Tonemapping::AcesFitted,
+        target,
+        Transform::from_translation(eye).looking_at(0.2 * eye.with_y(0.0), Vec3::Y),
+    ));
     let ground = world.resource_mut::<Assets<Mesh>>().add(Plane3d::default().mesh().size(5000.0, 5000.0));
     let grass = world.resource_mut::<Assets<StandardMaterial>>().add(Color::srgb(0.3, 0.5, 0.3));
     world.spawn((Mesh3d(ground), MeshMaterial3d(grass)));
     world.spawn((
         DirectionalLight { shadow_maps_enabled: true, ..default() },
-        bevy::light::CascadeShadowConfigBuilder { num_cascades: 2, first_cascade_far_bound: 0.6 * radius, maximum_distance: 2.0 * radius, ..default() }.build(),
+        bevy::light::CascadeShadowConfigBuilder {
+            num_cascades: 2,
+            first_cascade_far_bound: 0.6 * radius,
+            maximum_distance: 2.0 * radius,
+            ..default()
+        }
+        .build(),
         Transform::from_rotation(Quat::from_euler(EulerRot::ZYX, 0.0, 1.0, -PI / 4.0)),
     ));
 }

@@ -52,8 +52,11 @@ fn boxes_of_joints(rig: &CrowdRig, meshes: &[Mesh]) -> Vec<Option<[Vec3; 2]>> {
     let mut boxes = vec![None; rig.matrices()];
     for mesh in meshes {
         let positions = mesh.attribute(Mesh::ATTRIBUTE_POSITION).and_then(VertexAttributeValues::as_float3);
-        let (Some(positions), Some(VertexAttributeValues::Uint16x4(joints)), Some(VertexAttributeValues::Float32x4(weights))) =
-            (positions, mesh.attribute(ATTRIBUTE_CROWD_JOINTS), mesh.attribute(ATTRIBUTE_CROWD_WEIGHTS))
+        let (
+            Some(positions),
+            Some(VertexAttributeValues::Uint16x4(joints)),
+            Some(VertexAttributeValues::Float32x4(weights)),
+        ) = (positions, mesh.attribute(ATTRIBUTE_CROWD_JOINTS), mesh.attribute(ATTRIBUTE_CROWD_WEIGHTS))
         else {
             continue;
         };

@@ -118,7 +118,8 @@ pub(crate) struct Dressed {
 }
 
 /// The slot and the components that decide what a character wears.
-type Wearer<'a> = (Entity, &'a Slot, Option<&'a Mesh3d>, Option<&'a MeshMaterial3d<CrowdMaterial>>, Option<&'a Dressed>);
+type Wearer<'a> =
+    (Entity, &'a Slot, Option<&'a Mesh3d>, Option<&'a MeshMaterial3d<CrowdMaterial>>, Option<&'a Dressed>);
 
 /// Gives a character with a new slot the meshes and materials of its rig, where it has none of its own.
 pub(crate) fn dress_characters(

@@ -41,7 +41,7 @@ pub use events::{ClipEvent, ClipEvents};
 pub use loader::{CrowdRigError, CrowdRigLoader};
 pub use material::{CrowdMaterial, CrowdSkinning};
 pub use mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS, crowd_mesh};
-pub use plugin::{PosseSystems, PossePlugin};
+pub use plugin::{PossePlugin, PosseSystems};
 pub use rig::{CrowdRig, CrowdRigParts, DressedPart, RigPart};
 pub use slots::Posse;
 pub use socket::JointSocket;

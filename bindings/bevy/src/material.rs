@@ -45,9 +45,10 @@ impl MaterialExtension for CrowdSkinning {
         layout: &MeshVertexBufferLayoutRef,
         _: MaterialExtensionKey<Self>,
     ) -> Result<(), SpecializedMeshPipelineError> {
-        let joints = layout
-            .0
-            .get_layout(&[ATTRIBUTE_CROWD_JOINTS.at_shader_location(10), ATTRIBUTE_CROWD_WEIGHTS.at_shader_location(11)])?;
+        let joints = layout.0.get_layout(&[
+            ATTRIBUTE_CROWD_JOINTS.at_shader_location(10),
+            ATTRIBUTE_CROWD_WEIGHTS.at_shader_location(11),
+        ])?;
         if let Some(buffer) = descriptor.vertex.buffers.first_mut() {
             buffer.attributes.extend(joints.attributes);
         }

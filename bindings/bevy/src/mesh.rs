@@ -16,7 +16,8 @@ pub const ATTRIBUTE_CROWD_WEIGHTS: MeshVertexAttribute =
 /// `first` is the position of the mesh's skin among the matrices of a character: 0 for the first skin.
 pub fn crowd_mesh(mut mesh: Mesh, first: u16) -> Option<Mesh> {
     let joints = mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_INDEX).ok()?;
-    let VertexAttributeValues::Float32x4(weights) = mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT).ok()? else {
+    let VertexAttributeValues::Float32x4(weights) = mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT).ok()?
+    else {
         return None;
     };
     let joints: Vec<[u16; 4]> = match joints {

@@ -10,7 +10,8 @@ use bevy::render::render_resource::Buffer;
 use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue};
 use bevy::render::storage::{GpuShaderBuffer, RenderChangedShaderBuffers};
 use posse::{
-    Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, Mixing, Outputs, PackedLibrary, Parameter, SkeletonId, Step, Ticks,
+    Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, Mixing, Outputs, PackedLibrary, Parameter, SkeletonId, Step,
+    Ticks,
 };
 
 use crate::material::CrowdSkinning;
@@ -100,7 +101,11 @@ impl RenderCrowd {
             }
         }
         match &self.gpu {
-            Some(gpu) if self.room == room && gpu.crowd.batches().iter().map(|batch| batch.instances().len()).sum::<usize>() == self.crowd.len() => {
+            Some(gpu)
+                if self.room == room
+                    && gpu.crowd.batches().iter().map(|batch| batch.instances().len()).sum::<usize>()
+                        == self.crowd.len() =>
+            {
                 // One upload for all takes less time than many small ones.
                 if pending.len() * 4 > self.crowd.len() {
                     let _ = gpu.crowd.set_layers(&gpu.library, &self.crowd)?;
@@ -143,7 +148,8 @@ impl RenderCrowd {
         let crowd = GpuCrowd::with_options(&library, &self.crowd, Outputs::SKIN, self.room)?;
         let [batch] = crowd.batches() else {
             let (count, parts) = (self.crowd.len(), crowd.batches().len());
-            let reason = format!("{count} characters need {parts} buffers on this device; draw fewer characters per rig");
+            let reason =
+                format!("{count} characters need {parts} buffers on this device; draw fewer characters per rig");
             return Err(Error::Usage(reason));
         };
         let (Some(skin), Some(previous)) = (batch.skin(), batch.previous_skin()) else {

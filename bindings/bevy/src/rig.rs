@@ -66,7 +66,9 @@ impl CrowdRig {
         let rig = Self { library: Arc::new(library), packed, skeleton, skins, skinning, parts: Vec::new(), gltf: None };
         match rig.matrices() {
             1..=0xffff => Ok(rig),
-            count => Err(Error::Usage(format!("the skins have {count} joints; expected 1 to 65,535: export meshes with a skin"))),
+            count => Err(Error::Usage(format!(
+                "the skins have {count} joints; expected 1 to 65,535: export meshes with a skin"
+            ))),
         }
     }
 

@@ -63,9 +63,8 @@ pub fn shoot(app: &mut App, film: &Handle<Image>) -> Vec<u8> {
     app.world_mut().insert_resource(Arrived::default());
     // `ReadbackOnce` would be taken away before the first frame, because it is spawned between frames.
     let mut reader = app.world_mut().spawn(Readback::texture(film.clone()));
-    reader.observe(
-        |picture: On<ReadbackComplete>, mut arrived: ResMut<Arrived>| arrived.0 = Some(picture.data.clone()),
-    );
+    reader
+        .observe(|picture: On<ReadbackComplete>, mut arrived: ResMut<Arrived>| arrived.0 = Some(picture.data.clone()));
     let reader = reader.id();
     run_until(app, |world| world.resource::<Arrived>().0.is_some());
     app.world_mut().despawn(reader);

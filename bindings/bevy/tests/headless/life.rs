@@ -101,3 +101,19 @@ fn a_socket_follows_its_joint() {
     let found = stage.app.world().get::<GlobalTransform>(socket).unwrap().translation();
     assert!(found.distance(expected) < 1e-4, "{found}, but expected {expected}");
 }
+
+/// Bevy makes another device, and the crowds come back on it.
+#[test]
+fn a_lost_device_is_replaced() {
+    use bevy::render::error_handler::{RenderErrorHandler, RenderErrorPolicy};
+    use bevy::render::renderer::RenderDevice;
+    use bevy::render::settings::{RenderCreation, WgpuSettings};
+    let mut stage = Stage::new();
+    let recover = |_: &_, _: &mut World, _: &mut World| {
+        RenderErrorPolicy::Recover(RenderCreation::Automatic(Box::new(WgpuSettings::default())))
+    };
+    stage.app.insert_resource(RenderErrorHandler(recover));
+    stage.app.world().resource::<RenderDevice>().wgpu_device().destroy();
+    stage.frames(8);
+    stage.check();
+}

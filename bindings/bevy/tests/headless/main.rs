@@ -4,6 +4,7 @@
 mod check;
 #[path = "../../../../examples/renderer/figure.rs"]
 mod figure;
+mod files;
 #[path = "../../examples/headless/mod.rs"]
 mod headless;
 mod life;

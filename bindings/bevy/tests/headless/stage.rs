@@ -71,7 +71,11 @@ impl Stage {
     pub fn spawn(&mut self, instance: usize) -> Entity {
         let number = instance + 1;
         let fifths = [number % 6, number / 6 % 6, number / 36].map(|digit| digit as f32 / 5.0);
-        let base = StandardMaterial { base_color: Color::linear_rgb(fifths[0], fifths[1], fifths[2]), unlit: true, ..default() };
+        let base = StandardMaterial {
+            base_color: Color::linear_rgb(fifths[0], fifths[1], fifths[2]),
+            unlit: true,
+            ..default()
+        };
         self.spawn_in(instance, base)
     }
 
