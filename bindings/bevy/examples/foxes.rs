@@ -10,6 +10,7 @@ use bevy_posse::{ClipLayer, CrowdRig, CrowdRigParts, Posse, PossePlugin};
 #[path = "headless/mod.rs"]
 mod headless;
 #[path = "../../../examples/renderer/picture.rs"]
+#[allow(dead_code, reason = "tests read single pixels")]
 mod picture;
 
 /// The result of a fallible step.

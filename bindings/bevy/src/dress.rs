@@ -57,8 +57,7 @@ pub(crate) fn dress_rigs(
     mut waiting: Local<HashSet<AssetId<CrowdRig>>>,
     rigs: Res<Assets<CrowdRig>>,
     gltf: GltfAssets,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<CrowdMaterial>>,
+    (mut meshes, mut materials): (ResMut<Assets<Mesh>>, ResMut<Assets<CrowdMaterial>>),
     (mut dressed, mut crowds): (ResMut<CrowdRigParts>, ResMut<Crowds>),
 ) {
     for event in events.read() {

@@ -43,7 +43,7 @@ fn characters_cast_the_shadows_of_their_poses() {
     });
     world.spawn((Mesh3d(ground), MeshMaterial3d(white)));
     world.spawn((
-        DirectionalLight { shadow_maps_enabled: true, ..default() },
+        DirectionalLight { shadow_maps_enabled: true, shadow_normal_bias: 0.6, ..default() },
         bevy::light::CascadeShadowConfigBuilder { num_cascades: 1, maximum_distance: 40.0, ..default() }.build(),
         Transform::IDENTITY.looking_to(towards, Vec3::Y),
     ));
@@ -63,7 +63,8 @@ fn characters_cast_the_shadows_of_their_poses() {
     };
     let (mut dark, mut bright) = (0, 0);
     for (pose, placement) in poses.iter().zip(&stage.scene.placements) {
-        for name in ["head", "spine.3", "pelvis", "hand.L", "hand.R", "upper_arm.L", "upper_arm.R"] {
+        // The middle of wide parts: the bias of a shadow map takes the edges.
+        for name in ["head", "spine.3", "pelvis"] {
             let joint = stage.scene.skeleton().find_joint(name).unwrap();
             let point = placement.to_world().transform_point3(pose.model[joint].translation.as_vec3());
             let shadow = point + towards * (point.y / -towards.y);
@@ -75,7 +76,7 @@ fn characters_cast_the_shadows_of_their_poses() {
             }
         }
     }
-    assert!(dark > 80 && bright * 20 < dark, "{dark} shadows of joints are dark, {bright} are bright");
+    assert!(dark > 40 && bright * 20 < dark, "{dark} shadows of joints are dark, {bright} are bright");
     let open = pixel(Vec3::new(0.0, 0.0, 6.0)).unwrap();
     assert!(open.iter().all(|&value| value > 120), "the open ground is dark: {open:?}");
 }
