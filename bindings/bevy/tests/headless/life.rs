@@ -101,22 +101,3 @@ fn a_socket_follows_its_joint() {
     let found = stage.app.world().get::<GlobalTransform>(socket).unwrap().translation();
     assert!(found.distance(expected) < 1e-4, "{found}, but expected {expected}");
 }
-
-#[test]
-fn crowds_come_back_on_another_device() {
-    use bevy::render::error_handler::{RenderErrorHandler, RenderErrorPolicy};
-    use bevy::render::renderer::RenderDevice;
-    use bevy::render::settings::RenderCreation;
-    let mut stage = Stage::new();
-    let recover =
-        |_: &_, _: &mut World, _: &mut World| RenderErrorPolicy::Recover(RenderCreation::Automatic(Box::default()));
-    stage.app.insert_resource(RenderErrorHandler(recover));
-    // An error of the device, to which the app answers with another device. A device that is destroyed makes Bevy's own systems panic.
-    let usage = posse::wgpu::BufferUsages::MAP_READ | posse::wgpu::BufferUsages::MAP_WRITE;
-    let refused = posse::wgpu::BufferDescriptor { label: None, size: 4, usage, mapped_at_creation: false };
-    let device = stage.app.world().resource::<RenderDevice>().wgpu_device().clone();
-    let _ = device.create_buffer(&refused);
-    headless::run_until(&mut stage.app, |world| &device != world.resource::<RenderDevice>().wgpu_device());
-    stage.frames(8);
-    stage.check();
-}
