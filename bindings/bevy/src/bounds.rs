@@ -1,0 +1,73 @@
+//! Bounds of a character in all its clips.
+
+use bevy::camera::primitives::Aabb;
+use bevy::mesh::VertexAttributeValues;
+use bevy::prelude::*;
+use posse::{CpuEngine, Crowd, Error, Evaluator, Layer, LayerTime, Outputs, Ticks};
+
+use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS};
+use crate::rig::CrowdRig;
+
+/// The number of times per clip at which the joints are measured.
+const TIMES: usize = 32;
+/// The factor for the movement between these times, and for blends.
+const MARGIN: f32 = 1.1;
+
+/// The box that the vertices of the meshes stay in, in all clips and at rest.
+///
+/// A vertex moves with its joints at a fixed distance, so that boxes around the joints contain it.
+pub(crate) fn bounds(rig: &CrowdRig, meshes: &[Mesh]) -> Result<Aabb, Error> {
+    let boxes = boxes_of_joints(rig, meshes);
+    let library = &*rig.library;
+    let mut crowd = Crowd::new();
+    crowd.push(rig.skeleton, &[])?;
+    for id in library.clip_ids().filter(|&id| library.clip(id).skeleton == rig.skeleton) {
+        let duration = library.clip(id).duration();
+        for time in 0..TIMES {
+            let seconds = duration * time as f64 / (TIMES - 1) as f64;
+            crowd.push(rig.skeleton, &[Layer::new(id, LayerTime::At(seconds))])?;
+        }
+    }
+    let poses = CpuEngine::new(library)?.evaluate(&crowd, Ticks(0), Outputs::SKIN)?;
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for pose in &poses.instances {
+        for (matrix, corners) in pose.skins.iter().flatten().zip(&boxes) {
+            let Some([from, to]) = corners else { continue };
+            for corner in 0..8 {
+                let pick = |axis: usize| if corner >> axis & 1 == 0 { from[axis] } else { to[axis] };
+                let point = matrix.transform_point3(Vec3::new(pick(0), pick(1), pick(2)).as_dvec3()).as_vec3();
+                (low, high) = (low.min(point), high.max(point));
+            }
+        }
+    }
+    if low.is_finite() && high.is_finite() {
+        let (centre, half) = (0.5 * (low + high), 0.5 * MARGIN * (high - low));
+        return Ok(Aabb::from_min_max(centre - half, centre + half));
+    }
+    Ok(Aabb::from_min_max(Vec3::NEG_ONE, Vec3::ONE))
+}
+
+/// For each matrix of a character, the box in the bind pose of the vertices that it moves.
+fn boxes_of_joints(rig: &CrowdRig, meshes: &[Mesh]) -> Vec<Option<[Vec3; 2]>> {
+    let mut boxes = vec![None; rig.matrices()];
+    for mesh in meshes {
+        let positions = mesh.attribute(Mesh::ATTRIBUTE_POSITION).and_then(VertexAttributeValues::as_float3);
+        let (
+            Some(positions),
+            Some(VertexAttributeValues::Uint16x4(joints)),
+            Some(VertexAttributeValues::Float32x4(weights)),
+        ) = (positions, mesh.attribute(ATTRIBUTE_CROWD_JOINTS), mesh.attribute(ATTRIBUTE_CROWD_WEIGHTS))
+        else {
+            continue;
+        };
+        for ((position, joints), weights) in positions.iter().zip(joints).zip(weights) {
+            let position = Vec3::from(*position);
+            for (&joint, _) in joints.iter().zip(weights).filter(|&(_, &weight)| weight > 0.0) {
+                let Some(corners) = boxes.get_mut(usize::from(joint)) else { continue };
+                let [low, high] = corners.get_or_insert([position; 2]);
+                (*low, *high) = (low.min(position), high.max(position));
+            }
+        }
+    }
+    boxes
+}

@@ -1,0 +1,155 @@
+//! Gives loaded rigs their meshes and materials, and characters those of their rigs.
+
+use std::sync::Arc;
+
+use bevy::asset::AssetId;
+use bevy::camera::visibility::NoAutoAabb;
+use bevy::gltf::{Gltf, GltfMaterial, GltfMesh, GltfNode, GltfSkin};
+use bevy::mesh::MeshTag;
+use bevy::pbr::gltf::standard_material_from_gltf_material;
+use bevy::platform::collections::HashSet;
+use bevy::prelude::*;
+
+use crate::bounds::bounds;
+use crate::material::CrowdMaterial;
+use crate::mesh::crowd_mesh;
+use crate::rig::{CrowdRig, CrowdRigParts, Dress, DressedPart, RigPart};
+use crate::slots::{Crowds, Slot};
+
+/// The parts of glTF files, as Bevy has loaded them.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(crate) struct GltfAssets<'w> {
+    files: Res<'w, Assets<Gltf>>,
+    nodes: Res<'w, Assets<GltfNode>>,
+    of_nodes: Res<'w, Assets<GltfMesh>>,
+    skins: Res<'w, Assets<GltfSkin>>,
+    materials: Res<'w, Assets<GltfMaterial>>,
+}
+
+impl GltfAssets<'_> {
+    /// The meshes with skins of a file; `None` if a part of it is not loaded yet.
+    fn parts(&self, rig: &CrowdRig, file: &Handle<Gltf>, meshes: &Assets<Mesh>) -> Option<Vec<RigPart>> {
+        let mut parts = Vec::new();
+        for node in &self.files.get(file)?.nodes {
+            let node = self.nodes.get(node)?;
+            let Some(mesh) = &node.mesh else { continue };
+            let Some(skin) = &node.skin else {
+                warn!("{file:?}: the mesh of node `{}` has no skin, and is not drawn", node.name);
+                continue;
+            };
+            let Some(&skin) = rig.skins.get(self.skins.get(skin)?.index) else { continue };
+            for primitive in &self.of_nodes.get(mesh)?.primitives {
+                let material = match &primitive.material {
+                    Some(material) => standard_material_from_gltf_material(self.materials.get(material)?),
+                    None => StandardMaterial::default(),
+                };
+                parts.push(RigPart { mesh: meshes.get(&primitive.mesh)?.clone(), material, skin });
+            }
+        }
+        Some(parts)
+    }
+}
+
+/// Makes the meshes, materials and bounds of rigs that are loaded, or loaded again.
+pub(crate) fn dress_rigs(
+    mut events: MessageReader<AssetEvent<CrowdRig>>,
+    mut files: MessageReader<AssetEvent<Gltf>>,
+    mut waiting: Local<HashSet<AssetId<CrowdRig>>>,
+    rigs: Res<Assets<CrowdRig>>,
+    gltf: GltfAssets,
+    (mut meshes, mut materials): (ResMut<Assets<Mesh>>, ResMut<Assets<CrowdMaterial>>),
+    (mut dressed, mut crowds): (ResMut<CrowdRigParts>, ResMut<Crowds>),
+) {
+    for event in events.read() {
+        match *event {
+            AssetEvent::Added { id } | AssetEvent::Modified { id } | AssetEvent::LoadedWithDependencies { id } => {
+                waiting.insert(id);
+            }
+            AssetEvent::Removed { id } => {
+                waiting.remove(&id);
+                dressed.0.remove(&id);
+                crowds.forget(id);
+            }
+            AssetEvent::Unused { .. } => {}
+        }
+    }
+    for event in files.read() {
+        if let AssetEvent::Modified { id } | AssetEvent::LoadedWithDependencies { id } = *event {
+            let of_file = rigs.iter().filter(|(_, rig)| rig.gltf.as_ref().is_some_and(|gltf| gltf.id() == id));
+            waiting.extend(of_file.map(|(id, _)| id));
+        }
+    }
+    waiting.retain(|&id| {
+        let Some(rig) = rigs.get(id) else { return true };
+        let parts = match &rig.gltf {
+            Some(file) => gltf.parts(rig, file, &meshes),
+            None => Some(rig.parts.clone()),
+        };
+        let Some(parts) = parts else { return true };
+        let (own, looks): (Vec<Mesh>, Vec<StandardMaterial>) = parts
+            .into_iter()
+            .filter_map(|part| Some((crowd_mesh(part.mesh, rig.first_matrix(part.skin))?, part.material)))
+            .unzip();
+        let bounds = match bounds(rig, &own) {
+            Ok(bounds) => bounds,
+            Err(error) => {
+                error!("rig {id}: {error}");
+                return false;
+            }
+        };
+        let part = |(mesh, base)| {
+            let material = materials.add(CrowdMaterial { base, extension: rig.skinning() });
+            DressedPart { mesh: meshes.add(mesh), material }
+        };
+        let parts = own.into_iter().zip(looks).map(part).collect();
+        dressed.0.insert(id, Arc::new(Dress { parts, bounds }));
+        crowds.renew(id);
+        false
+    });
+}
+
+/// A character that wears the meshes of its rig, with the entities of all meshes but the first.
+#[derive(Component, Debug, Default)]
+pub(crate) struct Dressed {
+    others: Vec<Entity>,
+    has_mesh: bool,
+    has_material: bool,
+}
+
+/// The slot and the components that decide what a character wears.
+type Wearer<'a> =
+    (Entity, &'a Slot, Option<&'a Mesh3d>, Option<&'a MeshMaterial3d<CrowdMaterial>>, Option<&'a Dressed>);
+
+/// Gives a character with a new slot the meshes and materials of its rig, where it has none of its own.
+pub(crate) fn dress_characters(
+    wearers: Query<Wearer, Changed<Slot>>,
+    parts: Res<CrowdRigParts>,
+    mut commands: Commands,
+) {
+    for (entity, slot, mesh, material, worn) in &wearers {
+        let Some(dress) = parts.0.get(&slot.rig) else { continue };
+        let tag = MeshTag::new(slot.tag);
+        for &other in worn.iter().flat_map(|worn| &worn.others) {
+            commands.entity(other).try_despawn();
+        }
+        let mut now = Dressed { others: Vec::new(), ..default() };
+        commands.entity(entity).try_insert((tag.clone(), dress.bounds, NoAutoAabb));
+        let Some((first, others)) = dress.parts.split_first() else {
+            continue;
+        };
+        let own_mesh = mesh.is_some() && !worn.is_some_and(|worn| worn.has_mesh);
+        if !own_mesh {
+            now.has_mesh = true;
+            commands.entity(entity).try_insert(Mesh3d(first.mesh.clone()));
+            for part in others {
+                let bundle = (Mesh3d(part.mesh.clone()), MeshMaterial3d(part.material.clone()), tag.clone());
+                now.others.push(commands.spawn((bundle, dress.bounds, NoAutoAabb, ChildOf(entity))).id());
+            }
+        }
+        if material.is_none() || worn.is_some_and(|worn| worn.has_material) {
+            now.has_material = true;
+            commands.entity(entity).try_insert(MeshMaterial3d(first.material.clone()));
+        }
+        commands.entity(entity).try_insert(now);
+    }
+}

@@ -1,0 +1,42 @@
+//! Brings the changes of a frame to the render world.
+
+use bevy::prelude::*;
+use bevy::render::{Extract, MainWorld};
+
+use crate::clock::CrowdClock;
+use crate::render_crowd::{RenderCrowd, RenderCrowds};
+use crate::rig::CrowdRig;
+use crate::slots::{Crowds, Slot};
+
+/// Moves new rigs and changed layers to the render world.
+pub(crate) fn extract_changes(mut main: ResMut<MainWorld>, mut render: ResMut<RenderCrowds>) {
+    render.step = main.resource::<CrowdClock>().step();
+    let mut crowds = main.resource_mut::<Crowds>();
+    let (changes, renewed) = (std::mem::take(&mut crowds.changes), std::mem::take(&mut crowds.renewed));
+    if !renewed.is_empty() {
+        let rigs = main.resource::<Assets<CrowdRig>>();
+        for id in renewed {
+            match rigs.get(id) {
+                Some(rig) => render.crowds.insert(id, RenderCrowd::new(rig)),
+                None => render.crowds.remove(&id),
+            };
+        }
+    }
+    for change in changes {
+        if let Some(crowd) = render.crowds.get_mut(&change.rig) {
+            crowd.pending.push(change);
+        }
+    }
+}
+
+/// Lists the characters that a camera or a light sees.
+pub(crate) fn extract_visible(characters: Extract<Query<(&Slot, &ViewVisibility)>>, mut render: ResMut<RenderCrowds>) {
+    for crowd in render.crowds.values_mut() {
+        crowd.visible.clear();
+    }
+    for (slot, _) in characters.iter().filter(|(_, visibility)| visibility.get()) {
+        if let Some(crowd) = render.crowds.get_mut(&slot.rig) {
+            crowd.visible.push(slot.index);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Crowds of animated characters in Bevy, posed by the compute kernels of posse and drawn by Bevy's own renderer.
+//!
+//! * [`PossePlugin`]: adds all of this to an app.
+//! * [`CrowdRig`]: an asset, the skeleton, clips and meshes of a `.glb` or `.gltf` file, or of a [`posse::Library`].
+//! * [`Posse`]: the component of a character: its rig, and its layers of clips ([`ClipLayer`]). Joints are not entities.
+//! * [`CrowdMaterial`]: Bevy's `StandardMaterial` with skin matrices by posse ([`CrowdSkinning`]).
+//! * [`CrowdClock`]: the clock of all characters; it follows Bevy's `Time`, its pause and its speed.
+//! * [`ClipEvents`], [`ClipEvent`]: messages at the events of clips, for the characters that ask for them.
+//! * [`JointSocket`]: an entity that follows a joint of a character.
+//!
+//! README.md shows a program, and gives the reasons for the design.
+
+#![warn(missing_docs)]
+
+/// The README. Its program is compiled as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+mod bounds;
+mod clip_layer;
+mod clock;
+mod dress;
+mod events;
+mod extract;
+mod loader;
+mod material;
+mod mesh;
+mod plugin;
+mod render_crowd;
+mod rig;
+mod slots;
+mod socket;
+
+#[doc(no_inline)]
+pub use posse;
+
+pub use clip_layer::ClipLayer;
+pub use clock::CrowdClock;
+pub use events::{ClipEvent, ClipEvents};
+pub use loader::{CrowdRigError, CrowdRigLoader};
+pub use material::{CrowdMaterial, CrowdSkinning};
+pub use mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS, crowd_mesh};
+pub use plugin::{PossePlugin, PosseSystems};
+pub use rig::{CrowdRig, CrowdRigParts, DressedPart, RigPart};
+pub use slots::Posse;
+pub use socket::JointSocket;

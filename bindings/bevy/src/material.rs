@@ -1,0 +1,63 @@
+//! Bevy's `StandardMaterial` with skin matrices by posse.
+
+use bevy::asset::embedded_path;
+use bevy::mesh::MeshVertexBufferLayoutRef;
+use bevy::pbr::{ExtendedMaterial, MaterialExtension, MaterialExtensionKey, MaterialExtensionPipeline};
+use bevy::prelude::*;
+use bevy::render::render_resource::{AsBindGroup, RenderPipelineDescriptor, SpecializedMeshPipelineError};
+use bevy::render::storage::ShaderBuffer;
+use bevy::shader::ShaderRef;
+
+use crate::mesh::{ATTRIBUTE_CROWD_JOINTS, ATTRIBUTE_CROWD_WEIGHTS};
+
+/// The material of a character: all of Bevy's `StandardMaterial`, and the skinning of its rig.
+pub type CrowdMaterial = ExtendedMaterial<StandardMaterial, CrowdSkinning>;
+
+/// The skin matrices of a rig's characters, as part of a material. [`CrowdRig::skinning`](crate::CrowdRig::skinning) returns it.
+///
+/// The tag of a mesh (`MeshTag`) is the index of the first matrix of its character.
+#[derive(Asset, AsBindGroup, TypePath, Debug, Clone)]
+pub struct CrowdSkinning {
+    /// The matrices of the present frame: three rows of four `f32` per joint.
+    #[storage(100, read_only, visibility(vertex))]
+    pub(crate) skin: Handle<ShaderBuffer>,
+    /// The matrices of the frame before, for motion vectors.
+    #[storage(101, read_only, visibility(vertex))]
+    pub(crate) previous: Handle<ShaderBuffer>,
+}
+
+impl MaterialExtension for CrowdSkinning {
+    fn vertex_shader() -> ShaderRef {
+        embedded("posed.wesl")
+    }
+
+    fn prepass_vertex_shader() -> ShaderRef {
+        embedded("posed_prepass.wesl")
+    }
+
+    fn deferred_vertex_shader() -> ShaderRef {
+        embedded("posed_prepass.wesl")
+    }
+
+    fn specialize(
+        _: &MaterialExtensionPipeline,
+        descriptor: &mut RenderPipelineDescriptor,
+        layout: &MeshVertexBufferLayoutRef,
+        _: MaterialExtensionKey<Self>,
+    ) -> Result<(), SpecializedMeshPipelineError> {
+        let joints = layout.0.get_layout(&[
+            ATTRIBUTE_CROWD_JOINTS.at_shader_location(10),
+            ATTRIBUTE_CROWD_WEIGHTS.at_shader_location(11),
+        ])?;
+        if let Some(buffer) = descriptor.vertex.buffers.first_mut() {
+            buffer.attributes.extend(joints.attributes);
+        }
+        Ok(())
+    }
+}
+
+/// A shader of this crate.
+fn embedded(file: &str) -> ShaderRef {
+    let path = embedded_path!(file);
+    ShaderRef::Path(bevy::asset::AssetPath::from_path_buf(path).with_source("embedded"))
+}

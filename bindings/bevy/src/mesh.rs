@@ -1,0 +1,32 @@
+//! Meshes whose joints Bevy does not see.
+
+use bevy::mesh::{Mesh, MeshVertexAttribute, VertexAttributeValues, VertexFormat};
+
+/// Indices of four matrices of a character, over all its skins.
+///
+/// Bevy's own attribute of joints would make its pipelines expect a `SkinnedMesh`, with one entity per joint.
+pub const ATTRIBUTE_CROWD_JOINTS: MeshVertexAttribute =
+    MeshVertexAttribute::new("CrowdJoints", 0x706f_7373_6500, VertexFormat::Uint16x4);
+/// The weights of these matrices. Their sum is 1.
+pub const ATTRIBUTE_CROWD_WEIGHTS: MeshVertexAttribute =
+    MeshVertexAttribute::new("CrowdWeights", 0x706f_7373_6501, VertexFormat::Float32x4);
+
+/// The same mesh with the joints and weights of a character of a crowd in place of Bevy's; `None` if it has no joints.
+///
+/// `first` is the position of the mesh's skin among the matrices of a character: 0 for the first skin.
+pub fn crowd_mesh(mut mesh: Mesh, first: u16) -> Option<Mesh> {
+    let joints = mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_INDEX).ok()?;
+    let VertexAttributeValues::Float32x4(weights) = mesh.try_remove_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT).ok()?
+    else {
+        return None;
+    };
+    let joints: Vec<[u16; 4]> = match joints {
+        VertexAttributeValues::Uint16x4(joints) => joints,
+        VertexAttributeValues::Uint8x4(joints) => joints.into_iter().map(|joints| joints.map(u16::from)).collect(),
+        _ => return None,
+    };
+    let joints = joints.into_iter().map(|joints| joints.map(|joint| joint.saturating_add(first))).collect();
+    mesh.insert_attribute(ATTRIBUTE_CROWD_JOINTS, VertexAttributeValues::Uint16x4(joints));
+    mesh.insert_attribute(ATTRIBUTE_CROWD_WEIGHTS, weights);
+    Some(mesh)
+}

@@ -1,0 +1,77 @@
+//! The plugin.
+
+use bevy::asset::embedded_asset;
+use bevy::camera::visibility::VisibilitySystems;
+use bevy::core_pipeline::schedule::camera_driver;
+use bevy::pbr::MaterialPlugin;
+use bevy::prelude::*;
+use bevy::render::renderer::{RenderGraph, RenderGraphSystems};
+use bevy::render::{ExtractSchedule, Render, RenderApp, RenderStartup, RenderSystems};
+use bevy::shader::load_shader_library;
+use bevy::transform::TransformSystems;
+
+use crate::clock::{self, CrowdClock};
+use crate::events::{ClipEvent, send_events};
+use crate::loader::CrowdRigLoader;
+use crate::material::CrowdMaterial;
+use crate::render_crowd::{self, RenderCrowds};
+use crate::rig::{CrowdRig, CrowdRigParts};
+use crate::slots::{Crowds, assign_slots, leave};
+use crate::socket::follow_joints;
+use crate::{dress, extract};
+
+/// Adds crowds to an app with Bevy's `DefaultPlugins`: the asset, the material, and the systems that pose and draw.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PossePlugin;
+
+/// The systems of the plugin, for systems of an app that go before or after them.
+#[derive(SystemSet, Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PosseSystems {
+    /// Moves the clock, in `PreUpdate`.
+    Clock,
+    /// Sends the events of clips, in `PreUpdate`, after the clock.
+    Events,
+    /// Takes new and changed characters over, and moves sockets, in `PostUpdate`, before transforms are propagated.
+    Characters,
+}
+
+impl Plugin for PossePlugin {
+    fn build(&self, app: &mut App) {
+        load_shader_library!(app, "skin.wesl");
+        embedded_asset!(app, "posed.wesl");
+        embedded_asset!(app, "posed_prepass.wesl");
+        app.init_asset::<CrowdRig>()
+            .init_asset_loader::<CrowdRigLoader>()
+            .add_plugins(MaterialPlugin::<CrowdMaterial>::default())
+            .add_message::<ClipEvent>()
+            .init_resource::<CrowdClock>()
+            .init_resource::<CrowdRigParts>()
+            .init_resource::<Crowds>()
+            .add_observer(leave)
+            .configure_sets(PreUpdate, (PosseSystems::Clock, PosseSystems::Events).chain())
+            .configure_sets(
+                PostUpdate,
+                PosseSystems::Characters
+                    .before(TransformSystems::Propagate)
+                    .before(VisibilitySystems::CalculateBounds)
+                    .before(VisibilitySystems::VisibilityPropagate),
+            )
+            .add_systems(
+                PreUpdate,
+                (clock::advance.in_set(PosseSystems::Clock), send_events.in_set(PosseSystems::Events)),
+            )
+            .add_systems(
+                PostUpdate,
+                (dress::dress_rigs, assign_slots, dress::dress_characters, follow_joints)
+                    .chain()
+                    .in_set(PosseSystems::Characters),
+            );
+        let Some(render) = app.get_sub_app_mut(RenderApp) else { return };
+        render
+            .init_resource::<RenderCrowds>()
+            .add_systems(RenderStartup, render_crowd::begin)
+            .add_systems(ExtractSchedule, (extract::extract_changes, extract::extract_visible).chain())
+            .add_systems(Render, render_crowd::prepare.in_set(RenderSystems::PrepareResources))
+            .add_systems(RenderGraph, render_crowd::pose.in_set(RenderGraphSystems::Render).before(camera_driver));
+    }
+}

@@ -1,0 +1,227 @@
+//! The crowds on the device of Bevy, one per rig.
+
+use std::sync::Arc;
+
+use bevy::asset::AssetId;
+use bevy::platform::collections::HashMap;
+use bevy::prelude::*;
+use bevy::render::render_asset::RenderAssets;
+use bevy::render::render_resource::Buffer;
+use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue};
+use bevy::render::storage::{GpuShaderBuffer, RenderChangedShaderBuffers};
+use posse::{
+    Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, Mixing, Outputs, PackedLibrary, Parameter, SkeletonId, Step,
+    Ticks,
+};
+
+use crate::material::CrowdSkinning;
+use crate::rig::CrowdRig;
+use crate::slots::Change;
+
+/// The number of joints and the update interval of an entry of a visible list: all, in each frame.
+const ALL_JOINTS: u32 = u32::MAX;
+const EACH_FRAME: u32 = 1;
+
+/// All crowds in the render world.
+#[derive(Resource)]
+pub(crate) struct RenderCrowds {
+    pub crowds: HashMap<AssetId<CrowdRig>, RenderCrowd>,
+    pub step: Step,
+    frame: u32,
+}
+
+impl Default for RenderCrowds {
+    fn default() -> Self {
+        Self { crowds: HashMap::default(), step: Ticks(0).into(), frame: 0 }
+    }
+}
+
+/// A crowd of one rig. Everything but `gpu` outlives the device.
+pub(crate) struct RenderCrowd {
+    packed: Arc<PackedLibrary>,
+    skeleton: SkeletonId,
+    skinning: CrowdSkinning,
+    /// The instances by slot, as they are on the device.
+    crowd: Crowd,
+    room: CrowdOptions,
+    gpu: Option<OnDevice>,
+    pub pending: Vec<Change>,
+    /// The slots of the visible characters.
+    pub visible: Vec<u32>,
+    /// True after an error, until the rig changes.
+    failed: bool,
+}
+
+/// The part of a crowd that a lost device takes along.
+struct OnDevice {
+    library: GpuLibrary,
+    crowd: GpuCrowd,
+    skin: Buffer,
+    previous: Buffer,
+    /// The visible list on the device.
+    listed: Vec<u32>,
+    /// True until the first frame.
+    is_new: bool,
+}
+
+impl RenderCrowd {
+    /// A crowd without instances.
+    pub fn new(rig: &CrowdRig) -> Self {
+        Self {
+            packed: rig.packed.clone(),
+            skeleton: rig.skeleton,
+            skinning: rig.skinning(),
+            crowd: Crowd::new(),
+            room: CrowdOptions { visible: true, previous_skin: true, layers: 1, ..CrowdOptions::NONE },
+            gpu: None,
+            pending: Vec::new(),
+            visible: Vec::new(),
+            failed: false,
+        }
+    }
+
+    /// Writes the pending changes to the device. Without room for them, a larger crowd takes the place of the present one.
+    fn apply(&mut self, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
+        if self.pending.is_empty() && (self.gpu.is_some() || self.crowd.is_empty()) {
+            return Ok(());
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let room = self.room;
+        for change in &pending {
+            let slot = change.slot as usize;
+            if slot >= self.crowd.len() {
+                // Doubling, so that a stream of new characters seldom needs another crowd.
+                let count = (slot + 1).next_power_of_two().max(16);
+                while self.crowd.len() < count {
+                    self.crowd.push(self.skeleton, &[])?;
+                }
+            }
+            if let Err(error) = self.note(change) {
+                error!("character {}: {error}", change.entity);
+            }
+        }
+        match &self.gpu {
+            Some(gpu)
+                if self.room == room
+                    && gpu.crowd.batches().iter().map(|batch| batch.instances().len()).sum::<usize>()
+                        == self.crowd.len() =>
+            {
+                // One upload for all takes less time than many small ones.
+                if pending.len() * 4 > self.crowd.len() {
+                    let _ = gpu.crowd.set_layers(&gpu.library, &self.crowd)?;
+                } else {
+                    for change in &pending {
+                        let slot = change.slot as usize;
+                        let _ = gpu.crowd.set_instance(&gpu.library, slot, self.crowd.layers(slot))?;
+                    }
+                }
+                for change in pending.iter().filter(|change| !change.parameters.is_empty()) {
+                    let _ = gpu.crowd.set_parameters(change.slot as usize, &change.parameters)?;
+                }
+                Ok(())
+            }
+            _ => self.upload(device, queue),
+        }
+    }
+
+    /// Takes a change into the crowd on the host, and asks for the room that it needs.
+    fn note(&mut self, change: &Change) -> Result<(), Error> {
+        let slot = change.slot as usize;
+        self.crowd.set(slot, self.skeleton, &change.layers)?;
+        let parameters: Result<Vec<_>, Error> =
+            change.parameters.iter().map(|&value| Parameter::constant(f64::from(value))).collect();
+        self.crowd.set_parameters(slot, parameters?)?;
+        let room = &mut self.room;
+        room.layers = room.layers.max(change.layers.len());
+        room.mixing = room.mixing.max(Mixing::of(&change.layers));
+        room.drivers |= change.layers.iter().any(posse::Layer::is_driven);
+        room.parameters = room.parameters.max(change.parameters.len());
+        Ok(())
+    }
+
+    /// Makes the crowd on the device.
+    fn upload(&mut self, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
+        let library = match self.gpu.take() {
+            Some(gpu) => gpu.library,
+            None => GpuLibrary::new((device.wgpu_device(), &**queue), (*self.packed).clone())?,
+        };
+        let crowd = GpuCrowd::with_options(&library, &self.crowd, Outputs::SKIN, self.room)?;
+        let [batch] = crowd.batches() else {
+            let (count, parts) = (self.crowd.len(), crowd.batches().len());
+            let reason =
+                format!("{count} characters need {parts} buffers on this device; draw fewer characters per rig");
+            return Err(Error::Usage(reason));
+        };
+        let (Some(skin), Some(previous)) = (batch.skin(), batch.previous_skin()) else {
+            return Err(Error::Usage("the rig has no skin".into()));
+        };
+        let (skin, previous) = (Buffer::from(skin.clone()), Buffer::from(previous.clone()));
+        self.gpu = Some(OnDevice { library, crowd, skin, previous, listed: Vec::new(), is_new: true });
+        Ok(())
+    }
+
+    /// Writes the visible list, if it is another one than in the frame before.
+    fn list_visible(&mut self, queue: &RenderQueue) {
+        let Some(gpu) = &mut self.gpu else { return };
+        if !gpu.is_new && gpu.listed == self.visible {
+            return;
+        }
+        let Some(list) = gpu.crowd.batches().first().and_then(|batch| batch.visible()) else { return };
+        let mut bytes = Vec::with_capacity(4 + 12 * self.visible.len());
+        bytes.extend((self.visible.len() as u32).to_le_bytes());
+        for &slot in &self.visible {
+            bytes.extend([slot, ALL_JOINTS, EACH_FRAME].into_iter().flat_map(u32::to_le_bytes));
+        }
+        queue.write_buffer(&Buffer::from(list.clone()), 0, &bytes);
+        gpu.listed.clone_from(&self.visible);
+    }
+}
+
+/// Forgets everything on a device that is lost. The crowds come back with the next frame.
+pub(crate) fn begin(mut crowds: ResMut<RenderCrowds>) {
+    for crowd in crowds.crowds.values_mut() {
+        crowd.gpu = None;
+        crowd.failed = false;
+    }
+}
+
+/// Brings the crowds on the device up to date, and puts their buffers in the place of those that the materials name.
+pub(crate) fn prepare(
+    mut crowds: ResMut<RenderCrowds>,
+    (device, queue): (Res<RenderDevice>, Res<RenderQueue>),
+    mut buffers: ResMut<RenderAssets<GpuShaderBuffer>>,
+    mut changed: ResMut<RenderChangedShaderBuffers>,
+) {
+    for (id, crowd) in &mut crowds.crowds {
+        if crowd.failed {
+            continue;
+        }
+        if let Err(error) = crowd.apply(&device, &queue) {
+            error!("rig {id}: {error}");
+            (crowd.failed, crowd.gpu) = (true, None);
+            continue;
+        }
+        crowd.list_visible(&queue);
+        let Some(gpu) = &crowd.gpu else { continue };
+        for (handle, buffer) in [(&crowd.skinning.skin, &gpu.skin), (&crowd.skinning.previous, &gpu.previous)] {
+            if let Some(shown) = buffers.get_mut(handle)
+                && shown.buffer.id() != buffer.id()
+            {
+                shown.buffer = buffer.clone();
+                changed.insert(handle.id());
+            }
+        }
+    }
+}
+
+/// Records the poses of the visible characters into Bevy's encoder, once per frame, for all views.
+pub(crate) fn pose(mut crowds: ResMut<RenderCrowds>, mut context: RenderContext) {
+    let RenderCrowds { crowds, step, frame } = &mut *crowds;
+    *frame = frame.wrapping_add(1);
+    for crowd in crowds.values_mut() {
+        let Some(gpu) = &mut crowd.gpu else { continue };
+        // A new crowd has no previous matrices: a step that goes nowhere copies the present ones.
+        let step = if std::mem::take(&mut gpu.is_new) { step.to.into() } else { *step };
+        gpu.crowd.encode_visible(context.command_encoder(), step, *frame);
+    }
+}

@@ -1,0 +1,116 @@
+//! Rigs from files: a glTF document with a buffer beside it, its faults, and its changes.
+
+use std::path::{Path, PathBuf};
+
+use bevy::asset::LoadState;
+use bevy::prelude::*;
+use bevy_posse::{ClipEvent, ClipEvents, CrowdRig, CrowdRigParts, Posse, PossePlugin};
+
+use crate::headless;
+
+/// A folder that is removed at the end.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A triangle on one joint, which a clip lifts by 2 within a second.
+fn write(folder: &Path, clip: &str) {
+    let document = format!(
+        r#"{{ "asset": {{ "version": "2.0" }}, "scene": 0, "scenes": [{{ "nodes": [0, 1] }}],
+        "nodes": [{{ "name": "joint" }}, {{ "name": "triangle", "mesh": 0, "skin": 0 }}],
+        "skins": [{{ "joints": [0], "inverseBindMatrices": 3 }}],
+        "meshes": [{{ "primitives": [{{ "attributes": {{ "POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2 }} }}] }}],
+        "animations": [{{ "name": "{clip}", "samplers": [{{ "input": 4, "output": 5 }}],
+                         "channels": [{{ "sampler": 0, "target": {{ "node": 0, "path": "translation" }} }}] }}],
+        "buffers": [{{ "byteLength": 192, "uri": "rig.bin" }}],
+        "bufferViews": [{{ "buffer": 0, "byteLength": 36 }}, {{ "buffer": 0, "byteOffset": 36, "byteLength": 12 }},
+                        {{ "buffer": 0, "byteOffset": 48, "byteLength": 48 }}, {{ "buffer": 0, "byteOffset": 96, "byteLength": 64 }},
+                        {{ "buffer": 0, "byteOffset": 160, "byteLength": 8 }}, {{ "buffer": 0, "byteOffset": 168, "byteLength": 24 }}],
+        "accessors": [{{ "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0] }},
+                      {{ "bufferView": 1, "componentType": 5121, "count": 3, "type": "VEC4" }},
+                      {{ "bufferView": 2, "componentType": 5126, "count": 3, "type": "VEC4" }},
+                      {{ "bufferView": 3, "componentType": 5126, "count": 1, "type": "MAT4" }},
+                      {{ "bufferView": 4, "componentType": 5126, "count": 2, "type": "SCALAR", "min": [0], "max": [1] }},
+                      {{ "bufferView": 5, "componentType": 5126, "count": 2, "type": "VEC3" }}] }}"#
+    );
+    let mut bytes = Vec::new();
+    let mut push = |numbers: &[f32]| bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    push(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    push(&[0.0; 3]); // 12 indices of joints, all 0.
+    push(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    push(&Mat4::IDENTITY.to_cols_array());
+    push(&[0.0, 1.0]);
+    push(&[0.0, 0.0, 0.0, 0.0, 2.0, 0.0]);
+    std::fs::write(folder.join("rig.bin"), bytes).unwrap();
+    std::fs::write(folder.join("rig.gltf"), document).unwrap();
+}
+
+#[test]
+fn a_file_is_loaded_checked_and_loaded_again() {
+    let folder = Folder(std::env::temp_dir().join(format!("bevy_posse_{}", std::process::id())));
+    std::fs::create_dir_all(&folder.0).unwrap();
+    write(&folder.0, "rise");
+    std::fs::write(folder.0.join("broken.gltf"), r#"{ "asset": { "version": "2.0" }, "nodes": 7 }"#).unwrap();
+    let mut app = headless::app(&folder.0);
+    app.add_plugins(PossePlugin);
+    headless::begin(&mut app);
+    let server = app.world().resource::<AssetServer>().clone();
+    let rig: Handle<CrowdRig> = server.load("rig.gltf");
+    let broken: Handle<CrowdRig> = server.load("broken.gltf");
+    let character = app.world_mut().spawn((Posse::looping(rig.clone(), "rise"), ClipEvents)).id();
+    headless::run_until(&mut app, |world| world.resource::<CrowdRigParts>().bounds(&rig).is_some());
+    app.update();
+
+    // The bounds contain the triangle at the top of its way.
+    let bounds = app.world().resource::<CrowdRigParts>().bounds(&rig).unwrap();
+    assert!(bounds.max().y >= 3.0 && bounds.min().y <= 0.0, "{bounds:?}");
+    assert!(app.world().get::<Mesh3d>(character).is_some());
+    let LoadState::Failed(error) = server.load_state(&broken) else { panic!("a broken file is loaded") };
+    assert!(error.to_string().contains("broken.gltf") && error.to_string().contains("nodes"), "{error}");
+
+    // Other clips of the same file.
+    write(&folder.0, "lift");
+    server.reload("rig.gltf");
+    headless::run_until(&mut app, |world| {
+        world.resource::<Assets<CrowdRig>>().get(&rig).is_some_and(|rig| rig.clips().eq(["lift"]))
+    });
+    app.world_mut().get_mut::<Posse>(character).unwrap().layers = vec![bevy_posse::ClipLayer::looping("lift")];
+    for _ in 0..3 {
+        app.update();
+    }
+    assert!(app.world().resource::<Messages<ClipEvent>>().is_empty());
+}
+
+/// The demo with an event in its walk, through the asset of a library.
+#[test]
+fn events_of_clips_become_messages() {
+    let mut stage = crate::stage::Stage::new();
+    let id = stage.rig.id();
+    let mut library = stage.app.world().resource::<Assets<CrowdRig>>().get(id).unwrap().library().clone();
+    let walk = library.find_clip("walk").unwrap();
+    let step = posse::Event { time: 0.25, function: "step".into(), parameters: vec!["left".into()] };
+    library.set_events(walk, vec![step]).unwrap();
+    stage.scene.library = library;
+    let rig = crate::stage::rig(&stage.scene, &stage.figure, stage.app.world_mut());
+    stage.rig = stage.app.world_mut().resource_mut::<Assets<CrowdRig>>().add(rig);
+    let asks = Posse::looping(stage.rig.clone(), "walk");
+    let world = stage.app.world_mut();
+    let character = world.spawn((asks.clone(), ClipEvents)).id();
+    world.spawn(asks);
+    // Two seconds, as long as the clip twice.
+    let mut found = Vec::new();
+    let mut reader = stage.app.world().resource::<Messages<ClipEvent>>().get_cursor();
+    for _ in 0..42 {
+        stage.frames(1);
+        found.extend(reader.read(stage.app.world().resource::<Messages<ClipEvent>>()).cloned());
+    }
+    assert_eq!(found.len(), 2, "{found:?}");
+    for event in found {
+        assert_eq!((event.entity, event.function.as_str(), event.clip.as_deref()), (character, "step", Some("walk")));
+        assert_eq!(event.tick.0.rem_euclid(posse::Ticks::PER_SECOND), posse::Ticks::PER_SECOND / 4);
+    }
+}
