@@ -105,6 +105,8 @@ impl GpuContext {
         let instance = INSTANCE.get_or_init(|| {
             wgpu::Instance::new(wgpu::InstanceDescriptor {
                 backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY),
+                // Builds without optimisation would give each expression of a kernel its line, which takes a fifth of the time of tests.
+                flags: (wgpu::InstanceFlags::default() - wgpu::InstanceFlags::DEBUG).with_env(),
                 ..wgpu::InstanceDescriptor::new_without_display_handle()
             })
         });
