@@ -9,7 +9,7 @@ use crate::slots::{Posse, Slot};
 
 /// An entity that follows a joint of a character. Make it a child of the character: its `Transform` is then that of the joint.
 ///
-/// The CPU poses these characters once more, by the `f64` reference: about 1 µs per joint. Others cost nothing.
+/// The CPU poses these characters once more, by the `f64` reference. Others cost nothing.
 #[derive(Component, Debug, Clone)]
 #[require(Transform)]
 pub struct JointSocket {
